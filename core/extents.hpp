@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file extents.hpp
+/// Shapes: 64-bit extents, one per mode.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "error.hpp"
+
+namespace sporos {
+
+/// The number of coordinates along each of the `Order` modes of a tensor.
+template <int Order>
+using Extents = std::array<std::int64_t, static_cast<std::size_t>(Order)>;
+
+/// "497 x 3478 x 2"; "scalar" for order 0.
+template <std::size_t Order>
+std::string to_string(const std::array<std::int64_t, Order>& extents) {
+  if constexpr (Order == 0) return "scalar";
+  std::string out;
+  for (std::size_t mode = 0; mode < Order; ++mode) {
+    if (mode) out += " x ";
+    out += std::to_string(extents[mode]);
+  }
+  return out;
+}
+
+/// Throws ShapeError if an extent is negative.
+template <std::size_t Order>
+void expect_valid_extents(const std::array<std::int64_t, Order>& extents) {
+  for (std::size_t mode = 0; mode < Order; ++mode)
+    if (extents[mode] < 0)
+      throw ShapeError(text("extent ", extents[mode], " of mode ", mode, " is negative: extents are counts"));
+}
+
+/// a * b, or a RangeError naming `what` where 64 bits do not hold it. Both are non-negative.
+inline std::int64_t checked_product(std::int64_t a, std::int64_t b, std::string_view what) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product))
+    throw RangeError(text(what, ": ", a, " x ", b, " does not fit in 64 bits: use a sparse level here"));
+  return product;
+}
+
+}  // namespace sporos

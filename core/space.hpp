@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file space.hpp
+/// Execution spaces: the names that users write, what is asked of a space, and Kokkos' lifetime.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <concepts>
+
+#include "error.hpp"
+
+namespace sporos {
+
+/// The host space that Kokkos was built to use by default: OpenMP where it is there, else Serial.
+using Host = Kokkos::DefaultHostExecutionSpace;
+#ifdef KOKKOS_ENABLE_SERIAL
+using Serial = Kokkos::Serial;
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+using OpenMP = Kokkos::OpenMP;
+#endif
+#ifdef KOKKOS_ENABLE_CUDA
+using Cuda = Kokkos::Cuda;
+#endif
+
+/// Where a tensor lives and where its statements run: any Kokkos execution space.
+template <class Space>
+concept ExecutionSpace = Kokkos::is_execution_space_v<Space>;
+
+/// A space whose memory the host reads and writes directly.
+template <class Space>
+concept HostSpace = ExecutionSpace<Space> &&
+                    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+
+/// Throws StateError unless Kokkos is running: every allocation needs it.
+inline void expect_kokkos() {
+  if (!Kokkos::is_initialized() || Kokkos::is_finalized())
+    throw StateError(
+        "Kokkos is not running: begin main with `sporos::ScopeGuard guard(argc, argv);` (or Kokkos::initialize)");
+}
+
+/// Initialises Kokkos, and finalises it at the end of the scope; does neither where the caller already has.
+class ScopeGuard {
+ public:
+  ScopeGuard(int& argc, char** argv) : owner_(!Kokkos::is_initialized()) {
+    if (owner_) Kokkos::initialize(argc, argv);
+  }
+  explicit ScopeGuard(const Kokkos::InitializationSettings& settings = {}) : owner_(!Kokkos::is_initialized()) {
+    if (owner_) Kokkos::initialize(settings);
+  }
+  ~ScopeGuard() {
+    if (owner_ && !Kokkos::is_finalized()) Kokkos::finalize();
+  }
+  ScopeGuard(const ScopeGuard&) = delete;
+  ScopeGuard& operator=(const ScopeGuard&) = delete;
+
+ private:
+  bool owner_;
+};
+
+}  // namespace sporos
