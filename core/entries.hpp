@@ -10,23 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "array.hpp"
 #include "error.hpp"
 #include "extents.hpp"
 #include "space.hpp"
 #include "value.hpp"
 
 namespace sporos {
-
-/// A host array whose elements are left as they come: allocation does not touch the memory.
-template <class T>
-using HostArray = Kokkos::View<T*, Kokkos::HostSpace>;
-
-/// A host array of `count` elements that are not initialised.
-template <class T>
-HostArray<T> host_array(const char* label, std::int64_t count) {
-  expect_kokkos();
-  return HostArray<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), static_cast<std::size_t>(count));
-}
 
 /// An unordered list of (coordinate, value) pairs, structure of arrays, in which a coordinate may stand more
 /// than once. Copies share the arrays.
@@ -43,7 +33,8 @@ struct Entries {
   static constexpr int order = Order;
 
   Extents<Order> extents{};
-  std::array<HostArray<std::int64_t>, static_cast<std::size_t>(Order)> coordinates;  ///< 0-based, one array a mode
+  std::array<HostArray<std::int64_t>, static_cast<std::size_t>(Order)>
+      coordinates;  ///< 0-based, one array a mode
   HostArray<Value> values;
 
   Entries() = default;
@@ -51,8 +42,8 @@ struct Entries {
   /// Room for `count` entries, not initialised.
   Entries(const Extents<Order>& shape, std::int64_t count) : extents(shape) {
     expect_valid_extents(shape);
-    for (auto& mode : coordinates) mode = host_array<std::int64_t>("sporos::Entries coordinates", count);
-    values = host_array<Value>("sporos::Entries values", count);
+    for (auto& mode : coordinates) mode = make_array<std::int64_t>("sporos::Entries coordinates", count);
+    values = make_array<Value>("sporos::Entries values", count);
   }
 
   /// The entries written out: `Entries<double, 2>({3, 4}, {{{2, 1}, 5.0}, {{0, 3}, 7.0}})`.

@@ -97,8 +97,8 @@ namespace detail {
 inline void append_text(std::string& out, std::string_view part) { out += part; }
 inline void append_text(std::string& out, char part) { out += part; }
 template <class Number>
-  requires(std::is_arithmetic_v<Number> && !std::same_as<Number, char>)
-void append_text(std::string& out, Number part) {
+requires(std::is_arithmetic_v<Number> && !std::same_as<Number, char>) void append_text(std::string& out,
+                                                                                       Number part) {
   out += std::to_string(part);
 }
 
@@ -126,8 +126,7 @@ inline void ensure(bool holds, std::string_view claim,
 /// Throws ShapeError unless extent `a` equals extent `b`.
 /// @param what_a,what_b  how the caller knows the two modes: "mode 1 of B (k)"
 inline void expect_same_extent(std::string_view what_a, std::int64_t a, std::string_view what_b,
-                               std::int64_t b,
-                               std::source_location where = std::source_location::current()) {
+                               std::int64_t b, std::source_location where = std::source_location::current()) {
   if (a != b)
     throw ShapeError(text(place(where), what_a, " has extent ", a, ", but ", what_b, " has extent ", b,
                           ": an index variable runs over one extent only"));
@@ -137,9 +136,10 @@ inline void expect_same_extent(std::string_view what_a, std::int64_t a, std::str
 template <std::integral To, std::integral From>
 To narrow(From value, std::string_view what) {
   if (!std::in_range<To>(value))
-    throw RangeError(text(what, " is ", value, ", which a ", 8 * static_cast<int>(sizeof(To)),
-                          "-bit index cannot hold (largest: ", std::numeric_limits<To>::max(),
-                          "): choose a wider index type in the format, e.g. CSR<std::int64_t, std::int64_t>"));
+    throw RangeError(
+        text(what, " is ", value, ", which a ", 8 * static_cast<int>(sizeof(To)),
+             "-bit index cannot hold (largest: ", std::numeric_limits<To>::max(),
+             "): choose a wider index type in the format, e.g. CSR<std::int64_t, std::int64_t>"));
   return static_cast<To>(value);
 }
 

@@ -29,13 +29,14 @@ concept ExecutionSpace = Kokkos::is_execution_space_v<Space>;
 /// A space whose memory the host reads and writes directly.
 template <class Space>
 concept HostSpace = ExecutionSpace<Space> &&
-                    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
 
 /// Throws StateError unless Kokkos is running: every allocation needs it.
 inline void expect_kokkos() {
   if (!Kokkos::is_initialized() || Kokkos::is_finalized())
     throw StateError(
-        "Kokkos is not running: begin main with `sporos::ScopeGuard guard(argc, argv);` (or Kokkos::initialize)");
+        "Kokkos is not running: begin main with `sporos::ScopeGuard guard(argc, argv);` (or "
+        "Kokkos::initialize)");
 }
 
 /// Initialises Kokkos, and finalises it at the end of the scope; does neither where the caller already has.
@@ -44,7 +45,8 @@ class ScopeGuard {
   ScopeGuard(int& argc, char** argv) : owner_(!Kokkos::is_initialized()) {
     if (owner_) Kokkos::initialize(argc, argv);
   }
-  explicit ScopeGuard(const Kokkos::InitializationSettings& settings = {}) : owner_(!Kokkos::is_initialized()) {
+  explicit ScopeGuard(const Kokkos::InitializationSettings& settings = {})
+      : owner_(!Kokkos::is_initialized()) {
     if (owner_) Kokkos::initialize(settings);
   }
   ~ScopeGuard() {

@@ -14,7 +14,8 @@
 
 namespace sporos {
 
-/// IEEE binary16 as storage: converts to and from float (round to nearest, ties to even); arithmetic is float's.
+/// IEEE binary16 as storage: converts to and from float (round to nearest, ties to even); arithmetic is
+/// float's.
 struct half {
   std::uint16_t bits = 0;
 
@@ -95,18 +96,28 @@ KOKKOS_INLINE_FUNCTION T plus(T a, T b) {
 /// The name of a value type as messages and files spell it: "double", "complex<float>", "bfloat16".
 template <class T>
 constexpr std::string_view value_name() {
-  if constexpr (std::same_as<T, double>) return "double";
-  else if constexpr (std::same_as<T, float>) return "float";
-  else if constexpr (std::same_as<T, half>) return "half";
-  else if constexpr (std::same_as<T, bfloat16>) return "bfloat16";
-  else if constexpr (std::same_as<T, bool>) return "bool";
-  else if constexpr (is_complex_v<T>) return sizeof(T) == 16 ? "complex<double>" : "complex<float>";
+  if constexpr (std::same_as<T, double>)
+    return "double";
+  else if constexpr (std::same_as<T, float>)
+    return "float";
+  else if constexpr (std::same_as<T, half>)
+    return "half";
+  else if constexpr (std::same_as<T, bfloat16>)
+    return "bfloat16";
+  else if constexpr (std::same_as<T, bool>)
+    return "bool";
+  else if constexpr (is_complex_v<T>)
+    return sizeof(T) == 16 ? "complex<double>" : "complex<float>";
   else if constexpr (std::is_integral_v<T>) {
     constexpr bool is_signed = std::is_signed_v<T>;
-    if constexpr (sizeof(T) == 8) return is_signed ? "int64" : "uint64";
-    else if constexpr (sizeof(T) == 4) return is_signed ? "int32" : "uint32";
-    else if constexpr (sizeof(T) == 2) return is_signed ? "int16" : "uint16";
-    else return is_signed ? "int8" : "uint8";
+    if constexpr (sizeof(T) == 8)
+      return is_signed ? "int64" : "uint64";
+    else if constexpr (sizeof(T) == 4)
+      return is_signed ? "int32" : "uint32";
+    else if constexpr (sizeof(T) == 2)
+      return is_signed ? "int16" : "uint16";
+    else
+      return is_signed ? "int8" : "uint8";
   } else
     return "value";
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file array.hpp
+/// One-dimensional arrays in a memory space: what levels and values are stored in.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "space.hpp"
+
+namespace sporos {
+
+/// A reference-counted array; made from a bare pointer it refers to foreign memory and frees nothing.
+template <class T, class MemorySpace = Kokkos::HostSpace>
+using Array = Kokkos::View<T*, MemorySpace>;
+
+/// A host array.
+template <class T>
+using HostArray = Array<T, Kokkos::HostSpace>;
+
+/// `count` elements, not initialised.
+template <class T, class MemorySpace = Kokkos::HostSpace>
+Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
+  expect_kokkos();
+  return Array<T, MemorySpace>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
+                               static_cast<std::size_t>(count));
+}
+
+/// `count` elements, all zero.
+template <class T, class MemorySpace = Kokkos::HostSpace>
+Array<T, MemorySpace> zeroed_array(const std::string& label, std::int64_t count) {
+  auto array = make_array<T, MemorySpace>(label, count);
+  Kokkos::deep_copy(array, T{});
+  return array;
+}
+
+/// A deep copy of `from` in another (or the same) memory space.
+template <class MemorySpace, class T, class FromSpace>
+Array<T, MemorySpace> copy_array(const Array<T, FromSpace>& from) {
+  auto to = make_array<T, MemorySpace>("sporos copy", static_cast<std::int64_t>(from.extent(0)));
+  Kokkos::deep_copy(to, from);
+  return to;
+}
+
+}  // namespace sporos

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file components.hpp
+/// A tensor decomposed into plain arrays, each with a role: how I/O, MPI and other libraries see it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "level.hpp"
+#include "tensor.hpp"
+#include "value.hpp"
+
+namespace sporos {
+
+/// One array of a tensor. The memory stays the tensor's.
+struct Component {
+  Role role = Role::values;
+  int level = -1;              ///< the level it belongs to; -1 for the values
+  std::string name;            ///< "level 1 positions", "values"
+  std::string_view type;       ///< element type: "int32", "double"
+  const void* data = nullptr;  ///< in the tensor's memory space
+  std::int64_t count = 0;      ///< elements
+  std::int64_t bytes = 0;
+};
+
+/// The arrays of `t`, levels outermost first, values last. A dense tensor has values alone.
+template <AnyTensor T>
+std::vector<Component> components(const T& t) {
+  std::vector<Component> out;
+  const auto add = [&](Role role, int level, std::string name, const auto& array) {
+    using element = typename std::decay_t<decltype(array)>::value_type;
+    const auto count = static_cast<std::int64_t>(array.extent(0));
+    out.push_back({role, level, std::move(name), value_name<element>(), array.data(), count,
+                   count * static_cast<std::int64_t>(sizeof(element))});
+  };
+  t.for_each_level([&](auto k, const auto& storage) {
+    storage.for_each_array([&](Role role, const char* name, const auto& array) {
+      add(role, k, text("level ", static_cast<int>(k), ' ', name), array);
+    });
+  });
+  add(Role::values, -1, "values", t.values());
+  return out;
+}
+
+/// "values", "positions", "coordinates", "metadata"
+constexpr std::string_view to_string(Role role) {
+  switch (role) {
+    case Role::values:
+      return "values";
+    case Role::positions:
+      return "positions";
+    case Role::coordinates:
+      return "coordinates";
+    case Role::metadata:
+      return "metadata";
+  }
+  return "unknown";
+}
+
+}  // namespace sporos

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file tensor.hpp
+/// Tensor: values in a format in a space; a cheap handle to shared components.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "array.hpp"
+#include "error.hpp"
+#include "extents.hpp"
+#include "format.hpp"
+#include "index.hpp"
+#include "space.hpp"
+#include "value.hpp"
+
+namespace sporos {
+
+template <class TensorType, char... Names>
+class Access;
+
+namespace detail {
+
+/// The levels' views behind one another: what std::tuple is, but usable in device code.
+template <class... Views>
+struct ViewPack {};
+template <class Head, class... Tail>
+struct ViewPack<Head, Tail...> {
+  Head head;
+  ViewPack<Tail...> tail;
+};
+
+template <int K, class Head, class... Tail>
+KOKKOS_INLINE_FUNCTION constexpr const auto& get(const ViewPack<Head, Tail...>& pack) {
+  if constexpr (K == 0)
+    return pack.head;
+  else
+    return get<K - 1>(pack.tail);
+}
+
+template <class F, class Levels>
+struct LevelsOf;
+template <class F, std::size_t... K>
+struct LevelsOf<F, std::index_sequence<K...>> {
+  template <class MemorySpace>
+  using storage =
+      std::tuple<typename F::template level<static_cast<int>(K)>::template Storage<MemorySpace>...>;
+  using views = ViewPack<typename F::template level<static_cast<int>(K)>::View...>;
+};
+template <class F>
+using levels_of = LevelsOf<F, std::make_index_sequence<static_cast<std::size_t>(F::levels)>>;
+
+}  // namespace detail
+
+/// A tensor as kernels see it: views of the levels and a pointer to the values. Trivially copyable; owns
+/// nothing.
+template <class Value, TensorFormat F>
+struct TensorView {
+  using value_type = Value;
+  using format_type = F;
+
+  typename detail::levels_of<F>::views levels;
+  const Value* values = nullptr;
+
+  template <int K>
+  KOKKOS_INLINE_FUNCTION const auto& level() const {
+    return detail::get<K>(levels);
+  }
+};
+
+/// A tensor of `F::order` modes in format F, living in the memory of `Space`, whose statements run in
+/// `Space`.
+///
+/// A handle: copies refer to the same components, so `B = A` costs nothing and a statement that writes A is
+/// seen through B. `clone()` makes a deep copy.
+///
+///     Tensor<double, CSR<>> A({497, 497});      // no nonzero yet
+///     auto B = assemble<CSR<>>(entries);        // from coordinates and values
+///     A(i, j) = B(i, k) * B(k, j);              // index notation
+///
+/// @tparam Value  type of a value (TensorValue)
+/// @tparam F      storage format
+/// @tparam Space  Kokkos execution space; its memory space holds the arrays
+template <TensorValue Value, TensorFormat F, ExecutionSpace Space = Host>
+class Tensor {
+ public:
+  using value_type = Value;
+  using format_type = F;
+  using space_type = Space;
+  using memory_space = typename Space::memory_space;
+  using level_storage = typename detail::levels_of<F>::template storage<memory_space>;
+  using view_type = TensorView<Value, F>;
+  static constexpr int order = F::order;
+
+  /// All extents 0.
+  Tensor() : Tensor(Extents<order>{}) {}
+
+  /// No nonzero stored; the values of a dense tensor are 0.
+  /// @throws ShapeError for a negative extent, RangeError where the format's coordinates cannot hold an
+  /// extent
+  explicit Tensor(const Extents<order>& extents) {
+    expect_valid_extents(extents);
+    components_ = std::make_shared<Components>();
+    components_->extents = extents;
+    const std::int64_t positions =
+        make_empty_levels(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+    components_->values = zeroed_array<Value, memory_space>("sporos::Tensor values", positions);
+  }
+
+  /// The components as given, not looked at: `wrap` and `assemble` are the checked ways to get here.
+  Tensor(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values)
+      : components_(std::make_shared<Components>(Components{extents, std::move(levels), std::move(values)})) {
+  }
+
+  const Extents<order>& extents() const { return components_->extents; }
+  std::int64_t extent(int mode) const { return components_->extents.at(static_cast<std::size_t>(mode)); }
+
+  /// The number of stored values: for a sparse format the stored nonzeros (explicit zeros counted, blocks
+  /// padded), for a dense one all values.
+  std::int64_t nnz() const { return static_cast<std::int64_t>(components_->values.extent(0)); }
+
+  /// Bytes of all arrays.
+  std::int64_t bytes() const {
+    std::int64_t sum = nnz() * static_cast<std::int64_t>(sizeof(Value));
+    for_each_level([&](auto, const auto& storage) {
+      storage.for_each_array([&](Role, const char*, const auto& array) {
+        sum += static_cast<std::int64_t>(array.extent(0) *
+                                         sizeof(typename std::decay_t<decltype(array)>::value_type));
+      });
+    });
+    return sum;
+  }
+
+  /// Storage of level K: its arrays by name, e.g. `t.level<1>().coordinates`.
+  template <int K>
+  const auto& level() const {
+    return std::get<static_cast<std::size_t>(K)>(components_->levels);
+  }
+  const level_storage& levels() const { return components_->levels; }
+
+  const Array<Value, memory_space>& values() const { return components_->values; }
+
+  /// Calls visit(std::integral_constant<int, k>, storage) for each level, outermost first.
+  template <class Visitor>
+  void for_each_level(Visitor&& visit) const {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (visit(std::integral_constant<int, static_cast<int>(K)>{}, std::get<K>(components_->levels)), ...);
+    }
+    (std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+  }
+
+  view_type view() const { return {pack_views<0>(), components_->values.data()}; }
+
+  /// Puts other components in place of these; every handle to this tensor sees them.
+  void replace(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values) const {
+    *components_ = Components{extents, std::move(levels), std::move(values)};
+  }
+
+  /// A deep copy.
+  Tensor clone() const { return copy_to<Space>(); }
+
+  /// A deep copy in another space.
+  template <ExecutionSpace Other>
+  Tensor<Value, F, Other> copy_to() const {
+    using memory = typename Other::memory_space;
+    auto levels =
+        std::apply([](const auto&... storage) { return std::tuple(storage.template copy_to<memory>()...); },
+                   components_->levels);
+    return {extents(), std::move(levels), copy_array<memory>(components_->values)};
+  }
+
+  /// The tensor in another space: the same components where the memory is the same, else a copy of them.
+  template <ExecutionSpace Other>
+  Tensor<Value, F, Other> move_to() const {
+    if constexpr (std::is_same_v<typename Other::memory_space, memory_space>)
+      return {extents(), components_->levels, components_->values};
+    else
+      return copy_to<Other>();
+  }
+
+  /// Whether both handles refer to the same components.
+  template <class Other>
+  bool shares_with(const Other& other) const {
+    return identity() == other.identity();
+  }
+  const void* identity() const { return components_.get(); }
+
+  /// Index notation: `A(i, j)`, one index variable a mode.
+  template <char... Names>
+  auto operator()(Index<Names>...) const {
+    static_assert(sizeof...(Names) == order,
+                  "an access takes one index variable for each mode of the tensor");
+    return Access<Tensor, Names...>(*this);
+  }
+
+ private:
+  struct Components {
+    Extents<order> extents{};
+    level_storage levels;
+    Array<Value, memory_space> values;
+  };
+
+  template <std::size_t... K>
+  std::int64_t make_empty_levels(std::index_sequence<K...>) {
+    [[maybe_unused]] const auto level_extents = F::level_extents(components_->extents);
+    std::int64_t positions = 1;
+    ((std::get<K>(components_->levels) =
+          std::tuple_element_t<K, level_storage>::empty(positions, level_extents[K]),
+      positions = std::get<K>(components_->levels).size(positions)),
+     ...);
+    return positions;
+  }
+
+  template <std::size_t K>
+  auto pack_views() const {
+    if constexpr (K == static_cast<std::size_t>(F::levels))
+      return detail::ViewPack<>{};
+    else
+      return pack_from(std::get<K>(components_->levels).view(), pack_views<K + 1>());
+  }
+  template <class Head, class... Tail>
+  static detail::ViewPack<Head, Tail...> pack_from(Head head, detail::ViewPack<Tail...> tail) {
+    return {head, tail};
+  }
+
+  std::shared_ptr<Components> components_;
+};
+
+template <class T>
+inline constexpr bool is_tensor_v = false;
+template <class Value, class F, class Space>
+inline constexpr bool is_tensor_v<Tensor<Value, F, Space>> = true;
+
+/// Any Tensor<Value, Format, Space>.
+template <class T>
+concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
+
+}  // namespace sporos

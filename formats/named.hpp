@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file named.hpp
+/// The formats that have names: each is a type composed of levels, nothing more.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "../core/format.hpp"
+#include "compressed.hpp"
+#include "dense.hpp"
+#include "singleton.hpp"
+
+namespace sporos {
+
+/// The order in which a format stores the modes of a tensor: `ModeOrder<2, 0, 1>` has mode 2 outermost.
+template <int... Modes>
+struct ModeOrder {};
+
+namespace detail {
+
+template <class Sequence>
+struct NaturalOrder;
+template <int... Modes>
+struct NaturalOrder<std::integer_sequence<int, Modes...>> {
+  using type = ModeOrder<Modes...>;
+};
+template <int Order>
+using natural_order = typename NaturalOrder<std::make_integer_sequence<int, Order>>::type;
+
+template <int, class Type>
+using repeat = Type;
+
+template <class Modes>
+struct DenseOf;
+template <int... Modes>
+struct DenseOf<ModeOrder<Modes...>> {
+  using type = Format<Map<Dim<Modes>...>, repeat<Modes, Dense>...>;
+};
+
+template <class Modes, class Position, class Coordinate>
+struct CsfOf;
+template <int... Modes, class Position, class Coordinate>
+struct CsfOf<ModeOrder<Modes...>, Position, Coordinate> {
+  using type = Format<Map<Dim<Modes>...>, repeat<Modes, Compressed<Position, Coordinate>>...>;
+};
+
+template <class Modes, class Position, class Coordinate, bool Unique>
+struct CooOf;
+template <int Only, class Position, class Coordinate, bool Unique>
+struct CooOf<ModeOrder<Only>, Position, Coordinate, Unique> {
+  using type = Format<Map<Dim<Only>>, Compressed<Position, Coordinate, true, Unique>>;
+};
+template <int First, int... Rest, class Position, class Coordinate, bool Unique>
+requires(sizeof...(Rest) > 0) struct CooOf<ModeOrder<First, Rest...>, Position, Coordinate, Unique> {
+  template <int Mode>
+  static constexpr bool is_last = Mode == std::array<int, sizeof...(Rest)>{Rest...}[sizeof...(Rest) - 1];
+  using type = Format<Map<Dim<First>, Dim<Rest>...>, Compressed<Position, Coordinate, true, false>,
+                      Singleton<Coordinate, true, is_last<Rest> && Unique>...>;
+};
+
+}  // namespace detail
+
+/// Row-major: the last mode is contiguous. Column-major: the first is.
+using RowMajor = ModeOrder<0, 1>;
+using ColumnMajor = ModeOrder<1, 0>;
+
+/// A dense tensor of any order, modes stored in the given order.
+template <int Order, class Modes = detail::natural_order<Order>>
+using DenseTensor = typename detail::DenseOf<Modes>::type;
+using DenseVector = DenseTensor<1>;
+template <class Modes = RowMajor>
+using DenseMatrix = DenseTensor<2, Modes>;
+
+/// A tensor of order 0: one value.
+using Scalar = Format<Map<>>;
+
+/// A sparse vector: one compressed level.
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+using SparseVector = Format<Map<Dim<0>>, Compressed<Position, Coordinate>>;
+
+/// Compressed sparse rows: all rows, the stored columns of each.
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+using CSR = Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<Position, Coordinate>>;
+
+/// Compressed sparse columns: all columns, the stored rows of each.
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+using CSC = Format<Map<Dim<1>, Dim<0>>, Dense, Compressed<Position, Coordinate>>;
+
+/// Doubly compressed sparse rows: only rows that hold something.
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+using DCSR = Format<Map<Dim<0>, Dim<1>>, Compressed<Position, Coordinate>, Compressed<Position, Coordinate>>;
+
+/// Doubly compressed sparse columns.
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+using DCSC = Format<Map<Dim<1>, Dim<0>>, Compressed<Position, Coordinate>, Compressed<Position, Coordinate>>;
+
+/// Coordinate format of any order: one array of coordinates a mode, sorted in the mode order.
+/// `Unique = false` admits a coordinate tuple several times; its values then add up.
+template <int Order, class Modes = detail::natural_order<Order>, std::integral Position = std::int64_t,
+          std::integral Coordinate = std::int32_t, bool Unique = true>
+using COO = typename detail::CooOf<Modes, Position, Coordinate, Unique>::type;
+
+/// Compressed sparse fibers: every level compressed, a tree of coordinates; any mode order.
+template <int Order, class Modes = detail::natural_order<Order>, std::integral Position = std::int64_t,
+          std::integral Coordinate = std::int32_t>
+using CSF = typename detail::CsfOf<Modes, Position, Coordinate>::type;
+
+/// Block compressed sparse rows: a CSR of dense Rows x Columns blocks, each stored row-major.
+template <std::int64_t Rows, std::int64_t Columns, std::integral Position = std::int64_t,
+          std::integral Coordinate = std::int32_t>
+using BCSR = Format<Map<Quotient<0, Rows>, Quotient<1, Columns>, Remainder<0, Rows>, Remainder<1, Columns>>,
+                    Dense, Compressed<Position, Coordinate>, Dense, Dense>;
+
+}  // namespace sporos
