@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the other scripts: messages, the paths of the tree, and how many jobs to run.
+# shellcheck shell=bash
+
+SPOROS_SOURCE_DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+export SPOROS_SOURCE_DIR
+
+if [[ -t 2 ]]; then
+  sporos_bold=$'\033[1m' sporos_red=$'\033[31m' sporos_plain=$'\033[0m'
+else
+  sporos_bold='' sporos_red='' sporos_plain=''
+fi
+
+say() { printf '%s==> %s%s\n' "$sporos_bold" "$*" "$sporos_plain" >&2; }
+warn() { printf '%swarning:%s %s\n' "$sporos_red" "$sporos_plain" "$*" >&2; }
+die() {
+  printf '%serror:%s %s\n' "$sporos_red" "$sporos_plain" "$*" >&2
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# One compile of a Kokkos translation unit takes about 1.5 GB; more jobs than memory allows end in a killed compiler.
+jobs() {
+  local cores memory_kb by_memory
+  cores="$(nproc 2>/dev/null || echo 2)"
+  memory_kb="$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo 2>/dev/null || true)"
+  by_memory=$((${memory_kb:-8000000} / 1500000))
+  if ((by_memory < 1)); then by_memory=1; fi
+  echo "${SPOROS_JOBS:-$((cores < by_memory ? cores : by_memory))}"
+}
