@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file block_worker.hpp
+/// Parsing of a text block by block in parallel, with the line of the first fault exact.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "in_order.hpp"
+#include "text_source.hpp"
+
+namespace sporos::io {
+
+/// How far all blocks together have come; changed in file order alone.
+struct TextPlace {
+  std::int64_t lines = 0;    ///< before the block whose turn it is
+  std::int64_t entries = 0;  ///< likewise
+};
+
+/// Parses blocks of a text. A fault that parse() or place() throws as a LineFault becomes a ParseError with
+/// the line of the file.
+class BlockWorker : public PieceWorker {
+ public:
+  BlockWorker(TextSource& source, TextPlace& place) : source_(source), place_(place) {}
+
+  bool fetch() final {
+    fault_.reset();
+    lines_ = entries_ = 0;
+    try {
+      return source_.next(block_);
+    } catch (const LineFault& fault) {
+      block_.clear();
+      fault_ = fault;
+      return true;
+    }
+  }
+
+  void work() final {
+    if (fault_) return;
+    try {
+      parse(block_.view());
+    } catch (const LineFault& fault) {
+      fault_ = fault;
+    }
+  }
+
+  void in_turn() final {
+    try {
+      place(block_.view(), block_.read_part());  // what precedes a fault may hold an earlier one
+    } catch (const LineFault& fault) {
+      fault_ = fault;
+    }
+    if (fault_) throw ParseError(source_.name(), place_.lines + fault_->line + 1, fault_->reason);
+    place_.lines += lines_;
+    place_.entries += entries_;
+  }
+
+ protected:
+  /// Parses a block: any thread, any order. Counts lines_ and entries_ as it goes.
+  virtual void parse(std::string_view text) = 0;
+  /// Finds the place of the block's entries, which are known to follow `so_far()`; in file order.
+  virtual void place(std::string_view text, double read_part) = 0;
+
+  const TextPlace& so_far() const { return place_; }
+
+  std::int64_t lines_ = 0;    ///< of this block that are parsed
+  std::int64_t entries_ = 0;  ///< likewise
+
+ private:
+  TextSource& source_;
+  TextPlace& place_;
+  Block block_;
+  std::optional<LineFault> fault_;
+};
+
+/// The 0-based line, within a block, of its entry number `entry`, where lines that are blank or begin with
+/// `comment` hold none.
+inline std::int64_t line_of_entry(std::string_view block, std::int64_t entry, char comment) {
+  const char* p = block.data();
+  const char* const end = p + block.size();
+  for (std::int64_t line = 0; p < end; ++line, p = skip_line(p, end)) {
+    const char first = *skip_blanks(p);
+    if (first != '\n' && first != comment && entry-- == 0) return line;
+  }
+  return 0;
+}
+
+}  // namespace sporos::io

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file byte_stream.hpp
+/// Bytes in order from a file or from memory, decompressed where they begin as gzip does.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../../core/error.hpp"
+
+namespace sporos::io {
+
+/// Bytes in order.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// Up to `room` bytes into `out`; 0 at the end alone. Throws IoError, ParseError.
+  virtual std::size_t read(char* out, std::size_t room) = 0;
+  /// Bytes of the file that have been taken (compressed ones, where it is compressed).
+  virtual std::int64_t taken() const = 0;
+  /// Bytes of the file; 0 where that is not known (a pipe).
+  virtual std::int64_t total() const = 0;
+};
+
+/// A file, or whatever else can be opened and read (a pipe).
+class FileStream final : public ByteStream {
+ public:
+  /// Throws ParseError for a directory, IoError for what cannot be opened.
+  explicit FileStream(const std::string& path) : path_(path) {
+    do descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    while (descriptor_ < 0 && errno == EINTR);
+    if (descriptor_ < 0) throw IoError(path_, text("cannot be opened for reading: ", std::strerror(errno)));
+    struct stat status {};
+    if (::fstat(descriptor_, &status) == 0) {
+      if (S_ISDIR(status.st_mode)) {
+        ::close(descriptor_);
+        throw ParseError(path_, 0, "this is a directory, expected a file");
+      }
+      if (S_ISREG(status.st_mode)) total_ = static_cast<std::int64_t>(status.st_size);
+    }
+    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+  ~FileStream() override { ::close(descriptor_); }
+  FileStream(const FileStream&) = delete;
+  FileStream& operator=(const FileStream&) = delete;
+
+  std::size_t read(char* out, std::size_t room) override {
+    for (;;) {
+      const auto count = ::read(descriptor_, out, room);
+      if (count >= 0) {
+        taken_ += count;
+        return static_cast<std::size_t>(count);
+      }
+      if (errno != EINTR) throw IoError(path_, text("cannot be read: ", std::strerror(errno)));
+    }
+  }
+  std::int64_t taken() const override { return taken_; }
+  std::int64_t total() const override { return total_; }
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::int64_t taken_ = 0;
+  std::int64_t total_ = 0;
+};
+
+/// Bytes that the caller holds, and keeps while this lives.
+class MemoryStream final : public ByteStream {
+ public:
+  explicit MemoryStream(std::string_view bytes) : bytes_(bytes) {}
+
+  std::size_t read(char* out, std::size_t room) override {
+    const std::size_t count = std::min(room, bytes_.size() - at_);
+    std::memcpy(out, bytes_.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+  std::int64_t taken() const override { return static_cast<std::int64_t>(at_); }
+  std::int64_t total() const override { return static_cast<std::int64_t>(bytes_.size()); }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+};
+
+/// Another stream, with its first bytes looked at; inflated if they are gzip's magic number, whatever the
+/// file's name. Members that follow each other are one text, zero bytes behind the last one are padding.
+class PlainOrGzipStream final : public ByteStream {
+ public:
+  PlainOrGzipStream(std::unique_ptr<ByteStream> source, std::string name)
+      : source_(std::move(source)), name_(std::move(name)), input_(new char[input_size]) {
+    while (available_ < 2) {
+      const std::size_t count = source_->read(input_.get() + available_, input_size - available_);
+      if (count == 0) break;
+      available_ += count;
+    }
+    compressed_ = starts_member();
+    if (compressed_ && inflateInit2(&stream_, MAX_WBITS + 16) != Z_OK) throw std::bad_alloc();
+  }
+  ~PlainOrGzipStream() override {
+    if (compressed_) inflateEnd(&stream_);
+  }
+  PlainOrGzipStream(const PlainOrGzipStream&) = delete;
+  PlainOrGzipStream& operator=(const PlainOrGzipStream&) = delete;
+
+  bool compressed() const { return compressed_; }
+
+  std::size_t read(char* out, std::size_t room) override {
+    if (compressed_) return inflate_some(out, room);
+    if (available_ == 0) return source_->read(out, room);
+    const std::size_t count = std::min(room, available_);
+    std::memcpy(out, input_.get() + at_, count);
+    consume(count);
+    return count;
+  }
+  std::int64_t taken() const override { return source_->taken() - static_cast<std::int64_t>(available_); }
+  std::int64_t total() const override { return source_->total(); }
+
+ private:
+  static constexpr std::size_t input_size = std::size_t{1} << 18;
+
+  bool starts_member() const {
+    return available_ >= 2 && static_cast<unsigned char>(input_[at_]) == 0x1f &&
+           static_cast<unsigned char>(input_[at_ + 1]) == 0x8b;
+  }
+  void consume(std::size_t count) {
+    at_ += count;
+    available_ -= count;
+  }
+  /// Moves what is left to the front and reads behind it; false at the end of the file.
+  bool refill() {
+    std::memmove(input_.get(), input_.get() + at_, available_);
+    at_ = 0;
+    const std::size_t count = source_->read(input_.get() + available_, input_size - available_);
+    available_ += count;
+    return count != 0;
+  }
+
+  [[noreturn]] void broken(std::string_view reason) const {
+    throw ParseError(name_, 0, "broken gzip data: " + std::string(reason));
+  }
+
+  std::size_t inflate_some(char* out, std::size_t room) {
+    while (!finished_) {
+      if (available_ == 0 && !refill())
+        broken(
+            text("the file ends in the middle of the compressed text (", taken(), " bytes): it was cut off"));
+      stream_.next_in = reinterpret_cast<Bytef*>(input_.get() + at_);
+      stream_.avail_in = static_cast<uInt>(available_);
+      stream_.next_out = reinterpret_cast<Bytef*>(out);
+      stream_.avail_out = static_cast<uInt>(std::min(room, std::size_t{1} << 30));
+      const uInt space = stream_.avail_out;
+      const int status = ::inflate(&stream_, Z_NO_FLUSH);
+      consume(available_ - stream_.avail_in);
+      if (status == Z_STREAM_END)
+        next_member();
+      else if (status == Z_MEM_ERROR)
+        throw std::bad_alloc();
+      else if (status != Z_OK && status != Z_BUF_ERROR)
+        broken(text(stream_.msg ? stream_.msg : "it cannot be inflated", " near byte ", taken()));
+      if (const uInt made = space - stream_.avail_out; made > 0) return made;
+    }
+    return 0;
+  }
+
+  void next_member() {
+    while (available_ < 2 && refill()) {
+    }
+    if (starts_member()) {
+      if (inflateReset(&stream_) != Z_OK) broken("a member cannot be begun");
+      return;
+    }
+    do {
+      for (; available_ > 0; consume(1))
+        if (input_[at_] != 0) broken(text("bytes that are no gzip member follow at byte ", taken()));
+    } while (refill());
+    finished_ = true;
+  }
+
+  std::unique_ptr<ByteStream> source_;
+  std::string name_;
+  std::unique_ptr<char[]> input_;
+  std::size_t at_ = 0;         ///< first byte of the input that is not consumed
+  std::size_t available_ = 0;  ///< bytes of the input from there on
+  bool compressed_ = false;
+  bool finished_ = false;
+  z_stream stream_{};
+};
+
+}  // namespace sporos::io

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file in_order.hpp
+/// Work on pieces of a file in parallel, with one step that every piece takes in file order.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../../core/space.hpp"
+
+namespace sporos::io {
+
+/// What one thread does with one piece after the other. A piece is fetched by one thread at a time and
+/// numbered in that order; in_turn() runs in the order of these numbers, one at a time; work() and after()
+/// run at will.
+class PieceWorker {
+ public:
+  virtual ~PieceWorker() = default;
+  /// Takes the next piece; false where there is none left.
+  virtual bool fetch() = 0;
+  virtual void work() = 0;
+  virtual void in_turn() = 0;
+  virtual void after() {}
+};
+
+/// Runs `worker_count` workers, one a thread, the calling thread among them, until a fetch says that nothing
+/// is left. Of all that is thrown, what came from the earliest piece is thrown again here: the outcome does
+/// not depend on the number of threads.
+class InOrder {
+ public:
+  using MakeWorker = std::function<std::unique_ptr<PieceWorker>()>;
+
+  static void run(int worker_count, const MakeWorker& make_worker) {
+    InOrder pieces;
+    std::vector<std::unique_ptr<PieceWorker>> workers;
+    for (int thread = 0; thread < std::max(1, worker_count); ++thread) workers.push_back(make_worker());
+    std::vector<std::thread> threads;
+    // The first piece is done before a thread is made: a small file needs none.
+    if (pieces.one_piece(*workers.front())) {
+      try {
+        for (std::size_t other = 1; other < workers.size(); ++other)
+          threads.emplace_back([&pieces, &worker = *workers[other]] { pieces.all(worker); });
+      } catch (const std::system_error&) {
+        // The system gives no more threads; those that there are do all the work.
+      }
+      pieces.all(*workers.front());
+    }
+    for (auto& thread : threads) thread.join();
+    if (pieces.failure_) std::rethrow_exception(pieces.failure_);
+  }
+
+ private:
+  void all(PieceWorker& worker) {
+    while (one_piece(worker)) {
+    }
+  }
+
+  /// False where the worker has nothing more to do.
+  bool one_piece(PieceWorker& worker) {
+    std::exception_ptr failure;
+    std::int64_t number = 0;
+    {
+      const std::lock_guard lock(fetching_);
+      if (exhausted_) return false;
+      try {
+        if (!worker.fetch()) exhausted_ = true;
+      } catch (...) {
+        failure = std::current_exception();
+        exhausted_ = true;
+      }
+      if (exhausted_ && !failure) return false;
+      number = fetched_++;
+    }
+    if (!failure) failure = outcome([&] { worker.work(); });
+    {
+      std::unique_lock lock(turning_);
+      turned_over_.wait(lock, [&] { return turn_ == number || failure_; });
+      if (failure_) return false;
+      if (!failure) failure = outcome([&] { worker.in_turn(); });
+      failure_ = failure;
+      ++turn_;
+    }
+    turned_over_.notify_all();
+    if (failure) {
+      stop();
+      return false;
+    }
+    worker.after();
+    return true;
+  }
+
+  void stop() {
+    const std::lock_guard lock(fetching_);
+    exhausted_ = true;
+  }
+
+  template <class Body>
+  static std::exception_ptr outcome(Body body) {
+    try {
+      body();
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  std::mutex fetching_;
+  bool exhausted_ = false;
+  std::int64_t fetched_ = 0;
+
+  std::mutex turning_;
+  std::condition_variable turned_over_;
+  std::int64_t turn_ = 0;
+  std::exception_ptr failure_;
+};
+
+/// The threads that reading and writing use unless told otherwise: those of the default host space.
+inline int default_threads() {
+  return Kokkos::is_initialized() && !Kokkos::is_finalized()
+             ? std::max(1, static_cast<int>(Host().concurrency()))
+             : 1;
+}
+
+}  // namespace sporos::io

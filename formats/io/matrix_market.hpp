@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file matrix_market.hpp
+/// Matrix Market files: what they say of themselves, reading, writing.
+#pragma once
+
+#include "matrix_market_header.hpp"
+#include "matrix_market_read.hpp"

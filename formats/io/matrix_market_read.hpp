@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file matrix_market_read.hpp
+/// Reading the entries of a Matrix Market file.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "../../core/entries.hpp"
+#include "block_worker.hpp"
+#include "entry_store.hpp"
+#include "matrix_market_header.hpp"
+#include "number.hpp"
+#include "read_options.hpp"
+#include "text_source.hpp"
+
+namespace sporos {
+namespace io {
+
+/// What all threads that read one Matrix Market file share.
+template <class Value>
+struct MatrixMarketJob {
+  MatrixMarketJob(TextSource& text_source, const MatrixMarketHeader& given, bool expand_symmetry)
+      : source(text_source),
+        header(given),
+        expand(expand_symmetry && given.symmetry != MatrixMarketSymmetry::general),
+        store(expand && given.stored <= INT64_MAX / 2 ? 2 * given.stored : given.stored) {}
+
+  TextSource& source;
+  const MatrixMarketHeader header;
+  const bool expand;  ///< entries off the diagonal stand for two
+  TextPlace place{header.size_line, 0};
+  EntryStore<Value, 2> store;
+  std::int64_t next_row = 0, next_column = 0;  ///< of a symmetric array: where the next block begins
+};
+
+/// -x for a skew-symmetric file, the conjugate for a hermitian one, else x.
+template <class Value>
+Value mirrored(Value x, MatrixMarketSymmetry symmetry) {
+  if constexpr (is_complex_v<Value>) {
+    if (symmetry == MatrixMarketSymmetry::hermitian) return Value(x.real(), -x.imag());
+  }
+  if (symmetry != MatrixMarketSymmetry::skew_symmetric) return x;
+  if constexpr (is_narrow_float_v<Value>)
+    return Value(-static_cast<float>(x));
+  else if constexpr (std::is_unsigned_v<Value>)
+    return x;
+  else
+    return -x;
+}
+
+/// Parses lines "row column value" whose value is text of field `F`.
+template <class Value, Field F>
+class CoordinateWorker final : public BlockWorker {
+ public:
+  explicit CoordinateWorker(MatrixMarketJob<Value>& job)
+      : BlockWorker(job.source, job.place), job_(job), header_(job.header) {}
+
+ private:
+  void parse(std::string_view block) override {
+    const char* p = block.data();
+    const char* const end = p + block.size();
+    constexpr std::size_t shortest = F == Field::pattern ? 4 : F == Field::complex ? 8 : 6;  // "1 1\n", …
+    const std::size_t most = block.size() / shortest + 1;
+    rows_.reserve(most);
+    columns_.reserve(most);
+    values_.reserve(most);
+    std::int64_t* row = rows_.data();
+    std::int64_t* column = columns_.data();
+    Value* value = values_.data();
+    const auto rows = static_cast<std::uint64_t>(header_.rows);
+    const auto columns = static_cast<std::uint64_t>(header_.columns);
+    const bool one_triangle = header_.symmetry != MatrixMarketSymmetry::general;
+    std::int64_t lines = 0, diagonal = 0;
+    for (; p != end; ++lines) {
+      p = skip_blanks(p);
+      if (*p == '\n') [[unlikely]] {
+        ++p;
+        continue;
+      }
+      std::uint64_t i = 0, j = 0;
+      const char* const next = parse_entry(p, end, i, j, *value);
+      // i - 1 is huge for i = 0.
+      if (!next || i - 1 >= rows || j - 1 >= columns || (one_triangle && !fits_triangle(i, j, *value)))
+          [[unlikely]] {
+        if (*p == '%') {
+          p = skip_line(p, end);
+          continue;
+        }
+        lines_ = lines;
+        entries_ = value - values_.data();
+        throw LineFault{lines, fault(p, end)};
+      }
+      diagonal += i == j;
+      *row++ = static_cast<std::int64_t>(i - 1);
+      *column++ = static_cast<std::int64_t>(j - 1);
+      ++value;
+      p = next;
+    }
+    lines_ = lines;
+    entries_ = value - values_.data();
+    diagonal_ = diagonal;
+  }
+
+  void place(std::string_view block, double read_part) override {
+    const std::int64_t left = header_.stored - so_far().entries;
+    if (entries_ > left)
+      throw LineFault{line_of_entry(block, left, '%'), text("an entry more than the ", header_.stored,
+                                                            " that line ", header_.size_line, " announces")};
+    if (entries_ == 0) return;
+    slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
+  }
+
+  void after() override {
+    const auto count = static_cast<std::size_t>(entries_);
+    if (count == 0) return;
+    if (!job_.expand) {
+      std::memcpy(slot_.coordinates[0], rows_.data(), count * sizeof(std::int64_t));
+      std::memcpy(slot_.coordinates[1], columns_.data(), count * sizeof(std::int64_t));
+      std::memcpy(static_cast<void*>(slot_.values), values_.data(), count * sizeof(Value));
+      return;
+    }
+    std::size_t at = 0;
+    const auto put = [&](std::int64_t i, std::int64_t j, Value x) {
+      slot_.coordinates[0][at] = i;
+      slot_.coordinates[1][at] = j;
+      slot_.values[at++] = x;
+    };
+    for (std::size_t q = 0; q < count; ++q) {
+      const std::int64_t i = rows_.data()[q], j = columns_.data()[q];
+      const Value x = values_.data()[q];
+      put(i, j, x);
+      if (i != j) put(j, i, mirrored(x, header_.symmetry));
+    }
+  }
+
+  /// One line; nullptr where something is wrong with it.
+  static const char* parse_entry(const char* p, const char* end, std::uint64_t& i, std::uint64_t& j,
+                                 Value& value) {
+    p = parse_unsigned(p, i);
+    if (!p || !is_blank(*p)) return nullptr;
+    p = parse_unsigned(skip_blanks(p), j);
+    if (!p) return nullptr;
+    if constexpr (F == Field::pattern) {
+      value = Value(1);
+    } else {
+      if (!is_blank(*p)) return nullptr;
+      p = parse_value<Value, F>(skip_blanks(p), end, value);
+      if (!p) return nullptr;
+    }
+    p = skip_blanks(p);
+    return *p == '\n' ? p + 1 : nullptr;
+  }
+
+  bool fits_triangle(std::uint64_t i, std::uint64_t j, const Value& value) const {
+    if (i > j) return true;
+    if (i < j || header_.symmetry == MatrixMarketSymmetry::skew_symmetric) return false;
+    if constexpr (is_complex_v<Value>) {
+      if (header_.symmetry == MatrixMarketSymmetry::hermitian) return value.imag() == 0;
+    }
+    return true;
+  }
+
+  /// What is wrong with the line at `p`.
+  std::string fault(const char* p, const char* end) const {
+    std::int64_t i = 0, j = 0;
+    const char* q = parse_count(p, i);
+    if (!q) return text("found ", found(p), ", expected a row, an integer from 1 to ", header_.rows);
+    if (i < 1 || i > header_.rows) return text("row ", i, " is out of range, expected 1 to ", header_.rows);
+    p = skip_blanks(q);
+    q = parse_count(p, j);
+    if (!q) return text("found ", found(p), ", expected a column, an integer from 1 to ", header_.columns);
+    if (j < 1 || j > header_.columns)
+      return text("column ", j, " is out of range, expected 1 to ", header_.columns);
+    p = skip_blanks(q);
+    Value value{};
+    if constexpr (F != Field::pattern) {
+      q = parse_value<Value, F>(p, end, value);
+      if (!q) return why_no_value<Value, F>(p, end);
+      p = skip_blanks(q);
+    }
+    if (*p != '\n')
+      return text("found ", found(p), " behind the entry, expected the end of the line",
+                  F == Field::pattern ? " (a pattern has no values)" : "");
+    const std::string at = text("entry (", i, ", ", j, ") ");
+    if (i < j)
+      return at + text("lies above the diagonal: a ", to_string(header_.symmetry),
+                       " file holds the lower triangle alone");
+    if (header_.symmetry == MatrixMarketSymmetry::skew_symmetric)
+      return at + "lies on the diagonal, which is zero in a skew-symmetric matrix and not stored";
+    return at + "lies on the diagonal of a hermitian matrix, but its imaginary part is not zero";
+  }
+
+  MatrixMarketJob<Value>& job_;
+  const MatrixMarketHeader& header_;
+  Scratch<std::int64_t> rows_, columns_;
+  Scratch<Value> values_;
+  std::int64_t diagonal_ = 0;  ///< entries of the block with equal coordinates
+  typename EntryStore<Value, 2>::Slot slot_{};
+};
+
+/// Parses lines of one value each, text of field `F`: column after column, of a symmetric matrix the lower
+/// triangle.
+template <class Value, Field F>
+class ArrayWorker final : public BlockWorker {
+ public:
+  explicit ArrayWorker(MatrixMarketJob<Value>& job)
+      : BlockWorker(job.source, job.place), job_(job), header_(job.header) {}
+
+ private:
+  void parse(std::string_view block) override {
+    const char* p = block.data();
+    const char* const end = p + block.size();
+    values_.reserve(block.size() / 2 + 1);
+    Value* value = values_.data();
+    std::int64_t lines = 0;
+    for (; p != end; ++lines) {
+      p = skip_blanks(p);
+      if (*p == '\n') {
+        ++p;
+        continue;
+      }
+      const char* next = parse_value<Value, F>(p, end, *value);
+      if (next) next = skip_blanks(next);
+      if (!next || *next != '\n') [[unlikely]] {
+        if (*p == '%') {
+          p = skip_line(p, end);
+          continue;
+        }
+        lines_ = lines;
+        entries_ = value - values_.data();
+        throw LineFault{lines,
+                        next ? text("found ", found(next), " behind the value, expected the end of the line")
+                             : why_no_value<Value, F>(p, end)};
+      }
+      ++value;
+      p = next + 1;
+    }
+    lines_ = lines;
+    entries_ = value - values_.data();
+  }
+
+  void place(std::string_view block, double read_part) override {
+    const std::int64_t left = header_.stored - so_far().entries;
+    if (entries_ > left)
+      throw LineFault{line_of_entry(block, left, '%'),
+                      text("a value more than the ", header_.stored, " of the array that line ",
+                           header_.size_line, " announces")};
+    if (entries_ == 0) return;
+    find_coordinates(so_far().entries, block);
+    slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
+  }
+
+  /// Row and column of the block's first value; how many of its values are diagonal ones.
+  void find_coordinates(std::int64_t first, std::string_view block) {
+    using enum MatrixMarketSymmetry;
+    if (header_.symmetry == general) {
+      row_ = first % header_.rows;
+      column_ = first / header_.rows;
+      return;
+    }
+    // The place behind the last value of the block before, which was in turn just now.
+    row_ = job_.next_row;
+    column_ = job_.next_column;
+    const std::int64_t below = header_.symmetry == skew_symmetric ? 1 : 0;
+    if (first == 0) {
+      row_ = below;
+      column_ = 0;
+    }
+    std::int64_t i = row_, j = column_;
+    diagonal_ = 0;
+    for (std::int64_t q = 0; q < entries_; ++q) {
+      diagonal_ += i == j;
+      if constexpr (is_complex_v<Value>) {
+        if (i == j && header_.symmetry == hermitian && !(values_.data()[q].imag() == 0))
+          throw LineFault{
+              line_of_entry(block, q, '%'),
+              text("value (", i + 1, ", ", j + 1,
+                   ") lies on the diagonal of a hermitian matrix, but its imaginary part is not zero")};
+      }
+      if (++i == header_.rows) i = ++j + below;
+    }
+    job_.next_row = i;
+    job_.next_column = j;
+  }
+
+  void after() override {
+    std::int64_t i = row_, j = column_;
+    const std::int64_t below = header_.symmetry == MatrixMarketSymmetry::skew_symmetric ? 1 : 0;
+    std::size_t at = 0;
+    const auto put = [&](std::int64_t r, std::int64_t c, Value x) {
+      slot_.coordinates[0][at] = r;
+      slot_.coordinates[1][at] = c;
+      slot_.values[at++] = x;
+    };
+    for (std::int64_t q = 0; q < entries_; ++q) {
+      const Value x = values_.data()[q];
+      put(i, j, x);
+      if (job_.expand && i != j) put(j, i, mirrored(x, header_.symmetry));
+      if (++i == header_.rows) {
+        ++j;
+        i = header_.symmetry == MatrixMarketSymmetry::general ? 0 : j + below;
+      }
+    }
+  }
+
+  MatrixMarketJob<Value>& job_;
+  const MatrixMarketHeader& header_;
+  Scratch<Value> values_;
+  std::int64_t row_ = 0, column_ = 0, diagonal_ = 0;
+  typename EntryStore<Value, 2>::Slot slot_{};
+};
+
+template <class Value, Field F>
+Entries<Value, 2> read_matrix_market_body(MatrixMarketJob<Value>& job, int workers) {
+  InOrder::run(workers, [&]() -> std::unique_ptr<PieceWorker> {
+    if constexpr (F != Field::pattern) {
+      if (job.header.layout == MatrixMarketLayout::array) return std::make_unique<ArrayWorker<Value, F>>(job);
+    }
+    return std::make_unique<CoordinateWorker<Value, F>>(job);
+  });
+  if (job.place.entries < job.header.stored)
+    throw ParseError(job.source.name(), job.place.lines,
+                     text("the file ends after ", job.place.entries, " of the ", job.header.stored,
+                          " entries that line ", job.header.size_line, " announces: it was cut off"));
+  return job.store.take({job.header.rows, job.header.columns});
+}
+
+}  // namespace io
+
+/// The entries of a Matrix Market text, in the order of the text; see read_matrix_market_entries(path).
+template <TensorValue Value>
+Entries<Value, 2> read_matrix_market_entries(io::TextSource& source, const ReadOptions& options = {}) {
+  const MatrixMarketHeader header = io::take_header(source);
+  const int workers = io::worker_count(source, options);
+  if constexpr (std::is_unsigned_v<Value>) {
+    if (header.symmetry == MatrixMarketSymmetry::skew_symmetric && options.expand_symmetry)
+      throw ParseError(source.name(), 1,
+                       text("a skew-symmetric matrix has negative values, which ", value_name<Value>(),
+                            " cannot hold: read it as a signed type"));
+  }
+  io::MatrixMarketJob<Value> job(source, header, options.expand_symmetry);
+  switch (header.field) {
+    case io::Field::complex:
+      if constexpr (is_complex_v<Value>)
+        return io::read_matrix_market_body<Value, io::Field::complex>(job, workers);
+      else
+        throw ParseError(source.name(), 1,
+                         text("this file's values are complex, which ", value_name<Value>(),
+                              " cannot hold: read it as Kokkos::complex<double>"));
+    case io::Field::integer:
+      return io::read_matrix_market_body<Value, io::Field::integer>(job, workers);
+    case io::Field::pattern:
+      return io::read_matrix_market_body<Value, io::Field::pattern>(job, workers);
+    default:
+      return io::read_matrix_market_body<Value, io::Field::real>(job, workers);
+  }
+}
+
+/// The entries of a Matrix Market file, plain or gzip, coordinate or array, in the order of the file; a
+/// symmetric one is expanded, each entry off the diagonal followed by its mirror image (unless
+/// options.expand_symmetry is off). Values of a pattern are 1. A real file is read into an integer type only
+/// if all its values are integers. Duplicates and stored zeros are kept.
+///
+/// @throws ParseError naming file and line for text that is no such file or whose values `Value` cannot hold;
+///         IoError where the system refuses to read
+/// Cost: linear in the text, parallel over blocks; 16 bytes and one Value an entry.
+template <TensorValue Value>
+Entries<Value, 2> read_matrix_market_entries(const std::string& path, const ReadOptions& options = {}) {
+  expect_kokkos();
+  io::TextSource source(path, io::text_options(options));
+  return read_matrix_market_entries<Value>(source, options);
+}
+
+}  // namespace sporos

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file text_source.hpp
+/// A text file, plain or gzip, as blocks of whole lines (or words); decompression runs in a thread of its
+/// own.
+#pragma once
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../../core/error.hpp"
+#include "byte_stream.hpp"
+#include "number.hpp"
+#include "progress.hpp"
+
+namespace sporos::io {
+
+/// Where a text may be cut into blocks.
+enum class Cut { at_lines, at_words };
+
+/// How a text file is taken in.
+struct TextOptions {
+  std::size_t block_bytes = std::size_t{1} << 20;   ///< size of a block, about
+  std::size_t longest_line = std::size_t{1} << 20;  ///< a longer line (with Cut::at_words: word) is an error
+  Cut cut = Cut::at_lines;
+  bool progress = true;  ///< a bar on standard error, if that is a terminal and reading takes over a second
+};
+
+/// A fault at a line that is known only relative to the block it is in.
+struct LineFault {
+  std::int64_t line;  ///< 0 for the block's first line
+  std::string reason;
+};
+
+/// A piece of the text, ending in a newline (or, with Cut::at_words, in a blank), with text_padding readable
+/// bytes behind it.
+class Block {
+ public:
+  std::string_view view() const { return {bytes_.get() + begin_, end_ - begin_}; }
+  bool empty() const { return begin_ == end_; }
+  /// The part of the file that lies before the end of this block, 0 to 1; 0 where the file's size is not
+  /// known.
+  double read_part() const { return read_part_; }
+  /// Takes `count` bytes away from the front.
+  void drop(std::size_t count) { begin_ += count; }
+  void clear() { begin_ = end_ = 0; }
+
+ private:
+  friend class BlockCutter;
+
+  /// Room for `capacity` bytes and the padding; keeps what is there.
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return;
+    std::unique_ptr<char[]> larger(new char[capacity + text_padding]);
+    if (end_ > 0) std::memcpy(larger.get(), bytes_.get(), end_);
+    bytes_ = std::move(larger);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<char[]> bytes_;
+  std::size_t begin_ = 0, end_ = 0, capacity_ = 0;
+  double read_part_ = 0;
+};
+
+/// Cuts a stream of bytes into blocks.
+class BlockCutter {
+ public:
+  BlockCutter(ByteStream& stream, std::string name, const TextOptions& options)
+      : stream_(stream),
+        name_(std::move(name)),
+        options_(options),
+        progress_(label(), options.progress ? stream.total() : 0) {}
+
+  /// Fills `block`; false at the end of the text. A last line without a newline is given one.
+  bool next(Block& block) {
+    block.begin_ = block.end_ = 0;
+    if (ended_) return false;
+    block.reserve(std::max(options_.block_bytes, 2 * carry_.size()));
+    std::memcpy(block.bytes_.get(), carry_.data(), carry_.size());
+    block.end_ = carry_.size();
+    std::size_t searched = 0;  // no cut lies before it
+    for (;;) {
+      while (block.end_ < block.capacity_) {
+        const std::size_t count = stream_.read(block.bytes_.get() + block.end_, block.capacity_ - block.end_);
+        if (count == 0) {
+          ended_ = true;
+          break;
+        }
+        block.end_ += count;
+      }
+      if (ended_) return finish(block);
+      if (const std::size_t cut = last_cut(block, searched); cut > 0) {
+        carry_.assign(block.bytes_.get() + cut, block.end_ - cut);
+        block.end_ = cut;
+        return deliver(block);
+      }
+      searched = block.end_;
+      if (block.end_ >= options_.longest_line)
+        throw LineFault{0, text(options_.cut == Cut::at_lines ? "this line" : "this word", " is longer than ",
+                                options_.longest_line, " characters: is this a text file?")};
+      block.reserve(2 * block.capacity_);
+    }
+  }
+
+ private:
+  std::string label() const {
+    const auto slash = name_.rfind('/');
+    return "reading " + (slash == std::string::npos ? name_ : name_.substr(slash + 1));
+  }
+
+  bool finish(Block& block) {
+    carry_.clear();
+    if (block.end_ == 0) return false;
+    if (block.bytes_[block.end_ - 1] != '\n') {
+      block.reserve(block.end_ + 1);
+      block.bytes_[block.end_++] = '\n';
+    }
+    return deliver(block);
+  }
+
+  bool deliver(Block& block) {
+    std::memset(block.bytes_.get() + block.end_, '\n', text_padding);
+    const std::int64_t total = stream_.total();
+    const std::int64_t taken = stream_.taken() - static_cast<std::int64_t>(carry_.size());
+    block.read_part_ = total > 0 ? std::min(1.0, static_cast<double>(taken) / static_cast<double>(total)) : 0;
+    progress_.update(stream_.taken());
+    return true;
+  }
+
+  /// One behind the last place where the block may be cut; 0 for none.
+  std::size_t last_cut(const Block& block, std::size_t searched) const {
+    std::size_t at = block.end_;
+    if (options_.cut == Cut::at_lines) {
+      while (at > searched && block.bytes_[at - 1] != '\n') --at;
+    } else {
+      while (at > searched && !ends_number(block.bytes_[at - 1])) --at;
+    }
+    return at > searched ? at : 0;
+  }
+
+  ByteStream& stream_;
+  std::string name_;
+  TextOptions options_;
+  Progress progress_;
+  std::string carry_;  ///< what was read behind the last cut
+  bool ended_ = false;
+};
+
+/// The text of a file as blocks in file order. Blocks of gzip text are inflated ahead, in a thread of its
+/// own.
+class TextSource {
+ public:
+  /// Throws ParseError for a directory or broken gzip data, IoError for what cannot be opened.
+  explicit TextSource(const std::string& path, const TextOptions& options = {})
+      : TextSource(std::make_unique<FileStream>(path), path, options) {}
+
+  /// The text that `stream` delivers; messages call it `name`.
+  TextSource(std::unique_ptr<ByteStream> stream, const std::string& name, const TextOptions& options = {})
+      : name_(name), stream_(std::move(stream), name), cutter_(stream_, name, options) {
+    constexpr std::int64_t worth_a_thread = std::int64_t{1} << 16;
+    if (stream_.compressed() && (stream_.total() == 0 || stream_.total() > worth_a_thread))
+      ahead_ = std::thread([this] { read_ahead(); });
+  }
+  ~TextSource() {
+    if (!ahead_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      abandoned_ = true;
+    }
+    changed_.notify_all();
+    ahead_.join();
+  }
+  TextSource(const TextSource&) = delete;
+  TextSource& operator=(const TextSource&) = delete;
+
+  const std::string& name() const { return name_; }
+  bool compressed() const { return stream_.compressed(); }
+  std::int64_t file_bytes() const { return stream_.total(); }
+
+  /// The next line, without its newline but with it still behind; false at the end of the text. For headers:
+  /// what follows the lines taken comes with next(). Needs Cut::at_lines.
+  bool next_line(std::string_view& line) {
+    if (front_.empty() && !fetch(front_)) return false;
+    const std::string_view rest = front_.view();
+    line = rest.substr(0, rest.find('\n'));
+    front_.drop(line.size() + 1);
+    ++lines_;
+    return true;
+  }
+  /// The number of lines that next_line has delivered.
+  std::int64_t lines_taken() const { return lines_; }
+
+  /// The next block; false at the end of the text. The block that `block` held is used again. Throws
+  /// ParseError, IoError, and LineFault counted from the end of the block before.
+  bool next(Block& block) {
+    if (front_.empty()) return fetch(block);
+    std::swap(block, front_);
+    front_.clear();
+    return true;
+  }
+
+ private:
+  bool fetch(Block& block) {
+    if (!ahead_.joinable()) return cutter_.next(block);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !ready_.empty() || finished_; });
+    if (ready_.empty()) {
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+      return false;
+    }
+    std::swap(block, ready_.front());
+    spare_.push_back(std::move(ready_.front()));
+    ready_.pop_front();
+    lock.unlock();
+    changed_.notify_all();
+    return true;
+  }
+
+  void read_ahead() {
+    Block block;
+    for (;;) {
+      bool more = false;
+      std::exception_ptr failure;
+      try {
+        more = cutter_.next(block);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      std::unique_lock lock(mutex_);
+      if (!more) {
+        failure_ = failure;
+        finished_ = true;
+        lock.unlock();
+        changed_.notify_all();
+        return;
+      }
+      changed_.wait(lock, [this] { return ready_.size() < most_ready || abandoned_; });
+      if (abandoned_) return;
+      ready_.push_back(std::move(block));
+      block = Block();
+      if (!spare_.empty()) {
+        block = std::move(spare_.back());
+        spare_.pop_back();
+      }
+      lock.unlock();
+      changed_.notify_all();
+    }
+  }
+
+  static constexpr std::size_t most_ready = 8;
+
+  std::string name_;
+  PlainOrGzipStream stream_;
+  BlockCutter cutter_;
+  Block front_;  ///< what next_line has begun
+  std::int64_t lines_ = 0;
+
+  std::thread ahead_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Block> ready_;
+  std::vector<Block> spare_;  ///< memory for blocks to come
+  bool finished_ = false, abandoned_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace sporos::io
