@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# How Sporos' own programs (tests, examples, tools, benchmarks) are compiled; a user's program is the user's affair.
+
+add_library(sporos_build_flags INTERFACE)
+target_compile_options(sporos_build_flags INTERFACE -Wall -Wextra)
+if(SPOROS_WERROR)
+  target_compile_options(sporos_build_flags INTERFACE -Werror)
+endif()
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND SPOROS_PORTABLE)
+  target_compile_options(sporos_build_flags INTERFACE -march=x86-64-v3)
+else()
+  target_compile_options(sporos_build_flags INTERFACE -march=native)
+endif()
+
+if(SPOROS_SANITIZE)
+  target_compile_options(sporos_build_flags INTERFACE -fsanitize=${SPOROS_SANITIZE} -fno-omit-frame-pointer
+                                                      -fno-sanitize-recover=all)
+  target_link_options(sporos_build_flags INTERFACE -fsanitize=${SPOROS_SANITIZE})
+endif()
+
+find_program(SPOROS_CCACHE ccache)
+if(SPOROS_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT Kokkos_ENABLE_CUDA)
+  # ccache asks for this before it works with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                  "${SPOROS_CCACHE}")
+endif()
+
+# sporos_add_program(<name> SOURCES <files>... [LIBRARIES <targets>...] [DEFINITIONS <definitions>...])
+# All programs with the same libraries could share a precompiled header; those of one kind do: PRECOMPILE <kind>.
+function(sporos_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "PRECOMPILE" "SOURCES;LIBRARIES;DEFINITIONS")
+  add_executable(${name} ${program_SOURCES})
+  target_link_libraries(${name} PRIVATE Sporos::sporos sporos_build_flags ${program_LIBRARIES})
+  target_compile_definitions(${name} PRIVATE ${program_DEFINITIONS})
+  # nvcc cannot read a precompiled header.
+  if(SPOROS_PRECOMPILE AND program_PRECOMPILE AND NOT Kokkos_ENABLE_CUDA)
+    set(precompiled sporos_precompiled_${program_PRECOMPILE})
+    if(NOT TARGET ${precompiled})
+      file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${precompiled}.cpp" "// Holds the precompiled header.\n")
+      add_library(${precompiled} OBJECT "${CMAKE_CURRENT_BINARY_DIR}/${precompiled}.cpp")
+      target_link_libraries(${precompiled} PRIVATE Sporos::sporos sporos_build_flags ${program_LIBRARIES})
+      set(headers <Kokkos_Core.hpp> <algorithm> <array> <complex> <map> <random> <string> <vector>)
+      if(program_PRECOMPILE STREQUAL "tests")
+        list(APPEND headers <gtest/gtest.h>)
+      endif()
+      target_precompile_headers(${precompiled} PRIVATE ${headers})
+    endif()
+    target_precompile_headers(${name} REUSE_FROM ${precompiled})
+  endif()
+endfunction()
+
+# The flags in a response file, for whoever compiles one file by hand (scripts/compile) and for tests of compile errors.
+# Named as a system folder, /usr/include would hide what the standard library includes by include_next.
+set(SPOROS_FLAGS_FILE "${PROJECT_BINARY_DIR}/sporos.flags")
+set(sporos_includes "$<TARGET_PROPERTY:sporos,INTERFACE_INCLUDE_DIRECTORIES>")
+set(sporos_includes "$<FILTER:$<REMOVE_DUPLICATES:${sporos_includes}>,EXCLUDE,^(/usr/include|${SPOROS_BUILD_INCLUDE_DIR})$>")
+set(sporos_definitions "$<TARGET_PROPERTY:sporos,INTERFACE_COMPILE_DEFINITIONS>")
+set(sporos_options "$<TARGET_PROPERTY:sporos,INTERFACE_COMPILE_OPTIONS>"
+                   "$<TARGET_PROPERTY:sporos_build_flags,INTERFACE_COMPILE_OPTIONS>")
+file(
+  GENERATE
+  OUTPUT "${SPOROS_FLAGS_FILE}"
+  CONTENT "-std=c++20
+-I${SPOROS_BUILD_INCLUDE_DIR}
+$<$<BOOL:${sporos_includes}>:-isystem$<JOIN:${sporos_includes},
+-isystem>>
+-D$<JOIN:${sporos_definitions},
+-D>
+$<JOIN:${sporos_options},
+>
+")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds Kokkos: the user's own first, then the one that scripts/bootstrap built into the per-user cache.
+
+set(SPOROS_KOKKOS_VARIANT
+    host
+    CACHE STRING "Which Kokkos of scripts/bootstrap to use where the user has none: host, debug, tsan, cuda")
+set_property(CACHE SPOROS_KOKKOS_VARIANT PROPERTY STRINGS host debug tsan cuda)
+
+set(SPOROS_SCRIPTS_DIR "${CMAKE_CURRENT_LIST_DIR}/../scripts")
+
+# The script alone knows how the cache is laid out.
+function(sporos_cached_kokkos out)
+  set(arguments --${SPOROS_KOKKOS_VARIANT} --print-prefix)
+  if(SPOROS_PORTABLE)
+    list(APPEND arguments --portable)
+  endif()
+  set(environment)
+  if(CMAKE_CXX_COMPILER)
+    set(environment "CXX=${CMAKE_CXX_COMPILER}")
+  endif()
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env ${environment} bash "${SPOROS_SCRIPTS_DIR}/bootstrap" ${arguments}
+    OUTPUT_VARIABLE prefix
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET
+    RESULT_VARIABLE result)
+  if(result EQUAL 0 AND EXISTS "${prefix}/.complete")
+    set(${out} "${prefix}" PARENT_SCOPE)
+  else()
+    set(${out} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# With CUDA, every file is compiled by nvcc_wrapper: Kokkos 4 is a C++ library to CMake, and the wrapper of the very
+# Kokkos that is linked carries its flags.
+macro(sporos_choose_compiler)
+  if(SPOROS_KOKKOS_VARIANT STREQUAL "cuda" AND NOT CMAKE_CXX_COMPILER AND NOT "$ENV{CXX}" MATCHES "nvcc_wrapper")
+    if(Kokkos_ROOT)
+      set(sporos_kokkos_prefix "${Kokkos_ROOT}")
+    else()
+      sporos_cached_kokkos(sporos_kokkos_prefix)
+    endif()
+    if(EXISTS "${sporos_kokkos_prefix}/bin/nvcc_wrapper")
+      set(CMAKE_CXX_COMPILER "${sporos_kokkos_prefix}/bin/nvcc_wrapper" CACHE FILEPATH "C++ compiler")
+    else()
+      message(FATAL_ERROR "No Kokkos with CUDA is there. Run `scripts/bootstrap --cuda`, "
+                          "or name an install of your own by Kokkos_ROOT.")
+    endif()
+  endif()
+endmacro()
+
+# The package of Kokkos Kernels 4.4 gives its version as "..": only a header knows it.
+macro(sporos_read_kokkos_kernels_version)
+  get_target_property(sporos_kernels_include Kokkos::kokkoskernels INTERFACE_INCLUDE_DIRECTORIES)
+  set(KokkosKernels_VERSION 0)
+  foreach(folder IN LISTS sporos_kernels_include)
+    if(EXISTS "${folder}/KokkosKernels_config.h")
+      file(STRINGS "${folder}/KokkosKernels_config.h" sporos_kernels_version REGEX "define KOKKOSKERNELS_VERSION [0-9]+")
+      if(sporos_kernels_version MATCHES "KOKKOSKERNELS_VERSION ([0-9]+)([0-9][0-9])([0-9][0-9])$")
+        set(KokkosKernels_VERSION "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3}")
+      endif()
+    endif()
+  endforeach()
+  if(KokkosKernels_VERSION VERSION_LESS 4.4)
+    set(KokkosKernels_FOUND FALSE)
+  endif()
+endmacro()
+
+macro(sporos_find_kokkos)
+  # A variant is asked for by name; the plain host build takes the user's Kokkos wherever CMake finds it.
+  if(SPOROS_KOKKOS_VARIANT STREQUAL "host" OR Kokkos_ROOT OR Kokkos_DIR OR DEFINED ENV{Kokkos_ROOT})
+    find_package(Kokkos 4.7 CONFIG QUIET)
+  endif()
+  if(NOT Kokkos_FOUND)
+    unset(Kokkos_DIR CACHE)
+    sporos_cached_kokkos(sporos_kokkos_prefix)
+    if(sporos_kokkos_prefix)
+      find_package(Kokkos 4.7 CONFIG QUIET PATHS "${sporos_kokkos_prefix}" NO_DEFAULT_PATH)
+    endif()
+  endif()
+  if(NOT Kokkos_FOUND)
+    set(sporos_bootstrap "scripts/bootstrap --${SPOROS_KOKKOS_VARIANT}")
+    if(SPOROS_PORTABLE)
+      string(APPEND sporos_bootstrap " --portable")
+    endif()
+    message(FATAL_ERROR "Kokkos 4.7 or newer was not found. Run `${sporos_bootstrap}` (for the compiler "
+                        "${CMAKE_CXX_COMPILER}: set CXX to it), or name an install of your own by Kokkos_ROOT.")
+  endif()
+  if(SPOROS_KOKKOS_VARIANT STREQUAL "cuda" AND NOT Kokkos_ENABLE_CUDA)
+    message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without CUDA.")
+  endif()
+  if(SPOROS_ENABLE_KOKKOS_KERNELS)
+    # The one built beside this Kokkos; any other is built on another Kokkos.
+    get_filename_component(sporos_kokkos_cmake "${Kokkos_DIR}" DIRECTORY)
+    find_package(KokkosKernels CONFIG QUIET HINTS "${sporos_kokkos_cmake}/KokkosKernels")
+    if(KokkosKernels_FOUND)
+      sporos_read_kokkos_kernels_version()
+    endif()
+  endif()
+endmacro()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# The target Sporos::sporos: headers, and what they need.
+
+# Headers include each other relatively, so the tree works as it stands; users write <sporos/…>, which the build tree
+# offers through links.
+set(SPOROS_HEADER_FOLDERS core formats workspace kernels)
+set(SPOROS_BUILD_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
+file(MAKE_DIRECTORY "${SPOROS_BUILD_INCLUDE_DIR}/sporos")
+foreach(entry IN LISTS SPOROS_HEADER_FOLDERS ITEMS sporos.hpp)
+  file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${entry}" "${SPOROS_BUILD_INCLUDE_DIR}/sporos/${entry}" SYMBOLIC)
+endforeach()
+
+add_library(sporos INTERFACE)
+add_library(Sporos::sporos ALIAS sporos)
+target_compile_features(sporos INTERFACE cxx_std_20)
+target_include_directories(sporos INTERFACE "$<BUILD_INTERFACE:${SPOROS_BUILD_INCLUDE_DIR}>"
+                                            "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_link_libraries(sporos INTERFACE Kokkos::kokkos ZLIB::ZLIB Threads::Threads)
+target_include_directories(sporos SYSTEM INTERFACE "$<BUILD_INTERFACE:${SPOROS_FAST_FLOAT_INCLUDE_DIR}>")
+if(KokkosKernels_FOUND)
+  target_link_libraries(sporos INTERFACE Kokkos::kokkoskernels)
+  target_compile_definitions(sporos INTERFACE SPOROS_HAVE_KOKKOS_KERNELS=1)
+endif()
+if(SPOROS_ENABLE_MPI)
+  target_link_libraries(sporos INTERFACE MPI::MPI_CXX)
+  target_compile_definitions(sporos INTERFACE SPOROS_HAVE_MPI=1)
+endif()
+target_compile_definitions(
+  sporos INTERFACE SPOROS_VERSION_MAJOR=${PROJECT_VERSION_MAJOR} SPOROS_VERSION_MINOR=${PROJECT_VERSION_MINOR}
+                   SPOROS_VERSION_PATCH=${PROJECT_VERSION_PATCH})
