@@ -5,3 +5,4 @@
 
 #include "matrix_market_header.hpp"
 #include "matrix_market_read.hpp"
+#include "matrix_market_write.hpp"

@@ -6,12 +6,14 @@
 /// (1996).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "../../core/error.hpp"
+#include "../../core/extents.hpp"
 #include "number.hpp"
 #include "read_options.hpp"
 #include "text_source.hpp"
@@ -51,6 +53,8 @@ constexpr std::string_view to_string(MatrixMarketSymmetry symmetry) {
 
 namespace io {
 
+using sporos::to_string;
+
 constexpr std::string_view to_string(Field field) {
   switch (field) {
     case Field::integer:
@@ -75,6 +79,35 @@ inline std::string take_word(std::string_view& line) {
   }
   line.remove_prefix(at);
   return word;
+}
+
+/// Why the standard has no such banner; empty where it has.
+inline std::string unlawful_banner(const MatrixMarketHeader& header) {
+  using enum MatrixMarketSymmetry;
+  const bool pattern = header.field == Field::pattern;
+  if (pattern && header.layout == MatrixMarketLayout::array)
+    return "'array pattern' is not a Matrix Market file: an array has values, expected 'coordinate pattern'";
+  if (pattern && (header.symmetry == skew_symmetric || header.symmetry == hermitian))
+    return text("'pattern ", to_string(header.symmetry),
+                "' is not a Matrix Market file: a pattern has no values to negate, expected 'general' or "
+                "'symmetric'");
+  if (header.symmetry == hermitian && header.field != Field::complex)
+    return text("'", to_string(header.field),
+                " hermitian' is not a Matrix Market file: expected 'complex hermitian', or 'symmetric'");
+  return {};
+}
+
+/// The number of values of an array: all, or those of the lower triangle (of a skew-symmetric one without the
+/// diagonal). False where 64 bits do not hold it.
+inline bool count_array(const MatrixMarketHeader& header, std::int64_t& count) {
+  const std::int64_t n = header.rows;
+  if (header.symmetry == MatrixMarketSymmetry::general)
+    return !__builtin_mul_overflow(n, header.columns, &count);
+  const bool skew = header.symmetry == MatrixMarketSymmetry::skew_symmetric;
+  if (n == INT64_MAX || __builtin_mul_overflow(n, skew ? std::max<std::int64_t>(n - 1, 0) : n + 1, &count))
+    return false;
+  count /= 2;
+  return true;
 }
 
 /// Reads the banner; the sizes follow on a line of their own.
@@ -124,16 +157,7 @@ inline MatrixMarketHeader parse_banner(std::string_view line, const std::string&
   if (const std::string_view at = rest; !take_word(rest).empty())
     refuse(text("found ", found(at.data()), " behind the banner's five words, expected the end of the line"));
 
-  if (header.field == Field::pattern && header.layout == MatrixMarketLayout::array)
-    refuse("'array pattern' is not a Matrix Market file: an array has values, expected 'coordinate pattern'");
-  if (header.field == Field::pattern && (header.symmetry == MatrixMarketSymmetry::skew_symmetric ||
-                                         header.symmetry == MatrixMarketSymmetry::hermitian))
-    refuse(text("'pattern ", to_string(header.symmetry),
-                "' is not a Matrix Market file: a pattern has no values to negate, expected 'general' or "
-                "'symmetric'"));
-  if (header.symmetry == MatrixMarketSymmetry::hermitian && header.field != Field::complex)
-    refuse(text("'", to_string(header.field),
-                " hermitian' is not a Matrix Market file: expected 'complex hermitian', or 'symmetric'"));
+  if (const std::string reason = unlawful_banner(header); !reason.empty()) refuse(reason);
   return header;
 }
 
@@ -162,18 +186,7 @@ inline void parse_sizes(std::string_view line, const std::string& file, std::int
                      text("a ", to_string(header.symmetry), " matrix is square, but this one is ",
                           header.rows, " x ", header.columns));
   if (!array) return;
-  // Entries of the stored triangle, column after column; skew-symmetric ones leave the diagonal out.
-  std::int64_t doubled = 0;
-  const std::int64_t n = header.rows;
-  bool fits = true;
-  if (header.symmetry == MatrixMarketSymmetry::general)
-    fits = !__builtin_mul_overflow(n, header.columns, &header.stored);
-  else if (header.symmetry == MatrixMarketSymmetry::skew_symmetric)
-    fits = !__builtin_mul_overflow(n, n > 0 ? n - 1 : 0, &doubled);
-  else
-    fits = n < INT64_MAX && !__builtin_mul_overflow(n, n + 1, &doubled);
-  if (header.symmetry != MatrixMarketSymmetry::general) header.stored = doubled / 2;
-  if (!fits)
+  if (!count_array(header, header.stored))
     throw ParseError(
         file, line_number,
         text("an array of ", header.rows, " x ", header.columns, " has more entries than 64 bits count"));

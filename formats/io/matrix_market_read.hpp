@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,7 +50,17 @@ Value mirrored(Value x, MatrixMarketSymmetry symmetry) {
   else if constexpr (std::is_unsigned_v<Value>)
     return x;
   else
-    return -x;
+    return static_cast<Value>(-x);
+}
+
+/// Whether `Value` holds the mirror image of `x` too; false for the smallest integer of a skew-symmetric
+/// file.
+template <class Value>
+bool has_mirror(Value x, MatrixMarketSymmetry symmetry) {
+  if constexpr (std::signed_integral<Value>)
+    return symmetry != MatrixMarketSymmetry::skew_symmetric || x != std::numeric_limits<Value>::min();
+  else
+    return true;
 }
 
 /// Parses lines "row column value" whose value is text of field `F`.
@@ -156,7 +167,7 @@ class CoordinateWorker final : public BlockWorker {
   }
 
   bool fits_triangle(std::uint64_t i, std::uint64_t j, const Value& value) const {
-    if (i > j) return true;
+    if (i > j) return has_mirror(value, header_.symmetry);
     if (i < j || header_.symmetry == MatrixMarketSymmetry::skew_symmetric) return false;
     if constexpr (is_complex_v<Value>) {
       if (header_.symmetry == MatrixMarketSymmetry::hermitian) return value.imag() == 0;
@@ -186,6 +197,7 @@ class CoordinateWorker final : public BlockWorker {
       return text("found ", found(p), " behind the entry, expected the end of the line",
                   F == Field::pattern ? " (a pattern has no values)" : "");
     const std::string at = text("entry (", i, ", ", j, ") ");
+    if (i > j) return at + text("is the smallest ", value_name<Value>(), ": its negative does not fit");
     if (i < j)
       return at + text("lies above the diagonal: a ", to_string(header_.symmetry),
                        " file holds the lower triangle alone");
@@ -225,16 +237,14 @@ class ArrayWorker final : public BlockWorker {
       }
       const char* next = parse_value<Value, F>(p, end, *value);
       if (next) next = skip_blanks(next);
-      if (!next || *next != '\n') [[unlikely]] {
+      if (!next || *next != '\n' || !has_mirror(*value, header_.symmetry)) [[unlikely]] {
         if (*p == '%') {
           p = skip_line(p, end);
           continue;
         }
         lines_ = lines;
         entries_ = value - values_.data();
-        throw LineFault{lines,
-                        next ? text("found ", found(next), " behind the value, expected the end of the line")
-                             : why_no_value<Value, F>(p, end)};
+        throw LineFault{lines, fault(p, next, end)};
       }
       ++value;
       p = next + 1;
@@ -252,6 +262,13 @@ class ArrayWorker final : public BlockWorker {
     if (entries_ == 0) return;
     find_coordinates(so_far().entries, block);
     slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
+  }
+
+  /// What is wrong with the line at `p`, whose value ends at `next` (nullptr: it is none).
+  static std::string fault(const char* p, const char* next, const char* end) {
+    if (!next) return why_no_value<Value, F>(p, end);
+    if (*next != '\n') return text("found ", found(next), " behind the value, expected the end of the line");
+    return text("the value is the smallest ", value_name<Value>(), ": its negative does not fit");
   }
 
   /// Row and column of the block's first value; how many of its values are diagonal ones.

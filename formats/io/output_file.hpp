@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file output_file.hpp
+/// A file that appears under its name when it is complete, and not at all if writing it fails.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../../core/error.hpp"
+
+namespace sporos::io {
+
+/// Bytes are written to a temporary file beside the final name, which commit() forces to the disk and
+/// renames; without commit() the temporary file goes. An old file stays as it was until then, and its
+/// permissions stay for good. What is no regular file (a pipe, /dev/stdout) is written directly.
+class OutputFile {
+ public:
+  /// Throws IoError where the system refuses.
+  explicit OutputFile(std::string path) : path_(std::move(path)), final_(path_) {
+    struct stat status {};
+    const bool exists = ::stat(path_.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode))
+      throw IoError(path_, "is a directory, expected the name of a file");
+    if (exists && !S_ISREG(status.st_mode)) {
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor_ < 0) fail("opened for writing");
+      return;
+    }
+    if (char* const target = exists ? ::realpath(path_.c_str(), nullptr) : nullptr) {
+      final_ = target;  // a symbolic link stays one: what it points to is replaced
+      std::free(target);
+    }
+    for (int attempt = 0; descriptor_ < 0; ++attempt) {
+      temporary_ = folder() + temporary_name();
+      descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (descriptor_ < 0 && (errno != EEXIST || attempt == 100)) {
+        temporary_.clear();
+        fail("created");
+      }
+    }
+    if (exists) [[maybe_unused]]
+      const int kept = ::fchmod(descriptor_, status.st_mode & 07777);
+  }
+  ~OutputFile() { abandon(); }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count >= 0)
+        bytes.remove_prefix(static_cast<std::size_t>(count));
+      else if (errno != EINTR)
+        fail("written");
+    }
+  }
+
+  /// Makes the file appear. Throws IoError; then it does not.
+  void commit() {
+    if (temporary_.empty()) {
+      if (::close(std::exchange(descriptor_, -1)) != 0) fail("written");
+      return;
+    }
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS) fail("written to the disk");
+    if (::close(std::exchange(descriptor_, -1)) != 0) fail("written");
+    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("put in place");
+    temporary_.clear();
+    // The name lasts through a power cut only if its folder reaches the disk; not every file system can do
+    // that.
+    if (const int folder_descriptor = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        folder_descriptor >= 0) {
+      ::fsync(folder_descriptor);
+      ::close(folder_descriptor);
+    }
+  }
+
+ private:
+  std::string folder() const {
+    const auto slash = final_.rfind('/');
+    return slash == std::string::npos ? "./" : final_.substr(0, slash + 1);
+  }
+
+  static std::string temporary_name() {
+    static std::atomic<std::uint32_t> count{0};
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    return text(".sporos-", static_cast<std::int64_t>(::getpid()), '-', static_cast<std::int64_t>(now), '-',
+                count.fetch_add(1), ".part");
+  }
+
+  [[noreturn]] void fail(std::string_view what) {
+    const int reason = errno;
+    abandon();
+    throw IoError(path_, text("cannot be ", what, ": ", std::strerror(reason)));
+  }
+
+  void abandon() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    temporary_.clear();
+  }
+
+  std::string path_;       ///< as the caller named it
+  std::string final_;      ///< where it will stand
+  std::string temporary_;  ///< empty where the file is written directly, or is in place
+  int descriptor_ = -1;
+};
+
+}  // namespace sporos::io

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file text_sink.hpp
+/// Writing of text in pieces that are formatted, and compressed, in parallel.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "in_order.hpp"
+#include "output_file.hpp"
+
+namespace sporos::io {
+
+/// Text that is being put together.
+class TextBuffer {
+ public:
+  /// Room for `count` more characters; end(p) says how far they were used.
+  char* room(std::size_t count) {
+    if (size_ + count > capacity_) {
+      const std::size_t larger = 2 * capacity_ + count;
+      void* const memory = std::realloc(bytes_.get(), larger);
+      if (!memory) throw std::bad_alloc();
+      (void)bytes_.release();
+      bytes_.reset(static_cast<char*>(memory));
+      capacity_ = larger;
+    }
+    return bytes_.get() + size_;
+  }
+  void end(const char* p) { size_ = static_cast<std::size_t>(p - bytes_.get()); }
+  void clear() { size_ = 0; }
+  std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<char, Free> bytes_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// Writes bytes to a file, as they are or as one gzip member whose parts were compressed independently.
+class TextSink {
+ public:
+  /// @param path  gzip where it ends in .gz
+  TextSink(const std::string& path, int gzip_level)
+      : file_(path), gzip_(path.ends_with(".gz")), level_(gzip_level) {
+    if (gzip_)
+      file_.write({"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10});  // deflate, no name, no time, unknown system
+  }
+
+  bool gzip() const { return gzip_; }
+
+  /// A part of the text, compressed so that it can follow any other part.
+  struct Part {
+    TextBuffer compressed;
+    uLong checksum = 0;
+    z_off_t length = 0;
+  };
+
+  /// Any thread, any order.
+  void compress(std::string_view bytes, Part& part) const {
+    z_stream stream{};
+    if (deflateInit2(&stream, level_, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
+    part.compressed.clear();
+    char* const out = part.compressed.room(deflateBound(&stream, static_cast<uLong>(bytes.size())) + 64);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out);
+    stream.avail_out = static_cast<uInt>(deflateBound(&stream, static_cast<uLong>(bytes.size())) + 64);
+    const int status =
+        deflate(&stream, Z_SYNC_FLUSH);  // ends on a byte, and no block refers to what comes before
+    part.compressed.end(reinterpret_cast<const char*>(stream.next_out));
+    deflateEnd(&stream);
+    ensure(status == Z_OK && stream.avail_in == 0, "deflate takes a whole part");
+    part.checksum = crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
+    part.length = static_cast<z_off_t>(bytes.size());
+  }
+
+  /// In the order of the text.
+  void put(std::string_view bytes) {
+    if (gzip_) {
+      Part part;
+      compress(bytes, part);
+      put(part);
+    } else {
+      file_.write(bytes);
+    }
+  }
+  void put(const Part& part) {
+    file_.write(part.compressed.view());
+    checksum_ = crc32_combine(checksum_, part.checksum, part.length);
+    length_ += static_cast<std::uint32_t>(part.length);
+  }
+
+  void commit() {
+    if (gzip_) {
+      char trailer[10] = {3, 0};  // an empty last block; then checksum and length, lowest byte first
+      for (int byte = 0; byte < 4; ++byte) {
+        trailer[2 + byte] = static_cast<char>(checksum_ >> (8 * byte));
+        trailer[6 + byte] = static_cast<char>(length_ >> (8 * byte));
+      }
+      file_.write({trailer, sizeof trailer});
+    }
+    file_.commit();
+  }
+
+ private:
+  OutputFile file_;
+  bool gzip_;
+  int level_;
+  uLong checksum_ = crc32(0, nullptr, 0);
+  std::uint32_t length_ = 0;
+};
+
+/// Puts piece `number` of a text behind what the buffer holds.
+using FormatPiece = std::function<void(std::int64_t number, TextBuffer& out)>;
+
+namespace detail {
+
+class FormatWorker final : public PieceWorker {
+ public:
+  FormatWorker(TextSink& sink, std::int64_t& next, std::int64_t pieces, const FormatPiece& format)
+      : sink_(sink), next_(next), pieces_(pieces), format_(format) {}
+
+  bool fetch() override {
+    if (next_ == pieces_) return false;
+    number_ = next_++;
+    return true;
+  }
+  void work() override {
+    text_.clear();
+    format_(number_, text_);
+    if (sink_.gzip()) sink_.compress(text_.view(), part_);
+  }
+  void in_turn() override {
+    if (sink_.gzip())
+      sink_.put(part_);
+    else
+      sink_.put(text_.view());
+  }
+
+ private:
+  TextSink& sink_;
+  std::int64_t& next_;
+  std::int64_t pieces_;
+  const FormatPiece& format_;
+  std::int64_t number_ = 0;
+  TextBuffer text_;
+  TextSink::Part part_;
+};
+
+}  // namespace detail
+
+/// Puts pieces 0, 1, … of a text into the sink, formatted by up to `threads` threads.
+inline void put_pieces(TextSink& sink, std::int64_t pieces, int threads, const FormatPiece& format) {
+  std::int64_t next = 0;
+  if (threads <= 0) threads = default_threads();
+  const int workers = pieces < threads ? static_cast<int>(pieces) : threads;
+  InOrder::run(workers, [&] { return std::make_unique<detail::FormatWorker>(sink, next, pieces, format); });
+}
+
+/// Entries that one piece of a written text holds.
+inline constexpr std::int64_t entries_per_piece = std::int64_t{1} << 15;
+
+/// Calls put(q, p) for every q below `count`, in parallel by pieces; put writes what belongs to q at p, at
+/// most `widest` characters, and returns where it ended.
+template <class Put>
+void put_lines(TextSink& sink, std::int64_t count, std::size_t widest, int threads, Put put) {
+  const std::int64_t pieces = (count + entries_per_piece - 1) / entries_per_piece;
+  put_pieces(sink, pieces, threads, [&](std::int64_t piece, TextBuffer& out) {
+    const std::int64_t begin = piece * entries_per_piece;
+    const std::int64_t end = std::min(count, begin + entries_per_piece);
+    char* p = out.room(static_cast<std::size_t>(end - begin) * widest);
+    for (std::int64_t q = begin; q < end; ++q) p = put(q, p);
+    out.end(p);
+  });
+}
+
+}  // namespace sporos::io
