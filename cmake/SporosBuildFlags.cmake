@@ -19,6 +19,13 @@ if(SPOROS_SANITIZE)
   target_link_options(sporos_build_flags INTERFACE -fsanitize=${SPOROS_SANITIZE})
 endif()
 
+# LLVM's OpenMP library says through OMPT what its own, uninstrumented code orders; the sanitizer must not guess besides.
+if(SPOROS_SANITIZE STREQUAL "thread")
+  set(SPOROS_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
+else()
+  set(SPOROS_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
+endif()
+
 find_program(SPOROS_CCACHE ccache)
 if(SPOROS_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT Kokkos_ENABLE_CUDA)
   # ccache asks for this before it works with precompiled headers.
