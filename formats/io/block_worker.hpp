@@ -31,14 +31,13 @@ class BlockWorker : public PieceWorker {
     try {
       return source_.next(block_);
     } catch (const LineFault& fault) {
-      block_.clear();
+      block_.clear();  // parse() will find nothing
       fault_ = fault;
       return true;
     }
   }
 
   void work() final {
-    if (fault_) return;
     try {
       parse(block_.view());
     } catch (const LineFault& fault) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <memory>
 #include <new>
@@ -107,6 +108,16 @@ class EntryStore {
     const double left = static_cast<double>(most_ - size_);
     const auto capacity =
         std::max(count, static_cast<std::int64_t>(std::min(static_cast<double>(count) + guess, left)));
+    try {
+      add_segment(capacity);
+    } catch (const std::exception&) {
+      // The extrapolation may be wild (a file with a huge hole); what is known to be needed may still fit.
+      if (capacity == count) throw;
+      add_segment(count);
+    }
+  }
+
+  void add_segment(std::int64_t capacity) {
     segments_.push_back({Entries<Value, Order>(Extents<Order>{}, capacity), capacity, 0});
   }
 

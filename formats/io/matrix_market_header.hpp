@@ -195,13 +195,7 @@ inline void parse_sizes(std::string_view line, const std::string& file, std::int
 /// Reads banner, comments and sizes; the source is left at the first line of entries.
 inline MatrixMarketHeader take_header(TextSource& source) {
   std::string_view line;
-  const auto next = [&](std::string_view& out) {
-    try {
-      return source.next_line(out);
-    } catch (const LineFault& fault) {
-      throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
-    }
-  };
+  const auto next = [&](std::string_view& out) { return take_line(source, out); };
   if (!next(line)) throw ParseError(source.name(), 0, "the file is empty, expected a Matrix Market file");
   MatrixMarketHeader header = parse_banner(line, source.name());
   while (next(line)) {
@@ -218,10 +212,7 @@ inline MatrixMarketHeader take_header(TextSource& source) {
 /// Reads what a Matrix Market file, plain or gzip, says of itself, and no more of it. Throws ParseError,
 /// IoError.
 inline MatrixMarketHeader read_matrix_market_header(const std::string& path) {
-  io::TextOptions options;
-  options.block_bytes = std::size_t{1} << 14;
-  options.progress = false;
-  io::TextSource source(path, options);
+  io::TextSource source(path, io::header_options());
   return io::take_header(source);
 }
 

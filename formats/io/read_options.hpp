@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "in_order.hpp"
 #include "text_source.hpp"
@@ -26,6 +27,32 @@ inline TextOptions text_options(const ReadOptions& options, Cut cut = Cut::at_li
   text.cut = cut;
   text.progress = options.progress;
   return text;
+}
+
+/// How the first lines of a text are taken in, when nothing else is wanted of it.
+inline TextOptions header_options(Cut cut = Cut::at_lines) {
+  TextOptions text;
+  text.block_bytes = std::size_t{1} << 14;
+  text.cut = cut;
+  text.progress = false;
+  return text;
+}
+
+/// The next line of a header; a fault has its line.
+inline bool take_line(TextSource& source, std::string_view& line) {
+  try {
+    return source.next_line(line);
+  } catch (const LineFault& fault) {
+    throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
+  }
+}
+/// Likewise, and the line stays to be taken.
+inline bool peek_line(TextSource& source, std::string_view& line) {
+  try {
+    return source.peek_line(line);
+  } catch (const LineFault& fault) {
+    throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
+  }
 }
 
 /// The threads worth starting for a text.

@@ -73,7 +73,7 @@ class Block {
 /// Cuts a stream of bytes into blocks.
 class BlockCutter {
  public:
-  BlockCutter(ByteStream& stream, std::string name, const TextOptions& options)
+  BlockCutter(PlainOrGzipStream& stream, std::string name, const TextOptions& options)
       : stream_(stream),
         name_(std::move(name)),
         options_(options),
@@ -129,8 +129,12 @@ class BlockCutter {
   bool deliver(Block& block) {
     std::memset(block.bytes_.get() + block.end_, '\n', text_padding);
     const std::int64_t total = stream_.total();
-    const std::int64_t taken = stream_.taken() - static_cast<std::int64_t>(carry_.size());
-    block.read_part_ = total > 0 ? std::min(1.0, static_cast<double>(taken) / static_cast<double>(total)) : 0;
+    text_bytes_ += static_cast<double>(block.end_);
+    // A text that gzip made more than twenty times smaller is the exception: what follows is not extrapolated
+    // from it.
+    const double taken =
+        stream_.compressed() ? std::max(static_cast<double>(stream_.taken()), text_bytes_ / 20) : text_bytes_;
+    block.read_part_ = total > 0 ? std::min(1.0, taken / static_cast<double>(total)) : 0;
     progress_.update(stream_.taken());
     return true;
   }
@@ -146,11 +150,12 @@ class BlockCutter {
     return at > searched ? at : 0;
   }
 
-  ByteStream& stream_;
+  PlainOrGzipStream& stream_;
   std::string name_;
   TextOptions options_;
   Progress progress_;
-  std::string carry_;  ///< what was read behind the last cut
+  double text_bytes_ = 0;  ///< delivered
+  std::string carry_;      ///< what was read behind the last cut
   bool ended_ = false;
 };
 
@@ -185,12 +190,20 @@ class TextSource {
   bool compressed() const { return stream_.compressed(); }
   std::int64_t file_bytes() const { return stream_.total(); }
 
-  /// The next line, without its newline but with it still behind; false at the end of the text. For headers:
-  /// what follows the lines taken comes with next(). Needs Cut::at_lines.
-  bool next_line(std::string_view& line) {
+  /// Shows the next line, without its newline but with it still behind, and leaves it there; false at the end
+  /// of the text. For headers: what follows the lines taken comes with next(). Throws what next() throws.
+  bool peek_line(std::string_view& line) {
     if (front_.empty() && !fetch(front_)) return false;
     const std::string_view rest = front_.view();
-    line = rest.substr(0, rest.find('\n'));
+    const std::size_t length = rest.find('\n');
+    if (length == std::string_view::npos)
+      throw LineFault{0, text("this line is longer than ", rest.size(), " characters: is this a text file?")};
+    line = rest.substr(0, length);
+    return true;
+  }
+  /// Takes the next line, which stays readable until the next call.
+  bool next_line(std::string_view& line) {
+    if (!peek_line(line)) return false;
     front_.drop(line.size() + 1);
     ++lines_;
     return true;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file file.hpp
+/// Files of entries of any kind: what a file is, reading by content, writing by name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../core/entries.hpp"
+#include "frostt.hpp"
+#include "matrix_market.hpp"
+#include "smtx.hpp"
+
+namespace sporos {
+
+enum class FileKind { matrix_market, tns, smtx };
+
+constexpr std::string_view to_string(FileKind kind) {
+  switch (kind) {
+    case FileKind::tns:
+      return "FROSTT .tns";
+    case FileKind::smtx:
+      return "DLMC .smtx";
+    default:
+      return "Matrix Market";
+  }
+}
+
+/// What a file says of itself in its first lines.
+struct FileInfo {
+  FileKind kind = FileKind::matrix_market;
+  bool compressed = false;             ///< gzip
+  std::int64_t bytes = 0;              ///< of the file as it lies; 0 for what is no regular file
+  int order = 2;                       ///< number of modes
+  std::vector<std::int64_t> extents;   ///< empty where only the entries tell
+  std::optional<std::int64_t> stored;  ///< entries in the file: of a symmetric one, those of one triangle
+  std::optional<MatrixMarketHeader> matrix_market;  ///< field, symmetry, layout
+};
+
+namespace io {
+
+/// The name without folder and .gz, in lower case, ends in `suffix`.
+inline bool has_suffix(std::string_view path, std::string_view suffix) {
+  std::string name;
+  for (const char c : path) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name.ends_with(suffix);
+}
+
+/// What a text is by its first line, and by its name where that says nothing.
+inline FileKind kind_of(TextSource& source) {
+  std::string_view line;
+  const std::string& name = source.name();
+  if (!peek_line(source, line))
+    throw ParseError(name, 0, "the file is empty, expected .mtx, .tns or .smtx text");
+  std::string_view rest = line;
+  if (take_word(rest).starts_with("%%matrixmarket")) return FileKind::matrix_market;
+  const char first = *skip_blanks(line.data());
+  if (has_suffix(name, ".smtx")) return FileKind::smtx;
+  if (has_suffix(name, ".tns")) return FileKind::tns;
+  if (has_suffix(name, ".mtx")) return FileKind::matrix_market;
+  if (is_digit(first)) return line.find(',') != std::string_view::npos ? FileKind::smtx : FileKind::tns;
+  if (first == '#') return FileKind::tns;
+  throw ParseError(
+      name, 1,
+      text("found ", found(line.data()), ", expected the first line of a Matrix Market, .tns or .smtx file",
+           line.find('\0') != std::string_view::npos ? " (if this is an archive, unpack it first)" : ""));
+}
+
+}  // namespace io
+
+/// What the first lines of a file say: kind, order, extents and entries as far as they are known there.
+/// Throws ParseError, IoError. Cost: a few kilobytes are read.
+inline FileInfo inspect(const std::string& path) {
+  FileInfo info;
+  {
+    io::TextSource source(path, io::header_options());
+    info.kind = io::kind_of(source);
+    info.compressed = source.compressed();
+    info.bytes = source.file_bytes();
+  }
+  switch (info.kind) {
+    case FileKind::matrix_market:
+      info.matrix_market = read_matrix_market_header(path);
+      info.extents = {info.matrix_market->rows, info.matrix_market->columns};
+      info.stored = info.matrix_market->stored;
+      break;
+    case FileKind::tns: {
+      const TnsHeader header = read_tns_header(path);
+      info.order = header.order;
+      info.extents = header.extents;
+      break;
+    }
+    case FileKind::smtx: {
+      const SmtxHeader header = read_smtx_header(path);
+      info.extents = {header.rows, header.columns};
+      info.stored = header.stored;
+      break;
+    }
+  }
+  return info;
+}
+
+/// The entries of a file of any kind, which its content tells: see read_matrix_market_entries,
+/// read_tns_entries, read_smtx_entries.
+/// @throws ParseError, IoError; ShapeError where the file holds a matrix and `Order` is not 2
+template <TensorValue Value, int Order>
+requires(Order >= 1) Entries<Value, Order> read_entries(const std::string& path,
+                                                        const ReadOptions& options = {}) {
+  expect_kokkos();
+  io::TextSource source(path, io::text_options(options));
+  const FileKind kind = io::kind_of(source);
+  if (kind == FileKind::tns) return read_tns_entries<Value, Order>(source, options);
+  if constexpr (Order == 2)
+    return kind == FileKind::smtx
+               ? read_smtx_entries<Value>(path, options)  // which cuts its text another way
+               : read_matrix_market_entries<Value>(source, options);
+  else
+    throw ShapeError(
+        text(path, ": a ", to_string(kind), " file holds a matrix, expected a tensor of order ", Order));
+}
+
+/// Writes `entries` as what the name says: .mtx, .tns or .smtx, each with .gz behind it or not.
+/// @throws FormatError for another name, for entries that such a file cannot hold; IoError
+template <TensorValue Value, int Order>
+requires(Order >= 1) void write_entries(const std::string& path, const Entries<Value, Order>& entries) {
+  if (io::has_suffix(path, ".tns")) return write_tns(path, entries);
+  if constexpr (Order == 2) {
+    if (io::has_suffix(path, ".mtx")) return write_matrix_market(path, entries);
+    if (io::has_suffix(path, ".smtx")) return write_smtx(path, entries);
+  }
+  throw FormatError(text(path, ": a tensor of order ", Order, " is written to a name that ends in ",
+                         Order == 2 ? ".mtx, .tns or .smtx" : ".tns", ", with .gz behind it or not"));
+}
+
+}  // namespace sporos
