@@ -29,3 +29,25 @@ jobs() {
   if ((by_memory < 1)); then by_memory=1; fi
   echo "${SPOROS_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }
+
+# Configures build/<preset>, quietly unless it fails; shows the summary of what was found.
+configure_preset() { # <preset> [cmake arguments...]
+  local preset="$1" log
+  shift
+  log="$SPOROS_SOURCE_DIR/build/$preset.configure.log"
+  mkdir -p "$SPOROS_SOURCE_DIR/build"
+  say "configuring the preset $preset"
+  if ! (cd "$SPOROS_SOURCE_DIR" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
+    cat "$log" >&2
+    die "configuring the preset $preset failed"
+  fi
+  sed -n '/^-- Sporos /,/^-- $/p' "$log" >&2
+}
+
+build_preset() { # <preset> [targets...]
+  local preset="$1"
+  shift
+  say "building the preset $preset: ${*:-everything}"
+  NINJA_STATUS="    [%f/%t, %es] " cmake --build "$SPOROS_SOURCE_DIR/build/$preset" -j "$(jobs)" ${1:+--target "$@"} >&2 ||
+    die "building the preset $preset failed"
+}
