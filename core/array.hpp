@@ -6,8 +6,11 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <limits>
 #include <string>
 
+#include "error.hpp"
 #include "space.hpp"
 
 namespace sporos {
@@ -21,11 +24,23 @@ template <class T>
 using HostArray = Array<T, Kokkos::HostSpace>;
 
 /// `count` elements, not initialised.
+/// @throws MemoryError where the memory is not to be had
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   expect_kokkos();
-  return Array<T, MemorySpace>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
-                               static_cast<std::size_t>(count));
+  const auto refuse = [&](const std::string& reason) {
+    throw MemoryError(text(label, ": ", count, " elements of ", sizeof(T), " bytes cannot be allocated: ",
+                           reason, ". Where few of them are nonzero, use a sparse level"));
+  };
+  if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
+    refuse("more than 64 bits of bytes");
+  try {
+    return Array<T, MemorySpace>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
+                                 static_cast<std::size_t>(count));
+  } catch (const std::exception& failure) {
+    refuse(failure.what());
+    throw;
+  }
 }
 
 /// `count` elements, all zero.

@@ -46,6 +46,12 @@ class RangeError : public Error {
   using Error::Error;
 };
 
+/// Memory that a tensor needs is not to be had.
+class MemoryError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Something was used before it was ready, or after it was gone (Kokkos not initialised, say).
 class StateError : public Error {
  public:

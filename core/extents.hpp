@@ -28,6 +28,17 @@ std::string to_string(const std::array<std::int64_t, Order>& extents) {
   return out;
 }
 
+/// "(2, 1)": a coordinate as messages and prints spell it.
+template <std::size_t Order>
+std::string coordinate_text(const std::array<std::int64_t, Order>& coordinate) {
+  std::string out = "(";
+  for (std::size_t mode = 0; mode < Order; ++mode) {
+    if (mode) out += ", ";
+    out += std::to_string(coordinate[mode]);
+  }
+  return out + ")";
+}
+
 /// Throws ShapeError if an extent is negative.
 template <std::size_t Order>
 void expect_valid_extents(const std::array<std::int64_t, Order>& extents) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file index.hpp
-/// Index variables, named at compile time, and the lists of them that loop orders are.
+/// Index variables, named at compile time, and ordered lists of them.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <string>
 
 namespace sporos {
@@ -15,25 +13,41 @@ struct Index {
   static constexpr char name = Name;
 };
 
-/// A compile-time list of index variables, outermost loop first.
-template <char... Names>
-struct Indices {
-  static constexpr int size = static_cast<int>(sizeof...(Names));
-  static constexpr std::array<char, sizeof...(Names)> names{Names...};
+/// An ordered list of index variables as a compile-time value: a loop order, the variables of an access.
+struct NameList {
+  static constexpr int capacity = 16;
+  char names[capacity] = {};
+  int size = 0;
 
-  static constexpr bool contains(char name) { return ((Names == name) || ...); }
-
-  /// Where `name` stands in the list; its size where it does not.
-  static constexpr int find(char name) {
-    for (int at = 0; at < size; ++at)
-      if (names[static_cast<std::size_t>(at)] == name) return at;
-    return size;
+  constexpr NameList() = default;
+  template <class... Chars>
+  static constexpr NameList of(Chars... chars) {
+    NameList out;
+    (out.push(chars), ...);
+    return out;
   }
 
+  constexpr char operator[](int at) const { return names[at]; }
+  constexpr void push(char name) { names[size++] = name; }
+  constexpr void push_new(char name) {
+    if (!contains(name)) push(name);
+  }
+  constexpr bool contains(char name) const { return find(name) < size; }
+  /// Where `name` stands in the list; `size` where it does not.
+  constexpr int find(char name) const {
+    int at = 0;
+    while (at < size && names[at] != name) ++at;
+    return at;
+  }
+  constexpr bool operator==(const NameList&) const = default;
+
   /// "i, k, j"
-  static std::string str() {
+  std::string str() const {
     std::string out;
-    ((out += out.empty() ? std::string(1, Names) : std::string(", ") + Names), ...);
+    for (int at = 0; at < size; ++at) {
+      if (at) out += ", ";
+      out += names[at];
+    }
     return out;
   }
 };

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file expression.hpp
+/// Index notation as expression types: access, +, -, *, scalars.
+///
+/// Expression templates are usually trouble: temporaries dangle, `auto` keeps references alive too short. Not
+/// here: a node holds tensors as handles (a shared pointer) and scalars by value, so an expression may be
+/// kept, copied and run later.
+#pragma once
+
+#include <complex>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "index.hpp"
+#include "tensor.hpp"
+#include "value.hpp"
+
+namespace sporos {
+
+struct ExpressionBase {};
+
+/// A node of index notation.
+template <class E>
+concept Expression = std::is_base_of_v<ExpressionBase, std::remove_cvref_t<E>>;
+
+template <class T>
+concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
+
+/// `B(i, k)`: the value of a tensor at index variables, one a mode. Assigning to it runs a statement.
+template <class TensorType, char... Names>
+class Access : public ExpressionBase {
+ public:
+  using tensor_type = TensorType;
+  using format = typename TensorType::format_type;
+  using value_type = typename TensorType::value_type;
+
+  /// The variable of each mode.
+  static constexpr NameList names = NameList::of(Names...);
+  /// The variable of each level, outermost first: a blocked mode stands twice.
+  static constexpr NameList level_names = [] {
+    NameList out;
+    for (int mode : format::mode_of_level) out.push(names[mode]);
+    return out;
+  }();
+
+  explicit Access(TensorType t) : tensor_(std::move(t)) {}
+  Access(const Access&) = default;
+
+  const TensorType& tensor() const { return tensor_; }
+
+  /// Runs `*this = expression` with the default schedule. Like every statement it writes the tensor that the
+  /// access refers to, so it works on a `const` handle.
+  /// @throws ShapeError where an index variable would run over two extents
+  template <class E>
+  requires Expression<E> || ScalarValue<E>
+  const Access& operator=(const E& expression) const {
+    run(assign(*this, expression));
+    return *this;
+  }
+  const Access& operator=(const Access& other) const {
+    run(assign(*this, other));
+    return *this;
+  }
+
+ private:
+  TensorType tensor_;
+};
+
+/// A scalar factor or term.
+template <class T>
+struct Literal : ExpressionBase {
+  using value_type = T;
+  T value;
+
+  explicit Literal(T v) : value(v) {}
+};
+
+/// L * R: present where both sides are.
+template <class L, class R>
+struct Product : ExpressionBase {
+  L left;
+  R right;
+
+  Product(L l, R r) : left(std::move(l)), right(std::move(r)) {}
+};
+
+/// L + R: present where either side is.
+template <class L, class R>
+struct Sum : ExpressionBase {
+  using is_sum = void;
+  L left;
+  R right;
+
+  Sum(L l, R r) : left(std::move(l)), right(std::move(r)) {}
+};
+
+/// -E
+template <class E>
+struct Negation : ExpressionBase {
+  E operand;
+
+  explicit Negation(E e) : operand(std::move(e)) {}
+};
+
+/// An operand of index notation as a node: expressions as they are, scalars as literals (std::complex as
+/// Kokkos').
+template <class T>
+auto as_expression(const T& operand) {
+  if constexpr (Expression<T>)
+    return operand;
+  else if constexpr (is_complex_v<T>)
+    return Literal<Kokkos::complex<typename T::value_type>>(operand);
+  else
+    return Literal<T>(operand);
+}
+
+template <class L, class R>
+concept ExpressionOperands = (Expression<L> && (Expression<R> || ScalarValue<R>)) ||
+                             (ScalarValue<L> && Expression<R>);
+
+template <class L, class R>
+requires ExpressionOperands<L, R>
+auto operator*(const L& left, const R& right) { return Product(as_expression(left), as_expression(right)); }
+
+template <class L, class R>
+requires ExpressionOperands<L, R>
+auto operator+(const L& left, const R& right) { return Sum(as_expression(left), as_expression(right)); }
+
+template <class L, class R>
+requires ExpressionOperands<L, R>
+auto operator-(const L& left, const R& right) {
+  return Sum(as_expression(left), Negation(as_expression(right)));
+}
+
+template <Expression E>
+auto operator-(const E& operand) {
+  return Negation(operand);
+}
+
+/// Calls visit(access) for every access of an expression, from the left.
+template <class TensorType, char... Names, class Visitor>
+void for_each_access(const Access<TensorType, Names...>& access, Visitor&& visit) {
+  visit(access);
+}
+template <class T, class Visitor>
+void for_each_access(const Literal<T>&, Visitor&&) {}
+template <class L, class R, class Visitor>
+void for_each_access(const Product<L, R>& product, Visitor&& visit) {
+  for_each_access(product.left, visit);
+  for_each_access(product.right, visit);
+}
+template <class L, class R, class Visitor>
+void for_each_access(const Sum<L, R>& sum, Visitor&& visit) {
+  for_each_access(sum.left, visit);
+  for_each_access(sum.right, visit);
+}
+template <class E, class Visitor>
+void for_each_access(const Negation<E>& negation, Visitor&& visit) {
+  for_each_access(negation.operand, visit);
+}
+
+/// A compile-time list of types.
+template <class... Types>
+struct TypeList {
+  static constexpr int size = static_cast<int>(sizeof...(Types));
+};
+
+namespace detail {
+
+template <class... A, class... B>
+TypeList<A..., B...> operator+(TypeList<A...>, TypeList<B...>);
+
+template <class E>
+struct AccessesOf;
+template <class TensorType, char... Names>
+struct AccessesOf<Access<TensorType, Names...>> {
+  using type = TypeList<Access<TensorType, Names...>>;
+  using scalars = TypeList<>;
+};
+template <class T>
+struct AccessesOf<Literal<T>> {
+  using type = TypeList<>;
+  using scalars = TypeList<T>;
+};
+template <class L, class R>
+struct AccessesOf<Product<L, R>> {
+  using type = decltype(typename AccessesOf<L>::type{} + typename AccessesOf<R>::type{});
+  using scalars = decltype(typename AccessesOf<L>::scalars{} + typename AccessesOf<R>::scalars{});
+};
+template <class L, class R>
+struct AccessesOf<Sum<L, R>> : AccessesOf<Product<L, R>> {};
+template <class E>
+struct AccessesOf<Negation<E>> : AccessesOf<E> {};
+
+}  // namespace detail
+
+/// The accesses of an expression type, from the left.
+template <class E>
+using accesses_of = typename detail::AccessesOf<E>::type;
+/// The types of an expression's scalar literals, from the left.
+template <class E>
+using scalars_of = typename detail::AccessesOf<E>::scalars;
+
+/// The expression as it is written, operands as letters from `first` on: "B(i, k) * C(k, j)".
+template <class TensorType, char... Names>
+std::string to_string(const Access<TensorType, Names...>&, char& letter) {
+  return text(letter++, '(', Access<TensorType, Names...>::names.str(), ')');
+}
+template <class T>
+std::string to_string(const Literal<T>& literal, char&) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return text(literal.value);
+  else
+    return "scalar";
+}
+template <class E>
+std::string to_string(const Negation<E>& negation, char& letter);
+template <class L, class R>
+std::string to_string(const Sum<L, R>& sum, char& letter);
+
+template <class L, class R>
+std::string to_string(const Product<L, R>& product, char& letter) {
+  const auto factor = [&]<class F>(const F& f) {
+    constexpr bool parenthesise = requires { typename F::is_sum; };
+    return parenthesise ? "(" + to_string(f, letter) + ")" : to_string(f, letter);
+  };
+  const std::string left = factor(product.left);
+  return left + " * " + factor(product.right);
+}
+template <class L, class R>
+std::string to_string(const Sum<L, R>& sum, char& letter) {
+  const std::string left = to_string(sum.left, letter);
+  return left + " + " + to_string(sum.right, letter);
+}
+template <class E>
+std::string to_string(const Negation<E>& negation, char& letter) {
+  return "-" + to_string(negation.operand, letter);
+}
+
+}  // namespace sporos

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file inline.hpp
+/// The one thing the engine asks of a compiler beyond the standard: to inline what it is told to.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+/// A function of the loop nest: for host and device, always inlined, so that nested streams become plain
+/// loops.
+#define SPOROS_INLINE KOKKOS_FORCEINLINE_FUNCTION
+
+/// The same for a lambda inside such a function: `[&](auto x) SPOROS_INLINE_LAMBDA { … }`.
+#if defined(__CUDACC__)
+#define SPOROS_INLINE_LAMBDA
+#else
+#define SPOROS_INLINE_LAMBDA __attribute__((always_inline))
+#endif
+
+/// Before a loop whose iterations write to different places: no two of them depend on each other.
+#if defined(__clang__)
+#define SPOROS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+#define SPOROS_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#else
+#define SPOROS_INDEPENDENT_ITERATIONS
+#endif

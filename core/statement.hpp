@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file statement.hpp
+/// Statement: an assignment in index notation and how it is to be run, as an object.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "expression.hpp"
+#include "loop_order.hpp"
+
+namespace sporos {
+
+template <class Result, class Right, NameList Order>
+class Statement;
+
+/// Runs a statement in the space of its result (kernels/run.hpp).
+template <class Result, class Right, NameList Order>
+void run(const Statement<Result, Right, Order>& statement);
+
+/// `Result = Right` with the loops in `Order` (outermost first). Nothing has run until `run()`.
+template <class Result, class Right, NameList Order>
+class Statement {
+ public:
+  using result_type = Result;
+  using right_type = Right;
+  static constexpr NameList order = Order;
+
+  Statement(Result result, Right right) : result_(std::move(result)), right_(std::move(right)) {}
+
+  const Result& result() const { return result_; }
+  const Right& right() const { return right_; }
+
+  /// The same statement with its loops in the given order, outermost first; every variable stands in it once.
+  /// An order in which an operand cannot be read does not compile, and the message says which operand and the
+  /// cure.
+  template <char... Names>
+  auto reorder(Index<Names>...) const {
+    constexpr NameList given = NameList::of(Names...);
+    static_assert(detail::same_names(given, statement_variables<Result, Right>()),
+                  "reorder(...) takes every index variable of the statement, each once");
+    return Statement<Result, Right, given>(result_, right_);
+  }
+
+  /// Runs the statement: the result's old values, and for a sparse result its old pattern, are replaced.
+  void run() const { sporos::run(*this); }
+
+  /// "A(i, j) = B(i, k) * C(k, j)"
+  std::string str() const {
+    char letter = 'A';
+    const std::string left = to_string(result_, letter);
+    return left + " = " + to_string(right_, letter);
+  }
+
+ private:
+  Result result_;
+  Right right_;
+};
+
+/// The statement `result = right` as an object, its loop order derived from the operands' formats.
+template <class TensorType, char... Names, class E>
+requires Expression<E> || ScalarValue<E>
+auto assign(const Access<TensorType, Names...>& result, const E& right) {
+  using Result = Access<TensorType, Names...>;
+  using Right = decltype(as_expression(right));
+  constexpr NameList order = derived_order<Result, Right>();
+  return Statement<Result, Right, order>(result, as_expression(right));
+}
+
+}  // namespace sporos

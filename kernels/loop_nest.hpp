@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file loop_nest.hpp
+/// The loop nest: one loop for each variable of the order, each over the stream of the expression at that
+/// variable.
+///
+/// `nest<D>` opens the stream of what is left of the expression over the D-th variable and runs the rest of
+/// the loops for each coordinate. Everything that depends on types - who iterates, who is located, who is
+/// absent, where values are reduced - is decided as the templates unfold; what remains is the loop that a
+/// person would write.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "../core/inline.hpp"
+#include "../workspace/classify.hpp"
+#include "stream/stream.hpp"
+
+namespace sporos {
+
+/// What the nest of one statement knows at compile time.
+template <class Result, NameList Order, class Compute>
+struct NestTraits {
+  using result = Result;
+  using compute = Compute;
+  static constexpr NameList order = Order;
+  static constexpr int loops = Order.size;
+  static constexpr Classification classification = classify<Result>(Order);
+
+  static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(Order[depth]); }
+};
+
+/// What it knows at run time: how far each loop goes, and which part of the outermost loop is this chunk's.
+template <int Loops>
+struct NestBounds {
+  std::int64_t extent[Loops > 0 ? Loops : 1];
+  Bounds outermost;
+  bool first_chunk = true;  ///< terms that lack the outermost variable are added once, by the first chunk
+};
+
+/// Reduces into a local variable: a result value whose variables are all bound.
+template <class T>
+struct ScalarOutput {
+  static constexpr bool is_scalar = true;
+  static constexpr bool is_located = false;
+  T* sum;
+  bool* present;
+
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE ScalarOutput bind(const Env&) const {
+    return *this;
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+  template <class Env>
+  SPOROS_INLINE void add(const T& value, const Env&) const {
+    *sum = plus(*sum, value);
+    *present = true;
+  }
+};
+
+namespace detail {
+
+template <class E>
+SPOROS_INLINE auto value_of(const stream::Loaded<E>& loaded) {
+  return loaded.value;
+}
+
+}  // namespace detail
+
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output);
+
+/// One loop: over the stream of `e` at the variable of `Depth`.
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
+  constexpr char variable = Traits::order[Depth];
+  constexpr bool outermost = Depth == 0;
+  constexpr bool independent = Traits::is_result_variable(Depth) && Output::is_located;
+  const Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
+  auto stream = stream::open<variable>(e, bounds.extent[Depth]);
+  constexpr bool restrict = outermost && decltype(stream)::ordered;
+  stream::for_each<restrict, independent>(
+      stream, range, [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+        using Below = std::remove_cvref_t<decltype(below)>;
+        if constexpr (!stream::is_absent<Below>) {
+          env.at[Depth] = c;
+          const auto bound_output = output.template bind<Traits, Depth + 1>(env);
+          nest<Traits, Depth + 1>(bounds, env, stream::advance<Traits::order, Depth + 1>(below, env),
+                                  bound_output);
+          bound_output.template leave<Depth>(c);
+        }
+      });
+}
+
+/// The loops from `Depth` on, for what is left of the expression.
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
+  using Compute = typename Traits::compute;
+  constexpr Classification how = Traits::classification;
+  constexpr bool reducing = Output::is_scalar;
+  if constexpr (stream::is_absent<E>) {
+    return;
+  } else if constexpr (!reducing && how.kind == ResultKind::dense_workspace && Depth == how.prefix &&
+                       !Output::is_located) {
+    const auto workspace = output.workspace();
+    nest<Traits, Depth>(bounds, env, e, workspace);
+    output.drain(workspace);
+  } else if constexpr (!reducing && Depth == how.bound_depth && Depth < Traits::loops) {
+    Compute sum{};
+    bool present = false;
+    nest<Traits, Depth>(bounds, env, e, ScalarOutput<Compute>{&sum, &present});
+    if (present) output.add(sum, env);
+  } else if constexpr (Depth == Traits::loops) {
+    output.add(detail::value_of(e), env);
+  } else {
+    constexpr char variable = Traits::order[Depth];
+    constexpr bool mentions = stream::Mentions<E>::of(variable);
+    if constexpr (Traits::is_result_variable(Depth)) {
+      loop<Traits, Depth>(bounds, env, e, output);
+    } else if constexpr (!mentions) {
+      if (Depth > 0 || bounds.first_chunk) nest<Traits, Depth + 1>(bounds, env, e, output);
+    } else if constexpr (stream::is_add<E>) {
+      // A reduction of a sum is the sum of the reductions: each term runs over its own variables only.
+      nest<Traits, Depth>(bounds, env, e.left, output);
+      nest<Traits, Depth>(bounds, env, e.right, output);
+    } else if constexpr (requires { requires stream::is_add<decltype(e.operand)>; }) {
+      nest<Traits, Depth>(bounds, env, stream::negate(e.operand.left), output);
+      nest<Traits, Depth>(bounds, env, stream::negate(e.operand.right), output);
+    } else {
+      static_assert(
+          stream::reduces_whole<E>(variable),
+          "a reduction variable stands in one term of a sum inside a product only: multiply the sum out, so "
+          "that it is clear what is summed");
+      loop<Traits, Depth>(bounds, env, e, output);
+    }
+  }
+}
+
+}  // namespace sporos

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file located.hpp
+/// Results in a format whose levels are all full: each value has its place, found by arithmetic as loops
+/// bind.
+#pragma once
+
+#include <cstdint>
+
+#include "../loop_nest.hpp"
+
+namespace sporos {
+
+/// Adds into the values of a dense result, with its levels 0 to K-1 bound. `Atomic` where other threads may
+/// write to the same place.
+template <class A, class T, bool Atomic, int K = 0>
+struct LocatedOutput {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_located = true;
+  using view_type = typename A::tensor_type::view_type;
+
+  const view_type* view;
+  T* values;
+  std::int64_t position = 0;
+
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE auto bind(const Env& env) const {
+    if constexpr (K == A::format::levels)
+      return *this;
+    else {
+      constexpr int loop = Traits::order.find(A::level_names[K]);
+      if constexpr (loop < Depth) {
+        using Expression = typename A::format::template expression<K>;
+        const std::int64_t q = view->template level<K>().insert(position, Expression::of(env.at[loop]));
+        return LocatedOutput<A, T, Atomic, K + 1>{view, values, q}.template bind<Traits, Depth>(env);
+      } else {
+        return *this;
+      }
+    }
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V& value, const Env&) const {
+    if constexpr (Atomic && !std::is_same_v<T, bool>)
+      Kokkos::atomic_add(values + position, static_cast<T>(value));
+    else
+      values[position] = plus(values[position], static_cast<T>(value));
+  }
+};
+
+}  // namespace sporos

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file run.hpp
+/// Runs a statement: checks it, cuts its outermost loop into chunks, runs the nest on them, assembles the
+/// result.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Profiling_ScopedRegion.hpp>
+
+#include "../core/statement.hpp"
+#include "../formats/assemble.hpp"
+#include "compute_type.hpp"
+#include "lower.hpp"
+#include "output/appended.hpp"
+#include "output/coordinates.hpp"
+#include "output/located.hpp"
+#include "partition.hpp"
+#include "readable.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// Runs body(chunk) for each chunk in a host space. The first exception that a chunk throws is thrown again
+/// here.
+template <HostSpace Space, class Body>
+void for_each_chunk(std::int64_t count, const Body& body) {
+  std::exception_ptr failure;
+  std::mutex guard;
+  Kokkos::parallel_for("sporos::nest",
+                       Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, count),
+                       [&](std::int64_t chunk) {
+                         try {
+                           body(chunk);
+                         } catch (...) {
+                           const std::lock_guard lock(guard);
+                           if (!failure) failure = std::current_exception();
+                         }
+                       });
+  Space().fence("sporos::nest");
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// The nest over the chunks of the outermost loop, for a result whose values are located.
+template <class Traits, class Source, class T, bool Atomic>
+struct LocatedNest {
+  using Result = typename Traits::result;
+
+  Source source;
+  typename Result::tensor_type::view_type result;
+  NestBounds<Traits::loops> bounds;
+  const std::int64_t* cuts;
+  T* values;
+  std::int64_t
+      stride;  ///< from the values of one chunk's private result to the next's; 0 where all write to one
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t chunk) const {
+    NestBounds<Traits::loops> mine = bounds;
+    mine.outermost = {cuts[chunk], cuts[chunk + 1]};
+    mine.first_chunk = chunk == 0;
+    stream::Coordinates<Traits::loops> env{};
+    const auto e = stream::advance<Traits::order, 0>(begin(source), env);
+    const LocatedOutput<Result, T, Atomic> output{&result, values + chunk * stride};
+    nest<Traits, 0>(mine, env, e, output.template bind<Traits, 0>(env));
+  }
+};
+
+/// One run of one statement.
+template <class Result, class Right, NameList Order>
+class Run {
+ public:
+  using Tensor = typename Result::tensor_type;
+  using Value = typename Tensor::value_type;
+  using Space = typename Tensor::space_type;
+  using Memory = typename Space::memory_space;
+  using Compute = compute_t<Result, Right>;
+  using Traits = NestTraits<Result, Order, Compute>;
+  using Source = decltype(lower<Compute>(std::declval<const Right&>()));
+  using Format = typename Tensor::format_type;
+  static constexpr Classification how = Traits::classification;
+  static constexpr int loops = Order.size;
+  static constexpr char outermost = loops > 0 ? Order[0] : '\0';
+
+  static_assert(
+      !is_complex_v<Compute> || is_complex_v<Value>,
+      "the right side is complex and the result is real: make the result a tensor of Kokkos::complex");
+  static_assert(
+      [] {
+        for (int at = 0; at < Result::names.size; ++at)
+          for (int other = 0; other < at; ++other)
+            if (Result::names[at] == Result::names[other]) return false;
+        return true;
+      }(),
+      "an index variable stands twice in the result: a result takes each of its variables once");
+
+  explicit Run(const Statement<Result, Right, Order>& statement)
+      : statement_(statement), bounds_(bounds_of(statement)), source_(lower<Compute>(statement.right())) {
+    for_each_access(statement.right(), [](const auto& access) {
+      using Operand = typename std::remove_cvref_t<decltype(access)>::tensor_type;
+      static_assert(
+          std::is_same_v<typename Operand::memory_space, Memory>,
+          "an operand lives in other memory than the result: move it there with operand.move_to<Space>()");
+    });
+  }
+
+  void operator()() const {
+    if constexpr (how.kind == ResultKind::located)
+      run_located();
+    else {
+      static_assert(HostSpace<Space>,
+                    "a sparse result is assembled on the host: move the operands there first");
+      if constexpr (how.kind == ResultKind::coordinate_workspace)
+        run_coordinates();
+      else
+        run_appended();
+    }
+  }
+
+ private:
+  /// Whether the chunks of the outermost loop write to different parts of the result.
+  static constexpr bool disjoint = loops > 0 && Result::level_names.contains(outermost);
+  /// Whether the outermost loop can be cut at coordinates at all.
+  static constexpr bool splittable = [] {
+    if constexpr (loops == 0)
+      return false;
+    else {
+      using Start = decltype(begin(std::declval<const Source&>()));
+      return decltype(stream::open<outermost>(std::declval<Start>(), 0))::ordered;
+    }
+  }();
+
+  std::vector<std::int64_t> cuts(std::int64_t count) const {
+    if constexpr (!splittable)
+      return {bounds_.outermost.begin, bounds_.outermost.end};
+    else if constexpr (HostSpace<Space>)
+      return cut_by_nonzeros<outermost>(statement_.right(), bounds_.outermost.end, count);
+    else
+      return cut(bounds_.outermost.end, count, [](std::int64_t c) { return c; });
+  }
+
+  std::int64_t chunk_count(std::int64_t chunks_per_thread) const {
+    const std::int64_t threads = Space().concurrency();
+    if (!splittable || threads == 1) return 1;
+    return std::max<std::int64_t>(1, std::min(bounds_.outermost.end, threads * chunks_per_thread));
+  }
+
+  void run_located() const {
+    using T = std::conditional_t<std::is_same_v<Value, accumulate_t<Value>>, Value, accumulate_t<Value>>;
+    constexpr bool atomic = !disjoint && !HostSpace<Space>;
+    const std::int64_t size = statement_.result().tensor().nnz();
+    const std::int64_t count =
+        disjoint || atomic ? chunk_count(HostSpace<Space> ? 16 : 1) : private_count(size);
+    const std::vector<std::int64_t> host_cuts = cuts(count);
+    const auto chunks = static_cast<std::int64_t>(host_cuts.size()) - 1;
+    const bool private_results = !disjoint && !atomic && chunks > 1;
+
+    const auto values = target<T>();
+    auto sums = values;
+    if (private_results) sums = make_array<T, Memory>("sporos::private results", size * chunks);
+    Kokkos::deep_copy(Space(), sums, T{});
+
+    const auto device_cuts = make_array<std::int64_t, Memory>("sporos::cuts", chunks + 1);
+    Kokkos::deep_copy(device_cuts, Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(host_cuts.data(),
+                                                                                        host_cuts.size()));
+    const LocatedNest<Traits, Source, T, atomic> nest{source_,     statement_.result().tensor().view(),
+                                                      bounds_,     device_cuts.data(),
+                                                      sums.data(), private_results ? size : 0};
+    Kokkos::parallel_for("sporos::nest",
+                         Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, chunks), nest);
+    if (private_results)
+      Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(0, size),
+                           AddPrivate<T>{sums.data(), values.data(), size, chunks});
+    Space().fence("sporos::run");
+    store(values);
+  }
+
+  /// Chunks that reduce into results of their own: one a thread, and none where the results would outweigh
+  /// the work.
+  std::int64_t private_count(std::int64_t size) const {
+    std::int64_t work = 0;
+    for_each_access(statement_.right(),
+                    [&](const auto& access) { work = std::max(work, access.tensor().nnz()); });
+    return size <= work ? chunk_count(1) : 1;
+  }
+
+  template <class T>
+  struct AddPrivate {
+    const T* sums;
+    T* values;
+    std::int64_t size;
+    std::int64_t chunks;
+
+    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
+      T sum = sums[at];
+      for (std::int64_t chunk = 1; chunk < chunks; ++chunk) sum = plus(sum, sums[chunk * size + at]);
+      values[at] = sum;
+    }
+  };
+
+  /// The array that sums are formed in: the result's own where its type allows and no operand reads it.
+  template <class T>
+  Array<T, Memory> target() const {
+    const Tensor& result = statement_.result().tensor();
+    if constexpr (std::is_same_v<T, Value>)
+      if (!reads_result()) return result.values();
+    return make_array<T, Memory>("sporos::result", result.nnz());
+  }
+  template <class T>
+  void store(const Array<T, Memory>& values) const {
+    const Tensor& result = statement_.result().tensor();
+    if constexpr (std::is_same_v<T, Value>) {
+      if (values.data() != result.values().data()) result.replace(result.extents(), result.levels(), values);
+    } else {
+      Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(0, result.nnz()),
+                           Round<T>{values.data(), result.values().data()});
+      Space().fence("sporos::round");
+    }
+  }
+  template <class T>
+  struct Round {
+    const T* from;
+    Value* to;
+    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { to[at] = static_cast<Value>(from[at]); }
+  };
+
+  bool reads_result() const {
+    const Value* mine = statement_.result().tensor().values().data();
+    bool found = false;
+    for_each_access(statement_.right(), [&](const auto& access) {
+      if (static_cast<const void*>(access.tensor().values().data()) == static_cast<const void*>(mine))
+        found = true;
+    });
+    return found;
+  }
+
+  void run_appended() const {
+    using Piece = AppendedPiece<Result, Value>;
+    using Accumulate = Compute;
+    using Output = AppendedOutput<Traits, Value, Accumulate>;
+    constexpr bool scatters = how.kind == ResultKind::dense_workspace;
+    const std::int64_t count = how.prefix > 0 ? chunk_count(16) : 1;
+    const std::vector<std::int64_t> at =
+        how.prefix > 0 ? cuts(count) : std::vector{std::int64_t{0}, bounds_.outermost.end};
+    const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
+    const Extents<Format::order> extents = statement_.result().tensor().extents();
+
+    std::vector<Piece> pieces;
+    pieces.reserve(static_cast<std::size_t>(chunks));
+    for (std::size_t chunk = 0; chunk + 1 < at.size(); ++chunk)
+      pieces.emplace_back(extents,
+                          how.prefix > 0 ? Bounds{at[chunk], at[chunk + 1]} : Bounds{0, extents_of_root()});
+    const Kokkos::Experimental::UniqueToken<Space> tokens;
+    std::vector<std::unique_ptr<DenseWorkspace<Accumulate>>> workspaces(
+        static_cast<std::size_t>(tokens.size()));
+
+    for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {
+      const auto token = tokens.acquire();
+      auto& workspace = workspaces[static_cast<std::size_t>(token)];
+      if (scatters && !workspace)
+        workspace = std::make_unique<DenseWorkspace<Accumulate>>(bounds_.extent[Output::innermost]);
+      NestBounds<loops> mine = bounds_;
+      mine.outermost = {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]};
+      mine.first_chunk = chunk == 0;
+      Piece& piece = pieces[static_cast<std::size_t>(chunk)];
+      stream::Coordinates<loops> env{};
+      const auto e = stream::advance<Order, 0>(begin(source_), env);
+      nest<Traits, 0>(mine, env, e, Output{&piece, workspace.get(), &env, Format::level_extents(extents)});
+      piece.finish();
+      tokens.release(token);
+    });
+    join<Result, Value, Space>(statement_.result(), pieces);
+  }
+
+  std::int64_t extents_of_root() const {
+    return Format::level_extents(statement_.result().tensor().extents())[0];
+  }
+
+  void run_coordinates() const {
+    using Sum = accumulate_t<Value>;
+    using Piece = CoordinatePiece<Sum, Format::order>;
+    const std::vector<std::int64_t> at = cuts(chunk_count(16));
+    const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
+    std::vector<Piece> pieces(static_cast<std::size_t>(chunks));
+    for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {
+      NestBounds<loops> mine = bounds_;
+      mine.outermost = {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]};
+      mine.first_chunk = chunk == 0;
+      stream::Coordinates<loops> env{};
+      const auto e = stream::advance<Order, 0>(begin(source_), env);
+      nest<Traits, 0>(mine, env, e, CoordinateOutput<Traits, Sum>{&pieces[static_cast<std::size_t>(chunk)]});
+    });
+    const auto& result = statement_.result().tensor();
+    const auto entries = concatenate(pieces, result.extents());
+    auto made = assemble<Format, Space>(entries);
+    if constexpr (std::is_same_v<Sum, Value>) {
+      result.replace(made.extents(), made.levels(), made.values());
+    } else {
+      const auto values = make_array<Value, Memory>("sporos::result", made.nnz());
+      Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(0, made.nnz()),
+                           Round<Sum>{made.values().data(), values.data()});
+      Space().fence("sporos::round");
+      result.replace(made.extents(), made.levels(), values);
+    }
+  }
+
+  const Statement<Result, Right, Order>& statement_;
+  NestBounds<loops> bounds_;
+  Source source_;
+};
+
+}  // namespace detail
+
+/// Runs a statement in the space of its result.
+/// @throws ShapeError where an index variable would run over two extents
+template <class Result, class Right, NameList Order>
+void run(const Statement<Result, Right, Order>& statement) {
+  require_readable_operands<Right, Order>();
+  if constexpr (detail::first_contradiction(accesses_of<Right>{}) < 0) {
+    expect_kokkos();
+    const Kokkos::Profiling::ScopedRegion region(statement.str());
+    const detail::Run<Result, Right, Order> run(statement);
+    run();
+  }
+}
+
+}  // namespace sporos

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file leaf.hpp
+/// Leaf: an operand with some of its levels bound, and how it moves down as loops bind coordinates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "expression.hpp"
+
+namespace sporos::stream {
+
+/// The coordinates that the loops have bound so far, by depth of the loop.
+template <int Loops>
+struct Coordinates {
+  std::int64_t at[Loops > 0 ? Loops : 1];
+};
+
+/// An operand of access type A with its levels 0 to K-1 bound.
+///
+/// Its position below the bound levels is `begin`; where the last bound level is not unique, the positions
+/// [begin, end) all have the bound coordinates.
+///
+/// @tparam A        the access: which variable stands at which level
+/// @tparam Compute  the type in which the statement computes; values are converted to it as they are read
+template <class A, class Compute, int K>
+struct Leaf {
+  using access = A;
+  using compute = Compute;
+  using view_type = typename A::tensor_type::view_type;
+  static constexpr int bound_levels = K;
+  static constexpr int levels = A::format::levels;
+
+  const view_type* view;
+  std::int64_t begin;
+  std::int64_t end;
+
+  static constexpr LevelProperties next() { return A::format::properties[static_cast<std::size_t>(K)]; }
+  /// Whether [begin, end) may be more than one position.
+  static constexpr bool is_range = [] {
+    if constexpr (K == 0)
+      return false;
+    else
+      return !A::format::properties[static_cast<std::size_t>(K - 1)].unique;
+  }();
+};
+
+/// Moves an operand down through all levels that the first `Depth` loops of `Order` have decided: full levels
+/// of bound variables are located, and below the last level the value is read.
+template <NameList Order, int Depth, class A, class Compute, int K, class Env>
+SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
+  using L = Leaf<A, Compute, K>;
+  if constexpr (K == L::levels) {
+    if constexpr (L::is_range) {
+      Compute sum = static_cast<Compute>(leaf.view->values[leaf.begin]);
+      for (std::int64_t q = leaf.begin + 1; q < leaf.end; ++q)
+        sum = plus(sum, static_cast<Compute>(leaf.view->values[q]));
+      return Loaded<Compute>{sum};
+    } else {
+      return Loaded<Compute>{static_cast<Compute>(leaf.view->values[leaf.begin])};
+    }
+  } else {
+    constexpr int loop = Order.find(A::level_names[K]);
+    if constexpr (loop < Depth && L::next().full) {
+      static_assert(!L::is_range,
+                    "a full level below one that is not unique cannot be located: make the level unique");
+      using Expression = typename A::format::template expression<K>;
+      const auto found = leaf.view->template level<K>().locate(leaf.begin, Expression::of(env.at[loop]));
+      return advance<Order, Depth>(Leaf<A, Compute, K + 1>{leaf.view, found.position, found.position + 1},
+                                   env);
+    } else {
+      static_assert(
+          loop >= Depth,
+          "an index variable stands twice in one access of a sparse tensor: take its diagonal first");
+      return leaf;
+    }
+  }
+}
+template <NameList Order, int Depth, class Env>
+SPOROS_INLINE Absent advance(Absent, const Env&) {
+  return {};
+}
+template <NameList Order, int Depth, class T, class Env>
+SPOROS_INLINE Loaded<T> advance(const Loaded<T>& loaded, const Env&) {
+  return loaded;
+}
+template <NameList Order, int Depth, class E, class Env>
+SPOROS_INLINE auto advance(const Neg<E>& e, const Env& env) {
+  return negate(advance<Order, Depth>(e.operand, env));
+}
+template <NameList Order, int Depth, class L, class R, class Env>
+SPOROS_INLINE auto advance(const Add<L, R>& e, const Env& env) {
+  return add(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
+}
+template <NameList Order, int Depth, class L, class R, class Env>
+SPOROS_INLINE auto advance(const Mul<L, R>& e, const Env& env) {
+  return multiply(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
+}
+
+/// Whether an expression still waits for the variable.
+template <class E>
+struct Mentions {
+  static constexpr bool of(char) { return false; }
+};
+template <class A, class Compute, int K>
+struct Mentions<Leaf<A, Compute, K>> {
+  static constexpr bool of(char variable) {
+    for (int k = K; k < A::level_names.size; ++k)
+      if (A::level_names[k] == variable) return true;
+    return false;
+  }
+};
+template <class E>
+struct Mentions<Neg<E>> : Mentions<E> {};
+template <class L, class R>
+struct Mentions<Add<L, R>> {
+  static constexpr bool of(char variable) { return Mentions<L>::of(variable) || Mentions<R>::of(variable); }
+};
+template <class L, class R>
+struct Mentions<Mul<L, R>> : Mentions<Add<L, R>> {};
+
+/// Whether an expression's stored coordinates decide where the variable's loop goes; else the loop runs over
+/// the whole extent. A product iterates what one of its sides iterates, a sum only what both do.
+template <class E>
+struct Iterates {
+  static constexpr bool of(char) { return false; }
+};
+template <class A, class Compute, int K>
+struct Iterates<Leaf<A, Compute, K>> {
+  static constexpr bool of(char variable) {
+    if constexpr (K < Leaf<A, Compute, K>::levels)
+      return A::level_names[K] == variable && !Leaf<A, Compute, K>::next().full;
+    else
+      return false;
+  }
+};
+template <class E>
+struct Iterates<Neg<E>> : Iterates<E> {};
+template <class L, class R>
+struct Iterates<Add<L, R>> {
+  static constexpr bool of(char variable) { return Iterates<L>::of(variable) && Iterates<R>::of(variable); }
+};
+template <class L, class R>
+struct Iterates<Mul<L, R>> {
+  static constexpr bool of(char variable) { return Iterates<L>::of(variable) || Iterates<R>::of(variable); }
+};
+
+/// Whether, in every sum inside the expression, all terms have the variable or none has.
+template <class E>
+struct ReducesWhole {
+  static constexpr bool of(char) { return true; }
+};
+template <class E>
+struct ReducesWhole<Neg<E>> : ReducesWhole<E> {};
+template <class L, class R>
+struct ReducesWhole<Mul<L, R>> {
+  static constexpr bool of(char variable) {
+    return ReducesWhole<L>::of(variable) && ReducesWhole<R>::of(variable);
+  }
+};
+template <class L, class R>
+struct ReducesWhole<Add<L, R>> {
+  static constexpr bool of(char variable) {
+    return Mentions<L>::of(variable) == Mentions<R>::of(variable) && ReducesWhole<Mul<L, R>>::of(variable);
+  }
+};
+template <class E>
+constexpr bool reduces_whole(char variable) {
+  return ReducesWhole<E>::of(variable);
+}
+
+}  // namespace sporos::stream

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file grow_array.hpp
+/// GrowArray: a host array that is appended to, and leaves new memory as it comes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sporos {
+
+/// Like std::vector for trivially copyable elements, but growing neither initialises nor, where the system
+/// can move pages, copies.
+template <class T>
+class GrowArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  GrowArray() = default;
+  GrowArray(GrowArray&& other) noexcept { swap(other); }
+  GrowArray& operator=(GrowArray&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~GrowArray() { std::free(data_); }
+
+  std::int64_t size() const { return size_; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](std::int64_t at) { return data_[at]; }
+  const T& operator[](std::int64_t at) const { return data_[at]; }
+
+  void push(const T& value) {
+    if (size_ == capacity_) [[unlikely]]
+      grow(size_ + 1);
+    data_[size_++] = value;
+  }
+  /// `count` more elements, all `value`.
+  void extend(std::int64_t count, const T& value) {
+    if (size_ + count > capacity_) grow(size_ + count);
+    for (std::int64_t at = 0; at < count; ++at) data_[size_ + at] = value;
+    size_ += count;
+  }
+  void shrink_to(std::int64_t size) { size_ = size; }
+
+ private:
+  void swap(GrowArray& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+  void grow(std::int64_t needed) {
+    const std::int64_t capacity = needed > 2 * capacity_ ? needed : 2 * capacity_;
+    void* moved = std::realloc(static_cast<void*>(data_), static_cast<std::size_t>(capacity) * sizeof(T));
+    if (!moved) throw std::bad_alloc();
+    data_ = static_cast<T*>(moved);
+    capacity_ = capacity;
+  }
+
+  T* data_ = nullptr;
+  std::int64_t size_ = 0;
+  std::int64_t capacity_ = 0;
+};
+
+}  // namespace sporos
