@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file consumer.cpp
-/// What a user's first program does: it includes everything, assembles two matrices, multiplies them and looks.
+/// What a user's first program does: it includes everything, assembles two matrices, multiplies them and
+/// looks.
 #include <cstdio>
 #include <sporos/sporos.hpp>
 
@@ -9,7 +10,8 @@ int main(int argc, char** argv) {
   const ScopeGuard guard(argc, argv);
   try {
     const auto B = assemble<CSR<>>(Entries<double, 2>({2, 3}, {{{0, 0}, 2.0}, {{0, 2}, 3.0}, {{1, 1}, 5.0}}));
-    const auto C = assemble<CSR<>>(Entries<double, 2>({3, 2}, {{{0, 1}, 7.0}, {{2, 1}, 11.0}, {{1, 0}, 13.0}}));
+    const auto C =
+        assemble<CSR<>>(Entries<double, 2>({3, 2}, {{{0, 1}, 7.0}, {{2, 1}, 11.0}, {{1, 0}, 13.0}}));
     Tensor<double, CSR<>> A({2, 2});
     const Index<'i'> i;
     const Index<'j'> j;
