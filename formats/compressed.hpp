@@ -94,6 +94,21 @@ struct Compressed {
               make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", 0)};
     }
 
+    /// Room for `count` coordinates below `parents` parents, for an Appender to fill; positions[0] is 0
+    /// already.
+    /// @throws RangeError where `Position` cannot hold `count`
+    static Storage with_room(std::int64_t parents, std::int64_t count, std::int64_t extent) {
+      check_extent(extent);
+      narrow<Position>(count, "the number of coordinates of a compressed level");
+      Storage storage{make_array<Position, MemorySpace>("sporos::Compressed positions", parents + 1),
+                      make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", count)};
+      if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible)
+        storage.positions.data()[0] = 0;
+      else
+        Kokkos::deep_copy(Kokkos::subview(storage.positions, 0), Position{0});
+      return storage;
+    }
+
     template <class Visitor>
     void for_each_array(Visitor&& visit) const {
       visit(Role::positions, "positions", positions);

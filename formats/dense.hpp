@@ -51,6 +51,11 @@ struct Dense {
     /// The level with no nonzero stored: for Dense, that is with all of its positions.
     static Storage empty(std::int64_t /*parents*/, std::int64_t extent) { return {extent}; }
 
+    /// A level of `count` positions, to be filled; a dense one is complete as it is.
+    static Storage with_room(std::int64_t /*parents*/, std::int64_t /*count*/, std::int64_t extent) {
+      return {extent};
+    }
+
     /// Calls visit(Role, name, array) for each array of the level: a dense level has none.
     template <class Visitor>
     void for_each_array(Visitor&&) const {}

@@ -69,6 +69,12 @@ struct Singleton {
       return {make_array<Coordinate, MemorySpace>("sporos::Singleton coordinates", 0)};
     }
 
+    /// Room for `count` coordinates, for an Appender to fill.
+    static Storage with_room(std::int64_t /*parents*/, std::int64_t count, std::int64_t extent) {
+      check_extent(extent);
+      return {make_array<Coordinate, MemorySpace>("sporos::Singleton coordinates", count)};
+    }
+
     template <class Visitor>
     void for_each_array(Visitor&& visit) const {
       visit(Role::coordinates, "coordinates", coordinates);

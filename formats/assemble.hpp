@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file assemble.hpp
+/// Tensors of any format from unordered entries, in parallel.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../core/entries.hpp"
+#include "../core/error.hpp"
+#include "../core/tensor.hpp"
+#include "build.hpp"
+#include "chunks.hpp"
+#include "keys.hpp"
+#include "radix_sort.hpp"
+
+namespace sporos {
+namespace detail {
+
+/// The largest coordinate of each level, where `largest` are those of the modes.
+template <TensorFormat F>
+Extents<F::levels> largest_of_levels(const Extents<F::order>& largest) {
+  Extents<F::order> shape{};
+  for (std::size_t mode = 0; mode < shape.size(); ++mode) shape[mode] = largest[mode] + 1;
+  auto out = F::level_extents(shape);
+  for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
+  return out;
+}
+
+/// Sorted items, as Builder reads them.
+template <class ItemType>
+struct SortedItems {
+  const ItemType* items;
+  std::int64_t count;
+
+  std::int64_t size() const { return count; }
+  const auto& key(std::int64_t e) const { return items[e].key; }
+  template <class Visitor>
+  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
+    for (std::int64_t e = begin; e < end; ++e) visitor(items[e].key, items[e].value);
+  }
+};
+
+/// Sorts what `source` has, and builds a tensor of it.
+template <TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
+Tensor<Value, F, Space> sort_and_build(const Source& source, const Packing<F, Words>& packing,
+                                       const Extents<F::order>& extents, Duplicates duplicates) {
+  using ItemType = Item<Key<Words>, Value>;
+  const StableSort<Space, ItemType, Words> sort(source, packing.first_word(), packing.top_bits());
+  const SortedItems<ItemType> sorted{sort.items(), sort.count()};
+  return Builder<Space, F, SortedItems<ItemType>, Words, Value>(sorted, packing, extents, duplicates).build();
+}
+
+/// Entries as sort and Builder read them: keys are packed on the way.
+template <TensorFormat F, int Words, TensorValue Value>
+struct EntriesSource {
+  const Packing<F, Words>& packing;
+  std::array<const std::int64_t*, static_cast<std::size_t>(F::order)> coordinates;
+  const Value* values;
+  std::int64_t count;
+
+  std::int64_t size() const { return count; }
+  Key<Words> key(std::int64_t e) const {
+    Extents<F::order> coordinate{};
+    for (std::size_t mode = 0; mode < coordinate.size(); ++mode) coordinate[mode] = coordinates[mode][e];
+    return packing.pack(coordinate);
+  }
+  template <class Visitor>
+  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
+    for (std::int64_t e = begin; e < end; ++e) visitor(key(e), values[e]);
+  }
+};
+
+/// What a first look at entries finds: the largest coordinates, and whether they are in the order of F.
+template <int Order>
+struct EntriesSurvey {
+  Extents<Order> least{};
+  Extents<Order> largest{};
+  bool sorted = true;
+
+  void merge(const EntriesSurvey& other) {
+    for (std::size_t mode = 0; mode < least.size(); ++mode) {
+      least[mode] = std::min(least[mode], other.least[mode]);
+      largest[mode] = std::max(largest[mode], other.largest[mode]);
+    }
+    sorted = sorted && other.sorted;
+  }
+};
+
+template <TensorFormat F>
+bool not_before(const Extents<F::order>& a, const Extents<F::order>& b) {
+  return F::level_coordinates(a) >= F::level_coordinates(b);
+}
+
+template <TensorFormat F, HostSpace Space, class Value>
+EntriesSurvey<F::order> survey(const Entries<Value, F::order>& entries) {
+  constexpr auto order = static_cast<std::size_t>(F::order);
+  std::array<const std::int64_t*, order> coordinates;
+  for (std::size_t mode = 0; mode < order; ++mode) coordinates[mode] = entries.coordinates[mode].data();
+  const int chunks = chunks_for<Space>(entries.size());
+  std::vector<EntriesSurvey<F::order>> found(static_cast<std::size_t>(chunks));
+  for_each_chunk<Space>(chunks, [&](int chunk) {
+    const auto [begin, end] = chunk_bounds(entries.size(), chunk, chunks);
+    EntriesSurvey<F::order> part;
+    for (std::size_t mode = 0; mode < order; ++mode) {
+      const auto [least, largest] = std::minmax_element(coordinates[mode] + begin, coordinates[mode] + end);
+      part.least[mode] = *least;
+      part.largest[mode] = *largest;
+    }
+    const auto at = [&](std::int64_t e) {
+      Extents<F::order> coordinate{};
+      for (std::size_t mode = 0; mode < order; ++mode) coordinate[mode] = coordinates[mode][e];
+      return coordinate;
+    };
+    for (std::int64_t e = std::max<std::int64_t>(begin, 1); e < end && part.sorted; ++e)
+      part.sorted = not_before<F>(at(e), at(e - 1));
+    found[static_cast<std::size_t>(chunk)] = part;
+  });
+  for (const auto& part : found) found[0].merge(part);
+  return found[0];
+}
+
+/// Throws ShapeError for the first coordinate that lies outside the extents.
+template <int Order, class Value>
+void refuse_coordinate_outside(const Entries<Value, Order>& entries) {
+  for (std::int64_t e = 0; e < entries.size(); ++e)
+    for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode) {
+      const std::int64_t i = entries.coordinates[mode](static_cast<std::size_t>(e));
+      if (i < 0 || i >= entries.extents[mode])
+        throw ShapeError(text("entry ", e, " stands at ", coordinate_text(entries.coordinate(e)),
+                              ", outside of ", to_string(entries.extents), ": its coordinate ", i,
+                              " of mode ", mode, " must be at least 0 and less than ",
+                              entries.extents[mode]));
+    }
+}
+
+/// Throws unless the arrays of entries are equally long.
+template <int Order, class Value>
+void expect_whole(const Entries<Value, Order>& entries) {
+  for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
+    if (entries.coordinates[mode].extent(0) != entries.values.extent(0))
+      throw ShapeError(text("the entries have ", entries.values.extent(0), " values, but ",
+                            entries.coordinates[mode].extent(0), " coordinates of mode ", mode,
+                            ": one of each is needed for each entry"));
+}
+
+template <TensorFormat F, HostSpace Space, int Words, TensorValue Value>
+Tensor<Value, F, Space> assemble_packed(const Entries<Value, F::order>& entries,
+                                        const Extents<F::levels>& largest, bool sorted,
+                                        Duplicates duplicates) {
+  using Source = EntriesSource<F, Words, Value>;
+  const Packing<F, Words> packing(largest);
+  Source source{packing, {}, entries.values.data(), entries.size()};
+  for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
+    source.coordinates[mode] = entries.coordinates[mode].data();
+  if (sorted)
+    return Builder<Space, F, Source, Words, Value>(source, packing, entries.extents, duplicates).build();
+  return sort_and_build<F, Space, Words, Value>(source, packing, entries.extents, duplicates);
+}
+
+/// Throws FormatError where duplicates are to be kept by a format that has no place for them.
+template <TensorFormat F>
+void expect_place_for(Duplicates duplicates) {
+  if (duplicates == Duplicates::keep && !Structure<F>::keeps_duplicates)
+    throw FormatError(text("format ", F::str(),
+                           " stores each coordinate once and cannot keep duplicates: choose "
+                           "another policy, or a format that is not unique, such as COO<2, ModeOrder<0, 1>, "
+                           "std::int64_t, std::int32_t, false>"));
+}
+
+}  // namespace detail
+
+/// The tensor whose value at each coordinate is the sum of the entries there: A(c) = sum of values[e] over
+/// the entries e with coordinates[e] = c. Entries may come in any order. The result does not depend on the
+/// number of threads.
+///
+///     auto A = assemble<CSR<>>(Entries<double, 2>({3, 4}, {{{2, 1}, 5.0}, {{0, 3}, 7.0}, {{2, 1}, 1.0}}));
+///
+/// @tparam F          format of the result; any composition of levels
+/// @tparam Space      where the result lives; assembled on the host
+/// @param entries     coordinates and values; not changed
+/// @param duplicates  what becomes of entries of equal coordinates
+/// @throws ShapeError   for a coordinate outside the extents, naming the entry
+/// @throws FormatError  for a duplicate under Duplicates::error, naming the coordinate; where F cannot hold
+/// the
+///                      entries (a Singleton below more than one coordinate); for the max of complex values
+/// @throws RangeError   where F's index types cannot hold an extent or the number of nonzeros
+/// @throws MemoryError  where a dense level asks for more memory than there is
+///
+/// Cost: entries in the order of F's levels are written in one pass after a count. Others are sorted by
+/// radix: a partition by the leading bits of the packed coordinates, then each part in cache; 2 (key + value)
+/// bytes of scratch an entry.
+template <TensorFormat F, ExecutionSpace Space = Host, TensorValue Value>
+Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
+                                 Duplicates duplicates = default_duplicates<F>) {
+  if constexpr (!HostSpace<Space>) {
+    return assemble<F, Host>(entries, duplicates).template move_to<Space>();
+  } else {
+    expect_kokkos();
+    expect_valid_extents(entries.extents);
+    detail::expect_whole(entries);
+    detail::expect_place_for<F>(duplicates);
+    if (entries.size() == 0) return Tensor<Value, F, Space>(entries.extents);
+    const auto seen = detail::survey<F, Space>(entries);
+    for (std::size_t mode = 0; mode < entries.extents.size(); ++mode)
+      if (seen.least[mode] < 0 || seen.largest[mode] >= entries.extents[mode])
+        detail::refuse_coordinate_outside(entries);
+    const auto largest = detail::largest_of_levels<F>(seen.largest);
+    if (detail::Packing<F, 1>::fits_one_word(largest))
+      return detail::assemble_packed<F, Space, 1>(entries, largest, seen.sorted, duplicates);
+    if constexpr (F::levels > 1)
+      return detail::assemble_packed<F, Space, F::levels>(entries, largest, seen.sorted, duplicates);
+    else
+      throw InternalError("a coordinate of one level does not fit one word");
+  }
+}
+
+}  // namespace sporos
