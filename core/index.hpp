@@ -16,7 +16,8 @@ struct Index {
 /// An ordered list of index variables as a compile-time value: a loop order, the variables of an access.
 struct NameList {
   static constexpr int capacity = 16;
-  char names[capacity] = {};
+  // Unused places hold blanks: compilers print the list as a string, and some stop at a NUL.
+  char names[capacity] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};
   int size = 0;
 
   constexpr NameList() = default;
@@ -50,6 +51,12 @@ struct NameList {
     }
     return out;
   }
+};
+
+/// The order in which a statement's loops run, outermost first, as a type: `LoopOrder<'i', 'k', 'j'>`.
+template <char... Names>
+struct LoopOrder {
+  static constexpr NameList names = NameList::of(Names...);
 };
 
 /// Ready-made variables: `using namespace sporos::indices;` brings i, j, k, l, m, n, p, q, r, s.

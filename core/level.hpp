@@ -26,7 +26,7 @@ struct Bounds {
   std::int64_t end = 0;
 
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t size() const { return end - begin; }
-  KOKKOS_INLINE_FUNCTION constexpr bool operator==(const Bounds&) const = default;
+  constexpr bool operator==(const Bounds&) const = default;
 };
 
 /// A position, or the news that there is none.

@@ -8,6 +8,9 @@
 /// decides next.
 #pragma once
 
+#include <cstddef>
+#include <utility>
+
 #include "expression.hpp"
 #include "format.hpp"
 #include "index.hpp"
@@ -115,12 +118,27 @@ consteval NameList statement_variables() {
   return out;
 }
 
-/// The loop order chosen for a statement; empty where its operands contradict each other.
+namespace detail {
+
 template <class Result, class Right>
-consteval NameList derived_order() {
+consteval NameList derived_names() {
   const NameList variables = statement_variables<Result, Right>();
-  const NameList order = detail::order_by(detail::rules_of(accesses_of<Right>{}, variables), variables);
+  const NameList order = order_by(rules_of(accesses_of<Right>{}, variables), variables);
   return order.size == variables.size ? order : NameList{};
 }
+
+template <class Result, class Right, class Places>
+struct DerivedOrder;
+template <class Result, class Right, int... At>
+struct DerivedOrder<Result, Right, std::integer_sequence<int, At...>> {
+  using type = LoopOrder<derived_names<Result, Right>()[At]...>;
+};
+
+}  // namespace detail
+
+/// The loop order chosen for a statement; empty where its operands contradict each other.
+template <class Result, class Right>
+using derived_order = typename detail::DerivedOrder<
+    Result, Right, std::make_integer_sequence<int, detail::derived_names<Result, Right>().size>>::type;
 
 }  // namespace sporos

@@ -12,20 +12,20 @@
 
 namespace sporos {
 
-template <class Result, class Right, NameList Order>
+template <class Result, class Right, class Order>
 class Statement;
 
 /// Runs a statement in the space of its result (kernels/run.hpp).
-template <class Result, class Right, NameList Order>
+template <class Result, class Right, class Order>
 void run(const Statement<Result, Right, Order>& statement);
 
 /// `Result = Right` with the loops in `Order` (outermost first). Nothing has run until `run()`.
-template <class Result, class Right, NameList Order>
+template <class Result, class Right, class Order>
 class Statement {
  public:
   using result_type = Result;
   using right_type = Right;
-  static constexpr NameList order = Order;
+  using order = Order;  ///< LoopOrder<…>, outermost first
 
   Statement(Result result, Right right) : result_(std::move(result)), right_(std::move(right)) {}
 
@@ -40,7 +40,7 @@ class Statement {
     constexpr NameList given = NameList::of(Names...);
     static_assert(detail::same_names(given, statement_variables<Result, Right>()),
                   "reorder(...) takes every index variable of the statement, each once");
-    return Statement<Result, Right, given>(result_, right_);
+    return Statement<Result, Right, LoopOrder<Names...>>(result_, right_);
   }
 
   /// Runs the statement: the result's old values, and for a sparse result its old pattern, are replaced.
@@ -64,8 +64,7 @@ requires Expression<E> || ScalarValue<E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
   using Right = decltype(as_expression(right));
-  constexpr NameList order = derived_order<Result, Right>();
-  return Statement<Result, Right, order>(result, as_expression(right));
+  return Statement<Result, Right, derived_order<Result, Right>>(result, as_expression(right));
 }
 
 }  // namespace sporos

@@ -33,21 +33,24 @@ struct NaturalOrder<std::integer_sequence<int, Modes...>> {
 template <int Order>
 using natural_order = typename NaturalOrder<std::make_integer_sequence<int, Order>>::type;
 
+// A class and not an alias: nvcc hands aliases on to the host compiler resolved, and the pack with them gone.
 template <int, class Type>
-using repeat = Type;
+struct Repeat {
+  using type = Type;
+};
 
 template <class Modes>
 struct DenseOf;
 template <int... Modes>
 struct DenseOf<ModeOrder<Modes...>> {
-  using type = Format<Map<Dim<Modes>...>, repeat<Modes, Dense>...>;
+  using type = Format<Map<Dim<Modes>...>, typename Repeat<Modes, Dense>::type...>;
 };
 
 template <class Modes, class Position, class Coordinate>
 struct CsfOf;
 template <int... Modes, class Position, class Coordinate>
 struct CsfOf<ModeOrder<Modes...>, Position, Coordinate> {
-  using type = Format<Map<Dim<Modes>...>, repeat<Modes, Compressed<Position, Coordinate>>...>;
+  using type = Format<Map<Dim<Modes>...>, typename Repeat<Modes, Compressed<Position, Coordinate>>::type...>;
 };
 
 template <class Modes, class Position, class Coordinate, bool Unique>

@@ -19,15 +19,16 @@
 namespace sporos {
 
 /// What the nest of one statement knows at compile time.
-template <class Result, NameList Order, class Compute>
+template <class Result, class Order, class Compute>
 struct NestTraits {
   using result = Result;
   using compute = Compute;
-  static constexpr NameList order = Order;
-  static constexpr int loops = Order.size;
-  static constexpr Classification classification = classify<Result>(Order);
+  using order_type = Order;
+  static constexpr NameList order = Order::names;
+  static constexpr int loops = order.size;
+  static constexpr Classification classification = classify<Result>(order);
 
-  static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(Order[depth]); }
+  static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
 };
 
 /// What it knows at run time: how far each loop goes, and which part of the outermost loop is this chunk's.
@@ -86,8 +87,8 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
         if constexpr (!stream::is_absent<Below>) {
           env.at[Depth] = c;
           const auto bound_output = output.template bind<Traits, Depth + 1>(env);
-          nest<Traits, Depth + 1>(bounds, env, stream::advance<Traits::order, Depth + 1>(below, env),
-                                  bound_output);
+          nest<Traits, Depth + 1>(
+              bounds, env, stream::advance<typename Traits::order_type, Depth + 1>(below, env), bound_output);
           bound_output.template leave<Depth>(c);
         }
       });

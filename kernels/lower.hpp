@@ -70,15 +70,15 @@ SPOROS_INLINE auto begin(const stream::Neg<E>& source) {
 
 /// The extent of each loop of a statement, outermost first.
 /// @throws ShapeError where a variable stands at modes of different extents
-template <class Result, class Right, NameList Order>
-NestBounds<Order.size> bounds_of(const Statement<Result, Right, Order>& statement) {
-  NestBounds<Order.size> out;
+template <class Result, class Right, class Order>
+NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order>& statement) {
+  NestBounds<Order::names.size> out;
   std::string known_by[NameList::capacity];
   char letter = 'A';
   const auto take = [&](const auto& access) {
     using A = std::remove_cvref_t<decltype(access)>;
     for (int mode = 0; mode < A::names.size; ++mode) {
-      const int loop = Order.find(A::names[mode]);
+      const int loop = Order::names.find(A::names[mode]);
       const std::int64_t extent = access.tensor().extent(mode);
       const std::string what =
           text("index ", A::names[mode], ": mode ", mode, " of ", letter, '(', A::names.str(), ')');
@@ -95,7 +95,7 @@ NestBounds<Order.size> bounds_of(const Statement<Result, Right, Order>& statemen
   };
   take(statement.result());
   for_each_access(statement.right(), take);
-  out.outermost = {0, Order.size > 0 ? out.extent[0] : 1};
+  out.outermost = {0, Order::names.size > 0 ? out.extent[0] : 1};
   return out;
 }
 

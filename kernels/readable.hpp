@@ -13,10 +13,10 @@ namespace sporos {
 namespace detail {
 
 /// A sentence for each place that an operand may have; the compiler names the operand's format and the loop
-/// order beside it, as the template arguments `Operand` and `LoopOrder`.
-template <int Place, class Operand, NameList LoopOrder>
+/// order beside it, as the template arguments `Operand` and `Order`.
+template <int Place, class Operand, class Order>
 consteval void require_readable() {
-  constexpr bool holds = readable<Operand>(LoopOrder);
+  constexpr bool holds = readable<Operand>(Order::names);
   static_assert(
       Place != 0 || holds,
       "the first operand of the right side cannot be read in this loop order: a compressed or singleton "
@@ -75,11 +75,11 @@ consteval void require_readable() {
       "e.g. convert<CSC<>>(operand) where it is CSR");
 }
 
-template <NameList LoopOrder, class... Operands>
+template <class Order, class... Operands>
 consteval void require_all_readable(TypeList<Operands...>) {
   static_assert(sizeof...(Operands) <= 8, "a statement has eight operands at most");
   [&]<int... Place>(std::integer_sequence<int, Place...>) {
-    (require_readable<Place, Operands, LoopOrder>(), ...);
+    (require_readable<Place, Operands, Order>(), ...);
   }
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
 }
@@ -153,14 +153,14 @@ consteval void require_some_order() {
 
 }  // namespace detail
 
-/// Compiles where every operand of Right can be read with the loops in LoopOrder.
-template <class Right, NameList LoopOrder>
+/// Compiles where every operand of Right can be read with the loops in Order.
+template <class Right, class Order>
 consteval void require_readable_operands() {
   constexpr int contradiction = detail::first_contradiction(accesses_of<Right>{});
   if constexpr (contradiction >= 0)
     detail::require_some_order<contradiction>();
   else
-    detail::require_all_readable<LoopOrder>(accesses_of<Right>{});
+    detail::require_all_readable<Order>(accesses_of<Right>{});
 }
 
 }  // namespace sporos

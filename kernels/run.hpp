@@ -67,14 +67,38 @@ struct LocatedNest {
     mine.outermost = {cuts[chunk], cuts[chunk + 1]};
     mine.first_chunk = chunk == 0;
     stream::Coordinates<Traits::loops> env{};
-    const auto e = stream::advance<Traits::order, 0>(begin(source), env);
+    const auto e = stream::advance<typename Traits::order_type, 0>(begin(source), env);
     const LocatedOutput<Result, T, Atomic> output{&result, values + chunk * stride};
     nest<Traits, 0>(mine, env, e, output.template bind<Traits, 0>(env));
   }
 };
 
+/// values[at] = the sum of the chunks' private results at `at`, in the order of the chunks.
+template <class T>
+struct AddPrivate {
+  const T* sums;
+  T* values;
+  std::int64_t size;
+  std::int64_t chunks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
+    T sum = sums[at];
+    for (std::int64_t chunk = 1; chunk < chunks; ++chunk) sum = plus(sum, sums[chunk * size + at]);
+    values[at] = sum;
+  }
+};
+
+/// to[at] = from[at], rounded to the narrower type.
+template <class From, class To>
+struct Round {
+  const From* from;
+  To* to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { to[at] = static_cast<To>(from[at]); }
+};
+
 /// One run of one statement.
-template <class Result, class Right, NameList Order>
+template <class Result, class Right, class Order>
 class Run {
  public:
   using Tensor = typename Result::tensor_type;
@@ -86,8 +110,8 @@ class Run {
   using Source = decltype(lower<Compute>(std::declval<const Right&>()));
   using Format = typename Tensor::format_type;
   static constexpr Classification how = Traits::classification;
-  static constexpr int loops = Order.size;
-  static constexpr char outermost = loops > 0 ? Order[0] : '\0';
+  static constexpr int loops = Order::names.size;
+  static constexpr char outermost = loops > 0 ? Order::names[0] : '\0';
 
   static_assert(
       !is_complex_v<Compute> || is_complex_v<Value>,
@@ -191,20 +215,6 @@ class Run {
     return size <= work ? chunk_count(1) : 1;
   }
 
-  template <class T>
-  struct AddPrivate {
-    const T* sums;
-    T* values;
-    std::int64_t size;
-    std::int64_t chunks;
-
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
-      T sum = sums[at];
-      for (std::int64_t chunk = 1; chunk < chunks; ++chunk) sum = plus(sum, sums[chunk * size + at]);
-      values[at] = sum;
-    }
-  };
-
   /// The array that sums are formed in: the result's own where its type allows and no operand reads it.
   template <class T>
   Array<T, Memory> target() const {
@@ -220,17 +230,10 @@ class Run {
       if (values.data() != result.values().data()) result.replace(result.extents(), result.levels(), values);
     } else {
       Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(0, result.nnz()),
-                           Round<T>{values.data(), result.values().data()});
+                           Round<T, Value>{values.data(), result.values().data()});
       Space().fence("sporos::round");
     }
   }
-  template <class T>
-  struct Round {
-    const T* from;
-    Value* to;
-    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { to[at] = static_cast<Value>(from[at]); }
-  };
-
   bool reads_result() const {
     const Value* mine = statement_.result().tensor().values().data();
     bool found = false;
@@ -305,7 +308,7 @@ class Run {
     } else {
       const auto values = make_array<Value, Memory>("sporos::result", made.nnz());
       Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(0, made.nnz()),
-                           Round<Sum>{made.values().data(), values.data()});
+                           Round<Sum, Value>{made.values().data(), values.data()});
       Space().fence("sporos::round");
       result.replace(made.extents(), made.levels(), values);
     }
@@ -320,7 +323,7 @@ class Run {
 
 /// Runs a statement in the space of its result.
 /// @throws ShapeError where an index variable would run over two extents
-template <class Result, class Right, NameList Order>
+template <class Result, class Right, class Order>
 void run(const Statement<Result, Right, Order>& statement) {
   require_readable_operands<Right, Order>();
   if constexpr (detail::first_contradiction(accesses_of<Right>{}) < 0) {

@@ -47,7 +47,7 @@ struct Leaf {
 
 /// Moves an operand down through all levels that the first `Depth` loops of `Order` have decided: full levels
 /// of bound variables are located, and below the last level the value is read.
-template <NameList Order, int Depth, class A, class Compute, int K, class Env>
+template <class Order, int Depth, class A, class Compute, int K, class Env>
 SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
   using L = Leaf<A, Compute, K>;
   if constexpr (K == L::levels) {
@@ -60,7 +60,7 @@ SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
       return Loaded<Compute>{static_cast<Compute>(leaf.view->values[leaf.begin])};
     }
   } else {
-    constexpr int loop = Order.find(A::level_names[K]);
+    constexpr int loop = Order::names.find(A::level_names[K]);
     if constexpr (loop < Depth && L::next().full) {
       static_assert(!L::is_range,
                     "a full level below one that is not unique cannot be located: make the level unique");
@@ -76,23 +76,23 @@ SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
     }
   }
 }
-template <NameList Order, int Depth, class Env>
+template <class Order, int Depth, class Env>
 SPOROS_INLINE Absent advance(Absent, const Env&) {
   return {};
 }
-template <NameList Order, int Depth, class T, class Env>
+template <class Order, int Depth, class T, class Env>
 SPOROS_INLINE Loaded<T> advance(const Loaded<T>& loaded, const Env&) {
   return loaded;
 }
-template <NameList Order, int Depth, class E, class Env>
+template <class Order, int Depth, class E, class Env>
 SPOROS_INLINE auto advance(const Neg<E>& e, const Env& env) {
   return negate(advance<Order, Depth>(e.operand, env));
 }
-template <NameList Order, int Depth, class L, class R, class Env>
+template <class Order, int Depth, class L, class R, class Env>
 SPOROS_INLINE auto advance(const Add<L, R>& e, const Env& env) {
   return add(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
 }
-template <NameList Order, int Depth, class L, class R, class Env>
+template <class Order, int Depth, class L, class R, class Env>
 SPOROS_INLINE auto advance(const Mul<L, R>& e, const Env& env) {
   return multiply(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
 }
