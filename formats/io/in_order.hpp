@@ -10,11 +10,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "../../core/space.hpp"
+#include "thread_spread.hpp"
 
 namespace sporos::io {
 
@@ -45,9 +47,13 @@ class InOrder {
     std::vector<std::thread> threads;
     // The first piece is done before a thread is made: a small file needs none.
     if (pieces.one_piece(*workers.front())) {
+      const ThreadSpread spread;
       try {
         for (std::size_t other = 1; other < workers.size(); ++other)
-          threads.emplace_back([&pieces, &worker = *workers[other]] { pieces.all(worker); });
+          threads.emplace_back([&pieces, spread, &worker = *workers[other]] {
+            spread.apply();
+            pieces.all(worker);
+          });
       } catch (const std::system_error&) {
         // The system gives no more threads; those that there are do all the work.
       }

@@ -20,6 +20,7 @@
 #include "byte_stream.hpp"
 #include "number.hpp"
 #include "progress.hpp"
+#include "thread_spread.hpp"
 
 namespace sporos::io {
 
@@ -172,7 +173,10 @@ class TextSource {
       : name_(name), stream_(std::move(stream), name), cutter_(stream_, name, options) {
     constexpr std::int64_t worth_a_thread = std::int64_t{1} << 16;
     if (stream_.compressed() && (stream_.total() == 0 || stream_.total() > worth_a_thread))
-      ahead_ = std::thread([this] { read_ahead(); });
+      ahead_ = std::thread([this, spread = ThreadSpread()] {
+        spread.apply();
+        read_ahead();
+      });
   }
   ~TextSource() {
     if (!ahead_.joinable()) return;

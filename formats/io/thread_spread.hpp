@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file thread_spread.hpp
+/// Where the threads of reading and writing may run.
+#pragma once
+
+#include <sched.h>
+
+#include <Kokkos_Core.hpp>
+
+namespace sporos::io {
+
+/// The processors of the default host space. A thread starts on those of the thread that makes it: under
+/// OMP_PROC_BIND that is a single one, and all would share it. Made by the parent, applied by the child.
+class ThreadSpread {
+ public:
+  ThreadSpread() {
+    CPU_ZERO(&processors_);
+    if (sched_getaffinity(0, sizeof processors_, &processors_) != 0) return;
+    own_ = CPU_COUNT(&processors_);
+#if defined(_OPENMP) && defined(KOKKOS_ENABLE_OPENMP)
+    if (own_ > 1) return;
+#pragma omp parallel
+    {
+      cpu_set_t other;
+      CPU_ZERO(&other);
+      if (sched_getaffinity(0, sizeof other, &other) == 0) {
+#pragma omp critical(sporos_thread_spread)
+        CPU_OR(&processors_, &processors_, &other);
+      }
+    }
+#endif
+  }
+
+  /// Lets the calling thread run on all of these processors.
+  void apply() const {
+    if (CPU_COUNT(&processors_) > own_) sched_setaffinity(0, sizeof processors_, &processors_);
+  }
+
+ private:
+  cpu_set_t processors_;
+  int own_ = 0;  ///< processors of the thread that made this
+};
+
+}  // namespace sporos::io
