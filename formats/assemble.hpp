@@ -46,11 +46,14 @@ struct SortedItems {
 };
 
 /// Sorts what `source` has, and builds a tensor of it.
+/// @param sorted_levels  how many of the outermost levels are out of order
 template <TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
 Tensor<Value, F, Space> sort_and_build(const Source& source, const Packing<F, Words>& packing,
-                                       const Extents<F::order>& extents, Duplicates duplicates) {
+                                       const Extents<F::order>& extents, Duplicates duplicates,
+                                       int sorted_levels = F::levels) {
   using ItemType = Item<Key<Words>, Value>;
-  const StableSort<Space, ItemType, Words> sort(source, packing.first_word(), packing.top_bits());
+  const StableSort<Space, ItemType, Words> sort(source, packing.first_word(), packing.top_bits(),
+                                                packing.outermost(sorted_levels));
   const SortedItems<ItemType> sorted{sort.items(), sort.count()};
   return Builder<Space, F, SortedItems<ItemType>, Words, Value>(sorted, packing, extents, duplicates).build();
 }

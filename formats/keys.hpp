@@ -27,6 +27,11 @@ struct Key {
     return a.word[Words - 1] < b.word[Words - 1];
   }
 
+  friend Key operator&(Key a, const Key& b) {
+    for (int w = 0; w < Words; ++w) a.word[w] &= b.word[w];
+    return a;
+  }
+
   /// A key that differs from this one in every level.
   Key opposite() const {
     Key out;
@@ -111,6 +116,14 @@ class Packing {
       for (std::size_t w = 0; w < word_of(k); ++w)
         if (a.word[w] != b.word[w]) return true;
     return ((a.word[word_of(k)] ^ b.word[word_of(k)]) >> fields_[k].shift) != 0;
+  }
+
+  /// The bits of the outermost `count` levels.
+  key_type outermost(int count) const {
+    key_type bits{};
+    for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+      bits.word[word_of(k)] |= fields_[k].mask << fields_[k].shift;
+    return bits;
   }
 
   /// The first word in use, and how many of its bits are.

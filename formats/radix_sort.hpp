@@ -37,19 +37,24 @@ struct Digit {
   }
 };
 
-/// The bits in which the keys of some items differ.
+/// The bits in which the keys of some items differ, among those that matter.
 template <int Words>
 struct VaryingBits {
   Key<Words> bits{};
 
+  VaryingBits() = default;
   template <class ItemType>
-  VaryingBits(const ItemType* items, std::int64_t count) {
+  VaryingBits(const ItemType* items, std::int64_t count, const Key<Words>& matter) {
     for (int w = 0; w < Words; ++w) {
       const std::uint64_t first = items[0].key.word[w];
       std::uint64_t differ = 0;
       for (std::int64_t e = 1; e < count; ++e) differ |= items[e].key.word[w] ^ first;
-      bits.word[w] = differ;
+      bits.word[w] = differ & matter.word[w];
     }
+  }
+  VaryingBits& operator|=(const VaryingBits& other) {
+    for (int w = 0; w < Words; ++w) bits.word[w] |= other.bits.word[w];
+    return *this;
   }
   bool any() const {
     for (int w = 0; w < Words; ++w)
@@ -79,11 +84,12 @@ struct ItemRun {
   }
 };
 
-/// Writes the items of `source` to `out`, ordered by `digit`, in their own order where it is equal.
-/// @param source  size(), visit(begin, end, visitor(key, value))
+/// Writes the items of `source`, ordered by `digit`, in their own order where it is equal.
+/// @param source  size(), visit(begin, end, visitor(key, value)); it may visit fewer items than its size
+/// @param room    room(count) gives the memory to write `count` items to
 /// @return where each bucket begins, and the number of items as last element
-template <HostSpace Space, class ItemType, class Source>
-std::vector<std::int64_t> partition(const Source& source, Digit digit, ItemType* out) {
+template <HostSpace Space, class ItemType, class Source, class Room>
+std::vector<std::int64_t> partition(const Source& source, Digit digit, const Room& room) {
   const int chunks = chunks_for<Space>(source.size());
   const std::size_t buckets = digit.buckets();
   std::vector<std::vector<std::int64_t>> at(static_cast<std::size_t>(chunks));
@@ -100,6 +106,7 @@ std::vector<std::int64_t> partition(const Source& source, Digit digit, ItemType*
     for (auto& counts : at) sum += std::exchange(counts[bucket], sum);
   }
   bounds[buckets] = sum;
+  ItemType* const out = room(sum);
   for_each_chunk<Space>(chunks, [&](int chunk) {
     std::int64_t* next = at[static_cast<std::size_t>(chunk)].data();
     const auto [begin, end] = chunk_bounds(source.size(), chunk, chunks);
@@ -111,12 +118,13 @@ std::vector<std::int64_t> partition(const Source& source, Digit digit, ItemType*
 }
 
 /// Sorts few items by insertion.
-template <class ItemType>
-void insertion_sort(ItemType* items, std::int64_t count) {
+template <class ItemType, int Words>
+void insertion_sort(ItemType* items, std::int64_t count, const Key<Words>& matter) {
   for (std::int64_t e = 1; e < count; ++e) {
     const ItemType item = items[e];
+    const auto key = item.key & matter;
     std::int64_t to = e;
-    for (; to > 0 && item.key < items[to - 1].key; --to) items[to] = items[to - 1];
+    for (; to > 0 && key < (items[to - 1].key & matter); --to) items[to] = items[to - 1];
     items[to] = item;
   }
 }
@@ -151,23 +159,24 @@ ItemType* sort_in_cache(ItemType* items, ItemType* spare, std::int64_t count,
 template <HostSpace Space, class ItemType, int Words>
 class StableSort {
  public:
-  /// @param source  see partition
-  /// @param digit   the leading bits of the keys
+  /// @param source      see partition
+  /// @param first_word  the first word of the keys that is in use
+  /// @param top_bits    how many bits of it are
+  /// @param matter      the bits to sort by
   template <class Source>
-  StableSort(const Source& source, int first_word, int top_bits)
-      : items_(source.size()), spare_(source.size()) {
-    const int bits = std::min({top_bits, 11, bits_for(source.size() / few)});
-    if (bits == 0) {
-      source.visit(0, source.size(), [&](const auto& key, const auto& value) {
-        items_.data()[count_++] = ItemType{key, value};
-      });
-      add(0, count_, false);
-    } else {
-      const auto bounds = partition<Space>(source, Digit{first_word, top_bits - bits, bits}, items_.data());
-      count_ = bounds.back();
-      for (std::size_t bucket = 0; bucket + 1 < bounds.size(); ++bucket)
-        add(bounds[bucket], bounds[bucket + 1], false);
-    }
+  StableSort(const Source& source, int first_word, int top_bits, const Key<Words>& matter) : matter_(matter) {
+    const int ignored = std::countr_zero(matter.word[first_word] | std::uint64_t{1} << top_bits);
+    const int bits = std::min({top_bits - ignored, 11, bits_for(source.size() / few)});
+    const auto bounds =
+        partition<Space, ItemType>(source, Digit{first_word, top_bits - bits, bits}, [&](std::int64_t count) {
+          items_ = Scratch<ItemType>(count);
+          return items_.data();
+        });
+    count_ = bounds.back();
+    if (matter == Key<Words>{}) return;
+    spare_ = Scratch<ItemType>(count_);
+    for (std::size_t bucket = 0; bucket + 1 < bounds.size(); ++bucket)
+      add(bounds[bucket], bounds[bucket + 1], false);
     for_each_chunk<Space>(static_cast<int>(parts_.size()),
                           [&](int part) { finish(parts_[static_cast<std::size_t>(part)]); });
   }
@@ -194,14 +203,29 @@ class StableSort {
     }
     ItemType* from = (in_spare ? spare_ : items_).data() + begin;
     ItemType* to = (in_spare ? items_ : spare_).data() + begin;
-    const VaryingBits<Words> varying(from, end - begin);
+    const auto varying = varying_bits(from, end - begin);
     if (!varying.any()) {
       if (in_spare) std::copy(from, from + (end - begin), to);
       return;
     }
-    const auto bounds = partition<Space>(ItemRun<ItemType>{from, end - begin}, varying.leading(11), to);
+    const auto bounds = partition<Space, ItemType>(ItemRun<ItemType>{from, end - begin}, varying.leading(11),
+                                                   [to](std::int64_t) { return to; });
     for (std::size_t bucket = 0; bucket + 1 < bounds.size(); ++bucket)
       add(begin + bounds[bucket], begin + bounds[bucket + 1], !in_spare);
+  }
+
+  /// The varying bits of many items.
+  VaryingBits<Words> varying_bits(const ItemType* items, std::int64_t count) const {
+    const int chunks = chunks_for<Space>(count);
+    std::vector<VaryingBits<Words>> found(static_cast<std::size_t>(chunks));
+    for_each_chunk<Space>(chunks, [&](int chunk) {
+      const auto [begin, end] = chunk_bounds(count, chunk, chunks);
+      // The item in front stands for all of them, so that a difference between two chunks is seen as well.
+      const std::int64_t from = std::max<std::int64_t>(begin - 1, 0);
+      found[static_cast<std::size_t>(chunk)] = VaryingBits<Words>(items + from, end - from, matter_);
+    });
+    for (const auto& part : found) found[0] |= part;
+    return found[0];
   }
 
   /// Sorts a part, and brings it home to items_.
@@ -212,14 +236,15 @@ class StableSort {
     ItemType* other = part.in_spare ? home : spare_.data() + part.begin;
     ItemType* sorted = from;
     if (count <= 32) {
-      insertion_sort(from, count);
+      insertion_sort(from, count, matter_);
     } else {
-      const VaryingBits<Words> varying(from, count);
+      const VaryingBits<Words> varying(from, count, matter_);
       sorted = sort_in_cache(from, other, count, varying);
     }
     if (sorted != home) std::copy(sorted, sorted + count, home);
   }
 
+  Key<Words> matter_;
   Scratch<ItemType> items_;
   Scratch<ItemType> spare_;
   std::int64_t count_ = 0;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file convert.hpp
+/// A tensor in another format, in another value type.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/tensor.hpp"
+#include "assemble.hpp"
+#include "build.hpp"
+#include "chunks.hpp"
+#include "entries_of.hpp"
+#include "keys.hpp"
+#include "radix_sort.hpp"
+#include "structure.hpp"
+#include "value_cast.hpp"
+#include "walk.hpp"
+
+namespace sporos {
+namespace detail {
+
+/// The stored values of a tensor with keys of another format's levels, as sort and Builder read them.
+template <TensorFormat To, int Words, TensorValue Value, TensorFormat From>
+struct TensorSource {
+  const Walk<Value, From>& walk;
+  const Packing<To, Words>& packing;
+  std::int64_t count;
+
+  std::int64_t size() const { return count; }
+  Key<Words> key(std::int64_t e) const {
+    Key<Words> out{};
+    visit(e, e + 1, [&](const Key<Words>& key, const Value&) { out = key; });
+    return out;
+  }
+  template <class Visitor>
+  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
+    walk.visit(begin, end, [&](const Extents<From::order>& coordinate, const Value& value) {
+      if constexpr (Structure<From>::padded)
+        if (value == Value{}) return;
+      visitor(packing.pack(coordinate), value);
+    });
+  }
+};
+
+/// Whether the storage order of `From` is the order of the levels of `To`.
+template <class From, class To>
+inline constexpr bool same_order = false;
+template <class DimensionMap, class... FromLevels, class... ToLevels>
+inline constexpr bool same_order<Format<DimensionMap, FromLevels...>, Format<DimensionMap, ToLevels...>> =
+    Format<DimensionMap, FromLevels...>::is_ordered;
+
+/// How many of the outermost levels of `To` a stable sort has to look at, where the values come in the
+/// storage order of `From`: the modes behind them come in the right order by themselves.
+template <TensorFormat From, TensorFormat To>
+inline constexpr int levels_to_sort = [] {
+  if (From::is_blocked || To::is_blocked || !From::is_ordered) return To::levels;
+  for (int count = 0; count < To::levels; ++count) {
+    int seen = count;  // how many of To's levels are met, in order, when From's are walked without the first
+    for (int mode : From::mode_of_level) {
+      bool first = false;
+      for (int k = 0; k < count; ++k) first = first || To::mode_of_level[static_cast<std::size_t>(k)] == mode;
+      if (first) continue;
+      if (To::mode_of_level[static_cast<std::size_t>(seen)] != mode) break;
+      ++seen;
+    }
+    if (seen == To::levels) return count;
+  }
+  return To::levels;
+}();
+
+/// Every value into its place: for a dense result, and coordinates that stand once.
+template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
+Tensor<Value, To, Space> scatter(const Tensor<Value, From, Space>& t) {
+  Tensor<Value, To, Space> out(t.extents());
+  const Walk walk(t);
+  const auto extents = To::level_extents(t.extents());
+  const int chunks = chunks_for<Space>(t.nnz(), 4);
+  for_each_chunk<Space>(chunks, [&](int chunk) {
+    const auto [begin, end] = chunk_bounds(t.nnz(), chunk, chunks);
+    walk.visit(begin, end, [&](const Extents<From::order>& coordinate, const Value& value) {
+      const auto at = To::level_coordinates(coordinate);
+      std::int64_t q = 0;
+      for (std::size_t k = 0; k < at.size(); ++k) q = q * extents[k] + at[k];
+      out.values().data()[q] = value;
+    });
+  });
+  return out;
+}
+
+template <TensorFormat To, int Words, HostSpace Space, TensorValue Value, TensorFormat From>
+Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
+                                        const Extents<To::levels>& largest, Duplicates duplicates) {
+  using Source = TensorSource<To, Words, Value, From>;
+  const Walk walk(t);
+  const Packing<To, Words> packing(largest);
+  const Source source{walk, packing, t.nnz()};
+  if constexpr (same_order<From, To> && !Structure<From>::padded)
+    return Builder<Space, To, Source, Words, Value>(source, packing, t.extents(), duplicates).build();
+  else
+    return sort_and_build<To, Space, Words, Value>(source, packing, t.extents(), duplicates,
+                                                   levels_to_sort<From, To>);
+}
+
+}  // namespace detail
+
+/// The same tensor in format `To`: B(c) = A(c) for every coordinate c. Zeros that a dense level or block
+/// stores are not taken over into sparse formats; zeros that a sparse format stores are.
+///
+///     auto B = convert<CSC<>>(A);
+///
+/// @param duplicates  what becomes of coordinates that a format which is not unique stores more than once
+/// @throws what assemble throws
+/// Cost: a deep copy for the same format; one pass after a count where the order of modes is the same; else a
+/// radix sort by as many of the outer modes as are out of order.
+template <TensorFormat To, TensorValue Value, TensorFormat From, ExecutionSpace Space>
+Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
+                                 Duplicates duplicates = default_duplicates<To>) {
+  static_assert(To::order == From::order,
+                "convert keeps the modes of a tensor: the formats must be of the same order");
+  detail::expect_place_for<To>(duplicates);
+  if constexpr (std::is_same_v<To, From> && From::is_unique) {
+    return t.clone();
+  } else if constexpr (!HostSpace<Space>) {
+    return convert<To>(t.template move_to<Host>(), duplicates).template move_to<Space>();
+  } else if constexpr (To::is_dense && From::is_unique) {
+    return detail::scatter<To, Space>(t);
+  } else {
+    if (t.nnz() == 0) return Tensor<Value, To, Space>(t.extents());
+    auto largest = t.extents();
+    for (auto& extent : largest) --extent;
+    const auto of_levels = detail::largest_of_levels<To>(largest);
+    if (detail::Packing<To, 1>::fits_one_word(of_levels))
+      return detail::convert_packed<To, 1>(t, of_levels, duplicates);
+    if constexpr (To::levels > 1)
+      return detail::convert_packed<To, To::levels>(t, of_levels, duplicates);
+    else
+      throw InternalError("a coordinate of one level does not fit one word");
+  }
+}
+
+/// The same tensor in format `To` with values of type `NewValue`: `convert<CSR<>, float>(A)`.
+/// @throws RangeError for a value that the type cannot hold (see value_cast), naming its coordinate
+template <TensorFormat To, TensorValue NewValue, TensorValue Value, TensorFormat From, ExecutionSpace Space>
+requires(!std::is_same_v<NewValue, Value>) Tensor<NewValue, To, Space> convert(
+    const Tensor<Value, From, Space>& t, Duplicates duplicates = default_duplicates<To>) {
+  if constexpr (!HostSpace<Space>) {
+    return convert<To, NewValue>(t.template move_to<Host>(), duplicates).template move_to<Space>();
+  } else {
+    auto values = make_array<NewValue>("sporos::Tensor values", t.nnz());
+    const int chunks = detail::chunks_for<Space>(t.nnz());
+    std::vector<std::int64_t> refused(static_cast<std::size_t>(chunks), -1);
+    detail::for_each_chunk<Space>(chunks, [&](int chunk) {
+      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+      for (std::int64_t q = begin; q < end; ++q)
+        if (!value_cast(t.values().data()[q], values.data()[q])) {
+          refused[static_cast<std::size_t>(chunk)] = q;
+          return;
+        }
+    });
+    for (const std::int64_t q : refused)
+      if (q >= 0)
+        detail::Walk(t).visit(q, q + 1, [](const Extents<From::order>& coordinate, const Value& value) {
+          throw RangeError(text("value ", value_text(value), " at ", coordinate_text(coordinate),
+                                " cannot be held as ", value_name<NewValue>(), ": convert to a wider type"));
+        });
+    return convert<To>(Tensor<NewValue, From, Space>(t.extents(), t.levels(), values), duplicates);
+  }
+}
+
+}  // namespace sporos

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file entries_of.hpp
+/// The stored values of a tensor as a list of entries: what `assemble` took, in storage order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../core/entries.hpp"
+#include "../core/tensor.hpp"
+#include "chunks.hpp"
+#include "structure.hpp"
+#include "walk.hpp"
+
+namespace sporos {
+
+/// Whether values that are 0 count as entries.
+enum class Zeros { keep, drop };
+
+/// drop for formats that store values which no entry stands for (dense tensors, dense blocks); else keep.
+template <TensorFormat F>
+inline constexpr Zeros default_zeros = detail::Structure<F>::padded ? Zeros::drop : Zeros::keep;
+
+/// The coordinates and values that `t` stores, in storage order.
+///
+/// @param zeros  whether stored zeros are among them. Values of blocks that reach beyond the extents never
+/// are.
+/// @throws MemoryError
+/// Cost: one pass over the values, two where some are left out; in parallel.
+template <AnyTensor T>
+Entries<typename T::value_type, T::order> entries(const T& t,
+                                                  Zeros zeros = default_zeros<typename T::format_type>) {
+  using F = typename T::format_type;
+  using Value = typename T::value_type;
+  if constexpr (!HostSpace<typename T::space_type>) {
+    return entries(t.template move_to<Host>(), zeros);
+  } else {
+    using Space = typename T::space_type;
+    const detail::Walk walk(t);
+    const int chunks = detail::chunks_for<Space>(t.nnz(), 4);
+    std::vector<std::int64_t> at(static_cast<std::size_t>(chunks) + 1);
+    const auto wanted = [zeros](const Value& value) { return zeros == Zeros::keep || !(value == Value{}); };
+    const bool all = !F::is_blocked && zeros == Zeros::keep;
+    if (!all)
+      detail::for_each_chunk<Space>(chunks, [&](int chunk) {
+        const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+        std::int64_t count = 0;
+        walk.visit(begin, end, [&](const auto&, const Value& value) { count += wanted(value); });
+        at[static_cast<std::size_t>(chunk)] = count;
+      });
+    std::int64_t sum = 0;
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      auto& first = at[static_cast<std::size_t>(chunk)];
+      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+      const std::int64_t count = all ? end - begin : first;
+      first = sum;
+      sum += count;
+    }
+    Entries<Value, F::order> out(t.extents(), sum);
+    detail::for_each_chunk<Space>(chunks, [&](int chunk) {
+      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+      std::int64_t e = at[static_cast<std::size_t>(chunk)];
+      walk.visit(begin, end, [&](const Extents<F::order>& coordinate, const Value& value) {
+        if (!wanted(value)) return;
+        for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
+          out.coordinates[mode].data()[e] = coordinate[mode];
+        out.values.data()[e++] = value;
+      });
+    });
+    return out;
+  }
+}
+
+}  // namespace sporos
