@@ -16,6 +16,13 @@
 #define SPOROS_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
+/// The entry of a loop nest: for host and device, a function of its own on the host.
+#if defined(__CUDACC__)
+#define SPOROS_KERNEL KOKKOS_INLINE_FUNCTION
+#else
+#define SPOROS_KERNEL __attribute__((noinline))
+#endif
+
 /// Before a loop whose iterations write to different places: no two of them depend on each other.
 #if defined(__clang__)
 #define SPOROS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")

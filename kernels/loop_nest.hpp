@@ -106,7 +106,7 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
                        !Output::is_located) {
     const auto workspace = output.workspace();
     nest<Traits, Depth>(bounds, env, e, workspace);
-    output.drain(workspace);
+    output.drain(workspace, env);
   } else if constexpr (!reducing && Depth == how.bound_depth && Depth < Traits::loops) {
     Compute sum{};
     bool present = false;

@@ -49,6 +49,20 @@ void for_each_chunk(std::int64_t count, const Body& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// The nest over one chunk of the outermost loop. On the host a function of its own, so that the loops have
+/// all registers to themselves, and with copies of what they read, so that it stays in them.
+template <class Traits, class Source, class Output>
+SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops>& bounds,
+                            const Bounds& outermost, bool first_chunk, const Output& output) {
+  const Source operands = source;
+  NestBounds<Traits::loops> mine = bounds;
+  mine.outermost = outermost;
+  mine.first_chunk = first_chunk;
+  stream::Coordinates<Traits::loops> env{};
+  const auto e = stream::advance<typename Traits::order_type, 0>(begin(operands), env);
+  nest<Traits, 0>(mine, env, e, output.template bind<Traits, 0>(env));
+}
+
 /// The nest over the chunks of the outermost loop, for a result whose values are located.
 template <class Traits, class Source, class T, bool Atomic>
 struct LocatedNest {
@@ -63,13 +77,9 @@ struct LocatedNest {
       stride;  ///< from the values of one chunk's private result to the next's; 0 where all write to one
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t chunk) const {
-    NestBounds<Traits::loops> mine = bounds;
-    mine.outermost = {cuts[chunk], cuts[chunk + 1]};
-    mine.first_chunk = chunk == 0;
-    stream::Coordinates<Traits::loops> env{};
-    const auto e = stream::advance<typename Traits::order_type, 0>(begin(source), env);
-    const LocatedOutput<Result, T, Atomic> output{&result, values + chunk * stride};
-    nest<Traits, 0>(mine, env, e, output.template bind<Traits, 0>(env));
+    const auto view = result;
+    run_nest<Traits>(source, bounds, {cuts[chunk], cuts[chunk + 1]}, chunk == 0,
+                     LocatedOutput<Result, T, Atomic>{&view, values + chunk * stride});
   }
 };
 
@@ -269,13 +279,10 @@ class Run {
       auto& workspace = workspaces[static_cast<std::size_t>(token)];
       if (scatters && !workspace)
         workspace = std::make_unique<DenseWorkspace<Accumulate>>(bounds_.extent[Output::innermost]);
-      NestBounds<loops> mine = bounds_;
-      mine.outermost = {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]};
-      mine.first_chunk = chunk == 0;
       Piece& piece = pieces[static_cast<std::size_t>(chunk)];
-      stream::Coordinates<loops> env{};
-      const auto e = stream::advance<Order, 0>(begin(source_), env);
-      nest<Traits, 0>(mine, env, e, Output{&piece, workspace.get(), &env, Format::level_extents(extents)});
+      run_nest<Traits>(source_, bounds_,
+                       {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]},
+                       chunk == 0, Output{&piece, workspace.get(), Format::level_extents(extents)});
       piece.finish();
       tokens.release(token);
     });
@@ -293,12 +300,9 @@ class Run {
     const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
     std::vector<Piece> pieces(static_cast<std::size_t>(chunks));
     for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {
-      NestBounds<loops> mine = bounds_;
-      mine.outermost = {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]};
-      mine.first_chunk = chunk == 0;
-      stream::Coordinates<loops> env{};
-      const auto e = stream::advance<Order, 0>(begin(source_), env);
-      nest<Traits, 0>(mine, env, e, CoordinateOutput<Traits, Sum>{&pieces[static_cast<std::size_t>(chunk)]});
+      run_nest<Traits>(source_, bounds_,
+                       {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]},
+                       chunk == 0, CoordinateOutput<Traits, Sum>{&pieces[static_cast<std::size_t>(chunk)]});
     });
     const auto& result = statement_.result().tensor();
     const auto entries = concatenate(pieces, result.extents());

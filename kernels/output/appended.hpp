@@ -207,7 +207,6 @@ struct AppendedOutput {
 
   Piece* piece;
   DenseWorkspace<Accumulate>* scatter;
-  stream::Coordinates<Traits_::loops>* env;
 
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE AppendedOutput bind(const Env& bound) const {
