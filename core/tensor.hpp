@@ -113,9 +113,11 @@ class Tensor {
   }
 
   /// The components as given, not looked at: `wrap` and `assemble` are the checked ways to get here.
-  Tensor(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values)
-      : components_(std::make_shared<Components>(Components{extents, std::move(levels), std::move(values)})) {
-  }
+  /// @param owner  what keeps foreign memory alive, where the arrays themselves do not
+  Tensor(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values,
+         std::shared_ptr<const void> owner = {})
+      : components_(std::make_shared<Components>(
+            Components{extents, std::move(levels), std::move(values), std::move(owner)})) {}
 
   const Extents<order>& extents() const { return components_->extents; }
   std::int64_t extent(int mode) const { return components_->extents.at(static_cast<std::size_t>(mode)); }
@@ -154,11 +156,14 @@ class Tensor {
     (std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
   }
 
+  /// What keeps foreign memory alive; empty where the arrays do.
+  const std::shared_ptr<const void>& owner() const { return components_->owner; }
+
   view_type view() const { return {pack_views<0>(), components_->values.data()}; }
 
   /// Puts other components in place of these; every handle to this tensor sees them.
   void replace(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values) const {
-    *components_ = Components{extents, std::move(levels), std::move(values)};
+    *components_ = Components{extents, std::move(levels), std::move(values), {}};
   }
 
   /// A deep copy.
@@ -178,7 +183,7 @@ class Tensor {
   template <ExecutionSpace Other>
   Tensor<Value, F, Other> move_to() const {
     if constexpr (std::is_same_v<typename Other::memory_space, memory_space>)
-      return {extents(), components_->levels, components_->values};
+      return {extents(), components_->levels, components_->values, components_->owner};
     else
       return copy_to<Other>();
   }
@@ -203,6 +208,7 @@ class Tensor {
     Extents<order> extents{};
     level_storage levels;
     Array<Value, memory_space> values;
+    std::shared_ptr<const void> owner;
   };
 
   template <std::size_t... K>

@@ -210,7 +210,7 @@ struct AppendedOutput {
 
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE AppendedOutput bind(const Env& bound) const {
-    if constexpr (Depth <= Traits::classification.prefix && Depth <= Piece::levels)
+    if constexpr (Depth > 0 && Depth <= Traits::classification.prefix && Depth <= Piece::levels)
       piece->template enter<Depth - 1>(bound.at[Depth - 1]);
     return *this;
   }
@@ -230,10 +230,10 @@ struct AppendedOutput {
   }
 
   WorkspaceOutput<Accumulate, innermost> workspace() const { return {scatter}; }
-  template <class Workspace>
-  void drain(const Workspace&) const {
+  template <class Workspace, class Env>
+  void drain(const Workspace&, const Env& bound) const {
     scatter->drain(
-        [&](std::int64_t c, const Accumulate& value) { piece->push(*env, c, static_cast<Value>(value)); });
+        [&](std::int64_t c, const Accumulate& value) { piece->push(bound, c, static_cast<Value>(value)); });
   }
 
   std::array<std::int64_t, static_cast<std::size_t>(format::levels)> level_extents;
