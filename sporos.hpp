@@ -8,4 +8,5 @@
 #include "core/statement.hpp"
 #include "formats/assemble.hpp"
 #include "formats/named.hpp"
+#include "kernels/explain.hpp"
 #include "kernels/run.hpp"

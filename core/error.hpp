@@ -4,6 +4,7 @@
 /// expected and what to do.
 #pragma once
 
+#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <limits>

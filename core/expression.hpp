@@ -231,7 +231,8 @@ std::string to_string(const Product<L, R>& product, char& letter) {
 template <class L, class R>
 std::string to_string(const Sum<L, R>& sum, char& letter) {
   const std::string left = to_string(sum.left, letter);
-  return left + " + " + to_string(sum.right, letter);
+  const std::string right = to_string(sum.right, letter);
+  return right.starts_with('-') ? left + " - " + right.substr(1) : left + " + " + right;
 }
 template <class E>
 std::string to_string(const Negation<E>& negation, char& letter) {

@@ -53,7 +53,7 @@ namespace detail {
 /// The number of leading levels of F that are written by appending, the rest being full; -1 where F cannot be
 /// appended.
 template <TensorFormat F>
-consteval int appendable_levels() {
+constexpr int appendable_levels() {
   if (F::is_blocked) return -1;
   int last_sparse = -1;
   for (int k = 0; k < F::levels; ++k)
@@ -72,7 +72,7 @@ consteval int appendable_levels() {
 }  // namespace detail
 
 template <class Result>
-consteval Classification classify(const NameList& order) {
+constexpr Classification classify(const NameList& order) {
   constexpr NameList levels = Result::level_names;
   Classification out;
   for (int at = 0; at < order.size; ++at)
