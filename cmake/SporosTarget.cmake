@@ -17,6 +17,10 @@ target_include_directories(sporos INTERFACE "$<BUILD_INTERFACE:${SPOROS_BUILD_IN
                                             "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(sporos INTERFACE Kokkos::kokkos ZLIB::ZLIB Threads::Threads)
 target_include_directories(sporos SYSTEM INTERFACE "$<BUILD_INTERFACE:${SPOROS_FAST_FLOAT_INCLUDE_DIR}>")
+if(Kokkos_ENABLE_CUDA)
+  # What is known at compile time is computed by constexpr functions, on the device as well.
+  target_compile_options(sporos INTERFACE --expt-relaxed-constexpr)
+endif()
 if(KokkosKernels_FOUND)
   target_link_libraries(sporos INTERFACE Kokkos::kokkoskernels)
   target_compile_definitions(sporos INTERFACE SPOROS_HAVE_KOKKOS_KERNELS=1)

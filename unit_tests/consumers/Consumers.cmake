@@ -6,10 +6,6 @@ set(consumers_install "${consumers_dir}/prefix")
 set(consumers_arguments "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_BUILD_TYPE=Debug"
                         "-DCMAKE_CXX_FLAGS=-O0"
                         "-DCMAKE_CXX_EXTENSIONS=OFF" "-DSPOROS_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
-if(SPOROS_SANITIZE)
-  # Kokkos' own library may be instrumented, and then wants the sanitizer's runtime.
-  list(APPEND consumers_arguments "-DCMAKE_CXX_FLAGS=-O0 -fsanitize=${SPOROS_SANITIZE}")
-endif()
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   list(JOIN CMAKE_CXX_COMPILER_LAUNCHER "\;" consumers_launcher)
   list(APPEND consumers_arguments "-DCMAKE_CXX_COMPILER_LAUNCHER=${consumers_launcher}")
