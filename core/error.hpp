@@ -104,9 +104,14 @@ namespace detail {
 inline void append_text(std::string& out, std::string_view part) { out += part; }
 inline void append_text(std::string& out, char part) { out += part; }
 template <class Number>
-requires(std::is_arithmetic_v<Number> && !std::same_as<Number, char>) void append_text(std::string& out,
-                                                                                       Number part) {
-  out += std::to_string(part);
+  requires(std::is_arithmetic_v<Number> && !std::same_as<Number, char>)
+void append_text(std::string& out, Number part) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    char digits[32];
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, part).ptr);
+  } else {
+    out += std::to_string(part);
+  }
 }
 
 }  // namespace detail

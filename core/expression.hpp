@@ -53,7 +53,7 @@ class Access : public ExpressionBase {
   /// access refers to, so it works on a `const` handle.
   /// @throws ShapeError where an index variable would run over two extents
   template <class E>
-  requires Expression<E> || ScalarValue<E>
+    requires Expression<E> || ScalarValue<E>
   const Access& operator=(const E& expression) const {
     run(assign(*this, expression));
     return *this;
@@ -116,19 +116,23 @@ auto as_expression(const T& operand) {
 }
 
 template <class L, class R>
-concept ExpressionOperands = (Expression<L> && (Expression<R> || ScalarValue<R>)) ||
-                             (ScalarValue<L> && Expression<R>);
+concept ExpressionOperands =
+    (Expression<L> && (Expression<R> || ScalarValue<R>)) || (ScalarValue<L> && Expression<R>);
 
 template <class L, class R>
-requires ExpressionOperands<L, R>
-auto operator*(const L& left, const R& right) { return Product(as_expression(left), as_expression(right)); }
+  requires ExpressionOperands<L, R>
+auto operator*(const L& left, const R& right) {
+  return Product(as_expression(left), as_expression(right));
+}
 
 template <class L, class R>
-requires ExpressionOperands<L, R>
-auto operator+(const L& left, const R& right) { return Sum(as_expression(left), as_expression(right)); }
+  requires ExpressionOperands<L, R>
+auto operator+(const L& left, const R& right) {
+  return Sum(as_expression(left), as_expression(right));
+}
 
 template <class L, class R>
-requires ExpressionOperands<L, R>
+  requires ExpressionOperands<L, R>
 auto operator-(const L& left, const R& right) {
   return Sum(as_expression(left), Negation(as_expression(right)));
 }

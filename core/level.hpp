@@ -87,8 +87,7 @@ concept Level = requires {
   { L::properties } -> std::convertible_to<LevelProperties>;
   typename L::View;
   typename L::template Storage<Kokkos::HostSpace>;
-}
-&&(CoordinateIterable<typename L::View> || PositionIterable<typename L::View>);
+} && (CoordinateIterable<typename L::View> || PositionIterable<typename L::View>);
 
 /// A level whose every coordinate has a position that arithmetic finds: it is located, never iterated.
 template <class L>

@@ -28,8 +28,10 @@ concept ExecutionSpace = Kokkos::is_execution_space_v<Space>;
 
 /// A space whose memory the host reads and writes directly.
 template <class Space>
-concept HostSpace = ExecutionSpace<Space> && static_cast<bool>(
-    Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible);
+concept HostSpace =
+    ExecutionSpace<Space> &&
+    static_cast<bool>(
+        Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible);
 
 /// Throws StateError unless Kokkos is running: every allocation needs it.
 inline void expect_kokkos() {

@@ -60,7 +60,7 @@ class Statement {
 
 /// The statement `result = right` as an object, its loop order derived from the operands' formats.
 template <class TensorType, char... Names, class E>
-requires Expression<E> || ScalarValue<E>
+  requires Expression<E> || ScalarValue<E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
   using Right = decltype(as_expression(right));

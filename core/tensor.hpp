@@ -152,8 +152,7 @@ class Tensor {
   void for_each_level(Visitor&& visit) const {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       (visit(std::integral_constant<int, static_cast<int>(K)>{}, std::get<K>(components_->levels)), ...);
-    }
-    (std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+    }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
   }
 
   /// What keeps foreign memory alive; empty where the arrays do.

@@ -48,7 +48,9 @@ struct Compressed {
     }
 
     /// Binary search: O(log of the segment's length).
-    KOKKOS_INLINE_FUNCTION Located locate(std::int64_t p, std::int64_t i) const requires(Ordered&& Unique) {
+    KOKKOS_INLINE_FUNCTION Located locate(std::int64_t p, std::int64_t i) const
+      requires(Ordered && Unique)
+    {
       auto [begin, end] = pos_bounds(p);
       while (begin < end) {
         const std::int64_t middle = begin + (end - begin) / 2;

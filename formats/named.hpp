@@ -60,7 +60,8 @@ struct CooOf<ModeOrder<Only>, Position, Coordinate, Unique> {
   using type = Format<Map<Dim<Only>>, Compressed<Position, Coordinate, true, Unique>>;
 };
 template <int First, int... Rest, class Position, class Coordinate, bool Unique>
-requires(sizeof...(Rest) > 0) struct CooOf<ModeOrder<First, Rest...>, Position, Coordinate, Unique> {
+  requires(sizeof...(Rest) > 0)
+struct CooOf<ModeOrder<First, Rest...>, Position, Coordinate, Unique> {
   template <int Mode>
   static constexpr bool is_last = Mode == std::array<int, sizeof...(Rest)>{Rest...}[sizeof...(Rest) - 1];
   using type = Format<Map<Dim<First>, Dim<Rest>...>, Compressed<Position, Coordinate, true, false>,

@@ -17,7 +17,8 @@ struct Wider {
   using type = std::common_type_t<A, B>;
 };
 template <class A, class B>
-requires(is_complex_v<A> || is_complex_v<B>) struct Wider<A, B> {
+  requires(is_complex_v<A> || is_complex_v<B>)
+struct Wider<A, B> {
   template <class T>
   struct RealOf {
     using type = T;

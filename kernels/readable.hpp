@@ -80,8 +80,7 @@ consteval void require_all_readable(TypeList<Operands...>) {
   static_assert(sizeof...(Operands) <= 8, "a statement has eight operands at most");
   [&]<int... Place>(std::integer_sequence<int, Place...>) {
     (require_readable<Place, Operands, Order>(), ...);
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
 }
 
 /// The first operand, from the left, that asks of the loops what those before it forbid; -1 where there is

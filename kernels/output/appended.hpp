@@ -130,7 +130,7 @@ class AppendedPiece {
 
   template <class Env, std::size_t... K>
   void push_repeated(const Env& env, std::index_sequence<K...>) {
-    const auto push_level = [&]<int L>(std::integral_constant<int, L>) {
+    [[maybe_unused]] const auto push_level = [&]<int L>(std::integral_constant<int, L>) {
       if constexpr (repeats<L>) coordinates<L>().push(narrow_coordinate<L>(env.at[L]));
     };
     (push_level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
@@ -318,8 +318,7 @@ void join(const Result& result, std::vector<AppendedPiece<Result, Value>>& piece
   };
   [&]<std::size_t... K>(std::index_sequence<K...>) {
     (join_level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
-  }
-  (std::make_index_sequence<static_cast<std::size_t>(format::levels)>{});
+  }(std::make_index_sequence<static_cast<std::size_t>(format::levels)>{});
 
   auto values = make_array<Value>("sporos::values", parents);
   std::vector<std::int64_t> begin(pieces.size());
