@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file at.hpp
+/// One value of a tensor by its coordinate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../core/error.hpp"
+#include "../core/extents.hpp"
+#include "../core/tensor.hpp"
+#include "../core/value.hpp"
+#include "structure.hpp"
+
+namespace sporos {
+namespace detail {
+
+/// Sums the values at some level coordinates.
+template <TensorValue Value, TensorFormat F>
+class Lookup {
+ public:
+  Lookup(const TensorView<Value, F>& view, const Extents<F::levels>& wanted) : view_(view), wanted_(wanted) {}
+
+  accumulate_t<Value> sum() {
+    search<0>(0, 1);
+    return sum_;
+  }
+
+ private:
+  /// Searches below the positions [begin, end) of level K - 1, whose coordinates are the wanted ones.
+  template <int K>
+  void search(std::int64_t begin, std::int64_t end) {
+    if constexpr (K == F::levels) {
+      for (std::int64_t q = begin; q < end; ++q)
+        sum_ = plus(sum_, static_cast<accumulate_t<Value>>(view_.values[q]));
+    } else {
+      using shape = Structure<F>;
+      const auto& level = view_.template level<K>();
+      const std::int64_t i = wanted_[static_cast<std::size_t>(K)];
+      if constexpr (shape::full(K)) {
+        for (std::int64_t p = begin; p < end; ++p) {
+          const std::int64_t q = level.locate(p, i).position;
+          search<K + 1>(q, q + 1);
+        }
+      } else if constexpr (shape::branchless(K)) {
+        search_segment<K>({begin, end}, i);
+      } else {
+        for (std::int64_t p = begin; p < end; ++p) search_segment<K>(level.pos_bounds(p), i);
+      }
+    }
+  }
+
+  /// Goes down from the positions of a segment that hold coordinate i: by bisection where they are in order.
+  template <int K>
+  void search_segment(Bounds segment, std::int64_t i) {
+    const auto& level = view_.template level<K>();
+    if constexpr (in_order(K)) {
+      const auto first_from = [&](std::int64_t least) {
+        Bounds rest = segment;
+        while (rest.begin < rest.end) {
+          const std::int64_t middle = rest.begin + rest.size() / 2;
+          if (level.coord_at(middle) < least)
+            rest.begin = middle + 1;
+          else
+            rest.end = middle;
+        }
+        return rest.begin;
+      };
+      search<K + 1>(first_from(i), first_from(i + 1));
+    } else {
+      for (std::int64_t q = segment.begin; q < segment.end; ++q)
+        if (level.coord_at(q) == i) search<K + 1>(q, q + 1);
+    }
+  }
+
+  /// Whether coordinates ascend within one segment: for a branchless level, below equal coordinates that do.
+  static constexpr bool in_order(int k) {
+    for (; k >= 0; --k) {
+      if (!F::properties[static_cast<std::size_t>(k)].ordered) return false;
+      if (!Structure<F>::branchless(k)) break;
+    }
+    return true;
+  }
+
+  TensorView<Value, F> view_;
+  Extents<F::levels> wanted_;
+  accumulate_t<Value> sum_{};
+};
+
+}  // namespace detail
+
+/// A(c): the value at a coordinate, 0 where none is stored, the sum where several are. For single looks:
+/// loops belong into index notation.
+///
+///     const double a = at(A, {2, 1});
+///
+/// @throws ShapeError for a coordinate outside the extents
+/// Cost: a bisection for each compressed level; where coordinates are unordered, their number.
+template <AnyTensor T>
+typename T::value_type at(const T& t, const Extents<T::order>& coordinate) {
+  static_assert(
+      HostSpace<typename T::space_type>,
+      "at reads host memory: move the tensor there first, at(t.template move_to<Host>(), coordinate)");
+  using F = typename T::format_type;
+  for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
+    if (coordinate[mode] < 0 || coordinate[mode] >= t.extents()[mode])
+      throw ShapeError(text("coordinate ", coordinate_text(coordinate), " lies outside of ",
+                            to_string(t.extents()), ": coordinates are counted from 0"));
+  return static_cast<typename T::value_type>(
+      detail::Lookup<typename T::value_type, F>(t.view(), F::level_coordinates(coordinate)).sum());
+}
+
+}  // namespace sporos

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file validate.hpp
+/// Whether the arrays of a tensor keep the rules of its format.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/error.hpp"
+#include "../core/tensor.hpp"
+#include "chunks.hpp"
+#include "structure.hpp"
+#include "value_cast.hpp"
+#include "walk.hpp"
+
+namespace sporos {
+namespace detail {
+
+/// The first i in [0, count) for which broken(i) holds, -1 if there is none; in parallel.
+template <HostSpace Space, class Predicate>
+std::int64_t first_broken(std::int64_t count, const Predicate& broken) {
+  const int chunks = chunks_for<Space>(count);
+  std::vector<std::int64_t> found(static_cast<std::size_t>(chunks), -1);
+  for_each_chunk<Space>(chunks, [&](int chunk) {
+    const auto [begin, end] = chunk_bounds(count, chunk, chunks);
+    for (std::int64_t i = begin; i < end; ++i)
+      if (broken(i)) {
+        found[static_cast<std::size_t>(chunk)] = i;
+        return;
+      }
+  });
+  for (const std::int64_t i : found)
+    if (i >= 0) return i;
+  return -1;
+}
+
+/// Checks one tensor in host memory, level by level: what one check reads, those before it have found sound.
+template <HostSpace Space, TensorValue Value, TensorFormat F>
+class Validation {
+ public:
+  using shape = Structure<F>;
+  static constexpr auto level_count = static_cast<std::size_t>(F::levels);
+
+  explicit Validation(const Tensor<Value, F, Space>& t)
+      : t_(t), view_(t.view()), extents_(F::level_extents(t.extents())) {}
+
+  void run() {
+    expect_valid_extents(t_.extents());
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (check_level<static_cast<int>(K)>(), ...);
+      (check_order<static_cast<int>(K)>(), ...);
+    }(std::make_index_sequence<level_count>{});
+    if (t_.nnz() != positions_[level_count])
+      throw FormatError(text("the values are ", t_.nnz(), ", but the levels of ", F::str(), " have ",
+                             positions_[level_count], " positions: there is one value for each"));
+    if constexpr (F::is_blocked) check_rim();
+  }
+
+ private:
+  template <int K>
+  std::string name() const {
+    return text("level ", K, " (", F::template level<K>::name(), ", ", F::template expression<K>::str(), ')');
+  }
+  std::int64_t& positions(int k) { return positions_[static_cast<std::size_t>(k + 1)]; }
+
+  /// Lengths, positions, and coordinates within the extent.
+  template <int K>
+  void check_level() {
+    const auto& level = view_.template level<K>();
+    const std::int64_t parents = positions(K - 1);
+    const std::int64_t extent = extents_[static_cast<std::size_t>(K)];
+    if constexpr (shape::full(K)) {
+      const std::int64_t held = level.coord_bounds(0).end;
+      if (held != extent)
+        throw FormatError(text(name<K>(), " has extent ", held, ", but the tensor is ",
+                               to_string(t_.extents()), ": it must be ", extent));
+      positions(K) = t_.template level<K>().size(parents);
+    } else {
+      const std::int64_t count = length_of<K>(Role::coordinates);
+      if constexpr (shape::segmented(K)) {
+        check_positions<K>(parents, count);
+      } else if (count != parents) {
+        throw FormatError(text(name<K>(), " has ", count, " coordinates, but there are ", parents,
+                               " positions above it: it holds one below each"));
+      }
+      positions(K) = count;
+      const std::int64_t q = first_broken<Space>(count, [&](std::int64_t at) {
+        const auto i = static_cast<std::int64_t>(level.coord_at(at));
+        return i < 0 || i >= extent;
+      });
+      if (q >= 0)
+        throw FormatError(text(name<K>(), ": the coordinate at position ", q, " is ",
+                               static_cast<std::int64_t>(level.coord_at(q)),
+                               ", but must be at least 0 and less than the extent ", extent));
+    }
+  }
+
+  template <int K>
+  void check_positions(std::int64_t parents, std::int64_t count) const {
+    const auto& level = view_.template level<K>();
+    const std::int64_t held = length_of<K>(Role::positions);
+    if (held != parents + 1)
+      throw FormatError(text(name<K>(), " has ", held, " positions, but there are ", parents,
+                             " positions above it: it must have ", parents, " + 1"));
+    if (parents == 0) {
+      if (count == 0) return;
+      throw FormatError(text(name<K>(), " has ", count, " coordinates, but no position above them"));
+    }
+    if (const std::int64_t first = level.pos_bounds(0).begin; first != 0)
+      throw FormatError(text(name<K>(), ": positions[0] is ", first, ", but must be 0"));
+    const std::int64_t p = first_broken<Space>(parents, [&](std::int64_t at) {
+      const Bounds bounds = level.pos_bounds(at);
+      return bounds.end < bounds.begin;
+    });
+    if (p >= 0)
+      throw FormatError(text(name<K>(), ": positions[", p + 1, "] is ", level.pos_bounds(p).end,
+                             ", less than positions[", p, "], which is ", level.pos_bounds(p).begin,
+                             ": positions must not decrease"));
+    if (const std::int64_t last = level.pos_bounds(parents - 1).end; last != count)
+      throw FormatError(text(name<K>(), ": the last of the positions, positions[", parents, "], is ", last,
+                             ", but there are ", count, " coordinates: it must be their number"));
+  }
+
+  template <int K>
+  std::int64_t length_of(Role role) const {
+    std::int64_t length = 0;
+    t_.template level<K>().for_each_array([&](Role one, const char*, const auto& array) {
+      if (one == role) length = static_cast<std::int64_t>(array.extent(0));
+    });
+    return length;
+  }
+
+  /// Order and uniqueness below each parent of a segmented level, of the tuples that it makes with the
+  /// branchless levels that continue it.
+  template <int K>
+  void check_order() const {
+    if constexpr (shape::segmented(K)) {
+      constexpr int last = shape::depth[static_cast<std::size_t>(K)];
+      constexpr bool must_be_unique = shape::unique(last);
+      const auto& level = view_.template level<K>();
+      const std::int64_t p =
+          first_broken<Space>(positions_[static_cast<std::size_t>(K)], [&](std::int64_t at) {
+            const Bounds segment = level.pos_bounds(at);
+            for (std::int64_t q = segment.begin + 1; q < segment.end; ++q)
+              if (compare<K, last>(q) != nothing) return true;
+            if constexpr (must_be_unique && !all_ordered<K, last>) return repeated<K, last>(segment) >= 0;
+            return false;
+          });
+      if (p < 0) return;
+      const Bounds segment = level.pos_bounds(p);
+      for (std::int64_t q = segment.begin + 1; q < segment.end; ++q)
+        if (compare<K, last>(q) != nothing) refuse<K, last>(compare<K, last>(q), p, q);
+      if constexpr (must_be_unique && !all_ordered<K, last>)
+        refuse<K, last>(last + F::levels, p, repeated<K, last>(segment));
+    }
+  }
+
+  static constexpr int nothing = -1;
+
+  template <int K, int Last>
+  static constexpr bool all_ordered = [] {
+    for (int k = K; k <= Last; ++k)
+      if (!F::properties[static_cast<std::size_t>(k)].ordered) return false;
+    return true;
+  }();
+
+  /// Which rule the tuple at q breaks against the one in front of it: k if level k decreases but is ordered,
+  /// k + F::levels if level k repeats a coordinate but is unique, or nothing.
+  template <int K, int Last>
+  int compare(std::int64_t q) const {
+    int found = nothing;
+    bool open = true;
+    [&]<std::size_t... Next>(std::index_sequence<Next...>) {
+      (compare_level<K + static_cast<int>(Next)>(q, open, found), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(Last - K + 1)>{});
+    return found;
+  }
+  template <int K>
+  void compare_level(std::int64_t q, bool& open, int& found) const {
+    if (!open) return;
+    constexpr auto properties = F::properties[static_cast<std::size_t>(K)];
+    const auto& level = view_.template level<K>();
+    const auto before = static_cast<std::int64_t>(level.coord_at(q - 1));
+    const auto here = static_cast<std::int64_t>(level.coord_at(q));
+    open = before == here;
+    if (here < before && properties.ordered) found = K;
+    if (here == before && properties.unique) found = K + F::levels;
+  }
+
+  /// The position of a tuple that stands twice in a segment whose order is free, -1 if there is none.
+  template <int K, int Last>
+  std::int64_t repeated(Bounds segment) const {
+    std::vector<std::int64_t> at(static_cast<std::size_t>(segment.size()));
+    std::iota(at.begin(), at.end(), segment.begin);
+    std::sort(at.begin(), at.end(),
+              [&](std::int64_t a, std::int64_t b) { return tuple<K, Last>(a) < tuple<K, Last>(b); });
+    for (std::size_t e = 1; e < at.size(); ++e)
+      if (tuple<K, Last>(at[e - 1]) == tuple<K, Last>(at[e])) return std::max(at[e - 1], at[e]);
+    return -1;
+  }
+  template <int K, int Last>
+  auto tuple(std::int64_t q) const {
+    return [&]<std::size_t... Next>(std::index_sequence<Next...>) {
+      return std::array<std::int64_t, sizeof...(Next)>{
+          static_cast<std::int64_t>(view_.template level<K + static_cast<int>(Next)>().coord_at(q))...};
+    }(std::make_index_sequence<static_cast<std::size_t>(Last - K + 1)>{});
+  }
+
+  template <int K, int Last>
+  [[noreturn]] void refuse(int rule, std::int64_t p, std::int64_t q) const {
+    const bool repeats = rule >= F::levels;
+    std::string message;
+    [&]<std::size_t... Next>(std::index_sequence<Next...>) {
+      ((rule % F::levels == K + static_cast<int>(Next)
+            ? void(message = describe<K + static_cast<int>(Next)>(repeats, p, q))
+            : void()),
+       ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(Last - K + 1)>{});
+    throw FormatError(message);
+  }
+  template <int K>
+  std::string describe(bool repeats, std::int64_t p, std::int64_t q) const {
+    const auto& level = view_.template level<K>();
+    const auto here = static_cast<std::int64_t>(level.coord_at(q));
+    if (repeats)
+      return text(name<K>(), ": coordinate ", here, " at position ", q, " stands twice below parent ", p,
+                  ", but the level is unique");
+    return text(
+        name<K>(), ": coordinate ", here, " at position ", q, " follows ",
+        static_cast<std::int64_t>(level.coord_at(q - 1)), " below parent ", p,
+        ", but the level is ordered: sort the coordinates, or choose a format whose level is not ordered");
+  }
+
+  /// Blocks at the rim reach beyond the extents: what is stored there must be 0, and no entry of its own.
+  void check_rim() const {
+    const Walk walk(t_);
+    const auto outside = [&](const Extents<F::levels>& at) {
+      const auto coordinate = F::coordinate(at);
+      for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
+        if (coordinate[mode] >= t_.extents()[mode]) return true;
+      return false;
+    };
+    const int chunks = chunks_for<Space>(t_.nnz(), 4);
+    std::vector<std::int64_t> found(static_cast<std::size_t>(chunks), -1);
+    for_each_chunk<Space>(chunks, [&](int chunk) {
+      const auto [begin, end] = chunk_bounds(t_.nnz(), chunk, chunks);
+      auto& first = found[static_cast<std::size_t>(chunk)];
+      walk.visit_levels(begin, end, [&](const Extents<F::levels>& at, std::int64_t q) {
+        const bool stored = !shape::padded || !(t_.values().data()[q] == Value{});
+        if (first < 0 && stored && outside(at)) first = q;
+      });
+    });
+    for (const std::int64_t q : found)
+      if (q >= 0)
+        walk.visit_levels(q, q + 1, [&](const Extents<F::levels>& at, std::int64_t) {
+          throw FormatError(text("the value ", value_text(t_.values().data()[q]), " at position ", q,
+                                 " stands at ", coordinate_text(F::coordinate(at)), ", outside of ",
+                                 to_string(t_.extents()),
+                                 ": blocks that reach beyond the extents must hold zeros there"));
+        });
+  }
+
+  const Tensor<Value, F, Space>& t_;
+  typename Tensor<Value, F, Space>::view_type view_;
+  Extents<F::levels> extents_;
+  std::array<std::int64_t, level_count + 1> positions_{
+      1};  ///< [k + 1]: positions of level k; [0]: the root's
+};
+
+}  // namespace detail
+
+/// Checks that the arrays of `t` keep the rules of its format: lengths that fit, positions that begin at 0
+/// and do not decrease, coordinates within the extents, in order and unique as the levels promise, one value
+/// for each position, zeros where blocks reach beyond the extents.
+///
+/// @throws FormatError naming level, position and what was found there
+/// Cost: one pass over all arrays, in parallel; a sort of each segment where a level is unique but not
+/// ordered.
+template <AnyTensor T>
+void validate(const T& t) {
+  if constexpr (HostSpace<typename T::space_type>)
+    detail::Validation<typename T::space_type, typename T::value_type, typename T::format_type>(t).run();
+  else
+    validate(t.template move_to<Host>());
+}
+
+}  // namespace sporos

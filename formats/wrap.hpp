@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file wrap.hpp
+/// Tensors over memory that is somebody else's: bare pointers and Kokkos Views, without a copy.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../core/array.hpp"
+#include "../core/error.hpp"
+#include "../core/tensor.hpp"
+#include "named.hpp"
+#include "structure.hpp"
+#include "validate.hpp"
+
+namespace sporos {
+
+/// Says that arrays keep the rules of their format, so that `wrap` need not look: `wrap<CSR<>>(trusted, …)`.
+struct Trusted {};
+inline constexpr Trusted trusted{};
+
+namespace detail {
+
+/// The arrays of a level in the order in which wrap takes them, from storage that is still empty.
+template <class Storage>
+auto arrays_of(Storage& storage) {
+  if constexpr (requires { storage.positions; })
+    return std::tie(storage.positions, storage.coordinates);
+  else if constexpr (requires { storage.coordinates; })
+    return std::tie(storage.coordinates);
+  else
+    return std::tie();
+}
+template <class Storage>
+inline constexpr int array_count =
+    static_cast<int>(std::tuple_size_v<decltype(arrays_of(std::declval<Storage&>()))>);
+
+/// How many arrays the levels of F have, values not among them.
+template <TensorFormat F, class MemorySpace>
+inline constexpr int array_count_of_levels = []<std::size_t... K>(std::index_sequence<K...>) {
+  return (0 + ... +
+          array_count<typename F::template level<static_cast<int>(K)>::template Storage<MemorySpace>>);
+}(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+
+/// "row_positions, coordinates, values": what wrap takes for F, for its messages.
+template <TensorFormat F>
+std::string expected_arrays() {
+  std::string out;
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    ((out += Structure<F>::segmented(static_cast<int>(K))
+                 ? text("positions and coordinates of level ", K, ", ")
+             : Structure<F>::branchless(static_cast<int>(K)) ? text("coordinates of level ", K, ", ")
+                                                             : std::string()),
+     ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+  return out + "values";
+}
+
+template <class View>
+concept RankOneView = Kokkos::is_view_v<View> && View::rank() == 1;
+
+/// Puts foreign arrays in the places of a tensor's, level by level.
+template <TensorFormat F, TensorValue Value, ExecutionSpace Space>
+class Wrapping {
+ public:
+  using tensor_type = Tensor<Value, F, Space>;
+  using memory_space = typename Space::memory_space;
+
+  explicit Wrapping(const Extents<F::order>& extents)
+      : extents_(extents), level_extents_(F::level_extents(extents)) {
+    expect_valid_extents(extents);
+  }
+
+  /// From Views, which bring their lengths along.
+  template <class Views>
+  tensor_type from_views(const Views& views) {
+    take_levels(views, [](auto& array, const auto& view, std::int64_t) { array = view; });
+    return {extents_, std::move(levels_), std::get<std::tuple_size_v<Views> - 1>(views)};
+  }
+
+  /// From pointers: lengths follow from the levels above, and from the last of the positions.
+  /// @param count  the number of values, as the caller knows it
+  template <class Pointers>
+  tensor_type from_pointers(std::int64_t count, const Pointers& pointers) {
+    const std::int64_t found = take_levels(pointers, [](auto& array, auto* pointer, std::int64_t length) {
+      array = std::decay_t<decltype(array)>(pointer, static_cast<std::size_t>(length));
+    });
+    if (count >= 0 && count != found)
+      throw FormatError(text("the arrays given to wrap describe ", found, " values in format ", F::str(),
+                             ", but ", count,
+                             " were announced: the last of the positions must be their number"));
+    return {extents_, std::move(levels_),
+            Array<Value, memory_space>(std::get<std::tuple_size_v<Pointers> - 1>(pointers),
+                                       static_cast<std::size_t>(found))};
+  }
+
+ private:
+  /// Calls take(array of a level, its source, its length) for each; returns the positions of the last level.
+  template <class Sources, class Take>
+  std::int64_t take_levels(const Sources& sources, const Take& take) {
+    std::int64_t positions = 1;
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((positions = take_level<static_cast<int>(K)>(sources, take, positions)), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+    return positions;
+  }
+
+  template <int K, class Sources, class Take>
+  std::int64_t take_level(const Sources& sources, const Take& take, std::int64_t parents) {
+    constexpr auto k = static_cast<std::size_t>(K);
+    constexpr auto at = static_cast<std::size_t>(first_array<K>);
+    auto& storage = std::get<k>(levels_);
+    using storage_type = std::decay_t<decltype(storage)>;
+    if constexpr (Structure<F>::full(K)) {
+      storage = storage_type::empty(parents, level_extents_[k]);
+      return storage.size(parents);
+    } else {
+      F::template level<K>::check_extent(level_extents_[k]);
+      if constexpr (Structure<F>::segmented(K)) {
+        take(storage.positions, std::get<at>(sources), parents + 1);
+        take(storage.coordinates, std::get<at + 1>(sources), last_position(storage.positions));
+      } else {
+        take(storage.coordinates, std::get<at>(sources), parents);
+      }
+      return static_cast<std::int64_t>(storage.coordinates.extent(0));
+    }
+  }
+
+  template <int K>
+  static constexpr int first_array = [] {
+    int count = 0;
+    for (int k = 0; k < K; ++k) count += Structure<F>::full(k) ? 0 : Structure<F>::branchless(k) ? 1 : 2;
+    return count;
+  }();
+
+  template <class Positions>
+  static std::int64_t last_position(const Positions& positions) {
+    using position = typename Positions::value_type;
+    if (positions.extent(0) == 0) return 0;
+    const std::size_t last = positions.extent(0) - 1;
+    position value{};
+    if constexpr (HostSpace<Space>)
+      value = positions.data()[last];
+    else
+      Kokkos::deep_copy(Kokkos::View<position, Kokkos::HostSpace>(&value), Kokkos::subview(positions, last));
+    if (value < 0)
+      throw FormatError(text("positions[", last, "], the number of coordinates of a level, is ",
+                             static_cast<std::int64_t>(value), ": it must not be negative"));
+    return static_cast<std::int64_t>(value);
+  }
+
+  Extents<F::order> extents_;
+  Extents<F::levels> level_extents_;
+  typename tensor_type::level_storage levels_;
+};
+
+template <class T>
+const T& checked(const T& t) {
+  validate(t);
+  return t;
+}
+
+/// The element type of a pointer or View.
+template <class Source>
+struct ElementOf {
+  using type = std::remove_pointer_t<Source>;
+};
+template <class Source>
+  requires Kokkos::is_view_v<Source>
+struct ElementOf<Source> {
+  using type = typename Source::value_type;
+};
+template <class... Sources>
+using last_element =
+    typename ElementOf<std::tuple_element_t<sizeof...(Sources) - 1, std::tuple<Sources...>>>::type;
+
+template <class Source>
+concept Wrappable = std::is_pointer_v<Source> || RankOneView<Source>;
+
+template <class Source>
+inline constexpr bool is_const_source = [] {
+  if constexpr (Kokkos::is_view_v<Source>)
+    return std::is_const_v<typename Source::data_type>;
+  else
+    return std::is_const_v<std::remove_pointer_t<Source>>;
+}();
+
+}  // namespace detail
+
+/// A tensor over arrays of another library, not looked at: see the checked form below.
+template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
+auto wrap(Trusted, const Extents<F::order>& extents, std::int64_t count, Sources... sources) {
+  constexpr int expected = detail::array_count_of_levels<F, typename Space::memory_space> + 1;
+  static_assert(static_cast<int>(sizeof...(Sources)) == expected,
+                "wrap takes the arrays of each level, outermost first (Compressed: positions, coordinates; "
+                "Singleton: coordinates; Dense: none), then the values");
+  static_assert(
+      !(detail::is_const_source<Sources> || ...),
+      "a tensor's arrays can be written through it: wrap takes pointers and Views to non-const elements");
+  using Value = std::remove_cv_t<detail::last_element<Sources...>>;
+  detail::Wrapping<F, Value, Space> wrapping(extents);
+  if constexpr ((std::is_pointer_v<Sources> && ...))
+    return wrapping.from_pointers(count, std::tuple<Sources...>(sources...));
+  else
+    return wrapping.from_views(std::tuple<Sources...>(sources...));
+}
+template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
+auto wrap(Trusted, const Extents<F::order>& extents, Sources... sources) {
+  static_assert(F::is_dense || (!std::is_pointer_v<Sources> && ...),
+                "pointers do not know their length: say the number of values behind the extents, "
+                "wrap<CSR<>>({m, n}, nnz, positions, coordinates, values)");
+  return wrap<F, Space>(trusted, extents, std::int64_t{-1}, sources...);
+}
+
+/// A tensor of format F over arrays of another library, without a copy. Its statements read and write that
+/// memory.
+///
+///     auto A = wrap<CSR<int, int>>({m, n}, nnz, row_positions, columns, values);  // pointers
+///     auto B = wrap<DCSR<>>({m, n}, positions0, coordinates0, positions1, coordinates1, values);  // Views
+///     auto D = wrap<DenseMatrix<ColumnMajor>>({m, n}, pointer);
+///
+/// Memory behind pointers must outlive the tensor and all that share it; Views are kept alive.
+///
+/// @tparam F       format; its index types are the arrays' element types
+/// @tparam Space   where the memory is
+/// @param extents  extents of the modes
+/// @param count    number of values, for pointers
+/// @param sources  arrays in the order of the levels (Compressed: positions, coordinates; Singleton:
+/// coordinates;
+///                 Dense: none), then the values; all pointers or all rank-1 Views
+/// @throws FormatError  where the arrays break the rules of the format (`validate`); `trusted` as first
+/// argument
+///                      leaves that out
+/// @throws RangeError   where the index types cannot hold an extent
+/// Cost: that of `validate`.
+template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
+auto wrap(const Extents<F::order>& extents, std::int64_t count, Sources... sources) {
+  return detail::checked(wrap<F, Space>(trusted, extents, count, sources...));
+}
+template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
+auto wrap(const Extents<F::order>& extents, Sources... sources) {
+  return detail::checked(wrap<F, Space>(trusted, extents, sources...));
+}
+
+/// The format of a dense View of a rank and layout: LayoutRight has the last mode contiguous, LayoutLeft the
+/// first.
+namespace detail {
+template <class Layout, class Modes>
+struct DenseViewFormat;
+template <int... Modes>
+struct DenseViewFormat<Kokkos::LayoutRight, std::integer_sequence<int, Modes...>> {
+  using type = DenseTensor<static_cast<int>(sizeof...(Modes)), ModeOrder<Modes...>>;
+};
+template <int... Modes>
+struct DenseViewFormat<Kokkos::LayoutLeft, std::integer_sequence<int, Modes...>> {
+  static constexpr int order = static_cast<int>(sizeof...(Modes));
+  using type = DenseTensor<order, ModeOrder<(order - 1 - Modes)...>>;
+};
+}  // namespace detail
+
+/// A dense tensor over a Kokkos View of rank 1 to 8, LayoutRight or LayoutLeft, without a copy; the View is
+/// kept alive.
+///
+///     Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> x("x", m, n);
+///     auto X = wrap(x);   // Tensor<double, DenseMatrix<ColumnMajor>>
+///
+/// @throws FormatError where the View is padded or strided: its elements must be contiguous
+template <class View>
+  requires(Kokkos::is_view_v<View> && View::rank() > 0)
+auto wrap(const View& view) {
+  using Layout = typename View::array_layout;
+  constexpr int rank = static_cast<int>(View::rank());
+  static_assert(std::is_same_v<Layout, Kokkos::LayoutRight> || std::is_same_v<Layout, Kokkos::LayoutLeft>,
+                "wrap takes Views of LayoutRight or LayoutLeft");
+  static_assert(!std::is_const_v<std::remove_all_extents_t<typename View::value_type>> &&
+                    !detail::is_const_source<View>,
+                "a tensor's values can be written through it: wrap takes Views of non-const elements");
+  using F = typename detail::DenseViewFormat<std::conditional_t<rank == 1, Kokkos::LayoutRight, Layout>,
+                                             std::make_integer_sequence<int, rank>>::type;
+  using Space =
+      std::conditional_t<HostSpace<typename View::execution_space>, Host, typename View::execution_space>;
+  Extents<rank> extents{};
+  std::int64_t count = 1;
+  for (std::size_t mode = 0; mode < extents.size(); ++mode)
+    count *= extents[mode] = static_cast<std::int64_t>(view.extent(mode));
+  if (count > 0 && static_cast<std::int64_t>(view.span()) != count)
+    throw FormatError(text("the View \"", view.label(), "\" of ", to_string(extents), " spans ", view.span(),
+                           " elements, not ", count,
+                           ": wrap takes contiguous Views; copy it into one without padding"));
+  using Value = typename View::non_const_value_type;
+  const auto t = wrap<F, Space>(trusted, extents, count, view.data());
+  return Tensor<Value, F, Space>(t.extents(), t.levels(), t.values(), std::make_shared<View>(view));
+}
+
+}  // namespace sporos
