@@ -306,7 +306,7 @@ class Run {
     });
     const auto& result = statement_.result().tensor();
     const auto entries = concatenate(pieces, result.extents());
-    auto made = assemble<Format, Space>(entries);
+    auto made = assemble<Format, Space>(entries, Duplicates::sum);
     if constexpr (std::is_same_v<Sum, Value>) {
       result.replace(made.extents(), made.levels(), made.values());
     } else {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file combinations.hpp
+/// The product of operand formats, result format, loop order and space for one statement, at compile time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <sporos/core/index.hpp>
+#include <string_view>
+#include <utility>
+
+#include "formats.hpp"
+
+namespace sporos::test {
+
+/// A string as a template argument.
+template <std::size_t Size>
+struct Letters {
+  char text[Size]{};
+
+  constexpr Letters(const char (&from)[Size]) { std::copy_n(from, Size, text); }
+  constexpr std::string_view view() const { return {text, Size - 1}; }
+};
+
+/// The variables of a statement's tensors, a letter a mode: Notation<"ij", "ik", "kj"> is A(i,j) = B(i,k)
+/// C(k,j).
+template <Letters Result, Letters... Operands>
+struct Notation {
+  static constexpr std::string_view result = Result.view();
+  static constexpr int operand_count = static_cast<int>(sizeof...(Operands));
+  static constexpr std::array<std::string_view, sizeof...(Operands)> operands{Operands.view()...};
+  static constexpr NameList variables = [] {
+    NameList out;
+    for (const char name : Result.view()) out.push_new(name);
+    const auto add = [&](std::string_view names) {
+      for (const char name : names) out.push_new(name);
+    };
+    (add(Operands.view()), ...);
+    return out;
+  }();
+};
+
+/// One point of the product; formats are places in the lists of their orders.
+template <int Operands>
+struct Combination {
+  int order = 0;
+  int result = 0;
+  int space = 0;  ///< 0 Serial, 1 OpenMP
+  std::array<int, static_cast<std::size_t>(Operands)> operands{};
+
+  constexpr bool operator==(const Combination&) const = default;
+};
+
+namespace detail {
+
+/// The permutations of a statement's variables.
+template <class N>
+struct Orders {
+  static constexpr int count = [] {
+    int product = 1;
+    for (int at = 2; at <= N::variables.size; ++at) product *= at;
+    return product;
+  }();
+
+  static constexpr NameList at(int number) {
+    NameList rest = N::variables;
+    NameList out;
+    int arrangements = count;
+    for (int left = N::variables.size; left > 0; --left) {
+      arrangements /= left;
+      const int taken = number / arrangements;
+      number %= arrangements;
+      NameList next;
+      for (int place = 0; place < rest.size; ++place) (place == taken ? out : next).push(rest[place]);
+      rest = next;
+    }
+    return out;
+  }
+};
+
+/// Which formats of one operand can be read in which loop orders.
+template <class N, int Place>
+struct Readable {
+  static constexpr std::string_view modes = N::operands[static_cast<std::size_t>(Place)];
+  using formats = formats_of_order<modes.size()>;
+
+  /// A level that stores coordinates is reached through all levels above it.
+  template <class F>
+  static constexpr bool in_order(const NameList& order) {
+    for (std::size_t k = 0; k < F::mode_of_level.size(); ++k) {
+      if (F::properties[k].full) continue;
+      for (std::size_t above = 0; above < k; ++above)
+        if (order.find(modes[static_cast<std::size_t>(F::mode_of_level[above])]) >
+            order.find(modes[static_cast<std::size_t>(F::mode_of_level[k])]))
+          return false;
+    }
+    return true;
+  }
+  template <class... F>
+  static constexpr auto list(int order, Formats<F...>) {
+    std::array<bool, sizeof...(F)> out{in_order<F>(Orders<N>::at(order))...};
+    return out;
+  }
+};
+
+/// The numbers of the formats of one operand that can be read in one order.
+struct FormatList {
+  std::array<int, 16> formats{};
+  int size = 0;
+
+  constexpr bool contains(int format) const {
+    for (int at = 0; at < size; ++at)
+      if (formats[static_cast<std::size_t>(at)] == format) return true;
+    return false;
+  }
+};
+
+/// [operand][order]
+template <class N>
+inline constexpr auto readable_formats = [] {
+  std::array<std::array<FormatList, static_cast<std::size_t>(Orders<N>::count)>,
+             static_cast<std::size_t>(N::operand_count)>
+      out{};
+  [&]<int... Place>(std::integer_sequence<int, Place...>) {
+    const auto fill = [&]<int P>(std::integral_constant<int, P>) {
+      using Operand = Readable<N, P>;
+      for (int order = 0; order < Orders<N>::count; ++order) {
+        FormatList& list = out[static_cast<std::size_t>(P)][static_cast<std::size_t>(order)];
+        const auto readable = Operand::list(order, typename Operand::formats{});
+        for (std::size_t f = 0; f < readable.size(); ++f)
+          if (readable[f]) list.formats[static_cast<std::size_t>(list.size++)] = static_cast<int>(f);
+      }
+    };
+    (fill(std::integral_constant<int, Place>{}), ...);
+  }(std::make_integer_sequence<int, N::operand_count>{});
+  return out;
+}();
+
+}  // namespace detail
+
+/// All combinations of the statement N whose operands can be read in their loop order, numbered.
+template <class N>
+class Product {
+ public:
+  using combination = Combination<N::operand_count>;
+  using orders = detail::Orders<N>;
+  template <int Place>
+  using operand_formats = typename detail::Readable<N, Place>::formats;
+  using result_formats = formats_of_order<N::result.size()>;
+  static constexpr int spaces = 2;
+
+  static constexpr std::int64_t size() {
+    std::int64_t total = 0;
+    for (int order = 0; order < orders::count; ++order) total += size_of_order(order);
+    return total;
+  }
+
+  static constexpr combination at(std::int64_t number) {
+    combination out;
+    while (number >= size_of_order(out.order)) number -= size_of_order(out.order++);
+    const auto take = [&](int count) {
+      const auto digit = static_cast<int>(number % count);
+      number /= count;
+      return digit;
+    };
+    out.space = take(spaces);
+    out.result = take(result_formats::size);
+    for (std::size_t place = 0; place < out.operands.size(); ++place) {
+      const detail::FormatList& list = readable(place, out.order);
+      out.operands[place] = list.formats[static_cast<std::size_t>(take(list.size))];
+    }
+    return out;
+  }
+
+  /// `Count` combinations in which formats, orders and spaces come about equally often.
+  template <int Count>
+  static constexpr auto cross_section() {
+    std::array<combination, static_cast<std::size_t>(Count)> out{};
+    std::uint32_t random = 12345;
+    for (std::size_t made = 0; made < out.size(); ++made) {
+      combination& next = out[made];
+      // The candidate that the combinations before use least, from a random one on.
+      const auto rarest = [&](int count, const auto& allowed, const auto& of) {
+        random = random * 1664525u + 1013904223u;
+        const auto start = static_cast<int>((random >> 8) % static_cast<std::uint32_t>(count));
+        int best = -1;
+        int best_uses = 0;
+        for (int step = 0; step < count; ++step) {
+          const int candidate = (start + step) % count;
+          if (!allowed(candidate)) continue;
+          int uses = 0;
+          for (std::size_t before = 0; before < made; ++before) uses += of(out[before]) == candidate;
+          if (best < 0 || uses < best_uses) {
+            best = candidate;
+            best_uses = uses;
+          }
+        }
+        return best;
+      };
+      next.space = static_cast<int>(made % spaces);
+      next.order = rarest(
+          orders::count, [](int order) { return size_of_order(order) > 0; },
+          [](const combination& c) { return c.order; });
+      next.result = rarest(
+          result_formats::size, [](int) { return true; }, [](const combination& c) { return c.result; });
+      for (std::size_t place = 0; place < next.operands.size(); ++place)
+        next.operands[place] = rarest(
+            16, [&](int format) { return readable(place, next.order).contains(format); },
+            [&](const combination& c) { return c.operands[place]; });
+    }
+    return out;
+  }
+
+ private:
+  static constexpr const detail::FormatList& readable(std::size_t place, int order) {
+    return detail::readable_formats<N>[place][static_cast<std::size_t>(order)];
+  }
+  static constexpr std::int64_t size_of_order(int order) {
+    std::int64_t size = spaces * result_formats::size;
+    for (std::size_t place = 0; place < static_cast<std::size_t>(N::operand_count); ++place)
+      size *= readable(place, order).size;
+    return size;
+  }
+};
+
+}  // namespace sporos::test

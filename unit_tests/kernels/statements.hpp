@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file statements.hpp
+/// Runs statements over combinations of formats, loop orders and spaces, and compares each result with the
+/// oracle's.
+///
+/// A statement under test is a Notation with two functions: `write`, the statement as a user writes it, and
+/// `element`, the same for one coordinate of the result by loops over terms.
+///
+///     struct MatrixProduct : Notation<"ij", "ik", "kj"> {
+///       static auto write(const auto& A, const auto& B, const auto& C) { return assign(A(i, j), B(i, k) *
+///       C(k, j)); } static auto element(const Sizes& n, const auto& B, const auto& C, auto i, auto j) {
+///         return sum(n['k'], [&](auto k) { return B(i, k) * C(k, j); });
+///       }
+///     };
+///     TEST(MatrixProduct, EqualsTheDenseOne) { check<MatrixProduct>(); }
+///
+/// By default a cross-section of the product runs. Compiled with SPOROS_TEST_PARTS=n and SPOROS_TEST_PART=p
+/// (0 to n-1), every n-th combination does, from the p-th on: the n programs together run all of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <sporos/sporos.hpp>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "combinations.hpp"
+#include "inputs.hpp"
+#include "oracle.hpp"
+
+namespace sporos::test {
+
+using namespace sporos::indices;
+
+/// A tensor of random small integers, and its terms.
+template <class F>
+auto random_tensor(const Sizes& sizes, std::string_view modes, double density, bool skewed,
+                   std::uint64_t seed) {
+  const auto extents = sizes.extents<F::order>(modes);
+  const auto entries = random_entries<double, F::order>(extents, density, skewed, seed);
+  return assemble<F, Host>(entries);
+}
+
+/// The statement with its loops in an order that is a value.
+template <NameList Order, class Statement>
+auto reordered(const Statement& statement) {
+  return [&]<int... At>(std::integer_sequence<int, At...>) {
+    return statement.reorder(Index<Order[At]>{}...);
+  }(std::make_integer_sequence<int, Order.size>{});
+}
+
+/// Whether every stored value of F is a nonzero of its own, so that the pattern of a result is known exactly.
+template <class F>
+inline constexpr bool stores_nonzeros_alone = F::levels > 0 && !F::properties.back().full;
+
+/// What a result lacks to be the tensor of the expected terms: "" where nothing.
+/// @param exact  whether the result has to store what is expected and nothing else
+/// @param nnz    the number of values that it stores
+template <class T>
+std::string difference(const Reading<T>& result, const Oracle<T>& expected, bool exact, std::int64_t nnz) {
+  if (!result.fault.empty()) return "its structure is broken: " + result.fault;
+  std::int64_t present = 0;
+  for (std::size_t at = 0; at < expected.terms.size(); ++at) {
+    const auto& want = expected.terms[at];
+    const auto& have = result.terms.terms[at];
+    const auto place = [&] {
+      std::string out = "at (";
+      for (const std::int64_t c : expected.coordinate(at)) out += text(' ', c);
+      return out + " ) ";
+    };
+    if (!(have.value == want.value)) {
+      if constexpr (is_complex_v<T>)
+        return place() + "a value differs";
+      else
+        return text(place(), have.value, " instead of ", want.value);
+    }
+    if (want.present && !have.present) return place() + "a nonzero is not stored";
+    if (exact && have.present && !want.present) return place() + "something is stored";
+    present += want.present;
+  }
+  if (exact && nnz != present) return text(nnz, " values are stored for ", present, " nonzeros");
+  return "";
+}
+template <class TensorType, class T>
+std::string difference(const TensorType& result, const Oracle<T>& expected) {
+  return difference(read(result), expected, stores_nonzeros_alone<typename TensorType::format_type>,
+                    result.nnz());
+}
+
+/// The terms of a statement's result.
+template <class S, class... Operands>
+auto expected_terms(const Sizes& sizes, const Operands&... operands) {
+  using T = std::remove_cvref_t<decltype(std::get<0>(std::tie(operands...)).terms[0].value)>;
+  std::vector<std::int64_t> extents;
+  for (const char variable : S::result) extents.push_back(sizes[variable]);
+  Oracle<T> out(extents);
+  for (std::size_t at = 0; at < out.terms.size(); ++at) {
+    const auto coordinate = out.coordinate(at);
+    [&]<std::size_t... Mode>(std::index_sequence<Mode...>) {
+      out.terms[at] = S::element(sizes, operands..., coordinate[Mode]...);
+    }(std::make_index_sequence<S::result.size()>{});
+  }
+  return out;
+}
+
+template <class S, auto C>
+struct CombinationRun {
+  using product = Product<S>;
+  using Space = std::conditional_t<C.space == 0, Serial, OpenMP>;
+  using ResultFormat = typename product::result_formats::template get<C.result>;
+  template <int Place>
+  using operand_format = typename product::template operand_formats<Place>::template get<
+      C.operands[static_cast<std::size_t>(Place)]>;
+  static constexpr NameList order = product::orders::at(C.order);
+  using places = std::make_integer_sequence<int, S::operand_count>;
+
+  static std::string str() {
+    std::string out = ResultFormat::str() + " = ";
+    [&]<int... Place>(std::integer_sequence<int, Place...>) {
+      ((out += (Place ? " ; " : "") + operand_format<Place>::str()), ...);
+    }(places{});
+    return out + " in the order " + order.str() + (C.space == 0 ? " (Serial)" : " (OpenMP)");
+  }
+
+  static void run() {
+    SCOPED_TRACE(str());
+    std::uint64_t seed = 1;
+    for (const Case& c : cases({S::variables.names, static_cast<std::size_t>(S::variables.size)})) {
+      seed += 100;
+      const std::string what = run_case(c, seed, places{});
+      EXPECT_EQ(what, "") << c.name;
+    }
+  }
+
+ private:
+  template <int... Place>
+  static std::string run_case(const Case& c, std::uint64_t seed, std::integer_sequence<int, Place...>) {
+    const auto operands = std::tuple(random_tensor<operand_format<Place>>(
+        c.sizes, S::operands[static_cast<std::size_t>(Place)], c.density, c.skewed, seed + Place)...);
+    // What the result held before must not matter.
+    const auto before = random_tensor<ResultFormat>(c.sizes, S::result, 0.5, false, seed + 50);
+    const auto result = before.template move_to<Space>();
+    reordered<order>(S::write(result, std::get<Place>(operands).template move_to<Space>()...)).run();
+    return difference(result.template move_to<Host>(),
+                      expected_terms<S>(c.sizes, read(std::get<Place>(operands)).terms...));
+  }
+};
+
+/// Runs the statement S in a cross-section of `Count` combinations, or in this program's part of all.
+template <class S, int Count = 12>
+void check() {
+#ifdef SPOROS_TEST_PARTS
+  constexpr std::int64_t count =
+      (Product<S>::size() + SPOROS_TEST_PARTS - 1 - SPOROS_TEST_PART) / SPOROS_TEST_PARTS;
+  [&]<std::size_t... At>(std::index_sequence<At...>) {
+    (CombinationRun<S, Product<S>::at(SPOROS_TEST_PART + At * SPOROS_TEST_PARTS)>::run(), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
+#else
+  static constexpr auto chosen = Product<S>::template cross_section<Count>();
+  [&]<std::size_t... At>(std::index_sequence<At...>) {
+    (CombinationRun<S, chosen[At]>::run(), ...);
+  }(std::make_index_sequence<chosen.size()>{});
+#endif
+}
+
+}  // namespace sporos::test
