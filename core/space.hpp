@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <concepts>
+#include <type_traits>
 
 #include "error.hpp"
 
@@ -32,6 +33,10 @@ concept HostSpace =
     ExecutionSpace<Space> &&
     static_cast<bool>(
         Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible);
+
+/// The space itself where the host reads its memory, else Host: where host code works on a tensor of `Space`.
+template <ExecutionSpace Space>
+using HostSpaceOf = std::conditional_t<HostSpace<Space>, Space, Host>;
 
 /// Throws StateError unless Kokkos is running: every allocation needs it.
 inline void expect_kokkos() {

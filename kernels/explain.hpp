@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "../core/statement.hpp"
+#include "../formats/format_name.hpp"
+#include "../formats/print.hpp"
 #include "compute_type.hpp"
 #include "lower.hpp"
 #include "readable.hpp"
@@ -106,17 +108,6 @@ inline std::string padded(std::string_view word, std::size_t width) {
 
 }  // namespace detail
 
-/// "1.5 MiB"
-inline std::string bytes_text(std::int64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double count = static_cast<double>(bytes);
-  int unit = 0;
-  for (; count >= 1024 && unit < 4; ++unit) count /= 1024;
-  if (unit == 0) return text(bytes, " B");
-  const auto tenths = static_cast<std::int64_t>(count * 10 + 0.5);
-  return text(tenths / 10, '.', tenths % 10, ' ', units[unit]);
-}
-
 /// The plan of a statement in words; nothing is run.
 /// @throws ShapeError where an index variable would run over two extents
 template <class Result, class Right, class Order>
@@ -157,7 +148,7 @@ std::string explain(const Statement<Result, Right, Order>& statement) {
     out += "\n  " + detail::padded(text(letter++, '(', A::names.str(), ')'), 12);
     for (int depth = 0; depth < order.size; ++depth) out += detail::padded(role(depth), width);
     const auto& tensor = access.tensor();
-    out += text("  ", A::format::str(), ", ", to_string(tensor.extents()), ", ", tensor.nnz(), " values, ",
+    out += text("  ", format_name<typename A::format>(), ", ", to_string(tensor.extents()), ", ", tensor.nnz(), " values, ",
                 bytes_text(tensor.bytes()));
   };
   row(statement.result(), [&](int depth) { return detail::result_role_at<Result>(order, depth); });
