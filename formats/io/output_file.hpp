@@ -29,7 +29,7 @@ class OutputFile {
  public:
   /// Throws IoError where the system refuses.
   explicit OutputFile(std::string path) : path_(std::move(path)), final_(path_) {
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::stat(path_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
       throw IoError(path_, "is a directory, expected the name of a file");
@@ -56,6 +56,11 @@ class OutputFile {
   ~OutputFile() { abandon(); }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
+
+  /// What the names of this process' temporary files begin with, for who cleans up after a signal.
+  static std::string temporary_prefix() {
+    return text(".sporos-", static_cast<std::int64_t>(::getpid()), '-');
+  }
 
   void write(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -95,8 +100,7 @@ class OutputFile {
   static std::string temporary_name() {
     static std::atomic<std::uint32_t> count{0};
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    return text(".sporos-", static_cast<std::int64_t>(::getpid()), '-', static_cast<std::int64_t>(now), '-',
-                count.fetch_add(1), ".part");
+    return text(temporary_prefix(), static_cast<std::int64_t>(now), '-', count.fetch_add(1), ".part");
   }
 
   [[noreturn]] void fail(std::string_view what) {
