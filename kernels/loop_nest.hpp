@@ -87,8 +87,10 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
         if constexpr (!stream::is_absent<Below>) {
           env.at[Depth] = c;
           const auto bound_output = output.template bind<Traits, Depth + 1>(env);
-          nest<Traits, Depth + 1>(
-              bounds, env, stream::advance<typename Traits::order_type, Depth + 1>(below, env), bound_output);
+          stream::advance_into<typename Traits::order_type, Depth + 1>(
+              below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
+                nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
+              });
           bound_output.template leave<Depth>(c);
         }
       });

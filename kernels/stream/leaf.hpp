@@ -97,6 +97,93 @@ SPOROS_INLINE auto advance(const Mul<L, R>& e, const Env& env) {
   return multiply(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
 }
 
+/// Whether an operand's next level stores coordinates of a variable that a loop has bound already, as in A(i,
+/// i): it is searched, and what it holds there is known at run time only.
+template <class Order, int Depth, class E>
+struct Searches {
+  static constexpr bool value = false;
+};
+template <class Order, int Depth, class A, class Compute, int K>
+struct Searches<Order, Depth, Leaf<A, Compute, K>> {
+  static constexpr bool value = [] {
+    int k = K;
+    while (k < A::level_names.size && Order::names.find(A::level_names[k]) < Depth) {
+      if (!A::format::properties[static_cast<std::size_t>(k)].full) return true;
+      ++k;
+    }
+    return false;
+  }();
+};
+template <class Order, int Depth, class E>
+struct Searches<Order, Depth, Neg<E>> : Searches<Order, Depth, E> {};
+template <class Order, int Depth, class L, class R>
+struct Searches<Order, Depth, Add<L, R>> {
+  static constexpr bool value = Searches<Order, Depth, L>::value || Searches<Order, Depth, R>::value;
+};
+template <class Order, int Depth, class L, class R>
+struct Searches<Order, Depth, Mul<L, R>> : Searches<Order, Depth, Add<L, R>> {};
+
+/// The positions of coordinate c at the next level of an operand; empty where it is not stored. O(log of the
+/// fiber).
+template <class A, class Compute, int K>
+SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
+  using L = Leaf<A, Compute, K>;
+  static_assert(L::next().ordered,
+                "a level without order cannot be searched for a coordinate: convert the operand");
+  const auto& level = leaf.view->template level<K>();
+  const Bounds all = L::is_range ? Bounds{leaf.begin, leaf.end} : level.pos_bounds(leaf.begin);
+  const auto first_not_below = [&](std::int64_t wanted) SPOROS_INLINE_LAMBDA {
+    std::int64_t low = all.begin;
+    std::int64_t high = all.end;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (level.coord_at(middle) < wanted)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  };
+  return {first_not_below(c), first_not_below(c + 1)};
+}
+
+/// Calls f with what `advance` makes of an expression; levels that repeat a bound variable are searched, and
+/// f is called with Absent in their place where they do not hold its coordinate.
+template <class Order, int Depth, class E, class Env, class F>
+SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
+  if constexpr (!Searches<Order, Depth, E>::value) {
+    f(advance<Order, Depth>(e, env));
+  } else if constexpr (requires { typename E::access; }) {
+    using A = typename E::access;
+    using Expression = typename A::format::template expression<E::bound_levels>;
+    static_assert(Expression::part == DimensionPart::whole || E::next().full,
+                  "an index variable stands twice in the access of a blocked tensor: convert it to CSR");
+    const std::int64_t c = env.at[Order::names.find(A::level_names[E::bound_levels])];
+    using Below = Leaf<A, typename E::compute, E::bound_levels + 1>;
+    if constexpr (E::next().full) {
+      const auto found = e.view->template level<E::bound_levels>().locate(e.begin, c);
+      advance_into<Order, Depth>(Below{e.view, found.position, found.position + 1}, env, f);
+    } else {
+      const Bounds found = search(e, c);
+      if (found.begin < found.end)
+        advance_into<Order, Depth>(Below{e.view, found.begin, found.end}, env, f);
+      else
+        f(Absent{});
+    }
+  } else if constexpr (requires { e.operand; }) {
+    advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(negate(x)); });
+  } else {
+    advance_into<Order, Depth>(e.left, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
+      advance_into<Order, Depth>(e.right, env, [&](const auto& y) SPOROS_INLINE_LAMBDA {
+        if constexpr (is_add<E>)
+          f(add(x, y));
+        else
+          f(multiply(x, y));
+      });
+    });
+  }
+}
+
 /// Whether an expression still waits for the variable.
 template <class E>
 struct Mentions {
