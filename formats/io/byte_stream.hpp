@@ -41,7 +41,7 @@ class FileStream final : public ByteStream {
     do descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     while (descriptor_ < 0 && errno == EINTR);
     if (descriptor_ < 0) throw IoError(path_, text("cannot be opened for reading: ", std::strerror(errno)));
-    struct stat status {};
+    struct stat status{};
     if (::fstat(descriptor_, &status) == 0) {
       if (S_ISDIR(status.st_mode)) {
         ::close(descriptor_);

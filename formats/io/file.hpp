@@ -108,8 +108,8 @@ inline FileInfo inspect(const std::string& path) {
 /// read_tns_entries, read_smtx_entries.
 /// @throws ParseError, IoError; ShapeError where the file holds a matrix and `Order` is not 2
 template <TensorValue Value, int Order>
-requires(Order >= 1) Entries<Value, Order> read_entries(const std::string& path,
-                                                        const ReadOptions& options = {}) {
+  requires(Order >= 1)
+Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
   io::TextSource source(path, io::text_options(options));
   const FileKind kind = io::kind_of(source);
@@ -126,7 +126,8 @@ requires(Order >= 1) Entries<Value, Order> read_entries(const std::string& path,
 /// Writes `entries` as what the name says: .mtx, .tns or .smtx, each with .gz behind it or not.
 /// @throws FormatError for another name, for entries that such a file cannot hold; IoError
 template <TensorValue Value, int Order>
-requires(Order >= 1) void write_entries(const std::string& path, const Entries<Value, Order>& entries) {
+  requires(Order >= 1)
+void write_entries(const std::string& path, const Entries<Value, Order>& entries) {
   if (io::has_suffix(path, ".tns")) return write_tns(path, entries);
   if constexpr (Order == 2) {
     if (io::has_suffix(path, ".mtx")) return write_matrix_market(path, entries);

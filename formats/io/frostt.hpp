@@ -248,9 +248,9 @@ inline int read_tns_order(const std::string& path) { return read_tns_header(path
 
 /// The entries of a .tns text, in the order of the text; see read_tns_entries(path).
 template <TensorValue Value, int Order>
-requires(Order >= 1) Entries<Value, Order> read_tns_entries(
-    io::TextSource& source, const ReadOptions& options = {},
-    const std::optional<Extents<Order>>& extents = std::nullopt) {
+  requires(Order >= 1)
+Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions& options = {},
+                                       const std::optional<Extents<Order>>& extents = std::nullopt) {
   const io::TnsPreamble preamble = io::take_tns_preamble(source);
   const std::string& name = source.name();
   if (extents) expect_valid_extents(*extents);
@@ -293,9 +293,9 @@ requires(Order >= 1) Entries<Value, Order> read_tns_entries(
 ///         whose values `Value` cannot hold; IoError where the system refuses to read
 /// Cost: linear in the text, parallel over blocks.
 template <TensorValue Value, int Order>
-requires(Order >= 1) Entries<Value, Order> read_tns_entries(
-    const std::string& path, const ReadOptions& options = {},
-    const std::optional<Extents<Order>>& extents = std::nullopt) {
+  requires(Order >= 1)
+Entries<Value, Order> read_tns_entries(const std::string& path, const ReadOptions& options = {},
+                                       const std::optional<Extents<Order>>& extents = std::nullopt) {
   expect_kokkos();
   io::TextSource source(path, io::text_options(options));
   return read_tns_entries<Value, Order>(source, options, extents);
@@ -315,8 +315,9 @@ struct TnsWriteOptions {
 /// @throws IoError where the system refuses to write
 /// Cost: linear, parallel over pieces.
 template <TensorValue Value, int Order>
-requires(Order >= 1) void write_tns(const std::string& path, const Entries<Value, Order>& entries,
-                                    const TnsWriteOptions& options = {}) {
+  requires(Order >= 1)
+void write_tns(const std::string& path, const Entries<Value, Order>& entries,
+               const TnsWriteOptions& options = {}) {
   constexpr auto modes = static_cast<std::size_t>(Order);
   std::array<const std::int64_t*, modes> coordinates{};
   Extents<Order> largest{};

@@ -236,6 +236,31 @@ inline std::string found(const char* p) {
   return out + "'";
 }
 
+namespace detail {
+
+/// Whether the token at `p` is written as a decimal number, or as an integer, whatever its size.
+inline bool has_form_of_number(const char* p, bool integer) {
+  const auto digits = [&p] {
+    const char* const first = p;
+    while (is_digit(*p)) ++p;
+    return p != first;
+  };
+  if (*p == '-' || *p == '+') ++p;
+  bool any = digits();
+  if (!integer && *p == '.') {
+    ++p;
+    any |= digits();
+  }
+  if (!integer && any && std::string_view("eEdDqQ").find(*p) != std::string_view::npos) {
+    ++p;
+    if (*p == '-' || *p == '+') ++p;
+    any = digits();
+  }
+  return any && ends_number(*p);
+}
+
+}  // namespace detail
+
 /// Why parse_value<Value, F> refuses the text at `p`.
 template <class Value, Field F>
 std::string why_no_value(const char* p, const char* end) {
@@ -249,39 +274,19 @@ std::string why_no_value(const char* p, const char* end) {
       return "found the end of the line, expected the imaginary part of a complex value";
     return why_no_value<Real, Field::real>(skip_blanks(q), end) + " as imaginary part";
   } else {
-    double real = 0;
     std::int64_t whole = 0;
-    const char* const as_integer = parse_integer(p, whole);
-    const char* const as_real = parse_real(p, end, real);
-    const bool is_integer = as_integer && ends_number(*as_integer);
-    const bool is_number = is_integer || (as_real && ends_number(*as_real));
-    if (F == Field::integer && !is_integer) {
-      const bool digits_only = [&] {
-        const char* q = p + (*p == '-' || *p == '+');
-        const char* const first = q;
-        while (is_digit(*q)) ++q;
-        return q != first && ends_number(*q);
-      }();
-      return digits_only ? text(token, " does not fit in 64 bits")
-                         : text("found ", token, ", expected an integer");
-    }
-    if (is_number)
-      return text("found ", token, ", which ", value_name<Value>(), " cannot hold: read the file as ",
-                  is_integer ? "int64 or double" : "double");
-    const char* const first = p + (*p == '-' || *p == '+');
-    const char* q = first;
-    bool digits = false;
-    for (; is_digit(*q) || *q == '.'; ++q) digits |= is_digit(*q);
-    const bool exponent = digits && (*q == 'e' || *q == 'E' || *q == 'd' || *q == 'D');
-    if (exponent) {
-      ++q;
-      if (*q == '+') ++q;
-      const char* const power = q;
-      while (is_digit(*q)) ++q;
-      if (q != power && ends_number(*q)) return text(token, " is too large for ", value_name<Value>());
-    }
-    if (digits && ends_number(*q)) return text(token, " is too large for ", value_name<Value>());
-    return text("found ", token, ", expected a ", F == Field::integer ? "integer" : "real number");
+    double real = 0;
+    const auto fits = [](const char* stop) { return stop && ends_number(*stop); };
+    const bool integer = detail::has_form_of_number(p, true);
+    if (F == Field::integer && !integer) return text("found ", token, ", expected an integer");
+    if (fits(parse_integer(p, whole)))
+      return text("found ", token, ", which ", value_name<Value>(),
+                  " cannot hold: read the file as int64 or double");
+    if (F == Field::integer) return text(token, " does not fit in 64 bits");
+    if (fits(parse_real(p, end, real)))
+      return text("found ", token, ", which ", value_name<Value>(), " cannot hold: read the file as double");
+    if (detail::has_form_of_number(p, false)) return text(token, " is too large for ", value_name<Value>());
+    return text("found ", token, ", expected a real number");
   }
 }
 

@@ -18,6 +18,9 @@
 
 namespace sporos::io {
 
+/// Whether a file of this name is to be gzip.
+inline bool has_gzip_name(std::string_view path) { return path.ends_with(".gz") || path.ends_with(".GZ"); }
+
 /// Text that is being put together.
 class TextBuffer {
  public:
@@ -50,7 +53,7 @@ class TextSink {
  public:
   /// @param path  gzip where it ends in .gz
   TextSink(const std::string& path, int gzip_level)
-      : file_(path), gzip_(path.ends_with(".gz")), level_(gzip_level) {
+      : file_(path), gzip_(has_gzip_name(path)), level_(gzip_level) {
     if (gzip_)
       file_.write({"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10});  // deflate, no name, no time, unknown system
   }
