@@ -28,7 +28,8 @@ using HostArray = Array<T, Kokkos::HostSpace>;
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   expect_kokkos();
-  const auto refuse = [&](const std::string& reason) {
+  const auto refuse = [&](std::string reason) {
+    while (reason.ends_with('.')) reason.pop_back();
     throw MemoryError(text(label, ": ", count, " elements of ", sizeof(T), " bytes cannot be allocated: ",
                            reason, ". Where few of them are nonzero, use a sparse level"));
   };

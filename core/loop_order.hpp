@@ -29,7 +29,7 @@ constexpr bool same_names(const NameList& a, const NameList& b) {
 template <class... Accesses>
 constexpr NameList variables(TypeList<Accesses...>) {
   NameList out;
-  const auto add = [&](const NameList& names) {
+  [[maybe_unused]] const auto add = [&](const NameList& names) {
     for (int at = 0; at < names.size; ++at) out.push_new(names[at]);
   };
   (add(Accesses::names), ...);
