@@ -63,6 +63,23 @@ class Access : public ExpressionBase {
     return *this;
   }
 
+  /// Runs `*this = *this + expression`; a dense result is added to in place.
+  template <class E>
+    requires Expression<E> || ScalarValue<E>
+  const Access& operator+=(const E& expression) const {
+    if constexpr (format::is_dense)
+      run(assign(*this, expression).accumulate());
+    else
+      run(assign(*this, *this + expression));
+    return *this;
+  }
+  /// Runs `*this = *this - expression`; a dense result is subtracted from in place.
+  template <class E>
+    requires Expression<E> || ScalarValue<E>
+  const Access& operator-=(const E& expression) const {
+    return *this += -as_expression(expression);
+  }
+
  private:
   TensorType tensor_;
 };
@@ -103,6 +120,24 @@ struct Negation : ExpressionBase {
   explicit Negation(E e) : operand(std::move(e)) {}
 };
 
+/// L / R: present where L is; R is a dense tensor or a scalar.
+template <class L, class R>
+struct Ratio : ExpressionBase {
+  L left;
+  R right;
+
+  Ratio(L l, R r) : left(std::move(l)), right(std::move(r)) {}
+};
+
+/// f(E), present where E is: f keeps zero at zero.
+template <class E, class F>
+struct Mapped : ExpressionBase {
+  E operand;
+  F function;
+
+  Mapped(E e, F f) : operand(std::move(e)), function(std::move(f)) {}
+};
+
 /// An operand of index notation as a node: expressions as they are, scalars as literals (std::complex as
 /// Kokkos').
 template <class T>
@@ -127,6 +162,12 @@ auto operator*(const L& left, const R& right) {
 
 template <class L, class R>
   requires ExpressionOperands<L, R>
+auto operator/(const L& left, const R& right) {
+  return Ratio(as_expression(left), as_expression(right));
+}
+
+template <class L, class R>
+  requires ExpressionOperands<L, R>
 auto operator+(const L& left, const R& right) {
   return Sum(as_expression(left), as_expression(right));
 }
@@ -140,6 +181,13 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation(operand);
+}
+
+/// f applied to every stored value: `map(function, A(i, j))`. What is not stored stays absent, so f has to
+/// keep zero at zero; on a device f is a functor with device code.
+template <class F, Expression E>
+auto map(F function, const E& operand) {
+  return Mapped(operand, std::move(function));
 }
 
 /// Calls visit(access) for every access of an expression, from the left.
@@ -159,9 +207,18 @@ void for_each_access(const Sum<L, R>& sum, Visitor&& visit) {
   for_each_access(sum.left, visit);
   for_each_access(sum.right, visit);
 }
+template <class L, class R, class Visitor>
+void for_each_access(const Ratio<L, R>& ratio, Visitor&& visit) {
+  for_each_access(ratio.left, visit);
+  for_each_access(ratio.right, visit);
+}
 template <class E, class Visitor>
 void for_each_access(const Negation<E>& negation, Visitor&& visit) {
   for_each_access(negation.operand, visit);
+}
+template <class E, class F, class Visitor>
+void for_each_access(const Mapped<E, F>& mapped, Visitor&& visit) {
+  for_each_access(mapped.operand, visit);
 }
 
 /// A compile-time list of types.
@@ -194,8 +251,12 @@ struct AccessesOf<Product<L, R>> {
 };
 template <class L, class R>
 struct AccessesOf<Sum<L, R>> : AccessesOf<Product<L, R>> {};
+template <class L, class R>
+struct AccessesOf<Ratio<L, R>> : AccessesOf<Product<L, R>> {};
 template <class E>
 struct AccessesOf<Negation<E>> : AccessesOf<E> {};
+template <class E, class F>
+struct AccessesOf<Mapped<E, F>> : AccessesOf<E> {};
 
 }  // namespace detail
 
@@ -206,41 +267,56 @@ using accesses_of = typename detail::AccessesOf<E>::type;
 template <class E>
 using scalars_of = typename detail::AccessesOf<E>::scalars;
 
-/// The expression as it is written, operands as letters from `first` on: "B(i, k) * C(k, j)".
-template <class TensorType, char... Names>
-std::string to_string(const Access<TensorType, Names...>&, char& letter) {
-  return text(letter++, '(', Access<TensorType, Names...>::names.str(), ')');
-}
-template <class T>
-std::string to_string(const Literal<T>& literal, char&) {
-  if constexpr (std::is_arithmetic_v<T>)
-    return text(literal.value);
-  else
-    return "scalar";
-}
-template <class E>
-std::string to_string(const Negation<E>& negation, char& letter);
-template <class L, class R>
-std::string to_string(const Sum<L, R>& sum, char& letter);
+/// Writes expressions as index notation, operands as letters in the order in which they stand: "B(i, k) *
+/// C(k, j)".
+class Notation {
+ public:
+  explicit Notation(char first) : letter_(first) {}
 
-template <class L, class R>
-std::string to_string(const Product<L, R>& product, char& letter) {
-  const auto factor = [&]<class F>(const F& f) {
-    constexpr bool parenthesise = requires { typename F::is_sum; };
-    return parenthesise ? "(" + to_string(f, letter) + ")" : to_string(f, letter);
-  };
-  const std::string left = factor(product.left);
-  return left + " * " + factor(product.right);
-}
-template <class L, class R>
-std::string to_string(const Sum<L, R>& sum, char& letter) {
-  const std::string left = to_string(sum.left, letter);
-  const std::string right = to_string(sum.right, letter);
-  return right.starts_with('-') ? left + " - " + right.substr(1) : left + " + " + right;
-}
-template <class E>
-std::string to_string(const Negation<E>& negation, char& letter) {
-  return "-" + to_string(negation.operand, letter);
-}
+  template <class TensorType, char... Names>
+  std::string of(const Access<TensorType, Names...>&) {
+    return text(letter_++, '(', Access<TensorType, Names...>::names.str(), ')');
+  }
+  template <class T>
+  std::string of(const Literal<T>& literal) {
+    if constexpr (std::is_arithmetic_v<T>)
+      return text(literal.value);
+    else
+      return "scalar";
+  }
+  template <class L, class R>
+  std::string of(const Product<L, R>& product) {
+    const std::string left = factor(product.left);
+    return left + " * " + factor(product.right);
+  }
+  template <class L, class R>
+  std::string of(const Ratio<L, R>& ratio) {
+    const std::string left = factor(ratio.left);
+    return left + " / " + factor(ratio.right);
+  }
+  template <class L, class R>
+  std::string of(const Sum<L, R>& sum) {
+    const std::string left = of(sum.left);
+    const std::string right = of(sum.right);
+    return right.starts_with('-') ? left + " - " + right.substr(1) : left + " + " + right;
+  }
+  template <class E>
+  std::string of(const Negation<E>& negation) {
+    return "-" + factor(negation.operand);
+  }
+  template <class E, class F>
+  std::string of(const Mapped<E, F>& mapped) {
+    return "map(f, " + of(mapped.operand) + ")";
+  }
+
+ private:
+  template <class E>
+  std::string factor(const E& e) {
+    constexpr bool is_sum = requires { typename E::is_sum; };
+    return is_sum ? "(" + of(e) + ")" : of(e);
+  }
+
+  char letter_;
+};
 
 }  // namespace sporos

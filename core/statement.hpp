@@ -40,22 +40,32 @@ class Statement {
     constexpr NameList given = NameList::of(Names...);
     static_assert(detail::same_names(given, statement_variables<Result, Right>()),
                   "reorder(...) takes every index variable of the statement, each once");
-    return Statement<Result, Right, LoopOrder<Names...>>(result_, right_);
+    Statement<Result, Right, LoopOrder<Names...>> out(result_, right_);
+    return accumulates_ ? out.accumulate() : out;
   }
+
+  /// The same statement, added to what a dense result holds: `y(i) += A(i, j) * x(j)`.
+  Statement accumulate() const {
+    static_assert(Result::format::is_dense,
+                  "only dense results are added to in place: write A(i, j) = A(i, j) + ...");
+    Statement out = *this;
+    out.accumulates_ = true;
+    return out;
+  }
+  bool accumulates() const { return accumulates_; }
 
   /// Runs the statement: the result's old values, and for a sparse result its old pattern, are replaced.
   void run() const { sporos::run(*this); }
 
   /// "A(i, j) = B(i, k) * C(k, j)"
   std::string str() const {
-    char letter = 'A';
-    const std::string left = to_string(result_, letter);
-    return left + " = " + to_string(right_, letter);
+    return Notation('A').of(result_) + (accumulates_ ? " += " : " = ") + Notation('B').of(right_);
   }
 
  private:
   Result result_;
   Right right_;
+  bool accumulates_ = false;
 };
 
 /// The statement `result = right` as an object, its loop order derived from the operands' formats.

@@ -51,6 +51,14 @@ struct Domain {
   std::string of(const Negation<E>& negation) {
     return of(negation.operand);
   }
+  template <class E, class F>
+  std::string of(const Mapped<E, F>& mapped) {
+    return of(mapped.operand);
+  }
+  template <class L, class R>
+  std::string of(const Ratio<L, R>& ratio) {
+    return of(Product(ratio.left, ratio.right));
+  }
   template <class L, class R>
   std::string of(const Product<L, R>& product) {
     const std::string left = of(product.left);
@@ -148,8 +156,8 @@ std::string explain(const Statement<Result, Right, Order>& statement) {
     out += "\n  " + detail::padded(text(letter++, '(', A::names.str(), ')'), 12);
     for (int depth = 0; depth < order.size; ++depth) out += detail::padded(role(depth), width);
     const auto& tensor = access.tensor();
-    out += text("  ", format_name<typename A::format>(), ", ", to_string(tensor.extents()), ", ", tensor.nnz(), " values, ",
-                bytes_text(tensor.bytes()));
+    out += text("  ", format_name<typename A::format>(), ", ", to_string(tensor.extents()), ", ",
+                tensor.nnz(), " values, ", bytes_text(tensor.bytes()));
   };
   row(statement.result(), [&](int depth) { return detail::result_role_at<Result>(order, depth); });
   for_each_access(statement.right(), [&](const auto& access) {

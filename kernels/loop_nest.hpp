@@ -127,9 +127,9 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
       // A reduction of a sum is the sum of the reductions: each term runs over its own variables only.
       nest<Traits, Depth>(bounds, env, e.left, output);
       nest<Traits, Depth>(bounds, env, e.right, output);
-    } else if constexpr (requires { requires stream::is_add<decltype(e.operand)>; }) {
-      nest<Traits, Depth>(bounds, env, stream::negate(e.operand.left), output);
-      nest<Traits, Depth>(bounds, env, stream::negate(e.operand.right), output);
+    } else if constexpr (stream::is_negated_add<E>) {
+      nest<Traits, Depth>(bounds, env, stream::apply(e.operand.left, e.function), output);
+      nest<Traits, Depth>(bounds, env, stream::apply(e.operand.right, e.function), output);
     } else {
       static_assert(
           stream::reduces_whole<E>(variable),

@@ -40,10 +40,21 @@ auto lower(const Sum<L, R>& sum) {
   auto right = lower<Compute>(sum.right);
   return stream::Add<decltype(left), decltype(right)>{left, right};
 }
+template <class Compute, class L, class R>
+auto lower(const Ratio<L, R>& ratio) {
+  auto left = lower<Compute>(ratio.left);
+  auto right = lower<Compute>(ratio.right);
+  return stream::Mul<decltype(left), decltype(right), stream::Over>{left, right};
+}
 template <class Compute, class E>
 auto lower(const Negation<E>& negation) {
   auto operand = lower<Compute>(negation.operand);
-  return stream::Neg<decltype(operand)>{operand};
+  return stream::Apply<decltype(operand), stream::Minus>{operand, {}};
+}
+template <class Compute, class E, class F>
+auto lower(const Mapped<E, F>& mapped) {
+  auto operand = lower<Compute>(mapped.operand);
+  return stream::Apply<decltype(operand), F>{operand, mapped.function};
 }
 
 /// The expression with every operand above its first level, pointing into `source`.
@@ -55,17 +66,17 @@ template <class T>
 SPOROS_INLINE auto begin(const stream::Loaded<T>& source) {
   return source;
 }
-template <class L, class R>
-SPOROS_INLINE auto begin(const stream::Mul<L, R>& source) {
-  return stream::multiply(begin(source.left), begin(source.right));
+template <class L, class R, class Operation>
+SPOROS_INLINE auto begin(const stream::Mul<L, R, Operation>& source) {
+  return stream::combine<Operation>(begin(source.left), begin(source.right));
 }
 template <class L, class R>
 SPOROS_INLINE auto begin(const stream::Add<L, R>& source) {
   return stream::add(begin(source.left), begin(source.right));
 }
-template <class E>
-SPOROS_INLINE auto begin(const stream::Neg<E>& source) {
-  return stream::negate(begin(source.operand));
+template <class E, class F>
+SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
+  return stream::apply(begin(source.operand), source.function);
 }
 
 /// The extent of each loop of a statement, outermost first.

@@ -83,7 +83,7 @@ struct LocatedNest {
   }
 };
 
-/// values[at] = the sum of the chunks' private results at `at`, in the order of the chunks.
+/// values[at] += the chunks' private results at `at`, in the order of the chunks.
 template <class T>
 struct AddPrivate {
   const T* sums;
@@ -92,15 +92,15 @@ struct AddPrivate {
   std::int64_t chunks;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
-    T sum = sums[at];
-    for (std::int64_t chunk = 1; chunk < chunks; ++chunk) sum = plus(sum, sums[chunk * size + at]);
+    T sum = values[at];
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum = plus(sum, sums[chunk * size + at]);
     values[at] = sum;
   }
 };
 
-/// to[at] = from[at], rounded to the narrower type.
+/// to[at] = from[at], in another type.
 template <class From, class To>
-struct Round {
+struct CopyValues {
   const From* from;
   To* to;
 
@@ -197,9 +197,12 @@ class Run {
     const bool private_results = !disjoint && !atomic && chunks > 1;
 
     const auto values = target<T>();
+    start(values);
     auto sums = values;
-    if (private_results) sums = make_array<T, Memory>("sporos::private results", size * chunks);
-    Kokkos::deep_copy(Space(), sums, T{});
+    if (private_results) {
+      sums = make_array<T, Memory>("sporos::private results", size * chunks);
+      Kokkos::deep_copy(Space(), sums, T{});
+    }
 
     const auto device_cuts = make_array<std::int64_t, Memory>("sporos::cuts", chunks + 1);
     Kokkos::deep_copy(device_cuts, Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(host_cuts.data(),
@@ -233,6 +236,16 @@ class Run {
       if (!reads_result()) return result.values();
     return make_array<T, Memory>("sporos::result", result.nnz());
   }
+  /// Zero, or what the result holds where the statement adds to it.
+  template <class T>
+  void start(const Array<T, Memory>& values) const {
+    const Tensor& result = statement_.result().tensor();
+    if (!statement_.accumulates())
+      Kokkos::deep_copy(Space(), values, T{});
+    else if (static_cast<const void*>(values.data()) != static_cast<const void*>(result.values().data()))
+      Kokkos::parallel_for("sporos::start", Kokkos::RangePolicy<Space>(0, result.nnz()),
+                           CopyValues<Value, T>{result.values().data(), values.data()});
+  }
   template <class T>
   void store(const Array<T, Memory>& values) const {
     const Tensor& result = statement_.result().tensor();
@@ -240,7 +253,7 @@ class Run {
       if (values.data() != result.values().data()) result.replace(result.extents(), result.levels(), values);
     } else {
       Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(0, result.nnz()),
-                           Round<T, Value>{values.data(), result.values().data()});
+                           CopyValues<T, Value>{values.data(), result.values().data()});
       Space().fence("sporos::round");
     }
   }
@@ -312,7 +325,7 @@ class Run {
     } else {
       const auto values = make_array<Value, Memory>("sporos::result", made.nnz());
       Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(0, made.nnz()),
-                           Round<Sum, Value>{made.values().data(), values.data()});
+                           CopyValues<Sum, Value>{made.values().data(), values.data()});
       Space().fence("sporos::round");
       result.replace(made.extents(), made.levels(), values);
     }

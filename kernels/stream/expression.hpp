@@ -25,8 +25,36 @@ struct Loaded {
   T value;
 };
 
-template <class L, class R>
+/// The operations that are absent where a side is: L * R and L / R.
+struct Times {
+  template <class T>
+  SPOROS_INLINE T operator()(const T& a, const T& b) const {
+    if constexpr (std::is_same_v<T, bool>)
+      return a && b;
+    else
+      return static_cast<T>(a * b);
+  }
+};
+struct Over {
+  template <class T>
+  SPOROS_INLINE T operator()(const T& a, const T& b) const {
+    static_assert(!std::is_same_v<T, bool>, "bool tensors know * and + only");
+    return static_cast<T>(a / b);
+  }
+};
+
+/// The functions of one value that keep zero at zero: negation, and the user's.
+struct Minus {
+  template <class T>
+  SPOROS_INLINE T operator()(const T& a) const {
+    static_assert(!std::is_same_v<T, bool>, "a bool has no negative: bool tensors know * and + only");
+    return static_cast<T>(-a);
+  }
+};
+
+template <class L, class R, class Operation = Times>
 struct Mul {
+  using operation = Operation;
   L left;
   R right;
 };
@@ -35,9 +63,11 @@ struct Add {
   L left;
   R right;
 };
-template <class E>
-struct Neg {
+template <class E, class F>
+struct Apply {
+  using function_type = F;
   E operand;
+  F function;
 };
 
 template <class E>
@@ -50,20 +80,21 @@ template <class E>
 inline constexpr bool is_add = false;
 template <class L, class R>
 inline constexpr bool is_add<Add<L, R>> = true;
+/// -(L + R): a negation that may be taken into the terms of a sum.
+template <class E>
+inline constexpr bool is_negated_add = false;
+template <class E>
+inline constexpr bool is_negated_add<Apply<E, Minus>> = is_add<E>;
 
-/// l * r, folded where a side is absent or both are numbers.
-template <class L, class R>
-SPOROS_INLINE auto multiply(const L& l, const R& r) {
+/// l * r or l / r, folded where a side is absent or both are numbers.
+template <class Operation, class L, class R>
+SPOROS_INLINE auto combine(const L& l, const R& r) {
   if constexpr (is_absent<L> || is_absent<R>)
     return Absent{};
-  else if constexpr (is_loaded<L> && is_loaded<R>) {
-    using T = decltype(l.value);
-    if constexpr (std::is_same_v<T, bool>)
-      return Loaded<bool>{l.value && r.value};
-    else
-      return Loaded<T>{static_cast<T>(l.value * r.value)};
-  } else
-    return Mul<L, R>{l, r};
+  else if constexpr (is_loaded<L> && is_loaded<R>)
+    return Loaded<decltype(l.value)>{Operation{}(l.value, r.value)};
+  else
+    return Mul<L, R, Operation>{l, r};
 }
 
 /// l + r, folded likewise.
@@ -79,17 +110,15 @@ SPOROS_INLINE auto add(const L& l, const R& r) {
     return Add<L, R>{l, r};
 }
 
-/// -e, folded likewise.
-template <class E>
-SPOROS_INLINE auto negate(const E& e) {
+/// f(e), folded likewise.
+template <class E, class F>
+SPOROS_INLINE auto apply(const E& e, const F& f) {
   if constexpr (is_absent<E>)
     return e;
-  else if constexpr (is_loaded<E>) {
-    static_assert(!std::is_same_v<decltype(e.value), bool>,
-                  "a bool has no negative: bool tensors know * and + only");
-    return E{static_cast<decltype(e.value)>(-e.value)};
-  } else
-    return Neg<E>{e};
+  else if constexpr (is_loaded<E>)
+    return E{static_cast<decltype(e.value)>(f(e.value))};
+  else
+    return Apply<E, F>{e, f};
 }
 
 }  // namespace sporos::stream

@@ -84,17 +84,17 @@ template <class Order, int Depth, class T, class Env>
 SPOROS_INLINE Loaded<T> advance(const Loaded<T>& loaded, const Env&) {
   return loaded;
 }
-template <class Order, int Depth, class E, class Env>
-SPOROS_INLINE auto advance(const Neg<E>& e, const Env& env) {
-  return negate(advance<Order, Depth>(e.operand, env));
+template <class Order, int Depth, class E, class F, class Env>
+SPOROS_INLINE auto advance(const Apply<E, F>& e, const Env& env) {
+  return apply(advance<Order, Depth>(e.operand, env), e.function);
 }
 template <class Order, int Depth, class L, class R, class Env>
 SPOROS_INLINE auto advance(const Add<L, R>& e, const Env& env) {
   return add(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
 }
-template <class Order, int Depth, class L, class R, class Env>
-SPOROS_INLINE auto advance(const Mul<L, R>& e, const Env& env) {
-  return multiply(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
+template <class Order, int Depth, class L, class R, class Operation, class Env>
+SPOROS_INLINE auto advance(const Mul<L, R, Operation>& e, const Env& env) {
+  return combine<Operation>(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
 }
 
 /// Whether an operand's next level stores coordinates of a variable that a loop has bound already, as in A(i,
@@ -114,14 +114,14 @@ struct Searches<Order, Depth, Leaf<A, Compute, K>> {
     return false;
   }();
 };
-template <class Order, int Depth, class E>
-struct Searches<Order, Depth, Neg<E>> : Searches<Order, Depth, E> {};
+template <class Order, int Depth, class E, class F>
+struct Searches<Order, Depth, Apply<E, F>> : Searches<Order, Depth, E> {};
 template <class Order, int Depth, class L, class R>
 struct Searches<Order, Depth, Add<L, R>> {
   static constexpr bool value = Searches<Order, Depth, L>::value || Searches<Order, Depth, R>::value;
 };
-template <class Order, int Depth, class L, class R>
-struct Searches<Order, Depth, Mul<L, R>> : Searches<Order, Depth, Add<L, R>> {};
+template <class Order, int Depth, class L, class R, class Operation>
+struct Searches<Order, Depth, Mul<L, R, Operation>> : Searches<Order, Depth, Add<L, R>> {};
 
 /// The positions of coordinate c at the next level of an operand; empty where it is not stored. O(log of the
 /// fiber).
@@ -171,14 +171,15 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
         f(Absent{});
     }
   } else if constexpr (requires { e.operand; }) {
-    advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(negate(x)); });
+    advance_into<Order, Depth>(e.operand, env,
+                               [&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, e.function)); });
   } else {
     advance_into<Order, Depth>(e.left, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
       advance_into<Order, Depth>(e.right, env, [&](const auto& y) SPOROS_INLINE_LAMBDA {
         if constexpr (is_add<E>)
           f(add(x, y));
         else
-          f(multiply(x, y));
+          f(combine<typename E::operation>(x, y));
       });
     });
   }
@@ -197,14 +198,14 @@ struct Mentions<Leaf<A, Compute, K>> {
     return false;
   }
 };
-template <class E>
-struct Mentions<Neg<E>> : Mentions<E> {};
+template <class E, class F>
+struct Mentions<Apply<E, F>> : Mentions<E> {};
 template <class L, class R>
 struct Mentions<Add<L, R>> {
   static constexpr bool of(char variable) { return Mentions<L>::of(variable) || Mentions<R>::of(variable); }
 };
-template <class L, class R>
-struct Mentions<Mul<L, R>> : Mentions<Add<L, R>> {};
+template <class L, class R, class Operation>
+struct Mentions<Mul<L, R, Operation>> : Mentions<Add<L, R>> {};
 
 /// Whether an expression's stored coordinates decide where the variable's loop goes; else the loop runs over
 /// the whole extent. A product iterates what one of its sides iterates, a sum only what both do.
@@ -221,14 +222,14 @@ struct Iterates<Leaf<A, Compute, K>> {
       return false;
   }
 };
-template <class E>
-struct Iterates<Neg<E>> : Iterates<E> {};
+template <class E, class F>
+struct Iterates<Apply<E, F>> : Iterates<E> {};
 template <class L, class R>
 struct Iterates<Add<L, R>> {
   static constexpr bool of(char variable) { return Iterates<L>::of(variable) && Iterates<R>::of(variable); }
 };
-template <class L, class R>
-struct Iterates<Mul<L, R>> {
+template <class L, class R, class Operation>
+struct Iterates<Mul<L, R, Operation>> {
   static constexpr bool of(char variable) { return Iterates<L>::of(variable) || Iterates<R>::of(variable); }
 };
 
@@ -237,10 +238,10 @@ template <class E>
 struct ReducesWhole {
   static constexpr bool of(char) { return true; }
 };
-template <class E>
-struct ReducesWhole<Neg<E>> : ReducesWhole<E> {};
-template <class L, class R>
-struct ReducesWhole<Mul<L, R>> {
+template <class E, class F>
+struct ReducesWhole<Apply<E, F>> : ReducesWhole<E> {};
+template <class L, class R, class Operation>
+struct ReducesWhole<Mul<L, R, Operation>> {
   static constexpr bool of(char variable) {
     return ReducesWhole<L>::of(variable) && ReducesWhole<R>::of(variable);
   }

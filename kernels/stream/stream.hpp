@@ -7,7 +7,7 @@
 ///
 ///     operand whose next level stores coordinates of v    Walk           iterates
 ///     operand that is full over v, or lacks v             Free           is asked, never iterates
-///     L * R                                               Intersection   where both are
+///     L * R, L / R                                        Intersection   where both are
 ///     L + R                                               Union          where either is, split by who is
 ///     there
 ///
@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "leaf.hpp"
@@ -176,8 +177,8 @@ struct Free {
   SPOROS_INLINE void pass(std::int64_t) {}
 };
 
-/// L * R.
-template <class A, class B>
+/// L * R; L / R, whose right side is there everywhere.
+template <class A, class B, class Operation>
 class Intersection {
  public:
   static constexpr bool iterates = A::iterates || B::iterates;
@@ -188,6 +189,10 @@ class Intersection {
       !both || ordered,
       "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
       "ordered format");
+
+  static_assert(std::is_same_v<Operation, Times> || !B::has_walks,
+                "a sparse operand cannot divide: where it stores nothing it is zero. Divide by dense tensors "
+                "and scalars");
 
   SPOROS_INLINE Intersection(const A& a, const B& b) : a_(a), b_(b) { align(); }
 
@@ -232,15 +237,15 @@ class Intersection {
   SPOROS_INLINE void here(const F& f) const {
     if constexpr (both)
       a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(multiply(x, y)); });
+        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
     else if constexpr (A::iterates)
       a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(multiply(x, y)); });
+        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
     else
       b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA {
-        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(multiply(x, y)); });
+        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
   }
   template <class F>
@@ -252,7 +257,7 @@ class Intersection {
         f(Absent{});
     } else {
       a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(multiply(x, y)); });
+        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
     }
   }
@@ -363,33 +368,34 @@ class Union {
   B b_;
 };
 
-/// -E.
-template <class S>
-class Negated {
+/// f(E).
+template <class S, class F>
+class Applied {
  public:
   static constexpr bool iterates = S::iterates;
   static constexpr bool ordered = S::ordered;
   static constexpr bool has_walks = S::has_walks;
 
-  SPOROS_INLINE explicit Negated(const S& s) : s_(s) {}
+  SPOROS_INLINE Applied(const S& s, const F& f) : s_(s), f_(f) {}
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
   SPOROS_INLINE bool valid() const { return s_.valid(); }
   SPOROS_INLINE std::int64_t coord() const { return s_.coord(); }
   SPOROS_INLINE void next() { s_.next(); }
   SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
-  template <class F>
-  SPOROS_INLINE void here(const F& f) const {
-    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(negate(x)); });
+  template <class Body>
+  SPOROS_INLINE void here(const Body& f) const {
+    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, f_)); });
   }
-  template <class F>
-  SPOROS_INLINE void visit(std::int64_t c, const F& f) const {
-    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(negate(x)); });
+  template <class Body>
+  SPOROS_INLINE void visit(std::int64_t c, const Body& f) const {
+    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, f_)); });
   }
   SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
 
  private:
   S s_;
+  F f_;
 };
 
 /// The stream of an expression over `Variable`, whose extent is given.
@@ -403,11 +409,15 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
   } else if constexpr (!Mentions<E>::of(Variable)) {
     return Free<E>{e};
   } else if constexpr (requires { e.operand; }) {
-    return Negated(open<Variable>(e.operand, extent));
+    return Applied(open<Variable>(e.operand, extent), e.function);
   } else if constexpr (is_add<E>) {
     return Union(open<Variable>(e.left, extent), open<Variable>(e.right, extent));
   } else {
-    return Intersection(open<Variable>(e.left, extent), open<Variable>(e.right, extent));
+    const auto left = open<Variable>(e.left, extent);
+    const auto right = open<Variable>(e.right, extent);
+    using Operation = typename E::operation;
+    return Intersection<std::remove_const_t<decltype(left)>, std::remove_const_t<decltype(right)>, Operation>(
+        left, right);
   }
 }
 
