@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file kokkos_kernels.hpp
+/// CSR tensors as matrices of Kokkos Kernels, and back, without a copy. Empty where Sporos is built without
+/// it.
+#pragma once
+
+#ifdef SPOROS_HAVE_KOKKOS_KERNELS
+
+#include <Kokkos_Core.hpp>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+// Kokkos Kernels 4.4 uses what a Kokkos built without deprecated code refuses; seen to here, so that the two
+// go together either way.
+#if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4) && KOKKOS_VERSION < 50000
+#define KOKKOS_ENABLE_DEPRECATED_CODE_4
+#include <Kokkos_StaticCrsGraph.hpp>
+#undef KOKKOS_ENABLE_DEPRECATED_CODE_4
+#define atomic_assign atomic_store
+#include <KokkosSparse_CrsMatrix.hpp>
+#undef atomic_assign
+#else
+#include <KokkosSparse_CrsMatrix.hpp>
+#endif
+
+#include "../core/array.hpp"
+#include "../core/error.hpp"
+#include "../core/tensor.hpp"
+#include "named.hpp"
+#include "validate.hpp"
+#include "wrap.hpp"
+
+namespace sporos {
+
+/// The CrsMatrix over the arrays of a CSR tensor; they are reference-counted and shared, nothing is copied.
+/// Memory that the tensor itself only borrowed (wrapped pointers) must outlive the matrix.
+///
+/// @throws RangeError where the number of columns does not fit the matrix' ordinal type
+template <TensorValue Value, std::integral Position, std::integral Coordinate, ExecutionSpace Space>
+auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
+  using Matrix = KokkosSparse::CrsMatrix<Value, Coordinate, typename Space::device_type, void, Position>;
+  const auto& columns = t.template level<1>();
+  const typename Matrix::staticcrsgraph_type graph(columns.coordinates, columns.positions);
+  return Matrix("sporos::Tensor", narrow<Coordinate>(t.extent(1), "the number of columns of a CrsMatrix"),
+                t.values(), graph);
+}
+
+/// The CSR tensor over the arrays of a CrsMatrix, not looked at: see the checked form below.
+template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
+auto from_crs_matrix(Trusted,
+                     const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
+  static_assert(
+      !std::is_const_v<Scalar>,
+      "a tensor's values can be written through it: from_crs_matrix takes a matrix of non-const values");
+  using Matrix = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>;
+  using Space = typename Device::execution_space;
+  using F = CSR<std::remove_const_t<SizeType>, std::remove_const_t<Ordinal>>;
+  using T = Tensor<Scalar, F, Space>;
+  const auto rows = static_cast<std::int64_t>(matrix.numRows());
+  const auto& graph = matrix.graph;
+  typename T::level_storage levels;
+  std::get<0>(levels).extent = rows;
+  auto& columns = std::get<1>(levels);
+  using Positions = std::decay_t<decltype(columns.positions)>;
+  using Coordinates = std::decay_t<decltype(columns.coordinates)>;
+  // The graph holds its row map as const; the tensor shares that memory, and keeps it alive as its owner.
+  if (graph.row_map.extent(0) > 0)
+    columns.positions =
+        Positions(const_cast<typename Positions::value_type*>(graph.row_map.data()), graph.row_map.extent(0));
+  else
+    columns.positions = zeroed_array<typename Positions::value_type, typename T::memory_space>(
+        "sporos::Compressed positions", 1);
+  columns.coordinates = Coordinates(const_cast<typename Coordinates::value_type*>(graph.entries.data()),
+                                    graph.entries.extent(0));
+  return T({rows, static_cast<std::int64_t>(matrix.numCols())}, std::move(levels),
+           Array<Scalar, typename T::memory_space>(matrix.values.data(), matrix.values.extent(0)),
+           std::make_shared<Matrix>(matrix));
+}
+
+/// The CSR tensor over the arrays of a CrsMatrix, without a copy; the matrix' arrays are kept alive. Its
+/// index types are the matrix' own.
+///
+/// @throws FormatError where rows are not sorted, hold a column twice or reach beyond the extents
+/// (`validate`);
+///                     `trusted` as first argument leaves that out
+template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
+auto from_crs_matrix(const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
+  return detail::checked(from_crs_matrix(trusted, matrix));
+}
+
+}  // namespace sporos
+
+#endif
