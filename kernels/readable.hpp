@@ -12,67 +12,32 @@ namespace sporos {
 
 namespace detail {
 
-/// A sentence for each place that an operand may have; the compiler names the operand's format and the loop
-/// order beside it, as the template arguments `Operand` and `Order`.
+/// Sentences are literals, so each place that an operand may have takes one of its own.
+#define SPOROS_FOR_EACH_PLACE(SENTENCE) \
+  SENTENCE(0, "first")                  \
+  SENTENCE(1, "second")                 \
+  SENTENCE(2, "third")                  \
+  SENTENCE(3, "fourth")                 \
+  SENTENCE(4, "fifth")                  \
+  SENTENCE(5, "sixth")                  \
+  SENTENCE(6, "seventh")                \
+  SENTENCE(7, "eighth")
+
+/// The compiler names the operand's format and the loop order beside the sentence, as the template arguments
+/// `Operand` and `Order`.
 template <int Place, class Operand, class Order>
 consteval void require_readable() {
   constexpr bool holds = readable<Operand>(Order::names);
-  static_assert(
-      Place != 0 || holds,
-      "the first operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 1 || holds,
-      "the second operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 2 || holds,
-      "the third operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 3 || holds,
-      "the fourth operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 4 || holds,
-      "the fifth operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 5 || holds,
-      "the sixth operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 6 || holds,
-      "the seventh operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
-  static_assert(
-      Place != 7 || holds,
-      "the eighth operand of the right side cannot be read in this loop order: a compressed or singleton "
-      "level "
-      "is reached only through the levels above it. Give an order that binds its levels from the outermost "
-      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' order, "
-      "e.g. convert<CSC<>>(operand) where it is CSR");
+#define SPOROS_SENTENCE(NUMBER, WORD)                                                                     \
+  static_assert(                                                                                          \
+      Place != NUMBER || holds,                                                                           \
+      "the " WORD                                                                                         \
+      " operand of the right side cannot be read in this loop order: a compressed or singleton level is " \
+      "reached only through the levels above it. Give an order that binds its levels from the outermost " \
+      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' "   \
+      "order, e.g. convert<CSC<>>(operand) where it is CSR");
+  SPOROS_FOR_EACH_PLACE(SPOROS_SENTENCE)
+#undef SPOROS_SENTENCE
 }
 
 template <class Order, class... Operands>
@@ -97,58 +62,20 @@ constexpr int first_contradiction(TypeList<Operands...> operands) {
   return found;
 }
 
-/// A sentence for each place of an operand whose format contradicts those before it.
 template <int Place>
 consteval void require_some_order() {
-  static_assert(
-      Place != 0,
-      "no loop order reads all operands: the first operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 1,
-      "no loop order reads all operands: the second operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 2,
-      "no loop order reads all operands: the third operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 3,
-      "no loop order reads all operands: the fourth operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 4,
-      "no loop order reads all operands: the fifth operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 5,
-      "no loop order reads all operands: the sixth operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 6,
-      "no loop order reads all operands: the seventh operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
-  static_assert(
-      Place != 7,
-      "no loop order reads all operands: the eighth operand of the right side stores its modes in an order "
-      "that "
-      "contradicts the operands before it. Convert it to a format with the other order of modes, e.g. "
-      "convert<CSC<>>(operand) where it is CSR, or CSF<n, ModeOrder<...>>");
+#define SPOROS_SENTENCE(NUMBER, WORD)                                                                     \
+  static_assert(                                                                                          \
+      Place != NUMBER,                                                                                    \
+      "no loop order reads all operands: the " WORD                                                       \
+      " operand of the right side stores its modes in an order that contradicts the operands before it. " \
+      "Convert it to a format with the other order of modes, e.g. convert<CSC<>>(operand) where it is "   \
+      "CSR, or CSF<n, ModeOrder<...>>");
+  SPOROS_FOR_EACH_PLACE(SPOROS_SENTENCE)
+#undef SPOROS_SENTENCE
 }
+
+#undef SPOROS_FOR_EACH_PLACE
 
 }  // namespace detail
 
