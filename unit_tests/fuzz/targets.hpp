@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file targets.hpp
+/// What is fuzzed: each target reads bytes as a file of its kind, twice, cut into blocks and spread over
+/// threads another way, and demands the same entries or the same error. libfuzzer.cc makes programs of them,
+/// corpus.cpp replays what they found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <sporos/formats/io/file.hpp>
+#include <string>
+#include <string_view>
+
+namespace sporos_fuzz {
+
+/// A result as text: what it is, or the error.
+using Outcome = std::string;
+
+/// A stream that delivers what it is told to, in small portions: every refill is a seam.
+class Portions final : public sporos::io::ByteStream {
+ public:
+  Portions(std::string_view bytes, std::size_t portion) : bytes_(bytes), portion_(portion) {}
+  std::size_t read(char* out, std::size_t room) override {
+    const std::size_t count = std::min({room, portion_, bytes_.size() - at_});
+    if (count > 0) std::memcpy(out, bytes_.data() + at_, count);
+    at_ += count;
+    return count;
+  }
+  std::int64_t taken() const override { return static_cast<std::int64_t>(at_); }
+  std::int64_t total() const override { return portion_ % 2 ? 0 : static_cast<std::int64_t>(bytes_.size()); }
+
+ private:
+  std::string_view bytes_;
+  std::size_t portion_;
+  std::size_t at_ = 0;
+};
+
+/// Runs `read` on the bytes; errors of the input are outcomes, everything else is a finding.
+template <class Read>
+Outcome outcome(std::string_view bytes, std::size_t portion, const sporos::io::TextOptions& options,
+                Read read) {
+  try {
+    sporos::io::TextSource source(std::make_unique<Portions>(bytes, portion), "input", options);
+    return read(source);
+  } catch (const sporos::ParseError& error) {
+    return std::string("error ") + error.what();
+  } catch (const sporos::ShapeError& error) {
+    return std::string("error ") + error.what();
+  }
+}
+
+/// Calls `read` with the text taken in at once and in pieces; the outcomes must agree.
+template <class Read>
+void expect_agreement(std::string_view bytes, sporos::io::Cut cut, std::size_t least_block, Read read) {
+  sporos::io::TextOptions whole, pieces;
+  whole.progress = pieces.progress = false;
+  whole.cut = pieces.cut = cut;
+  whole.block_bytes = std::max<std::size_t>(least_block, 1 << 16);
+  pieces.block_bytes = std::max<std::size_t>(least_block, 1 + bytes.size() % 61);
+  sporos::ReadOptions one, several;
+  one.threads = 1;
+  several.threads = bytes.size() % 8 == 0 ? 3 : 1;  // threads are slow to start
+  one.expand_symmetry = several.expand_symmetry = bytes.size() % 3 != 0;
+  const Outcome expected =
+      outcome(bytes, 1 << 16, whole, [&](sporos::io::TextSource& source) { return read(source, one); });
+  const Outcome given = outcome(bytes, 1 + bytes.size() % 7, pieces,
+                                [&](sporos::io::TextSource& source) { return read(source, several); });
+  if (given != expected) {
+    std::cerr << "at once:   " << expected.substr(0, 500) << "\nin pieces: " << given.substr(0, 500) << '\n';
+    std::abort();
+  }
+}
+
+/// Entries as text; aborts where one is out of the extents.
+template <class Value, int Order>
+Outcome describe(const sporos::Entries<Value, Order>& entries) {
+  Outcome out = sporos::to_string(entries.extents);
+  char digits[2 * sporos::io::scalar_width + 1];
+  for (std::int64_t q = 0; q < entries.size(); ++q) {
+    out += '\n';
+    const auto at = entries.coordinate(q);
+    for (std::size_t mode = 0; mode < at.size(); ++mode) {
+      if (at[mode] < 0 || at[mode] >= entries.extents[mode]) std::abort();
+      out += std::to_string(at[mode]) + ' ';
+    }
+    out.append(digits, sporos::io::format_value(digits, entries.values(static_cast<std::size_t>(q))));
+  }
+  return out;
+}
+
+/// A Matrix Market file into a real, a complex and an integer type.
+inline void matrix_market(std::string_view bytes) {
+  const auto as = [&]<class Value>(Value) {
+    expect_agreement(bytes, sporos::io::Cut::at_lines, 1,
+                     [](sporos::io::TextSource& source, const sporos::ReadOptions& options) {
+                       return describe(sporos::read_matrix_market_entries<Value>(source, options));
+                     });
+  };
+  as(double());
+  as(Kokkos::complex<float>());
+  as(std::int32_t());
+}
+
+/// A .tns file of order 2 and, of complex values, of order 3.
+inline void tns(std::string_view bytes) {
+  const auto as = [&]<class Value, int Order>(Value, std::integral_constant<int, Order>) {
+    expect_agreement(bytes, sporos::io::Cut::at_lines, 1,
+                     [](sporos::io::TextSource& source, const sporos::ReadOptions& options) {
+                       return describe(sporos::read_tns_entries<Value, Order>(source, options));
+                     });
+  };
+  as(double(), std::integral_constant<int, 2>());
+  as(Kokkos::complex<double>(), std::integral_constant<int, 3>());
+  as(std::uint8_t(), std::integral_constant<int, 1>());
+}
+
+/// A .smtx file.
+inline void smtx(std::string_view bytes) {
+  // The first line lies in one block, as read_smtx_entries(path) sees to.
+  expect_agreement(bytes, sporos::io::Cut::at_words, std::max<std::size_t>(4096, bytes.find('\n') + 1),
+                   [](sporos::io::TextSource& source, const sporos::ReadOptions& options) {
+                     return describe(sporos::read_smtx_entries<float>(source, options));
+                   });
+}
+
+/// Bytes that may be gzip, as text.
+inline void gzip(std::string_view bytes) {
+  for (const auto cut : {sporos::io::Cut::at_lines, sporos::io::Cut::at_words})
+    expect_agreement(bytes, cut, 512, [](sporos::io::TextSource& source, const sporos::ReadOptions&) {
+      Outcome text;
+      sporos::io::Block block;
+      try {
+        while (source.next(block)) text += block.view();
+      } catch (const sporos::io::LineFault& fault) {
+        return text + fault.reason;
+      } catch (const sporos::ParseError&) {
+        // How far a broken file is read before it is found out depends on the blocks; that it is does not.
+        return Outcome("broken");
+      }
+      return text;
+    });
+}
+
+/// A target by its name.
+inline std::function<void(std::string_view)> target(std::string_view name) {
+  if (name == "matrix_market") return matrix_market;
+  if (name == "tns") return tns;
+  if (name == "smtx") return smtx;
+  if (name == "gzip") return gzip;
+  return nullptr;
+}
+
+}  // namespace sporos_fuzz
