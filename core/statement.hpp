@@ -27,7 +27,8 @@ class Statement {
   using right_type = Right;
   using order = Order;  ///< LoopOrder<…>, outermost first
 
-  Statement(Result result, Right right) : result_(std::move(result)), right_(std::move(right)) {}
+  Statement(Result result, Right right, bool accumulates = false)
+      : result_(std::move(result)), right_(std::move(right)), accumulates_(accumulates) {}
 
   const Result& result() const { return result_; }
   const Right& right() const { return right_; }
@@ -40,17 +41,14 @@ class Statement {
     constexpr NameList given = NameList::of(Names...);
     static_assert(detail::same_names(given, statement_variables<Result, Right>()),
                   "reorder(...) takes every index variable of the statement, each once");
-    Statement<Result, Right, LoopOrder<Names...>> out(result_, right_);
-    return accumulates_ ? out.accumulate() : out;
+    return Statement<Result, Right, LoopOrder<Names...>>(result_, right_, accumulates_);
   }
 
   /// The same statement, added to what a dense result holds: `y(i) += A(i, j) * x(j)`.
   Statement accumulate() const {
     static_assert(Result::format::is_dense,
                   "only dense results are added to in place: write A(i, j) = A(i, j) + ...");
-    Statement out = *this;
-    out.accumulates_ = true;
-    return out;
+    return Statement(result_, right_, true);
   }
   bool accumulates() const { return accumulates_; }
 
@@ -65,7 +63,7 @@ class Statement {
  private:
   Result result_;
   Right right_;
-  bool accumulates_ = false;
+  bool accumulates_;
 };
 
 /// The statement `result = right` as an object, its loop order derived from the operands' formats.
