@@ -3,8 +3,6 @@
 /// Entries gathered while a file is read, block by block, without trust in how many a header announces.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -39,18 +37,6 @@ class Scratch {
   std::unique_ptr<T, Free> data_;
   std::size_t capacity_ = 0;
 };
-
-/// Asks the system to give memory that is about to be written in large pages: for fresh memory, the faults of
-/// small ones cost as much as the parsing of what is put there.
-inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t large = std::uintptr_t{1} << 21;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + large - 1) / large * large;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / large * large;
-  if (begin < end)
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a refusal costs speed alone
-#endif
-}
 
 /// Entries in segments. The first segment is sized by extrapolation from the first block, so that in the
 /// common case it becomes the result without a copy; memory is never asked for on the word of a header.
@@ -133,10 +119,6 @@ class EntryStore {
 
   void add_segment(std::int64_t capacity) {
     segments_.push_back({Entries<Value, Order>(Extents<Order>{}, capacity), capacity, 0});
-    const Entries<Value, Order>& entries = segments_.back().entries;
-    for (const auto& mode : entries.coordinates)
-      prefer_large_pages(mode.data(), mode.size() * sizeof(std::int64_t));
-    prefer_large_pages(entries.values.data(), entries.values.size() * sizeof(Value));
   }
 
   /// The first `count` entries, in the same memory.
