@@ -9,8 +9,10 @@
 #include <exception>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "error.hpp"
+#include "large_pages.hpp"
 #include "space.hpp"
 
 namespace sporos {
@@ -36,8 +38,11 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
     refuse("more than 64 bits of bytes");
   try {
-    return Array<T, MemorySpace>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
-                                 static_cast<std::size_t>(count));
+    Array<T, MemorySpace> array(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
+                                static_cast<std::size_t>(count));
+    if constexpr (std::is_same_v<MemorySpace, Kokkos::HostSpace>)
+      prefer_large_pages(array.data(), sizeof(T) * static_cast<std::size_t>(count));
+    return array;
   } catch (const std::exception& failure) {
     refuse(failure.what());
     throw;

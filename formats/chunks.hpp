@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/large_pages.hpp"
 #include "../core/space.hpp"
 
 namespace sporos::detail {
@@ -45,7 +46,7 @@ void for_each_chunk(int chunks, const Body& body) {
 /// How many chunks `count` items are worth: a few for each thread, none of fewer than `least` items, at least
 /// one.
 template <HostSpace Space>
-int chunks_for(std::int64_t count, int each_thread = 1, std::int64_t least = 4096) {
+int chunks_for(std::int64_t count, int each_thread = 1, std::int64_t least = 16384) {
   const std::int64_t threads = Space().concurrency();
   const std::int64_t wanted = threads == 1 ? 1 : threads * each_thread;
   return static_cast<int>(std::clamp<std::int64_t>(count / least, 1, wanted));
@@ -62,7 +63,7 @@ inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, in
 
 /// Uninitialised scratch memory for `count` elements, freed at the end of its scope.
 template <class T>
-requires std::is_trivially_destructible_v<T>
+  requires std::is_trivially_destructible_v<T>
 class Scratch {
  public:
   Scratch() = default;
@@ -74,6 +75,7 @@ class Scratch {
       refuse(count);
     data_.reset(static_cast<T*>(std::aligned_alloc(line, (bytes + line) / line * line)));
     if (!data_) refuse(count);
+    prefer_large_pages(data_.get(), bytes);
   }
   T* data() const { return data_.get(); }
 

@@ -25,16 +25,16 @@ namespace sporos {
 namespace detail {
 
 /// The stored values of a tensor with keys of another format's levels, as sort and Builder read them.
-template <TensorFormat To, int Words, TensorValue Value, TensorFormat From>
+template <TensorFormat To, TensorValue Value, TensorFormat From>
 struct TensorSource {
   const Walk<Value, From>& walk;
-  const Packing<To, Words>& packing;
+  const Packing<To, 1>& packing;
   std::int64_t count;
 
   std::int64_t size() const { return count; }
-  Key<Words> key(std::int64_t e) const {
-    Key<Words> out{};
-    visit(e, e + 1, [&](const Key<Words>& key, const Value&) { out = key; });
+  Key<1> key(std::int64_t e) const {
+    Key<1> out{};
+    visit(e, e + 1, [&](const Key<1>& key, const Value&) { out = key; });
     return out;
   }
   template <class Visitor>
@@ -92,18 +92,19 @@ Tensor<Value, To, Space> scatter(const Tensor<Value, From, Space>& t) {
   return out;
 }
 
-template <TensorFormat To, int Words, HostSpace Space, TensorValue Value, TensorFormat From>
+/// By way of keys of one word.
+template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
 Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
                                         const Extents<To::levels>& largest, Duplicates duplicates) {
-  using Source = TensorSource<To, Words, Value, From>;
+  using Source = TensorSource<To, Value, From>;
   const Walk walk(t);
-  const Packing<To, Words> packing(largest);
+  const Packing<To, 1> packing(largest);
   const Source source{walk, packing, t.nnz()};
   if constexpr (same_order<From, To> && !Structure<From>::padded)
-    return Builder<Space, To, Source, Words, Value>(source, packing, t.extents(), duplicates).build();
+    return Builder<Space, To, Source, 1, Value>(source, packing, t.extents(), duplicates).build();
   else
-    return sort_and_build<To, Space, Words, Value>(source, packing, t.extents(), duplicates,
-                                                   levels_to_sort<From, To>);
+    return sort_and_build<To, Space, 1, Value>(source, packing, t.extents(), duplicates,
+                                               levels_to_sort<From, To>);
 }
 
 }  // namespace detail
@@ -135,19 +136,17 @@ Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
     for (auto& extent : largest) --extent;
     const auto of_levels = detail::largest_of_levels<To>(largest);
     if (detail::Packing<To, 1>::fits_one_word(of_levels))
-      return detail::convert_packed<To, 1>(t, of_levels, duplicates);
-    if constexpr (To::levels > 1)
-      return detail::convert_packed<To, To::levels>(t, of_levels, duplicates);
-    else
-      throw InternalError("a coordinate of one level does not fit one word");
+      return detail::convert_packed<To>(t, of_levels, duplicates);
+    return assemble<To, Space>(entries(t), duplicates);
   }
 }
 
 /// The same tensor in format `To` with values of type `NewValue`: `convert<CSR<>, float>(A)`.
 /// @throws RangeError for a value that the type cannot hold (see value_cast), naming its coordinate
 template <TensorFormat To, TensorValue NewValue, TensorValue Value, TensorFormat From, ExecutionSpace Space>
-requires(!std::is_same_v<NewValue, Value>) Tensor<NewValue, To, Space> convert(
-    const Tensor<Value, From, Space>& t, Duplicates duplicates = default_duplicates<To>) {
+  requires(!std::is_same_v<NewValue, Value>)
+Tensor<NewValue, To, Space> convert(const Tensor<Value, From, Space>& t,
+                                    Duplicates duplicates = default_duplicates<To>) {
   if constexpr (!HostSpace<Space>) {
     return convert<To, NewValue>(t.template move_to<Host>(), duplicates).template move_to<Space>();
   } else {
