@@ -149,7 +149,9 @@ std::string explain(const Statement<Result, Right, Order>& statement) {
 
   constexpr std::size_t width = 10;
   out += "\n" + std::string(14, ' ');
-  for (int depth = 0; depth < order.size; ++depth) out += detail::padded(std::string(1, order[depth]), width);
+  for (int depth = 0; depth < order.size; ++depth)
+    out += depth + 1 < order.size ? detail::padded(std::string(1, order[depth]), width)
+                                  : std::string(1, order[depth]);
   char letter = 'A';
   const auto row = [&](const auto& access, const auto& role) {
     using A = std::remove_cvref_t<decltype(access)>;
