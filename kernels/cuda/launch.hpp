@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file launch.hpp
+/// Starting kernels on the stream of a Kokkos instance, and the memory that they work in.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+
+#include "../../core/array.hpp"
+#include "../../core/error.hpp"
+
+namespace sporos::cuda {
+
+using Memory = Kokkos::CudaSpace;
+
+/// Throws StateError with the device's own words where a call or the launch before it failed.
+inline void expect_success(cudaError_t status, const char* what) {
+  if (status != cudaSuccess)
+    throw StateError(text("CUDA: ", what, ": ", cudaGetErrorString(status),
+                          ". Run the program under compute-sanitizer to find the place"));
+}
+
+/// a / b, rounded up.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// A grid of `x` blocks, or of x by y: checked.
+/// @throws RangeError where a grid cannot have that many
+struct Grid {
+  Grid(std::int64_t x, std::int64_t y = 1)
+      : size(static_cast<unsigned>(narrow<std::int32_t>(x, "the number of thread blocks of a kernel")),
+             static_cast<unsigned>(narrow<std::uint16_t>(y, "the number of thread blocks of a kernel"))) {}
+  dim3 size;
+};
+
+/// Starts `kernel` with a grid of blocks of `threads` threads on the stream of `space`; nothing where the grid
+/// is empty.
+template <class... Parameters, class... Arguments>
+void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...), const Grid& grid,
+            int threads, std::int64_t shared_bytes, const Arguments&... arguments) {
+  if (grid.size.x == 0 || grid.size.y == 0) return;
+  if (shared_bytes > 48 * 1024)
+    expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(shared_bytes)),
+                   name);
+  kernel<<<grid.size, static_cast<unsigned>(threads), static_cast<std::size_t>(shared_bytes),
+           space.cuda_stream()>>>(arguments...);
+  expect_success(cudaGetLastError(), name);
+}
+
+/// Sets `count` elements to zero bytes, in the order of the stream.
+template <class T>
+void zero(const Kokkos::Cuda& space, T* at, std::int64_t count) {
+  if (count > 0)
+    expect_success(
+        cudaMemsetAsync(at, 0, static_cast<std::size_t>(count) * sizeof(T), space.cuda_stream()), "zero");
+}
+
+/// The value at `at` in device memory, once the stream has come so far.
+template <class T>
+T read_back(const Kokkos::Cuda& space, const T* at) {
+  T value;
+  expect_success(cudaMemcpyAsync(&value, at, sizeof(T), cudaMemcpyDeviceToHost, space.cuda_stream()), "read back");
+  expect_success(cudaStreamSynchronize(space.cuda_stream()), "read back");
+  return value;
+}
+
+/// Device memory that kernels work in, kept from one statement to the next: it grows, and goes with Kokkos.
+/// Statements share it one after the other; who runs them on several streams gives each a workspace of its
+/// own.
+class Workspace {
+ public:
+  /// Room for `bytes` bytes, aligned to 256. Memory is zero when it is made; where it grows, what was there is
+  /// gone.
+  char* reserve(std::int64_t bytes) {
+    if (bytes > size()) {
+      memory_ = {};
+      memory_ = zeroed_array<char, Memory>("sporos::cuda::Workspace", bytes + bytes / 8);
+    }
+    return memory_.data();
+  }
+  std::int64_t size() const { return static_cast<std::int64_t>(memory_.extent(0)); }
+  void release() { memory_ = {}; }
+
+ private:
+  Array<char, Memory> memory_;
+};
+
+/// The one workspace of type W that the statements of this process share, released when Kokkos is finalised.
+template <class W = Workspace>
+W& shared_workspace() {
+  static W workspace;
+  static const bool hooked = [] {
+    Kokkos::push_finalize_hook([] { workspace.release(); });
+    return true;
+  }();
+  (void)hooked;
+  return workspace;
+}
+
+/// Cuts one stretch of memory into arrays, each aligned to 256 bytes; with no memory it only counts.
+class Layout {
+ public:
+  explicit Layout(char* memory = nullptr) : memory_(memory) {}
+
+  template <class T>
+  T* take(std::int64_t count) {
+    char* const at = memory_ ? memory_ + bytes_ : nullptr;
+    bytes_ += ceil_div(count * static_cast<std::int64_t>(sizeof(T)), 256) * 256;
+    return reinterpret_cast<T*>(at);
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  char* memory_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace sporos::cuda

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file warp.hpp
+/// What the lanes of a warp do together: sum, search, find the row of each nonzero.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <type_traits>
+
+#include "../../core/value.hpp"
+#include "ptx.hpp"
+
+namespace sporos::cuda {
+
+inline constexpr int warp_size = 32;
+inline constexpr unsigned all_lanes = 0xffffffffu;
+
+__device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % warp_size; }
+
+/// a * b as tensors multiply: `and` for bool.
+template <class T>
+__device__ __forceinline__ T times(const T& a, const T& b) {
+  return static_cast<T>(a * b);
+}
+
+/// *at as other blocks of this kernel left it: past the cache of this multiprocessor.
+template <class T>
+__device__ __forceinline__ T load_fresh(const T* at) {
+  if constexpr (is_complex_v<T>) {
+    const auto* const parts = reinterpret_cast<const typename T::value_type*>(at);
+    return T(__ldcg(parts), __ldcg(parts + 1));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return __ldcg(reinterpret_cast<const unsigned char*>(at)) != 0;
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    return __ldcg(reinterpret_cast<const long long*>(at));
+  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
+    return __ldcg(reinterpret_cast<const unsigned long long*>(at));
+  } else {
+    return __ldcg(at);
+  }
+}
+
+/// The value of `x` in lane `from`; complex values part by part.
+template <class T>
+__device__ __forceinline__ T shuffle(T x, int from, int width = warp_size) {
+  if constexpr (is_complex_v<T>)
+    return T(__shfl_sync(all_lanes, x.real(), from, width), __shfl_sync(all_lanes, x.imag(), from, width));
+  else if constexpr (sizeof(T) < 4)
+    return static_cast<T>(__shfl_sync(all_lanes, static_cast<int>(x), from, width));
+  else
+    return __shfl_sync(all_lanes, x, from, width);
+}
+template <class T>
+__device__ __forceinline__ T shuffle_xor(T x, int mask) {
+  if constexpr (is_complex_v<T>)
+    return T(__shfl_xor_sync(all_lanes, x.real(), mask), __shfl_xor_sync(all_lanes, x.imag(), mask));
+  else if constexpr (sizeof(T) < 4)
+    return static_cast<T>(__shfl_xor_sync(all_lanes, static_cast<int>(x), mask));
+  else
+    return __shfl_xor_sync(all_lanes, x, mask);
+}
+
+/// The sum of `x` over groups of `lanes` neighbouring lanes, a power of two, in each of them. All lanes of the
+/// warp call it.
+template <class T>
+__device__ __forceinline__ T group_sum(T x, int lanes) {
+  for (int step = lanes / 2; step > 0; step /= 2) x = plus(x, shuffle_xor(x, step));
+  return x;
+}
+
+/// *at += x where others add too.
+template <class T>
+__device__ __forceinline__ void atomic_add(T* at, const T& x) {
+  if constexpr (is_complex_v<T>) {
+    auto* const parts = reinterpret_cast<typename T::value_type*>(at);
+    ::atomicAdd(parts, x.real());
+    ::atomicAdd(parts + 1, x.imag());
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    ::atomicAdd(at, x);
+  } else {
+    Kokkos::atomic_add(at, x);
+  }
+}
+
+/// `Count` neighbouring values that are loaded at once.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count) Pack {
+  T at[Count];
+};
+
+/// The widest pack of T that one instruction loads.
+template <class T>
+inline constexpr int widest_pack = sizeof(T) >= 16 ? 1 : 16 / static_cast<int>(sizeof(T));
+
+/// at[0 … Count-1] += x, where others add too.
+template <class T, int Count>
+__device__ __forceinline__ void atomic_add(T* at, const Pack<T, Count>& x) {
+  if constexpr (std::is_same_v<T, float> && Count == 4) {
+    ptx::red_add_v4(at, x.at[0], x.at[1], x.at[2], x.at[3]);
+  } else if constexpr (std::is_same_v<T, float> && Count == 2) {
+    ptx::red_add_v2(at, x.at[0], x.at[1]);
+  } else {
+#pragma unroll
+    for (int k = 0; k < Count; ++k) atomic_add(at + k, x.at[k]);
+  }
+}
+
+/// The first place in [begin, end) where `holds` is false, `holds` being true up to there: 33-ary search by
+/// the whole warp, all lanes with the same arguments.
+template <class Holds>
+__device__ __forceinline__ std::int64_t warp_partition_point(std::int64_t begin, std::int64_t end,
+                                                             const Holds& holds) {
+  while (begin < end) {
+    const std::int64_t step = (end - begin + warp_size) / (warp_size + 1);
+    const std::int64_t probe = begin + (lane_id() + 1) * step - 1;
+    const int passed = __popc(__ballot_sync(all_lanes, probe < end && holds(probe)));
+    const std::int64_t next = begin + (passed + 1) * step - 1;
+    begin += passed * step;
+    if (passed < warp_size && next < end) end = next;
+  }
+  return begin;
+}
+
+/// The same by one thread: binary search.
+template <class Holds>
+__device__ __forceinline__ std::int64_t partition_point(std::int64_t begin, std::int64_t end,
+                                                        const Holds& holds) {
+  while (begin < end) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    if (holds(middle))
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+/// Finds parents of positions: the row p with positions[p] <= q < positions[p + 1], for 32 ascending q at a
+/// time.
+template <class Position>
+class ParentFinder {
+ public:
+  __device__ ParentFinder(const Position* positions, std::int64_t parents)
+      : positions_(positions), parents_(parents) {}
+
+  /// The parent of this lane's q. All lanes call it, q ascending with the lane, each call behind the last.
+  __device__ __forceinline__ std::int64_t operator()(std::int64_t q) {
+    if (first_ < 0) first_ = search(0, shuffle(q, 0));
+    std::int64_t parent = first_;
+    bool open = true;
+    while (true) {
+      const std::int64_t mine = first_ + 1 + lane_id();
+      const std::int64_t end =
+          mine <= parents_ ? static_cast<std::int64_t>(positions_[mine]) : INT64_MAX;   // [32 parents]
+      int below = 0;  // how many of the 32 parents end at or before q
+#pragma unroll
+      for (int step = warp_size / 2; step > 0; step /= 2)
+        if (shuffle(end, below + step - 1) <= q) below += step;
+      if (shuffle(end, below) <= q) ++below;
+      if (open && below < warp_size) {
+        parent = first_ + below;
+        open = false;
+      }
+      const unsigned still_open = __ballot_sync(all_lanes, open);
+      if (still_open == 0) break;
+      first_ = search(first_ + warp_size, shuffle(q, __ffs(static_cast<int>(still_open)) - 1));
+    }
+    first_ = shuffle(parent, warp_size - 1);
+    return parent;
+  }
+
+ private:
+  __device__ std::int64_t search(std::int64_t from, std::int64_t q) const {
+    return warp_partition_point(from, parents_, [&](std::int64_t p) {
+      return static_cast<std::int64_t>(positions_[p + 1]) <= q;
+    });
+  }
+
+  const Position* positions_;
+  std::int64_t parents_;
+  std::int64_t first_ = -1;
+};
+
+}  // namespace sporos::cuda
