@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <Kokkos_Core.hpp>
+#include <mutex>
 
 namespace sporos::io {
 
@@ -19,15 +20,19 @@ class ThreadSpread {
     own_ = CPU_COUNT(&processors_);
 #if defined(_OPENMP) && defined(KOKKOS_ENABLE_OPENMP)
     if (own_ > 1) return;
+    std::mutex mutex;
+    cpu_set_t all = processors_;
 #pragma omp parallel
     {
       cpu_set_t other;
       CPU_ZERO(&other);
       if (sched_getaffinity(0, sizeof other, &other) == 0) {
-#pragma omp critical(sporos_thread_spread)
-        CPU_OR(&processors_, &processors_, &other);
+        const std::lock_guard lock(mutex);
+        CPU_OR(&all, &all, &other);
       }
     }
+    const std::lock_guard lock(mutex);
+    processors_ = all;
 #endif
   }
 
