@@ -175,12 +175,14 @@ auto operator+(const L& left, const R& right) {
 template <class L, class R>
   requires ExpressionOperands<L, R>
 auto operator-(const L& left, const R& right) {
-  return Sum(as_expression(left), Negation(as_expression(right)));
+  // Named types: a negation deduced from a negation would be a copy of it.
+  using Negated = Negation<decltype(as_expression(right))>;
+  return Sum(as_expression(left), Negated(as_expression(right)));
 }
 
 template <Expression E>
 auto operator-(const E& operand) {
-  return Negation(operand);
+  return Negation<E>(operand);
 }
 
 /// f applied to every stored value: `map(function, A(i, j))`. What is not stored stays absent, so f has to

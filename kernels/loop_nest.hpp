@@ -44,6 +44,7 @@ template <class T>
 struct ScalarOutput {
   static constexpr bool is_scalar = true;
   static constexpr bool is_located = false;
+  static constexpr bool is_independent = false;
   T* sum;
   bool* present;
 
@@ -77,7 +78,7 @@ template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
   constexpr char variable = Traits::order[Depth];
   constexpr bool outermost = Depth == 0;
-  constexpr bool independent = Traits::is_result_variable(Depth) && Output::is_located;
+  constexpr bool independent = Traits::is_result_variable(Depth) && Output::is_independent;
   const Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && decltype(stream)::ordered;

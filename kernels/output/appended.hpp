@@ -180,6 +180,7 @@ template <class T, int Loop>
 struct WorkspaceOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_located = true;
+  static constexpr bool is_independent = false;  // neighbours share a word of the workspace's bitmap
   DenseWorkspace<T>* workspace;
 
   template <class Traits, int Depth, class Env>
@@ -199,6 +200,7 @@ template <class Traits_, class Value, class Accumulate>
 struct AppendedOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_located = false;
+  static constexpr bool is_independent = false;
   using Piece = AppendedPiece<typename Traits_::result, Value>;
   using format = typename Piece::format;
   static constexpr auto level_names = Traits_::result::level_names;

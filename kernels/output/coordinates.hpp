@@ -27,6 +27,7 @@ template <class Traits_, class Value>
 struct CoordinateOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_located = false;
+  static constexpr bool is_independent = false;
   static constexpr auto names = Traits_::result::names;
 
   CoordinatePiece<Value, Traits_::result::format::order>* piece;

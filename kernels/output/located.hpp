@@ -16,6 +16,8 @@ template <class A, class T, bool Atomic, int K = 0>
 struct LocatedOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_located = true;
+  /// Each coordinate of a result variable has a place of its own, so that loops over it may vectorise.
+  static constexpr bool is_independent = true;
   using view_type = typename A::tensor_type::view_type;
 
   const view_type* view;

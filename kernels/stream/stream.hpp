@@ -229,8 +229,8 @@ class Intersection {
     }
   }
   SPOROS_INLINE void seek(std::int64_t c) {
-    if constexpr (A::iterates) a_.seek(c);
-    if constexpr (B::iterates) b_.seek(c);
+    if constexpr (A::has_walks) a_.seek(c);
+    if constexpr (B::has_walks) b_.seek(c);
     align();
   }
   template <class F>

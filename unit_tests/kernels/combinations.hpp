@@ -25,7 +25,8 @@ struct Letters {
 };
 
 /// The variables of a statement's tensors, a letter a mode: Notation<"ij", "ik", "kj"> is A(i,j) = B(i,k)
-/// C(k,j).
+/// C(k,j). A tensor that is read twice is one operand with two accesses: Notation<"ij", "ki,kj"> is A(i,j) =
+/// B(k,i) B(k,j).
 template <Letters Result, Letters... Operands>
 struct Notation {
   static constexpr std::string_view result = Result.view();
@@ -33,14 +34,28 @@ struct Notation {
   static constexpr std::array<std::string_view, sizeof...(Operands)> operands{Operands.view()...};
   static constexpr NameList variables = [] {
     NameList out;
-    for (const char name : Result.view()) out.push_new(name);
     const auto add = [&](std::string_view names) {
-      for (const char name : names) out.push_new(name);
+      for (const char name : names)
+        if (name != ',') out.push_new(name);
     };
+    add(Result.view());
     (add(Operands.view()), ...);
     return out;
   }();
 };
+
+/// The number of modes of a tensor with such accesses.
+constexpr std::size_t mode_count(std::string_view accesses) {
+  return std::min(accesses.find(','), accesses.size());
+}
+
+/// Calls visit(modes) for each access: "ki,kj" has two.
+template <class Visitor>
+constexpr void for_each_access_of(std::string_view accesses, const Visitor& visit) {
+  const std::size_t modes = mode_count(accesses);
+  for (std::size_t begin = 0; begin <= accesses.size(); begin += modes + 1)
+    visit(accesses.substr(begin, modes));
+}
 
 /// One point of the product; formats are places in the lists of their orders.
 template <int Operands>
@@ -83,25 +98,26 @@ struct Orders {
 /// Which formats of one operand can be read in which loop orders.
 template <class N, int Place>
 struct Readable {
-  static constexpr std::string_view modes = N::operands[static_cast<std::size_t>(Place)];
-  using formats = formats_of_order<modes.size()>;
+  static constexpr std::string_view accesses = N::operands[static_cast<std::size_t>(Place)];
+  using formats = formats_of_order<mode_count(accesses)>;
 
   /// A level that stores coordinates is reached through all levels above it.
   template <class F>
   static constexpr bool in_order(const NameList& order) {
-    for (std::size_t k = 0; k < F::mode_of_level.size(); ++k) {
-      if (F::properties[k].full) continue;
-      for (std::size_t above = 0; above < k; ++above)
-        if (order.find(modes[static_cast<std::size_t>(F::mode_of_level[above])]) >
-            order.find(modes[static_cast<std::size_t>(F::mode_of_level[k])]))
-          return false;
-    }
-    return true;
+    bool readable = true;
+    for_each_access_of(accesses, [&](std::string_view modes) {
+      const auto depth = [&](std::size_t level) {
+        return order.find(modes[static_cast<std::size_t>(F::mode_of_level[level])]);
+      };
+      for (std::size_t k = 0; k < F::mode_of_level.size(); ++k)
+        for (std::size_t above = 0; above < k && !F::properties[k].full; ++above)
+          readable = readable && depth(above) <= depth(k);
+    });
+    return readable;
   }
   template <class... F>
-  static constexpr auto list(int order, Formats<F...>) {
-    std::array<bool, sizeof...(F)> out{in_order<F>(Orders<N>::at(order))...};
-    return out;
+  static constexpr std::array<bool, sizeof...(F)> list(int order, Formats<F...>) {
+    return {in_order<F>(Orders<N>::at(order))...};
   }
 };
 

@@ -14,6 +14,8 @@
 ///     };
 ///     TEST(MatrixProduct, EqualsTheDenseOne) { check<MatrixProduct>(); }
 ///
+/// Statements under test stand in `namespace sporos::test`, in which `i`, `j`, ... are index variables.
+///
 /// By default a cross-section of the product runs. Compiled with SPOROS_TEST_PARTS=n and SPOROS_TEST_PART=p
 /// (0 to n-1), every n-th combination does, from the p-th on: the n programs together run all of them.
 #pragma once
@@ -88,8 +90,15 @@ std::string difference(const Reading<T>& result, const Oracle<T>& expected, bool
 }
 template <class TensorType, class T>
 std::string difference(const TensorType& result, const Oracle<T>& expected) {
-  return difference(read(result), expected, stores_nonzeros_alone<typename TensorType::format_type>,
-                    result.nnz());
+  using F = typename TensorType::format_type;
+  const std::string what = difference(read(result), expected, stores_nonzeros_alone<F>, result.nnz());
+  if (!what.empty()) return what;
+  try {
+    validate(result);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 /// The terms of a statement's result.
@@ -130,14 +139,23 @@ struct CombinationRun {
   static void run() {
     SCOPED_TRACE(str());
     std::uint64_t seed = 1;
-    for (const Case& c : cases({S::variables.names, static_cast<std::size_t>(S::variables.size)})) {
+    for (Case& c : cases({S::variables.names, static_cast<std::size_t>(S::variables.size)})) {
       seed += 100;
+      tie(c.sizes);
       const std::string what = run_case(c, seed, places{});
       EXPECT_EQ(what, "") << c.name;
     }
   }
 
  private:
+  /// Variables that stand at the same mode of a tensor have one extent.
+  static void tie(Sizes& sizes) {
+    for (const std::string_view operand : S::operands)
+      for_each_access_of(operand, [&](std::string_view modes) {
+        for (std::size_t mode = 0; mode < modes.size(); ++mode) sizes[modes[mode]] = sizes[operand[mode]];
+      });
+  }
+
   template <int... Place>
   static std::string run_case(const Case& c, std::uint64_t seed, std::integer_sequence<int, Place...>) {
     const auto operands = std::tuple(random_tensor<operand_format<Place>>(
