@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file packet.hpp
+/// A few values side by side that are computed with at once, and the transpose that gets rows into them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "../../core/inline.hpp"
+#include "../../core/value.hpp"
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define SPOROS_VECTOR_EXTENSION 1
+#endif
+
+namespace sporos::detail {
+
+/// Bytes of the widest vector that the code is compiled for.
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
+
+/// What a complex number consists of; a real one of itself.
+template <class T>
+struct RealPart {
+  using type = T;
+  static constexpr int parts = 1;
+};
+template <class T>
+  requires is_complex_v<T>
+struct RealPart<T> {
+  using type = typename T::value_type;
+  static constexpr int parts = 2;
+};
+template <class T>
+using real_part_t = typename RealPart<T>::type;
+
+/// N numbers in one register.
+template <class T, int N>
+struct Packet {
+#ifdef SPOROS_VECTOR_EXTENSION
+  typedef T Vector __attribute__((vector_size(N * sizeof(T))));
+#else
+  struct Vector {
+    T lane[N];
+    T& operator[](int at) { return lane[at]; }
+    const T& operator[](int at) const { return lane[at]; }
+  };
+#endif
+  Vector v;
+
+  SPOROS_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_INLINE void set(int lane, T x) { v[lane] = x; }
+  SPOROS_INLINE T get(int lane) const { return v[lane]; }
+
+  /// N numbers at any address; `plane` tells where imaginary parts lie, if there are.
+  SPOROS_INLINE void load(const T* from, std::ptrdiff_t /*plane*/) { std::memcpy(&v, from, sizeof v); }
+  SPOROS_INLINE void store(T* to, std::ptrdiff_t /*plane*/) const { std::memcpy(to, &v, sizeof v); }
+
+  /// this += a * b, lane by lane.
+  SPOROS_INLINE void add_product(const Packet& a, const Packet& b) {
+#ifdef SPOROS_VECTOR_EXTENSION
+    v += a.v * b.v;
+#else
+    for (int lane = 0; lane < N; ++lane) v[lane] += a.v[lane] * b.v[lane];
+#endif
+  }
+  /// this += a * b, the same b in every lane.
+  SPOROS_INLINE void add_product(const Packet& a, T b) {
+#ifdef SPOROS_VECTOR_EXTENSION
+    v += a.v * b;
+#else
+    for (int lane = 0; lane < N; ++lane) v[lane] += a.v[lane] * b;
+#endif
+  }
+};
+
+template <class T, int N>
+  requires is_complex_v<T>
+struct Packet<T, N> {
+  using Real = typename T::value_type;
+  using Part = Packet<Real, N>;
+  Part re, im;
+
+  SPOROS_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_INLINE void set(int lane, const T& x) {
+    re.set(lane, x.real());
+    im.set(lane, x.imag());
+  }
+  SPOROS_INLINE T get(int lane) const { return T(re.get(lane), im.get(lane)); }
+
+  SPOROS_INLINE void load(const Real* from, std::ptrdiff_t plane) {
+    re.load(from, 0);
+    im.load(from + plane, 0);
+  }
+  SPOROS_INLINE void store(Real* to, std::ptrdiff_t plane) const {
+    re.store(to, 0);
+    im.store(to + plane, 0);
+  }
+
+  SPOROS_INLINE void add_product(const Packet& a, const Packet& b) {
+#ifdef SPOROS_VECTOR_EXTENSION
+    re.v += a.re.v * b.re.v - a.im.v * b.im.v;
+    im.v += a.re.v * b.im.v + a.im.v * b.re.v;
+#else
+    for (int lane = 0; lane < N; ++lane) {
+      re.v[lane] += a.re.v[lane] * b.re.v[lane] - a.im.v[lane] * b.im.v[lane];
+      im.v[lane] += a.re.v[lane] * b.im.v[lane] + a.im.v[lane] * b.re.v[lane];
+    }
+#endif
+  }
+  SPOROS_INLINE void add_product(const Packet& a, const T& b) {
+#ifdef SPOROS_VECTOR_EXTENSION
+    re.v += a.re.v * b.real() - a.im.v * b.imag();
+    im.v += a.re.v * b.imag() + a.im.v * b.real();
+#else
+    for (int lane = 0; lane < N; ++lane) {
+      re.v[lane] += a.re.v[lane] * b.real() - a.im.v[lane] * b.imag();
+      im.v[lane] += a.re.v[lane] * b.imag() + a.im.v[lane] * b.real();
+    }
+#endif
+  }
+};
+
+/// One lane is the number itself.
+template <class T>
+struct Packet<T, 1> {
+  T v;
+  SPOROS_INLINE static Packet zero() { return Packet{T{}}; }
+  SPOROS_INLINE void set(int, const T& x) { v = x; }
+  SPOROS_INLINE T get(int) const { return v; }
+  SPOROS_INLINE void add_product(const Packet& a, const T& b) { v += a.v * b; }
+};
+template <class T>
+  requires is_complex_v<T>
+struct Packet<T, 1> {
+  T v;
+  SPOROS_INLINE static Packet zero() { return Packet{T{}}; }
+  SPOROS_INLINE void set(int, const T& x) { v = x; }
+  SPOROS_INLINE T get(int) const { return v; }
+  SPOROS_INLINE void add_product(const Packet& a, const T& b) { v += a.v * b; }
+};
+
+/// to[c * to_stride + r] = from[r * from_stride + c] for a block of 4 x 4.
+template <class T>
+SPOROS_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride) {
+#ifdef SPOROS_VECTOR_EXTENSION
+  typedef T Four __attribute__((vector_size(4 * sizeof(T))));
+  Four row[4];
+  for (int r = 0; r < 4; ++r) std::memcpy(&row[r], from + r * from_stride, sizeof(Four));
+  const Four low_01 = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+  const Four high_01 = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+  const Four low_23 = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+  const Four high_23 = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+  const Four column[4] = {__builtin_shufflevector(low_01, low_23, 0, 1, 4, 5),
+                          __builtin_shufflevector(high_01, high_23, 0, 1, 4, 5),
+                          __builtin_shufflevector(low_01, low_23, 2, 3, 6, 7),
+                          __builtin_shufflevector(high_01, high_23, 2, 3, 6, 7)};
+  for (int c = 0; c < 4; ++c) std::memcpy(to + c * to_stride, &column[c], sizeof(Four));
+#else
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 4; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+#endif
+}
+
+template <class T>
+inline constexpr bool transposes_in_registers = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns.
+template <class T>
+  requires transposes_in_registers<T>
+SPOROS_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
+                             std::ptrdiff_t columns, T* to, std::ptrdiff_t to_stride) {
+  std::ptrdiff_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    std::ptrdiff_t c = 0;
+    for (; c + 4 <= columns; c += 4)
+      transpose_4x4(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
+    for (; c < columns; ++c)
+      for (std::ptrdiff_t k = 0; k < 4; ++k) to[c * to_stride + r + k] = from[(r + k) * from_stride + c];
+  }
+  for (; r < rows; ++r)
+    for (std::ptrdiff_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+}
+
+/// Rows of values into columns of numbers of the accumulation type; a complex number's parts into two planes.
+template <class Acc, class Value>
+SPOROS_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
+                                   std::ptrdiff_t columns, real_part_t<Acc>* to, std::ptrdiff_t to_stride,
+                                   std::ptrdiff_t plane) {
+  if constexpr (std::is_same_v<Acc, Value> && transposes_in_registers<Acc>) {
+    transpose(from, from_stride, rows, columns, to, to_stride);
+  } else {
+    for (std::ptrdiff_t r = 0; r < rows; ++r)
+      for (std::ptrdiff_t c = 0; c < columns; ++c) {
+        const Acc x = static_cast<Acc>(from[r * from_stride + c]);
+        if constexpr (is_complex_v<Acc>) {
+          to[c * to_stride + r] = x.real();
+          to[c * to_stride + r + plane] = x.imag();
+        } else {
+          to[c * to_stride + r] = x;
+        }
+      }
+  }
+}
+
+/// The other way: columns of numbers into rows of values.
+template <class Acc, class Value>
+SPOROS_INLINE void columns_to_rows(const real_part_t<Acc>* from, std::ptrdiff_t from_stride,
+                                   std::ptrdiff_t plane, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                   Value* to, std::ptrdiff_t to_stride) {
+  if constexpr (std::is_same_v<Acc, Value> && transposes_in_registers<Acc>) {
+    transpose(from, from_stride, columns, rows, to, to_stride);
+  } else {
+    for (std::ptrdiff_t r = 0; r < rows; ++r)
+      for (std::ptrdiff_t c = 0; c < columns; ++c) {
+        if constexpr (is_complex_v<Acc>)
+          to[r * to_stride + c] =
+              static_cast<Value>(Acc(from[c * from_stride + r], from[c * from_stride + r + plane]));
+        else
+          to[r * to_stride + c] = static_cast<Value>(from[c * from_stride + r]);
+      }
+  }
+}
+
+}  // namespace sporos::detail

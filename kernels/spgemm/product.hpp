@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file product.hpp
+/// The whole product of two matrices by rows: what memory it takes, how rows are dealt to threads, and how
+/// their parts come together.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../core/error.hpp"
+#include "../../core/pool.hpp"
+#include "../../core/space.hpp"
+#include "../../formats/chunks.hpp"
+#include "operand.hpp"
+#include "rows.hpp"
+#include "similar_rows.hpp"
+
+namespace sporos::detail {
+
+/// A product's own arrays.
+template <class Value, class Position, class Coordinate>
+struct ProductArrays {
+  HostArray<Position> positions;      // [rows + 1]
+  HostArray<Coordinate> coordinates;  // [nnz]
+  HostArray<Value> values;            // [nnz]
+};
+
+/// Carves arrays, each aligned to a cache line, out of one block; with no block, only adds up what they take.
+class Carver {
+ public:
+  explicit Carver(std::byte* block) : block_(block) {}
+  template <class T>
+  T* take(std::int64_t count) {
+    std::byte* const at = block_ ? block_ + bytes_ : nullptr;
+    bytes_ += (count * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64;
+    return reinterpret_cast<T*>(at);
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* block_;
+  std::int64_t bytes_ = 0;
+};
+
+/// The arrays of a thread, for products of `columns` columns. What is large and rarely needed stands last.
+template <class Acc>
+RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns) {
+  using Limits = DiagonalLimits;
+  using Diagonals = DiagonalSpace<Acc>;
+  using Real = real_part_t<Acc>;
+  RowSpace<Acc> space;
+  space.marks_columns = (columns + 64 + 4095) / 4096 * 4096;
+  space.marks.columns = carver.take<std::uint8_t>(space.marks_columns);
+  space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
+  auto& diagonals = space.diagonals;
+  diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);
+  diagonals.b_columns = carver.take<std::int32_t>(Limits::products);
+  diagonals.begin = carver.take<std::uint32_t>(Limits::products + 1);
+  diagonals.a_at = carver.take<std::uint32_t>(Limits::products);
+  diagonals.b_at = carver.take<std::uint32_t>(Limits::products);
+  diagonals.slot = carver.take<std::uint32_t>(columns);
+  space.sums_bytes = columns * static_cast<std::int64_t>(sizeof(Packet<Acc, RowSpace<Acc>::most_lanes>));
+  space.sums = carver.take<std::byte>(space.sums_bytes);
+  diagonals.a_values = carver.take<Real>(Diagonals::planes * Diagonals::a_plane);
+  diagonals.b_values = carver.take<Real>(Diagonals::planes * Diagonals::b_plane);
+  diagonals.sums = carver.take<Real>(Diagonals::planes * Diagonals::sums_plane);
+  return space;
+}
+
+/// One product A * B.
+template <class Acc, HostSpace Space, class A, class B, class Value, class Position, class Coordinate>
+class Product {
+ public:
+  using Arrays = ProductArrays<Value, Position, Coordinate>;
+
+  Product(const A& a, const B& b) : a_(a), b_(b), block_(rows_in_block(a.rows)) {}
+
+  Arrays compute() {
+    Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
+    ends_ = result.positions.data() + 1;
+    result.positions.data()[0] = 0;
+    measure();
+    if (work_ == 0) {
+      std::fill(ends_, ends_ + a_.rows, Position{0});
+      result.coordinates = make_array<Coordinate>("sporos::coordinates", 0);
+      result.values = make_array<Value>("sporos::values", 0);
+      return result;
+    }
+    find_similar();
+    cut();
+    make_workers();
+    if (!in_one_pass(result)) in_two_passes(result);
+    for (auto& worker : workers_)
+      pool().keep(worker.block, std::min<std::int64_t>(space_bytes_, front_bytes_ + worker.space.clean_sums));
+    return result;
+  }
+
+ private:
+  /// Rows of a part of the work that a thread takes at a time.
+  struct Chunk {
+    std::int64_t begin = 0, end = 0;  ///< rows
+    std::int64_t bound = 0;           ///< elements at most
+    std::int64_t worker = 0;          ///< who computed it
+    std::int64_t at = 0;              ///< where in the worker's own arrays
+    std::int64_t size = 0;            ///< elements
+  };
+
+  struct Worker {
+    HostArray<std::byte> block;
+    RowSpace<Acc> space;
+    HostArray<Coordinate> coordinates;
+    HostArray<Value> values;
+  };
+
+  /// Products of each block of rows, and the elements that they can make.
+  void measure() {
+    const std::int64_t blocks = (a_.rows + block_ - 1) / block_;
+    products_.resize(static_cast<std::size_t>(blocks));
+    bounds_.resize(static_cast<std::size_t>(blocks));
+    const int chunks = chunks_for<Space>(a_.nnz(), 8);
+    for_each_chunk<Space>(chunks, [&](int chunk) {
+      const auto [first, last] = chunk_bounds(blocks, chunk, chunks);
+      for (std::int64_t block = first; block < last; ++block) {
+        std::int64_t products = 0, bound = 0;
+        const std::int64_t end = std::min(a_.rows, (block + 1) * block_);
+        for (std::int64_t row = block * block_; row < end; ++row) {
+          std::int64_t of_row = 0;
+          for (std::int64_t q = a_.begin(row); q < a_.begin(row + 1); ++q)
+            of_row += b_.length(a_.coordinates[q]);
+          products += of_row;
+          bound += std::min(of_row, b_.columns);
+        }
+        products_[static_cast<std::size_t>(block)] = products;
+        bounds_[static_cast<std::size_t>(block)] = bound;
+      }
+    });
+    for (std::size_t block = 0; block < products_.size(); ++block) {
+      work_ += products_[block];
+      bound_ += bounds_[block];
+    }
+  }
+
+  /// Runs of similar rows, cut at the same rows whatever the number of threads.
+  void find_similar() {
+    const auto find = [&](const auto& matrix, HostArray<std::uint8_t>& memory) {
+      memory = pool().array<std::uint8_t>("sporos::similar rows", 2 * matrix.rows);
+      const SimilarRows similar{memory.data(), memory.data() + matrix.rows};
+      constexpr std::int64_t rows_in_part = 48 * 256;
+      const std::int64_t parts = (matrix.rows + rows_in_part - 1) / rows_in_part;
+      for_each_chunk<Space>(static_cast<int>(parts), [&](int part) {
+        find_similar_rows(matrix, part * rows_in_part, std::min(matrix.rows, (part + 1) * rows_in_part),
+                          similar);
+      });
+      return similar;
+    };
+    similar_b_ = find(b_, memory_b_);
+    if (static_cast<const void*>(a_.coordinates) == static_cast<const void*>(b_.coordinates) &&
+        static_cast<const void*>(a_.positions) == static_cast<const void*>(b_.positions))
+      similar_a_ = similar_b_;
+    else
+      similar_a_ = find(a_, memory_a_);
+  }
+
+  /// Cuts the rows into chunks of equal work.
+  void cut() {
+    const std::int64_t threads = work_ < least_parallel_work ? 1 : Space().concurrency();
+    threads_ = threads;
+    const std::int64_t wanted =
+        threads == 1 ? 1 : std::clamp<std::int64_t>(work_ / least_work, 1, 64 * threads);
+    std::int64_t done = 0;
+    Chunk chunk;
+    for (std::size_t block = 0; block < products_.size(); ++block) {
+      done += products_[block];
+      chunk.bound += bounds_[block];
+      chunk.end = std::min(a_.rows, static_cast<std::int64_t>(block + 1) * block_);
+      const auto number = static_cast<std::int64_t>(chunks_.size()) + 1;
+      if (block + 1 == products_.size() || static_cast<double>(done) * static_cast<double>(wanted) >=
+                                               static_cast<double>(work_) * static_cast<double>(number)) {
+        chunks_.push_back(chunk);
+        chunk = Chunk{.begin = chunk.end, .end = chunk.end};
+      }
+    }
+    threads_ = std::min(threads_, static_cast<std::int64_t>(chunks_.size()));
+  }
+
+  void make_workers() {
+    Carver measuring(nullptr);
+    const auto measured = carve_row_space<Acc>(measuring, b_.columns);
+    space_bytes_ = measuring.bytes();
+    front_bytes_ = space_bytes_ - measured.sums_bytes;
+    workers_.resize(static_cast<std::size_t>(threads_));
+    for (auto& worker : workers_) {
+      worker.block = pool().reserve<std::byte>("sporos::row workspace", space_bytes_);
+      Carver carver(worker.block.data());
+      worker.space = carve_row_space<Acc>(carver, b_.columns);
+    }
+  }
+
+  /// Every row is computed once, into memory reserved for as many elements as there can be. The first thread
+  /// takes chunks from the front and appends to the result itself; the others take them from the back, into
+  /// memory of their own, and what they made is then copied behind.
+  /// @return false where that much memory cannot be reserved
+  bool in_one_pass(Arrays& result) {
+    constexpr std::int64_t bytes_each = sizeof(Value) + sizeof(Coordinate);
+    if (bound_ > pool().machine_bytes() / 2 / bytes_each) return false;
+    try {
+      std::int64_t largest = 0;
+      for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
+      for (std::size_t w = 0; w < workers_.size(); ++w) {
+        // Twice a fair share is enough for the others: who has no more room leaves the rest to the first.
+        const std::int64_t room =
+            w == 0 ? bound_
+                   : std::min(bound_, 2 * bound_ / static_cast<std::int64_t>(workers_.size()) + largest);
+        workers_[w].coordinates = pool().reserve<Coordinate>("sporos::coordinates", room + row_slack);
+        workers_[w].values = pool().reserve<Value>("sporos::values", room + row_slack);
+      }
+    } catch (const MemoryError&) {
+      for (auto& worker : workers_) worker.coordinates = {}, worker.values = {};
+      return false;
+    }
+
+    std::int64_t front = 0, back = static_cast<std::int64_t>(chunks_.size());
+    std::mutex guard;
+    for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
+      Worker& worker = workers_[static_cast<std::size_t>(w)];
+      const auto room = static_cast<std::int64_t>(worker.values.extent(0)) - row_slack;
+      RowProduct<Acc, A, B> rows(a_, b_, similar_a_, similar_b_, worker.space);
+      std::int64_t at = 0;
+      while (true) {
+        std::int64_t number = 0;
+        {
+          const std::lock_guard lock(guard);
+          if (front == back || (w > 0 && at + chunks_[static_cast<std::size_t>(back - 1)].bound > room))
+            break;
+          number = w == 0 ? front++ : --back;
+        }
+        Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
+        chunk.worker = w;
+        chunk.at = at;
+        chunk.size = rows.compute(chunk.begin, chunk.end, w == 0 ? at : 0, ends_,
+                                  worker.coordinates.data() + at, worker.values.data() + at);
+        at += chunk.size;
+      }
+    });
+
+    const std::int64_t size = total();
+    Worker& first = workers_[0];
+    for_each_chunk<Space>(threads_ == 1 ? 0 : static_cast<int>(chunks_.size()), [&](int number) {
+      const Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
+      if (chunk.worker == 0) return;
+      const Worker& worker = workers_[static_cast<std::size_t>(chunk.worker)];
+      copy_elements(worker, chunk, first.coordinates.data(), first.values.data());
+    });
+    for (std::size_t w = 1; w < workers_.size(); ++w) {
+      std::int64_t used = 0;
+      for (const Chunk& chunk : chunks_)
+        if (chunk.worker == static_cast<std::int64_t>(w)) used += chunk.size;
+      pool().keep(workers_[w].coordinates, used);
+      pool().keep(workers_[w].values, used);
+    }
+    result.coordinates = exactly("sporos::coordinates", first.coordinates, size);
+    result.values = exactly("sporos::values", first.values, size);
+    first.coordinates = {};
+    first.values = {};
+    return true;
+  }
+
+  /// Every row is computed twice: to count its elements, then to write them where they belong. Takes no
+  /// memory but the result's own and a chunk's.
+  void in_two_passes(Arrays& result) {
+    std::int64_t largest = 0;
+    for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
+    for (auto& worker : workers_) {
+      worker.coordinates = pool().reserve<Coordinate>("sporos::coordinates of rows", largest + row_slack);
+      worker.values = pool().reserve<Value>("sporos::values of rows", largest + row_slack);
+    }
+    const auto pass = [&](const auto& then) {
+      std::atomic<std::size_t> next{0};
+      for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
+        Worker& worker = workers_[static_cast<std::size_t>(w)];
+        RowProduct<Acc, A, B> rows(a_, b_, similar_a_, similar_b_, worker.space);
+        for (std::size_t number = next++; number < chunks_.size(); number = next++) {
+          Chunk& chunk = chunks_[number];
+          chunk.worker = w;
+          chunk.at = 0;
+          chunk.size =
+              rows.compute(chunk.begin, chunk.end, 0, ends_, worker.coordinates.data(), worker.values.data());
+          then(worker, chunk);
+        }
+      });
+    };
+    pass([](const Worker&, const Chunk&) {});
+    const std::int64_t size = total();
+    result.coordinates = pool().array<Coordinate>("sporos::coordinates", size);
+    result.values = pool().array<Value>("sporos::values", size);
+    pass([&](const Worker& worker, const Chunk& chunk) {
+      copy_elements(worker, chunk, result.coordinates.data(), result.values.data());
+    });
+    for (auto& worker : workers_) {
+      pool().keep(worker.coordinates, largest);
+      pool().keep(worker.values, largest);
+    }
+  }
+
+  /// The size of the result; each chunk learns its place.
+  std::int64_t total() {
+    std::int64_t size = 0;
+    places_.resize(chunks_.size());
+    for (std::size_t number = 0; number < chunks_.size(); ++number) {
+      places_[number] = size;
+      size += chunks_[number].size;
+    }
+    narrow<Position>(size, "the number of stored elements of a product");
+    return size;
+  }
+
+  /// A chunk's elements to their place in the result, and the ends of its rows from the chunk's to the
+  /// result's count.
+  void copy_elements(const Worker& worker, const Chunk& chunk, Coordinate* coordinates, Value* values) {
+    const std::int64_t to = places_[static_cast<std::size_t>(&chunk - chunks_.data())];
+    std::copy_n(worker.coordinates.data() + chunk.at, chunk.size, coordinates + to);
+    std::copy_n(worker.values.data() + chunk.at, chunk.size, values + to);
+    for (std::int64_t row = chunk.begin; row < chunk.end; ++row)
+      ends_[row] = static_cast<Position>(ends_[row] + static_cast<Position>(to));
+  }
+
+  /// An array of `size` elements that were written to the front of `reserved`. Small ones are copied, so that
+  /// they do not sit on a large reservation.
+  template <class T>
+  static HostArray<T> exactly(const std::string& label, const HostArray<T>& reserved, std::int64_t size) {
+    const HostArray<T> kept = pool().keep(reserved, size);
+    if (size * static_cast<std::int64_t>(sizeof(T)) >= Pool::smallest_block) return kept;
+    const HostArray<T> copy = make_array<T>(label, size);
+    std::copy_n(kept.data(), size, copy.data());
+    return copy;
+  }
+
+  static constexpr std::int64_t least_parallel_work = 20'000;  ///< products
+  static constexpr std::int64_t least_work = 4'000;            ///< products of a chunk
+
+  const A& a_;
+  const B& b_;
+  const std::int64_t block_;
+  Position* ends_ = nullptr;
+  std::vector<std::int64_t> products_, bounds_;
+  std::int64_t work_ = 0, bound_ = 0;
+  HostArray<std::uint8_t> memory_a_, memory_b_;
+  SimilarRows similar_a_, similar_b_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::int64_t> places_;
+  std::int64_t threads_ = 1;
+  std::vector<Worker> workers_;
+  std::int64_t space_bytes_ = 0, front_bytes_ = 0;
+};
+
+/// A * B by rows.
+/// @tparam Acc  the type in which products are formed and summed
+template <class Acc, HostSpace Space, class Value, class Position, class Coordinate, class A, class B>
+ProductArrays<Value, Position, Coordinate> multiply_rows(const A& a, const B& b) {
+  return Product<Acc, Space, A, B, Value, Position, Coordinate>(a, b).compute();
+}
+
+}  // namespace sporos::detail

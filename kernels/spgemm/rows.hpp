@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file rows.hpp
+/// Rows of the product one after the other, each by the way that its operands suggest.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "diagonals.hpp"
+#include "few.hpp"
+#include "marks.hpp"
+#include "operand.hpp"
+#include "packet.hpp"
+#include "scatter.hpp"
+#include "similar_rows.hpp"
+
+namespace sporos::detail {
+
+/// Rows in blocks: what is decided for several rows together is decided within a block, so that the result
+/// does not depend on how blocks are dealt to threads. 48 is a multiple of the groups that finite elements
+/// make.
+inline std::int64_t rows_in_block(std::int64_t rows) { return rows >= 4096 ? 48 : rows >= 256 ? 12 : 4; }
+
+/// Elements that computing a row may write behind its last one.
+inline constexpr std::int64_t row_slack = order_slack + 8;
+
+/// The arrays that one thread computes rows with. Those over the columns of B are zero as far as `clean`
+/// says.
+template <class Acc>
+struct RowSpace {
+  static constexpr int most_lanes = vector_bytes == 64 ? 8 : 4;
+
+  std::byte* sums;  // [columns of B] packets of up to most_lanes numbers
+  Marks marks;      // [columns of B]
+  DiagonalSpace<Acc> diagonals;
+  std::int64_t clean_sums = 0;   ///< bytes
+  std::int64_t clean_marks = 0;  ///< columns
+
+  /// Makes sure that `window` packets of Sum are zero and as many marks clear.
+  template <class Sum>
+  Sum* open(std::int64_t window) {
+    open_marks(window);
+    const std::int64_t bytes = window * static_cast<std::int64_t>(sizeof(Sum));
+    if (bytes > clean_sums) {
+      const std::int64_t more = std::min(2 * bytes, sums_bytes);
+      std::fill(sums + clean_sums, sums + more, std::byte{0});
+      clean_sums = more;
+    }
+    return reinterpret_cast<Sum*>(sums);
+  }
+  void open_marks(std::int64_t window) {
+    if (window <= clean_marks) return;
+    const std::int64_t more = std::min((2 * window + 4095) / 4096 * 4096, marks_columns);
+    std::fill(marks.columns + clean_marks, marks.columns + more, std::uint8_t{0});
+    std::fill(marks.words + clean_marks / 64, marks.words + more / 64, std::uint8_t{0});
+    clean_marks = more;
+  }
+
+  std::int64_t sums_bytes = 0;     ///< room
+  std::int64_t marks_columns = 0;  ///< room, a multiple of 4096
+};
+
+/// Computes rows of A * B.
+/// @tparam Acc  the type in which products are formed and summed
+template <class Acc, class A, class B>
+class RowProduct {
+ public:
+  RowProduct(const A& a, const B& b, const SimilarRows& similar_a, const SimilarRows& similar_b,
+             RowSpace<Acc>& space)
+      : a_(a),
+        b_(b),
+        similar_a_(similar_a),
+        similar_b_(similar_b),
+        space_(space),
+        diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
+        block_(rows_in_block(a.rows)),
+        last_safe_(b.nnz() - 4) {}
+
+  /// Rows begin to end - 1, one behind the other; `ends[r]` becomes the number of elements up to the end of
+  /// row r, counted from `from`.
+  /// @param columns,values  room for all products, and row_slack
+  /// @return the number of elements of all rows
+  template <class Position, class Coordinate, class Value>
+  std::int64_t compute(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
+                       Coordinate* columns, Value* values) {
+    std::int64_t size = 0;
+    for (std::int64_t row = begin; row < end;) {
+      const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
+      const auto [rows, elements] = next(row, block_end, columns + size, values + size);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        size += elements;
+        ends[row + r] = static_cast<Position>(from + size);
+      }
+      row += rows;
+    }
+    return size;
+  }
+
+ private:
+  using Done = typename DiagonalProduct<Acc, A, B>::Done;
+
+  /// The row and those behind it that go with it.
+  template <class Coordinate, class Value>
+  Done next(std::int64_t row, std::int64_t end, Coordinate* columns, Value* values) {
+    const std::int64_t begin = a_.begin(row), count = a_.length(row);
+    if (count == 0) return {1, 0};
+    const auto* const a_columns = a_.coordinates + begin;
+    if (count == 1) return {1, scale(static_cast<Acc>(a_.values[begin]), a_columns[0], columns, values)};
+    if (const std::int64_t rows = diagonals_.rows_from(row, end)) {
+      space_.open_marks(diagonals_.window());
+      return diagonals_.multiply(row, rows, columns, values);
+    }
+    const Reach reach = reach_of(a_columns, count, b_);
+    if (reach.products == 0) return {1, 0};
+    if (reach.products <= 8) {
+      const bool brief = reach.longest <= 4 && reach.last_begin <= last_safe_;
+      if (b_.columns < std::int64_t{1} << 28)
+        return {1, multiply_few<std::uint32_t, Acc, A>(a_.values + begin, a_columns, count, b_, brief,
+                                                       columns, values)};
+      return {1, multiply_few<std::uint64_t, Acc, A>(a_.values + begin, a_columns, count, b_, brief, columns,
+                                                     values)};
+    }
+    const int alike = static_cast<int>(std::min<std::int64_t>(similar_a_.same[row] + 1, end - row));
+    if (alike == 1 || reach.window > widest_group) return {1, by_scatter<1>(row, 1, reach, columns, values)};
+    if constexpr (RowSpace<Acc>::most_lanes == 8)
+      if (alike > 4) {
+        const int group = std::min(alike, 8);
+        return {group, by_scatter<8>(row, group, reach, columns, values)};
+      }
+    const int group = alike == 5 || alike == 6 ? 3 : std::min(alike, 4);
+    return {group, by_scatter<4>(row, group, reach, columns, values)};
+  }
+
+  template <int N, class Coordinate, class Value>
+  std::int64_t by_scatter(std::int64_t row, int group, const Reach& reach, Coordinate* columns,
+                          Value* values) {
+    auto* const sums = space_.template open<Packet<Acc, N>>(reach.window);
+    return multiply_by_scatter<Acc, N>(a_, row, group, b_, similar_b_, reach, sums, space_.marks, columns,
+                                       values);
+  }
+
+  /// One row of B times a number.
+  template <class Coordinate, class Value>
+  std::int64_t scale(Acc factor, typename A::coordinate_type row, Coordinate* columns, Value* values) const {
+    const std::int64_t begin = b_.begin(row), length = b_.length(row);
+    for (std::int64_t t = 0; t < length; ++t) columns[t] = static_cast<Coordinate>(b_.coordinates[begin + t]);
+    for (std::int64_t t = 0; t < length; ++t)
+      values[t] = static_cast<Value>(factor * static_cast<Acc>(b_.values[begin + t]));
+    return length;
+  }
+
+  /// Columns beyond which a packet each would not stay in the caches.
+  static constexpr std::int64_t widest_group = 1 << 14;
+
+  const A& a_;
+  const B& b_;
+  const SimilarRows similar_a_, similar_b_;
+  RowSpace<Acc>& space_;
+  DiagonalProduct<Acc, A, B> diagonals_;
+  const std::int64_t block_;
+  const std::int64_t last_safe_;  ///< 4 elements of B can be read from here on
+};
+
+}  // namespace sporos::detail
