@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -48,13 +47,14 @@ class InOrder {
     // The first piece is done before a thread is made: a small file needs none.
     if (pieces.one_piece(*workers.front())) {
       const ThreadSpread spread;
+      threads.reserve(workers.size());
       try {
         for (std::size_t other = 1; other < workers.size(); ++other)
           threads.emplace_back([&pieces, spread, &worker = *workers[other]] {
             spread.apply();
             pieces.all(worker);
           });
-      } catch (const std::system_error&) {
+      } catch (const std::exception&) {
         // The system gives no more threads; those that there are do all the work.
       }
       pieces.all(*workers.front());

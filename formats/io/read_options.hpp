@@ -58,8 +58,8 @@ inline bool peek_line(TextSource& source, std::string_view& line) {
 /// The threads worth starting for a text.
 inline int worker_count(const TextSource& source, const ReadOptions& options) {
   const int threads = options.threads > 0 ? options.threads : default_threads();
-  const std::int64_t bytes = source.file_bytes();
-  if (bytes <= 0 || source.compressed()) return threads;
+  const std::int64_t bytes = source.file_bytes() * (source.compressed() ? 20 : 1);
+  if (bytes <= 0) return threads;
   const std::int64_t blocks =
       bytes / static_cast<std::int64_t>(options.block_bytes > 0 ? options.block_bytes : 1) + 1;
   return blocks < threads ? static_cast<int>(blocks) : threads;
