@@ -18,6 +18,7 @@
 #include "../core/statement.hpp"
 #include "../formats/assemble.hpp"
 #include "compute_type.hpp"
+#include "dispatch.hpp"
 #include "lower.hpp"
 #include "output/appended.hpp"
 #include "output/coordinates.hpp"
@@ -346,8 +347,13 @@ void run(const Statement<Result, Right, Order>& statement) {
   if constexpr (detail::first_contradiction(accesses_of<Right>{}) < 0) {
     expect_kokkos();
     const Kokkos::Profiling::ScopedRegion region(statement.str());
-    const detail::Run<Result, Right, Order> run(statement);
-    run();
+    if (run_specialised(statement)) return;
+    using Tensor = typename Result::tensor_type;
+    constexpr bool nest_runs = HostSpace<typename Tensor::space_type> || Tensor::format_type::is_dense;
+    if constexpr (nest_runs || !has_specialised_kernel<Statement<Result, Right, Order>>) {
+      const detail::Run<Result, Right, Order> run(statement);
+      run();
+    }
   }
 }
 

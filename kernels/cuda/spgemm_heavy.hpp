@@ -67,8 +67,9 @@ __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
 }
 
 /// before[word], and the size of the row: one block a row.
-__global__ inline void __launch_bounds__(HeavyConfig::threads)
-    rank_heavy_kernel(const std::int32_t* members, HeavyRows heavy, std::int32_t* sizes) {
+template <class Size>
+__global__ __launch_bounds__(HeavyConfig::threads) void rank_heavy_kernel(const std::int32_t* members,
+                                                                          HeavyRows heavy, Size* sizes) {
   __shared__ std::int32_t warp_totals[HeavyConfig::warps];
   const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;
   std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;
@@ -143,7 +144,7 @@ void for_each_heavy_batch(const Kokkos::Cuda& space, const RowArguments<MatrixA,
     zero(space, heavy.bits, batch.count * heavy.words);
     launch(space, "sporos::spgemm mark", &mark_heavy_kernel<MatrixA, MatrixB>, grid, HeavyConfig::threads, 0,
            batch, heavy);
-    launch(space, "sporos::spgemm rank", &rank_heavy_kernel, batch.count, HeavyConfig::threads, 0, batch.members,
+    launch(space, "sporos::spgemm rank", &rank_heavy_kernel<std::int32_t>, batch.count, HeavyConfig::threads, 0, batch.members,
            heavy, sizes);
     work(batch, grid);
   }

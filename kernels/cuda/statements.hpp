@@ -97,6 +97,15 @@ inline constexpr bool runs_on_gpu =
       return (std::is_same_v<typename Accesses::tensor_type::memory_space, Memory> && ...);
     }(accesses_of<typename S::right_type>{});
 
+/// Whether a statement kernel computes statements of type S: looked into on the GPU only.
+template <class Kernel, class S>
+constexpr bool matches() {
+  if constexpr (runs_on_gpu<S>)
+    return Kernel::template computes<S>();
+  else
+    return false;
+}
+
 template <class S>
 using compute_of = compute_t<typename S::result_type, typename S::right_type>;
 
@@ -157,28 +166,33 @@ class NewCsr {
 
 /// y(i) = A(i, j) * x(j), A in CSR: spmv.hpp.
 struct SpmvStatement {
+  template <class Result, class A, class X>
+  static constexpr bool fits() {
+    if constexpr (detail::is_csr<typename A::format> && std::is_same_v<typename X::format, DenseVector>)
+      return A::names[0] == Result::names[0] && A::names[1] == X::names[0] && A::names[0] != A::names[1];
+    else
+      return false;
+  }
   /// Which of two factors is the matrix; -1 where the product is no such one.
   template <class S, class Operands = detail::ListOf<detail::factors_of<typename S::right_type>>>
   static constexpr int matrix_place() {
     if constexpr (Operands::size == 2) {
       using Result = typename S::result_type;
       if constexpr (std::is_same_v<typename Result::format, DenseVector>) {
-        constexpr auto fits = []<class A, class X>() {
-          if constexpr (detail::is_csr<typename A::format> && std::is_same_v<typename X::format, DenseVector>)
-            return A::names[0] == Result::names[0] && A::names[1] == X::names[0] && A::names[0] != A::names[1];
-          else
-            return false;
-        };
         using First = typename Operands::template at<0>;
         using Second = typename Operands::template at<1>;
-        if (fits.template operator()<First, Second>()) return 0;
-        if (fits.template operator()<Second, First>()) return 1;
+        if (fits<Result, First, Second>()) return 0;
+        if (fits<Result, Second, First>()) return 1;
       }
     }
     return -1;
   }
   template <class S>
-  static constexpr bool matches = detail::runs_on_gpu<S> && matrix_place<S>() >= 0;
+  static constexpr bool computes() {
+    return matrix_place<S>() >= 0;
+  }
+  template <class S>
+  static constexpr bool matches = detail::matches<SpmvStatement, S>();
 
   template <class S>
   static bool run(const S& statement) {
@@ -246,18 +260,18 @@ struct SddmmStatement {
                           typename Operands::template at<places<S>().columns>::value_type>;
   }
   template <class S>
-  static constexpr bool found() {
+  static constexpr bool computes() {
     if constexpr (places<S>().pattern >= 0)
       return same_dense_values<S>();
     else
       return false;
   }
   template <class S>
-  static constexpr bool matches = detail::runs_on_gpu<S> && found<S>();
+  static constexpr bool matches = detail::matches<SddmmStatement, S>();
 
   template <class S>
   static bool run(const S& statement) {
-    constexpr Places at = places<S>();
+    static constexpr Places at = places<S>();
     constexpr char i = S::result_type::names[0];
     constexpr char j = S::result_type::names[1];
     const auto& pattern = detail::factor<at.pattern>(statement.right()).tensor();
@@ -333,11 +347,15 @@ struct MttkrpStatement {
     return out;
   }
   template <class S>
-  static constexpr bool matches = detail::runs_on_gpu<S> && places<S>().tensor >= 0;
+  static constexpr bool computes() {
+    return places<S>().tensor >= 0;
+  }
+  template <class S>
+  static constexpr bool matches = detail::matches<MttkrpStatement, S>();
 
   template <class S>
   static bool run(const S& statement) {
-    constexpr Places at = places<S>();
+    static constexpr Places at = places<S>();
     const auto& tensor = detail::factor<at.tensor>(statement.right()).tensor();
     using Tensor = std::remove_cvref_t<decltype(tensor)>;
     using T = typename Tensor::value_type;
@@ -418,6 +436,14 @@ struct MttkrpStatement {
 
 /// A(i, j) = B(i, k) * C(k, j), all in CSR: spgemm.hpp.
 struct SpgemmStatement {
+  template <class Result, class B, class C>
+  static constexpr bool fits() {
+    if constexpr (detail::is_csr<typename B::format> && detail::is_csr<typename C::format>)
+      return B::names[0] == Result::names[0] && B::names[1] == C::names[0] && C::names[1] == Result::names[1] &&
+             Result::names[0] != Result::names[1] && !Result::names.contains(B::names[1]);
+    else
+      return false;
+  }
   template <class S, class Operands = detail::ListOf<detail::factors_of<typename S::right_type>>>
   static constexpr int left_place() {
     if constexpr (Operands::size == 2) {
@@ -425,24 +451,20 @@ struct SpgemmStatement {
       using Value = typename Result::value_type;
       if constexpr (detail::is_csr<typename Result::format> && std::is_same_v<detail::compute_of<S>, Value> &&
                     !std::is_same_v<Value, bool>) {
-        constexpr auto fits = []<class B, class C>() {
-          if constexpr (detail::is_csr<typename B::format> && detail::is_csr<typename C::format>)
-            return B::names[0] == Result::names[0] && B::names[1] == C::names[0] &&
-                   C::names[1] == Result::names[1] && Result::names[0] != Result::names[1] &&
-                   !Result::names.contains(B::names[1]);
-          else
-            return false;
-        };
         using First = typename Operands::template at<0>;
         using Second = typename Operands::template at<1>;
-        if (fits.template operator()<First, Second>()) return 0;
-        if (fits.template operator()<Second, First>()) return 1;
+        if (fits<Result, First, Second>()) return 0;
+        if (fits<Result, Second, First>()) return 1;
       }
     }
     return -1;
   }
   template <class S>
-  static constexpr bool matches = detail::runs_on_gpu<S> && left_place<S>() >= 0;
+  static constexpr bool computes() {
+    return left_place<S>() >= 0;
+  }
+  template <class S>
+  static constexpr bool matches = detail::matches<SpgemmStatement, S>();
 
   template <class S>
   static bool run(const S& statement) {
@@ -521,14 +543,24 @@ struct AddStatement {
     else
       return detail::is_csr<typename A::format> && A::names == Result::names && A::names[0] != A::names[1];
   }
-  template <class S, class E>
-  static constexpr bool is_sum_of_two = false;
   template <class S, class L, class R>
-  static constexpr bool is_sum_of_two<S, Sum<L, R>> =
-      detail::is_csr<typename S::result_type::format> && is_term<S, L>() && is_term<S, R>() &&
-      !std::is_same_v<typename S::result_type::value_type, bool>;
+  static constexpr bool is_sum_of_two(const Sum<L, R>*) {
+    return is_term<S, L>() && is_term<S, R>();
+  }
   template <class S>
-  static constexpr bool matches = detail::runs_on_gpu<S> && is_sum_of_two<S, typename S::right_type>;
+  static constexpr bool is_sum_of_two(const void*) {
+    return false;
+  }
+  template <class S>
+  static constexpr bool computes() {
+    using Result = typename S::result_type;
+    if constexpr (detail::is_csr<typename Result::format> && !std::is_same_v<typename Result::value_type, bool>)
+      return is_sum_of_two<S>(static_cast<const typename S::right_type*>(nullptr));
+    else
+      return false;
+  }
+  template <class S>
+  static constexpr bool matches = detail::matches<AddStatement, S>();
 
   template <class S>
   static bool run(const S& statement) {

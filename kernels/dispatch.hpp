@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file dispatch.hpp
+/// Specialised kernels in place of the loop nest, where the types of a statement say that one computes it.
+///
+/// A specialised kernel is a type K that says, for a statement of type S,
+///
+///     K::matches<S>        whether it computes the statement, by formats, variables, values, space alone
+///     K::run(statement)    computes it, and returns true; or returns false, with nothing changed, where it
+///                          finds at run time that it does not: then the loop nest runs
+///
+/// To add one, put it into the list below. A statement type with `is_generic` set runs through the nest always.
+#pragma once
+
+#include <type_traits>
+
+#include "../core/statement.hpp"
+
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+#include "cuda/statements.hpp"
+#endif
+
+namespace sporos {
+
+/// The specialised kernels, first match first.
+using SpecialisedKernels = TypeList<
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+    cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement, cuda::AddStatement
+#endif
+    >;
+
+namespace detail {
+
+template <class S>
+inline constexpr bool is_generic = requires { requires S::is_generic; };
+
+template <class S, class... Kernels>
+constexpr bool any_matches(TypeList<Kernels...>) {
+  return (Kernels::template matches<S> || ...);
+}
+
+template <class Kernel, class S>
+bool try_kernel(const S& statement) {
+  if constexpr (Kernel::template matches<S>)
+    return Kernel::run(statement);
+  else
+    return false;
+}
+template <class S, class... Kernels>
+bool try_kernels(const S& statement, TypeList<Kernels...>) {
+  return (try_kernel<Kernels>(statement) || ...);
+}
+
+}  // namespace detail
+
+/// Whether a specialised kernel may compute statements of type S.
+template <class S>
+inline constexpr bool has_specialised_kernel =
+    !detail::is_generic<S> && detail::any_matches<S>(SpecialisedKernels{});
+
+/// Computes a statement by a specialised kernel; false, with nothing changed, where none does.
+template <class S>
+bool run_specialised(const S& statement) {
+  if constexpr (has_specialised_kernel<S>)
+    return detail::try_kernels(statement, SpecialisedKernels{});
+  else
+    return false;
+}
+
+}  // namespace sporos

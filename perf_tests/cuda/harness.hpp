@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file harness.hpp
+/// What the benchmarks on the GPU share: matrices, time by device events, cuSPARSE's handle.
+#pragma once
+
+#include <benchmark/benchmark.h>
+#include <cuda_runtime.h>
+#include <cusparse.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <sporos/sporos.hpp>
+#include <string>
+#include <vector>
+
+namespace sporos::perf {
+
+using Csr = CSR<std::int32_t, std::int32_t>;
+template <class Value>
+using DeviceCsr = Tensor<Value, Csr, Cuda>;
+
+inline void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw StateError(text(what, ": ", cudaGetErrorString(status)));
+}
+inline void check(cusparseStatus_t status, const char* what) {
+  if (status != CUSPARSE_STATUS_SUCCESS) throw StateError(text(what, ": ", cusparseGetErrorString(status)));
+}
+
+inline cusparseHandle_t cusparse() {
+  static cusparseHandle_t handle = [] {
+    cusparseHandle_t made = nullptr;
+    check(cusparseCreate(&made), "cusparseCreate");
+    check(cusparseSetStream(made, Kokkos::Cuda().cuda_stream()), "cusparseSetStream");
+    return made;
+  }();
+  return handle;
+}
+
+template <class Value>
+inline constexpr cudaDataType data_type = std::is_same_v<Value, float> ? CUDA_R_32F : CUDA_R_64F;
+
+template <class Value>
+cusparseSpMatDescr_t describe(const DeviceCsr<Value>& a) {
+  cusparseSpMatDescr_t out = nullptr;
+  check(cusparseCreateCsr(&out, a.extent(0), a.extent(1), a.nnz(), a.template level<1>().positions.data(),
+                          a.template level<1>().coordinates.data(), a.values().data(), CUSPARSE_INDEX_32I,
+                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
+        "cusparseCreateCsr");
+  return out;
+}
+
+/// One iteration is `batch` calls of `work` between two events; its time is that of one call.
+template <class Work>
+void measure(benchmark::State& state, int batch, const Work& work) {
+  const cudaStream_t stream = Kokkos::Cuda().cuda_stream();
+  cudaEvent_t begin = nullptr;
+  cudaEvent_t end = nullptr;
+  check(cudaEventCreate(&begin), "cudaEventCreate");
+  check(cudaEventCreate(&end), "cudaEventCreate");
+  work();
+  check(cudaStreamSynchronize(stream), "warming up");
+  for (auto _ : state) {
+    check(cudaEventRecord(begin, stream), "cudaEventRecord");
+    for (int call = 0; call < batch; ++call) work();
+    check(cudaEventRecord(end, stream), "cudaEventRecord");
+    check(cudaEventSynchronize(end), "cudaEventSynchronize");
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+    state.SetIterationTime(static_cast<double>(milliseconds) * 1e-3 / batch);
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+}
+
+/// The largest difference of two arrays on the device, over the largest entry of the second.
+template <class Value, class OtherValue>
+double difference(const Array<Value, cuda::Memory>& a, const Array<OtherValue, cuda::Memory>& b) {
+  const auto x = copy_array<Kokkos::HostSpace>(a);
+  const auto y = copy_array<Kokkos::HostSpace>(b);
+  double most = 0;
+  double largest = 1e-300;
+  if (x.extent(0) != y.extent(0)) return 1e300;
+  for (std::size_t at = 0; at < x.extent(0); ++at) {
+    most = std::max(most, std::abs(static_cast<double>(x(at)) - static_cast<double>(y(at))));
+    largest = std::max(largest, std::abs(static_cast<double>(y(at))));
+  }
+  return most / largest;
+}
+
+inline auto add(const std::string& name, const std::function<void(benchmark::State&)>& run, int iterations) {
+  return benchmark::RegisterBenchmark(name.c_str(), run)
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->Iterations(iterations);
+}
+
+/// A matrix row by row, in ascending order of columns.
+class CsrMaker {
+ public:
+  CsrMaker(std::int64_t rows, std::int64_t columns) : extents_{rows, columns}, positions_{0} {}
+  void put(std::int64_t column) { coordinates_.push_back(static_cast<std::int32_t>(column)); }
+  void end_row() { positions_.push_back(static_cast<std::int32_t>(coordinates_.size())); }
+
+  template <class Value>
+  DeviceCsr<Value> make() const {
+    std::mt19937 draw(3);
+    std::vector<Value> values(coordinates_.size());
+    for (auto& value : values) value = static_cast<Value>(0.5 + static_cast<double>(draw()) / 4294967296.0);
+    auto& self = const_cast<CsrMaker&>(*this);
+    return wrap<Csr, Host>(trusted, extents_, static_cast<std::int64_t>(values.size()), self.positions_.data(),
+                           self.coordinates_.data(), values.data())
+        .template copy_to<Cuda>();
+  }
+
+ private:
+  Extents<2> extents_;
+  std::vector<std::int32_t> positions_;
+  std::vector<std::int32_t> coordinates_;
+};
+
+/// The Laplacian of a grid of n^3 points: 7 points where `reach` is false, else 27.
+inline CsrMaker laplacian(std::int64_t n, bool corners) {
+  CsrMaker out(n * n * n, n * n * n);
+  for (std::int64_t z = 0; z < n; ++z)
+    for (std::int64_t y = 0; y < n; ++y)
+      for (std::int64_t x = 0; x < n; ++x) {
+        for (std::int64_t c = -1; c <= 1; ++c)
+          for (std::int64_t b = -1; b <= 1; ++b)
+            for (std::int64_t a = -1; a <= 1; ++a) {
+              if (!corners && std::abs(a) + std::abs(b) + std::abs(c) > 1) continue;
+              if (x + a < 0 || x + a >= n || y + b < 0 || y + b >= n || z + c < 0 || z + c >= n) continue;
+              out.put(((z + c) * n + y + b) * n + x + a);
+            }
+        out.end_row();
+      }
+  return out;
+}
+
+/// Rows of distinct, sorted columns from a generator of (row, column).
+template <class Draw>
+CsrMaker from_pairs(std::int64_t rows, std::int64_t columns, std::int64_t count, const Draw& draw) {
+  std::vector<std::vector<std::int32_t>> lists(static_cast<std::size_t>(rows));
+  for (std::int64_t at = 0; at < count; ++at) {
+    const auto [row, column] = draw();
+    lists[static_cast<std::size_t>(row)].push_back(static_cast<std::int32_t>(column));
+  }
+  CsrMaker out(rows, columns);
+  for (auto& list : lists) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    for (const auto column : list) out.put(column);
+    out.end_row();
+  }
+  return out;
+}
+
+inline CsrMaker rmat(int scale, std::int64_t count) {
+  std::mt19937_64 random(11);
+  const std::int64_t n = std::int64_t{1} << scale;
+  return from_pairs(n, n, count, [&] {
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+    for (int bit = 0; bit < scale; ++bit) {
+      const double x = static_cast<double>(random() >> 11) * 0x1p-53;  // a = 0.57, b = c = 0.19, d = 0.05
+      row = 2 * row + (x >= 0.76 ? 1 : 0);
+      column = 2 * column + (x >= 0.57 && x < 0.76 ? 1 : x >= 0.95 ? 1 : 0);
+    }
+    return std::pair(row, column);
+  });
+}
+
+inline CsrMaker uniform(std::int64_t rows, std::int64_t columns, std::int64_t count) {
+  std::mt19937_64 random(12);
+  return from_pairs(rows, columns, count, [&] {
+    return std::pair(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows)),
+                     static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(columns)));
+  });
+}
+
+/// Four rows hold a quarter of all nonzeros.
+inline CsrMaker few_long_rows(std::int64_t rows, std::int64_t count) {
+  std::mt19937_64 random(13);
+  return from_pairs(rows, rows, count, [&] {
+    const std::uint64_t x = random();
+    const auto row = x % 4 == 0 ? static_cast<std::int64_t>(x / 4 % 4) * (rows / 4) + rows / 8
+                                : static_cast<std::int64_t>(x / 4 % static_cast<std::uint64_t>(rows));
+    return std::pair(row, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows)));
+  });
+}
+
+void add_spmv();
+void add_sddmm();
+void add_mttkrp();
+void add_spgemm();
+void add_sums();
+
+}  // namespace sporos::perf

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file spgemm.cpp
+/// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, time with memory fetched for each
+/// product, and the memory beside A and the result (`workspace_bytes`).
+#include "harness.hpp"
+
+namespace sporos::perf {
+
+namespace {
+
+using namespace sporos::indices;
+
+constexpr auto operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+/// One product by cuSPARSE in buffers that are fetched as they are asked for, and may be kept.
+template <class Value>
+class Peer {
+ public:
+  Peer(const DeviceCsr<Value>& a, cusparseSpGEMMAlg_t algorithm) : a_(a), algorithm_(algorithm) {}
+
+  void release() {
+    for (auto& buffer : buffers_) buffer = {};
+    coordinates_ = {};
+    values_ = {};
+    positions_ = {};
+  }
+  double workspace_bytes() const {
+    double sum = 0;
+    for (const auto& buffer : buffers_) sum += static_cast<double>(buffer.extent(0));
+    return sum;
+  }
+  const Array<Value, cuda::Memory>& values() const { return values_; }
+
+  void operator()() {
+    const auto rows = a_.extent(0);
+    fit(positions_, rows + 1);
+    const auto left = describe(a_);
+    const auto right = describe(a_);
+    cusparseSpMatDescr_t product = nullptr;
+    check(cusparseCreateCsr(&product, rows, a_.extent(1), 0, positions_.data(), nullptr, nullptr,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
+          "cusparseCreateCsr");
+    cusparseSpGEMMDescr_t plan = nullptr;
+    check(cusparseSpGEMM_createDescr(&plan), "cusparseSpGEMM_createDescr");
+    const Value one{1};
+    const Value zero{0};
+    std::size_t size = 0;
+    const auto estimate = [&](void* buffer) {
+      check(cusparseSpGEMM_workEstimation(cusparse(), operation, operation, &one, left, right, &zero, product,
+                                          data_type<Value>, algorithm_, plan, &size, buffer),
+            "cusparseSpGEMM_workEstimation");
+    };
+    estimate(nullptr);
+    fit(buffers_[0], size);
+    estimate(buffers_[0].data());
+    if (algorithm_ != CUSPARSE_SPGEMM_ALG1) {
+      std::size_t size3 = 0;
+      check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
+                                          data_type<Value>, algorithm_, plan, 0.2F, &size3, nullptr, nullptr),
+            "cusparseSpGEMM_estimateMemory");
+      fit(buffers_[2], size3);
+      check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
+                                          data_type<Value>, algorithm_, plan, 0.2F, &size3, buffers_[2].data(),
+                                          &size),
+            "cusparseSpGEMM_estimateMemory");
+    } else {
+      check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
+                                   data_type<Value>, algorithm_, plan, &size, nullptr),
+            "cusparseSpGEMM_compute");
+    }
+    fit(buffers_[1], size);
+    check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
+                                 data_type<Value>, algorithm_, plan, &size, buffers_[1].data()),
+          "cusparseSpGEMM_compute");
+    std::int64_t found_rows = 0;
+    std::int64_t found_columns = 0;
+    std::int64_t nonzeros = 0;
+    check(cusparseSpMatGetSize(product, &found_rows, &found_columns, &nonzeros), "cusparseSpMatGetSize");
+    fit(coordinates_, nonzeros);
+    fit(values_, nonzeros);
+    check(cusparseCsrSetPointers(product, positions_.data(), coordinates_.data(), values_.data()),
+          "cusparseCsrSetPointers");
+    check(cusparseSpGEMM_copy(cusparse(), operation, operation, &one, left, right, &zero, product, data_type<Value>,
+                              algorithm_, plan),
+          "cusparseSpGEMM_copy");
+    cusparseSpGEMM_destroyDescr(plan);
+    cusparseDestroySpMat(left);
+    cusparseDestroySpMat(right);
+    cusparseDestroySpMat(product);
+  }
+
+ private:
+  template <class T, class Size>
+  static void fit(Array<T, cuda::Memory>& array, Size count) {
+    if (array.extent(0) == static_cast<std::size_t>(count)) return;
+    array = {};
+    array = make_array<T, cuda::Memory>("buffer", static_cast<std::int64_t>(count));
+  }
+
+  DeviceCsr<Value> a_;
+  cusparseSpGEMMAlg_t algorithm_;
+  Array<char, cuda::Memory> buffers_[3];
+  Array<std::int32_t, cuda::Memory> positions_;
+  Array<std::int32_t, cuda::Memory> coordinates_;
+  Array<Value, cuda::Memory> values_;
+};
+
+template <class Value>
+void add_matrix(const std::string& matrix, const CsrMaker& maker) {
+  const auto a = maker.make<Value>();
+  const std::string tail = "/" + matrix + "/" + std::string(value_name<Value>());
+  using View = cuda::CsrView<Value, std::int32_t, std::int32_t>;
+  using Product = cuda::Spgemm<Value, View, View, View>;
+  const auto workspace = std::make_shared<cuda::SpgemmWorkspace>();
+  const auto view = cuda::detail::csr_view(a);
+
+  const auto multiply = [=](auto& c) {  // into memory that is kept
+    Product product(Kokkos::Cuda(), view, view, *workspace);
+    const std::int64_t nonzeros = product.count(c.positions.data());
+    if (static_cast<std::int64_t>(c.coordinates.extent(0)) != nonzeros) {
+      c.coordinates = make_array<std::int32_t, cuda::Memory>("coordinates", nonzeros);
+      c.values = make_array<Value, cuda::Memory>("values", nonzeros);
+    }
+    product.fill(View{view.rows, view.columns, nonzeros, c.positions.data(), c.coordinates.data(), c.values.data()});
+    return product.products();
+  };
+  struct Kept {
+    Array<std::int32_t, cuda::Memory> positions;
+    Array<std::int32_t, cuda::Memory> coordinates;
+    Array<Value, cuda::Memory> values;
+  };
+  add("spgemm/sporos" + tail,
+      [=](benchmark::State& state) {
+        Kept c{make_array<std::int32_t, cuda::Memory>("positions", a.extent(0) + 1), {}, {}};
+        std::int64_t products = 0;
+        measure(state, 1, [&] { products = multiply(c); });
+        state.counters["products_per_second"] = benchmark::Counter(
+            static_cast<double>(products), benchmark::Counter::kIsIterationInvariantRate);
+        state.counters["nonzeros"] = static_cast<double>(c.values.extent(0));
+        state.counters["workspace_bytes"] = static_cast<double>(workspace->size());
+        workspace->release();
+      },
+      5);
+  add("spgemm/sporos_statement_fresh_memory" + tail,
+      [=](benchmark::State& state) {
+        DeviceCsr<Value> c(a.extents());
+        measure(state, 1, [&] {
+          cuda::shared_workspace<cuda::SpgemmWorkspace>().release();
+          c = DeviceCsr<Value>(a.extents());
+          c(i, j) = a(i, k) * a(k, j);
+        });
+      },
+      3);
+  for (const auto& [name, algorithm] :
+       {std::pair("cusparse_alg1", CUSPARSE_SPGEMM_ALG1), std::pair("cusparse_alg2", CUSPARSE_SPGEMM_ALG2),
+        std::pair("cusparse_alg3", CUSPARSE_SPGEMM_ALG3)})
+    for (const bool fresh : {false, true})
+      add("spgemm/" + std::string(name) + (fresh ? "_fresh_memory" : "") + tail,
+          [=, algorithm = algorithm](benchmark::State& state) {
+            try {
+              Peer<Value> peer(a, algorithm);
+              measure(state, 1, [&] {
+                if (fresh) peer.release();
+                peer();
+              });
+              state.counters["nonzeros"] = static_cast<double>(peer.values().extent(0));
+              state.counters["workspace_bytes"] = peer.workspace_bytes();
+              if (!fresh) {
+                const DeviceCsr<Value> c(a.extents());
+                c(i, j) = a(i, k) * a(k, j);
+                state.counters["difference"] = difference(c.values(), peer.values());
+                cuda::shared_workspace<cuda::SpgemmWorkspace>().release();
+              }
+            } catch (const std::exception& failure) {
+              state.SkipWithError(failure.what());
+            }
+          },
+          3);
+}
+
+}  // namespace
+
+void add_spgemm() {
+  add_matrix<double>("laplacian7_80", laplacian(80, false));
+  add_matrix<double>("laplacian27_45", laplacian(45, true));
+  add_matrix<double>("rmat_16_500k", rmat(16, 500'000));
+  add_matrix<float>("rmat_16_500k", rmat(16, 500'000));
+  add_matrix<double>("laplacian7_128", laplacian(128, false));
+  add_matrix<double>("uniform_500k_4M", uniform(500'000, 500'000, 4'000'000));
+  add_matrix<float>("uniform_500k_4M", uniform(500'000, 500'000, 4'000'000));
+  add_matrix<double>("rmat_18_3M", rmat(18, 3'000'000));
+}
+
+}  // namespace sporos::perf
