@@ -20,6 +20,9 @@ namespace sporos {
 
 struct ExpressionBase {};
 
+template <class T>
+auto as_expression(const T& operand);
+
 /// A node of index notation.
 template <class E>
 concept Expression = std::is_base_of_v<ExpressionBase, std::remove_cvref_t<E>>;

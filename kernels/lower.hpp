@@ -57,6 +57,16 @@ auto lower(const Mapped<E, F>& mapped) {
   return stream::Apply<decltype(operand), F>{operand, mapped.function};
 }
 
+// Declared ahead, because each calls the others.
+template <class T>
+SPOROS_INLINE auto begin(const stream::Loaded<T>& source);
+template <class L, class R, class Operation>
+SPOROS_INLINE auto begin(const stream::Mul<L, R, Operation>& source);
+template <class L, class R>
+SPOROS_INLINE auto begin(const stream::Add<L, R>& source);
+template <class E, class F>
+SPOROS_INLINE auto begin(const stream::Apply<E, F>& source);
+
 /// The expression with every operand above its first level, pointing into `source`.
 template <class A, class Compute>
 SPOROS_INLINE auto begin(const Operand<A, Compute>& source) {

@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
+#include "../core/error.hpp"
 #include "../core/inline.hpp"
 #include "../core/value.hpp"
 
@@ -22,10 +24,16 @@ namespace sporos {
 template <class T>
 class DenseWorkspace {
  public:
-  explicit DenseWorkspace(std::int64_t extent)
+  /// @throws MemoryError where an array over the extent is not to be had
+  explicit DenseWorkspace(std::int64_t extent) try
       : values_(static_cast<std::size_t>(extent)),
         written_(static_cast<std::size_t>((extent + 63) / 64)),
-        touched_(static_cast<std::size_t>((extent + 4095) / 4096)) {}
+        touched_(static_cast<std::size_t>((extent + 4095) / 4096)) {
+  } catch (const std::exception&) {
+    throw MemoryError(text("a dense workspace over ", extent, " coordinates of ", sizeof(T),
+                           " bytes each cannot be allocated: choose a loop order with .reorder(...) that "
+                           "appends the result, or that scatters it over several variables"));
+  }
 
   /// values[c] += value
   void add(std::int64_t c, const T& value) {
