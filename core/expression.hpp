@@ -297,7 +297,9 @@ class Notation {
   template <class L, class R>
   std::string of(const Ratio<L, R>& ratio) {
     const std::string left = factor(ratio.left);
-    return left + " / " + factor(ratio.right);
+    const std::string right = factor(ratio.right);
+    return left + " / " +
+           (right.find(" * ") != right.npos || right.find(" / ") != right.npos ? "(" + right + ")" : right);
   }
   template <class L, class R>
   std::string of(const Sum<L, R>& sum) {
