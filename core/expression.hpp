@@ -7,10 +7,12 @@
 /// kept, copied and run later.
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "index.hpp"
 #include "tensor.hpp"
@@ -272,15 +274,29 @@ using accesses_of = typename detail::AccessesOf<E>::type;
 template <class E>
 using scalars_of = typename detail::AccessesOf<E>::scalars;
 
-/// Writes expressions as index notation, operands as letters in the order in which they stand: "B(i, k) *
-/// C(k, j)".
+/// Gives tensors letters in the order in which they come, the same tensor the same letter.
+class TensorLetters {
+ public:
+  template <AnyTensor T>
+  char of(const T& tensor) {
+    const auto found = std::find(seen_.begin(), seen_.end(), tensor.identity());
+    const auto at = found - seen_.begin();
+    if (found == seen_.end()) seen_.push_back(tensor.identity());
+    return static_cast<char>('A' + at);
+  }
+
+ private:
+  std::vector<const void*> seen_;
+};
+
+/// Writes expressions as index notation, tensors as letters: "B(i, k) * C(k, j)".
 class Notation {
  public:
-  explicit Notation(char first) : letter_(first) {}
+  explicit Notation(TensorLetters& letters) : letters_(letters) {}
 
   template <class TensorType, char... Names>
-  std::string of(const Access<TensorType, Names...>&) {
-    return text(letter_++, '(', Access<TensorType, Names...>::names.str(), ')');
+  std::string of(const Access<TensorType, Names...>& access) {
+    return text(letters_.of(access.tensor()), '(', Access<TensorType, Names...>::names.str(), ')');
   }
   template <class T>
   std::string of(const Literal<T>& literal) {
@@ -323,7 +339,7 @@ class Notation {
     return is_sum ? "(" + of(e) + ")" : of(e);
   }
 
-  char letter_;
+  TensorLetters& letters_;
 };
 
 }  // namespace sporos

@@ -12,20 +12,22 @@
 
 namespace sporos {
 
-template <class Result, class Right, class Order>
+template <class Result, class Right, class Order, bool Generic = false>
 class Statement;
 
 /// Runs a statement in the space of its result (kernels/run.hpp).
-template <class Result, class Right, class Order>
-void run(const Statement<Result, Right, Order>& statement);
+template <class Result, class Right, class Order, bool Generic>
+void run(const Statement<Result, Right, Order, Generic>& statement);
 
 /// `Result = Right` with the loops in `Order` (outermost first). Nothing has run until `run()`.
-template <class Result, class Right, class Order>
+template <class Result, class Right, class Order, bool Generic>
 class Statement {
  public:
   using result_type = Result;
   using right_type = Right;
   using order = Order;  ///< LoopOrder<…>, outermost first
+  /// Whether the loop nest runs even where a specialised kernel could take its place.
+  static constexpr bool is_generic = Generic;
 
   Statement(Result result, Right right, bool accumulates = false)
       : result_(std::move(result)), right_(std::move(right)), accumulates_(accumulates) {}
@@ -41,7 +43,7 @@ class Statement {
     constexpr NameList given = NameList::of(Names...);
     static_assert(detail::same_names(given, statement_variables<Result, Right>()),
                   "reorder(...) takes every index variable of the statement, each once");
-    return Statement<Result, Right, LoopOrder<Names...>>(result_, right_, accumulates_);
+    return Statement<Result, Right, LoopOrder<Names...>, Generic>(result_, right_, accumulates_);
   }
 
   /// The same statement, added to what a dense result holds: `y(i) += A(i, j) * x(j)`.
@@ -52,12 +54,18 @@ class Statement {
   }
   bool accumulates() const { return accumulates_; }
 
+  /// The same statement, run by the loop nest even where a specialised kernel could take its place.
+  auto generic() const { return Statement<Result, Right, Order, true>(result_, right_, accumulates_); }
+
   /// Runs the statement: the result's old values, and for a sparse result its old pattern, are replaced.
   void run() const { sporos::run(*this); }
 
   /// "A(i, j) = B(i, k) * C(k, j)"
   std::string str() const {
-    return Notation('A').of(result_) + (accumulates_ ? " += " : " = ") + Notation('B').of(right_);
+    TensorLetters letters;
+    Notation notation(letters);
+    const std::string left = notation.of(result_) + (accumulates_ ? " += " : " = ");
+    return left + notation.of(right_);
   }
 
  private:

@@ -8,7 +8,7 @@
 ///     K::run(statement)    computes it, and returns true; or returns false, with nothing changed, where it
 ///                          finds at run time that it does not: then the loop nest runs
 ///
-/// To add one, put it into the list below. A statement type with `is_generic` set runs through the nest always.
+/// To add one, put it into the list below. A statement made by `.generic()` runs through the nest always.
 #pragma once
 
 #include <type_traits>
@@ -24,14 +24,12 @@ namespace sporos {
 /// The specialised kernels, first match first.
 using SpecialisedKernels = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement, cuda::AddStatement
+    cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement,
+    cuda::AddStatement
 #endif
     >;
 
 namespace detail {
-
-template <class S>
-inline constexpr bool is_generic = requires { requires S::is_generic; };
 
 template <class S, class... Kernels>
 constexpr bool any_matches(TypeList<Kernels...>) {
@@ -54,8 +52,7 @@ bool try_kernels(const S& statement, TypeList<Kernels...>) {
 
 /// Whether a specialised kernel may compute statements of type S.
 template <class S>
-inline constexpr bool has_specialised_kernel =
-    !detail::is_generic<S> && detail::any_matches<S>(SpecialisedKernels{});
+inline constexpr bool has_specialised_kernel = !S::is_generic && detail::any_matches<S>(SpecialisedKernels{});
 
 /// Computes a statement by a specialised kernel; false, with nothing changed, where none does.
 template <class S>

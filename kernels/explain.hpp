@@ -15,6 +15,7 @@
 #include "../formats/format_name.hpp"
 #include "../formats/print.hpp"
 #include "compute_type.hpp"
+#include "dispatch.hpp"
 #include "lower.hpp"
 #include "readable.hpp"
 
@@ -31,16 +32,15 @@ struct Domain {
   char variable;
   bool reduced;  ///< a reduction runs over each term of a sum by itself, so terms without the variable do not
                  ///< matter
-  char letter = 'B';
+  TensorLetters& letters;
 
   template <class TensorType, char... Names>
-  std::string of(const Access<TensorType, Names...>&) {
+  std::string of(const Access<TensorType, Names...>& access) {
     using A = Access<TensorType, Names...>;
-    const char mine = letter++;
     if (!A::names.contains(variable)) return std::string(absent);
     for (int k = 0; k < A::level_names.size; ++k)
       if (A::level_names[k] == variable && !A::format::properties[static_cast<std::size_t>(k)].full)
-        return std::string(1, mine);
+        return std::string(1, letters.of(access.tensor()));
     return std::string(everything);
   }
   template <class T>
@@ -118,19 +118,22 @@ inline std::string padded(std::string_view word, std::size_t width) {
 
 /// The plan of a statement in words; nothing is run.
 /// @throws ShapeError where an index variable would run over two extents
-template <class Result, class Right, class Order>
-std::string explain(const Statement<Result, Right, Order>& statement) {
+template <class Result, class Right, class Order, bool Generic>
+std::string explain(const Statement<Result, Right, Order, Generic>& statement) {
   require_readable_operands<Right, Order>();
   const NameList& order = Order::names;
   constexpr Classification how = classify<Result>(Order::names);
   using Compute = compute_t<Result, Right>;
   using Space = typename Result::tensor_type::space_type;
   const auto bounds = bounds_of(statement);
+  TensorLetters letters;
+  letters.of(statement.result().tensor());
+  for_each_access(statement.right(), [&](const auto& access) { letters.of(access.tensor()); });
   std::string out = statement.str() + "\n\n";
 
   for (int depth = 0; depth < order.size; ++depth) {
     const bool reduced = !Result::level_names.contains(order[depth]);
-    const std::string found = detail::Domain{order[depth], reduced}.of(statement.right());
+    const std::string found = detail::Domain{order[depth], reduced, letters}.of(statement.right());
     const std::string walked = found == detail::Domain::absent ? std::string() : found;
     std::string line(static_cast<std::size_t>(2 * depth + 2), ' ');
     line += text("for ", order[depth], " in ", walked.empty() ? text("0..", bounds.extent[depth]) : walked);
@@ -152,14 +155,13 @@ std::string explain(const Statement<Result, Right, Order>& statement) {
   for (int depth = 0; depth < order.size; ++depth)
     out += depth + 1 < order.size ? detail::padded(std::string(1, order[depth]), width)
                                   : std::string(1, order[depth]);
-  char letter = 'A';
   const auto row = [&](const auto& access, const auto& role) {
     using A = std::remove_cvref_t<decltype(access)>;
-    out += "\n  " + detail::padded(text(letter++, '(', A::names.str(), ')'), 12);
+    out += "\n  " + detail::padded(text(letters.of(access.tensor()), '(', A::names.str(), ')'), 12);
     for (int depth = 0; depth < order.size; ++depth) out += detail::padded(role(depth), width);
     const auto& tensor = access.tensor();
     out += text("  ", format_name<typename A::format>(), ", ", to_string(tensor.extents()), ", ",
-                tensor.nnz(), " values, ", bytes_text(tensor.bytes()));
+                tensor.nnz(), tensor.nnz() == 1 ? " value, " : " values, ", bytes_text(tensor.bytes()));
   };
   row(statement.result(), [&](int depth) { return detail::result_role_at<Result>(order, depth); });
   for_each_access(statement.right(), [&](const auto& access) {
@@ -173,7 +175,12 @@ std::string explain(const Statement<Result, Right, Order>& statement) {
     out += text(" over ", Result::level_names[Result::level_names.size - 1], ", ",
                 bytes_text(extent * static_cast<std::int64_t>(sizeof(Compute)) + extent / 8), " a thread");
   }
-  out += text("\n  computes in ", value_name<Compute>(), " on ", Space::name(), "\n");
+  if constexpr (how.kind == ResultKind::coordinate_workspace)
+    out += "; a result whose levels follow the loops' order is written without the list";
+  out += text("\n  computes in ", value_name<Compute>(), " on ", Space::name());
+  if constexpr (has_specialised_kernel<Statement<Result, Right, Order, Generic>>)
+    out += "; a specialised kernel takes the place of these loops (.generic() keeps them)";
+  out += "\n";
   return out;
 }
 

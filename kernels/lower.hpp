@@ -91,18 +91,18 @@ SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
 
 /// The extent of each loop of a statement, outermost first.
 /// @throws ShapeError where a variable stands at modes of different extents
-template <class Result, class Right, class Order>
-NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order>& statement) {
+template <class Result, class Right, class Order, bool Generic>
+NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, Generic>& statement) {
   NestBounds<Order::names.size> out;
   std::string known_by[NameList::capacity];
-  char letter = 'A';
+  TensorLetters letters;
   const auto take = [&](const auto& access) {
     using A = std::remove_cvref_t<decltype(access)>;
     for (int mode = 0; mode < A::names.size; ++mode) {
       const int loop = Order::names.find(A::names[mode]);
       const std::int64_t extent = access.tensor().extent(mode);
-      const std::string what =
-          text("index ", A::names[mode], ": mode ", mode, " of ", letter, '(', A::names.str(), ')');
+      const std::string what = text("index ", A::names[mode], ": mode ", mode, " of ",
+                                    letters.of(access.tensor()), '(', A::names.str(), ')');
       if (known_by[loop].empty()) {
         known_by[loop] = what;
         out.extent[loop] = extent;
@@ -112,7 +112,6 @@ NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order>& s
                               "; an index variable runs over one extent only"));
       }
     }
-    ++letter;
   };
   take(statement.result());
   for_each_access(statement.right(), take);

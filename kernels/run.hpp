@@ -109,9 +109,12 @@ struct CopyValues {
 };
 
 /// One run of one statement.
-template <class Result, class Right, class Order>
+template <class StatementType>
 class Run {
  public:
+  using Result = typename StatementType::result_type;
+  using Right = typename StatementType::right_type;
+  using Order = typename StatementType::order;
   using Tensor = typename Result::tensor_type;
   using Value = typename Tensor::value_type;
   using Space = typename Tensor::space_type;
@@ -136,7 +139,7 @@ class Run {
       }(),
       "an index variable stands twice in the result: a result takes each of its variables once");
 
-  explicit Run(const Statement<Result, Right, Order>& statement)
+  explicit Run(const StatementType& statement)
       : statement_(statement), bounds_(bounds_of(statement)), source_(lower<Compute>(statement.right())) {
     for_each_access(statement.right(), [](const auto& access) {
       using Operand = typename std::remove_cvref_t<decltype(access)>::tensor_type;
@@ -332,7 +335,7 @@ class Run {
     }
   }
 
-  const Statement<Result, Right, Order>& statement_;
+  const StatementType& statement_;
   NestBounds<loops> bounds_;
   Source source_;
 };
@@ -341,8 +344,8 @@ class Run {
 
 /// Runs a statement in the space of its result.
 /// @throws ShapeError where an index variable would run over two extents
-template <class Result, class Right, class Order>
-void run(const Statement<Result, Right, Order>& statement) {
+template <class Result, class Right, class Order, bool Generic>
+void run(const Statement<Result, Right, Order, Generic>& statement) {
   require_readable_operands<Right, Order>();
   if constexpr (detail::first_contradiction(accesses_of<Right>{}) < 0) {
     expect_kokkos();
@@ -350,8 +353,8 @@ void run(const Statement<Result, Right, Order>& statement) {
     if (run_specialised(statement)) return;
     using Tensor = typename Result::tensor_type;
     constexpr bool nest_runs = HostSpace<typename Tensor::space_type> || Tensor::format_type::is_dense;
-    if constexpr (nest_runs || !has_specialised_kernel<Statement<Result, Right, Order>>) {
-      const detail::Run<Result, Right, Order> run(statement);
+    if constexpr (nest_runs || !has_specialised_kernel<Statement<Result, Right, Order, Generic>>) {
+      const detail::Run<Statement<Result, Right, Order, Generic>> run(statement);
       run();
     }
   }
