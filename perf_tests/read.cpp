@@ -155,9 +155,8 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(("eigen_loadMarket/" + name).c_str(), eigen_load_market, name)
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
-  benchmark::AddCustomContext("eigen", std::to_string(EIGEN_WORLD_VERSION) + "." +
-                                           std::to_string(EIGEN_MAJOR_VERSION) + "." +
-                                           std::to_string(EIGEN_MINOR_VERSION));
+  benchmark::AddCustomContext(
+      "eigen", sporos::text(EIGEN_WORLD_VERSION, '.', EIGEN_MAJOR_VERSION, '.', EIGEN_MINOR_VERSION));
 #endif
   benchmark::AddCustomContext("compiler", __VERSION__);
   benchmark::Initialize(&argc, argv);

@@ -52,22 +52,22 @@ inline bool has_suffix(std::string_view path, std::string_view suffix) {
 
 /// What a text is by its first line, and by its name where that says nothing.
 inline FileKind kind_of(TextSource& source) {
-  std::string_view line;
   const std::string& name = source.name();
-  if (!peek_line(source, line))
-    throw ParseError(name, 0, "the file is empty, expected .mtx, .tns or .smtx text");
-  std::string_view rest = line;
-  if (take_word(rest).starts_with("%%matrixmarket")) return FileKind::matrix_market;
-  const char first = *skip_blanks(line.data());
+  const char* const line = peek_line(source);
+  if (!line) throw ParseError(name, 0, "the file is empty, expected .mtx, .tns or .smtx text");
+  const char* p = line;
+  if (take_word(p).starts_with("%%matrixmarket")) return FileKind::matrix_market;
   if (has_suffix(name, ".smtx")) return FileKind::smtx;
   if (has_suffix(name, ".tns")) return FileKind::tns;
   if (has_suffix(name, ".mtx")) return FileKind::matrix_market;
-  if (is_digit(first)) return line.find(',') != std::string_view::npos ? FileKind::smtx : FileKind::tns;
+  const char first = *skip_blanks(line);
+  const auto holds = [&](char c) { return line_at(line).find(c) != std::string_view::npos; };
+  if (is_digit(first)) return holds(',') ? FileKind::smtx : FileKind::tns;
   if (first == '#') return FileKind::tns;
   throw ParseError(
       name, 1,
-      text("found ", found(line.data()), ", expected the first line of a Matrix Market, .tns or .smtx file",
-           line.find('\0') != std::string_view::npos ? " (if this is an archive, unpack it first)" : ""));
+      text("found ", found(line), ", expected the first line of a Matrix Market, .tns or .smtx file",
+           holds('\0') ? " (if this is an archive, unpack it first)" : ""));
 }
 
 }  // namespace io

@@ -69,13 +69,12 @@ inline bool all_counts(const char* p) {
 inline TnsPreamble take_tns_preamble(TextSource& source) {
   constexpr std::string_view extents_comment = "# extents ";
   TnsPreamble preamble;
-  std::string_view line;
   std::int64_t order = -1;  // as a line of its own says
-  while (peek_line(source, line)) {
+  while (const char* const line = peek_line(source)) {
     const std::int64_t number = source.lines_taken() + 1;
-    const char* const p = skip_blanks(line.data());
+    const char* const p = skip_blanks(line);
     if (*p == '\n' || *p == '#') {
-      if (line.starts_with(extents_comment) && order < 0 && all_counts(p + extents_comment.size()))
+      if (line_at(line).starts_with(extents_comment) && order < 0 && all_counts(p + extents_comment.size()))
         preamble.extents = parse_extents(p + extents_comment.size(), source.name(), number);
     } else if (order < 0 && count_words(p) == 1) {
       const char* const next = parse_count(p, order);
@@ -95,7 +94,7 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
       preamble.numbers = count_words(p);
       break;
     }
-    take_line(source, line);
+    take_line(source);
   }
   preamble.lines = source.lines_taken();
   if (preamble.numbers == 0 && preamble.extents.empty())

@@ -48,14 +48,13 @@ class InOrder {
     if (pieces.one_piece(*workers.front())) {
       const ThreadSpread spread;
       threads.reserve(workers.size());
-      try {
-        for (std::size_t other = 1; other < workers.size(); ++other)
-          threads.emplace_back([&pieces, spread, &worker = *workers[other]] {
-            spread.apply();
-            pieces.all(worker);
-          });
-      } catch (const std::exception&) {
-        // The system gives no more threads; those that there are do all the work.
+      for (std::size_t other = 1; other < workers.size(); ++other) {
+        const auto all = [&pieces, spread, &worker = *workers[other]] {
+          spread.apply();
+          pieces.all(worker);
+        };
+        // Where the system gives no more threads, those that there are do all the work.
+        if (outcome([&] { threads.emplace_back(all); })) break;
       }
       pieces.all(*workers.front());
     }

@@ -68,19 +68,6 @@ constexpr std::string_view to_string(Field field) {
   }
 }
 
-/// The word that `line` begins with, in lower case; `line` is left with what follows.
-inline std::string take_word(std::string_view& line) {
-  std::size_t at = 0;
-  while (at < line.size() && is_blank(line[at])) ++at;
-  std::string word;
-  for (; at < line.size() && !is_blank(line[at]); ++at) {
-    const char c = line[at];
-    word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  line.remove_prefix(at);
-  return word;
-}
-
 /// Why the standard has no such banner; empty where it has.
 inline std::string unlawful_banner(const MatrixMarketHeader& header) {
   using enum MatrixMarketSymmetry;
@@ -111,65 +98,56 @@ inline bool count_array(const MatrixMarketHeader& header, std::int64_t& count) {
 }
 
 /// Reads the banner; the sizes follow on a line of their own.
-inline MatrixMarketHeader parse_banner(std::string_view line, const std::string& file) {
-  const auto refuse = [&](const std::string& reason) -> void { throw ParseError(file, 1, reason); };
-  const char* const begin = line.data();
-  std::string_view rest = line;
-  if (take_word(rest) != "%%matrixmarket") {
-    if (line.find('\0') != std::string_view::npos)
-      refuse(
-          "binary data, expected the text of a Matrix Market file (if this is an archive, unpack it first)");
-    refuse(text("found ", found(begin),
-                ", expected '%%MatrixMarket matrix coordinate real general' or the like"));
-  }
-  const auto word = [&](auto&& take) {
-    const std::string_view at = rest;
-    const std::string given = take_word(rest);
-    if (!take(given)) return found(at.data());
-    return std::string();
+inline MatrixMarketHeader parse_banner(const char* line, const std::string& file) {
+  const char* p = line;
+  const char* before = line;  // the word that was taken last
+  const auto take = [&] {
+    before = p;
+    return take_word(p);
   };
-  MatrixMarketHeader header;
-  std::string wrong = word([](const std::string& w) { return w == "matrix"; });
-  if (!wrong.empty())
-    refuse(text("found ", wrong, ", expected 'matrix': Sporos reads no other Matrix Market object"));
-  wrong = word([&](const std::string& w) {
-    header.layout = w == "array" ? MatrixMarketLayout::array : MatrixMarketLayout::coordinate;
-    return w == "array" || w == "coordinate";
-  });
-  if (!wrong.empty()) refuse(text("found ", wrong, ", expected 'coordinate' or 'array'"));
-  wrong = word([&](const std::string& w) {
-    if (w == "integer") header.field = Field::integer;
-    if (w == "complex") header.field = Field::complex;
-    if (w == "pattern") header.field = Field::pattern;
-    return header.field != Field::real || w == "real" || w == "double";
-  });
-  if (!wrong.empty())
-    refuse(text("found ", wrong, ", expected 'real', 'double', 'integer', 'complex' or 'pattern'"));
-  wrong = word([&](const std::string& w) {
-    using enum MatrixMarketSymmetry;
-    if (w == "symmetric") header.symmetry = symmetric;
-    if (w == "skew-symmetric") header.symmetry = skew_symmetric;
-    if (w == "hermitian") header.symmetry = hermitian;
-    return header.symmetry != general || w == "general";
-  });
-  if (!wrong.empty())
-    refuse(text("found ", wrong, ", expected 'general', 'symmetric', 'skew-symmetric' or 'hermitian'"));
-  if (const std::string_view at = rest; !take_word(rest).empty())
-    refuse(text("found ", found(at.data()), " behind the banner's five words, expected the end of the line"));
+  const auto refuse = [&](const std::string& reason) { throw ParseError(file, 1, reason); };
+  const auto expect = [&](bool holds, std::string_view expected) {
+    if (!holds) refuse(text("found ", found(before), ", expected ", expected));
+  };
 
+  const bool banner = take() == "%%matrixmarket";
+  if (!banner && line_at(line).find('\0') != std::string_view::npos)
+    refuse("binary data, expected the text of a Matrix Market file (if this is an archive, unpack it first)");
+  expect(banner, "'%%MatrixMarket matrix coordinate real general' or the like");
+  expect(take() == "matrix", "'matrix': Sporos reads no other Matrix Market object");
+
+  MatrixMarketHeader header;
+  std::string word = take();
+  expect(word == "coordinate" || word == "array", "'coordinate' or 'array'");
+  if (word == "array") header.layout = MatrixMarketLayout::array;
+
+  word = take();
+  if (word == "integer") header.field = Field::integer;
+  if (word == "complex") header.field = Field::complex;
+  if (word == "pattern") header.field = Field::pattern;
+  expect(header.field != Field::real || word == "real" || word == "double",
+         "'real', 'double', 'integer', 'complex' or 'pattern'");
+
+  word = take();
+  using enum MatrixMarketSymmetry;
+  if (word == "symmetric") header.symmetry = symmetric;
+  if (word == "skew-symmetric") header.symmetry = skew_symmetric;
+  if (word == "hermitian") header.symmetry = hermitian;
+  expect(header.symmetry != general || word == "general",
+         "'general', 'symmetric', 'skew-symmetric' or 'hermitian'");
+  expect(take().empty(), "the end of the line behind the banner's five words");
   if (const std::string reason = unlawful_banner(header); !reason.empty()) refuse(reason);
   return header;
 }
 
 /// Reads the line of sizes into `header`, and derives what an array holds.
-inline void parse_sizes(std::string_view line, const std::string& file, std::int64_t line_number,
+inline void parse_sizes(const char* p, const std::string& file, std::int64_t line_number,
                         MatrixMarketHeader& header) {
   header.size_line = line_number;
   const bool array = header.layout == MatrixMarketLayout::array;
   const std::array<std::int64_t*, 3> sizes = {&header.rows, &header.columns, &header.stored};
   constexpr std::array<std::string_view, 3> names = {"the number of rows", "the number of columns",
                                                      "the number of entries"};
-  const char* p = line.data();
   for (std::size_t k = 0; k < (array ? 2u : 3u); ++k) {
     const char* const q = parse_count(skip_blanks(p), *sizes[k]);
     if (!q)
@@ -194,12 +172,11 @@ inline void parse_sizes(std::string_view line, const std::string& file, std::int
 
 /// Reads banner, comments and sizes; the source is left at the first line of entries.
 inline MatrixMarketHeader take_header(TextSource& source) {
-  std::string_view line;
-  const auto next = [&](std::string_view& out) { return take_line(source, out); };
-  if (!next(line)) throw ParseError(source.name(), 0, "the file is empty, expected a Matrix Market file");
+  const char* line = take_line(source);
+  if (!line) throw ParseError(source.name(), 0, "the file is empty, expected a Matrix Market file");
   MatrixMarketHeader header = parse_banner(line, source.name());
-  while (next(line)) {
-    const char first = *skip_blanks(line.data());
+  while ((line = take_line(source))) {
+    const char first = *skip_blanks(line);
     if (first == '%' || first == '\n') continue;
     parse_sizes(line, source.name(), source.lines_taken(), header);
     return header;

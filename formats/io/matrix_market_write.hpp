@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,6 +64,15 @@ bool is_whole(Value x) {
     return wide >= -9223372036854775808.0 && wide < 9223372036854775808.0 &&
            static_cast<double>(static_cast<std::int64_t>(wide)) == wide;
   }
+}
+
+/// Whether `x`, or a part of it, is not a number.
+template <class Value>
+bool is_nan(const Value& x) {
+  if constexpr (is_complex_v<Value>)
+    return std::isnan(x.real()) || std::isnan(x.imag());
+  else
+    return std::isnan(static_cast<double>(x));
 }
 
 /// Which values are legal with the given banner; FormatError says which one is not.
@@ -132,7 +141,7 @@ std::vector<std::int64_t> stored_triangle(const Entries<Value, 2>& entries, Matr
       refuse(upper[k].column, upper[k].row, "has no mirror image");
     const Value below = value(lower[k].position), above = value(upper[k].position);
     const Value image = mirrored(below, symmetry);
-    if (!(image == above) && (image == image || above == above))  // NaN mirrors NaN
+    if (!(image == above) && !(is_nan(image) && is_nan(above)))
       refuse(lower[k].row, lower[k].column,
              text("is ", value_text(below), ", its mirror image ", value_text(above)));
   }

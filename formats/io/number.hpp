@@ -48,6 +48,21 @@ inline const char* skip_line(const char* p, const char* end) {
   return newline ? static_cast<const char*>(newline) + 1 : end;
 }
 
+/// The line that begins at `p`, without its newline.
+inline std::string_view line_at(const char* p) {
+  const char* end = p;
+  while (*end != '\n') ++end;
+  return {p, static_cast<std::size_t>(end - p)};
+}
+
+/// The word that follows at `p`, in lower case; `p` is put behind it. Empty at the end of the line.
+inline std::string take_word(const char*& p) {
+  std::string word;
+  for (p = skip_blanks(p); !ends_number(*p); ++p)
+    word += *p >= 'A' && *p <= 'Z' ? static_cast<char>(*p - 'A' + 'a') : *p;
+  return word;
+}
+
 /// An unsigned integer of decimal digits; nullptr for no digit, or for more than 64 bits hold.
 inline const char* parse_unsigned(const char* p, std::uint64_t& value) {
   if constexpr (std::endian::native == std::endian::little) {

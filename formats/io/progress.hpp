@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -60,8 +61,7 @@ class Progress {
     std::string out = "\r" + label_ + " [";
     out.append(static_cast<std::size_t>(filled), '#').append(static_cast<std::size_t>(width - filled), '.');
     out += "] " + std::to_string(static_cast<int>(100 * part)) + " %";
-    if (part > 0)
-      out += "  " + std::to_string(static_cast<std::int64_t>(seconds * (1 - part) / part + 0.5)) + " s left";
+    if (part > 0) out += "  " + std::to_string(std::llround(seconds * (1 - part) / part)) + " s left";
     return out + "\033[K";
   }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 #include "in_order.hpp"
 #include "text_source.hpp"
@@ -38,18 +37,18 @@ inline TextOptions header_options(Cut cut = Cut::at_lines) {
   return text;
 }
 
-/// The next line of a header; a fault has its line.
-inline bool take_line(TextSource& source, std::string_view& line) {
+/// The next line of a header, nullptr at the end of the text; a fault has its line.
+inline const char* take_line(TextSource& source) {
   try {
-    return source.next_line(line);
+    return source.next_line();
   } catch (const LineFault& fault) {
     throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
   }
 }
 /// Likewise, and the line stays to be taken.
-inline bool peek_line(TextSource& source, std::string_view& line) {
+inline const char* peek_line(TextSource& source) {
   try {
-    return source.peek_line(line);
+    return source.peek_line();
   } catch (const LineFault& fault) {
     throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
   }

@@ -40,13 +40,11 @@ namespace io {
 
 /// Reads the first line: three counts, between them a comma or blanks.
 inline SmtxHeader take_smtx_header(TextSource& source) {
-  std::string_view line;
-  if (!take_line(source, line))
-    throw ParseError(source.name(), 0, "the file is empty, expected a .smtx file");
+  const char* p = take_line(source);
+  if (!p) throw ParseError(source.name(), 0, "the file is empty, expected a .smtx file");
   SmtxHeader header;
   const std::array<std::int64_t*, 3> sizes = {&header.rows, &header.columns, &header.stored};
   constexpr std::array<std::string_view, 3> names = {"rows", "columns", "entries"};
-  const char* p = line.data();
   for (std::size_t k = 0; k < sizes.size(); ++k) {
     p = skip_blanks(p);
     std::uint64_t size = 0;

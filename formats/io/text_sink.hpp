@@ -30,7 +30,7 @@ class TextBuffer {
       const std::size_t larger = 2 * capacity_ + count;
       void* const memory = std::realloc(bytes_.get(), larger);
       if (!memory) throw std::bad_alloc();
-      (void)bytes_.release();
+      [[maybe_unused]] const char* const freed = bytes_.release();
       bytes_.reset(static_cast<char*>(memory));
       capacity_ = larger;
     }

@@ -194,23 +194,23 @@ class TextSource {
   bool compressed() const { return stream_.compressed(); }
   std::int64_t file_bytes() const { return stream_.total(); }
 
-  /// Shows the next line, without its newline but with it still behind, and leaves it there; false at the end
-  /// of the text. For headers: what follows the lines taken comes with next(). Throws what next() throws.
-  bool peek_line(std::string_view& line) {
-    if (front_.empty() && !fetch(front_)) return false;
+  /// Shows where the next line begins, which ends in a newline, and leaves it there; nullptr at the end of
+  /// the text. For headers: what follows the lines taken comes with next(). Throws what next() throws.
+  const char* peek_line() {
+    if (front_.empty() && !fetch(front_)) return nullptr;
     const std::string_view rest = front_.view();
-    const std::size_t length = rest.find('\n');
-    if (length == std::string_view::npos)
+    line_bytes_ = rest.find('\n') + 1;
+    if (line_bytes_ == 0)
       throw LineFault{0, text("this line is longer than ", rest.size(), " characters: is this a text file?")};
-    line = rest.substr(0, length);
-    return true;
+    return rest.data();
   }
-  /// Takes the next line, which stays readable until the next call.
-  bool next_line(std::string_view& line) {
-    if (!peek_line(line)) return false;
-    front_.drop(line.size() + 1);
+  /// Takes the next line, which stays readable until the next call; nullptr at the end of the text.
+  const char* next_line() {
+    const char* const line = peek_line();
+    if (!line) return nullptr;
+    front_.drop(line_bytes_);
     ++lines_;
-    return true;
+    return line;
   }
   /// The number of lines that next_line has delivered.
   std::int64_t lines_taken() const { return lines_; }
@@ -277,7 +277,8 @@ class TextSource {
   std::string name_;
   PlainOrGzipStream stream_;
   BlockCutter cutter_;
-  Block front_;  ///< what next_line has begun
+  Block front_;                 ///< what next_line has begun
+  std::size_t line_bytes_ = 0;  ///< of the line that was shown, its newline counted
   std::int64_t lines_ = 0;
 
   std::thread ahead_;

@@ -39,8 +39,9 @@ TEST(File, SaysWhatTheFirstLinesSay) {
   EXPECT_EQ(info.order, 2);
   EXPECT_EQ(info.bytes, static_cast<std::int64_t>(mtx.size()));
   EXPECT_FALSE(info.compressed);
-  EXPECT_EQ(info.matrix_market.value().field, MatrixMarketField::integer);
-  EXPECT_EQ(info.matrix_market.value().symmetry, MatrixMarketSymmetry::symmetric);
+  const MatrixMarketHeader header = info.matrix_market.value_or(MatrixMarketHeader());
+  EXPECT_EQ(header.field, MatrixMarketField::integer);
+  EXPECT_EQ(header.symmetry, MatrixMarketSymmetry::symmetric);
 
   info = inspect(folder.put("a.smtx.gz", gzip(smtx)));
   EXPECT_EQ(info.extents, (std::vector<std::int64_t>{3, 4}));

@@ -58,7 +58,8 @@ TEST(MatrixMarketErrors, RefusesBadBanners) {
   expect_fault("%%MatrixMarket matrix coordinate float general\n", 1, "found 'float', expected 'real'");
   expect_fault("%%MatrixMarket matrix coordinate real diagonal\n", 1, "found 'diagonal', expected 'general'");
   expect_fault("%%MatrixMarket matrix coordinate real\n", 1, "found the end of the line, expected 'general'");
-  expect_fault("%%MatrixMarket matrix coordinate real general 5\n", 1, "found '5' behind the banner");
+  expect_fault("%%MatrixMarket matrix coordinate real general 5\n", 1,
+               "found '5', expected the end of the line behind the banner's five words");
   expect_fault("%%MatrixMarket matrix array pattern general\n", 1, "'array pattern' is not");
   expect_fault("%%MatrixMarket matrix coordinate pattern skew-symmetric\n", 1,
                "'pattern skew-symmetric' is not");
@@ -128,8 +129,8 @@ TEST(MatrixMarketErrors, RefusesNumbersThatDoNotFit) {
 TEST(MatrixMarketErrors, RefusesWhatIsNoIntegerWhereAnIntegerIsDue) {
   const std::string integers = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 ";
   for (const std::string value : {"NaN", "inf", "1.5", "1e3", "1."}) {
-    expect_fault(integers + value + "\n", 3, "found '" + value + "', expected an integer");
-    expect_fault<std::int64_t>(integers + value + "\n", 3, "found '" + value + "', expected an integer");
+    expect_fault(integers + value + "\n", 3, text("found '", value, "', expected an integer"));
+    expect_fault<std::int64_t>(integers + value + "\n", 3, text("found '", value, "', expected an integer"));
   }
   for (const std::string value : {"NaN", "inf", "1.5"})
     expect_fault<int>(real_general + "1 1 1\n1 1 " + value + "\n", 3,

@@ -4,8 +4,9 @@
 #include "files.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
+
+#include <csignal>
 
 #include <sporos/formats/io/matrix_market.hpp>
 #include <sporos/formats/io/output_file.hpp>

@@ -51,6 +51,7 @@ std::vector<Plain> obvious_read(const std::string& path, const FileInfo& info) {
       }
     };
     const auto offsets = numbers(lines[1]), columns = numbers(lines[2]);
+    entries.reserve(columns.size());
     for (std::size_t row = 0; row + 1 < offsets.size(); ++row)
       for (std::int64_t q = offsets[row]; q < offsets[row + 1]; ++q)
         entries.push_back({{static_cast<std::int64_t>(row), columns[static_cast<std::size_t>(q)]}, 1.0, 0.0});
