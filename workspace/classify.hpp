@@ -75,8 +75,9 @@ template <class Result>
 constexpr Classification classify(const NameList& order) {
   constexpr NameList levels = Result::level_names;
   Classification out;
-  for (int at = 0; at < order.size; ++at)
-    if (levels.contains(order[at])) out.bound_depth = at + 1;
+  if constexpr (levels.size > 0)
+    for (int at = 0; at < order.size; ++at)
+      if (levels.contains(order[at])) out.bound_depth = at + 1;
   if (Result::format::is_dense) return out;
 
   while (out.prefix < levels.size && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
