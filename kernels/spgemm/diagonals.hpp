@@ -201,24 +201,18 @@ class DiagonalProduct {
     const auto* const columns = a_.coordinates + a_.begin(row);
     const auto origin = static_cast<std::int64_t>(columns[0]);
     const std::int64_t first = first_ - origin;
-    const bool wide = window_ / 64 > products_;
     std::int32_t* to = space_.b_columns;
     for (std::int64_t k = 0; k < count_; ++k) {
       const auto c = static_cast<std::int64_t>(columns[k]);
       const auto* const coordinates = b_.coordinates + b_.begin(c);
       for (std::int64_t t = 0; t < b_.length(c); ++t) {
         const std::int64_t j = static_cast<std::int64_t>(coordinates[t]) - origin;
-        marks_.mark<true>(static_cast<std::uint64_t>(j - first));
+        marks_.mark<Marking::sparse>(static_cast<std::uint64_t>(j - first));
         *to++ = static_cast<std::int32_t>(j);
       }
     }
-    const std::int32_t* end = nullptr;
-    if (wide) {
-      end = marks_.take<true>(window_, static_cast<std::int32_t>(first), space_.columns);
-    } else {
-      end = marks_.take<false>(window_, static_cast<std::int32_t>(first), space_.columns);
-      std::fill(marks_.words, marks_.words + window_ / 64 + 1, std::uint8_t{0});
-    }
+    const std::int32_t* const end =
+        marks_.take<Marking::sparse>(window_, static_cast<std::int32_t>(first), space_.columns);
     elements_ = end - space_.columns;
     for (std::int64_t s = 0; s < elements_; ++s) {
       space_.slot[space_.columns[s] - first] = static_cast<std::uint32_t>(s);

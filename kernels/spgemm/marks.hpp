@@ -4,6 +4,7 @@
 /// read as one word of bits.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +22,7 @@
 namespace sporos::detail {
 
 /// Elements that writing the columns of a word may write behind the last of them.
-inline constexpr std::int64_t order_slack = 16;
+inline constexpr std::int64_t order_slack = 32;
 
 /// Bit b of the result is byte b of the 64 (each 0 or 1), which are cleared.
 SPOROS_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
@@ -61,62 +62,111 @@ SPOROS_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 #endif
 }
 
-/// Writes base + b for each bit b, ascending; `bits` is not 0. Writes up to `order_slack` elements too many.
+#if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
+/// Writes base + the number in each of the lowest bytes, as many as `count`, in steps of a register.
+template <class Coordinate>
+SPOROS_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
+  if constexpr (sizeof(Coordinate) == 4) {
+    const __m512i first = _mm512_set1_epi32(static_cast<int>(base));
+    const auto write = [&](int part, __m128i some) {
+      _mm512_storeu_si512(to + 16 * part, _mm512_add_epi32(first, _mm512_cvtepu8_epi32(some)));
+    };
+    write(0, _mm512_castsi512_si128(bytes));
+    if (count <= 16) return;
+    write(1, _mm512_extracti32x4_epi32(bytes, 1));
+    if (count <= 32) return;
+    write(2, _mm512_extracti32x4_epi32(bytes, 2));
+    write(3, _mm512_extracti32x4_epi32(bytes, 3));
+  } else {
+    static_assert(sizeof(Coordinate) == 8);
+    const __m512i first = _mm512_set1_epi64(static_cast<long long>(base));
+    alignas(64) std::uint8_t some[64];
+    _mm512_store_si512(some, bytes);
+    std::int64_t at = 0;
+    do {
+      const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(some + at));
+      _mm512_storeu_si512(to + at, _mm512_add_epi64(first, _mm512_cvtepu8_epi64(eight)));
+      at += 8;
+    } while (at < count);
+  }
+}
+#endif
+
+/// Writes base + b for each bit b, ascending. Writes up to `order_slack` elements too many.
 template <class Coordinate>
 SPOROS_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordinate base) {
-  Coordinate* const end = to + std::popcount(bits);
-#if defined(SPOROS_SPGEMM_AVX512)
-  if constexpr (sizeof(Coordinate) == 4) {
-    if (end - to > 8) {
-      const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-      for (int part = 0; part < 4; ++part) {
-        const auto some = static_cast<__mmask16>(bits >> (16 * part));
-        const __m512i columns =
-            _mm512_add_epi32(first, _mm512_set1_epi32(static_cast<int>(base) + 16 * part));
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(some, columns));
-        to += std::popcount(static_cast<unsigned>(some));
-      }
-      return end;
-    }
+  const auto count = static_cast<std::int64_t>(std::popcount(bits));
+#if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
+  if constexpr (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8) {
+    alignas(64) static constexpr auto numbers = [] {
+      std::array<std::uint8_t, 64> of{};
+      for (std::uint8_t b = 0; b < 64; ++b) of[b] = b;
+      return of;
+    }();
+    write_bytes(to, _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers.data())), count, base);
+    return to + count;
   }
 #endif
+  std::int64_t at = 0;
   do {
-    for (int k = 0; k < 4; ++k) {
-      to[k] = static_cast<Coordinate>(base + static_cast<Coordinate>(std::countr_zero(bits)));
+    for (int k = 0; k < 4; ++k, ++at) {
+      to[at] = static_cast<Coordinate>(base + static_cast<Coordinate>(std::countr_zero(bits)));
       bits &= bits - 1;
     }
-    to += 4;
   } while (bits);
-  return end;
+  return to + count;
 }
 
-/// The columns of a window that were marked.
-///
-/// A store of a byte waits for nothing, where setting a bit would wait for the last bit set in the same word.
-struct Marks {
-  std::uint8_t* columns;  // [window, rounded up to 64]
-  std::uint8_t* words;    // [window / 64, rounded up to 64]: which 64 columns hold a mark; used where Wide
+/// How marks are kept, by how many of a window's columns a row writes.
+enum class Marking {
+  crowded,  ///< many of every 64: a byte a column. A store waits for nothing, where setting a bit would wait
+            ///< for the last one set in the same word
+  even,   ///< some of most 64: a bit a column
+  sparse  ///< most words stay empty: a bit a column, and a byte for each word that is not empty
+};
 
-  template <bool Wide>
+/// The columns of a window that were marked. All arrays are zero in between.
+struct Marks {
+  std::uint8_t* bytes;  // [window, rounded up to 64]
+  std::uint64_t* bits;  // [window / 64, rounded up]
+  std::uint8_t* words;  // [window / 64, rounded up to 64]
+
+  static Marking marking(std::int64_t products, std::int64_t window) {
+    const std::int64_t words = window / 64 + 1;
+    return products >= 8 * words ? Marking::crowded : products >= words ? Marking::even : Marking::sparse;
+  }
+
+  template <Marking How>
   SPOROS_INLINE void mark(std::uint64_t j) const {
-    columns[j] = 1;
-    if constexpr (Wide) words[j >> 6] = 1;
+    if constexpr (How == Marking::crowded) {
+      bytes[j] = 1;
+    } else {
+      bits[j >> 6] |= std::uint64_t{1} << (j & 63);
+      if constexpr (How == Marking::sparse) words[j >> 6] = 1;
+    }
   }
 
   /// Writes first + j for each marked column j < window, ascending, and clears the marks.
-  template <bool Wide, class Coordinate>
+  template <Marking How, class Coordinate>
   SPOROS_INLINE Coordinate* take(std::int64_t window, Coordinate first, Coordinate* to) const {
     const std::int64_t count = (window + 63) / 64;
-    if constexpr (Wide) {
+    if constexpr (How == Marking::crowded) {
+      for (std::int64_t word = 0; word < count; ++word)
+        if (const std::uint64_t some = take_64(bytes + word * 64))
+          to = write_bits(to, some, static_cast<Coordinate>(first + word * 64));
+    } else if constexpr (How == Marking::even) {
+      for (std::int64_t word = 0; word < count; ++word) {
+        const std::uint64_t some = bits[word];
+        bits[word] = 0;
+        to = write_bits(to, some, static_cast<Coordinate>(first + word * 64));
+      }
+    } else {
       for (std::int64_t group = 0; group * 64 < count; ++group)
         for (std::uint64_t some = take_64(words + group * 64); some; some &= some - 1) {
           const std::int64_t word = group * 64 + std::countr_zero(some);
-          to = write_bits(to, take_64(columns + word * 64), static_cast<Coordinate>(first + word * 64));
+          to = write_bits(to, bits[word], static_cast<Coordinate>(first + word * 64));
+          bits[word] = 0;
         }
-    } else {
-      for (std::int64_t word = 0; word < count; ++word)
-        if (const std::uint64_t bits = take_64(columns + word * 64))
-          to = write_bits(to, bits, static_cast<Coordinate>(first + word * 64));
     }
     return to;
   }

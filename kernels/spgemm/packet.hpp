@@ -53,6 +53,7 @@ struct Packet {
     const T& operator[](int at) const { return lane[at]; }
   };
 #endif
+  using value_type = T;
   Vector v;
 
   SPOROS_INLINE static Packet zero() { return Packet{}; }
@@ -84,6 +85,7 @@ struct Packet {
 template <class T, int N>
   requires is_complex_v<T>
 struct Packet<T, N> {
+  using value_type = T;
   using Real = typename T::value_type;
   using Part = Packet<Real, N>;
   Part re, im;
@@ -130,21 +132,22 @@ struct Packet<T, N> {
 
 /// One lane is the number itself.
 template <class T>
-struct Packet<T, 1> {
+struct LonePacket {
+  using value_type = T;
   T v;
-  SPOROS_INLINE static Packet zero() { return Packet{T{}}; }
   SPOROS_INLINE void set(int, const T& x) { v = x; }
   SPOROS_INLINE T get(int) const { return v; }
-  SPOROS_INLINE void add_product(const Packet& a, const T& b) { v += a.v * b; }
+};
+template <class T>
+struct Packet<T, 1> : LonePacket<T> {
+  SPOROS_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
 };
 template <class T>
   requires is_complex_v<T>
-struct Packet<T, 1> {
-  T v;
-  SPOROS_INLINE static Packet zero() { return Packet{T{}}; }
-  SPOROS_INLINE void set(int, const T& x) { v = x; }
-  SPOROS_INLINE T get(int) const { return v; }
-  SPOROS_INLINE void add_product(const Packet& a, const T& b) { v += a.v * b; }
+struct Packet<T, 1> : LonePacket<T> {
+  SPOROS_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
 };
 
 /// to[c * to_stride + r] = from[r * from_stride + c] for a block of 4 x 4.

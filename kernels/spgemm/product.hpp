@@ -57,7 +57,8 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns) {
   using Real = real_part_t<Acc>;
   RowSpace<Acc> space;
   space.marks_columns = (columns + 64 + 4095) / 4096 * 4096;
-  space.marks.columns = carver.take<std::uint8_t>(space.marks_columns);
+  space.marks.bytes = carver.take<std::uint8_t>(space.marks_columns);
+  space.marks.bits = carver.take<std::uint64_t>(space.marks_columns / 64);
   space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
   auto& diagonals = space.diagonals;
   diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);
@@ -115,8 +116,12 @@ class Product {
   struct Worker {
     HostArray<std::byte> block;
     RowSpace<Acc> space;
-    HostArray<Coordinate> coordinates;
-    HostArray<Value> values;
+    HostArray<Coordinate> coordinates, buffer_coordinates;
+    HostArray<Value> values, buffer_values;
+
+    RowOutput<Coordinate, Value> output() const {
+      return {coordinates.data(), values.data(), buffer_coordinates.data(), buffer_values.data()};
+    }
   };
 
   /// Products of each block of rows, and the elements that they can make.
@@ -151,13 +156,15 @@ class Product {
   void find_similar() {
     const auto find = [&](const auto& matrix, HostArray<std::uint8_t>& memory) {
       memory = pool().array<std::uint8_t>("sporos::similar rows", 2 * matrix.rows);
-      const SimilarRows similar{memory.data(), memory.data() + matrix.rows};
+      SimilarRows similar{memory.data(), memory.data() + matrix.rows};
       constexpr std::int64_t rows_in_part = 48 * 256;
       const std::int64_t parts = (matrix.rows + rows_in_part - 1) / rows_in_part;
+      std::atomic<std::int64_t> same{0};
       for_each_chunk<Space>(static_cast<int>(parts), [&](int part) {
-        find_similar_rows(matrix, part * rows_in_part, std::min(matrix.rows, (part + 1) * rows_in_part),
-                          similar);
+        same += find_similar_rows(matrix, part * rows_in_part,
+                                  std::min(matrix.rows, (part + 1) * rows_in_part), similar);
       });
+      similar.frequent = 8 * same > matrix.rows;
       return similar;
     };
     similar_b_ = find(b_, memory_b_);
@@ -200,6 +207,10 @@ class Product {
       worker.block = pool().reserve<std::byte>("sporos::row workspace", space_bytes_);
       Carver carver(worker.block.data());
       worker.space = carve_row_space<Acc>(carver, b_.columns);
+      const std::int64_t buffer =
+          *std::max_element(bounds_.begin(), bounds_.end()) + RowOutput<Coordinate, Value>::buffered();
+      worker.buffer_coordinates = pool().reserve<Coordinate>("sporos::buffer", buffer + row_slack);
+      worker.buffer_values = pool().reserve<Value>("sporos::buffer", buffer + row_slack);
     }
   }
 
@@ -232,21 +243,20 @@ class Product {
       Worker& worker = workers_[static_cast<std::size_t>(w)];
       const auto room = static_cast<std::int64_t>(worker.values.extent(0)) - row_slack;
       RowProduct<Acc, A, B> rows(a_, b_, similar_a_, similar_b_, worker.space);
-      std::int64_t at = 0;
+      auto output = worker.output();
       while (true) {
         std::int64_t number = 0;
         {
           const std::lock_guard lock(guard);
-          if (front == back || (w > 0 && at + chunks_[static_cast<std::size_t>(back - 1)].bound > room))
+          if (front == back ||
+              (w > 0 && output.size() + chunks_[static_cast<std::size_t>(back - 1)].bound > room))
             break;
           number = w == 0 ? front++ : --back;
         }
         Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
         chunk.worker = w;
-        chunk.at = at;
-        chunk.size = rows.compute(chunk.begin, chunk.end, w == 0 ? at : 0, ends_,
-                                  worker.coordinates.data() + at, worker.values.data() + at);
-        at += chunk.size;
+        chunk.at = output.size();
+        chunk.size = rows.compute(chunk.begin, chunk.end, w == 0 ? chunk.at : 0, ends_, output);
       }
     });
 
@@ -290,8 +300,8 @@ class Product {
           Chunk& chunk = chunks_[number];
           chunk.worker = w;
           chunk.at = 0;
-          chunk.size =
-              rows.compute(chunk.begin, chunk.end, 0, ends_, worker.coordinates.data(), worker.values.data());
+          auto output = worker.output();
+          chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
           then(worker, chunk);
         }
       });

@@ -14,6 +14,7 @@
 #include "packet.hpp"
 #include "scatter.hpp"
 #include "similar_rows.hpp"
+#include "stream_copy.hpp"
 
 namespace sporos::detail {
 
@@ -52,13 +53,63 @@ struct RowSpace {
   void open_marks(std::int64_t window) {
     if (window <= clean_marks) return;
     const std::int64_t more = std::min((2 * window + 4095) / 4096 * 4096, marks_columns);
-    std::fill(marks.columns + clean_marks, marks.columns + more, std::uint8_t{0});
+    std::fill(marks.bytes + clean_marks, marks.bytes + more, std::uint8_t{0});
+    std::fill(marks.bits + clean_marks / 64, marks.bits + more / 64, std::uint64_t{0});
     std::fill(marks.words + clean_marks / 64, marks.words + more / 64, std::uint8_t{0});
     clean_marks = more;
   }
 
   std::int64_t sums_bytes = 0;     ///< room
   std::int64_t marks_columns = 0;  ///< room, a multiple of 4096
+};
+
+/// Where rows are written, one behind the other: small results at once, large ones through a buffer that
+/// stays in the caches and past them from there.
+template <class Coordinate, class Value>
+class RowOutput {
+ public:
+  /// @param columns,values  room for all elements, and row_slack
+  /// @param buffer_columns,buffer_values  room for buffered() elements, those of a block of rows, and
+  /// row_slack
+  RowOutput(Coordinate* columns, Value* values, Coordinate* buffer_columns, Value* buffer_values)
+      : columns_(columns), values_(values), buffer_columns_(buffer_columns), buffer_values_(buffer_values) {}
+
+  static constexpr std::int64_t buffered() { return 2048; }
+
+  Coordinate* columns() const { return streams_ ? buffer_columns_ + in_buffer_ : columns_ + size_; }
+  Value* values() const { return streams_ ? buffer_values_ + in_buffer_ : values_ + size_; }
+
+  /// `count` elements more have been written.
+  void advance(std::int64_t count) {
+    if (streams_) {
+      in_buffer_ += count;
+      if (in_buffer_ >= buffered()) flush();
+    } else {
+      size_ += count;
+      streams_ = size_ > most_at_once;
+    }
+  }
+  void flush() {
+    if (in_buffer_ == 0) return;
+    stream_copy(buffer_columns_, in_buffer_, columns_ + size_);
+    stream_copy(buffer_values_, in_buffer_, values_ + size_);
+    size_ += in_buffer_;
+    in_buffer_ = 0;
+    finish_stream_copies();
+  }
+
+  std::int64_t size() const { return size_; }
+
+ private:
+  static constexpr std::int64_t most_at_once =
+      (std::int64_t{16} << 20) / static_cast<std::int64_t>(sizeof(Value) + sizeof(Coordinate));
+
+  Coordinate* columns_;
+  Value* values_;
+  Coordinate* buffer_columns_;
+  Value* buffer_values_;
+  std::int64_t size_ = 0, in_buffer_ = 0;
+  bool streams_ = false;
 };
 
 /// Computes rows of A * B.
@@ -75,30 +126,47 @@ class RowProduct {
         space_(space),
         diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
         block_(rows_in_block(a.rows)),
+        far_(b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) > near_bytes),
         last_safe_(b.nnz() - 4) {}
 
-  /// Rows begin to end - 1, one behind the other; `ends[r]` becomes the number of elements up to the end of
-  /// row r, counted from `from`.
-  /// @param columns,values  room for all products, and row_slack
+  /// Rows begin to end - 1, one behind the other, to where `output` stands, which moves on. `ends[r]` becomes
+  /// the number of elements up to the end of row r, counted from `from`.
   /// @return the number of elements of all rows
   template <class Position, class Coordinate, class Value>
   std::int64_t compute(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
-                       Coordinate* columns, Value* values) {
+                       RowOutput<Coordinate, Value>& output) {
     std::int64_t size = 0;
     for (std::int64_t row = begin; row < end;) {
       const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
-      const auto [rows, elements] = next(row, block_end, columns + size, values + size);
+      if (far_) fetch_ahead(row + 1);
+      const auto [rows, elements] = next(row, block_end, output.columns(), output.values());
       for (std::int64_t r = 0; r < rows; ++r) {
         size += elements;
         ends[row + r] = static_cast<Position>(from + size);
       }
+      output.advance(rows * elements);
       row += rows;
     }
+    output.flush();
     return size;
   }
 
  private:
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
+
+  /// Asks for the rows of B that row `row` of A names, and for the positions of those of the row behind it.
+  SPOROS_INLINE void fetch_ahead(std::int64_t row) const {
+    if (row + 1 >= a_.rows) return;
+    const std::int64_t begin = a_.begin(row), end = std::min(a_.begin(row + 1), begin + most_ahead);
+    for (std::int64_t q = begin; q < end; ++q) {
+      const std::int64_t at = b_.begin(a_.coordinates[q]);
+      SPOROS_PREFETCH(b_.coordinates + at);
+      SPOROS_PREFETCH(b_.values + at);
+    }
+    const std::int64_t behind = std::min(a_.begin(row + 2), a_.begin(row + 1) + most_ahead);
+    for (std::int64_t q = a_.begin(row + 1); q < behind; ++q)
+      SPOROS_PREFETCH(b_.positions + a_.coordinates[q]);
+  }
 
   /// The row and those behind it that go with it.
   template <class Coordinate, class Value>
@@ -150,6 +218,10 @@ class RowProduct {
     return length;
   }
 
+  static constexpr std::int64_t most_ahead = 64;  ///< rows of B asked for ahead of time
+  /// Bytes of B from which on asking pays: what the caches near a core may not hold.
+  static constexpr std::int64_t near_bytes = std::int64_t{256} << 10;
+
   /// Columns beyond which a packet each would not stay in the caches.
   static constexpr std::int64_t widest_group = 1 << 14;
 
@@ -159,6 +231,7 @@ class RowProduct {
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;
   const std::int64_t block_;
+  const bool far_;                ///< B's rows come from far
   const std::int64_t last_safe_;  ///< 4 elements of B can be read from here on
 };
 

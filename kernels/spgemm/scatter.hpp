@@ -43,68 +43,60 @@ SPOROS_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, co
 }
 
 /// sums[j] += a[0] * row 0 of B + … + a[H - 1] * row H - 1, the rows of B having the same columns.
-/// A function of its own, whose pointers are told apart: the loop then keeps everything in registers.
-template <bool Wide, int H, class Sum, class Acc, class Value, class Coordinate>
-SPOROS_KERNEL void add_rows(const Sum* a, const Coordinate* __restrict columns,
+template <Marking How, int H, class Sum, class Value, class Coordinate>
+SPOROS_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
                             const Value* __restrict values, std::int64_t length, std::int64_t first,
-                            Sum* __restrict sums, Marks marks) {
-  Sum factor[H];
-  for (int h = 0; h < H; ++h) factor[h] = a[h];
-  std::uint8_t* __restrict const column_marks = marks.columns;
-  std::uint8_t* __restrict const word_marks = marks.words;
+                            Sum* __restrict sums, const Marks& marks) {
+  using Acc = typename Sum::value_type;
   for (std::int64_t t = 0; t < length; ++t) {
     const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(columns[t]) - first);
     Sum sum = sums[j];
-    for (int h = 0; h < H; ++h) sum.add_product(factor[h], static_cast<Acc>(values[t + h * length]));
+    for (int h = 0; h < H; ++h) sum.add_product(a[h], static_cast<Acc>(values[t + h * length]));
     sums[j] = sum;
-    column_marks[j] = 1;
-    if constexpr (Wide) word_marks[j >> 6] = 1;
+    marks.mark<How>(j);
   }
 }
 
-/// The rows of B that a row of A names, those with the same columns together.
-template <bool Wide, class Acc, int N, class A, class B>
-SPOROS_INLINE void scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
-                           std::int64_t first, Packet<Acc, N>* sums, Marks marks) {
+/// Adds up the rows of B that `group` rows of A name. A function of its own, whose pointers are told apart:
+/// its loops then keep everything in registers.
+/// @tparam Alike  looks for rows of B with the same columns, which are then added together
+template <Marking How, bool Alike, class Acc, int N, class A, class B>
+SPOROS_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b, const std::uint8_t* same_b,
+                           std::int64_t first, Packet<Acc, N>* __restrict sums, Marks marks) {
   using Sum = Packet<Acc, N>;
   const std::int64_t begin = a.begin(row), count = a.length(row);
   const auto* const columns = a.coordinates + begin;
-  std::int64_t k = 0;
-  while (k < count) {
+  const auto* const a_values = a.values + begin;
+  const auto* const b_positions = b.positions;
+  const auto* const b_columns = b.coordinates;
+  const auto* const b_values = b.values;
+  const auto factor_at = [&](std::int64_t k) {
+    Sum factor = Sum::zero();
+    for (int lane = 0; lane < group; ++lane) factor.set(lane, static_cast<Acc>(a_values[lane * count + k]));
+    return factor;
+  };
+  for (std::int64_t k = 0; k < count;) {
     const auto top = static_cast<std::int64_t>(columns[k]);
-    const int alike = similar_b.same[top];
+    const auto q = static_cast<std::int64_t>(b_positions[top]);
+    const std::int64_t length = static_cast<std::int64_t>(b_positions[top + 1]) - q;
     int together = 1;
-    while (together < 4 && together <= alike && k + together < count &&
-           static_cast<std::int64_t>(columns[k + together]) == top + together)
-      ++together;
-    Sum factor[4];
-    for (int h = 0; h < together; ++h) {
-      if constexpr (N == 1) {
-        factor[h].v = static_cast<Acc>(a.values[begin + k + h]);
-      } else {
-        factor[h] = Sum::zero();
-        for (int lane = 0; lane < group; ++lane)
-          factor[h].set(lane, static_cast<Acc>(a.values[begin + lane * count + k + h]));
-      }
+    if constexpr (Alike) {
+      const int alike = same_b[top];
+      while (together < 4 && together <= alike && k + together < count &&
+             static_cast<std::int64_t>(columns[k + together]) == top + together)
+        ++together;
     }
-    const std::int64_t q = b.begin(top), length = b.length(top);
-    const auto add = [&]<int H>() {
-      add_rows<Wide, H, Sum, Acc>(factor, b.coordinates + q, b.values + q, length, first, sums, marks);
-    };
-    switch (together) {
-      case 1:
-        add.template operator()<1>();
-        break;
-      case 2:
-        add.template operator()<2>();
-        break;
-      case 3:
-        add.template operator()<3>();
-        break;
-      default:
-        add.template operator()<4>();
-        break;
+    Sum factor[4] = {factor_at(k)};
+    if constexpr (Alike) {
+      for (int h = 1; h < together; ++h) factor[h] = factor_at(k + h);
+      if (together == 2)
+        add_rows<How, 2>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+      else if (together == 3)
+        add_rows<How, 3>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+      else if (together == 4)
+        add_rows<How, 4>(factor, b_columns + q, b_values + q, length, first, sums, marks);
     }
+    if (together == 1) add_rows<How, 1>(factor, b_columns + q, b_values + q, length, first, sums, marks);
     k += together;
   }
 }
@@ -138,14 +130,24 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
                                  const SimilarRows& similar_b, const Reach& reach, Packet<Acc, N>* sums,
                                  Marks marks, Coordinate* columns, Value* values) {
   const auto first = static_cast<Coordinate>(reach.first);
-  const bool wide = reach.window / 64 > reach.products;
   Coordinate* end = nullptr;
-  if (wide) {
-    scatter<true>(a, row, group, b, similar_b, reach.first, sums, marks);
-    end = marks.take<true>(reach.window, first, columns);
-  } else {
-    scatter<false>(a, row, group, b, similar_b, reach.first, sums, marks);
-    end = marks.take<false>(reach.window, first, columns);
+  const auto fill = [&]<Marking How>() {
+    if (N > 1 || similar_b.frequent)
+      scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
+    else if constexpr (N == 1)
+      scatter<How, false, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
+    end = marks.take<How>(reach.window, first, columns);
+  };
+  switch (Marks::marking(reach.products, reach.window)) {
+    case Marking::crowded:
+      fill.template operator()<Marking::crowded>();
+      break;
+    case Marking::even:
+      fill.template operator()<Marking::even>();
+      break;
+    case Marking::sparse:
+      fill.template operator()<Marking::sparse>();
+      break;
   }
   const std::int64_t count = end - columns;
   gather<Acc, N>(columns, count, reach.first, group, sums, values);

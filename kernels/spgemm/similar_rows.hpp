@@ -17,14 +17,18 @@ namespace sporos::detail {
 struct SimilarRows {
   std::uint8_t* same = nullptr;     // [rows]: how many rows behind this one have its columns, up to 255
   std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each its predecessor shifted by one
+  bool frequent = false;            ///< so many rows have the columns of the next that looking for them pays
 };
 
 /// Fills `similar` for the rows from `begin` to `end`; runs end there. Cost: the coordinates of similar rows
 /// are read, of others mostly the first.
+/// @return how many rows have the columns of the next
 template <class Rows>
-void find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end, const SimilarRows& similar) {
+std::int64_t find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
+                               const SimilarRows& similar) {
   using Coordinate = typename Rows::coordinate_type;
-  if (begin >= end) return;
+  if (begin >= end) return 0;
+  std::int64_t same = 0;
   similar.same[end - 1] = similar.shifted[end - 1] = 0;
   for (std::int64_t row = end - 2; row >= begin; --row) {
     similar.same[row] = similar.shifted[row] = 0;
@@ -42,7 +46,9 @@ void find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
     if (difference) continue;
     auto& run = shift ? similar.shifted : similar.same;
     run[row] = static_cast<std::uint8_t>(std::min(run[row + 1] + 1, 255));
+    same += shift == 0;
   }
+  return same;
 }
 
 }  // namespace sporos::detail

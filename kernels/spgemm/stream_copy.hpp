@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file stream_copy.hpp
+/// Copies past the caches, for results too large to stay in them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#if defined(__SSE2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#endif
+
+namespace sporos::detail {
+
+/// to[0 .. count) = from[0 .. count), written to memory without reading it first, where the processor can.
+/// Call finish_stream_copies() before another thread reads it.
+template <class T>
+void stream_copy(const T* from, std::int64_t count, T* to) {
+  static_assert(std::is_trivially_copyable_v<T>);
+#if defined(__SSE2__) && !defined(__CUDACC__)
+  constexpr std::size_t line = 64;
+  const auto* source = reinterpret_cast<const std::byte*>(from);
+  auto* target = reinterpret_cast<std::byte*>(to);
+  std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+  const std::size_t head = std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(target) % line) % line);
+  std::memcpy(target, source, head);
+  source += head, target += head, bytes -= head;
+  for (; bytes >= line; bytes -= line, source += line, target += line) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(target), _mm512_loadu_si512(source));
+#else
+    for (std::size_t part = 0; part < line; part += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(target + part),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + part)));
+#endif
+  }
+  std::memcpy(target, source, bytes);
+#else
+  std::copy_n(from, count, to);
+#endif
+}
+
+/// What was stream_copied before is seen by whoever sees what is written after.
+inline void finish_stream_copies() {
+#if defined(__SSE2__) && !defined(__CUDACC__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace sporos::detail
