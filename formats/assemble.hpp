@@ -14,7 +14,9 @@
 #include "../core/error.hpp"
 #include "../core/tensor.hpp"
 #include "build.hpp"
+#include "build_rows.hpp"
 #include "chunks.hpp"
+#include "duplicates.hpp"
 #include "keys.hpp"
 #include "radix_sort.hpp"
 
@@ -31,37 +33,35 @@ Extents<F::levels> largest_of_levels(const Extents<F::order>& largest) {
   return out;
 }
 
-/// Sorted items, as Builder reads them.
-template <class ItemType>
-struct SortedItems {
-  const ItemType* items;
-  std::int64_t count;
-
-  std::int64_t size() const { return count; }
-  const auto& key(std::int64_t e) const { return items[e].key; }
-  template <class Visitor>
-  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    for (std::int64_t e = begin; e < end; ++e) visitor(items[e].key, items[e].value);
-  }
+/// How much of an order a source has already.
+struct Order {
+  int levels_to_sort;  ///< the outermost levels that are out of order; those below them are in order by
+                       ///< themselves
+  bool unique;         ///< whether each coordinate stands once
 };
 
 /// Sorts what `source` has, and builds a tensor of it.
-/// @param sorted_levels  how many of the outermost levels are out of order
-template <TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
+template <Order Given, TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
 Tensor<Value, F, Space> sort_and_build(const Source& source, const Packing<F, Words>& packing,
-                                       const Extents<F::order>& extents, Duplicates duplicates,
-                                       int sorted_levels = F::levels) {
-  using ItemType = Item<Key<Words>, Value>;
-  const StableSort<Space, ItemType, Words> sort(source, packing.first_word(), packing.top_bits(),
-                                                packing.outermost(sorted_levels));
-  const SortedItems<ItemType> sorted{sort.items(), sort.count()};
-  return Builder<Space, F, SortedItems<ItemType>, Words, Value>(sorted, packing, extents, duplicates).build();
+                                       const Extents<F::order>& extents, Duplicates duplicates) {
+  constexpr bool in_order = Words == 1 && is_row_format<F> && Given.levels_to_sort == 1 && Given.unique;
+  if constexpr (in_order)
+    if (auto built = RowBuilder<Space, F, Value>(packing, extents).build_few_in_order(source)) return *built;
+  const auto matter = packing.outermost(Given.levels_to_sort);
+  auto parts = partition_by_leading_bits<Space, Words, Value>(source, packing.first_word(),
+                                                              packing.top_bits(), matter);
+  if constexpr (in_order)
+    if (auto built = RowBuilder<Space, F, Value>(packing, extents).build_in_order(parts)) return *built;
+  using Sorted = StableSort<Space, Words, Value>;
+  const Sorted sorted(std::move(parts), matter);
+  return Builder<Space, F, Sorted, Words, Value>(sorted, packing, extents, duplicates).build();
 }
 
 /// Entries as sort and Builder read them: keys are packed on the way.
 template <TensorFormat F, int Words, TensorValue Value>
 struct EntriesSource {
-  const Packing<F, Words>& packing;
+  static constexpr bool exact = true;
+  Packing<F, Words> packing;
   std::array<const std::int64_t*, static_cast<std::size_t>(F::order)> coordinates;
   const Value* values;
   std::int64_t count;
@@ -74,53 +74,77 @@ struct EntriesSource {
   }
   template <class Visitor>
   void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    for (std::int64_t e = begin; e < end; ++e) visitor(key(e), values[e]);
+    const EntriesSource own = *this;  // what the visitor writes cannot change it
+    for (std::int64_t e = begin; e < end; ++e) visitor(own.key(e), own.values[e]);
   }
 };
 
-/// What a first look at entries finds: the largest coordinates, and whether they are in the order of F.
+/// What a first look at entries finds.
 template <int Order>
 struct EntriesSurvey {
-  Extents<Order> least{};
-  Extents<Order> largest{};
-  bool sorted = true;
+  std::array<std::uint64_t, static_cast<std::size_t>(Order)>
+      largest{};       ///< of a mode; negative ones are huge
+  bool sorted = true;  ///< whether the entries are in the order of the format
+  bool unique = true;  ///< whether, being sorted, each coordinate stands once
 
   void merge(const EntriesSurvey& other) {
-    for (std::size_t mode = 0; mode < least.size(); ++mode) {
-      least[mode] = std::min(least[mode], other.least[mode]);
+    for (std::size_t mode = 0; mode < largest.size(); ++mode)
       largest[mode] = std::max(largest[mode], other.largest[mode]);
-    }
     sorted = sorted && other.sorted;
+    unique = unique && other.unique;
   }
 };
-
-template <TensorFormat F>
-bool not_before(const Extents<F::order>& a, const Extents<F::order>& b) {
-  return F::level_coordinates(a) >= F::level_coordinates(b);
-}
 
 template <TensorFormat F, HostSpace Space, class Value>
 EntriesSurvey<F::order> survey(const Entries<Value, F::order>& entries) {
   constexpr auto order = static_cast<std::size_t>(F::order);
   std::array<const std::int64_t*, order> coordinates;
   for (std::size_t mode = 0; mode < order; ++mode) coordinates[mode] = entries.coordinates[mode].data();
+  const auto level_coordinates = [&](std::int64_t e) {
+    Extents<F::order> coordinate{};
+    for (std::size_t mode = 0; mode < order; ++mode) coordinate[mode] = coordinates[mode][e];
+    return F::level_coordinates(coordinate);
+  };
+  auto most = F::level_extents(entries.extents);
+  for (auto& extent : most) extent = std::max<std::int64_t>(extent - 1, 0);
+  const bool one_word = Packing<F, 1>::fits_one_word(most);
+  const Packing<F, 1> packing(one_word ? most : Extents<F::levels>{});
+  const auto compare = [&](std::int64_t from, std::int64_t to, EntriesSurvey<F::order>& part) {
+    bool descends = false;
+    bool repeats = false;
+    for (std::int64_t e = from; e < to; ++e) {
+      if (one_word) {
+        const auto before = packing.pack_levels(level_coordinates(e - 1));
+        const auto here = packing.pack_levels(level_coordinates(e));
+        descends |= here < before;
+        repeats |= here == before;
+      } else {
+        const auto before = level_coordinates(e - 1);
+        const auto here = level_coordinates(e);
+        descends |= here < before;
+        repeats |= here == before;
+      }
+    }
+    part.sorted = !descends;
+    part.unique = part.unique && !repeats;
+  };
   const int chunks = chunks_for<Space>(entries.size());
   std::vector<EntriesSurvey<F::order>> found(static_cast<std::size_t>(chunks));
   for_each_chunk<Space>(chunks, [&](int chunk) {
     const auto [begin, end] = chunk_bounds(entries.size(), chunk, chunks);
     EntriesSurvey<F::order> part;
-    for (std::size_t mode = 0; mode < order; ++mode) {
-      const auto [least, largest] = std::minmax_element(coordinates[mode] + begin, coordinates[mode] + end);
-      part.least[mode] = *least;
-      part.largest[mode] = *largest;
+    // In blocks that stay in cache from one mode to the next.
+    constexpr std::int64_t block = 2048;
+    for (std::int64_t from = begin; from < end; from += block) {
+      const std::int64_t to = std::min(from + block, end);
+      for (std::size_t mode = 0; mode < order; ++mode) {
+        std::uint64_t largest = part.largest[mode];
+        for (std::int64_t e = from; e < to; ++e)
+          largest = std::max(largest, static_cast<std::uint64_t>(coordinates[mode][e]));
+        part.largest[mode] = largest;
+      }
+      if (part.sorted) compare(std::max<std::int64_t>(from, 1), to, part);
     }
-    const auto at = [&](std::int64_t e) {
-      Extents<F::order> coordinate{};
-      for (std::size_t mode = 0; mode < order; ++mode) coordinate[mode] = coordinates[mode][e];
-      return coordinate;
-    };
-    for (std::int64_t e = std::max<std::int64_t>(begin, 1); e < end && part.sorted; ++e)
-      part.sorted = not_before<F>(at(e), at(e - 1));
     found[static_cast<std::size_t>(chunk)] = part;
   });
   for (const auto& part : found) found[0].merge(part);
@@ -153,16 +177,18 @@ void expect_whole(const Entries<Value, Order>& entries) {
 
 template <TensorFormat F, HostSpace Space, int Words, TensorValue Value>
 Tensor<Value, F, Space> assemble_packed(const Entries<Value, F::order>& entries,
-                                        const Extents<F::levels>& largest, bool sorted,
-                                        Duplicates duplicates) {
+                                        const Extents<F::levels>& largest,
+                                        const EntriesSurvey<F::order>& seen, Duplicates duplicates) {
   using Source = EntriesSource<F, Words, Value>;
   const Packing<F, Words> packing(largest);
   Source source{packing, {}, entries.values.data(), entries.size()};
   for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
     source.coordinates[mode] = entries.coordinates[mode].data();
-  if (sorted)
-    return Builder<Space, F, Source, Words, Value>(source, packing, entries.extents, duplicates).build();
-  return sort_and_build<F, Space, Words, Value>(source, packing, entries.extents, duplicates);
+  if (seen.sorted)
+    return Builder<Space, F, Source, Words, Value>(source, packing, entries.extents, duplicates, seen.unique)
+        .build();
+  return sort_and_build<Order{F::levels, false}, F, Space, Words, Value>(source, packing, entries.extents,
+                                                                         duplicates);
 }
 
 /// Throws FormatError where duplicates are to be kept by a format that has no place for them.
@@ -209,14 +235,17 @@ Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
     detail::expect_place_for<F>(duplicates);
     if (entries.size() == 0) return Tensor<Value, F, Space>(entries.extents);
     const auto seen = detail::survey<F, Space>(entries);
-    for (std::size_t mode = 0; mode < entries.extents.size(); ++mode)
-      if (seen.least[mode] < 0 || seen.largest[mode] >= entries.extents[mode])
+    Extents<F::order> largest_coordinate{};
+    for (std::size_t mode = 0; mode < entries.extents.size(); ++mode) {
+      if (seen.largest[mode] >= static_cast<std::uint64_t>(entries.extents[mode]))
         detail::refuse_coordinate_outside(entries);
-    const auto largest = detail::largest_of_levels<F>(seen.largest);
+      largest_coordinate[mode] = static_cast<std::int64_t>(seen.largest[mode]);
+    }
+    const auto largest = detail::largest_of_levels<F>(largest_coordinate);
     if (detail::Packing<F, 1>::fits_one_word(largest))
-      return detail::assemble_packed<F, Space, 1>(entries, largest, seen.sorted, duplicates);
+      return detail::assemble_packed<F, Space, 1>(entries, largest, seen, duplicates);
     if constexpr (F::levels > 1)
-      return detail::assemble_packed<F, Space, F::levels>(entries, largest, seen.sorted, duplicates);
+      return detail::assemble_packed<F, Space, F::levels>(entries, largest, seen, duplicates);
     else
       throw InternalError("a coordinate of one level does not fit one word");
   }

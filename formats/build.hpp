@@ -16,57 +16,19 @@
 #include "../core/tensor.hpp"
 #include "../core/value.hpp"
 #include "chunks.hpp"
+#include "duplicates.hpp"
 #include "keys.hpp"
+#include "level_writer.hpp"
 #include "structure.hpp"
 
 namespace sporos {
 
-/// What `assemble` does with entries of equal coordinates.
-enum class Duplicates {
-  sum,    ///< adds the values, in the order of the entries; `or` for bool
-  last,   ///< the last entry wins
-  max,    ///< the largest value wins
-  error,  ///< FormatError
-  keep    ///< each stays, in the order of the entries: for formats that are not unique
-};
-
-/// sum, or keep where the format admits that.
-template <TensorFormat F>
-inline constexpr Duplicates default_duplicates =
-    detail::Structure<F>::keeps_duplicates ? Duplicates::keep : Duplicates::sum;
-
 namespace detail {
-
-/// Whether values can be compared: complex ones cannot.
-template <class Value>
-inline constexpr bool has_order = !is_complex_v<Value>;
-
-/// The value of a run of entries of equal coordinates.
-template <class Value>
-class Accumulator {
- public:
-  using sum_type = accumulate_t<Value>;
-
-  void start(Value value) { sum_ = static_cast<sum_type>(value); }
-  void add(Value value, Duplicates duplicates) {
-    const auto x = static_cast<sum_type>(value);
-    if (duplicates == Duplicates::sum) {
-      sum_ = plus(sum_, x);
-    } else if (duplicates == Duplicates::last) {
-      sum_ = x;
-    } else if constexpr (has_order<Value>) {
-      if (sum_ < x) sum_ = x;
-    }
-  }
-  Value value() const { return static_cast<Value>(sum_); }
-
- private:
-  sum_type sum_{};
-};
 
 /// Builds a tensor of format F from a source of entries in the order of its levels.
 ///
-/// A source has size(); key(e) for random access; visit(begin, end, visitor(key, value)) in order.
+/// A source has size(); key(e) for random access; visit(begin, end, visitor(key, value)) in order; it may
+/// have values(), the values in order, which become the tensor's where they are just what it stores.
 template <HostSpace Space, TensorFormat F, class Source, int Words, TensorValue Value>
 class Builder {
  public:
@@ -76,20 +38,32 @@ class Builder {
   using tensor_type = Tensor<Value, F, Space>;
   static constexpr int levels = F::levels;
   static constexpr auto level_count = static_cast<std::size_t>(levels);
+  static constexpr bool has_values = requires(const Source& source) { source.values(); };
 
+  /// @param unique  whether the source is known to have each coordinate once
   Builder(const Source& source, const packing_type& packing, const Extents<F::order>& extents,
-          Duplicates duplicates)
-      : source_(source), packing_(packing), extents_(extents), duplicates_(duplicates) {}
+          Duplicates duplicates, bool unique = false)
+      : source_(source), packing_(packing), extents_(extents), duplicates_(duplicates), unique_(unique) {}
 
   tensor_type build() {
     if (source_.size() == 0) return tensor_type(extents_);
     cut();
-    for_each_chunk<Space>(static_cast<int>(pieces_.size()),
-                          [&](int piece) { count(pieces_[static_cast<std::size_t>(piece)]); });
-    sum_counts();
+    if (unique_ && each_has_positions) {
+      for (auto& piece : pieces_) expect_each(piece);
+      totals_.fill(source_.size());
+    } else {
+      for_each_chunk<Space>(static_cast<int>(pieces_.size()),
+                            [&](int piece) { count(pieces_[static_cast<std::size_t>(piece)]); });
+      sum_counts();
+    }
     reserve(std::make_index_sequence<level_count>{});
-    for_each_chunk<Space>(static_cast<int>(pieces_.size()),
-                          [&](int piece) { fill(pieces_[static_cast<std::size_t>(piece)]); });
+    for_each_chunk<Space>(static_cast<int>(pieces_.size()), [&](int at) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(at)];
+      if (found_duplicates_)
+        fill_merging(piece);
+      else
+        fill(piece);
+    });
     return tensor_type(extents_, std::move(levels_), std::move(values_));
   }
 
@@ -112,7 +86,7 @@ class Builder {
     for (int piece = 0; piece < pieces; ++piece) {
       std::int64_t end = chunk_bounds(source_.size(), piece, pieces).second;
       if (end <= begin) continue;
-      if (duplicates_ != Duplicates::keep)
+      if (duplicates_ != Duplicates::keep && !unique_)
         while (end < source_.size() && source_.key(end) == source_.key(end - 1)) ++end;
       pieces_.push_back({});
       pieces_.back().begin = begin;
@@ -120,34 +94,57 @@ class Builder {
     }
   }
 
-  /// Whether an entry begins a new position of level K. (K = levels: a new value.)
+  key_type before(std::int64_t e) const { return e == 0 ? source_.key(0).opposite() : source_.key(e - 1); }
+
+  Boundaries<F, Words> boundaries() const { return {packing_, duplicates_ == Duplicates::keep}; }
+
+  /// Whether each coordinate has a position of its own in every level that stores any: nothing is to be
+  /// counted where none stands twice.
+  static constexpr bool each_has_positions = [] {
+    for (int k = 0; k < levels; ++k)
+      if (!shape::full(k) && shape::depth[static_cast<std::size_t>(k)] != levels - 1) return false;
+    return levels > 0;
+  }();
+
+  /// Counts by subtraction, and the open segments by bisection.
+  void expect_each(Piece& piece) const {
+    piece.counts.fill(piece.begin);
+    piece.segment.fill(0);
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((piece.segment[K] = segment_begin<static_cast<int>(K)>(piece.begin)), ...);
+    }(std::make_index_sequence<level_count>{});
+  }
   template <int K>
-  bool begins(const key_type& key, const key_type& previous) const {
-    if constexpr (levels == 0) {
-      return key.word[0] != previous.word[0];
-    } else if constexpr (K == levels) {
-      return duplicates_ == Duplicates::keep || packing_.template differ<levels - 1>(key, previous);
+  std::int64_t segment_begin(std::int64_t e) const {
+    if constexpr (shape::segmented(K) && K > 0) {
+      if (e == 0) return 0;
+      const auto ends = boundaries();
+      const key_type last = source_.key(e - 1);
+      std::int64_t begin = 0;
+      for (std::int64_t end = e - 1; begin < end;) {
+        const std::int64_t middle = begin + (end - begin) / 2;
+        if (ends.template begins<K - 1>(last, source_.key(middle)))
+          begin = middle + 1;
+        else
+          end = middle;
+      }
+      return begin;
     } else {
-      constexpr int depth = shape::depth[static_cast<std::size_t>(K)];
-      if constexpr (depth == levels - 1 && shape::keeps_duplicates && !shape::full(K))
-        if (duplicates_ == Duplicates::keep) return true;
-      return packing_.template differ<depth>(key, previous);
+      return 0;
     }
   }
-
-  key_type before(std::int64_t e) const { return e == 0 ? source_.key(0).opposite() : source_.key(e - 1); }
 
   void count(Piece& piece) const {
     counts_type counts{};
     counts_type segment;
     segment.fill(-1);
+    const auto ends = boundaries();
     key_type previous = before(piece.begin);
     source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto&) {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
-        (count_level<static_cast<int>(K)>(key, previous, counts, segment), ...);
-      }
-      (std::make_index_sequence<level_count>{});
-      counts[level_count] += begins<levels>(key, previous);
+        (count_level<static_cast<int>(K)>(ends, key, previous, counts, segment), ...);
+      }(std::make_index_sequence<level_count>{});
+      counts[level_count] += ends.template begins<levels>(key, previous);
       previous = key;
     });
     piece.counts = counts;
@@ -156,12 +153,12 @@ class Builder {
   }
 
   template <int K>
-  void count_level(const key_type& key, const key_type& previous, counts_type& counts,
-                   counts_type& segment) const {
+  SPOROS_INLINE static void count_level(const Boundaries<F, Words>& ends, const key_type& key,
+                                        const key_type& previous, counts_type& counts, counts_type& segment) {
     constexpr auto k = static_cast<std::size_t>(K);
     if constexpr (shape::segmented(K) && K > 0)
-      if (begins<K - 1>(key, previous)) segment[k] = counts[k];
-    counts[k] += begins<K>(key, previous);
+      if (ends.template begins<K - 1>(key, previous)) segment[k] = counts[k];
+    counts[k] += ends.template begins<K>(key, previous);
   }
 
   /// From the counts of the pieces to where each begins.
@@ -178,7 +175,8 @@ class Builder {
       }
       duplicates += piece.duplicates;
     }
-    if (duplicates == 0) return;
+    found_duplicates_ = duplicates > 0;
+    if (!found_duplicates_) return;
     if (duplicates_ == Duplicates::error) refuse_duplicate();
     if constexpr (!has_order<Value>)
       if (duplicates_ == Duplicates::max)
@@ -204,6 +202,11 @@ class Builder {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
     std::int64_t positions = 1;
     ((positions = reserve_level<static_cast<int>(K)>(positions, level_extents[K])), ...);
+    if constexpr (has_values && !shape::padded)
+      if (!found_duplicates_) {
+        values_ = source_.values();
+        return;
+      }
     values_ = shape::padded ? zeroed_array<Value>("sporos::Tensor values", positions)
                             : make_array<Value>("sporos::Tensor values", positions);
   }
@@ -238,99 +241,55 @@ class Builder {
                            " of them: make the level Compressed"));
   }
 
-  struct State {
-    counts_type next;      ///< the position that a segmented level appends at
-    counts_type parent{};  ///< the parent whose segment is open
-    counts_type segment;   ///< where that segment begins
-  };
+  LevelWriter<F, Words> writer_of(const Piece& piece, const key_type& previous) const {
+    LevelWriter<F, Words> writer(boundaries(), levels_, piece.counts, piece.segment);
+    if (piece.begin > 0) writer.resume(previous);
+    return writer;
+  }
 
+  /// Writes the levels, and the values unless they are taken over.
   void fill(const Piece& piece) {
-    State state{.next = piece.counts, .segment = piece.segment};
     key_type previous = before(piece.begin);
-    if (piece.begin > 0) resume(state, previous, std::make_index_sequence<level_count>{});
+    auto writer = writer_of(piece, previous);
+    Value* const values = values_.data();
+    source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto& value) {
+      const std::int64_t at = writer.append(key, previous);
+      if constexpr (!has_values || shape::padded) values[at] = static_cast<Value>(value);
+      previous = key;
+    });
+    if (piece.end == source_.size()) writer.close(parents_);
+  }
+
+  /// Writes the levels, and one value for each run of entries of equal coordinates.
+  void fill_merging(const Piece& piece) {
+    const auto ends = boundaries();
+    key_type previous = before(piece.begin);
+    auto writer = writer_of(piece, previous);
+    Value* const values = values_.data();
     Accumulator<Value> run;
     std::int64_t at = -1;
     source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto& value) {
-      if (begins<levels>(key, previous)) {
-        if (at >= 0) values_.data()[at] = run.value();
-        at = append(state, key, previous, std::make_index_sequence<level_count>{});
+      if (ends.template begins<levels>(key, previous)) {
+        if (at >= 0) values[at] = run.value();
+        at = writer.append(key, previous);
         run.start(static_cast<Value>(value));
       } else {
         run.add(static_cast<Value>(value), duplicates_);
       }
       previous = key;
     });
-    values_.data()[at] = run.value();
-    if (piece.end == source_.size()) close(state, std::make_index_sequence<level_count>{});
-  }
-
-  /// The parents whose segments are open in front of a piece: those of the entry before it.
-  template <std::size_t... K>
-  void resume(State& state, const key_type& key, std::index_sequence<K...>) const {
-    [[maybe_unused]] std::int64_t p = 0;
-    ((p = resume_level<static_cast<int>(K)>(state, key, p)), ...);
-  }
-  template <int K>
-  std::int64_t resume_level(State& state, const key_type& key, std::int64_t p) const {
-    constexpr auto k = static_cast<std::size_t>(K);
-    if constexpr (shape::full(K))
-      return std::get<k>(levels_).view().insert(p, packing_.template coordinate<K>(key));
-    if constexpr (shape::branchless(K)) return p;
-    state.parent[k] = p;
-    return state.next[k] - 1;
-  }
-
-  /// Writes the coordinates of an entry and returns the position of its value.
-  template <std::size_t... K>
-  std::int64_t append(State& state, const key_type& key, const key_type& previous,
-                      std::index_sequence<K...>) const {
-    std::int64_t p = 0;
-    ((p = append_level<static_cast<int>(K)>(state, key, previous, p)), ...);
-    return p;
-  }
-  template <int K>
-  std::int64_t append_level(State& state, const key_type& key, const key_type& previous,
-                            std::int64_t p) const {
-    constexpr auto k = static_cast<std::size_t>(K);
-    const auto& storage = std::get<k>(levels_);
-    const std::int64_t i = packing_.template coordinate<K>(key);
-    if constexpr (shape::full(K)) {
-      return storage.view().insert(p, i);
-    } else if constexpr (shape::branchless(K)) {
-      storage.appender().append_coord(p, i);
-      return p;
-    } else {
-      if (begins<K>(key, previous)) {
-        if (p != state.parent[k]) close_level<K>(state, p);
-        storage.appender().append_coord(state.next[k]++, i);
-      }
-      return state.next[k] - 1;
-    }
-  }
-
-  /// Ends the open segment and those, empty, of the parents up to p.
-  template <int K>
-  void close_level(State& state, std::int64_t p) const {
-    constexpr auto k = static_cast<std::size_t>(K);
-    if constexpr (shape::segmented(K)) {
-      const auto appender = std::get<k>(levels_).appender();
-      const std::int64_t end = state.next[k];
-      for (std::int64_t parent = state.parent[k]; parent < p; ++parent)
-        appender.append_bounds(parent, std::exchange(state.segment[k], end), end);
-      state.parent[k] = p;
-    }
-  }
-  template <std::size_t... K>
-  void close(State& state, std::index_sequence<K...>) const {
-    (close_level<static_cast<int>(K)>(state, parents_[K]), ...);
+    values[at] = run.value();
+    if (piece.end == source_.size()) writer.close(parents_);
   }
 
   const Source& source_;
   const packing_type& packing_;
   Extents<F::order> extents_;
   Duplicates duplicates_;
+  bool unique_;
   std::vector<Piece> pieces_;
   counts_type totals_{};
+  bool found_duplicates_ = false;
   counts_type parents_{};
   typename tensor_type::level_storage levels_;
   Array<Value> values_;

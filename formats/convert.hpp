@@ -27,6 +27,7 @@ namespace detail {
 /// The stored values of a tensor with keys of another format's levels, as sort and Builder read them.
 template <TensorFormat To, TensorValue Value, TensorFormat From>
 struct TensorSource {
+  static constexpr bool exact = !Structure<From>::padded && !From::is_blocked;
   const Walk<Value, From>& walk;
   const Packing<To, 1>& packing;
   std::int64_t count;
@@ -39,10 +40,11 @@ struct TensorSource {
   }
   template <class Visitor>
   void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
+    const Packing<To, 1> own = packing;  // what the visitor writes cannot change it
     walk.visit(begin, end, [&](const Extents<From::order>& coordinate, const Value& value) {
       if constexpr (Structure<From>::padded)
         if (value == Value{}) return;
-      visitor(packing.pack(coordinate), value);
+      visitor(own.pack(coordinate), value);
     });
   }
 };
@@ -101,10 +103,11 @@ Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
   const Packing<To, 1> packing(largest);
   const Source source{walk, packing, t.nnz()};
   if constexpr (same_order<From, To> && !Structure<From>::padded)
-    return Builder<Space, To, Source, 1, Value>(source, packing, t.extents(), duplicates).build();
+    return Builder<Space, To, Source, 1, Value>(source, packing, t.extents(), duplicates, From::is_unique)
+        .build();
   else
-    return sort_and_build<To, Space, 1, Value>(source, packing, t.extents(), duplicates,
-                                               levels_to_sort<From, To>);
+    return sort_and_build<Order{levels_to_sort<From, To>, From::is_unique}, To, Space, 1, Value>(
+        source, packing, t.extents(), duplicates);
 }
 
 }  // namespace detail

@@ -66,7 +66,7 @@ class Packing {
         shift = 0;
       }
       ensure(word >= 0, "the key has words enough for all levels");
-      fields_[static_cast<std::size_t>(k)] = {word, shift, (std::uint64_t{1} << width) - 1};
+      fields_[static_cast<std::size_t>(k)] = {word, shift, width, (std::uint64_t{1} << width) - 1};
       shift += width;
     }
     first_word_ = levels == 0 ? 0 : word;
@@ -98,13 +98,18 @@ class Packing {
     return static_cast<std::int64_t>((key.word[word_of(k)] >> fields_[k].shift) & fields_[k].mask);
   }
 
+  /// Bits of the coordinate of level K.
+  template <int K>
+  int bits() const {
+    return fields_[static_cast<std::size_t>(K)].width;
+  }
+
   /// The coordinate of the tensor's modes.
   Extents<F::order> unpack(const key_type& key) const {
     Extents<levels> at{};
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((at[K] = coordinate<static_cast<int>(K)>(key)), ...);
-    }
-    (std::make_index_sequence<static_cast<std::size_t>(levels)>{});
+    }(std::make_index_sequence<static_cast<std::size_t>(levels)>{});
     return F::coordinate(at);
   }
 
@@ -134,6 +139,7 @@ class Packing {
   struct Field {
     int word = 0;
     int shift = 0;
+    int width = 0;
     std::uint64_t mask = 0;
   };
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file level_writer.hpp
+/// Writes the levels of a tensor from keys in order; knows where the positions of each level begin.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../core/inline.hpp"
+#include "keys.hpp"
+#include "structure.hpp"
+
+namespace sporos::detail {
+
+/// Tells, from a key and the one before it, which levels begin a new position.
+template <TensorFormat F, int Words>
+class Boundaries {
+ public:
+  using shape = Structure<F>;
+  using key_type = Key<Words>;
+  static constexpr int levels = F::levels;
+
+  Boundaries(const Packing<F, Words>& packing, bool keeps_duplicates)
+      : packing_(packing), keep_(keeps_duplicates) {}
+
+  const Packing<F, Words>& packing() const { return packing_; }
+
+  /// Whether a key begins a new position of level K; of the values for K = levels.
+  template <int K>
+  SPOROS_INLINE bool begins(const key_type& key, const key_type& previous) const {
+    if constexpr (levels == 0) {
+      return key.word[0] != previous.word[0];
+    } else if constexpr (K == levels) {
+      return keep_ || packing_.template differ<levels - 1>(key, previous);
+    } else {
+      constexpr int depth = shape::depth[static_cast<std::size_t>(K)];
+      if constexpr (depth == levels - 1 && shape::keeps_duplicates && !shape::full(K))
+        if (keep_) return true;
+      return packing_.template differ<depth>(key, previous);
+    }
+  }
+
+ private:
+  Packing<F, Words> packing_;
+  bool keep_;
+};
+
+/// How a level is written: by its Appender, or, where it is full, not at all.
+template <class Level>
+struct LevelAppender {
+  std::int64_t extent = 0;
+};
+template <class Level>
+  requires(!Level::properties.full)
+struct LevelAppender<Level> : Level::Appender {};
+
+template <class F, class Sequence>
+struct LevelAppenders;
+template <class F, std::size_t... K>
+struct LevelAppenders<F, std::index_sequence<K...>> {
+  using type = std::tuple<LevelAppender<typename F::template level<static_cast<int>(K)>>...>;
+};
+
+/// Writes the levels from some position on. Everything it works with is its own, so that compilers keep it in
+/// registers while it writes.
+template <TensorFormat F, int Words>
+class LevelWriter {
+ public:
+  using shape = Structure<F>;
+  using key_type = Key<Words>;
+  static constexpr int levels = F::levels;
+  static constexpr auto level_count = static_cast<std::size_t>(levels);
+  using sequence = std::make_index_sequence<level_count>;
+  using counts_type = std::array<std::int64_t, level_count + 1>;
+
+  /// @param levels   storage of the levels, with room
+  /// @param next     the position that each segmented level appends at
+  /// @param segment  where the segment begins that is open in front of it
+  template <class Storages>
+  LevelWriter(const Boundaries<F, Words>& boundaries, const Storages& storages, const counts_type& next,
+              const counts_type& segment)
+      : boundaries_(boundaries), next_(next), segment_(segment) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) { (take<K>(std::get<K>(storages)), ...); }(sequence{});
+  }
+
+  /// Opens the segments that are open in front: those of the key before.
+  void resume(const key_type& key) {
+    std::int64_t p = 0;
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((p = resume_level<static_cast<int>(K)>(key, p)), ...);
+    }(sequence{});
+  }
+
+  /// Writes the coordinates of a key and returns the position of its value.
+  SPOROS_INLINE std::int64_t append(const key_type& key, const key_type& previous) {
+    return append_from<0>(key, previous, 0);
+  }
+
+  /// Ends the last segments, and the empty ones of all parents behind them.
+  /// @param parents  the number of parents of each level
+  void close(const counts_type& parents) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (close_level<static_cast<int>(K)>(parents[K]), ...);
+    }(sequence{});
+  }
+
+ private:
+  template <std::size_t K, class Storage>
+  void take(const Storage& storage) {
+    if constexpr (shape::full(static_cast<int>(K)))
+      std::get<K>(appenders_).extent = storage.view().coord_bounds(0).end;
+    else
+      static_cast<typename F::template level<static_cast<int>(K)>::Appender&>(std::get<K>(appenders_)) =
+          storage.appender();
+  }
+
+  template <int K>
+  std::int64_t resume_level(const key_type& key, std::int64_t p) {
+    constexpr auto k = static_cast<std::size_t>(K);
+    if constexpr (shape::full(K)) return p * std::get<k>(appenders_).extent + coordinate<K>(key);
+    if constexpr (shape::branchless(K)) return p;
+    parent_[k] = p;
+    return next_[k] - 1;
+  }
+
+  template <int K>
+  SPOROS_INLINE std::int64_t append_from(const key_type& key, const key_type& previous, std::int64_t p) {
+    if constexpr (K == levels) {
+      return p;
+    } else {
+      constexpr auto k = static_cast<std::size_t>(K);
+      auto& appender = std::get<k>(appenders_);
+      const std::int64_t i = coordinate<K>(key);
+      if constexpr (shape::full(K)) {
+        return append_from<K + 1>(key, previous, p * appender.extent + i);
+      } else if constexpr (shape::branchless(K)) {
+        appender.append_coord(p, i);
+        return append_from<K + 1>(key, previous, p);
+      } else {
+        if (boundaries_.template begins<K>(key, previous)) {
+          if (p != parent_[k]) close_level<K>(p);
+          appender.append_coord(next_[k]++, i);
+        }
+        return append_from<K + 1>(key, previous, next_[k] - 1);
+      }
+    }
+  }
+
+  /// Ends the open segment of level K and those, empty, of the parents up to p.
+  template <int K>
+  SPOROS_INLINE void close_level(std::int64_t p) {
+    if constexpr (shape::segmented(K)) {
+      constexpr auto k = static_cast<std::size_t>(K);
+      const std::int64_t end = next_[k];
+      for (std::int64_t parent = parent_[k]; parent < p; ++parent)
+        std::get<k>(appenders_).append_bounds(parent, std::exchange(segment_[k], end), end);
+      parent_[k] = p;
+    }
+  }
+
+  template <int K>
+  SPOROS_INLINE std::int64_t coordinate(const key_type& key) const {
+    return boundaries_.packing().template coordinate<K>(key);
+  }
+
+  Boundaries<F, Words> boundaries_;
+  typename LevelAppenders<F, sequence>::type appenders_;
+  counts_type next_;
+  counts_type parent_{};
+  counts_type segment_;
+};
+
+}  // namespace sporos::detail
