@@ -191,7 +191,7 @@ class Run {
   }
 
   void run_located() const {
-    using T = std::conditional_t<std::is_same_v<Value, accumulate_t<Value>>, Value, accumulate_t<Value>>;
+    using T = Compute;
     constexpr bool atomic = !disjoint && !HostSpace<Space>;
     const std::int64_t size = statement_.result().tensor().nnz();
     const std::int64_t count =
@@ -272,9 +272,9 @@ class Run {
   }
 
   void run_appended() const {
-    using Piece = AppendedPiece<Result, Value>;
-    using Accumulate = Compute;
-    using Output = AppendedOutput<Traits, Value, Accumulate>;
+    using PieceValue = std::conditional_t<adds_to_pieces<Result>, Compute, Value>;
+    using Piece = AppendedPiece<Result, PieceValue>;
+    using Output = AppendedOutput<Traits, PieceValue, Compute>;
     constexpr bool scatters = how.kind == ResultKind::dense_workspace;
     const std::int64_t count = how.prefix > 0 ? chunk_count(16) : 1;
     const std::vector<std::int64_t> at =
@@ -288,14 +288,13 @@ class Run {
       pieces.emplace_back(extents,
                           how.prefix > 0 ? Bounds{at[chunk], at[chunk + 1]} : Bounds{0, extents_of_root()});
     const Kokkos::Experimental::UniqueToken<Space> tokens;
-    std::vector<std::unique_ptr<DenseWorkspace<Accumulate>>> workspaces(
-        static_cast<std::size_t>(tokens.size()));
+    std::vector<std::unique_ptr<DenseWorkspace<Compute>>> workspaces(static_cast<std::size_t>(tokens.size()));
 
     for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {
       const auto token = tokens.acquire();
       auto& workspace = workspaces[static_cast<std::size_t>(token)];
       if (scatters && !workspace)
-        workspace = std::make_unique<DenseWorkspace<Accumulate>>(bounds_.extent[Output::innermost]);
+        workspace = std::make_unique<DenseWorkspace<Compute>>(bounds_.extent[Output::innermost]);
       Piece& piece = pieces[static_cast<std::size_t>(chunk)];
       run_nest<Traits>(source_, bounds_,
                        {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]},
@@ -303,7 +302,7 @@ class Run {
       piece.finish();
       tokens.release(token);
     });
-    join<Result, Value, Space>(statement_.result(), pieces);
+    join<Result, PieceValue, Space>(statement_.result(), pieces);
   }
 
   std::int64_t extents_of_root() const {
@@ -311,9 +310,11 @@ class Run {
   }
 
   void run_coordinates() const {
-    using Sum = accumulate_t<Value>;
+    using Sum = Compute;
     using Piece = CoordinatePiece<Sum, Format::order>;
-    const std::vector<std::int64_t> at = cuts(chunk_count(16));
+    // As many chunks for any number of threads: where a sum has several terms, they follow one another chunk
+    // by chunk.
+    const std::vector<std::int64_t> at = cuts(std::clamp<std::int64_t>(bounds_.outermost.end, 1, 256));
     const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
     std::vector<Piece> pieces(static_cast<std::size_t>(chunks));
     for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {

@@ -18,7 +18,15 @@
 
 namespace sporos {
 
+/// Whether values of a result are added up where they will be stored: in the dense blocks below the levels
+/// that are appended. Elsewhere they come summed.
+template <class Result>
+inline constexpr bool adds_to_pieces =
+    detail::appendable_levels<typename Result::format>() < Result::format::levels;
+
 /// The piece of a result that one chunk of the outermost loop makes.
+///
+/// @tparam Value  the result's, or the type in which it is summed where the piece is added to
 ///
 /// Positions are local to the piece; `ends` of a compressed level holds, for each local parent position,
 /// where its coordinates end. Parents that were passed over are closed when the next one is.
@@ -108,7 +116,7 @@ class AppendedPiece {
   /// The number of local positions of level K.
   std::int64_t positions(int k) const { return counts_[static_cast<std::size_t>(k)]; }
 
-  static constexpr bool has_block = levels < format::levels;
+  static constexpr bool has_block = adds_to_pieces<Result>;
 
  private:
   template <std::size_t... K>
@@ -254,18 +262,19 @@ struct AppendedOutput {
 };
 
 /// Joins the pieces, in order, into the arrays of the result: offsets by a running sum, copies in parallel.
-template <class Result, class Value, class Space>
-void join(const Result& result, std::vector<AppendedPiece<Result, Value>>& pieces) {
+template <class Result, class PieceValue, class Space>
+void join(const Result& result, std::vector<AppendedPiece<Result, PieceValue>>& pieces) {
   using Tensor = typename Result::tensor_type;
-  using Piece = AppendedPiece<Result, Value>;
+  using Value = typename Tensor::value_type;
+  using Piece = AppendedPiece<Result, PieceValue>;
   using format = typename Piece::format;
   const auto count = static_cast<std::int64_t>(pieces.size());
   const auto each_piece = [&](const auto& body) {
     Kokkos::parallel_for("sporos::join",
                          Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, count), body);
   };
-  const auto copy = [](const auto& from, auto* to) {
-    for (std::int64_t at = 0; at < from.size(); ++at) to[at] = from[at];
+  const auto copy = []<class To>(const auto& from, To* to) {
+    for (std::int64_t at = 0; at < from.size(); ++at) to[at] = static_cast<To>(from[at]);
   };
   const Extents<format::order> extents = result.tensor().extents();
   const auto level_extents = format::level_extents(extents);
