@@ -119,8 +119,8 @@ class BlockCutter {
 
   bool finish(Block& block) {
     carry_.clear();
-    if (block.end_ == 0) return false;
-    if (block.bytes_[block.end_ - 1] != '\n') {
+    if (block.end_ == 0 && last_ == '\n') return false;
+    if (block.end_ == 0 || block.bytes_[block.end_ - 1] != '\n') {
       block.reserve(block.end_ + 1);
       block.bytes_[block.end_++] = '\n';
     }
@@ -128,6 +128,7 @@ class BlockCutter {
   }
 
   bool deliver(Block& block) {
+    last_ = block.bytes_[block.end_ - 1];
     std::memset(block.bytes_.get() + block.end_, '\n', text_padding);
     const std::int64_t total = stream_.total();
     text_bytes_ += static_cast<double>(block.end_);
@@ -157,6 +158,7 @@ class BlockCutter {
   Progress progress_;
   double text_bytes_ = 0;  ///< delivered
   std::string carry_;      ///< what was read behind the last cut
+  char last_ = '\n';       ///< delivered
   bool ended_ = false;
 };
 

@@ -72,6 +72,15 @@ TEST(TextSource, CutsAtWordsWhereLinesAreLong) {
   EXPECT_LE(longest, 64u);
 }
 
+TEST(TextSource, EndsTheLastLineWithANewlineWhereverItWasCut) {
+  const Folder folder;
+  for (const std::string text : {"12 34 56 78 ", "12 34 56 78", "12 34 56 7\n"})
+    for (std::size_t bytes = 1; bytes < 15; ++bytes) {
+      TextSource source(folder.put("text", text), blocks_of(bytes, Cut::at_words));
+      EXPECT_EQ(all_of(source, [](std::string_view) {}), text.ends_with('\n') ? text : text + '\n') << bytes;
+    }
+}
+
 TEST(TextSource, EndsTheLastLineWithANewline) {
   const Folder folder;
   for (const std::size_t bytes : {1u, 4u, 5u, 6u, 100u}) {
