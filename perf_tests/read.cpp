@@ -5,7 +5,8 @@
 ///     perf_read --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
 ///               --benchmark_out=read.json --benchmark_out_format=json
 ///
-/// bytes_per_second counts the file's plain text. Arguments: threads that parse (the rest is the name's).
+/// bytes_per_second counts the file's plain text, by the clock; cpu_time is that of all threads together:
+/// text over cpu_time is the speed of a core. threads: those that parse; gzip text is inflated by one more.
 #include <benchmark/benchmark.h>
 
 #ifdef SPOROS_HAVE_EIGEN
@@ -135,26 +136,24 @@ void eigen_load_market(benchmark::State& state, const std::string& name) {
 int main(int argc, char** argv) {
   const sporos::ScopeGuard guard(argc, argv);
   const int threads = sporos::io::default_threads();
-  const auto with_threads = [&](benchmark::internal::Benchmark* b) {
-    b->ArgName("threads")->Arg(1)->UseRealTime()->Unit(benchmark::kMillisecond);
-    if (threads > 1) b->Arg(threads);
+  const auto add = [&](const std::string& what, const std::string& name, auto* function,
+                       bool with_threads = true) {
+    auto* const b = benchmark::RegisterBenchmark(sporos::text(what, '/', name).c_str(), function, name);
+    b->UseRealTime()->MeasureProcessCPUTime()->Unit(benchmark::kMillisecond);
+    if (!with_threads) return;
+    b->ArgName("threads");
+    for (int count = 1; count < threads; count *= 2) b->Arg(count);
+    b->Arg(threads);
   };
   for (const std::string suffix : {"", ".gz"}) {
-    for (const std::string name : {"digits17.mtx", "digits3.mtx", "pattern.mtx"})
-      with_threads(
-          benchmark::RegisterBenchmark(("read/" + name + suffix).c_str(), read_file<2>, name + suffix));
-    with_threads(benchmark::RegisterBenchmark(("read/digits3.tns" + suffix).c_str(), read_file<3>,
-                                              "digits3.tns" + suffix));
-    with_threads(benchmark::RegisterBenchmark(("read/pattern.smtx" + suffix).c_str(), read_file<2>,
-                                              "pattern.smtx" + suffix));
-    with_threads(benchmark::RegisterBenchmark(("write/digits17.mtx" + suffix).c_str(), write_file,
-                                              "digits17.mtx" + suffix));
+    for (const std::string name : {"digits17.mtx", "digits3.mtx", "pattern.mtx", "pattern.smtx"})
+      add("read", name + suffix, read_file<2>);
+    add("read", "digits3.tns" + suffix, read_file<3>);
+    add("write", "digits17.mtx" + suffix, write_file);
   }
 #ifdef SPOROS_HAVE_EIGEN
   for (const std::string name : {"digits17.mtx", "digits3.mtx"})
-    benchmark::RegisterBenchmark(("eigen_loadMarket/" + name).c_str(), eigen_load_market, name)
-        ->UseRealTime()
-        ->Unit(benchmark::kMillisecond);
+    add("eigen_loadMarket", name, eigen_load_market, false);
   benchmark::AddCustomContext(
       "eigen", sporos::text(EIGEN_WORLD_VERSION, '.', EIGEN_MAJOR_VERSION, '.', EIGEN_MINOR_VERSION));
 #endif

@@ -133,7 +133,7 @@ TEST(MatrixMarketErrors, RefusesWhatIsNoIntegerWhereAnIntegerIsDue) {
     expect_fault<std::int64_t>(integers + value + "\n", 3, text("found '", value, "', expected an integer"));
   }
   for (const std::string value : {"NaN", "inf", "1.5"})
-    expect_fault<int>(real_general + "1 1 1\n1 1 " + value + "\n", 3,
+    expect_fault<int>(text(real_general, "1 1 1\n1 1 ", value, "\n"), 3,
                       "which int32 cannot hold: read the file as double");
 }
 

@@ -43,6 +43,7 @@ std::vector<Plain> obvious_read(const std::string& path, const FileInfo& info) {
   if (info.kind == FileKind::smtx) {
     const auto numbers = [](const std::string& line) {
       std::vector<std::int64_t> all;
+      all.reserve(line.size() / 2 + 1);
       const char* p = line.c_str();
       for (char* stop = nullptr;; p = stop) {
         const std::int64_t number = std::strtoll(p, &stop, 10);
@@ -66,6 +67,7 @@ std::vector<Plain> obvious_read(const std::string& path, const FileInfo& info) {
     if (std::exchange(sizes, false)) continue;
     char* p = const_cast<char*>(line.c_str());
     std::vector<std::int64_t> coordinates;
+    coordinates.reserve(static_cast<std::size_t>(info.order));
     for (int mode = 0; mode < info.order; ++mode) coordinates.push_back(std::strtoll(p, &p, 10) - 1);
     const double real = pattern ? 1.0 : std::strtod(p, &p);
     entries.push_back({coordinates, real, complex ? std::strtod(p, &p) : 0.0});
