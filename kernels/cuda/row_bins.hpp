@@ -17,7 +17,7 @@ struct BinLimits {
   static constexpr int count = Count;
   std::int32_t limit[Count - 1];
 
-  __device__ int bin_of(std::int32_t size) const {
+  __device__ int bin_of(std::int64_t size) const {
     if (size == 0) return -1;
     int bin = 0;
     while (bin < Count - 1 && size > limit[bin]) ++bin;
@@ -41,8 +41,8 @@ struct BinCounts {
 
 namespace detail {
 
-template <class Limits>
-__global__ void count_bins_kernel(std::int64_t rows, const std::int32_t* sizes,
+template <class Limits, class Size>
+__global__ void count_bins_kernel(std::int64_t rows, const Size* sizes,
                                   const __grid_constant__ Limits limits,
                                   BinCounts<Limits::count>* bins) {
   __shared__ int mine[Limits::count];
@@ -56,8 +56,8 @@ __global__ void count_bins_kernel(std::int64_t rows, const std::int32_t* sizes,
     ::atomicAdd(bins->count + threadIdx.x, static_cast<unsigned long long>(mine[threadIdx.x]));
 }
 
-template <class Limits>
-__global__ void fill_bins_kernel(std::int64_t rows, const std::int32_t* sizes,
+template <class Limits, class Size>
+__global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes,
                                  const __grid_constant__ Limits limits, BinCounts<Limits::count>* bins,
                                  std::int32_t* members) {
   __shared__ int mine[Limits::count];
@@ -81,12 +81,12 @@ __global__ void fill_bins_kernel(std::int64_t rows, const std::int32_t* sizes,
 }  // namespace detail
 
 /// The rows of each bin behind one another in `members`, the bins' sizes in `bins`, which is zero before.
-template <class Limits>
-void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const std::int32_t* sizes, const Limits& limits,
+template <class Limits, class Size>
+void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const Size* sizes, const Limits& limits,
                     BinCounts<Limits::count>* bins, std::int32_t* members) {
-  launch(space, "sporos::count bins", &detail::count_bins_kernel<Limits>, ceil_div(rows, 256), 256, 0, rows,
+  launch(space, "sporos::count bins", &detail::count_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0, rows,
          sizes, limits, bins);
-  launch(space, "sporos::fill bins", &detail::fill_bins_kernel<Limits>, ceil_div(rows, 256), 256, 0, rows, sizes,
+  launch(space, "sporos::fill bins", &detail::fill_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0, rows, sizes,
          limits, bins, members);
 }
 

@@ -3,10 +3,11 @@
 /// Sampled dense-dense products on the GPU: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) where B, in CSR,
 /// stores something.
 ///
-/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads one row of C and one of D in
-/// 16-byte pieces, one nonzero after the other, as many as the group has lanes; then the group's sums are
-/// transposed as they are added, so that each lane ends with the sum of one nonzero, which it stores beside its
-/// neighbours'. Balanced by nonzeros; rows are found from positions as the warp goes.
+/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads one row of D after the other in
+/// 16-byte pieces, as many rows as the group has lanes, and keeps the row of C in registers while nonzeros lie in
+/// one row; then the group's sums are transposed as they are added, so that each lane ends with the sum of one
+/// nonzero, which it stores beside its neighbours'. Balanced by nonzeros; rows are found from positions as the
+/// warp goes.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,22 @@
 
 namespace sporos::cuda {
 
-/// Shape of the SDDMM kernel for values of T, `Lanes` lanes a nonzero.
-template <class T, int Lanes, bool Packed>
+/// Shape of the SDDMM kernel for values of T: `Pieces` loads of `Count` values a lane hold a row of C; `Exact`
+/// where that is the whole inner extent, no more and no less.
+template <class T, int Count, int Pieces, bool Exact>
 struct SddmmConfig {
+  static constexpr bool exact = Exact;
   static constexpr int threads = 256;
-  static constexpr int lanes = Lanes;
-  static constexpr int groups = warp_size / Lanes;           ///< a warp
-  static constexpr int pack = Packed ? widest_pack<T> : 1;   ///< values a load
-  static constexpr int piece = lanes * pack;                 ///< of the inner extent, a group at a time
-  static constexpr int nonzeros = 128;                       ///< a warp
-  static_assert((Lanes & (Lanes - 1)) == 0 && Lanes <= warp_size, "a warp divides into groups of 2^n lanes");
+  static constexpr int lanes = 8;                      ///< a nonzero
+  static constexpr int pack = Count;                   ///< values a load
+  static constexpr int pieces = Pieces;
+  static constexpr int step = lanes * pack;            ///< of the inner extent, a group at a time
+  static constexpr int inner = step * pieces;          ///< that the registers hold
+  static constexpr int together = pieces >= 4 ? 1 : 4 / pieces;  ///< rows of D loaded before the first is used
+  static constexpr int nonzeros = 256;                 ///< a warp
+  static_assert((lanes & (lanes - 1)) == 0 && lanes <= warp_size, "a warp divides into groups of 2^n lanes");
   static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
+  static_assert(lanes % together == 0, "a group's rows of D are loaded in equal batches");
 };
 
 /// The product by address. C is [rows, inner] and D [columns, inner], row-major.
@@ -62,20 +68,30 @@ __device__ __forceinline__ T transpose_sum(T (&sums)[Lanes]) {
   return sums[0];
 }
 
-template <class Config, class Compute, class Arguments, class T>
-__device__ __forceinline__ Compute sddmm_dot(const Arguments& in, const T* c, const T* d, int first) {
+/// A lane's pieces of one row, from `first` on; zeros behind the end.
+template <class Config, class T>
+struct SddmmRow {
   using Piece = Pack<T, Config::pack>;
-  Compute sum{};
-#pragma unroll 4
-  for (std::int64_t k = first; k < in.inner; k += Config::piece) {
-    const Piece x = *reinterpret_cast<const Piece*>(c + k);   // [pack]
-    const Piece y = *reinterpret_cast<const Piece*>(d + k);   // [pack]
+  Piece piece[Config::pieces];                                                    // [pieces, pack]
+
+  __device__ __forceinline__ void load(const T* row, int first, std::int64_t inner) {
 #pragma unroll
-    for (int p = 0; p < Config::pack; ++p)
-      sum = plus(sum, times(static_cast<Compute>(x.at[p]), static_cast<Compute>(y.at[p])));
+    for (int p = 0; p < Config::pieces; ++p) {
+      const int k = first + p * Config::step;
+      piece[p] = Config::exact || k < inner ? *reinterpret_cast<const Piece*>(row + k) : Piece{};
+    }
   }
-  return sum;
-}
+  template <class Compute>
+  __device__ __forceinline__ Compute dot(const SddmmRow& other) const {
+    Compute sum{};
+#pragma unroll
+    for (int p = 0; p < Config::pieces; ++p)
+#pragma unroll
+      for (int k = 0; k < Config::pack; ++k)
+        sum = plus(sum, times(static_cast<Compute>(piece[p].at[k]), static_cast<Compute>(other.piece[p].at[k])));
+    return sum;
+  }
+};
 
 template <class Config, class Compute, class Value, class T, class Position, class Coordinate>
 __global__ __launch_bounds__(Config::threads) void sddmm_kernel(
@@ -93,18 +109,32 @@ __global__ __launch_bounds__(Config::threads) void sddmm_kernel(
   for (std::int64_t base = begin; base < end; base += warp_size) {
     const std::int64_t mine = base + lane_id();
     const std::int64_t q = mine < end ? mine : end - 1;
-    const std::int64_t row = row_of(q);                                           // [32 nonzeros]
-    const auto column = static_cast<std::int64_t>(in.coordinates[q]);             // [32 nonzeros]
+    const auto column = static_cast<std::uint32_t>(in.coordinates[q]);            // [32 nonzeros]
+    const auto row = static_cast<std::uint32_t>(row_of(q));                       // [32 nonzeros]
     Compute sums[lanes];                                                          // [lanes nonzeros]
 #pragma unroll
-    for (int at = 0; at < lanes; ++at) {
-      const T* const c = in.c + shuffle(row, group + at) * in.inner;              // [inner]
-      const T* const d = in.d + shuffle(column, group + at) * in.inner;           // [inner]
-      sums[at] = sddmm_dot<Config, Compute>(in, c, d, first);
+    for (int at = 0; at < lanes; ++at) sums[at] = Compute{};
+    for (std::int64_t from = 0; from < in.inner; from += Config::inner) {
+      const std::int64_t left = in.inner - from;
+      SddmmRow<Config, T> c;
+      std::uint32_t held = 0xffffffffu;
+#pragma unroll
+      for (int at = 0; at < lanes; at += Config::together) {
+        SddmmRow<Config, T> d[Config::together];
+#pragma unroll
+        for (int k = 0; k < Config::together; ++k)
+          d[k].load(in.d + shuffle(column, group + at + k) * in.inner + from, first, left);
+#pragma unroll
+        for (int k = 0; k < Config::together; ++k) {
+          const std::uint32_t wanted = shuffle(row, group + at + k);
+          if (wanted != held) c.load(in.c + wanted * in.inner + from, first, left);
+          held = wanted;
+          sums[at + k] = plus(sums[at + k], c.template dot<Compute>(d[k]));
+        }
+      }
     }
     const Compute sum = transpose_sum(sums);                                      // [32 nonzeros]
-    if (mine < end)
-      in.result[q] = static_cast<Value>(times(static_cast<Compute>(in.scale[q]), sum));
+    if (mine < end) in.result[q] = static_cast<Value>(times(static_cast<Compute>(in.scale[q]), sum));
   }
 }
 
@@ -137,27 +167,36 @@ void transpose(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t column
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 ///
 /// @tparam Compute  the type that products and sums are formed in
-/// Cost: one kernel; 2 inner values are read a nonzero, from the caches where rows repeat.
+/// @throws RangeError where a row or column number does not fit in 32 bits
+/// Cost: one kernel; a row of D is read a nonzero, one of C where the row changes, from the caches as they can.
 template <class Compute, class Value, class T, class Position, class Coordinate>
 void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate>& arguments) {
-  const auto start = [&]<int Lanes, bool Packed>() {
-    using Config = SddmmConfig<T, Lanes, Packed>;
+  narrow<std::uint32_t>(arguments.rows, "the number of rows of a sampled product on the GPU");
+  const auto run = [&]<int Count, int Pieces, bool Exact>() {
+    using Config = SddmmConfig<T, Count, Pieces, Exact>;
     launch(space, "sporos::sddmm", &detail::sddmm_kernel<Config, Compute, Value, T, Position, Coordinate>,
            ceil_div(ceil_div(arguments.nonzeros, Config::nonzeros) * warp_size, Config::threads),
            Config::threads, 0, arguments);
   };
-  const auto aligned = [](const T* at) {
-    return reinterpret_cast<std::uintptr_t>(at) % sizeof(Pack<T, widest_pack<T>>) == 0;
-  };
-  const std::int64_t packs = arguments.inner / widest_pack<T>;
-  if (arguments.inner % widest_pack<T> == 0 && aligned(arguments.c) && aligned(arguments.d)) {
-    if (packs <= 4)
-      start.template operator()<4, true>();
+  constexpr int wide = widest_pack<T>;
+  const auto start = [&]<int Pieces>() {
+    if (arguments.inner == SddmmConfig<T, wide, Pieces, true>::inner)
+      run.template operator()<wide, Pieces, true>();
     else
-      start.template operator()<8, true>();
-  } else {
-    start.template operator()<8, false>();
-  }
+      run.template operator()<wide, Pieces, false>();
+  };
+  const std::int64_t one = SddmmConfig<T, wide, 1, true>::inner;
+  if (arguments.inner % wide != 0 || !is_aligned<Pack<T, wide>>(arguments.c) ||
+      !is_aligned<Pack<T, wide>>(arguments.d))
+    run.template operator()<1, 4, false>();
+  else if (arguments.inner <= one)
+    start.template operator()<1>();
+  else if (arguments.inner <= 2 * one)
+    start.template operator()<2>();
+  else if (arguments.inner <= 4 * one)
+    start.template operator()<4>();
+  else
+    start.template operator()<8>();
 }
 
 }  // namespace sporos::cuda

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
+#include <utility>
 
 #include "csr.hpp"
 #include "launch.hpp"
@@ -23,21 +25,23 @@ namespace sporos::cuda {
 
 /// The kernels' shapes, small rows first.
 struct SpgemmConfig {
-  using Count0 = RowConfig<8, 32, 64>;
-  using Count1 = RowConfig<32, 8, 512>;
-  using Count2 = RowConfig<128, 1, 2048>;
-  using Count3 = RowConfig<512, 1, 16384>;
-  using Fill0 = RowConfig<8, 32, 64>;
-  using Fill1 = RowConfig<32, 8, 512>;
-  using Fill2 = RowConfig<128, 1, 2048>;
-  using Fill3 = RowConfig<512, 1, 8192>;
-  static constexpr int bins = 5;
+  using Count = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
+                           RowConfig<32, 8, 512>, RowConfig<128, 1, 2048>, RowConfig<256, 1, 4096>,
+                           RowConfig<512, 1, 16384>>;
+  using Fill = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
+                          RowConfig<32, 8, 256>, RowConfig<128, 1, 1024>, RowConfig<256, 1, 4096>,
+                          RowConfig<512, 1, 8192>>;
+  static constexpr int count_threads = 256;   ///< of the kernel that counts products
+  static constexpr int count_nonzeros = 128;  ///< of A, a warp of it
+  static constexpr int bins = 8;  ///< the last for heavy rows
+  static_assert(std::tuple_size_v<Count> == bins - 1 && std::tuple_size_v<Fill> == bins - 1,
+                "each bin but the last has a kernel in either pass");
 
   static constexpr BinLimits<bins> by_products() {
-    return {{Count0::most_counted, Count1::most_counted, Count2::most_counted, Count3::most_counted}};
+    return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most_counted...}}; }, Count{});
   }
   static constexpr BinLimits<bins> by_columns() {
-    return {{Fill0::most, Fill1::most, Fill2::most, Fill3::most}};
+    return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most...}}; }, Fill{});
   }
 };
 
@@ -55,29 +59,47 @@ struct SpgemmWorkspace {
 
 namespace detail {
 
-/// products[row] = how many products of A's row with rows of B there are, at most the largest 32-bit number;
-/// total += their sum.
+/// products[row] += how many products of A's row with rows of B there are; total += their sum. By nonzeros of A,
+/// a warp 32 neighbours at a time.
 template <class MatrixA, class MatrixB>
-__global__ __launch_bounds__(256) void count_products_kernel(const __grid_constant__ MatrixA a,
-                                                             const __grid_constant__ MatrixB b, int lanes,
-                                                             std::int32_t* products, std::int64_t* total) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const std::int64_t row = thread / lanes;
-  std::int64_t sum = 0;
-  if (row < a.rows) {
-    const auto end = static_cast<std::int64_t>(a.positions[row + 1]);
-    for (std::int64_t at = static_cast<std::int64_t>(a.positions[row]) + thread % lanes; at < end; at += lanes) {
-      const auto k = static_cast<std::int64_t>(a.coordinates[at]);
-      sum += static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
+__global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_kernel(
+    const __grid_constant__ MatrixA a, const __grid_constant__ MatrixB b, std::int64_t* products,
+    std::int64_t* total) {
+  using Config = SpgemmConfig;
+  const auto add = [](std::int64_t* at, std::int64_t x) {
+    ::atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(x));
+  };
+  __shared__ std::int64_t block_total;
+  if (threadIdx.x == 0) block_total = 0;
+  __syncthreads();
+  const std::int64_t warp =
+      (static_cast<std::int64_t>(blockIdx.x) * Config::count_threads + threadIdx.x) / warp_size;
+  const std::int64_t begin = warp * Config::count_nonzeros;
+  const std::int64_t end = begin + Config::count_nonzeros < a.nonzeros ? begin + Config::count_nonzeros : a.nonzeros;
+  ParentFinder row_of(a.positions, a.rows);
+  std::int64_t mine = 0;
+  for (std::int64_t base = begin; base < end; base += warp_size) {
+    const std::int64_t at = base + lane_id();
+    const std::int64_t q = at < end ? at : end - 1;
+    const auto k = static_cast<std::int64_t>(a.coordinates[q]);
+    std::int64_t sum = static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
+    if (at >= end) sum = 0;
+    mine += sum;
+    const std::int64_t row = row_of(q);
+    // Running sums inside each row: its last lane adds them.
+#pragma unroll
+    for (int step = 1; step < warp_size; step *= 2) {
+      const std::int64_t lower_sum = __shfl_up_sync(all_lanes, sum, step);
+      const std::int64_t lower_row = __shfl_up_sync(all_lanes, row, step);
+      if (lane_id() >= step && lower_row == row) sum += lower_sum;
     }
+    const std::int64_t next_row = __shfl_down_sync(all_lanes, row, 1);
+    if ((lane_id() == warp_size - 1 || next_row != row) && sum > 0) add(products + row, sum);
   }
-  sum = group_sum(sum, lanes);
-  if (row < a.rows && thread % lanes == 0)
-    products[row] = static_cast<std::int32_t>(sum < INT32_MAX ? sum : INT32_MAX);
-  // Each lane of a group holds the group's sum: one of them counts.
-  const std::int64_t of_warp = group_sum(thread % lanes == 0 ? sum : std::int64_t{0}, warp_size);
-  if (lane_id() == 0 && of_warp > 0)
-    ::atomicAdd(reinterpret_cast<unsigned long long*>(total), static_cast<unsigned long long>(of_warp));
+  mine = group_sum(mine, warp_size);
+  if (lane_id() == 0 && mine > 0) add(&block_total, mine);
+  __syncthreads();
+  if (threadIdx.x == 0 && block_total > 0) add(total, block_total);
 }
 
 }  // namespace detail
@@ -102,7 +124,7 @@ class Spgemm {
     const auto cut = [&](char* memory) {
       Layout layout(memory);
       head_ = layout.take<Head>(1);
-      products_ = layout.take<std::int32_t>(a_.rows);
+      products_ = layout.take<std::int64_t>(a_.rows);
       sizes_ = layout.take<std::int32_t>(a_.rows);
       members_ = layout.take<std::int32_t>(a_.rows);
       return layout.bytes();
@@ -115,19 +137,20 @@ class Spgemm {
   std::int64_t count(Position* positions) {
     zero(space_, head_, 1);
     zero(space_, sizes_, a_.rows);
-    int lanes = 1;
-    while (lanes < warp_size && lanes * 2 * a_.rows <= a_.nonzeros) lanes *= 2;
+    zero(space_, products_, a_.rows);
     launch(space_, "sporos::spgemm products", &detail::count_products_kernel<MatrixA, MatrixB>,
-           ceil_div(a_.rows * lanes, 256), 256, 0, a_, b_, lanes, products_, &head_->products);
+           ceil_div(ceil_div(a_.nonzeros, Config::count_nonzeros) * warp_size, Config::count_threads),
+           Config::count_threads, 0, a_, b_, products_, &head_->products);
     sort_into_bins(space_, a_.rows, products_, Config::by_products(), &head_->by_products, members_);
     found_ = read_back(space_, head_);
 
-    const auto bin = [&](int at) { return rows_of(found_.by_products, at); };
-    count_rows<typename Config::Count0>(space_, bin(0), sizes_);
-    count_rows<typename Config::Count1>(space_, bin(1), sizes_);
-    count_rows<typename Config::Count2>(space_, bin(2), sizes_);
-    count_rows<typename Config::Count3>(space_, bin(3), sizes_);
-    const auto heavy = bin(4);
+    const auto count_bin = [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (count_rows<std::tuple_element_t<K, typename Config::Count>>(
+           space_, rows_of(found_.by_products, static_cast<int>(K)), sizes_),
+       ...);
+    };
+    count_bin(std::make_index_sequence<Config::bins - 1>{});
+    const auto heavy = rows_of(found_.by_products, Config::bins - 1);
     count_heavy_rows(space_, heavy, heavy_memory(heavy.count), sizes_);
 
     sizes_to_positions(space_, a_.rows, sizes_, positions, &head_->nonzeros);
@@ -139,12 +162,13 @@ class Spgemm {
 
   /// C's columns and values; its positions are those of count().
   void fill(const MatrixC& c) const {
-    const auto bin = [&](int at) { return rows_of(found_.by_columns, at); };
-    fill_rows<typename Config::Fill0, Compute>(space_, bin(0), c);
-    fill_rows<typename Config::Fill1, Compute>(space_, bin(1), c);
-    fill_rows<typename Config::Fill2, Compute>(space_, bin(2), c);
-    fill_rows<typename Config::Fill3, Compute>(space_, bin(3), c);
-    const auto heavy = bin(4);
+    const auto fill_bin = [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (fill_rows<std::tuple_element_t<K, typename Config::Fill>, Compute>(
+           space_, rows_of(found_.by_columns, static_cast<int>(K)), c),
+       ...);
+    };
+    fill_bin(std::make_index_sequence<Config::bins - 1>{});
+    const auto heavy = rows_of(found_.by_columns, Config::bins - 1);
     fill_heavy_rows<Compute>(space_, heavy, heavy_memory(heavy.count), c);
   }
 
@@ -177,7 +201,7 @@ class Spgemm {
   MatrixB b_;
   SpgemmWorkspace& workspace_;
   Head* head_ = nullptr;               // on the device
-  std::int32_t* products_ = nullptr;   // [rows]
+  std::int64_t* products_ = nullptr;   // [rows]
   std::int32_t* sizes_ = nullptr;      // [rows]
   std::int32_t* members_ = nullptr;    // [rows], bin by bin
   Head found_{};

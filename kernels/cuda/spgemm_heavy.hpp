@@ -46,21 +46,22 @@ struct HeavyRows {
 
 namespace detail {
 
-/// Calls visit(place in A, place in B) for this block's share of a heavy row's products: block y of gridDim.y.
-template <class MatrixA, class MatrixB, class Visit>
+/// Calls visit(column, value of A, value of B) for this block's share of a heavy row's products: block y of
+/// gridDim.y.
+template <bool Values, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in, std::int64_t row,
                                                        const Visit& visit) {
-  const int share = static_cast<int>(blockIdx.y) * HeavyConfig::threads + static_cast<int>(threadIdx.x);
-  for_each_product(in.a, in.b, row, in.products[row], share, static_cast<int>(gridDim.y) * HeavyConfig::threads,
-                   visit);
+  for_each_product_of_row<warp_size, Values>(
+      in.a, in.b, row, in.products[row],
+      static_cast<int>(blockIdx.y) * HeavyConfig::threads + static_cast<int>(threadIdx.x),
+      static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
 }
 
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy) {
   std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;              // [words]
-  for_each_heavy_product(in, in.members[blockIdx.x], [&](std::int64_t, std::int64_t q) {
-    const auto column = static_cast<std::uint32_t>(in.b.coordinates[q]);
+  for_each_heavy_product<false>(in, in.members[blockIdx.x], [&](std::uint32_t column, const auto&, const auto&, bool) {
     const std::uint32_t bit = 1u << column % 32;
     if ((load_fresh(bits + column / 32) & bit) == 0) ::atomicOr(bits + column / 32, bit);
   });
@@ -124,11 +125,10 @@ __global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
   const auto out = static_cast<std::int64_t>(c.positions[row]);
   const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;
   const std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;
-  for_each_heavy_product(in, row, [&](std::int64_t at, std::int64_t q) {
-    const auto column = static_cast<std::uint32_t>(in.b.coordinates[q]);
+  for_each_heavy_product<true>(in, row, [&](std::uint32_t column, const auto& x, const auto& y, bool) {
     const int rank = __popc(bits[column / 32] & ((1u << column % 32) - 1));
     atomic_add(c.values + out + before[column / 32] + rank,
-               times(static_cast<Compute>(in.a.values[at]), static_cast<Compute>(in.b.values[q])));
+               times(static_cast<Compute>(x), static_cast<Compute>(y)));
   });
 }
 

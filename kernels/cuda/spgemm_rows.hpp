@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "csr.hpp"
 #include "launch.hpp"
@@ -19,10 +20,12 @@ struct RowConfig {
   static constexpr int rows = Rows;
   static constexpr int capacity = Capacity;
   static constexpr int threads = Lanes * Rows;
-  static constexpr int most = Capacity / 2;  ///< columns that a row may have: the table stays half empty
+  /// Columns that a row may have: the table stays half empty, and two of the largest fit a multiprocessor.
+  static constexpr int most = Capacity <= 4096 ? Capacity / 2 : Capacity / 8 * 3;
   static constexpr int most_counted = Capacity / 4 * 3;  ///< the same where columns are only counted
   static constexpr bool ranks = Lanes <= warp_size;  ///< short rows are sorted by counting what is smaller
-  static_assert((Capacity & (Capacity - 1)) == 0, "a table has 2^n places");
+  static_assert((Capacity & (Capacity - 1)) == 0 && Capacity >= 8, "a table has 2^n places, 8 at least");
+  static_assert(Lanes >= 4, "a team fills a list up to whole fours");
   static_assert(Lanes <= warp_size || Rows == 1, "a row of more than a warp has its block alone");
   static_assert(threads <= 1024, "a block has 1024 threads at most");
 };
@@ -75,22 +78,93 @@ struct ColumnTable {
   }
 };
 
-/// Calls visit(place in A, place in B) for each product of a row, spread over `lanes` threads: as many of them
-/// on one row of B as it has entries on the average.
-template <class MatrixA, class MatrixB, class Visit>
-__device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t row,
-                                                 std::int32_t products, int lane, int lanes, const Visit& visit) {
-  const std::int64_t begin = a.positions[row];
-  const std::int64_t end = a.positions[row + 1];
-  const auto mean = static_cast<int>(products / (end - begin));
+/// Calls visit(column, value of A, value of B, alone) for the products of A's entries [begin, end) of one row, by `Lanes`
+/// neighbouring lanes of a warp, the same arguments in each; values are read where `Values` says so.
+///
+/// Each lane looks one entry of A up, so that what depends on it is asked for at once; then the lanes share the
+/// rows of B, as many lanes on each as it has entries on the average, several rows before the first visit.
+template <int Lanes, bool Values, class MatrixA, class MatrixB, class Visit>
+__device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t begin,
+                                                 std::int64_t end, int mean, const Visit& visit) {
+  using A = std::remove_const_t<typename MatrixA::value_type>;
+  using B = std::remove_const_t<typename MatrixB::value_type>;
+  using Position = std::remove_const_t<typename MatrixB::position_type>;
+  constexpr int ahead = Values ? 2 : 4;
+  const int lane = lane_id() % Lanes;
+  const unsigned team = Lanes == warp_size ? all_lanes : ((1u << Lanes % warp_size) - 1) << (lane_id() - lane);
   int width = 1;
-  while (width < warp_size && width < lanes && width * 2 <= mean + 1) width *= 2;
-  const int groups = lanes / width;
-  for (std::int64_t at = begin + lane / width; at < end; at += groups) {
-    const auto k = static_cast<std::int64_t>(a.coordinates[at]);
-    const auto last = static_cast<std::int64_t>(b.positions[k + 1]);
-    for (std::int64_t q = static_cast<std::int64_t>(b.positions[k]) + lane % width; q < last; q += width)
-      visit(at, q);
+  while (width < Lanes && width * 2 <= mean + 1) width *= 2;
+  const int groups = Lanes / width;
+  const bool alone = groups == 1;  // all lanes are on one row of B, whose columns differ
+  for (std::int64_t base = begin; base < end; base += Lanes) {
+    Position start = 0;
+    int length = 0;
+    A left{};
+    if (base + lane < end) {
+      const auto k = static_cast<std::int64_t>(a.coordinates[base + lane]);
+      start = b.positions[k];
+      length = static_cast<int>(b.positions[k + 1] - start);
+      if constexpr (Values) left = a.values[base + lane];
+    }
+    const int count = static_cast<int>(end - base < Lanes ? end - base : Lanes);
+    for (int entry = lane / width; entry - lane / width < count; entry += groups * ahead) {
+      Position q[ahead];
+      int rest[ahead];                                                             // [ahead rows of B]
+      std::uint32_t column[ahead];
+      A x[ahead];
+      B y[ahead];
+#pragma unroll
+      for (int k = 0; k < ahead; ++k) {
+        const int from = entry + k * groups;
+        const int source = from < Lanes ? from : Lanes - 1;
+        q[k] = static_cast<Position>(shuffle_among(team, start, source, Lanes) + lane % width);
+        rest[k] = __shfl_sync(team, length, source, Lanes) - lane % width;
+        if (from >= count) rest[k] = 0;
+        if constexpr (Values) x[k] = shuffle_among(team, left, source, Lanes);
+      }
+#pragma unroll
+      for (int k = 0; k < ahead; ++k)
+        if (rest[k] > 0) {
+          column[k] = static_cast<std::uint32_t>(b.coordinates[q[k]]);
+          if constexpr (Values) y[k] = b.values[q[k]];
+        }
+#pragma unroll
+      for (int k = 0; k < ahead; ++k) {
+        if (rest[k] > 0) visit(column[k], x[k], y[k], alone);
+        if (Values && alone) __syncwarp(team);
+      }
+#pragma unroll
+      for (int k = 0; k < ahead; ++k) {
+        // Lanes that are alone on a row go on together, so that those behind its end wait for the others.
+        const int longest = alone ? rest[k] + lane : rest[k];
+        for (int at = width; at < longest; at += width) {
+          if (at < rest[k])
+            visit(static_cast<std::uint32_t>(b.coordinates[q[k] + at]), x[k], Values ? b.values[q[k] + at] : B{},
+                  alone);
+          if (Values && alone) __syncwarp(team);
+        }
+      }
+    }
+  }
+}
+
+/// The same for the products of a whole row by a team of `Lanes` threads, whole warps where more than one.
+template <int Lanes, bool Values, class MatrixA, class MatrixB, class Visit>
+__device__ __forceinline__ void for_each_product_of_row(const MatrixA& a, const MatrixB& b, std::int64_t row,
+                                                        std::int64_t products, int lane, int lanes,
+                                                        const Visit& visit) {
+  const auto begin = static_cast<std::int64_t>(a.positions[row]);
+  const auto end = static_cast<std::int64_t>(a.positions[row + 1]);
+  const std::int64_t average = products / (end - begin);
+  const int mean = static_cast<int>(average < warp_size ? average : warp_size);
+  if constexpr (Lanes < warp_size) {
+    for_each_product<Lanes, Values>(a, b, begin, end, mean, visit);
+  } else {
+    const std::int64_t warps = lanes / warp_size;
+    std::int64_t share = (end - begin + warps - 1) / warps;  // entries a warp takes at once
+    if (share > warp_size) share = warp_size;
+    for (std::int64_t first = begin + lane / warp_size * share; first < end; first += warps * share)
+      for_each_product<warp_size, Values>(a, b, first, first + share < end ? first + share : end, mean, visit);
   }
 }
 
@@ -100,7 +174,7 @@ struct RowArguments {
   MatrixB b;
   const std::int32_t* members;   ///< rows, of this bin
   std::int64_t count;            ///< of them
-  const std::int32_t* products;  ///< [rows of A]
+  const std::int64_t* products;  ///< [rows of A]
 };
 
 /// sizes[row] = the number of columns of the row of C.
@@ -121,12 +195,12 @@ __global__ __launch_bounds__(Config::threads) void count_rows_kernel(
   team.sync();
   int mine = 0;
   if (there)
-    for_each_product(in.a, in.b, row, in.products[row], team.lane, Config::lanes,
-                     [&](std::int64_t, std::int64_t q) {
-                       bool added = false;
-                       table.insert(static_cast<std::uint32_t>(in.b.coordinates[q]), added);
-                       mine += added ? 1 : 0;
-                     });
+    for_each_product_of_row<Config::lanes, false>(in.a, in.b, row, in.products[row], team.lane, Config::lanes,
+                                                  [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                                    bool added = false;
+                                                    table.insert(column, added);
+                                                    mine += added ? 1 : 0;
+                                                  });
   if (mine > 0) ::atomicAdd(totals + team.row, mine);
   team.sync();
   if (there && team.lane == 0) sizes[row] = totals[team.row];
@@ -142,27 +216,34 @@ struct FillShared {
   static constexpr std::int64_t bytes = totals + sizeof(int) * Config::rows;
 };
 
-/// Sorts `count` <= Most columns in shared memory, in place: bitonic, by the threads of a row.
+/// Sorts `count` columns in shared memory, in place, by the threads of a row: bitonic, each merge with its second
+/// half reversed first, so that all exchanges go one way and what lies behind the end may be thought larger than
+/// any column.
 template <class Config>
 __device__ void sort_columns(const RowTeam<Config>& team, std::uint32_t* list, int count) {
-  int padded = 2;
-  while (padded < count) padded *= 2;
-  for (int at = count + team.lane; at < padded; at += Config::lanes) list[at] = no_column;
-  for (int size = 2; size <= padded; size *= 2)
-    for (int step = size / 2; step > 0; step /= 2) {
+  const auto exchange = [&](int low, int high) {
+    if (high >= count) return;
+    const std::uint32_t x = list[low];
+    const std::uint32_t y = list[high];
+    if (x > y) {
+      list[low] = y;
+      list[high] = x;
+    }
+  };
+  for (int half = 1; half < count; half *= 2) {
+    team.sync();
+    for (int pair = team.lane; pair / half * half * 2 < count; pair += Config::lanes) {
+      const int first = pair / half * half * 2;
+      exchange(first + pair % half, first + 2 * half - 1 - pair % half);
+    }
+    for (int step = half / 2; step > 0; step /= 2) {
       team.sync();
-      for (int pair = team.lane; pair < padded / 2; pair += Config::lanes) {
+      for (int pair = team.lane; pair / step * step * 2 < count; pair += Config::lanes) {
         const int low = pair / step * step * 2 + pair % step;
-        const int high = low + step;
-        const bool ascending = (low & size) == 0;
-        const std::uint32_t x = list[low];
-        const std::uint32_t y = list[high];
-        if ((x > y) == ascending) {
-          list[low] = y;
-          list[high] = x;
-        }
+        exchange(low, low + step);
       }
     }
+  }
   team.sync();
 }
 
@@ -191,23 +272,33 @@ __global__ __launch_bounds__(Config::threads) void fill_rows_kernel(
   if (team.lane == 0) total = 0;
   team.sync();
   if (there)
-    for_each_product(in.a, in.b, row, in.products[row], team.lane, Config::lanes,
-                     [&](std::int64_t at, std::int64_t q) {
-                       bool added = false;
-                       const auto column = static_cast<std::uint32_t>(in.b.coordinates[q]);
-                       const unsigned place = table.insert(column, added);
-                       if (added) list[::atomicAdd(&total, 1)] = column;
-                       atomic_add(values + place, times(static_cast<Compute>(in.a.values[at]),
-                                                        static_cast<Compute>(in.b.values[q])));
-                     });
+    for_each_product_of_row<Config::lanes, true>(
+        in.a, in.b, row, in.products[row], team.lane, Config::lanes,
+        [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
+          bool added = false;
+          const unsigned place = table.insert(column, added);
+          if (added) list[::atomicAdd(&total, 1)] = column;
+          const Compute product = times(static_cast<Compute>(x), static_cast<Compute>(y));
+          if (Config::lanes <= warp_size && alone)
+            values[place] = plus(values[place], product);
+          else
+            atomic_add(values + place, product);
+        });
   team.sync();
   const int count = there ? total : 0;
   const std::int64_t out = there ? static_cast<std::int64_t>(c.positions[row]) : 0;
   if constexpr (Config::ranks) {
+    // Four columns a load; what fills the last four up is larger than any column.
+    if (team.lane < (4 - count % 4) % 4) list[count + team.lane] = no_column;
+    team.sync();
     for (int at = team.lane; at < count; at += Config::lanes) {
       const std::uint32_t column = list[at];
       int rank = 0;
-      for (int other = 0; other < count; ++other) rank += list[other] < column ? 1 : 0;
+      for (int other = 0; other < count; other += 4) {
+        const uint4 four = *reinterpret_cast<const uint4*>(list + other);
+        rank += (four.x < column ? 1 : 0) + (four.y < column ? 1 : 0) + (four.z < column ? 1 : 0) +
+                (four.w < column ? 1 : 0);
+      }
       c.coordinates[out + rank] = static_cast<Coordinate>(column);
       c.values[out + rank] = static_cast<Value>(values[table.find(column)]);
     }

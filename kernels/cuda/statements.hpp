@@ -298,7 +298,11 @@ struct SddmmStatement {
     if (turn_c) transpose(space, inner, b.rows, c.tensor().values().data(), turned_c);
     if (turn_d) transpose(space, inner, b.columns, d.tensor().values().data(), turned_d);
 
-    const auto values = make_array<typename Tensor::value_type, Memory>("sporos::Tensor values", b.nonzeros);
+    // The result's own values where nobody else has them and nothing reads them.
+    auto values = result.values();
+    if (result.nnz() != b.nonzeros || values.use_count() > 2 || values.use_count() == 0 ||
+        detail::reads_result(statement))
+      values = make_array<typename Tensor::value_type, Memory>("sporos::Tensor values", b.nonzeros);
     sddmm<detail::compute_of<S>>(
         space, SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values,
                               turn_c ? static_cast<const T*>(turned_c) : c.tensor().values().data(),

@@ -50,6 +50,16 @@ __device__ __forceinline__ T shuffle(T x, int from, int width = warp_size) {
   else
     return __shfl_sync(all_lanes, x, from, width);
 }
+/// The same among the lanes of `mask`, all of which call it.
+template <class T>
+__device__ __forceinline__ T shuffle_among(unsigned mask, T x, int from, int width) {
+  if constexpr (is_complex_v<T>)
+    return T(__shfl_sync(mask, x.real(), from, width), __shfl_sync(mask, x.imag(), from, width));
+  else if constexpr (sizeof(T) < 4)
+    return static_cast<T>(__shfl_sync(mask, static_cast<int>(x), from, width));
+  else
+    return __shfl_sync(mask, x, from, width);
+}
 template <class T>
 __device__ __forceinline__ T shuffle_xor(T x, int mask) {
   if constexpr (is_complex_v<T>)
@@ -90,7 +100,13 @@ struct alignas(sizeof(T) * Count) Pack {
 
 /// The widest pack of T that one instruction loads.
 template <class T>
-inline constexpr int widest_pack = sizeof(T) >= 16 ? 1 : 16 / static_cast<int>(sizeof(T));
+inline constexpr int widest_pack = sizeof(T) >= 16 ? 1 : sizeof(T) <= 2 ? 8 : 16 / static_cast<int>(sizeof(T));
+
+/// Whether an array may be read as one of T, which is wider than its elements.
+template <class T>
+bool is_aligned(const void* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
+}
 
 /// at[0 … Count-1] += x, where others add too.
 template <class T, int Count>
@@ -143,33 +159,43 @@ class ParentFinder {
   __device__ ParentFinder(const Position* positions, std::int64_t parents)
       : positions_(positions), parents_(parents) {}
 
-  /// The parent of this lane's q. All lanes call it, q ascending with the lane, each call behind the last.
+  /// The parent of this lane's q. All lanes call it, q ascending with the lane and from call to call.
   __device__ __forceinline__ std::int64_t operator()(std::int64_t q) {
-    if (first_ < 0) first_ = search(0, shuffle(q, 0));
+    std::int64_t lowest = shuffle(q, 0);
+    if (first_ < 0) first_ = search(0, lowest);
     std::int64_t parent = first_;
     bool open = true;
     while (true) {
-      const std::int64_t mine = first_ + 1 + lane_id();
-      const std::int64_t end =
-          mine <= parents_ ? static_cast<std::int64_t>(positions_[mine]) : INT64_MAX;   // [32 parents]
+      // Where this lane's q lies and 32 parents end, seen from the lowest q that has no parent yet.
+      const std::int64_t at = first_ + 1 + lane_id();
+      const int mine = near(q - lowest);
+      const int end = at <= parents_ ? near(static_cast<std::int64_t>(positions_[at]) - lowest) : far;
       int below = 0;  // how many of the 32 parents end at or before q
+      if (__shfl_sync(all_lanes, end, 0) <= __shfl_sync(all_lanes, mine, warp_size - 1)) {
 #pragma unroll
-      for (int step = warp_size / 2; step > 0; step /= 2)
-        if (shuffle(end, below + step - 1) <= q) below += step;
-      if (shuffle(end, below) <= q) ++below;
+        for (int step = warp_size / 2; step > 0; step /= 2)
+          if (__shfl_sync(all_lanes, end, below + step - 1) <= mine) below += step;
+        if (__shfl_sync(all_lanes, end, below) <= mine) ++below;
+      }
       if (open && below < warp_size) {
         parent = first_ + below;
         open = false;
       }
       const unsigned still_open = __ballot_sync(all_lanes, open);
       if (still_open == 0) break;
-      first_ = search(first_ + warp_size, shuffle(q, __ffs(static_cast<int>(still_open)) - 1));
+      lowest = shuffle(q, __ffs(static_cast<int>(still_open)) - 1);
+      first_ = search(first_ + warp_size, lowest);
     }
     first_ = shuffle(parent, warp_size - 1);
     return parent;
   }
 
  private:
+  /// Distances in 32 bits; what is `far` or farther waits for the next round.
+  static constexpr int far = 1 << 30;
+  __device__ static int near(std::int64_t distance) {
+    return distance < far ? static_cast<int>(distance > -far ? distance : -far) : far;
+  }
   __device__ std::int64_t search(std::int64_t from, std::int64_t q) const {
     return warp_partition_point(from, parents_, [&](std::int64_t p) {
       return static_cast<std::int64_t>(positions_[p + 1]) <= q;

@@ -25,20 +25,25 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
     state.counters["nonzeros"] = static_cast<double>(a.nnz());
   };
 
-  add("spmv/sporos" + tail,
-      [=](benchmark::State& state) {
-        const cuda::SpmvArguments arguments{a.extent(0),
-                                            a.template level<1>().positions.data(),
-                                            a.template level<1>().coordinates.data(),
-                                            a.values().data(),
-                                            x.values().data(),
-                                            y.values().data()};
-        measure(state, 20, [&] {
-          cuda::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(), cuda::shared_workspace<cuda::SpmvWorkspace>());
-        });
-        count(state);
-      },
-      10);
+  for (const bool planned : {true, false})
+    add((planned ? "spmv/sporos" : "spmv/sporos_without_plan") + tail,
+        [=](benchmark::State& state) {
+          const cuda::SpmvArguments arguments{a.extent(0),
+                                              a.template level<1>().positions.data(),
+                                              a.template level<1>().coordinates.data(),
+                                              a.values().data(),
+                                              x.values().data(),
+                                              y.values().data()};
+          const auto plan =
+              make_array<cuda::SpmvTileStart, cuda::Memory>("plan", cuda::spmv_tiles(a.extent(0), a.nnz()) + 1);
+          cuda::plan_spmv(Kokkos::Cuda(), arguments, a.nnz(), plan.data());
+          measure(state, 20, [&] {
+            cuda::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(), cuda::shared_workspace<cuda::SpmvWorkspace>(),
+                              planned ? plan.data() : nullptr);
+          });
+          count(state);
+        },
+        10);
   add("spmv/sporos_statement" + tail,
       [=](benchmark::State& state) {
         measure(state, 20, [&] { y(i) = a(i, j) * x(j); });

@@ -68,6 +68,17 @@ TYPED_TEST(CudaSpmv, EqualsTheHostsWhereTheFirstAndTheLastRowAreLong) {
   for (std::int64_t at = 10000; at < 20000; ++at) entries.coordinates[0](at) = 4;
   expect_product_equals_host<V, typename TypeParam::format>(entries);
 }
+TYPED_TEST(CudaSpmv, EqualsTheHostsWhereLongRowsMeetInsideATile) {
+  using V = typename TypeParam::value;
+  auto entries = entries_with_a_long_row<V>({6, 100003}, 40, 0, 60000, 9);
+  for (std::int64_t at = 40; at < entries.size(); ++at) entries.coordinates[0](at) = at % 6;
+  expect_product_equals_host<V, typename TypeParam::format>(entries);
+}
+TYPED_TEST(CudaSpmv, EqualsTheHostsWhereTilesAreLaidOutBefore) {
+  using V = typename TypeParam::value;
+  expect_product_equals_host<V, typename TypeParam::format>(
+      entries_with_a_long_row<V>({4000003, 50021}, 400000, 1502, 30000, 10));
+}
 TYPED_TEST(CudaSpmv, EqualsTheHostsWhereMostRowsAreEmpty) {
   using V = typename TypeParam::value;
   expect_product_equals_host<V, typename TypeParam::format>(random_entries<V, 2>({200003, 1009}, 500, 8));
