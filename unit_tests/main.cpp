@@ -3,6 +3,7 @@
 /// Runs the tests of one folder with Kokkos alive around them.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <sporos/core/space.hpp>
 
 int main(int argc, char** argv) {
@@ -10,7 +11,9 @@ int main(int argc, char** argv) {
   // Listing is done while building, where a device may be absent.
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   // Four threads on any machine: a race that needs several shows on two cores as well.
-  const sporos::ScopeGuard guard(
-      Kokkos::InitializationSettings().set_num_threads(4).set_disable_warnings(true));
+  const char* threads = std::getenv("SPOROS_TEST_THREADS");
+  const sporos::ScopeGuard guard(Kokkos::InitializationSettings()
+                                     .set_num_threads(threads ? std::atoi(threads) : 4)
+                                     .set_disable_warnings(true));
   return RUN_ALL_TESTS();
 }

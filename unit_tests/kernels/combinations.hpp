@@ -7,8 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <source_location>
 #include <sporos/core/index.hpp>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "formats.hpp"
@@ -95,17 +98,35 @@ struct Orders {
   }
 };
 
+/// Whether a letter stands twice.
+constexpr bool repeats(std::string_view modes) {
+  for (std::size_t at = 0; at < modes.size(); ++at)
+    if (modes.find(modes[at], at + 1) != modes.npos) return true;
+  return false;
+}
+
+/// Whether a statement admits the format for an operand: all but where it says `admits<Place, F>` itself.
+template <class N, int Place, class F>
+constexpr bool admits() {
+  if constexpr (requires { N::template admits<Place, F>; })
+    return N::template admits<Place, F>;
+  else
+    return true;
+}
+
 /// Which formats of one operand can be read in which loop orders.
 template <class N, int Place>
 struct Readable {
   static constexpr std::string_view accesses = N::operands[static_cast<std::size_t>(Place)];
   using formats = formats_of_order<mode_count(accesses)>;
 
-  /// A level that stores coordinates is reached through all levels above it.
+  /// A level that stores coordinates is reached through all levels above it; the diagonal of a blocked tensor
+  /// is not read.
   template <class F>
   static constexpr bool in_order(const NameList& order) {
-    bool readable = true;
+    bool readable = admits<N, Place, F>();
     for_each_access_of(accesses, [&](std::string_view modes) {
+      if (F::is_blocked && repeats(modes)) readable = false;
       const auto depth = [&](std::size_t level) {
         return order.find(modes[static_cast<std::size_t>(F::mode_of_level[level])]);
       };
@@ -164,7 +185,9 @@ class Product {
   using orders = detail::Orders<N>;
   template <int Place>
   using operand_formats = typename detail::Readable<N, Place>::formats;
-  using result_formats = formats_of_order<N::result.size()>;
+  /// One that stands for that of the first operand, where the statement adds to it.
+  using result_formats = std::conditional_t<requires { requires N::adds_to_first; }, Formats<void>,
+                                            formats_of_order<N::result.size()>>;
   static constexpr int spaces = 2;
 
   static constexpr std::int64_t size() {
@@ -190,11 +213,22 @@ class Product {
     return out;
   }
 
-  /// `Count` combinations in which formats, orders and spaces come about equally often.
+  /// All combinations once, for places 0 to size() - 1, in an order whose first few are spread over all.
+  static constexpr combination spread(std::int64_t place) {
+    // Steps of about the golden section; without a divisor in common with the size they meet every number.
+    auto step = static_cast<std::int64_t>(0.618033988749895 * static_cast<double>(size()));
+    while (std::gcd(step, size()) != 1) ++step;
+    return at(place * step % size());
+  }
+
+  /// `Count` combinations in which formats, orders and spaces come about equally often, others for each
+  /// statement.
   template <int Count>
   static constexpr auto cross_section() {
     std::array<combination, static_cast<std::size_t>(Count)> out{};
-    std::uint32_t random = 12345;
+    std::uint32_t random = 2166136261u;
+    for (const char letter : std::string_view(std::source_location::current().function_name()))
+      random = (random ^ static_cast<unsigned char>(letter)) * 16777619u;
     for (std::size_t made = 0; made < out.size(); ++made) {
       combination& next = out[made];
       // The candidate that the combinations before use least, from a random one on.

@@ -15,9 +15,7 @@ struct TransposedMatrixProduct : Notation<"ij", "ki", "kj"> {
     return sum(n['k'], [&](auto k) { return B(k, i) * C(k, j); });
   }
 };
-TEST(TransposedMatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) {
-  check<TransposedMatrixProduct, 14>();
-}
+TEST(TransposedMatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<TransposedMatrixProduct, 4>(); }
 
 struct ProductWithATranspose : Notation<"ij", "ik", "jk"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -27,7 +25,7 @@ struct ProductWithATranspose : Notation<"ij", "ik", "jk"> {
     return sum(n['k'], [&](auto k) { return B(i, k) * C(j, k); });
   }
 };
-TEST(ProductWithATranspose, EqualsTheDenseOneInEveryFormatAndOrder) { check<ProductWithATranspose, 14>(); }
+TEST(ProductWithATranspose, EqualsTheDenseOneInEveryFormatAndOrder) { check<ProductWithATranspose, 3>(); }
 
 struct GramMatrix : Notation<"ij", "ki,kj"> {
   static auto write(const auto& A, const auto& B) { return assign(A(i, j), B(k, i) * B(k, j)); }
@@ -35,7 +33,7 @@ struct GramMatrix : Notation<"ij", "ki,kj"> {
     return sum(n['k'], [&](auto k) { return B(k, i) * B(k, j); });
   }
 };
-TEST(GramMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<GramMatrix, 12>(); }
+TEST(GramMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<GramMatrix, 2>(); }
 
 struct Square : Notation<"ij", "ik,kj"> {
   static auto write(const auto& A, const auto& B) { return assign(A(i, j), B(i, k) * B(k, j)); }
@@ -43,7 +41,7 @@ struct Square : Notation<"ij", "ik,kj"> {
     return sum(n['k'], [&](auto k) { return B(i, k) * B(k, j); });
   }
 };
-TEST(Square, EqualsTheDenseOneInEveryFormatAndOrder) { check<Square, 12>(); }
+TEST(Square, EqualsTheDenseOneInEveryFormatAndOrder) { check<Square, 2>(); }
 
 }  // namespace
 }  // namespace sporos::test

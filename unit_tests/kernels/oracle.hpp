@@ -55,6 +55,19 @@ Term<T> operator-(const Term<T>& a, const Term<T>& b) {
   return a + (-b);
 }
 template <class T>
+Term<T> operator/(const Term<T>& a, const Term<T>& b) {
+  if (!a.present || !b.present) return {};
+  return {static_cast<T>(a.value / b.value), true};
+}
+template <class T>
+Term<T> operator/(const Term<T>& a, int scalar) {
+  return a / Term<T>{static_cast<T>(scalar), true};
+}
+template <class T, class F>
+Term<T> map(const F& function, const Term<T>& a) {
+  return {a.present ? static_cast<T>(function(a.value)) : T{}, a.present};
+}
+template <class T>
 Term<T> operator*(int scalar, const Term<T>& a) {
   return Term<T>{static_cast<T>(scalar), true} * a;
 }

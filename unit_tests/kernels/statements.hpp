@@ -12,19 +12,23 @@
 ///         return sum(n['k'], [&](auto k) { return B(i, k) * C(k, j); });
 ///       }
 ///     };
-///     TEST(MatrixProduct, EqualsTheDenseOne) { check<MatrixProduct>(); }
+///     TEST(MatrixProduct, EqualsTheDenseOne) { check<MatrixProduct, 16>(); }
+///
+/// A statement that adds to its result says `adds_to_first`: the result then is a copy of its first operand.
+/// One that cannot take some formats says so by `admits<Place, F>`.
 ///
 /// Statements under test stand in `namespace sporos::test`, in which `i`, `j`, ... are index variables.
 ///
-/// By default a cross-section of the product runs. Compiled with SPOROS_TEST_PARTS=n and SPOROS_TEST_PART=p
-/// (0 to n-1), every n-th combination does, from the p-th on: the n programs together run all of them.
+/// By default a small cross-section of the product runs. Compiled with SPOROS_TEST_PARTS=n and
+/// SPOROS_TEST_PART=p (0 to n-1), every n-th of `full_count` combinations does, from the p-th on: the n
+/// programs together run as many of each statement.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <sporos/sporos.hpp>
 #include <string>
 #include <tuple>
@@ -121,10 +125,13 @@ template <class S, auto C>
 struct CombinationRun {
   using product = Product<S>;
   using Space = std::conditional_t<C.space == 0, Serial, OpenMP>;
-  using ResultFormat = typename product::result_formats::template get<C.result>;
   template <int Place>
   using operand_format = typename product::template operand_formats<Place>::template get<
       C.operands[static_cast<std::size_t>(Place)]>;
+  static constexpr bool adds_to_first = requires { requires S::adds_to_first; };
+  using ResultFormat = typename std::conditional_t<
+      adds_to_first, typename product::template operand_formats<0>,
+      typename product::result_formats>::template get<adds_to_first ? C.operands[0] : C.result>;
   static constexpr NameList order = product::orders::at(C.order);
   using places = std::make_integer_sequence<int, S::operand_count>;
 
@@ -160,23 +167,31 @@ struct CombinationRun {
   static std::string run_case(const Case& c, std::uint64_t seed, std::integer_sequence<int, Place...>) {
     const auto operands = std::tuple(random_tensor<operand_format<Place>>(
         c.sizes, S::operands[static_cast<std::size_t>(Place)], c.density, c.skewed, seed + Place)...);
-    // What the result held before must not matter.
-    const auto before = random_tensor<ResultFormat>(c.sizes, S::result, 0.5, false, seed + 50);
-    const auto result = before.template move_to<Space>();
+    const auto result = [&] {
+      if constexpr (adds_to_first)
+        return std::get<0>(operands).template copy_to<Space>();
+      else  // what the result held before must not matter
+        return random_tensor<ResultFormat>(c.sizes, S::result, 0.5, false, seed + 50)
+            .template move_to<Space>();
+    }();
     reordered<order>(S::write(result, std::get<Place>(operands).template move_to<Space>()...)).run();
     return difference(result.template move_to<Host>(),
                       expected_terms<S>(c.sizes, read(std::get<Place>(operands)).terms...));
   }
 };
 
-/// Runs the statement S in a cross-section of `Count` combinations, or in this program's part of all.
-template <class S, int Count = 12>
+/// The combinations of each statement that the full tests run, or all where it has fewer.
+inline constexpr std::int64_t full_count = 200;
+
+/// Runs the statement S in a cross-section of `Count` combinations, or in this program's part of the full
+/// tests.
+template <class S, int Count>
 void check() {
 #ifdef SPOROS_TEST_PARTS
-  constexpr std::int64_t count =
-      (Product<S>::size() + SPOROS_TEST_PARTS - 1 - SPOROS_TEST_PART) / SPOROS_TEST_PARTS;
+  constexpr std::int64_t all = std::min(Product<S>::size(), full_count);
+  constexpr std::int64_t count = (all + SPOROS_TEST_PARTS - 1 - SPOROS_TEST_PART) / SPOROS_TEST_PARTS;
   [&]<std::size_t... At>(std::index_sequence<At...>) {
-    (CombinationRun<S, Product<S>::at(SPOROS_TEST_PART + At * SPOROS_TEST_PARTS)>::run(), ...);
+    (CombinationRun<S, Product<S>::spread(SPOROS_TEST_PART + At * SPOROS_TEST_PARTS)>::run(), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
 #else
   static constexpr auto chosen = Product<S>::template cross_section<Count>();

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Statements in ten thousand combinations of formats, loop orders and spaces: each source that runs combinations is
+# compiled into every one of these programs, and each program runs another part of them (kernels/statements.hpp).
+
+set(parts 20)
+math(EXPR last_part "${parts} - 1")
+
+# Compiled once: assembling and validating the formats.
+set(formats_objects sporos_test_formats)
+add_library(${formats_objects} OBJECT kernels/formats_serial.cpp kernels/formats_openmp.cpp)
+target_link_libraries(${formats_objects} PRIVATE Sporos::sporos sporos_build_flags)
+target_compile_options(${formats_objects} PRIVATE ${test_flags})
+target_include_directories(${formats_objects} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+
+set(statements)
+foreach(source IN LISTS sources_kernels)
+  file(STRINGS "${source}" checks REGEX "check<[A-Za-z]+, [0-9]+>")
+  if(checks)
+    list(APPEND statements "${source}")
+  endif()
+endforeach()
+
+foreach(part RANGE ${last_part})
+  set(name test_kernels_part_${part})
+  sporos_add_program(${name} SOURCES main.cpp ${statements} $<TARGET_OBJECTS:${formats_objects}> PRECOMPILE tests
+                     LIBRARIES GTest::gtest GTest::gmock OPTIONS ${test_flags}
+                     DEFINITIONS SPOROS_TEST_PARTS=${parts} SPOROS_TEST_PART=${part})
+  target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  add_test(NAME kernels_full/part_${part} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(kernels_full/part_${part} PROPERTIES TIMEOUT 1800 ENVIRONMENT "${SPOROS_TEST_ENVIRONMENT}")
+endforeach()
