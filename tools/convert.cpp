@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file convert.cpp
+/// `sporos convert IN OUT`: from a file through a format into another file.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "memory.hpp"
+#include "output.hpp"
+#include "passage.hpp"
+#include "statistics.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct ConvertOptions {
+  std::string in, out;
+  std::string format = "coo";
+  std::string mode_order;
+  bool general = false;
+  bool pattern = false;
+  bool verify = false;
+};
+
+/// "2,0,1"
+std::vector<int> parse_modes(const std::string& list) {
+  std::vector<int> modes;
+  for (std::size_t at = 0; at < list.size(); at += 2) {
+    const bool digit = list[at] >= '0' && list[at] <= '9';
+    const bool follows = at + 1 == list.size() || (list[at + 1] == ',' && at + 2 < list.size());
+    if (!digit || !follows)
+      throw UsageError("--mode-order is " + list + ", expected modes with commas between them, as 2,0,1");
+    modes.push_back(list[at] - '0');
+  }
+  return modes;
+}
+
+FormatName chosen_format(const ConvertOptions& options, const Input& input) {
+  const auto format = format_named(options.format);
+  if (!format)
+    throw UsageError("no format is called " + options.format + "; expected one of " + format_names());
+  if (!holds_order(*format, input.order()))
+    throw UsageError(text(input.path, ": the format ", options.format,
+                          " holds matrices, this is a tensor of order ", input.order(),
+                          ": give coo, csf or dense"));
+  const bool takes_modes =
+      *format == FormatName::coo || *format == FormatName::csf || *format == FormatName::dense;
+  if (!options.mode_order.empty() && !takes_modes)
+    throw UsageError("--mode-order goes with coo, csf and dense: the name " + options.format +
+                     " says the order already");
+  return *format;
+}
+
+Outcome convert_file(const ConvertOptions& options) {
+  const Input input = read_input(options.in);
+  check_output(options.out, input.order());
+  const FormatName format = chosen_format(options, input);
+  expect_memory(bytes_of_full_levels(format, input.extents()),
+                text(input.path, ": ", to_string(format), " for ", to_text(Cell(Shape{input.extents()}))));
+
+  OutputStyle style = style_of(input);
+  if (options.general) style.symmetry = MatrixMarketSymmetry::general;
+  if (options.pattern) style.pattern = true;
+  if (style.pattern) style.layout = MatrixMarketLayout::coordinate;
+
+  PassageOptions through;
+  through.duplicates = input.duplicates();
+  through.mode_order = parse_modes(options.mode_order);
+  through.keep_zeros = format == FormatName::dense && style.layout == MatrixMarketLayout::array;
+  const Passage passage = pass_through(format, input.entries, through);
+  const double write_seconds = write_output(options.out, passage.entries, style);
+
+  Outcome outcome;
+  Report& report = outcome.report;
+  report.fact("command", "", std::string("convert"));
+  describe(report.section("input", options.in), input);
+  Report& tensor = report.section("tensor", "through " + std::string(to_string(format)));
+  tensor.fact("format", "", std::string(to_string(format)));
+  tensor.fact("levels", passage.levels);
+  tensor.fact("values_stored", "values stored", Count{passage.stored});
+  tensor.fact("bytes", "memory", Bytes{passage.bytes});
+  tensor.fact("assemble_seconds", "assembled in", Seconds{passage.assemble_seconds});
+  tensor.fact("extract_seconds", "taken out in", Seconds{passage.extract_seconds});
+  Report& written = report.section("output", options.out);
+  written.fact("file", "", options.out);
+  written.fact("entries", Count{size_of(passage.entries)});
+  written.fact("write_seconds", "written in", Seconds{write_seconds});
+
+  const bool drops_zeros = pads_with_zeros(format) && !through.keep_zeros;
+  const std::int64_t lost = input.size() - size_of(passage.entries);
+  if (lost > 0)
+    written.fact("", "fewer than read",
+                 to_text(Cell(Count{lost})) +
+                     (drops_zeros ? ": stored zeros are lost among those of the format, duplicates added up"
+                                  : ": duplicates are added up"));
+  if (options.verify) {
+    const AnyEntries expected = merged(input.entries, input.duplicates(), drops_zeros);
+    const bool in_memory = through.keep_zeros || same_entries(expected, passage.entries);
+    AnyEntries read_back = read_input(options.out).entries;
+    // An array file holds zeros where no entry is, and a pattern no values to compare.
+    if (style.layout == MatrixMarketLayout::array) read_back = merged(read_back, Duplicates::sum, true);
+    const AnyEntries zero_free = merged(input.entries, input.duplicates(), true);
+    const bool on_disk =
+        options.pattern
+            ? size_of(read_back) == size_of(passage.entries)
+            : same_entries(style.layout == MatrixMarketLayout::array ? zero_free : expected, read_back);
+    Report& checks = report.section("checks", "checks");
+    checks.fact("tensor_holds_the_entries", "the tensor holds the entries", in_memory);
+    checks.fact("file_reads_back_equal", "the file reads back equal", on_disk);
+    if (!in_memory || !on_disk)
+      outcome.failed_check = options.out + ": does not hold what " + options.in + " holds";
+  }
+  return outcome;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Choice& choice) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App& command = add_command(app, choice, "convert",
+                                  "From a file into a storage format, and out of it into another file",
+                                  [options] { return convert_file(*options); });
+  command.add_option("IN", options->in, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns or .smtx, and .gz to compress")
+      ->required();
+  command.add_option("--format", options->format, "Format on the way, see below; coo unless given")
+      ->type_name("NAME");
+  command
+      .add_option("--mode-order", options->mode_order,
+                  "Modes from the outermost level in, as 2,0,1 (coo, csf, dense)")
+      ->type_name("MODES");
+  command.add_flag("--general", options->general,
+                   "Write all entries of a symmetric matrix, not one triangle");
+  command.add_flag("--pattern", options->pattern, "Write where the entries are and leave the values out");
+  command.add_flag("--verify", options->verify, "Read the file back and compare it with the input");
+  command.footer(
+      "Formats: " + format_names() +
+      " (bcsr is bcsr2x2).\n"
+      "Entries come out in the order of the format's levels. What the input file says of itself stays:\n"
+      "a pattern stays a pattern, a symmetric matrix stays one triangle, an array stays an array.");
+}
+
+}  // namespace sporos::tool

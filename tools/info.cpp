@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file info.cpp
+/// `sporos info FILE`: what a file holds, and what it would take in each format.
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "passage.hpp"
+#include "statistics.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct InfoOptions {
+  std::string path;
+  bool no_formats = false;
+};
+
+/// Formats worth a look: BCSR of larger blocks shows nothing that the smallest does not.
+constexpr std::array matrix_formats = {FormatName::coo,    FormatName::csr,  FormatName::csc,
+                                       FormatName::dcsr,   FormatName::dcsc, FormatName::bcsr2x2,
+                                       FormatName::bcsr4x4};
+constexpr std::array tensor_formats = {FormatName::coo, FormatName::csf};
+
+void describe_values(Report& report, const Input& input, const Statistics& counted) {
+  report.fact("nonzeros", "", Count{counted.nonzeros()});
+  report.fact("density", Part{[&] {
+                double places = 1;
+                for (const std::int64_t extent : input.extents()) places *= static_cast<double>(extent);
+                return places > 0 ? static_cast<double>(counted.nonzeros()) / places : 0.0;
+              }()});
+  report.fact("duplicates", Count{counted.duplicates});
+  report.fact("stored_zeros", input.is_pattern() ? "" : "stored zeros", Count{counted.zeros});
+  report.fact("not_finite", counted.not_finite > 0 ? "not finite" : "", Count{counted.not_finite});
+  const bool complex_values = input.field() == "complex";
+  report.fact(complex_values ? "least_modulus" : "least_value", "", counted.least);
+  report.fact(complex_values ? "largest_modulus" : "largest_value", "", counted.most);
+  if (!input.is_pattern() && counted.entries > counted.not_finite)
+    report.fact("", complex_values ? "moduli" : "values",
+                to_text(Cell(counted.least)) + " to " + to_text(Cell(counted.most)));
+  if (!counted.matrix) return;
+  const MatrixStatistics& matrix = *counted.matrix;
+  report.fact("diagonal_entries", "on the diagonal", Count{matrix.diagonal});
+  report.fact("lower_bandwidth", "", Count{matrix.lower_bandwidth});
+  report.fact("upper_bandwidth", "", Count{matrix.upper_bandwidth});
+  report.fact("", "bandwidth",
+              text(matrix.lower_bandwidth, " below, ", matrix.upper_bandwidth, " above the diagonal"));
+  report.fact("pattern_symmetric", "", matrix.symmetric_pattern);
+  report.fact("value_symmetric", "", matrix.symmetric);
+  report.fact("", "symmetric",
+              std::string(matrix.symmetric           ? "yes"
+                          : matrix.hermitian         ? "hermitian"
+                          : matrix.symmetric_pattern ? "the pattern, not the values"
+                                                     : "no"));
+  if (complex_values) report.fact("hermitian", "", matrix.hermitian);
+}
+
+void tabulate_modes(Report& report, const Statistics& counted) {
+  std::vector<std::vector<Cell>> rows;
+  for (const ModeStatistics& mode : counted.modes) {
+    const double mean =
+        mode.extent > 0 ? static_cast<double>(counted.entries) / static_cast<double>(mode.extent) : 0.0;
+    rows.push_back({Count{static_cast<std::int64_t>(rows.size())}, Count{mode.extent},
+                    Count{mode.extent - mode.used}, Count{mode.least}, mean, Count{mode.most}});
+  }
+  report.table("modes",
+               {{"mode", "mode"},
+                {"extent", "extent"},
+                {"empty", "empty"},
+                {"least_entries", "fewest entries"},
+                {"mean_entries", "mean"},
+                {"most_entries", "most"}},
+               std::move(rows));
+}
+
+/// A format is assembled to see what it takes, unless its full levels dwarf what the entries need.
+void tabulate_formats(Report& report, const Input& input) {
+  std::vector<std::vector<Cell>> rows;
+  PassageOptions options;
+  options.duplicates = input.duplicates();
+  options.take_out = false;
+  const auto try_format = [&](FormatName format) {
+    const double full = bytes_of_full_levels(format, input.extents());
+    if (full > 0x1p28 && full > 64 * static_cast<double>(input.size())) {
+      const Cell bytes = full < 0x1p62 ? Cell(Bytes{static_cast<std::int64_t>(full)}) : Cell(Absent{});
+      rows.push_back({std::string(to_string(format)), Absent{}, bytes, Absent{}, std::string("not tried")});
+      return;
+    }
+    const Passage passage = pass_through(format, input.entries, options);
+    rows.push_back({std::string(to_string(format)), Count{passage.stored}, Bytes{passage.bytes},
+                    Seconds{passage.assemble_seconds}, passage.levels});
+  };
+  if (input.order() == 2)
+    for (const FormatName format : matrix_formats) try_format(format);
+  else
+    for (const FormatName format : tensor_formats) try_format(format);
+  const double dense = bytes_of_full_levels(FormatName::dense, input.extents());
+  const double values = dense / sizeof(double) * (input.field() == "complex" ? 2.0 : 1.0);
+  const bool counted = dense < 0x1p61;
+  rows.push_back({std::string("dense"),
+                  counted ? Cell(Count{static_cast<std::int64_t>(dense / sizeof(double))}) : Cell(Absent{}),
+                  counted ? Cell(Bytes{static_cast<std::int64_t>(values * sizeof(double))}) : Cell(Absent{}),
+                  Absent{}, std::string("not tried")});
+  report.table("formats",
+               {{"format", "format"},
+                {"values_stored", "values stored"},
+                {"bytes", "memory"},
+                {"assemble_seconds", "assembled in"},
+                {"levels", "levels"}},
+               std::move(rows));
+}
+
+Outcome info(const InfoOptions& options) {
+  const Input input = read_input(options.path);
+  const Statistics counted = statistics(input.entries);
+  Outcome outcome;
+  Report& report = outcome.report;
+  report.fact("command", "", std::string("info"));
+  report.remark(input.path);
+  describe(report, input);
+  describe_values(report, input, counted);
+  tabulate_modes(report, counted);
+  if (!options.no_formats) tabulate_formats(report, input);
+  return outcome;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Choice& choice) {
+  const auto options = std::make_shared<InfoOptions>();
+  CLI::App& command = add_command(app, choice, "info", "What a file holds, and what it takes in each format",
+                                  [options] { return info(*options); });
+  command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_flag("--no-formats", options->no_formats,
+                   "Count only, do not assemble the tensor in each format");
+}
+
+}  // namespace sporos::tool

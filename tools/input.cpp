@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file input.cpp
+/// Which reader a file needs.
+#include "input.hpp"
+
+#include <sys/stat.h>
+
+#include <Kokkos_Timer.hpp>
+
+#include "command.hpp"
+
+namespace sporos::tool {
+namespace {
+
+/// A file is opened twice, to see what it is and to read it: a pipe would be empty the second time.
+void refuse_pipe(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    throw UsageError(path + ": is no regular file: save what comes out of it in a file first");
+}
+
+AnyEntries read_by_field(const std::string& path, MatrixMarketField field) {
+  switch (field) {
+    case MatrixMarketField::integer:
+      return read_entries<std::int64_t, 2>(path);
+    case MatrixMarketField::complex:
+      return read_entries<Complex, 2>(path);
+    default:
+      return read_entries<double, 2>(path);
+  }
+}
+
+AnyEntries read_by_order(const std::string& path, int order) {
+  switch (order) {
+    case 1:
+      return read_entries<double, 1>(path);
+    case 2:
+      return read_entries<double, 2>(path);
+    case 3:
+      return read_entries<double, 3>(path);
+    case 4:
+      return read_entries<double, 4>(path);
+    case 5:
+      return read_entries<double, 5>(path);
+    case 6:
+      return read_entries<double, 6>(path);
+    default:
+      throw UsageError(
+          text(path, ": holds a tensor of order ", order, ", expected order 1 to ", largest_order));
+  }
+}
+
+}  // namespace
+
+std::int64_t size_of(const AnyEntries& entries) {
+  return std::visit([](const auto& e) { return e.size(); }, entries);
+}
+
+std::vector<std::int64_t> extents_of(const AnyEntries& entries) {
+  return std::visit(
+      [](const auto& e) { return std::vector<std::int64_t>(e.extents.begin(), e.extents.end()); }, entries);
+}
+
+bool Input::is_pattern() const {
+  return file.kind == FileKind::smtx ||
+         (file.matrix_market && file.matrix_market->field == MatrixMarketField::pattern);
+}
+
+std::string_view Input::field() const {
+  if (is_pattern()) return "pattern";
+  return file.matrix_market ? io::to_string(file.matrix_market->field) : "real";
+}
+
+std::string_view Input::symmetry() const {
+  return to_string(file.matrix_market ? file.matrix_market->symmetry : MatrixMarketSymmetry::general);
+}
+
+Input read_input(const std::string& path) {
+  refuse_pipe(path);
+  Input input;
+  input.path = path;
+  const Kokkos::Timer timer;
+  input.file = inspect(path);
+  input.entries = input.file.matrix_market ? read_by_field(path, input.file.matrix_market->field)
+                                           : read_by_order(path, input.file.order);
+  input.seconds = timer.seconds();
+  return input;
+}
+
+Input read_matrix(const std::string& path) {
+  Input input = read_input(path);
+  if (input.order() != 2)
+    throw UsageError(text(path, ": holds a tensor of order ", input.order(), ", expected a matrix"));
+  return input;
+}
+
+void describe(Report& report, const Input& input) {
+  std::string kind(to_string(input.file.kind));
+  if (const auto& header = input.file.matrix_market)
+    kind += text(", ", to_string(header->layout), ' ', io::to_string(header->field), ' ',
+                 to_string(header->symmetry));
+  report.fact("file", "", input.path);
+  report.fact("kind", kind + (input.file.compressed ? ", gzip" : ""));
+  report.fact("file_bytes", "size of file", Bytes{input.file.bytes});
+  report.fact("field", "", std::string(input.field()));
+  report.fact("symmetry", "", std::string(input.symmetry()));
+  report.fact("order", "", Count{input.order()});
+  report.fact("extents", Shape{input.extents()});
+  report.fact("entries", Count{input.size()});
+  report.fact("read_seconds", "read in", Seconds{input.seconds});
+}
+
+}  // namespace sporos::tool

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file main.cpp
+/// The command `sporos`: reads the command line, runs the command chosen, says how it went.
+#include <CLI/CLI.hpp>
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <sporos/core/error.hpp>
+#include <sporos/core/space.hpp>
+#include <string>
+
+#include "command.hpp"
+#include "commands.hpp"
+#include "interrupt.hpp"
+
+namespace sporos::tool {
+
+CLI::Validator within(int least, int most) { return CLI::Range(least, most).description(""); }
+
+CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
+                      std::function<Outcome()> run) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.footer("");
+  command.callback([&choice, run = std::move(run)] { choice.run = run; });
+  return command;
+}
+
+namespace {
+
+/// One line on standard error.
+int complain(std::string message, int code) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::cerr << program << ": " << message << '\n';
+  return code;
+}
+
+std::string names_of(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({}))
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  return names;
+}
+
+/// What every command takes, at the end of its --help.
+void add_common_options(CLI::App& command, Choice& choice) {
+  command.add_flag("--json", choice.json, "One JSON object on standard output, for programs");
+  command.add_option("--threads", choice.threads, "Threads to run on; all processors unless given")
+      ->check(within(1, 1024))
+      ->type_name("N");
+}
+
+/// The command that the command line names; -1 where it asks for help alone, else the exit code.
+int read_command_line(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked, std::cout, std::cerr);
+  } catch (const CLI::RequiredError& missing) {
+    if (!app.get_subcommands().empty()) return complain(missing.what(), bad_input);
+    return complain("expected a command: " + names_of(app) + "; see " + std::string(program) + " --help",
+                    bad_input);
+  } catch (const CLI::ExtrasError& unexpected) {
+    if (!app.get_subcommands().empty()) return complain(unexpected.what(), bad_input);
+    return complain(std::string("no such command: ") + argv[1] + "; expected one of " + names_of(app),
+                    bad_input);
+  } catch (const CLI::ParseError& wrong) {
+    return complain(wrong.what(), bad_input);
+  }
+}
+
+int run(const Choice& choice) {
+  // What Kokkos would say about the binding of threads is of no use to someone who wants a file converted.
+  Kokkos::InitializationSettings settings;
+  settings.set_disable_warnings(true);
+  if (choice.threads > 0) settings.set_num_threads(choice.threads);
+  const ScopeGuard guard(settings);
+
+  Outcome outcome = choice.run();
+  outcome.report.fact("threads", "", Count{Host().concurrency()});
+  if (choice.json)
+    outcome.report.write_json(std::cout);
+  else
+    outcome.report.write_text(std::cout);
+  if (!std::cout.flush()) return complain("standard output cannot be written", bad_input);
+  return outcome.failed_check.empty() ? done : complain(outcome.failed_check, check_failed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Sparse matrices and tensors in files: looked at, checked, converted, drawn, multiplied.\n"
+      "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files, plain or gzip.",
+      std::string(program));
+  app.set_version_flag("--version", std::string(program) + " " + std::to_string(SPOROS_VERSION_MAJOR) + "." +
+                                        std::to_string(SPOROS_VERSION_MINOR) + "." +
+                                        std::to_string(SPOROS_VERSION_PATCH));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  app.footer(
+      "`sporos COMMAND --help` tells more of a command.\n"
+      "Exit code 0: done; 1: a check failed; 2: bad input, with one line on standard error that says why.");
+  Choice choice;
+  for (const auto add : add_commands) add(app, choice);
+  for (CLI::App* command : app.get_subcommands({})) add_common_options(*command, choice);
+  if (const int code = read_command_line(app, argc, argv); code >= 0) return code;
+
+  clean_up_when_interrupted();
+  try {
+    return run(choice);
+  } catch (const InternalError& fault) {
+    return complain(fault.what() + std::string(" (this is a fault of Sporos: please report it)"),
+                    check_failed);
+  } catch (const std::bad_alloc&) {
+    return complain("there is not enough memory for this", bad_input);
+  } catch (const std::exception& error) {
+    return complain(error.what(), bad_input);
+  }
+}
+
+}  // namespace sporos::tool
+
+int main(int argc, char** argv) { return sporos::tool::main(argc, argv); }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file multiply.cpp
+/// `sporos multiply A B -o C`: the product of two sparse matrices.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <sporos/formats/value_cast.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "output.hpp"
+#include "product.hpp"
+#include "statistics.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct MultiplyOptions {
+  std::string a, b, c;
+  std::string order = "ikj";
+  int repeats = 1;
+  bool verify = false;
+};
+
+/// Sorted, merged, and of one type of value: double, or complex where an operand is.
+template <class To>
+AnyEntries with_values(const AnyEntries& any, const std::string& path) {
+  return std::visit(
+      [&]<class Value, int Order>(const Entries<Value, Order>& entries) -> AnyEntries {
+        if constexpr (Order != 2) {
+          throw InternalError("a matrix has two modes");
+        } else {
+          Entries<To, 2> out(entries.extents, 0);
+          out.coordinates = entries.coordinates;
+          out.values = make_array<To>("sporos::operand", entries.size());
+          for (std::size_t q = 0; q < out.values.extent(0); ++q) {
+            const Value value = entries.values(q);
+            bool held = value_cast(value, out.values(q));
+            if constexpr (std::is_same_v<Value, std::int64_t>)
+              held = held && std::abs(static_cast<double>(value)) <= 0x1p53;
+            if (!held)
+              throw UsageError(text(path, ": the value ", value_text(value),
+                                    " is too large to be multiplied exactly as a double"));
+          }
+          return out;
+        }
+      },
+      any);
+}
+
+AnyEntries operand(const Input& input, bool complex_values) {
+  const AnyEntries entries = merged(input.entries, input.duplicates(), false);
+  return complex_values ? with_values<Complex>(entries, input.path)
+                        : with_values<double>(entries, input.path);
+}
+
+void expect_fit(const Input& A, const Input& B) {
+  const auto a = A.extents(), b = B.extents();
+  if (a[1] != b[0])
+    throw UsageError(text(A.path, " is ", to_text(Cell(Shape{a})), " and ", B.path, " is ",
+                          to_text(Cell(Shape{b})), ": the columns of the first, ", a[1],
+                          ", must be as many as the rows of the second, ", b[0]));
+  for (const Input* input : {&A, &B})
+    for (const std::int64_t extent : input->extents())
+      if (extent > std::numeric_limits<std::int32_t>::max())
+        throw UsageError(text(input->path, ": the extent ", extent,
+                              " is too large for multiply, which takes up to ",
+                              std::numeric_limits<std::int32_t>::max(), " rows and columns"));
+}
+
+/// Products of integers and patterns are integers, and written so as long as a double holds them exactly.
+AnyEntries as_integers(const AnyEntries& any) {
+  const auto& real = std::get<Entries<double, 2>>(any);
+  Entries<std::int64_t, 2> out(real.extents, 0);
+  out.coordinates = real.coordinates;
+  out.values = make_array<std::int64_t>("sporos::product", real.size());
+  for (std::size_t q = 0; q < out.values.extent(0); ++q) {
+    if (!(std::abs(real.values(q)) < 0x1p53)) return any;
+    out.values(q) = static_cast<std::int64_t>(real.values(q));
+  }
+  return out;
+}
+
+/// The inner-product orders look at every pair of a row and a column.
+void warn_of_pairs(ProductOrder order, const Input& A, const Input& B) {
+  if (order != ProductOrder::ijk && order != ProductOrder::jik) return;
+  const double pairs = static_cast<double>(A.extents()[0]) * static_cast<double>(B.extents()[1]);
+  if (pairs > 1e9)
+    std::cerr << program << ": note: the order " << to_string(order) << " looks at each of the "
+              << to_text(Cell(pairs)) << " pairs of a row and a column; ikj looks at those that meet\n";
+}
+
+void describe_operand(Report& report, const Input& input, const Stored& stored) {
+  describe(report, input);
+  report.fact("format", "stored as", stored.format);
+  report.fact("bytes", "memory", Bytes{stored.bytes});
+  report.fact("assemble_seconds", "assembled in", Seconds{stored.assemble_seconds});
+}
+
+Outcome multiply_files(const MultiplyOptions& options) {
+  const auto order = product_order_named(options.order);
+  if (!order)
+    throw UsageError("no loop order " + options.order + "; expected ikj, kij, ijk, jki, kji or jik");
+  if (!options.c.empty()) check_output(options.c, 2);
+  const Input A = read_matrix(options.a);
+  const Input B = options.b == options.a ? A : read_matrix(options.b);
+  expect_fit(A, B);
+  warn_of_pairs(*order, A, B);
+  const bool complex_values = A.field() == "complex" || B.field() == "complex";
+  const AnyEntries a = operand(A, complex_values), b = operand(B, complex_values);
+  const Product product = complex_values ? multiply(std::get<Entries<Complex, 2>>(a),
+                                                    std::get<Entries<Complex, 2>>(b), *order, options.repeats)
+                                         : multiply(std::get<Entries<double, 2>>(a),
+                                                    std::get<Entries<double, 2>>(b), *order, options.repeats);
+
+  Outcome outcome;
+  Report& report = outcome.report;
+  report.fact("command", "", std::string("multiply"));
+  describe_operand(report.section("A", "A  " + options.a), A, product.A);
+  describe_operand(report.section("B", "B  " + options.b), B, product.B);
+  Report& result = report.section("C", "C  C(i, j) = A(i, k) * B(k, j), loops in the order " + options.order);
+
+  result.fact("loop_order", "", options.order);
+  result.fact("extents", Shape{extents_of(product.entries)});
+  result.fact("nonzeros", Count{product.C.stored});
+  result.fact("format", "stored as", product.C.format);
+  result.fact("bytes", "memory", Bytes{product.C.bytes});
+  const std::int64_t products = count_products(a, b);
+  std::vector<double> seconds = product.seconds;
+  std::sort(seconds.begin(), seconds.end());
+  const double median = seconds[seconds.size() / 2];
+  result.fact("multiplications", Count{products});
+  if (median > 0)
+    result.fact("operations_per_second", "", PerSecond{2 * static_cast<double>(products) / median});
+  result.fact("seconds", options.repeats > 1 ? "median time" : "computed in", Seconds{median});
+  if (options.repeats > 1) result.fact("fastest_seconds", "fastest time", Seconds{seconds.front()});
+  result.fact("repeats", "", Count{options.repeats});
+
+  if (!options.c.empty()) {
+    const auto is_whole = [](const Input& input) {
+      return input.field() == "integer" || input.field() == "pattern";
+    };
+    const bool whole = is_whole(A) && is_whole(B);
+    const double write_seconds =
+        write_output(options.c, whole ? as_integers(product.entries) : product.entries, OutputStyle{});
+    Report& output = report.section("output", options.c);
+    output.fact("file", "", options.c);
+    output.fact("write_seconds", "written in", Seconds{write_seconds});
+  }
+  if (options.verify) {
+    const Comparison found = compare_product(a, b, merged(product.entries, Duplicates::sum, false));
+    describe(report.section("checks", "checked against a reference in long double"), found);
+    if (!found.holds()) outcome.failed_check = "the product is not that of the reference";
+  }
+  return outcome;
+}
+
+}  // namespace
+
+void add_multiply(CLI::App& app, Choice& choice) {
+  const auto options = std::make_shared<MultiplyOptions>();
+  CLI::App& command = add_command(app, choice, "multiply", "The product C = A B of two sparse matrices",
+                                  [options] { return multiply_files(*options); });
+  command.add_option("A", options->a, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_option("B", options->b, "The same; as many rows as A has columns")->required();
+  command
+      .add_option("-o,--output", options->c, "File to write C to: .mtx, .tns or .smtx, and .gz to compress")
+      ->type_name("C");
+  command
+      .add_option("--order", options->order,
+                  "Loops from the outermost in: ikj, kij, ijk, jki, kji, jik; ikj unless given")
+      ->type_name("ORDER");
+  command.add_option("--repeats", options->repeats, "Run as often, and say the median time")
+      ->check(within(1, 100000))
+      ->type_name("N");
+  command.add_flag("--verify", options->verify,
+                   "Compare with a reference, each entry within its rounding error bound");
+  command.footer(
+      "ikj adds up rows of B (CSR times CSR), ijk forms inner products (CSR times CSC), kij outer products\n"
+      "(CSC times CSR); with j outside of i the result comes by columns. Operands are assembled as the\n"
+      "order wants them. Integer and pattern operands give an integer result.");
+}
+
+}  // namespace sporos::tool

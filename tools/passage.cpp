@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file passage.cpp
+/// Formats by name, and the way from a file's entries to the passage of their type.
+#include "passage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "command.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct Name {
+  FormatName format;
+  std::string_view name;
+};
+constexpr std::array names = {Name{FormatName::coo, "coo"},         Name{FormatName::csr, "csr"},
+                              Name{FormatName::csc, "csc"},         Name{FormatName::dcsr, "dcsr"},
+                              Name{FormatName::dcsc, "dcsc"},       Name{FormatName::csf, "csf"},
+                              Name{FormatName::bcsr2x2, "bcsr2x2"}, Name{FormatName::bcsr3x3, "bcsr3x3"},
+                              Name{FormatName::bcsr4x4, "bcsr4x4"}, Name{FormatName::dense, "dense"}};
+
+/// Modes in another order. The arrays are shared: nothing is copied.
+template <class Value, int Order>
+Entries<Value, Order> reordered(const Entries<Value, Order>& entries, const std::vector<int>& mode_order) {
+  Entries<Value, Order> out;
+  out.values = entries.values;
+  for (std::size_t level = 0; level < mode_order.size(); ++level) {
+    const auto mode = static_cast<std::size_t>(mode_order[level]);
+    out.extents[level] = entries.extents[mode];
+    out.coordinates[level] = entries.coordinates[mode];
+  }
+  return out;
+}
+
+void expect_permutation(const std::vector<int>& mode_order, int order) {
+  std::vector<int> sorted = mode_order;
+  std::sort(sorted.begin(), sorted.end());
+  bool whole = static_cast<int>(sorted.size()) == order;
+  for (int mode = 0; whole && mode < order; ++mode) whole = sorted[static_cast<std::size_t>(mode)] == mode;
+  if (whole) return;
+  throw UsageError(text("the mode order of a tensor of order ", order, " names each of its modes 0 to ",
+                        order - 1, " once, as in ",
+                        order == 1   ? "0"
+                        : order == 2 ? "1,0"
+                                     : "2,0,1",
+                        order > 3 ? ",3 …" : ""));
+}
+
+/// Levels of permuted modes by the modes' own numbers: "Dense(d0)" becomes "Dense(d2)".
+std::string relabelled(const std::string& levels, const std::vector<int>& mode_order) {
+  std::string out;
+  for (std::size_t at = 0; at < levels.size(); ++at) {
+    out += levels[at];
+    if (levels.compare(at, 2, "(d") != 0) continue;
+    const auto level = static_cast<std::size_t>(levels[at + 2] - '0');  // an order is of one digit
+    out += 'd' + std::to_string(mode_order[level]);
+    at += 2;
+  }
+  return out;
+}
+
+template <class Value, int Order>
+Passage pass(FormatName format, const Entries<Value, Order>& entries, const PassageOptions& options) {
+  if constexpr (Order == 2)
+    return pass_matrix(format, entries, options);
+  else
+    return pass_tensor(format, entries, options);
+}
+
+}  // namespace
+
+std::string_view to_string(FormatName format) {
+  for (const auto& [known, name] : names)
+    if (known == format) return name;
+  return "unknown";
+}
+
+std::optional<FormatName> format_named(std::string_view name) {
+  if (name == "bcsr") return FormatName::bcsr2x2;
+  for (const auto& known : names)
+    if (known.name == name) return known.format;
+  return std::nullopt;
+}
+
+std::string format_names() {
+  std::string out;
+  for (const auto& known : names) out += (out.empty() ? "" : ", ") + std::string(known.name);
+  return out;
+}
+
+bool holds_order(FormatName format, int order) {
+  return order == 2 || format == FormatName::coo || format == FormatName::csf || format == FormatName::dense;
+}
+
+bool pads_with_zeros(FormatName format) {
+  switch (format) {
+    case FormatName::bcsr2x2:
+    case FormatName::bcsr3x3:
+    case FormatName::bcsr4x4:
+    case FormatName::dense:
+      return true;
+    default:
+      return false;
+  }
+}
+
+double bytes_of_full_levels(FormatName format, const std::vector<std::int64_t>& extents) {
+  const auto positions = [&](std::size_t mode, double block) {
+    return static_cast<double>(extents[mode]) / block * static_cast<double>(sizeof(std::int64_t));
+  };
+  switch (format) {
+    case FormatName::csr:
+      return positions(0, 1);
+    case FormatName::csc:
+      return positions(1, 1);
+    case FormatName::bcsr2x2:
+      return positions(0, 2);
+    case FormatName::bcsr3x3:
+      return positions(0, 3);
+    case FormatName::bcsr4x4:
+      return positions(0, 4);
+    case FormatName::dense: {
+      double bytes = sizeof(double);
+      for (const std::int64_t extent : extents) bytes *= static_cast<double>(extent);
+      return bytes;
+    }
+    default:
+      return 0;
+  }
+}
+
+Passage pass_through(FormatName format, const AnyEntries& any, const PassageOptions& options) {
+  return std::visit(
+      [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
+        if (options.mode_order.empty()) return pass(format, entries, options);
+        expect_permutation(options.mode_order, Order);
+        Passage out = pass(format, reordered(entries, options.mode_order), options);
+        std::vector<int> back(options.mode_order.size());
+        for (std::size_t level = 0; level < back.size(); ++level)
+          back[static_cast<std::size_t>(options.mode_order[level])] = static_cast<int>(level);
+        out.levels = relabelled(out.levels, options.mode_order);
+        if (options.take_out) out.entries = reordered(std::get<Entries<Value, Order>>(out.entries), back);
+        return out;
+      },
+      any);
+}
+
+}  // namespace sporos::tool

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file passage.hpp
+/// Entries into a format and out of it again: what `convert`, `info` and `validate` are made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "input.hpp"
+
+namespace sporos::tool {
+
+/// The formats that the tool knows by name.
+enum class FormatName { coo, csr, csc, dcsr, dcsc, csf, bcsr2x2, bcsr3x3, bcsr4x4, dense };
+
+/// Their names, as they are given with --format; "bcsr" is bcsr2x2.
+std::string_view to_string(FormatName format);
+std::optional<FormatName> format_named(std::string_view name);
+/// All names in one line, for messages and --help.
+std::string format_names();
+
+/// Whether a format holds tensors of this order: most hold matrices alone.
+bool holds_order(FormatName format, int order);
+
+/// Whether a format stores zeros that no entry stands for, so that zeros of a file cannot be told from them.
+bool pads_with_zeros(FormatName format);
+
+/// The bytes that the full levels of a format take for these extents, whatever the number of entries: what to
+/// look at before asking for a format that is unfit. Infinity where 64 bits do not count them.
+double bytes_of_full_levels(FormatName format, const std::vector<std::int64_t>& extents);
+
+/// What a tensor was while it was in the format.
+struct Passage {
+  AnyEntries entries;       ///< as they came out; without any if they were not asked for
+  std::string levels;       ///< "Dense(d0), Compressed(d1)", the modes as the file has them
+  std::int64_t stored = 0;  ///< values
+  std::int64_t bytes = 0;   ///< of all arrays
+  double assemble_seconds = 0;
+  double validate_seconds = 0;
+  double extract_seconds = 0;
+};
+
+/// How entries go through a format.
+struct PassageOptions {
+  Duplicates duplicates = Duplicates::sum;
+  bool validate = true;
+  bool take_out = true;
+  bool keep_zeros = false;        ///< take padding zeros out as well, as an array file has them
+  std::vector<int> mode_order{};  ///< which mode is stored outermost, and so on; empty: the natural order
+};
+
+/// Assembles entries in a format (with 64-bit coordinates where the extents ask for them), validates the
+/// tensor, takes its entries out.
+/// @throws UsageError where the format does not hold such tensors; what assemble and validate throw
+Passage pass_through(FormatName format, const AnyEntries& entries, const PassageOptions& options);
+
+/// The same for a matrix of one value type, instantiated in passage_<type>.cpp.
+template <class Value>
+Passage pass_matrix(FormatName format, const Entries<Value, 2>& entries, const PassageOptions& options);
+extern template Passage pass_matrix(FormatName, const Entries<double, 2>&, const PassageOptions&);
+extern template Passage pass_matrix(FormatName, const Entries<std::int64_t, 2>&, const PassageOptions&);
+extern template Passage pass_matrix(FormatName, const Entries<Complex, 2>&, const PassageOptions&);
+
+/// The same for a tensor of another order, instantiated in passage_tensor_<orders>.cpp.
+template <int Order>
+Passage pass_tensor(FormatName format, const Entries<double, Order>& entries, const PassageOptions& options);
+extern template Passage pass_tensor(FormatName, const Entries<double, 1>&, const PassageOptions&);
+extern template Passage pass_tensor(FormatName, const Entries<double, 3>&, const PassageOptions&);
+extern template Passage pass_tensor(FormatName, const Entries<double, 4>&, const PassageOptions&);
+extern template Passage pass_tensor(FormatName, const Entries<double, 5>&, const PassageOptions&);
+extern template Passage pass_tensor(FormatName, const Entries<double, 6>&, const PassageOptions&);
+
+}  // namespace sporos::tool

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file passage_complex.cpp
+/// Matrices of complex values through every format.
+#include "passage_of.hpp"
+
+namespace sporos::tool {
+
+template Passage pass_matrix(FormatName, const Entries<Complex, 2>&, const PassageOptions&);
+
+}  // namespace sporos::tool

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file product_of.hpp
+/// The template behind product.hpp: formats by loop order, and the statement.
+#pragma once
+
+#include <Kokkos_Timer.hpp>
+#include <sporos/core/index.hpp>
+#include <sporos/core/statement.hpp>
+#include <sporos/formats/assemble.hpp>
+#include <sporos/formats/entries_of.hpp>
+#include <sporos/formats/format_name.hpp>
+#include <sporos/formats/named.hpp>
+#include <sporos/kernels/run.hpp>
+
+#include "product.hpp"
+
+namespace sporos::tool {
+
+template <AnyTensor T>
+Stored stored_as(const T& tensor, double seconds) {
+  return {format_name<typename T::format_type>(), tensor.nnz(), tensor.bytes(), seconds};
+}
+
+template <class Value>
+class ProductRun {
+ public:
+  ProductRun(const Entries<Value, 2>& A, const Entries<Value, 2>& B, int repeats)
+      : a_(A), b_(B), repeats_(repeats) {}
+
+  Product run(ProductOrder order) const {
+    using namespace sporos::indices;
+    switch (order) {
+      case ProductOrder::kij:
+        return in_order<CSR<>, CSC<>, CSR<>>(k, i, j);
+      case ProductOrder::ijk:
+        return in_order<CSR<>, CSR<>, CSC<>>(i, j, k);
+      case ProductOrder::jki:
+        return in_order<CSC<>, CSC<>, CSC<>>(j, k, i);
+      case ProductOrder::kji:
+        return in_order<CSC<>, CSC<>, CSR<>>(k, j, i);
+      case ProductOrder::jik:
+        return in_order<CSC<>, CSR<>, CSC<>>(j, i, k);
+      case ProductOrder::ikj:
+        break;
+    }
+    return in_order<CSR<>, CSR<>, CSR<>>(i, k, j);
+  }
+
+ private:
+  template <class ResultFormat, class FormatA, class FormatB, char... Names>
+  Product in_order(Index<Names>... order) const {
+    using namespace sporos::indices;
+    Product out;
+    Kokkos::Timer timer;
+    const auto A = assemble<FormatA>(a_);
+    out.A = stored_as(A, timer.seconds());
+    timer.reset();
+    const auto B = assemble<FormatB>(b_);
+    out.B = stored_as(B, timer.seconds());
+    const Tensor<Value, ResultFormat> C({A.extent(0), B.extent(1)});
+    const auto statement = assign(C(i, j), A(i, k) * B(k, j)).reorder(order...);
+
+    for (int at = 0; at < repeats_; ++at) {
+      timer.reset();
+      statement.run();
+      out.seconds.push_back(timer.seconds());
+    }
+    out.C = stored_as(C, 0);
+    out.entries = entries(C);
+    return out;
+  }
+
+  const Entries<Value, 2>& a_;
+  const Entries<Value, 2>& b_;
+  int repeats_;
+};
+
+template <class Value>
+Product multiply(const Entries<Value, 2>& A, const Entries<Value, 2>& B, ProductOrder order, int repeats) {
+  return ProductRun<Value>(A, B, repeats).run(order);
+}
+
+}  // namespace sporos::tool

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file spy.cpp
+/// `sporos spy FILE -o out.png`: where the nonzeros are, as a picture.
+#include <CLI/CLI.hpp>
+#include <Kokkos_Timer.hpp>
+#include <memory>
+#include <sporos/formats/assemble.hpp>
+#include <sporos/formats/named.hpp>
+#include <sporos/formats/spy.hpp>
+#include <string>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "output.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct SpyCommandOptions {
+  std::string path, picture;
+  SpyOptions look;
+};
+
+/// Coordinates are all that is drawn, so that one type of value does for all.
+template <class Value, int Order>
+Image draw(const Entries<Value, Order>& entries, const SpyOptions& look) {
+  Entries<bool, Order> places(entries.extents, 0);
+  places.coordinates = entries.coordinates;
+  places.values = make_array<bool>("sporos::places", entries.size());
+  Kokkos::deep_copy(places.values, true);
+  using Wide = COO<Order, detail::natural_order<Order>, std::int64_t, std::int64_t>;
+  return spy_image(assemble<Wide>(places), look);
+}
+
+Outcome spy_file(const SpyCommandOptions& options) {
+  check_picture(options.picture);
+  const Input input = read_input(options.path);
+  if (options.look.slice_mode >= input.order())
+    throw UsageError(text("--slice-mode is ", options.look.slice_mode, ", but the modes of ", options.path,
+                          " are 0 to ", input.order() - 1));
+  const Kokkos::Timer timer;
+  const Image image =
+      std::visit([&](const auto& entries) { return draw(entries, options.look); }, input.entries);
+  image.save(options.picture);
+  const double seconds = timer.seconds();
+
+  Outcome outcome;
+  Report& report = outcome.report;
+  report.fact("command", "", std::string("spy"));
+  describe(report.section("input", options.path), input);
+  Report& picture = report.section("output", options.picture);
+  picture.fact("file", "", options.picture);
+  picture.fact("pixels", Shape{{image.width(), image.height()}});
+  picture.fact("draw_seconds", "drawn in", Seconds{seconds});
+  return outcome;
+}
+
+}  // namespace
+
+void add_spy(CLI::App& app, Choice& choice) {
+  const auto options = std::make_shared<SpyCommandOptions>();
+  CLI::App& command =
+      add_command(app, choice, "spy", "A picture of where the nonzeros are: a matrix, or slices of a tensor",
+                  [options] { return spy_file(*options); });
+  command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_option("-o,--output", options->picture, "PNG file to write")->required()->type_name("PNG");
+  command.add_option("--pixels", options->look.pixels, "Longest side of the drawing; 1000 unless given")
+      ->check(within(16, 16384))
+      ->type_name("N");
+  command
+      .add_option("--slice-mode", options->look.slice_mode,
+                  "Mode of a tensor, from 0, whose coordinates get panels; the shortest unless given")
+      ->check(within(0, largest_order - 1))
+      ->type_name("MODE");
+  command.add_option("--slices", options->look.slices, "Panels at most; 16 unless given")
+      ->check(within(1, 1024))
+      ->type_name("N");
+  command.footer("The darker a pixel, the more nonzeros fall onto it, on a logarithmic scale.");
+}
+
+}  // namespace sporos::tool

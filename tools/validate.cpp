@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file validate.cpp
+/// `sporos validate FILE`: whether a file is what it says, and what it holds can be stored.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "input.hpp"
+#include "passage.hpp"
+#include "statistics.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct ValidateOptions {
+  std::string path;
+  bool strict = false;
+};
+
+/// Assembles in the formats that a reader is most likely to want, and lets the library check its own arrays.
+void check_formats(Report& report, const Input& input) {
+  PassageOptions options;
+  options.duplicates = input.duplicates();
+  options.take_out = false;
+  std::vector<FormatName> formats = {FormatName::coo, FormatName::csf};
+  if (input.order() == 2 && bytes_of_full_levels(FormatName::csr, input.extents()) < 0x1p28)
+    formats.push_back(FormatName::csr);
+  std::string names;
+  double seconds = 0;
+  for (const FormatName format : formats) {
+    const Passage passage = pass_through(format, input.entries, options);
+    names += (names.empty() ? "" : ", ") + std::string(to_string(format));
+    seconds += passage.assemble_seconds + passage.validate_seconds;
+  }
+  report.fact("formats", "valid in", names);
+  report.fact("validate_seconds", "checked in", Seconds{seconds});
+}
+
+Outcome validate_file(const ValidateOptions& options) {
+  const Input input = read_input(options.path);
+  const Statistics counted = statistics(input.entries);
+
+  Outcome outcome;
+  Report& report = outcome.report;
+  report.fact("command", "", std::string("validate"));
+  std::vector<std::pair<std::int64_t, std::string>> findings = {
+      {counted.duplicates, "duplicate coordinates"},
+      {counted.zeros, "stored zeros"},
+      {counted.not_finite, "values that are not finite"}};
+  std::string found;
+  for (const auto& [count, what] : findings)
+    if (count > 0) found += (found.empty() ? "" : ", ") + std::to_string(count) + ' ' + what;
+  if (options.strict && !found.empty()) throw UsageError(input.path + ": " + found + " (--strict)");
+
+  report.remark(input.path + ": valid");
+  describe(report, input);
+  check_formats(report, input);
+  report.fact("valid", "", true);
+  report.fact("duplicates", "", Count{counted.duplicates});
+  report.fact("stored_zeros", "", Count{counted.zeros});
+  report.fact("not_finite", "", Count{counted.not_finite});
+  if (!found.empty()) report.fact("", "worth knowing", found);
+  return outcome;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Choice& choice) {
+  const auto options = std::make_shared<ValidateOptions>();
+  CLI::App& command = add_command(
+      app, choice, "validate",
+      "Read a whole file and check it; exit code 2 and file, line and reason where it is malformed",
+      [options] { return validate_file(*options); });
+  command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_flag("--strict", options->strict,
+                   "Refuse duplicate coordinates, stored zeros, infinities and NaN too");
+}
+
+}  // namespace sporos::tool
