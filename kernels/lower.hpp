@@ -93,7 +93,7 @@ SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
 /// @throws ShapeError where a variable stands at modes of different extents
 template <class Result, class Right, class Order, bool Generic>
 NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, Generic>& statement) {
-  NestBounds<Order::names.size> out;
+  NestBounds<Order::names.size> out{};
   std::string known_by[NameList::capacity];
   TensorLetters letters;
   const auto take = [&](const auto& access) {
