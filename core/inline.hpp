@@ -9,7 +9,10 @@
 /// loops.
 #define SPOROS_INLINE KOKKOS_FORCEINLINE_FUNCTION
 
-/// The same for a lambda inside such a function: `[&](auto x) SPOROS_INLINE_LAMBDA { … }`.
+/// The same for functions of the host alone.
+#define SPOROS_HOST_INLINE inline __attribute__((always_inline))
+
+/// The same as SPOROS_INLINE for a lambda inside such a function: `[&](auto x) SPOROS_INLINE_LAMBDA { … }`.
 #if defined(__CUDACC__)
 #define SPOROS_INLINE_LAMBDA
 #else

@@ -153,7 +153,7 @@ class Builder {
   }
 
   template <int K>
-  SPOROS_INLINE static void count_level(const Boundaries<F, Words>& ends, const key_type& key,
+  SPOROS_HOST_INLINE static void count_level(const Boundaries<F, Words>& ends, const key_type& key,
                                         const key_type& previous, counts_type& counts, counts_type& segment) {
     constexpr auto k = static_cast<std::size_t>(K);
     if constexpr (shape::segmented(K) && K > 0)

@@ -31,7 +31,7 @@ class Boundaries {
 
   /// Whether a key begins a new position of level K; of the values for K = levels.
   template <int K>
-  SPOROS_INLINE bool begins(const key_type& key, const key_type& previous) const {
+  SPOROS_HOST_INLINE bool begins(const key_type& key, const key_type& previous) const {
     if constexpr (levels == 0) {
       return key.word[0] != previous.word[0];
     } else if constexpr (K == levels) {
@@ -96,7 +96,7 @@ class LevelWriter {
   }
 
   /// Writes the coordinates of a key and returns the position of its value.
-  SPOROS_INLINE std::int64_t append(const key_type& key, const key_type& previous) {
+  SPOROS_HOST_INLINE std::int64_t append(const key_type& key, const key_type& previous) {
     return append_from<0>(key, previous, 0);
   }
 
@@ -128,7 +128,7 @@ class LevelWriter {
   }
 
   template <int K>
-  SPOROS_INLINE std::int64_t append_from(const key_type& key, const key_type& previous, std::int64_t p) {
+  SPOROS_HOST_INLINE std::int64_t append_from(const key_type& key, const key_type& previous, std::int64_t p) {
     if constexpr (K == levels) {
       return p;
     } else {
@@ -152,7 +152,7 @@ class LevelWriter {
 
   /// Ends the open segment of level K and those, empty, of the parents up to p.
   template <int K>
-  SPOROS_INLINE void close_level(std::int64_t p) {
+  SPOROS_HOST_INLINE void close_level(std::int64_t p) {
     if constexpr (shape::segmented(K)) {
       constexpr auto k = static_cast<std::size_t>(K);
       const std::int64_t end = next_[k];
@@ -163,7 +163,7 @@ class LevelWriter {
   }
 
   template <int K>
-  SPOROS_INLINE std::int64_t coordinate(const key_type& key) const {
+  SPOROS_HOST_INLINE std::int64_t coordinate(const key_type& key) const {
     return boundaries_.packing().template coordinate<K>(key);
   }
 
