@@ -154,7 +154,8 @@ class Builder {
 
   template <int K>
   SPOROS_HOST_INLINE static void count_level(const Boundaries<F, Words>& ends, const key_type& key,
-                                        const key_type& previous, counts_type& counts, counts_type& segment) {
+                                             const key_type& previous, counts_type& counts,
+                                             counts_type& segment) {
     constexpr auto k = static_cast<std::size_t>(K);
     if constexpr (shape::segmented(K) && K > 0)
       if (ends.template begins<K - 1>(key, previous)) segment[k] = counts[k];
