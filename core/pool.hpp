@@ -241,9 +241,11 @@ class Pool {
   void forget_at_finalize() {
     if (hooked_) return;
     hooked_ = true;
-    Kokkos::push_finalize_hook([this] {
-      const std::lock_guard lock(mutex_);
-      blocks_.clear();
+    Kokkos::push_finalize_hook([pool = std::weak_ptr<Pool*>(self_)] {
+      if (const auto alive = pool.lock()) {
+        const std::lock_guard lock((*alive)->mutex_);
+        (*alive)->blocks_.clear();
+      }
     });
   }
 
@@ -261,6 +263,7 @@ class Pool {
   std::int64_t stagger_ = 0;
   std::uint64_t clock_ = 0;
   bool hooked_ = false;
+  const std::shared_ptr<Pool*> self_ = std::make_shared<Pool*>(this);
 };
 
 /// The pool that results and workspaces come from.

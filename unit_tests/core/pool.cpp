@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file pool.cpp
+/// The pool of host memory: what it keeps, what it gives back, and what it never holds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <sporos/core/pool.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace sporos;
+
+constexpr std::int64_t mebi = std::int64_t{1} << 20;
+
+/// A pool of a test's own.
+class OfPool : public testing::Test {
+ protected:
+  Pool pool_;
+};
+
+TEST_F(OfPool, GivesTheSameMemoryOutAgainWhenItsOwnerIsGone) {
+  auto array = pool_.array<double>("test", mebi);
+  const double* const first = array.data();
+  EXPECT_EQ(pool_.bytes_lent(), 8 * mebi);
+  EXPECT_EQ(pool_.bytes_held(), 0);
+  array = {};
+  EXPECT_EQ(pool_.bytes_lent(), 0);
+  EXPECT_EQ(pool_.bytes_held(), 8 * mebi);
+  const auto again = pool_.array<double>("test", mebi - 5);
+  EXPECT_EQ(again.data(), first);
+  EXPECT_EQ(again.extent(0), static_cast<std::size_t>(mebi - 5));
+}
+
+TEST_F(OfPool, KeepsItsHandsOffMemoryThatIsInUse) {
+  const auto one = pool_.array<double>("test", mebi);
+  const auto part = Kokkos::subview(one, std::pair<std::int64_t, std::int64_t>(17, 18));
+  std::fill_n(one.data(), mebi, 1.0);
+  const auto other = pool_.array<double>("test", mebi);
+  EXPECT_NE(one.data(), other.data());
+  std::fill_n(other.data(), mebi, 2.0);
+  EXPECT_EQ(part(0), 1.0);
+}
+
+TEST_F(OfPool, KeepsMemoryAliveForAPartOfAnArray) {
+  auto whole = pool_.array<double>("test", mebi);
+  auto part = Kokkos::subview(whole, std::pair<std::int64_t, std::int64_t>(17, 18));
+  part(0) = 3;
+  whole = {};
+  EXPECT_EQ(pool_.bytes_held(), 0);
+  pool_.release();
+  EXPECT_EQ(part(0), 3);
+  part = {};
+  EXPECT_EQ(pool_.bytes_held(), 8 * mebi);
+}
+
+TEST_F(OfPool, ReleaseGivesBackWhatIsNotInUse) {
+  const auto used = pool_.array<double>("test", mebi);
+  pool_.array<double>("test", 2 * mebi);
+  EXPECT_EQ(pool_.bytes_held(), 16 * mebi);
+  pool_.release();
+  EXPECT_EQ(pool_.bytes_held(), 0);
+  EXPECT_EQ(pool_.bytes_lent(), 8 * mebi);
+}
+
+TEST_F(OfPool, CountsOfAReservationWhatWasKept) {
+  auto reserved = pool_.reserve<std::int32_t>("test", 256 * mebi);
+  EXPECT_EQ(reserved.extent(0), static_cast<std::size_t>(256 * mebi));
+  auto kept = pool_.keep(reserved, 1000);
+  EXPECT_EQ(kept.extent(0), 1000u);
+  EXPECT_EQ(kept.data(), reserved.data());
+  EXPECT_EQ(pool_.bytes_lent(), 4000);
+  reserved = {};
+  kept = {};
+  EXPECT_EQ(pool_.bytes_held(), 4000);
+}
+
+TEST_F(OfPool, StaysWithinItsLimit) {
+  pool_.limit(20 * mebi);
+  EXPECT_EQ(pool_.limit(), 20 * mebi);
+  std::vector<HostArray<double>> arrays;
+  for (int k = 0; k < 5; ++k) arrays.push_back(pool_.array<double>("test", mebi));
+  EXPECT_LE(pool_.bytes_lent() + pool_.bytes_held(), 20 * mebi);
+  for (auto& array : arrays) std::fill_n(array.data(), mebi, 1.0);  // all of them can be written
+  arrays.clear();
+  EXPECT_EQ(pool_.bytes_held(), 16 * mebi);
+}
+
+TEST_F(OfPool, DropsWhatWasUnusedForLongest) {
+  pool_.limit(20 * mebi);
+  auto old = pool_.array<double>("test", mebi);
+  auto young = pool_.array<float>("test", 2 * mebi);
+  const float* const first = young.data();
+  old = {};
+  young = {};
+  pool_.array<std::int32_t>("test", 2 * mebi);
+  EXPECT_EQ(pool_.bytes_held(), 16 * mebi);
+  EXPECT_EQ(pool_.array<float>("test", 2 * mebi).data(), first);
+}
+
+TEST_F(OfPool, ALowerLimitTakesEffectAtOnce) {
+  const auto used = pool_.array<double>("test", mebi);
+  pool_.array<double>("test", 2 * mebi);
+  pool_.limit(8 * mebi);
+  EXPECT_EQ(pool_.bytes_held(), 0);
+  EXPECT_EQ(pool_.bytes_lent(), 8 * mebi);
+  pool_.limit(0);
+  EXPECT_EQ(pool_.bytes_lent(), 0);
+  std::fill_n(used.data(), mebi, 1.0);  // its owner's alone now
+  EXPECT_EQ(used(mebi - 1), 1.0);
+}
+
+TEST_F(OfPool, LeavesSmallArraysToTheAllocator) {
+  auto small = pool_.array<double>("test", 100);
+  EXPECT_EQ(pool_.bytes_lent(), 0);
+  small = {};
+  EXPECT_EQ(pool_.bytes_held(), 0);
+}
+
+TEST_F(OfPool, DoesNotPutASmallArrayIntoALargeBlock) {
+  pool_.array<double>("test", 8 * mebi);
+  auto small = pool_.array<double>("test", mebi / 8);
+  EXPECT_EQ(pool_.bytes_lent(), mebi);
+  EXPECT_EQ(pool_.bytes_held(), 64 * mebi);
+}
+
+TEST_F(OfPool, SaysHowMuchItCouldNotGet) {
+  EXPECT_THROW(pool_.array<double>("test", std::int64_t{1} << 55), MemoryError);
+  EXPECT_THROW(pool_.array<double>("test", -1), MemoryError);
+}
+
+TEST_F(OfPool, ServesSeveralThreads) {
+  std::vector<std::thread> threads;
+  std::vector<int> broken(4);
+  std::vector<std::vector<HostArray<std::int32_t>>> arrays(4);
+  for (int id = 0; id < 4; ++id)
+    threads.emplace_back([this, id, &broken, &mine = arrays[static_cast<std::size_t>(id)]] {
+      for (int round = 0; round < 50; ++round) {
+        mine.push_back(pool_.array<std::int32_t>("test", 20000 + 1000 * (round % 7)));
+        std::fill_n(mine.back().data(), mine.back().extent(0), 100 * id + round);
+      }
+      for (int round = 0; round < 50; ++round) {
+        const auto& array = mine[static_cast<std::size_t>(round)];
+        for (std::size_t at = 0; at < array.extent(0); ++at)
+          if (array(at) != 100 * id + round) ++broken[static_cast<std::size_t>(id)];
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(broken, std::vector<int>(4));
+}
+
+TEST(ThePool, IsOneForTheProcess) {
+  EXPECT_EQ(&pool(), &pool());
+  EXPECT_GT(pool().limit(), 0);
+  EXPECT_LT(pool().limit(), Pool::machine_bytes());
+}
+
+}  // namespace
