@@ -3,6 +3,7 @@
 /// Reading the entries of a Matrix Market file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -255,12 +256,13 @@ class ArrayWorker final : public BlockWorker {
 
   void place(std::string_view block, double read_part) override {
     const std::int64_t left = header_.stored - so_far().entries;
-    if (entries_ > left)
+    const std::int64_t excess = std::max<std::int64_t>(entries_ - left, 0);
+    if (entries_ > excess) find_coordinates(so_far().entries, entries_ - excess, block);
+    if (excess > 0)
       throw LineFault{line_of_entry(block, left, '%'),
                       text("a value more than the ", header_.stored, " of the array that line ",
                            header_.size_line, " announces")};
     if (entries_ == 0) return;
-    find_coordinates(so_far().entries, block);
     slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
   }
 
@@ -271,8 +273,8 @@ class ArrayWorker final : public BlockWorker {
     return text("the value is the smallest ", value_name<Value>(), ": its negative does not fit");
   }
 
-  /// Row and column of the block's first value; how many of its values are diagonal ones.
-  void find_coordinates(std::int64_t first, std::string_view block) {
+  /// Row and column of the block's first value; how many of its first `count` values are diagonal ones.
+  void find_coordinates(std::int64_t first, std::int64_t count, std::string_view block) {
     using enum MatrixMarketSymmetry;
     if (header_.symmetry == general) {
       row_ = first % header_.rows;
@@ -289,7 +291,7 @@ class ArrayWorker final : public BlockWorker {
     }
     std::int64_t i = row_, j = column_;
     diagonal_ = 0;
-    for (std::int64_t q = 0; q < entries_; ++q) {
+    for (std::int64_t q = 0; q < count; ++q) {
       diagonal_ += i == j;
       if constexpr (is_complex_v<Value>) {
         if (i == j && header_.symmetry == hermitian && !(values_.data()[q].imag() == 0))

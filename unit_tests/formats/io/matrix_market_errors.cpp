@@ -176,6 +176,11 @@ TEST(MatrixMarketErrors, RefusesADiagonalThatTheSymmetryForbids) {
                         "value (2, 2) lies on the diagonal of a hermitian matrix");
 }
 
+TEST(MatrixMarketErrors, NamesABadDiagonalBeforeAValueTooMany) {
+  expect_fault<Complex>("%%MatrixMarket matrix array complex hermitian\n2 2\n1 5\n2 3\n4 0\n1 1\n", 3,
+                        "value (1, 1) lies on the diagonal of a hermitian matrix");
+}
+
 TEST(MatrixMarketErrors, RefusesTheIntegerWhoseNegativeDoesNotFit) {
   expect_fault<std::int32_t>(
       "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -2147483648\n", 3,
