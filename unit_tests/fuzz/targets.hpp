@@ -122,7 +122,8 @@ inline void tns(std::string_view bytes) {
 /// A .smtx file.
 inline void smtx(std::string_view bytes) {
   // The first line lies in one block, as read_smtx_entries(path) sees to.
-  expect_agreement(bytes, sporos::io::Cut::at_words, std::max<std::size_t>(4096, bytes.find('\n') + 1),
+  const std::size_t first_line = std::min(bytes.find('\n'), bytes.size()) + 1;
+  expect_agreement(bytes, sporos::io::Cut::at_words, first_line,
                    [](sporos::io::TextSource& source, const sporos::ReadOptions& options) {
                      return describe(sporos::read_smtx_entries<float>(source, options));
                    });
