@@ -25,7 +25,7 @@ TEST(FuzzCorpus, GivesTheSameOutcomeAtOnceAndInPieces) {
       target(std::string(std::istreambuf_iterator<char>(file), {}));
       ++inputs;
     }
-    EXPECT_GT(inputs, 10) << "corpus/" << name << " is all but empty";
+    EXPECT_GE(inputs, 8) << "corpus/" << name << " is all but empty";
     ++targets;
   }
   EXPECT_EQ(targets, 4);
