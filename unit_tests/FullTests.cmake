@@ -5,7 +5,7 @@
 set(parts 20)
 math(EXPR last_part "${parts} - 1")
 
-# Compiled once: assembling and validating the formats.
+# Compiled once: assembling the formats.
 set(formats_objects sporos_test_formats)
 add_library(${formats_objects} OBJECT kernels/formats_serial.cpp kernels/formats_openmp.cpp)
 target_link_libraries(${formats_objects} PRIVATE Sporos::sporos sporos_build_flags)
@@ -22,7 +22,7 @@ endforeach()
 
 foreach(part RANGE ${last_part})
   set(name test_kernels_part_${part})
-  sporos_add_program(${name} SOURCES main.cpp ${statements} $<TARGET_OBJECTS:${formats_objects}> PRECOMPILE tests
+  sporos_add_program(${name} SOURCES main.cpp ${statements} $<TARGET_OBJECTS:${formats_objects}> PRECOMPILE statement_tests
                      LIBRARIES GTest::gtest GTest::gmock OPTIONS ${test_flags}
                      DEFINITIONS SPOROS_TEST_PARTS=${parts} SPOROS_TEST_PART=${part})
   target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -23,7 +23,7 @@ struct AddedMatrix : Notation<"ij", "ij", "ij"> {
     return A(i, j) + 2 * B(i, j);
   }
 };
-TEST(AddedMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<AddedMatrix, 4>(); }
+TEST(AddedMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<AddedMatrix, 2>(); }
 
 struct SubtractedMatrix : Notation<"ij", "ij", "ij"> {
   static constexpr bool adds_to_first = true;
@@ -32,7 +32,7 @@ struct SubtractedMatrix : Notation<"ij", "ij", "ij"> {
     return A(i, j) - B(i, j);
   }
 };
-TEST(SubtractedMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<SubtractedMatrix, 3>(); }
+TEST(SubtractedMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<SubtractedMatrix, 1>(); }
 
 struct AddedMatrixProduct : Notation<"ij", "ij", "ik", "kj"> {
   static constexpr bool adds_to_first = true;
@@ -43,7 +43,7 @@ struct AddedMatrixProduct : Notation<"ij", "ij", "ik", "kj"> {
     return A(i, j) + sum(n['k'], [&](auto k) { return B(i, k) * C(k, j); });
   }
 };
-TEST(AddedMatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<AddedMatrixProduct, 6>(); }
+TEST(AddedMatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<AddedMatrixProduct, 4>(); }
 
 struct SubtractedMatrixVector : Notation<"i", "i", "ij", "j"> {
   static constexpr bool adds_to_first = true;
@@ -54,7 +54,7 @@ struct SubtractedMatrixVector : Notation<"i", "i", "ij", "j"> {
     return y(i) - sum(n['j'], [&](auto j) { return A(i, j) * x(j); });
   }
 };
-TEST(SubtractedMatrixVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<SubtractedMatrixVector, 4>(); }
+TEST(SubtractedMatrixVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<SubtractedMatrixVector, 2>(); }
 
 struct AddedDotProduct : Notation<"", "", "i", "i"> {
   static constexpr bool adds_to_first = true;
@@ -65,7 +65,7 @@ struct AddedDotProduct : Notation<"", "", "i", "i"> {
     return a() + sum(n['i'], [&](auto i) { return x(i) * y(i); });
   }
 };
-TEST(AddedDotProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<AddedDotProduct, 2>(); }
+TEST(AddedDotProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<AddedDotProduct, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test

@@ -10,7 +10,7 @@ const Sizes square("ijk", 9);
 
 template <class F>
 class OneMatrix : public testing::Test {};
-using MatrixFormats = testing::Types<RowMajorMatrix, CSR<>, DCSC<>, COO<2>, RepeatedMatrix, Blocks>;
+using MatrixFormats = testing::Types<RowMajorMatrix, CSR<>, COO<2>, Blocks>;
 TYPED_TEST_SUITE(OneMatrix, MatrixFormats);
 
 TYPED_TEST(OneMatrix, IsReplacedByItsProductWithAnother) {

@@ -229,6 +229,7 @@ class Product {
     std::uint32_t random = 2166136261u;
     for (const char letter : std::string_view(std::source_location::current().function_name()))
       random = (random ^ static_cast<unsigned char>(letter)) * 16777619u;
+    const std::size_t first_space = random >> 31;
     for (std::size_t made = 0; made < out.size(); ++made) {
       combination& next = out[made];
       // The candidate that the combinations before use least, from a random one on.
@@ -249,7 +250,7 @@ class Product {
         }
         return best;
       };
-      next.space = static_cast<int>(made % spaces);
+      next.space = static_cast<int>((first_space + made) % spaces);
       next.order = rarest(
           orders::count, [](int order) { return size_of_order(order) > 0; },
           [](const combination& c) { return c.order; });

@@ -10,7 +10,7 @@ struct Diagonal : Notation<"i", "ii"> {
   static auto write(const auto& y, const auto& B) { return assign(y(i), B(i, i)); }
   static auto element(const Sizes&, const auto& B, auto i) { return B(i, i); }
 };
-TEST(Diagonal, EqualsTheDenseOneInEveryFormatAndOrder) { check<Diagonal, 4>(); }
+TEST(Diagonal, EqualsTheDenseOneInEveryFormatAndOrder) { check<Diagonal, 3>(); }
 
 struct Trace : Notation<"", "ii"> {
   static auto write(const auto& a, const auto& B) { return assign(a(), B(i, i)); }
@@ -18,7 +18,7 @@ struct Trace : Notation<"", "ii"> {
     return sum(n['i'], [&](auto i) { return B(i, i); });
   }
 };
-TEST(Trace, EqualsTheDenseOneInEveryFormatAndOrder) { check<Trace, 3>(); }
+TEST(Trace, EqualsTheDenseOneInEveryFormatAndOrder) { check<Trace, 2>(); }
 
 struct RowsTimesDiagonal : Notation<"ij", "ii", "ij"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -28,19 +28,19 @@ struct RowsTimesDiagonal : Notation<"ij", "ii", "ij"> {
     return B(i, i) * C(i, j);
   }
 };
-TEST(RowsTimesDiagonal, EqualsTheDenseOneInEveryFormatAndOrder) { check<RowsTimesDiagonal, 3>(); }
+TEST(RowsTimesDiagonal, EqualsTheDenseOneInEveryFormatAndOrder) { check<RowsTimesDiagonal, 2>(); }
 
 struct DiagonalPlusVector : Notation<"i", "ii", "i"> {
   static auto write(const auto& y, const auto& B, const auto& x) { return assign(y(i), B(i, i) + x(i)); }
   static auto element(const Sizes&, const auto& B, const auto& x, auto i) { return B(i, i) + x(i); }
 };
-TEST(DiagonalPlusVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<DiagonalPlusVector, 3>(); }
+TEST(DiagonalPlusVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<DiagonalPlusVector, 2>(); }
 
 struct DiagonalsOfSlices : Notation<"ij", "iji"> {
   static auto write(const auto& A, const auto& B) { return assign(A(i, j), B(i, j, i)); }
   static auto element(const Sizes&, const auto& B, auto i, auto j) { return B(i, j, i); }
 };
-TEST(DiagonalsOfSlices, EqualsTheDenseOneInEveryFormatAndOrder) { check<DiagonalsOfSlices, 4>(); }
+TEST(DiagonalsOfSlices, EqualsTheDenseOneInEveryFormatAndOrder) { check<DiagonalsOfSlices, 2>(); }
 
 }  // namespace
 }  // namespace sporos::test

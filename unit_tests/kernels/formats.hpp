@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <sporos/formats/assemble.hpp>
 #include <sporos/formats/named.hpp>
-#include <sporos/formats/validate.hpp>
 #include <tuple>
 
 namespace sporos::test {
@@ -64,7 +63,7 @@ using formats_of_order = typename FormatsOfOrder<static_cast<int>(Order)>::type;
 
 }  // namespace sporos::test
 
-// Assembling and validating these formats is compiled once, in formats_*.cpp, and not with every statement.
+// Assembling these formats is compiled once, in formats_*.cpp, and not with every statement.
 #define SPOROS_TEST_FORMATS(Each)                                                                        \
   Each(SparseVector<>) Each(test::RepeatedVector) Each(CSR<>) Each(CSC<>) Each(DCSR<>) Each(DCSC<>)      \
       Each(COO<2>) Each(test::ColumnCoo) Each(test::RepeatedMatrix) Each(test::Blocks) Each(CSF<3>)      \
@@ -73,9 +72,7 @@ using formats_of_order = typename FormatsOfOrder<static_cast<int>(Order)>::type;
                   Each(test::Csf1302) Each(COO<4>)
 #define SPOROS_TEST_ASSEMBLE(F, Space) \
   template Tensor<double, F, Space> assemble<F, Space, double>(const Entries<double, F::order>&, Duplicates);
-#define SPOROS_TEST_VALIDATE(F) template void validate<Tensor<double, F>>(const Tensor<double, F>&);
-#define SPOROS_TEST_EXTERN(F) \
-  extern SPOROS_TEST_ASSEMBLE(F, Serial) extern SPOROS_TEST_ASSEMBLE(F, OpenMP) extern SPOROS_TEST_VALIDATE(F)
+#define SPOROS_TEST_EXTERN(F) extern SPOROS_TEST_ASSEMBLE(F, Serial) extern SPOROS_TEST_ASSEMBLE(F, OpenMP)
 
 namespace sporos {
 #ifndef SPOROS_TEST_INSTANTIATES

@@ -14,7 +14,7 @@ struct MatrixProduct : Notation<"ij", "ik", "kj"> {
     return sum(n['k'], [&](auto k) { return B(i, k) * C(k, j); });
   }
 };
-TEST(MatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<MatrixProduct, 16>(); }
+TEST(MatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<MatrixProduct, 12>(); }
 
 }  // namespace
 }  // namespace sporos::test

@@ -15,7 +15,7 @@ struct TransposedMatrixProduct : Notation<"ij", "ki", "kj"> {
     return sum(n['k'], [&](auto k) { return B(k, i) * C(k, j); });
   }
 };
-TEST(TransposedMatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<TransposedMatrixProduct, 4>(); }
+TEST(TransposedMatrixProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<TransposedMatrixProduct, 3>(); }
 
 struct ProductWithATranspose : Notation<"ij", "ik", "jk"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -25,7 +25,7 @@ struct ProductWithATranspose : Notation<"ij", "ik", "jk"> {
     return sum(n['k'], [&](auto k) { return B(i, k) * C(j, k); });
   }
 };
-TEST(ProductWithATranspose, EqualsTheDenseOneInEveryFormatAndOrder) { check<ProductWithATranspose, 3>(); }
+TEST(ProductWithATranspose, EqualsTheDenseOneInEveryFormatAndOrder) { check<ProductWithATranspose, 2>(); }
 
 struct GramMatrix : Notation<"ij", "ki,kj"> {
   static auto write(const auto& A, const auto& B) { return assign(A(i, j), B(k, i) * B(k, j)); }
@@ -41,7 +41,7 @@ struct Square : Notation<"ij", "ik,kj"> {
     return sum(n['k'], [&](auto k) { return B(i, k) * B(k, j); });
   }
 };
-TEST(Square, EqualsTheDenseOneInEveryFormatAndOrder) { check<Square, 2>(); }
+TEST(Square, EqualsTheDenseOneInEveryFormatAndOrder) { check<Square, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test

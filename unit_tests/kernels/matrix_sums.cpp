@@ -14,7 +14,7 @@ struct MatrixSum : Notation<"ij", "ij", "ij"> {
     return B(i, j) + C(i, j);
   }
 };
-TEST(MatrixSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<MatrixSum, 6>(); }
+TEST(MatrixSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<MatrixSum, 4>(); }
 
 struct MatrixDifference : Notation<"ij", "ij", "ij"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -34,7 +34,7 @@ struct WeightedSum : Notation<"ij", "ij", "ij"> {
     return 2 * B(i, j) + 3 * C(i, j);
   }
 };
-TEST(WeightedSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<WeightedSum, 2>(); }
+TEST(WeightedSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<WeightedSum, 1>(); }
 
 struct SumWithATranspose : Notation<"ij", "ij", "ji"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -44,7 +44,7 @@ struct SumWithATranspose : Notation<"ij", "ij", "ji"> {
     return B(i, j) + C(j, i);
   }
 };
-TEST(SumWithATranspose, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumWithATranspose, 2>(); }
+TEST(SumWithATranspose, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumWithATranspose, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test

@@ -14,7 +14,7 @@ struct SumOfThree : Notation<"ij", "ij", "ij", "ij"> {
     return B(i, j) + C(i, j) - D(i, j);
   }
 };
-TEST(SumOfThree, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumOfThree, 3>(); }
+TEST(SumOfThree, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumOfThree, 2>(); }
 
 struct SumTimesMatrix : Notation<"ij", "ij", "ij", "ij"> {
   static auto write(const auto& A, const auto& B, const auto& C, const auto& D) {
@@ -24,7 +24,7 @@ struct SumTimesMatrix : Notation<"ij", "ij", "ij", "ij"> {
     return (B(i, j) + C(i, j)) * D(i, j);
   }
 };
-TEST(SumTimesMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumTimesMatrix, 3>(); }
+TEST(SumTimesMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumTimesMatrix, 2>(); }
 
 struct SumOfProducts : Notation<"ij", "ij", "ij", "ij"> {
   static auto write(const auto& A, const auto& B, const auto& C, const auto& D) {
@@ -34,7 +34,7 @@ struct SumOfProducts : Notation<"ij", "ij", "ij", "ij"> {
     return B(i, j) * C(i, j) + B(i, j) * D(i, j);
   }
 };
-TEST(SumOfProducts, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumOfProducts, 3>(); }
+TEST(SumOfProducts, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumOfProducts, 2>(); }
 
 struct NegatedSum : Notation<"ij", "ij", "ij", "ij"> {
   static auto write(const auto& A, const auto& B, const auto& C, const auto& D) {
@@ -44,7 +44,7 @@ struct NegatedSum : Notation<"ij", "ij", "ij", "ij"> {
     return -(B(i, j) - C(i, j) * D(i, j));
   }
 };
-TEST(NegatedSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<NegatedSum, 2>(); }
+TEST(NegatedSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<NegatedSum, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test

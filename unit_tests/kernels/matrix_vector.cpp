@@ -13,7 +13,7 @@ struct MatrixVector : Notation<"i", "ij", "j"> {
     return sum(n['j'], [&](auto j) { return A(i, j) * x(j); });
   }
 };
-TEST(MatrixVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<MatrixVector, 6>(); }
+TEST(MatrixVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<MatrixVector, 4>(); }
 
 struct TransposedMatrixVector : Notation<"i", "ji", "j"> {
   static auto write(const auto& y, const auto& A, const auto& x) { return assign(y(i), A(j, i) * x(j)); }
@@ -21,7 +21,7 @@ struct TransposedMatrixVector : Notation<"i", "ji", "j"> {
     return sum(n['j'], [&](auto j) { return A(j, i) * x(j); });
   }
 };
-TEST(TransposedMatrixVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<TransposedMatrixVector, 2>(); }
+TEST(TransposedMatrixVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<TransposedMatrixVector, 1>(); }
 
 struct Residual : Notation<"i", "i", "ij", "j"> {
   static auto write(const auto& y, const auto& b, const auto& A, const auto& x) {
@@ -31,7 +31,7 @@ struct Residual : Notation<"i", "i", "ij", "j"> {
     return b(i) - sum(n['j'], [&](auto j) { return A(i, j) * x(j); });
   }
 };
-TEST(Residual, EqualsTheDenseOneInEveryFormatAndOrder) { check<Residual, 4>(); }
+TEST(Residual, EqualsTheDenseOneInEveryFormatAndOrder) { check<Residual, 3>(); }
 
 struct RowSumPlusVector : Notation<"i", "i", "ij"> {
   static auto write(const auto& y, const auto& b, const auto& A) { return assign(y(i), b(i) + A(i, j)); }
@@ -39,7 +39,7 @@ struct RowSumPlusVector : Notation<"i", "i", "ij"> {
     return b(i) + sum(n['j'], [&](auto j) { return A(i, j); });
   }
 };
-TEST(RowSumPlusVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<RowSumPlusVector, 2>(); }
+TEST(RowSumPlusVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<RowSumPlusVector, 1>(); }
 
 struct SumOfMatricesTimesVector : Notation<"i", "ij", "ij", "j"> {
   static auto write(const auto& y, const auto& A, const auto& B, const auto& x) {
@@ -50,7 +50,7 @@ struct SumOfMatricesTimesVector : Notation<"i", "ij", "ij", "j"> {
   }
 };
 TEST(SumOfMatricesTimesVector, EqualsTheDenseOneInEveryFormatAndOrder) {
-  check<SumOfMatricesTimesVector, 2>();
+  check<SumOfMatricesTimesVector, 1>();
 }
 
 }  // namespace

@@ -43,13 +43,32 @@ namespace sporos::test {
 
 using namespace sporos::indices;
 
-/// A tensor of random small integers, and its terms.
+/// A dense tensor of entries, of which some may fall on the same coordinate.
+template <class F>
+auto filled(const Entries<double, F::order>& entries) {
+  const Tensor<double, F> out(entries.extents);
+  const auto view = out.view();
+  for (std::int64_t e = 0; e < entries.size(); ++e) {
+    const auto at = F::level_coordinates(entries.coordinate(e));
+    std::int64_t position = 0;
+    [&]<int... K>(std::integer_sequence<int, K...>) {
+      ((position = view.template level<K>().locate(position, at[K]).position), ...);
+    }(std::make_integer_sequence<int, F::levels>{});
+    out.values()(static_cast<std::size_t>(position)) += entries.values(static_cast<std::size_t>(e));
+  }
+  return out;
+}
+
+/// A tensor of random small integers.
 template <class F>
 auto random_tensor(const Sizes& sizes, std::string_view modes, double density, bool skewed,
                    std::uint64_t seed) {
   const auto extents = sizes.extents<F::order>(modes);
   const auto entries = random_entries<double, F::order>(extents, density, skewed, seed);
-  return assemble<F, Host>(entries);
+  if constexpr (F::is_dense)
+    return filled<F>(entries);
+  else
+    return assemble<F, Host>(entries);
 }
 
 /// The statement with its loops in an order that is a value.
@@ -95,14 +114,7 @@ std::string difference(const Reading<T>& result, const Oracle<T>& expected, bool
 template <class TensorType, class T>
 std::string difference(const TensorType& result, const Oracle<T>& expected) {
   using F = typename TensorType::format_type;
-  const std::string what = difference(read(result), expected, stores_nonzeros_alone<F>, result.nnz());
-  if (!what.empty()) return what;
-  try {
-    validate(result);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return difference(read(result), expected, stores_nonzeros_alone<F>, result.nnz());
 }
 
 /// The terms of a statement's result.
@@ -181,7 +193,7 @@ struct CombinationRun {
 };
 
 /// The combinations of each statement that the full tests run, or all where it has fewer.
-inline constexpr std::int64_t full_count = 200;
+inline constexpr std::int64_t full_count = 160;
 
 /// Runs the statement S in a cross-section of `Count` combinations, or in this program's part of the full
 /// tests.

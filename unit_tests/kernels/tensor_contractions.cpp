@@ -15,7 +15,7 @@ struct TensorTimesMatrix : Notation<"ijl", "ijk", "kl"> {
     return sum(n['k'], [&](auto k) { return B(i, j, k) * C(k, l); });
   }
 };
-TEST(TensorTimesMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorTimesMatrix, 4>(); }
+TEST(TensorTimesMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorTimesMatrix, 3>(); }
 
 struct TensorTimesVector : Notation<"ij", "ijk", "k"> {
   static auto write(const auto& A, const auto& B, const auto& x) {
@@ -25,7 +25,7 @@ struct TensorTimesVector : Notation<"ij", "ijk", "k"> {
     return sum(n['k'], [&](auto k) { return B(i, j, k) * x(k); });
   }
 };
-TEST(TensorTimesVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorTimesVector, 3>(); }
+TEST(TensorTimesVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorTimesVector, 2>(); }
 
 struct TensorTimesVectorInTheFirstMode : Notation<"kj", "ijk", "i"> {
   static auto write(const auto& A, const auto& B, const auto& x) {
@@ -36,7 +36,7 @@ struct TensorTimesVectorInTheFirstMode : Notation<"kj", "ijk", "i"> {
   }
 };
 TEST(TensorTimesVectorInTheFirstMode, EqualsTheDenseOneInEveryFormatAndOrder) {
-  check<TensorTimesVectorInTheFirstMode, 2>();
+  check<TensorTimesVectorInTheFirstMode, 1>();
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct TensorSum : Notation<"ijk", "ijk", "ijk"> {
     return B(i, j, k) + C(i, j, k);
   }
 };
-TEST(TensorSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorSum, 4>(); }
+TEST(TensorSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorSum, 3>(); }
 
 struct TensorProduct : Notation<"ijk", "ijk", "ijk"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -25,7 +25,7 @@ struct TensorProduct : Notation<"ijk", "ijk", "ijk"> {
     return B(i, j, k) * C(i, j, k);
   }
 };
-TEST(TensorProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorProduct, 2>(); }
+TEST(TensorProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorProduct, 1>(); }
 
 struct PermutedTensorDifference : Notation<"ijk", "kij", "jki"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -36,14 +36,14 @@ struct PermutedTensorDifference : Notation<"ijk", "kij", "jki"> {
   }
 };
 TEST(PermutedTensorDifference, EqualsTheDenseOneInEveryFormatAndOrder) {
-  check<PermutedTensorDifference, 2>();
+  check<PermutedTensorDifference, 1>();
 }
 
 struct PermutedTensor : Notation<"ijk", "kij"> {
   static auto write(const auto& A, const auto& B) { return assign(A(i, j, k), B(k, i, j)); }
   static auto element(const Sizes&, const auto& B, auto i, auto j, auto k) { return B(k, i, j); }
 };
-TEST(PermutedTensor, EqualsTheDenseOneInEveryFormatAndOrder) { check<PermutedTensor, 2>(); }
+TEST(PermutedTensor, EqualsTheDenseOneInEveryFormatAndOrder) { check<PermutedTensor, 1>(); }
 
 struct SliceSums : Notation<"j", "ijk"> {
   static auto write(const auto& y, const auto& B) { return assign(y(j), B(i, j, k)); }
@@ -51,7 +51,7 @@ struct SliceSums : Notation<"j", "ijk"> {
     return sum(n['i'], [&](auto i) { return sum(n['k'], [&](auto k) { return B(i, j, k); }); });
   }
 };
-TEST(SliceSums, EqualsTheDenseOneInEveryFormatAndOrder) { check<SliceSums, 2>(); }
+TEST(SliceSums, EqualsTheDenseOneInEveryFormatAndOrder) { check<SliceSums, 1>(); }
 
 struct InnerProductOfTensors : Notation<"", "ijk", "ijk"> {
   static auto write(const auto& a, const auto& B, const auto& C) {
@@ -64,7 +64,7 @@ struct InnerProductOfTensors : Notation<"", "ijk", "ijk"> {
     });
   }
 };
-TEST(InnerProductOfTensors, EqualsTheDenseOneInEveryFormatAndOrder) { check<InnerProductOfTensors, 2>(); }
+TEST(InnerProductOfTensors, EqualsTheDenseOneInEveryFormatAndOrder) { check<InnerProductOfTensors, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test

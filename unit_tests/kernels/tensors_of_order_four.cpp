@@ -19,7 +19,7 @@ struct MttkrpOfFourModes : Notation<"ij", "iklm", "kj", "lj", "mj"> {
     });
   }
 };
-TEST(MttkrpOfFourModes, EqualsTheDenseOneInEveryFormatAndOrder) { check<MttkrpOfFourModes, 3>(); }
+TEST(MttkrpOfFourModes, EqualsTheDenseOneInEveryFormatAndOrder) { check<MttkrpOfFourModes, 2>(); }
 
 struct TensorSumOfFourModes : Notation<"ijkl", "ijkl", "ijkl"> {
   static auto write(const auto& A, const auto& B, const auto& C) {
@@ -29,7 +29,7 @@ struct TensorSumOfFourModes : Notation<"ijkl", "ijkl", "ijkl"> {
     return B(i, j, k, l) + C(i, j, k, l);
   }
 };
-TEST(TensorSumOfFourModes, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorSumOfFourModes, 2>(); }
+TEST(TensorSumOfFourModes, EqualsTheDenseOneInEveryFormatAndOrder) { check<TensorSumOfFourModes, 1>(); }
 
 struct FourModesToTwo : Notation<"li", "ijkl"> {
   static auto write(const auto& A, const auto& B) { return assign(A(l, i), B(i, j, k, l)); }
@@ -37,7 +37,7 @@ struct FourModesToTwo : Notation<"li", "ijkl"> {
     return sum(n['j'], [&](auto j) { return sum(n['k'], [&](auto k) { return B(i, j, k, l); }); });
   }
 };
-TEST(FourModesToTwo, EqualsTheDenseOneInEveryFormatAndOrder) { check<FourModesToTwo, 2>(); }
+TEST(FourModesToTwo, EqualsTheDenseOneInEveryFormatAndOrder) { check<FourModesToTwo, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test

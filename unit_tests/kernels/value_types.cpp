@@ -62,24 +62,17 @@ TYPED_TEST(ValueType, MultipliesMatricesAndVectors) {
   for (std::int64_t i = 0; i < Test::sizes['i']; ++i)
     expected.terms[expected.offset({i})] =
         sum(Test::sizes['j'], [&](auto j) { return by_columns(i, j) * vector(j); });
-  const auto z = Test::template result<SparseVector<>>("i");
   y(i) = columns(i, j) * x(j);
-  z(i) = columns(i, j) * x(j);
   EXPECT_EQ(Test::wrong(y, expected), "");
-  EXPECT_EQ(Test::wrong(z, expected), "");
 }
 
-TYPED_TEST(ValueType, MultipliesSparseMatricesInThreeLoopOrders) {
+TYPED_TEST(ValueType, MultipliesSparseMatricesByRowsAndByReduction) {
   using Test = ValueType<TypeParam>;
   const auto B = Test::template operand<CSR<>>("ik", 3);
   const auto C = Test::template operand<CSR<>>("kj", 4);
   const auto A = Test::template result<CSR<>>("ij");
   A(i, j) = B(i, k) * C(k, j);
   EXPECT_EQ(Test::wrong(A, Test::product(read(B).terms, read(C).terms)), "");
-
-  const auto D = Test::template operand<CSC<>>("kj", 5);
-  assign(A(i, j), B(i, k) * D(k, j)).reorder(i, j, k).run();
-  EXPECT_EQ(Test::wrong(A, Test::product(read(B).terms, read(D).terms)), "");
 
   const auto E = Test::template operand<DCSC<>>("ik", 6);
   const auto F = Test::template result<DCSR<>>("ij");

@@ -10,13 +10,13 @@ struct VectorSum : Notation<"i", "i", "i"> {
   static auto write(const auto& a, const auto& x, const auto& y) { return assign(a(i), x(i) + y(i)); }
   static auto element(const Sizes&, const auto& x, const auto& y, auto i) { return x(i) + y(i); }
 };
-TEST(VectorSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<VectorSum, 4>(); }
+TEST(VectorSum, EqualsTheDenseOneInEveryFormatAndOrder) { check<VectorSum, 3>(); }
 
 struct VectorProduct : Notation<"i", "i", "i"> {
   static auto write(const auto& a, const auto& x, const auto& y) { return assign(a(i), x(i) * y(i)); }
   static auto element(const Sizes&, const auto& x, const auto& y, auto i) { return x(i) * y(i); }
 };
-TEST(VectorProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<VectorProduct, 2>(); }
+TEST(VectorProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<VectorProduct, 1>(); }
 
 struct SumTimesVectors : Notation<"i", "i", "i", "i"> {
   static auto write(const auto& a, const auto& x, const auto& y, const auto& z) {
@@ -26,7 +26,7 @@ struct SumTimesVectors : Notation<"i", "i", "i", "i"> {
     return (x(i) + y(i)) * x(i) * z(i);
   }
 };
-TEST(SumTimesVectors, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumTimesVectors, 3>(); }
+TEST(SumTimesVectors, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumTimesVectors, 2>(); }
 
 struct ProductPlusVector : Notation<"i", "i", "i", "i"> {
   static auto write(const auto& a, const auto& x, const auto& y, const auto& z) {
@@ -36,13 +36,13 @@ struct ProductPlusVector : Notation<"i", "i", "i", "i"> {
     return x(i) * y(i) + z(i);
   }
 };
-TEST(ProductPlusVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<ProductPlusVector, 2>(); }
+TEST(ProductPlusVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<ProductPlusVector, 1>(); }
 
 struct OuterProduct : Notation<"ij", "i", "j"> {
   static auto write(const auto& A, const auto& x, const auto& y) { return assign(A(i, j), x(i) * y(j)); }
   static auto element(const Sizes&, const auto& x, const auto& y, auto i, auto j) { return x(i) * y(j); }
 };
-TEST(OuterProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<OuterProduct, 3>(); }
+TEST(OuterProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<OuterProduct, 2>(); }
 
 struct OuterSum : Notation<"ij", "i", "j"> {
   static auto write(const auto& A, const auto& x, const auto& y) { return assign(A(i, j), x(i) + y(j)); }
@@ -56,7 +56,7 @@ struct DotProduct : Notation<"", "i", "i"> {
     return sum(n['i'], [&](auto i) { return x(i) * y(i); });
   }
 };
-TEST(DotProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<DotProduct, 2>(); }
+TEST(DotProduct, EqualsTheDenseOneInEveryFormatAndOrder) { check<DotProduct, 1>(); }
 
 struct SumTimesVectorReduced : Notation<"", "i", "i", "i"> {
   static auto write(const auto& a, const auto& x, const auto& y, const auto& z) {
@@ -66,7 +66,7 @@ struct SumTimesVectorReduced : Notation<"", "i", "i", "i"> {
     return sum(n['i'], [&](auto i) { return (x(i) - y(i)) * z(i); });
   }
 };
-TEST(SumTimesVectorReduced, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumTimesVectorReduced, 2>(); }
+TEST(SumTimesVectorReduced, EqualsTheDenseOneInEveryFormatAndOrder) { check<SumTimesVectorReduced, 1>(); }
 
 }  // namespace
 }  // namespace sporos::test
