@@ -2,10 +2,11 @@
 /// @file add.hpp
 /// C = alpha A + beta B on the GPU, all in CSR, in two passes balanced by nonzeros.
 ///
-/// The first pass looks up each nonzero of A in the same row of B and notes in a bit whether it is there. With
-/// M(p) the number of bits set before nonzero p of A, everything has its place by arithmetic: row i of C starts
-/// at positions_A[i] + positions_B[i] - M(positions_A[i]); nonzero p of A goes to p + b - M(p), where b is the
-/// first of its row of B at or behind its column; nonzero q of B that A lacks to q + a - M(a), a likewise.
+/// The first pass looks up each nonzero of A in the same row of B and notes in a bit whether it is there.
+/// With M(p) the number of bits set before nonzero p of A, everything has its place by arithmetic: row i of C
+/// starts at positions_A[i] + positions_B[i] - M(positions_A[i]); nonzero p of A goes to p + b - M(p), where
+/// b is the first of its row of B at or behind its column; nonzero q of B that A lacks to q + a - M(a), a
+/// likewise.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ namespace detail {
 
 /// Which nonzeros of A are in B too.
 struct Matches {
-  std::uint32_t* bits;    // [words]
-  std::int64_t* before;   // [words + 1]
+  std::uint32_t* bits;   // [words]
+  std::int64_t* before;  // [words + 1]
 
   /// The number of matches before nonzero p of A.
   __device__ __forceinline__ std::int64_t count_before(std::int64_t p) const {
@@ -41,11 +42,11 @@ struct Matches {
 
 /// The first nonzero of `row` of a matrix whose column is not below `column`.
 template <class Matrix>
-__device__ __forceinline__ std::int64_t lower_bound(const Matrix& matrix, std::int64_t row, std::int64_t column) {
-  return partition_point(static_cast<std::int64_t>(matrix.positions[row]),
-                         static_cast<std::int64_t>(matrix.positions[row + 1]), [&](std::int64_t q) {
-                           return static_cast<std::int64_t>(matrix.coordinates[q]) < column;
-                         });
+__device__ __forceinline__ std::int64_t lower_bound(const Matrix& matrix, std::int64_t row,
+                                                    std::int64_t column) {
+  return partition_point(
+      static_cast<std::int64_t>(matrix.positions[row]), static_cast<std::int64_t>(matrix.positions[row + 1]),
+      [&](std::int64_t q) { return static_cast<std::int64_t>(matrix.coordinates[q]) < column; });
 }
 
 /// Calls visit(position, row, column, there) for the nonzeros of a matrix, 32 neighbours at a time: all lanes
@@ -58,8 +59,8 @@ __device__ __forceinline__ void for_each_nonzero(const Matrix& matrix, const Vis
   if (begin >= matrix.nonzeros) return;
   const std::int64_t end =
       begin + AddConfig::nonzeros < matrix.nonzeros ? begin + AddConfig::nonzeros : matrix.nonzeros;
-  ParentFinder<std::remove_const_t<std::remove_pointer_t<decltype(matrix.positions)>>> row_of(matrix.positions,
-                                                                                             matrix.rows);
+  ParentFinder<std::remove_const_t<std::remove_pointer_t<decltype(matrix.positions)>>> row_of(
+      matrix.positions, matrix.rows);
   for (std::int64_t base = begin; base < end; base += warp_size) {
     const std::int64_t mine = base + lane_id();
     const std::int64_t q = mine < end ? mine : end - 1;
@@ -128,8 +129,7 @@ __global__ __launch_bounds__(AddConfig::threads) void add_right_kernel(const __g
       return;  // it is added to A's
     const std::int64_t at = q + p - matches.count_before(p);
     c.coordinates[at] = static_cast<typename MatrixC::coordinate_type>(column);
-    c.values[at] =
-        static_cast<typename MatrixC::value_type>(times(beta, static_cast<Compute>(b.values[q])));
+    c.values[at] = static_cast<typename MatrixC::value_type>(times(beta, static_cast<Compute>(b.values[q])));
   });
 }
 
@@ -163,10 +163,10 @@ class SparseSum {
   /// @throws RangeError where C's positions cannot hold it
   std::int64_t count(Position* positions) {
     const std::int64_t words = ceil_div(a_.nonzeros, 32);
-    launch(space_, "sporos::add match", &detail::match_kernel<MatrixA, MatrixB>, blocks(a_), AddConfig::threads, 0,
-           a_, b_, matches_);
-    sizes_to_positions(space_, words, reinterpret_cast<const detail::BitCount*>(matches_.bits), matches_.before,
-                       static_cast<std::int64_t*>(nullptr));
+    launch(space_, "sporos::add match", &detail::match_kernel<MatrixA, MatrixB>, blocks(a_),
+           AddConfig::threads, 0, a_, b_, matches_);
+    sizes_to_positions(space_, words, reinterpret_cast<const detail::BitCount*>(matches_.bits),
+                       matches_.before, static_cast<std::int64_t*>(nullptr));
     launch(space_, "sporos::add positions", &detail::add_positions_kernel<MatrixA, MatrixB, Position>,
            ceil_div(a_.rows + 1, 256), 256, 0, a_, b_, matches_, positions, total_);
     const std::int64_t nonzeros = read_back(space_, total_);
@@ -176,10 +176,10 @@ class SparseSum {
 
   /// C's columns and values; its positions are those of count().
   void fill(const MatrixC& c, Compute alpha, Compute beta) const {
-    launch(space_, "sporos::add left", &detail::add_left_kernel<Compute, MatrixA, MatrixB, MatrixC>, blocks(a_),
-           AddConfig::threads, 0, a_, b_, c, matches_, alpha, beta);
-    launch(space_, "sporos::add right", &detail::add_right_kernel<Compute, MatrixA, MatrixB, MatrixC>, blocks(b_),
-           AddConfig::threads, 0, a_, b_, c, matches_, beta);
+    launch(space_, "sporos::add left", &detail::add_left_kernel<Compute, MatrixA, MatrixB, MatrixC>,
+           blocks(a_), AddConfig::threads, 0, a_, b_, c, matches_, alpha, beta);
+    launch(space_, "sporos::add right", &detail::add_right_kernel<Compute, MatrixA, MatrixB, MatrixC>,
+           blocks(b_), AddConfig::threads, 0, a_, b_, c, matches_, beta);
   }
 
  private:

@@ -36,8 +36,8 @@ struct Grid {
   dim3 size;
 };
 
-/// Starts `kernel` with a grid of blocks of `threads` threads on the stream of `space`; nothing where the grid
-/// is empty.
+/// Starts `kernel` with a grid of blocks of `threads` threads on the stream of `space`; nothing where the
+/// grid is empty.
 template <class... Parameters, class... Arguments>
 void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...), const Grid& grid,
             int threads, std::int64_t shared_bytes, const Arguments&... arguments) {
@@ -55,15 +55,16 @@ void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Paramete
 template <class T>
 void zero(const Kokkos::Cuda& space, T* at, std::int64_t count) {
   if (count > 0)
-    expect_success(
-        cudaMemsetAsync(at, 0, static_cast<std::size_t>(count) * sizeof(T), space.cuda_stream()), "zero");
+    expect_success(cudaMemsetAsync(at, 0, static_cast<std::size_t>(count) * sizeof(T), space.cuda_stream()),
+                   "zero");
 }
 
 /// The value at `at` in device memory, once the stream has come so far.
 template <class T>
 T read_back(const Kokkos::Cuda& space, const T* at) {
   T value;
-  expect_success(cudaMemcpyAsync(&value, at, sizeof(T), cudaMemcpyDeviceToHost, space.cuda_stream()), "read back");
+  expect_success(cudaMemcpyAsync(&value, at, sizeof(T), cudaMemcpyDeviceToHost, space.cuda_stream()),
+                 "read back");
   expect_success(cudaStreamSynchronize(space.cuda_stream()), "read back");
   return value;
 }
@@ -73,8 +74,8 @@ T read_back(const Kokkos::Cuda& space, const T* at) {
 /// own.
 class Workspace {
  public:
-  /// Room for `bytes` bytes, aligned to 256. Memory is zero when it is made; where it grows, what was there is
-  /// gone.
+  /// Room for `bytes` bytes, aligned to 256. Memory is zero when it is made; where it grows, what was there
+  /// is gone.
   char* reserve(std::int64_t bytes) {
     if (bytes > size()) {
       memory_ = {};

@@ -3,10 +3,10 @@
 /// Matricised tensor times Khatri-Rao product on the GPU: M(i, r) = sum over the nonzeros T(i, k, l, …) of
 /// T(i, k, l, …) B(k, r) C(l, r) …, for any mode i of a tensor in coordinate or compressed-fiber format.
 ///
-/// A warp takes 32 neighbouring nonzeros at a time. Groups of lanes each take some of them, a lane 16 bytes of
-/// the factors' rows; a group adds up in registers as long as its nonzeros lie in one row of M, and adds to M
-/// when the row changes. Where the tensor is sorted by mode i that is seldom; where it is not, each nonzero
-/// costs one addition in the L2 cache, 16 bytes a lane. Balanced by nonzeros.
+/// A warp takes 32 neighbouring nonzeros at a time. Groups of lanes each take some of them, a lane 16 bytes
+/// of the factors' rows; a group adds up in registers as long as its nonzeros lie in one row of M, and adds
+/// to M when the row changes. Where the tensor is sorted by mode i that is seldom; where it is not, each
+/// nonzero costs one addition in the L2 cache, 16 bytes a lane. Balanced by nonzeros.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -24,10 +24,10 @@ struct MttkrpConfig {
   static constexpr int threads = 256;
   static constexpr int lanes = Lanes;
   static constexpr int pack = Count;
-  static constexpr int columns = Lanes * Count;         ///< of M, a block
-  static constexpr int steps = Lanes;                   ///< nonzeros of a group, of 32 of its warp
+  static constexpr int columns = Lanes * Count;           ///< of M, a block
+  static constexpr int steps = Lanes;                     ///< nonzeros of a group, of 32 of its warp
   static constexpr int together = steps < 4 ? steps : 4;  ///< loaded before the first is used
-  static constexpr int nonzeros = 256;                  ///< a warp
+  static constexpr int nonzeros = 256;                    ///< a warp
   static_assert((Lanes & (Lanes - 1)) == 0 && Lanes <= warp_size, "a warp divides into groups of 2^n lanes");
   static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
 };
@@ -93,7 +93,9 @@ class LevelCoordinates {
     else
       return static_cast<const void*>(nullptr);
   }
-  __device__ static std::int64_t parents(const std::int64_t* sizes) { return root ? 0 : sizes[K > 0 ? K - 1 : 0]; }
+  __device__ static std::int64_t parents(const std::int64_t* sizes) {
+    return root ? 0 : sizes[K > 0 ? K - 1 : 0];
+  }
 
   const View* view_;
   typename AboveOf<K>::type above_;
@@ -116,7 +118,8 @@ struct MttkrpArguments {
 namespace detail {
 
 template <class Config, int ResultLevel, class View, class T>
-__global__ __launch_bounds__(Config::threads) void mttkrp_kernel(const __grid_constant__ MttkrpArguments<View, T> in) {
+__global__ __launch_bounds__(Config::threads) void mttkrp_kernel(
+    const __grid_constant__ MttkrpArguments<View, T> in) {
   constexpr int levels = MttkrpArguments<View, T>::levels;
   constexpr int pack = Config::pack;
   using Piece = Pack<T, pack>;
@@ -127,13 +130,13 @@ __global__ __launch_bounds__(Config::threads) void mttkrp_kernel(const __grid_co
   if (begin >= nonzeros) return;
   const std::int64_t end = begin + Config::nonzeros < nonzeros ? begin + Config::nonzeros : nonzeros;
   const int group = lane_id() / Config::lanes * Config::lanes;
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * Config::columns +
-                              lane_id() % Config::lanes * pack;
+  const std::int64_t column =
+      static_cast<std::int64_t>(blockIdx.y) * Config::columns + lane_id() % Config::lanes * pack;
   const bool inside = column < in.columns;
 
   LevelCoordinates<View, levels - 1> coordinates_of(in.tensor, in.sizes);
   std::int64_t row = -1;
-  Piece sum{};                                                                    // [pack]
+  Piece sum{};  // [pack]
   const auto flush = [&] {
     if (row >= 0 && inside) atomic_add(in.result + row * in.columns + column, sum);
     sum = Piece{};
@@ -141,12 +144,12 @@ __global__ __launch_bounds__(Config::threads) void mttkrp_kernel(const __grid_co
   for (std::int64_t base = begin; base < end; base += warp_size) {
     const std::int64_t mine = base + lane_id();
     const std::int64_t q = mine < end ? mine : end - 1;
-    const T value = mine < end ? in.tensor.values[q] : T{};                       // [32 nonzeros]
-    std::int64_t at[levels];                                                      // [levels, 32 nonzeros]
+    const T value = mine < end ? in.tensor.values[q] : T{};  // [32 nonzeros]
+    std::int64_t at[levels];                                 // [levels, 32 nonzeros]
     coordinates_of(q, [&]<int K>(std::int64_t coordinate) { at[K] = coordinate; });
 #pragma unroll
     for (int first = 0; first < Config::steps; first += Config::together) {
-      Piece product[Config::together];                                            // [together, pack]
+      Piece product[Config::together];  // [together, pack]
       std::int64_t rows[Config::together];
 #pragma unroll
       for (int step = 0; step < Config::together; ++step) {

@@ -10,8 +10,8 @@
 
 namespace sporos::cuda {
 
-/// Bin b takes the rows of size limit[b - 1] + 1 to limit[b]; rows of size 0 are in none, larger ones than any
-/// limit in the last.
+/// Bin b takes the rows of size limit[b - 1] + 1 to limit[b]; rows of size 0 are in none, larger ones than
+/// any limit in the last.
 template <int Count>
 struct BinLimits {
   static constexpr int count = Count;
@@ -42,8 +42,7 @@ struct BinCounts {
 namespace detail {
 
 template <class Limits, class Size>
-__global__ void count_bins_kernel(std::int64_t rows, const Size* sizes,
-                                  const __grid_constant__ Limits limits,
+__global__ void count_bins_kernel(std::int64_t rows, const Size* sizes, const __grid_constant__ Limits limits,
                                   BinCounts<Limits::count>* bins) {
   __shared__ int mine[Limits::count];
   if (threadIdx.x < Limits::count) mine[threadIdx.x] = 0;
@@ -57,9 +56,8 @@ __global__ void count_bins_kernel(std::int64_t rows, const Size* sizes,
 }
 
 template <class Limits, class Size>
-__global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes,
-                                 const __grid_constant__ Limits limits, BinCounts<Limits::count>* bins,
-                                 std::int32_t* members) {
+__global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes, const __grid_constant__ Limits limits,
+                                 BinCounts<Limits::count>* bins, std::int32_t* members) {
   __shared__ int mine[Limits::count];
   __shared__ std::int64_t start[Limits::count];
   if (threadIdx.x < Limits::count) mine[threadIdx.x] = 0;
@@ -84,10 +82,10 @@ __global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes,
 template <class Limits, class Size>
 void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const Size* sizes, const Limits& limits,
                     BinCounts<Limits::count>* bins, std::int32_t* members) {
-  launch(space, "sporos::count bins", &detail::count_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0, rows,
-         sizes, limits, bins);
-  launch(space, "sporos::fill bins", &detail::fill_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0, rows, sizes,
-         limits, bins, members);
+  launch(space, "sporos::count bins", &detail::count_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0,
+         rows, sizes, limits, bins);
+  launch(space, "sporos::fill bins", &detail::fill_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0,
+         rows, sizes, limits, bins, members);
 }
 
 }  // namespace sporos::cuda

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sddmm.hpp
-/// Sampled dense-dense products on the GPU: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) where B, in CSR,
-/// stores something.
+/// Sampled dense-dense products on the GPU: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) where B, in
+/// CSR, stores something.
 ///
-/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads one row of D after the other in
-/// 16-byte pieces, as many rows as the group has lanes, and keeps the row of C in registers while nonzeros lie in
-/// one row; then the group's sums are transposed as they are added, so that each lane ends with the sum of one
-/// nonzero, which it stores beside its neighbours'. Balanced by nonzeros; rows are found from positions as the
-/// warp goes.
+/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads one row of D after the other
+/// in 16-byte pieces, as many rows as the group has lanes, and keeps the row of C in registers while nonzeros
+/// lie in one row; then the group's sums are transposed as they are added, so that each lane ends with the
+/// sum of one nonzero, which it stores beside its neighbours'. Balanced by nonzeros; rows are found from
+/// positions as the warp goes.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,20 @@
 
 namespace sporos::cuda {
 
-/// Shape of the SDDMM kernel for values of T: `Pieces` loads of `Count` values a lane hold a row of C; `Exact`
-/// where that is the whole inner extent, no more and no less.
-template <class T, int Count, int Pieces, bool Exact>
+/// Shape of the SDDMM kernel for values of T: `Lanes` lanes a nonzero, `Pieces` loads of `Count` values a
+/// lane hold a row of C; `Exact` where that is the whole inner extent, no more and no less.
+template <class T, int Lanes, int Count, int Pieces, bool Exact>
 struct SddmmConfig {
   static constexpr bool exact = Exact;
   static constexpr int threads = 256;
-  static constexpr int lanes = 8;                      ///< a nonzero
-  static constexpr int pack = Count;                   ///< values a load
+  static constexpr int lanes = Lanes;  ///< a nonzero
+  static constexpr int pack = Count;   ///< values a load
   static constexpr int pieces = Pieces;
-  static constexpr int step = lanes * pack;            ///< of the inner extent, a group at a time
-  static constexpr int inner = step * pieces;          ///< that the registers hold
-  static constexpr int together = pieces >= 4 ? 1 : 4 / pieces;  ///< rows of D loaded before the first is used
-  static constexpr int nonzeros = 256;                 ///< a warp
+  static constexpr int step = lanes * pack;    ///< of the inner extent, a group at a time
+  static constexpr int inner = step * pieces;  ///< that the registers hold
+  static constexpr int together =
+      pieces >= 4 ? 1 : 4 / pieces;     ///< rows of D loaded before the first is used
+  static constexpr int nonzeros = 256;  ///< a warp
   static_assert((lanes & (lanes - 1)) == 0 && lanes <= warp_size, "a warp divides into groups of 2^n lanes");
   static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
   static_assert(lanes % together == 0, "a group's rows of D are loaded in equal batches");
@@ -72,7 +73,7 @@ __device__ __forceinline__ T transpose_sum(T (&sums)[Lanes]) {
 template <class Config, class T>
 struct SddmmRow {
   using Piece = Pack<T, Config::pack>;
-  Piece piece[Config::pieces];                                                    // [pieces, pack]
+  Piece piece[Config::pieces];  // [pieces, pack]
 
   __device__ __forceinline__ void load(const T* row, int first, std::int64_t inner) {
 #pragma unroll
@@ -88,7 +89,8 @@ struct SddmmRow {
     for (int p = 0; p < Config::pieces; ++p)
 #pragma unroll
       for (int k = 0; k < Config::pack; ++k)
-        sum = plus(sum, times(static_cast<Compute>(piece[p].at[k]), static_cast<Compute>(other.piece[p].at[k])));
+        sum = plus(sum,
+                   times(static_cast<Compute>(piece[p].at[k]), static_cast<Compute>(other.piece[p].at[k])));
     return sum;
   }
 };
@@ -109,9 +111,9 @@ __global__ __launch_bounds__(Config::threads) void sddmm_kernel(
   for (std::int64_t base = begin; base < end; base += warp_size) {
     const std::int64_t mine = base + lane_id();
     const std::int64_t q = mine < end ? mine : end - 1;
-    const auto column = static_cast<std::uint32_t>(in.coordinates[q]);            // [32 nonzeros]
-    const auto row = static_cast<std::uint32_t>(row_of(q));                       // [32 nonzeros]
-    Compute sums[lanes];                                                          // [lanes nonzeros]
+    const auto column = static_cast<std::uint32_t>(in.coordinates[q]);  // [32 nonzeros]
+    const auto row = static_cast<std::uint32_t>(row_of(q));             // [32 nonzeros]
+    Compute sums[lanes];                                                // [lanes nonzeros]
 #pragma unroll
     for (int at = 0; at < lanes; ++at) sums[at] = Compute{};
     for (std::int64_t from = 0; from < in.inner; from += Config::inner) {
@@ -133,17 +135,17 @@ __global__ __launch_bounds__(Config::threads) void sddmm_kernel(
         }
       }
     }
-    const Compute sum = transpose_sum(sums);                                      // [32 nonzeros]
+    const Compute sum = transpose_sum(sums);  // [32 nonzeros]
     if (mine < end) in.result[q] = static_cast<Value>(times(static_cast<Compute>(in.scale[q]), sum));
   }
 }
 
 /// Columns of [rows, columns] become rows: to[c, r] = from[r, c], by tiles of 32 x 32 through shared memory.
 template <class T>
-__global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::int64_t columns, const T* from,
-                                                        T* to, std::int64_t column_tiles) {
+__global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::int64_t columns,
+                                                        const T* from, T* to, std::int64_t column_tiles) {
   __shared__ alignas(16) char memory[sizeof(T) * 32 * 33];
-  auto* const tile = reinterpret_cast<T*>(memory);                                // [32, 32 + 1]
+  auto* const tile = reinterpret_cast<T*>(memory);  // [32, 32 + 1]
   const std::int64_t row = blockIdx.x / column_tiles * 32;
   const std::int64_t column = blockIdx.x % column_tiles * 32;
   const int x = lane_id();
@@ -168,35 +170,35 @@ void transpose(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t column
 ///
 /// @tparam Compute  the type that products and sums are formed in
 /// @throws RangeError where a row or column number does not fit in 32 bits
-/// Cost: one kernel; a row of D is read a nonzero, one of C where the row changes, from the caches as they can.
+/// Cost: one kernel; a row of D is read a nonzero, one of C where the row changes, from the caches as they
+/// can.
 template <class Compute, class Value, class T, class Position, class Coordinate>
 void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate>& arguments) {
   narrow<std::uint32_t>(arguments.rows, "the number of rows of a sampled product on the GPU");
-  const auto run = [&]<int Count, int Pieces, bool Exact>() {
-    using Config = SddmmConfig<T, Count, Pieces, Exact>;
+  const auto run = [&]<int Lanes, int Count, int Pieces, bool Exact>() {
+    using Config = SddmmConfig<T, Lanes, Count, Pieces, Exact>;
     launch(space, "sporos::sddmm", &detail::sddmm_kernel<Config, Compute, Value, T, Position, Coordinate>,
            ceil_div(ceil_div(arguments.nonzeros, Config::nonzeros) * warp_size, Config::threads),
            Config::threads, 0, arguments);
   };
   constexpr int wide = widest_pack<T>;
-  const auto start = [&]<int Pieces>() {
-    if (arguments.inner == SddmmConfig<T, wide, Pieces, true>::inner)
-      run.template operator()<wide, Pieces, true>();
+  const auto start = [&]<int Lanes, int Pieces>() {
+    if (arguments.inner == SddmmConfig<T, Lanes, wide, Pieces, true>::inner)
+      run.template operator()<Lanes, wide, Pieces, true>();
     else
-      run.template operator()<wide, Pieces, false>();
+      run.template operator()<Lanes, wide, Pieces, false>();
   };
-  const std::int64_t one = SddmmConfig<T, wide, 1, true>::inner;
   if (arguments.inner % wide != 0 || !is_aligned<Pack<T, wide>>(arguments.c) ||
       !is_aligned<Pack<T, wide>>(arguments.d))
-    run.template operator()<1, 4, false>();
-  else if (arguments.inner <= one)
-    start.template operator()<1>();
-  else if (arguments.inner <= 2 * one)
-    start.template operator()<2>();
-  else if (arguments.inner <= 4 * one)
-    start.template operator()<4>();
+    run.template operator()<8, 1, 4, false>();
+  else if (arguments.inner <= 8 * wide)
+    start.template operator()<4, 2>();
+  else if (arguments.inner <= 16 * wide)
+    start.template operator()<4, 4>();
+  else if (arguments.inner <= 32 * wide)
+    start.template operator()<8, 4>();
   else
-    start.template operator()<8>();
+    start.template operator()<8, 8>();
 }
 
 }  // namespace sporos::cuda

@@ -3,11 +3,11 @@
 /// C = A B on the GPU, all in CSR, row by row (Gustavson), in two passes: the sizes of C's rows, then their
 /// columns and values. Memory beside A, B and C is a few numbers a row.
 ///
-/// Rows are sorted into bins by their products, for the first pass, and by their columns, for the second. Each
-/// bin has a kernel whose team of threads and hash table in shared memory fit its rows; rows that fit none go
-/// through bitmaps in device memory (spgemm_heavy.hpp). Bins after Nagasaka, Nukada, Matsuoka,
-/// *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA Pascal GPU* (ICPP
-/// 2017), section III.
+/// Rows are sorted into bins by their products, for the first pass, and by their columns, for the second.
+/// Each bin has a kernel whose team of threads and hash table in shared memory fit its rows; rows that fit
+/// none go through bitmaps in device memory (spgemm_heavy.hpp). Bins after Nagasaka, Nukada, Matsuoka,
+/// *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA Pascal GPU*
+/// (ICPP 2017), section III.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,21 @@ namespace sporos::cuda {
 
 /// The kernels' shapes, small rows first.
 struct SpgemmConfig {
-  using Count = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
-                           RowConfig<32, 8, 512>, RowConfig<128, 1, 2048>, RowConfig<256, 1, 4096>,
-                           RowConfig<512, 1, 16384>>;
-  using Fill = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
-                          RowConfig<32, 8, 256>, RowConfig<128, 1, 1024>, RowConfig<256, 1, 4096>,
-                          RowConfig<512, 1, 8192>>;
+  using Count =
+      std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>, RowConfig<32, 8, 512>,
+                 RowConfig<128, 1, 2048>, RowConfig<256, 1, 4096>, RowConfig<512, 1, 16384>>;
+  using Fill =
+      std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>, RowConfig<32, 8, 256>,
+                 RowConfig<128, 1, 1024>, RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
   static constexpr int count_threads = 256;   ///< of the kernel that counts products
   static constexpr int count_nonzeros = 128;  ///< of A, a warp of it
-  static constexpr int bins = 8;  ///< the last for heavy rows
+  static constexpr int bins = 8;              ///< the last for heavy rows
   static_assert(std::tuple_size_v<Count> == bins - 1 && std::tuple_size_v<Fill> == bins - 1,
                 "each bin but the last has a kernel in either pass");
 
   static constexpr BinLimits<bins> by_products() {
-    return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most_counted...}}; }, Count{});
+    return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most_counted...}}; },
+                      Count{});
   }
   static constexpr BinLimits<bins> by_columns() {
     return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most...}}; }, Fill{});
@@ -59,8 +60,8 @@ struct SpgemmWorkspace {
 
 namespace detail {
 
-/// products[row] += how many products of A's row with rows of B there are; total += their sum. By nonzeros of A,
-/// a warp 32 neighbours at a time.
+/// products[row] += how many products of A's row with rows of B there are; total += their sum. By nonzeros of
+/// A, a warp 32 neighbours at a time.
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_kernel(
     const __grid_constant__ MatrixA a, const __grid_constant__ MatrixB b, std::int64_t* products,
@@ -75,14 +76,16 @@ __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_ke
   const std::int64_t warp =
       (static_cast<std::int64_t>(blockIdx.x) * Config::count_threads + threadIdx.x) / warp_size;
   const std::int64_t begin = warp * Config::count_nonzeros;
-  const std::int64_t end = begin + Config::count_nonzeros < a.nonzeros ? begin + Config::count_nonzeros : a.nonzeros;
+  const std::int64_t end =
+      begin + Config::count_nonzeros < a.nonzeros ? begin + Config::count_nonzeros : a.nonzeros;
   ParentFinder row_of(a.positions, a.rows);
   std::int64_t mine = 0;
   for (std::int64_t base = begin; base < end; base += warp_size) {
     const std::int64_t at = base + lane_id();
     const std::int64_t q = at < end ? at : end - 1;
     const auto k = static_cast<std::int64_t>(a.coordinates[q]);
-    std::int64_t sum = static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
+    std::int64_t sum =
+        static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
     if (at >= end) sum = 0;
     mine += sum;
     const std::int64_t row = row_of(q);
@@ -200,10 +203,10 @@ class Spgemm {
   MatrixA a_;
   MatrixB b_;
   SpgemmWorkspace& workspace_;
-  Head* head_ = nullptr;               // on the device
-  std::int64_t* products_ = nullptr;   // [rows]
-  std::int32_t* sizes_ = nullptr;      // [rows]
-  std::int32_t* members_ = nullptr;    // [rows], bin by bin
+  Head* head_ = nullptr;              // on the device
+  std::int64_t* products_ = nullptr;  // [rows]
+  std::int32_t* sizes_ = nullptr;     // [rows]
+  std::int32_t* members_ = nullptr;   // [rows], bin by bin
   Head found_{};
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm_heavy.hpp
-/// Rows of C = A B too large for shared memory: a bitmap of their columns in device memory, filled by the whole
-/// GPU. Counting its bits gives the row's size, and the rank of a bit the place of a value, so nothing is
-/// sorted.
+/// Rows of C = A B too large for shared memory: a bitmap of their columns in device memory, filled by the
+/// whole GPU. Counting its bits gives the row's size, and the rank of a bit the place of a value, so nothing
+/// is sorted.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace sporos::cuda {
 struct HeavyConfig {
   static constexpr int threads = 256;
   static constexpr int warps = threads / warp_size;
-  static constexpr std::int64_t blocks = 8192;        ///< that a batch of rows is spread over
+  static constexpr std::int64_t blocks = 8192;          ///< that a batch of rows is spread over
   static constexpr std::int64_t most_bytes = 64 << 20;  ///< of bitmaps and ranks, where one row takes less
 };
 
@@ -49,9 +49,9 @@ namespace detail {
 /// Calls visit(column, value of A, value of B) for this block's share of a heavy row's products: block y of
 /// gridDim.y.
 template <bool Values, class MatrixA, class MatrixB, class Visit>
-__device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in, std::int64_t row,
-                                                       const Visit& visit) {
-  for_each_product_of_row<warp_size, Values>(
+__device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in,
+                                                       std::int64_t row, const Visit& visit) {
+  for_each_product<HeavyConfig::threads, Values>(
       in.a, in.b, row, in.products[row],
       static_cast<int>(blockIdx.y) * HeavyConfig::threads + static_cast<int>(threadIdx.x),
       static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
@@ -60,11 +60,13 @@ __device__ __forceinline__ void for_each_heavy_product(const RowArguments<Matrix
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy) {
-  std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;              // [words]
-  for_each_heavy_product<false>(in, in.members[blockIdx.x], [&](std::uint32_t column, const auto&, const auto&, bool) {
-    const std::uint32_t bit = 1u << column % 32;
-    if ((load_fresh(bits + column / 32) & bit) == 0) ::atomicOr(bits + column / 32, bit);
-  });
+  std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;  // [words]
+  for_each_heavy_product<false>(in, in.members[blockIdx.x],
+                                [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                  const std::uint32_t bit = 1u << column % 32;
+                                  if ((load_fresh(bits + column / 32) & bit) == 0)
+                                    ::atomicOr(bits + column / 32, bit);
+                                });
 }
 
 /// before[word], and the size of the row: one block a row.
@@ -144,8 +146,8 @@ void for_each_heavy_batch(const Kokkos::Cuda& space, const RowArguments<MatrixA,
     zero(space, heavy.bits, batch.count * heavy.words);
     launch(space, "sporos::spgemm mark", &mark_heavy_kernel<MatrixA, MatrixB>, grid, HeavyConfig::threads, 0,
            batch, heavy);
-    launch(space, "sporos::spgemm rank", &rank_heavy_kernel<std::int32_t>, batch.count, HeavyConfig::threads, 0, batch.members,
-           heavy, sizes);
+    launch(space, "sporos::spgemm rank", &rank_heavy_kernel<std::int32_t>, batch.count, HeavyConfig::threads,
+           0, batch.members, heavy, sizes);
     work(batch, grid);
   }
 }
@@ -163,14 +165,14 @@ void count_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<Matr
 template <class Compute, class MatrixA, class MatrixB, class MatrixC>
 void fill_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                      const HeavyRows& heavy, const MatrixC& c) {
-  detail::for_each_heavy_batch(
-      space, rows, heavy, nullptr,
-      [&](const detail::RowArguments<MatrixA, MatrixB>& batch, const Grid& grid) {
-        launch(space, "sporos::spgemm emit", &detail::emit_heavy_kernel<MatrixC>, grid, HeavyConfig::threads, 0,
-               batch.members, heavy, c);
-        launch(space, "sporos::spgemm add", &detail::add_heavy_kernel<Compute, MatrixA, MatrixB, MatrixC>, grid,
-               HeavyConfig::threads, 0, batch, heavy, c);
-      });
+  detail::for_each_heavy_batch(space, rows, heavy, nullptr,
+                               [&](const detail::RowArguments<MatrixA, MatrixB>& batch, const Grid& grid) {
+                                 launch(space, "sporos::spgemm emit", &detail::emit_heavy_kernel<MatrixC>,
+                                        grid, HeavyConfig::threads, 0, batch.members, heavy, c);
+                                 launch(space, "sporos::spgemm add",
+                                        &detail::add_heavy_kernel<Compute, MatrixA, MatrixB, MatrixC>, grid,
+                                        HeavyConfig::threads, 0, batch, heavy, c);
+                               });
 }
 
 }  // namespace sporos::cuda

@@ -41,7 +41,8 @@ struct RowTeam {
   int row;  ///< in the block
 
   __device__ RowTeam()
-      : lane(static_cast<int>(threadIdx.x) % Config::lanes), row(static_cast<int>(threadIdx.x) / Config::lanes) {}
+      : lane(static_cast<int>(threadIdx.x) % Config::lanes),
+        row(static_cast<int>(threadIdx.x) / Config::lanes) {}
 
   __device__ __forceinline__ void sync() const {
     if constexpr (Config::lanes <= warp_size)
@@ -78,93 +79,45 @@ struct ColumnTable {
   }
 };
 
-/// Calls visit(column, value of A, value of B, alone) for the products of A's entries [begin, end) of one row, by `Lanes`
-/// neighbouring lanes of a warp, the same arguments in each; values are read where `Values` says so.
-///
-/// Each lane looks one entry of A up, so that what depends on it is asked for at once; then the lanes share the
-/// rows of B, as many lanes on each as it has entries on the average, several rows before the first visit.
+/// Calls visit(column, value of A, value of B, alone) for the products of a row of A, by thread `lane` of a
+/// team of `lanes`: as many threads on each row of B as it has entries on the average. Values are read where
+/// `Values` says so. `alone` where the whole team, `Lanes` lanes of a warp at most, is on one row of B, whose
+/// columns differ: then it waits for one another between visits.
 template <int Lanes, bool Values, class MatrixA, class MatrixB, class Visit>
-__device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t begin,
-                                                 std::int64_t end, int mean, const Visit& visit) {
+__device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t row,
+                                                 std::int64_t products, int lane, int lanes,
+                                                 const Visit& visit) {
   using A = std::remove_const_t<typename MatrixA::value_type>;
   using B = std::remove_const_t<typename MatrixB::value_type>;
-  using Position = std::remove_const_t<typename MatrixB::position_type>;
-  constexpr int ahead = Values ? 2 : 4;
-  const int lane = lane_id() % Lanes;
-  const unsigned team = Lanes == warp_size ? all_lanes : ((1u << Lanes % warp_size) - 1) << (lane_id() - lane);
+  using PositionA = std::remove_const_t<typename MatrixA::position_type>;
+  using PositionB = std::remove_const_t<typename MatrixB::position_type>;
+  constexpr int widest = Lanes < warp_size ? Lanes : warp_size;
+  const PositionA begin = a.positions[row];
+  const PositionA end = a.positions[row + 1];
+  const std::int64_t mean = products / static_cast<std::int64_t>(end - begin);
   int width = 1;
-  while (width < Lanes && width * 2 <= mean + 1) width *= 2;
-  const int groups = Lanes / width;
-  const bool alone = groups == 1;  // all lanes are on one row of B, whose columns differ
-  for (std::int64_t base = begin; base < end; base += Lanes) {
-    Position start = 0;
-    int length = 0;
-    A left{};
-    if (base + lane < end) {
-      const auto k = static_cast<std::int64_t>(a.coordinates[base + lane]);
-      start = b.positions[k];
-      length = static_cast<int>(b.positions[k + 1] - start);
-      if constexpr (Values) left = a.values[base + lane];
+  while (width < widest && width * 2 <= mean + 1) width *= 2;
+  const int groups = lanes / width;
+  const bool alone = Lanes <= warp_size && groups == 1;
+  const unsigned team =
+      Lanes >= warp_size ? all_lanes : ((1u << Lanes % warp_size) - 1) << (lane_id() - lane_id() % widest);
+  for (PositionA at = begin + static_cast<PositionA>(lane / width); at < end;
+       at += static_cast<PositionA>(groups)) {
+    const auto k = static_cast<std::int64_t>(a.coordinates[at]);
+    const PositionB last = b.positions[k + 1];
+    A x{};
+    if constexpr (Values) x = a.values[at];
+    if (Values && alone) {
+      for (PositionB first = b.positions[k]; first < last; first += static_cast<PositionB>(widest)) {
+        const PositionB q = first + static_cast<PositionB>(lane);
+        if (q < last) visit(static_cast<std::uint32_t>(b.coordinates[q]), x, b.values[q], true);
+        __syncwarp(team);
+      }
+    } else {
+      for (PositionB q = b.positions[k] + static_cast<PositionB>(lane % width); q < last;
+           q += static_cast<PositionB>(width))
+        visit(static_cast<std::uint32_t>(b.coordinates[q]), x, Values ? b.values[q] : B{}, false);
     }
-    const int count = static_cast<int>(end - base < Lanes ? end - base : Lanes);
-    for (int entry = lane / width; entry - lane / width < count; entry += groups * ahead) {
-      Position q[ahead];
-      int rest[ahead];                                                             // [ahead rows of B]
-      std::uint32_t column[ahead];
-      A x[ahead];
-      B y[ahead];
-#pragma unroll
-      for (int k = 0; k < ahead; ++k) {
-        const int from = entry + k * groups;
-        const int source = from < Lanes ? from : Lanes - 1;
-        q[k] = static_cast<Position>(shuffle_among(team, start, source, Lanes) + lane % width);
-        rest[k] = __shfl_sync(team, length, source, Lanes) - lane % width;
-        if (from >= count) rest[k] = 0;
-        if constexpr (Values) x[k] = shuffle_among(team, left, source, Lanes);
-      }
-#pragma unroll
-      for (int k = 0; k < ahead; ++k)
-        if (rest[k] > 0) {
-          column[k] = static_cast<std::uint32_t>(b.coordinates[q[k]]);
-          if constexpr (Values) y[k] = b.values[q[k]];
-        }
-#pragma unroll
-      for (int k = 0; k < ahead; ++k) {
-        if (rest[k] > 0) visit(column[k], x[k], y[k], alone);
-        if (Values && alone) __syncwarp(team);
-      }
-#pragma unroll
-      for (int k = 0; k < ahead; ++k) {
-        // Lanes that are alone on a row go on together, so that those behind its end wait for the others.
-        const int longest = alone ? rest[k] + lane : rest[k];
-        for (int at = width; at < longest; at += width) {
-          if (at < rest[k])
-            visit(static_cast<std::uint32_t>(b.coordinates[q[k] + at]), x[k], Values ? b.values[q[k] + at] : B{},
-                  alone);
-          if (Values && alone) __syncwarp(team);
-        }
-      }
-    }
-  }
-}
-
-/// The same for the products of a whole row by a team of `Lanes` threads, whole warps where more than one.
-template <int Lanes, bool Values, class MatrixA, class MatrixB, class Visit>
-__device__ __forceinline__ void for_each_product_of_row(const MatrixA& a, const MatrixB& b, std::int64_t row,
-                                                        std::int64_t products, int lane, int lanes,
-                                                        const Visit& visit) {
-  const auto begin = static_cast<std::int64_t>(a.positions[row]);
-  const auto end = static_cast<std::int64_t>(a.positions[row + 1]);
-  const std::int64_t average = products / (end - begin);
-  const int mean = static_cast<int>(average < warp_size ? average : warp_size);
-  if constexpr (Lanes < warp_size) {
-    for_each_product<Lanes, Values>(a, b, begin, end, mean, visit);
-  } else {
-    const std::int64_t warps = lanes / warp_size;
-    std::int64_t share = (end - begin + warps - 1) / warps;  // entries a warp takes at once
-    if (share > warp_size) share = warp_size;
-    for (std::int64_t first = begin + lane / warp_size * share; first < end; first += warps * share)
-      for_each_product<warp_size, Values>(a, b, first, first + share < end ? first + share : end, mean, visit);
   }
 }
 
@@ -184,8 +137,9 @@ __global__ __launch_bounds__(Config::threads) void count_rows_kernel(
   extern __shared__ char memory[];
   const RowTeam<Config> team;
   const ColumnTable<Config::capacity> table{reinterpret_cast<std::uint32_t*>(memory) +
-                                            team.row * Config::capacity};          // [capacity]
-  auto* const totals = reinterpret_cast<int*>(memory + sizeof(std::uint32_t) * Config::rows * Config::capacity);
+                                            team.row * Config::capacity};  // [capacity]
+  auto* const totals =
+      reinterpret_cast<int*>(memory + sizeof(std::uint32_t) * Config::rows * Config::capacity);
   const std::int64_t member = static_cast<std::int64_t>(blockIdx.x) * Config::rows + team.row;
   const bool there = member < in.count;
   const std::int64_t row = there ? in.members[member] : 0;
@@ -195,12 +149,12 @@ __global__ __launch_bounds__(Config::threads) void count_rows_kernel(
   team.sync();
   int mine = 0;
   if (there)
-    for_each_product_of_row<Config::lanes, false>(in.a, in.b, row, in.products[row], team.lane, Config::lanes,
-                                                  [&](std::uint32_t column, const auto&, const auto&, bool) {
-                                                    bool added = false;
-                                                    table.insert(column, added);
-                                                    mine += added ? 1 : 0;
-                                                  });
+    for_each_product<Config::lanes, false>(in.a, in.b, row, in.products[row], team.lane, Config::lanes,
+                                           [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                             bool added = false;
+                                             table.insert(column, added);
+                                             mine += added ? 1 : 0;
+                                           });
   if (mine > 0) ::atomicAdd(totals + team.row, mine);
   team.sync();
   if (there && team.lane == 0) sizes[row] = totals[team.row];
@@ -209,16 +163,16 @@ __global__ __launch_bounds__(Config::threads) void count_rows_kernel(
 /// The bytes of shared memory of one block of fill_rows_kernel, and where its parts are.
 template <class Config, class Compute>
 struct FillShared {
-  static constexpr std::int64_t values = 0;                                        // [rows, capacity]
+  static constexpr std::int64_t values = 0;  // [rows, capacity]
   static constexpr std::int64_t keys = values + sizeof(Compute) * Config::rows * Config::capacity;
   static constexpr std::int64_t list = keys + sizeof(std::uint32_t) * Config::rows * Config::capacity;
   static constexpr std::int64_t totals = list + sizeof(std::uint32_t) * Config::rows * Config::most;
   static constexpr std::int64_t bytes = totals + sizeof(int) * Config::rows;
 };
 
-/// Sorts `count` columns in shared memory, in place, by the threads of a row: bitonic, each merge with its second
-/// half reversed first, so that all exchanges go one way and what lies behind the end may be thought larger than
-/// any column.
+/// Sorts `count` columns in shared memory, in place, by the threads of a row: bitonic, each merge with its
+/// second half reversed first, so that all exchanges go one way and what lies behind the end may be thought
+/// larger than any column.
 template <class Config>
 __device__ void sort_columns(const RowTeam<Config>& team, std::uint32_t* list, int count) {
   const auto exchange = [&](int low, int high) {
@@ -258,7 +212,7 @@ __global__ __launch_bounds__(Config::threads) void fill_rows_kernel(
   const RowTeam<Config> team;
   auto* const values = reinterpret_cast<Compute*>(memory + Shared::values) + team.row * Config::capacity;
   const ColumnTable<Config::capacity> table{reinterpret_cast<std::uint32_t*>(memory + Shared::keys) +
-                                            team.row * Config::capacity};          // [capacity]
+                                            team.row * Config::capacity};  // [capacity]
   auto* const list = reinterpret_cast<std::uint32_t*>(memory + Shared::list) + team.row * Config::most;
   int& total = reinterpret_cast<int*>(memory + Shared::totals)[team.row];
   const std::int64_t member = static_cast<std::int64_t>(blockIdx.x) * Config::rows + team.row;
@@ -272,7 +226,7 @@ __global__ __launch_bounds__(Config::threads) void fill_rows_kernel(
   if (team.lane == 0) total = 0;
   team.sync();
   if (there)
-    for_each_product_of_row<Config::lanes, true>(
+    for_each_product<Config::lanes, true>(
         in.a, in.b, row, in.products[row], team.lane, Config::lanes,
         [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
           bool added = false;
@@ -327,10 +281,11 @@ void count_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, M
 
 /// The rows of a bin, none of more than Config::most columns.
 template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
-void fill_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows, const MatrixC& c) {
+void fill_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
+               const MatrixC& c) {
   launch(space, "sporos::spgemm fill", &detail::fill_rows_kernel<Config, Compute, MatrixA, MatrixB, MatrixC>,
-         ceil_div(rows.count, Config::rows), Config::threads, detail::FillShared<Config, Compute>::bytes, rows,
-         c);
+         ceil_div(rows.count, Config::rows), Config::threads, detail::FillShared<Config, Compute>::bytes,
+         rows, c);
 }
 
 }  // namespace sporos::cuda

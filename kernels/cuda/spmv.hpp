@@ -3,9 +3,10 @@
 /// y = A x on the GPU, A in CSR, balanced by rows and nonzeros together.
 ///
 /// Row r stands at place r + positions[r] of a line on which each row and each nonzero takes one place. A
-/// thread block gets one tile of that line: the rows that start in it, with all their nonzeros, so that blocks
-/// differ by one row at most - except for a long row, whose nonzeros every tile that it crosses sums up for
-/// itself; the last tile to finish adds the parts, in order, so that results do not vary from run to run.
+/// thread block gets one tile of that line: the rows that start in it, with all their nonzeros, so that
+/// blocks differ by one row at most - except for a long row, whose nonzeros every tile that it crosses sums
+/// up for itself; the last tile to finish adds the parts, in order, so that results do not vary from run to
+/// run.
 ///
 ///     tile 0           tile 1           tile 2           tile 3
 ///     |r0··r1···r2·r3··|····r4·r5·······|················|·······r6··r7·|
@@ -31,8 +32,9 @@ struct SpmvConfig {
   static constexpr int blocks = 6;               ///< that a multiprocessor holds at once
   static constexpr int places = 8;               ///< of the line, a thread
   static constexpr int tile = threads * places;  ///< of the line, a block
-  static constexpr int heavy_rounds = 32;        ///< a row longer than so many rounds of its lanes is the block's
-  static constexpr std::int64_t planned_tiles = 2000;  ///< from so many on, tiles are laid out by a kernel before
+  static constexpr int heavy_rounds = 32;  ///< a row longer than so many rounds of its lanes is the block's
+  static constexpr std::int64_t planned_tiles =
+      2000;  ///< from so many on, tiles are laid out by a kernel before
   static_assert(threads % warp_size == 0, "a block is made of whole warps");
   static constexpr int pack = Count;
   static_assert(tile < 32768, "offsets inside a tile are kept in 16 bits");
@@ -90,9 +92,8 @@ __device__ __forceinline__ T block_sum(T x, T* scratch) {
 template <class Config, class Arguments>
 __device__ __forceinline__ SpmvTileStart find_tile(const Arguments& in, std::int64_t tile) {
   const std::int64_t place = tile * Config::tile;
-  const std::int64_t row = warp_partition_point(0, in.rows, [&](std::int64_t r) {
-    return r + static_cast<std::int64_t>(in.positions[r]) < place;
-  });
+  const std::int64_t row = warp_partition_point(
+      0, in.rows, [&](std::int64_t r) { return r + static_cast<std::int64_t>(in.positions[r]) < place; });
   return {row, static_cast<std::int64_t>(in.positions[row])};
 }
 
@@ -106,7 +107,7 @@ class SpmvTile {
 
   struct Shared {
     Compute products[Config::tile + Config::pack];  // [tile + pack]
-    std::uint16_t offsets[Config::tile + 1];  // [rows of the tile + 1]
+    std::uint16_t offsets[Config::tile + 1];        // [rows of the tile + 1]
     std::uint16_t heavy[Config::tile / Config::heavy_rounds + 1];
     int heavy_count;
     Compute warp_sums[Config::threads / warp_size];
@@ -142,9 +143,10 @@ class SpmvTile {
     const bool crosses = end.position - start.position > Config::tile;
     const std::int64_t rows = end.row - start.row - (crosses ? 1 : 0);
     if (rows > 0)
-      short_rows(start.row, static_cast<int>(rows), start.position,
-                 static_cast<int>((crosses ? static_cast<std::int64_t>(in_.positions[end.row - 1]) : end.position) -
-                                  start.position));
+      short_rows(
+          start.row, static_cast<int>(rows), start.position,
+          static_cast<int>((crosses ? static_cast<std::int64_t>(in_.positions[end.row - 1]) : end.position) -
+                           start.position));
     if (crosses) {
       const std::int64_t begin = in_.positions[end.row - 1];
       if (!long_row(end.row - 1, begin, end.position, tile)) {
@@ -202,8 +204,8 @@ class SpmvTile {
     return 2 * tile + (tile == first_tile ? 1 : 0);
   }
 
-  /// `count` rows from `first` on with their `size` nonzeros, no more than a tile: products into shared memory,
-  /// all loads before the first use, then summed by groups of lanes.
+  /// `count` rows from `first` on with their `size` nonzeros, no more than a tile: products into shared
+  /// memory, all loads before the first use, then summed by groups of lanes.
   __device__ void short_rows(std::int64_t first, int count, std::int64_t start, int size) {
     const int thread = static_cast<int>(threadIdx.x);
     constexpr int pack = Config::pack;
@@ -214,11 +216,11 @@ class SpmvTile {
     const int before = static_cast<int>(start % pack);
     const auto* const columns = reinterpret_cast<const Columns*>(in_.coordinates + (start - before));
     const auto* const values = reinterpret_cast<const Values*>(in_.values + (start - before));
-    const int full = (before + size) / pack;                                     // packs that are used to the end
+    const int full = (before + size) / pack;  // packs that are used to the end
     std::int64_t offset = 0;
     if (thread <= count) offset = static_cast<std::int64_t>(in_.positions[first + thread]) - start;
-    Columns column[packs];                                                        // [packs, pack]
-    Values value[packs];                                                          // [packs, pack]
+    Columns column[packs];  // [packs, pack]
+    Values value[packs];    // [packs, pack]
 #pragma unroll
     for (int k = 0; k < packs; ++k) {
       const int at = k * Config::threads + thread;
@@ -236,7 +238,7 @@ class SpmvTile {
     for (int k = 0; k < packs; ++k) {
       const int at = k * Config::threads + thread;
       if (at < full) {
-        Pack<Compute, pack> term;                                                 // [pack]
+        Pack<Compute, pack> term;  // [pack]
 #pragma unroll
         for (int p = 0; p < pack; ++p)
           term.at[p] = times(static_cast<Compute>(value[k].at[p]), static_cast<Compute>(x[column[k].at[p]]));
@@ -299,8 +301,10 @@ class SpmvTile {
 };
 
 template <class Config, class Compute, class Arguments>
-__global__ __launch_bounds__(Config::threads, Config::blocks) void spmv_kernel(
-    const __grid_constant__ Arguments in, const SpmvTileStart* starts, Compute* parts, int* arrivals) {
+__global__ __launch_bounds__(Config::threads,
+                             Config::blocks) void spmv_kernel(const __grid_constant__ Arguments in,
+                                                              const SpmvTileStart* starts, Compute* parts,
+                                                              int* arrivals) {
   using Tile = SpmvTile<Config, Compute, Arguments>;
   __shared__ alignas(64) char memory[sizeof(typename Tile::Shared)];
   Tile(in, *reinterpret_cast<typename Tile::Shared*>(memory), parts, arrivals)(blockIdx.x, starts);
@@ -308,7 +312,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmv_kernel(
 
 template <class Config, class Arguments>
 __global__ __launch_bounds__(Config::threads) void find_tiles_kernel(const __grid_constant__ Arguments in,
-                                                                     std::int64_t tiles, SpmvTileStart* starts) {
+                                                                     std::int64_t tiles,
+                                                                     SpmvTileStart* starts) {
   const std::int64_t tile =
       (static_cast<std::int64_t>(blockIdx.x) * Config::threads + threadIdx.x) / warp_size;
   if (tile > tiles) return;
@@ -323,7 +328,8 @@ inline std::int64_t spmv_tiles(std::int64_t rows, std::int64_t nonzeros) {
   return ceil_div(rows + nonzeros, SpmvConfig<1>::tile);
 }
 
-/// Where each tile of a matrix starts: `starts` [tiles + 1], for products with that pattern, as often as wanted.
+/// Where each tile of a matrix starts: `starts` [tiles + 1], for products with that pattern, as often as
+/// wanted.
 template <class A, class X, class Y, class Position, class Coordinate>
 void plan_spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coordinate>& arguments,
                std::int64_t nonzeros, SpmvTileStart* starts) {
@@ -362,7 +368,8 @@ void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coor
   };
   // As many nonzeros a load as make 16 bytes of the wider array, where both arrays are aligned for that.
   constexpr int wide = std::min(widest_pack<A>, widest_pack<Coordinate>);
-  if (is_aligned<Pack<A, wide>>(arguments.values) && is_aligned<Pack<Coordinate, wide>>(arguments.coordinates))
+  if (is_aligned<Pack<A, wide>>(arguments.values) &&
+      is_aligned<Pack<Coordinate, wide>>(arguments.coordinates))
     start.template operator()<wide>();
   else
     start.template operator()<1>();

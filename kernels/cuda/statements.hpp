@@ -115,7 +115,7 @@ auto csr_view(const TensorType& t) {
   using Position = typename std::remove_cvref_t<decltype(columns.positions)>::value_type;
   using Coordinate = typename std::remove_cvref_t<decltype(columns.coordinates)>::value_type;
   return CsrView<typename TensorType::value_type, Position, Coordinate>{
-      t.extent(0), t.extent(1), t.nnz(), columns.positions.data(), columns.coordinates.data(),
+      t.extent(0),      t.extent(1), t.nnz(), columns.positions.data(), columns.coordinates.data(),
       t.values().data()};
 }
 
@@ -149,7 +149,7 @@ class NewCsr {
     storage_.coordinates =
         make_array<typename Level::coordinate_type, Memory>("sporos::Compressed coordinates", nonzeros);
     values_ = make_array<Value, Memory>("sporos::Tensor values", nonzeros);
-    return {extents_[0],         extents_[1], nonzeros, storage_.positions.data(), storage_.coordinates.data(),
+    return {extents_[0],   extents_[1], nonzeros, storage_.positions.data(), storage_.coordinates.data(),
             values_.data()};
   }
   void put_into(const TensorType& result) const {
@@ -212,8 +212,8 @@ struct SpmvStatement {
   }
 };
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k) with A and B in CSR, C and D dense, factors in any order, C and D stored
-/// along either mode: sddmm.hpp.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k) with A and B in CSR, C and D dense, factors in any order, C and D
+/// stored along either mode: sddmm.hpp.
 struct SddmmStatement {
   struct Places {
     int pattern = -1;
@@ -304,10 +304,10 @@ struct SddmmStatement {
         detail::reads_result(statement))
       values = make_array<typename Tensor::value_type, Memory>("sporos::Tensor values", b.nonzeros);
     sddmm<detail::compute_of<S>>(
-        space, SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values,
-                              turn_c ? static_cast<const T*>(turned_c) : c.tensor().values().data(),
-                              turn_d ? static_cast<const T*>(turned_d) : d.tensor().values().data(),
-                              values.data()});
+        space,
+        SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values,
+                       turn_c ? static_cast<const T*>(turned_c) : c.tensor().values().data(),
+                       turn_d ? static_cast<const T*>(turned_d) : d.tensor().values().data(), values.data()});
     result.replace(result.extents(), shared_levels(pattern), values);
     space.fence("sporos::sddmm");
     return true;
@@ -322,8 +322,8 @@ struct SddmmStatement {
   }
 };
 
-/// M(i, r) = T(i, k, l, ...) * B(k, r) * C(l, r) * ..., T in coordinates, compressed fibers or CSR, for any mode
-/// i of it; M and the factors row-major: mttkrp.hpp.
+/// M(i, r) = T(i, k, l, ...) * B(k, r) * C(l, r) * ..., T in coordinates, compressed fibers or CSR, for any
+/// mode i of it; M and the factors row-major: mttkrp.hpp.
 struct MttkrpStatement {
   /// A format whose nonzeros' coordinates can be found from their positions.
   template <class F>
@@ -413,9 +413,8 @@ struct MttkrpStatement {
           if (name == Result::names[1]) return;
           for (int before = 0; before < k; ++before)
             if (A::level_names[before] == name) return;
-          const int places[] = {(is_factor<typename Operands::template at<K>, Value>(name, Result::names[1])
-                                     ? K
-                                     : -1)...};
+          const int places[] = {
+              (is_factor<typename Operands::template at<K>, Value>(name, Result::names[1]) ? K : -1)...};
           for (const int place : places)
             if (place >= 0 && out.factor_of_level[k] < 0) out.factor_of_level[k] = place;
           if (out.factor_of_level[k] < 0) return;
@@ -431,7 +430,8 @@ struct MttkrpStatement {
   }
   template <class A, class Value>
   static constexpr bool is_factor(char row, char column) {
-    if constexpr (std::is_same_v<typename A::format, DenseMatrix<>> && std::is_same_v<typename A::value_type, Value>)
+    if constexpr (std::is_same_v<typename A::format, DenseMatrix<>> &&
+                  std::is_same_v<typename A::value_type, Value>)
       return A::names[0] == row && A::names[1] == column;
     else
       return false;
@@ -443,8 +443,9 @@ struct SpgemmStatement {
   template <class Result, class B, class C>
   static constexpr bool fits() {
     if constexpr (detail::is_csr<typename B::format> && detail::is_csr<typename C::format>)
-      return B::names[0] == Result::names[0] && B::names[1] == C::names[0] && C::names[1] == Result::names[1] &&
-             Result::names[0] != Result::names[1] && !Result::names.contains(B::names[1]);
+      return B::names[0] == Result::names[0] && B::names[1] == C::names[0] &&
+             C::names[1] == Result::names[1] && Result::names[0] != Result::names[1] &&
+             !Result::names.contains(B::names[1]);
     else
       return false;
   }
@@ -558,7 +559,8 @@ struct AddStatement {
   template <class S>
   static constexpr bool computes() {
     using Result = typename S::result_type;
-    if constexpr (detail::is_csr<typename Result::format> && !std::is_same_v<typename Result::value_type, bool>)
+    if constexpr (detail::is_csr<typename Result::format> &&
+                  !std::is_same_v<typename Result::value_type, bool>)
       return is_sum_of_two<S>(static_cast<const typename S::right_type*>(nullptr));
     else
       return false;
@@ -578,8 +580,8 @@ struct AddStatement {
     using New = detail::NewCsr<std::remove_cvref_t<decltype(result)>>;
     New made(result.extents());
     const Kokkos::Cuda space;
-    SparseSum<Compute, std::remove_const_t<decltype(b)>, std::remove_const_t<decltype(c)>, typename New::View> sum(
-        space, b, c, shared_workspace());
+    SparseSum<Compute, std::remove_const_t<decltype(b)>, std::remove_const_t<decltype(c)>, typename New::View>
+        sum(space, b, c, shared_workspace());
     const std::int64_t nonzeros = sum.count(made.positions());
     sum.fill(made.make_room(nonzeros), Term<Left>::template coefficient<Compute>(statement.right().left),
              Term<Right>::template coefficient<Compute>(statement.right().right));

@@ -70,8 +70,8 @@ __device__ __forceinline__ T shuffle_xor(T x, int mask) {
     return __shfl_xor_sync(all_lanes, x, mask);
 }
 
-/// The sum of `x` over groups of `lanes` neighbouring lanes, a power of two, in each of them. All lanes of the
-/// warp call it.
+/// The sum of `x` over groups of `lanes` neighbouring lanes, a power of two, in each of them. All lanes of
+/// the warp call it.
 template <class T>
 __device__ __forceinline__ T group_sum(T x, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2) x = plus(x, shuffle_xor(x, step));
@@ -100,7 +100,9 @@ struct alignas(sizeof(T) * Count) Pack {
 
 /// The widest pack of T that one instruction loads.
 template <class T>
-inline constexpr int widest_pack = sizeof(T) >= 16 ? 1 : sizeof(T) <= 2 ? 8 : 16 / static_cast<int>(sizeof(T));
+inline constexpr int widest_pack = sizeof(T) >= 16  ? 1
+                                   : sizeof(T) <= 2 ? 8
+                                                    : 16 / static_cast<int>(sizeof(T));
 
 /// Whether an array may be read as one of T, which is wider than its elements.
 template <class T>
@@ -197,9 +199,8 @@ class ParentFinder {
     return distance < far ? static_cast<int>(distance > -far ? distance : -far) : far;
   }
   __device__ std::int64_t search(std::int64_t from, std::int64_t q) const {
-    return warp_partition_point(from, parents_, [&](std::int64_t p) {
-      return static_cast<std::int64_t>(positions_[p + 1]) <= q;
-    });
+    return warp_partition_point(
+        from, parents_, [&](std::int64_t p) { return static_cast<std::int64_t>(positions_[p + 1]) <= q; });
   }
 
   const Position* positions_;

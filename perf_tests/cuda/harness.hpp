@@ -110,8 +110,8 @@ class CsrMaker {
     std::vector<Value> values(coordinates_.size());
     for (auto& value : values) value = static_cast<Value>(0.5 + static_cast<double>(draw()) / 4294967296.0);
     auto& self = const_cast<CsrMaker&>(*this);
-    return wrap<Csr, Host>(trusted, extents_, static_cast<std::int64_t>(values.size()), self.positions_.data(),
-                           self.coordinates_.data(), values.data())
+    return wrap<Csr, Host>(trusted, extents_, static_cast<std::int64_t>(values.size()),
+                           self.positions_.data(), self.coordinates_.data(), values.data())
         .template copy_to<Cuda>();
   }
 

@@ -5,8 +5,9 @@
 ///     perf_cuda --benchmark_repetitions=7 --benchmark_enable_random_interleaving=true
 ///               --benchmark_out=cuda.json --benchmark_out_format=json
 ///
-/// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on an
-/// H200). SPOROS_PERF names the families to measure: spmv,sddmm,mttkrp,spgemm,sum; all where it is not set.
+/// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on
+/// an H200). SPOROS_PERF names the families to measure: spmv,sddmm,mttkrp,spgemm,sum; all where it is not
+/// set.
 #include <sys/utsname.h>
 
 #include "harness.hpp"

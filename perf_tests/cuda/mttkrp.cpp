@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp.cpp
-/// MTTKRP in float, R = 16, of a 12092 x 9184 x 28818 tensor with 10^7 nonzeros, uniform and skewed: each mode from
-/// coordinates in one order, from coordinates and from fibers sorted by the mode.
+/// MTTKRP in float, R = 16, of a 12092 x 9184 x 28818 tensor with 10^7 nonzeros, uniform and skewed: each
+/// mode from coordinates in one order, from coordinates and from fibers sorted by the mode.
 #include <cmath>
 
 #include "harness.hpp"
@@ -36,7 +36,8 @@ using Matrix = Tensor<float, DenseMatrix<>, Cuda>;
 Matrix factor(std::int64_t rows, unsigned seed) {
   Tensor<float, DenseMatrix<>> out({rows, rank});
   std::mt19937 draw(seed);
-  for (std::int64_t at = 0; at < out.nnz(); ++at) out.values()(at) = static_cast<float>(draw() >> 8) * 0x1p-24F;
+  for (std::int64_t at = 0; at < out.nnz(); ++at)
+    out.values()(at) = static_cast<float>(draw() >> 8) * 0x1p-24F;
   return out.copy_to<Cuda>();
 }
 
@@ -56,7 +57,8 @@ void add_mode(const std::string& name, const Tensor<float, F, Cuda>& t) {
   const Matrix factors[3] = {factor(extents[0], 1), factor(extents[1], 2), factor(extents[2], 3)};
   const Matrix m({extents[Mode], rank});
   const std::string full = "mttkrp/" + name + "/mode" + std::to_string(Mode);
-  add(full,
+  add(
+      full,
       [=](benchmark::State& state) {
         measure(state, 5, [&] { multiply<Mode>(m, t, factors); });
         state.counters["nonzeros"] = static_cast<double>(t.nnz());

@@ -27,36 +27,47 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
   const auto d_by_rows = dense<Value, RowMajor>(inner, b.extent(1), 2);
   const Tensor<Value, Csr, Cuda> a(b.extents());
   const auto peer = b.clone();
-  const std::string tail = "/" + matrix + "/K" + std::to_string(inner) + "/" + std::string(value_name<Value>());
+  const std::string tail =
+      "/" + matrix + "/K" + std::to_string(inner) + "/" + std::string(value_name<Value>());
   const auto flops = [=](benchmark::State& state) {
     state.counters["flops"] = benchmark::Counter(2.0 * static_cast<double>(b.nnz() * inner),
                                                  benchmark::Counter::kIsIterationInvariantRate);
   };
   const auto result = make_array<Value, cuda::Memory>("result", b.nnz());
-  add("sddmm/sporos" + tail,
+  add(
+      "sddmm/sporos" + tail,
       [=](benchmark::State& state) {
         const cuda::SddmmArguments<Value, Value, std::int32_t, std::int32_t> arguments{
-            b.extent(0),       b.nnz(), inner, b.template level<1>().positions.data(),
-            b.template level<1>().coordinates.data(), b.values().data(), c.values().data(), d.values().data(),
+            b.extent(0),
+            b.nnz(),
+            inner,
+            b.template level<1>().positions.data(),
+            b.template level<1>().coordinates.data(),
+            b.values().data(),
+            c.values().data(),
+            d.values().data(),
             result.data()};
         measure(state, 5, [&] { cuda::sddmm<Value>(Kokkos::Cuda(), arguments); });
         flops(state);
       },
       10);
-  add("sddmm/sporos_statement" + tail,
+  add(
+      "sddmm/sporos_statement" + tail,
       [=](benchmark::State& state) {
         measure(state, 5, [&] { a(i, j) = b(i, j) * c(i, k) * d(k, j); });
         flops(state);
       },
       10);
-  add("sddmm/sporos_statement_rowmajor_D" + tail,
+  add(
+      "sddmm/sporos_statement_rowmajor_D" + tail,
       [=](benchmark::State& state) {
         measure(state, 5, [&] { a(i, j) = b(i, j) * c(i, k) * d_by_rows(k, j); });
         flops(state);
       },
       10);
   for (const bool by_columns : {true, false})
-    add("sddmm/cusparse" + std::string(by_columns ? "" : "_rowmajor_D") + tail,
+    add(
+        "sddmm/cusparse" + std::string(by_columns ? "" : "_rowmajor_D") + tail,
         [=](benchmark::State& state) {
           const Value one{1};
           const Value zero{0};
@@ -67,8 +78,8 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
                                     CUSPARSE_ORDER_ROW),
                 "cusparseCreateDnMat");
           check(cusparseCreateDnMat(&right, inner, b.extent(1), by_columns ? inner : b.extent(1),
-                                    by_columns ? d.values().data() : d_by_rows.values().data(), data_type<Value>,
-                                    by_columns ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
+                                    by_columns ? d.values().data() : d_by_rows.values().data(),
+                                    data_type<Value>, by_columns ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
                 "cusparseCreateDnMat");
           const auto operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
           std::size_t size = 0;

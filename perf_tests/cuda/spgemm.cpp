@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm.cpp
-/// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, time with memory fetched for each
-/// product, and the memory beside A and the result (`workspace_bytes`).
+/// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, time with memory fetched for
+/// each product, and the memory beside A and the result (`workspace_bytes`).
 #include "harness.hpp"
 
 namespace sporos::perf {
@@ -37,9 +37,10 @@ class Peer {
     const auto left = describe(a_);
     const auto right = describe(a_);
     cusparseSpMatDescr_t product = nullptr;
-    check(cusparseCreateCsr(&product, rows, a_.extent(1), 0, positions_.data(), nullptr, nullptr,
-                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
-          "cusparseCreateCsr");
+    check(
+        cusparseCreateCsr(&product, rows, a_.extent(1), 0, positions_.data(), nullptr, nullptr,
+                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
+        "cusparseCreateCsr");
     cusparseSpGEMMDescr_t plan = nullptr;
     check(cusparseSpGEMM_createDescr(&plan), "cusparseSpGEMM_createDescr");
     const Value one{1};
@@ -60,8 +61,8 @@ class Peer {
             "cusparseSpGEMM_estimateMemory");
       fit(buffers_[2], size3);
       check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, 0.2F, &size3, buffers_[2].data(),
-                                          &size),
+                                          data_type<Value>, algorithm_, plan, 0.2F, &size3,
+                                          buffers_[2].data(), &size),
             "cusparseSpGEMM_estimateMemory");
     } else {
       check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
@@ -80,8 +81,8 @@ class Peer {
     fit(values_, nonzeros);
     check(cusparseCsrSetPointers(product, positions_.data(), coordinates_.data(), values_.data()),
           "cusparseCsrSetPointers");
-    check(cusparseSpGEMM_copy(cusparse(), operation, operation, &one, left, right, &zero, product, data_type<Value>,
-                              algorithm_, plan),
+    check(cusparseSpGEMM_copy(cusparse(), operation, operation, &one, left, right, &zero, product,
+                              data_type<Value>, algorithm_, plan),
           "cusparseSpGEMM_copy");
     cusparseSpGEMM_destroyDescr(plan);
     cusparseDestroySpMat(left);
@@ -121,7 +122,8 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
       c.coordinates = make_array<std::int32_t, cuda::Memory>("coordinates", nonzeros);
       c.values = make_array<Value, cuda::Memory>("values", nonzeros);
     }
-    product.fill(View{view.rows, view.columns, nonzeros, c.positions.data(), c.coordinates.data(), c.values.data()});
+    product.fill(
+        View{view.rows, view.columns, nonzeros, c.positions.data(), c.coordinates.data(), c.values.data()});
     return product.products();
   };
   struct Kept {
@@ -129,19 +131,21 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
     Array<std::int32_t, cuda::Memory> coordinates;
     Array<Value, cuda::Memory> values;
   };
-  add("spgemm/sporos" + tail,
+  add(
+      "spgemm/sporos" + tail,
       [=](benchmark::State& state) {
         Kept c{make_array<std::int32_t, cuda::Memory>("positions", a.extent(0) + 1), {}, {}};
         std::int64_t products = 0;
         measure(state, 1, [&] { products = multiply(c); });
-        state.counters["products_per_second"] = benchmark::Counter(
-            static_cast<double>(products), benchmark::Counter::kIsIterationInvariantRate);
+        state.counters["products_per_second"] =
+            benchmark::Counter(static_cast<double>(products), benchmark::Counter::kIsIterationInvariantRate);
         state.counters["nonzeros"] = static_cast<double>(c.values.extent(0));
         state.counters["workspace_bytes"] = static_cast<double>(workspace->size());
         workspace->release();
       },
       5);
-  add("spgemm/sporos_statement_fresh_memory" + tail,
+  add(
+      "spgemm/sporos_statement_fresh_memory" + tail,
       [=](benchmark::State& state) {
         DeviceCsr<Value> c(a.extents());
         measure(state, 1, [&] {
@@ -155,7 +159,8 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
        {std::pair("cusparse_alg1", CUSPARSE_SPGEMM_ALG1), std::pair("cusparse_alg2", CUSPARSE_SPGEMM_ALG2),
         std::pair("cusparse_alg3", CUSPARSE_SPGEMM_ALG3)})
     for (const bool fresh : {false, true})
-      add("spgemm/" + std::string(name) + (fresh ? "_fresh_memory" : "") + tail,
+      add(
+          "spgemm/" + std::string(name) + (fresh ? "_fresh_memory" : "") + tail,
           [=, algorithm = algorithm](benchmark::State& state) {
             try {
               Peer<Value> peer(a, algorithm);

@@ -13,7 +13,8 @@ template <class Value>
 void add_matrix(const std::string& matrix, const CsrMaker& maker) {
   const auto a = maker.make<Value>();
   Tensor<Value, DenseVector> host_x({a.extent(1)});
-  for (std::int64_t at = 0; at < host_x.nnz(); ++at) host_x.values()(at) = static_cast<Value>(1 + at % 13) / 13;
+  for (std::int64_t at = 0; at < host_x.nnz(); ++at)
+    host_x.values()(at) = static_cast<Value>(1 + at % 13) / 13;
   const auto x = host_x.template copy_to<Cuda>();
   const Tensor<Value, DenseVector, Cuda> y({a.extent(0)});
   const Tensor<Value, DenseVector, Cuda> peer_y({a.extent(0)});
@@ -34,40 +35,44 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
                                               a.values().data(),
                                               x.values().data(),
                                               y.values().data()};
-          const auto plan =
-              make_array<cuda::SpmvTileStart, cuda::Memory>("plan", cuda::spmv_tiles(a.extent(0), a.nnz()) + 1);
+          const auto plan = make_array<cuda::SpmvTileStart, cuda::Memory>(
+              "plan", cuda::spmv_tiles(a.extent(0), a.nnz()) + 1);
           cuda::plan_spmv(Kokkos::Cuda(), arguments, a.nnz(), plan.data());
           measure(state, 20, [&] {
-            cuda::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(), cuda::shared_workspace<cuda::SpmvWorkspace>(),
-                              planned ? plan.data() : nullptr);
+            cuda::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(),
+                              cuda::shared_workspace<cuda::SpmvWorkspace>(), planned ? plan.data() : nullptr);
           });
           count(state);
         },
         10);
-  add("spmv/sporos_statement" + tail,
+  add(
+      "spmv/sporos_statement" + tail,
       [=](benchmark::State& state) {
         measure(state, 20, [&] { y(i) = a(i, j) * x(j); });
         count(state);
       },
       10);
-  for (const auto& [name, algorithm] :
-       {std::pair("cusparse_alg1", CUSPARSE_SPMV_CSR_ALG1), std::pair("cusparse_alg2", CUSPARSE_SPMV_CSR_ALG2)})
-    add("spmv/" + std::string(name) + tail,
+  for (const auto& [name, algorithm] : {std::pair("cusparse_alg1", CUSPARSE_SPMV_CSR_ALG1),
+                                        std::pair("cusparse_alg2", CUSPARSE_SPMV_CSR_ALG2)})
+    add(
+        "spmv/" + std::string(name) + tail,
         [=, algorithm = algorithm](benchmark::State& state) {
           const Value one{1};
           const Value zero{0};
           const auto matrix_of = describe(a);
           cusparseDnVecDescr_t in = nullptr;
           cusparseDnVecDescr_t out = nullptr;
-          check(cusparseCreateDnVec(&in, x.nnz(), x.values().data(), data_type<Value>), "cusparseCreateDnVec");
-          check(cusparseCreateDnVec(&out, y.nnz(), peer_y.values().data(), data_type<Value>), "cusparseCreateDnVec");
+          check(cusparseCreateDnVec(&in, x.nnz(), x.values().data(), data_type<Value>),
+                "cusparseCreateDnVec");
+          check(cusparseCreateDnVec(&out, y.nnz(), peer_y.values().data(), data_type<Value>),
+                "cusparseCreateDnVec");
           std::size_t size = 0;
-          check(cusparseSpMV_bufferSize(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in, &zero,
-                                        out, data_type<Value>, algorithm, &size),
+          check(cusparseSpMV_bufferSize(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in,
+                                        &zero, out, data_type<Value>, algorithm, &size),
                 "cusparseSpMV_bufferSize");
           const Array<char, cuda::Memory> buffer("buffer", size);
-          check(cusparseSpMV_preprocess(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in, &zero,
-                                        out, data_type<Value>, algorithm, buffer.data()),
+          check(cusparseSpMV_preprocess(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in,
+                                        &zero, out, data_type<Value>, algorithm, buffer.data()),
                 "cusparseSpMV_preprocess");
           measure(state, 20, [&] {
             check(cusparseSpMV(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in, &zero, out,

@@ -10,26 +10,28 @@ namespace {
 inline auto geam_size(cusparseHandle_t h, int m, int n, const double* x, cusparseMatDescr_t d, const auto& a,
                       const auto& b, const double* y, auto& c, std::size_t* size) {
   return cusparseDcsrgeam2_bufferSizeExt(h, m, n, x, d, static_cast<int>(a.nonzeros), a.values, a.positions,
-                                         a.coordinates, y, d, static_cast<int>(b.nonzeros), b.values, b.positions,
-                                         b.coordinates, d, c.values, c.positions, c.coordinates, size);
+                                         a.coordinates, y, d, static_cast<int>(b.nonzeros), b.values,
+                                         b.positions, b.coordinates, d, c.values, c.positions, c.coordinates,
+                                         size);
 }
 inline auto geam_size(cusparseHandle_t h, int m, int n, const float* x, cusparseMatDescr_t d, const auto& a,
                       const auto& b, const float* y, auto& c, std::size_t* size) {
   return cusparseScsrgeam2_bufferSizeExt(h, m, n, x, d, static_cast<int>(a.nonzeros), a.values, a.positions,
-                                         a.coordinates, y, d, static_cast<int>(b.nonzeros), b.values, b.positions,
-                                         b.coordinates, d, c.values, c.positions, c.coordinates, size);
+                                         a.coordinates, y, d, static_cast<int>(b.nonzeros), b.values,
+                                         b.positions, b.coordinates, d, c.values, c.positions, c.coordinates,
+                                         size);
 }
 inline auto geam(cusparseHandle_t h, int m, int n, const double* x, cusparseMatDescr_t d, const auto& a,
                  const auto& b, const double* y, auto& c, void* buffer) {
-  return cusparseDcsrgeam2(h, m, n, x, d, static_cast<int>(a.nonzeros), a.values, a.positions, a.coordinates, y, d,
-                           static_cast<int>(b.nonzeros), b.values, b.positions, b.coordinates, d, c.values,
-                           c.positions, c.coordinates, buffer);
+  return cusparseDcsrgeam2(h, m, n, x, d, static_cast<int>(a.nonzeros), a.values, a.positions, a.coordinates,
+                           y, d, static_cast<int>(b.nonzeros), b.values, b.positions, b.coordinates, d,
+                           c.values, c.positions, c.coordinates, buffer);
 }
 inline auto geam(cusparseHandle_t h, int m, int n, const float* x, cusparseMatDescr_t d, const auto& a,
                  const auto& b, const float* y, auto& c, void* buffer) {
-  return cusparseScsrgeam2(h, m, n, x, d, static_cast<int>(a.nonzeros), a.values, a.positions, a.coordinates, y, d,
-                           static_cast<int>(b.nonzeros), b.values, b.positions, b.coordinates, d, c.values,
-                           c.positions, c.coordinates, buffer);
+  return cusparseScsrgeam2(h, m, n, x, d, static_cast<int>(a.nonzeros), a.values, a.positions, a.coordinates,
+                           y, d, static_cast<int>(b.nonzeros), b.values, b.positions, b.coordinates, d,
+                           c.values, c.positions, c.coordinates, buffer);
 }
 
 template <class Value>
@@ -55,7 +57,8 @@ void add_pair(const std::string& matrices, const CsrMaker& left, const CsrMaker&
              Value{1}, Value{1});
     return nonzeros;
   };
-  add("sum/sporos" + tail,
+  add(
+      "sum/sporos" + tail,
       [=](benchmark::State& state) {
         std::int64_t nonzeros = 0;
         measure(state, 5, [&] { nonzeros = run(); });
@@ -63,15 +66,16 @@ void add_pair(const std::string& matrices, const CsrMaker& left, const CsrMaker&
         state.counters["workspace_bytes"] = static_cast<double>(workspace->size());
       },
       10);
-  add("sum/cusparse_csrgeam2" + tail,
+  add(
+      "sum/cusparse_csrgeam2" + tail,
       [=](benchmark::State& state) {
         cusparseMatDescr_t general = nullptr;
         check(cusparseCreateMatDescr(&general), "cusparseCreateMatDescr");
         const Value one{1};
         const int rows = static_cast<int>(a.extent(0));
         const int columns = static_cast<int>(a.extent(1));
-        View c{a_view.rows,           a_view.columns,          most, peer_positions.data(), peer_coordinates.data(),
-               peer_values.data()};
+        View c{a_view.rows,           a_view.columns,          most,
+               peer_positions.data(), peer_coordinates.data(), peer_values.data()};
         std::size_t size = 0;
         check(geam_size(cusparse(), rows, columns, &one, general, a_view, b_view, &one, c, &size),
               "csrgeam2_bufferSizeExt");
@@ -83,14 +87,13 @@ void add_pair(const std::string& matrices, const CsrMaker& left, const CsrMaker&
                                      b_view.positions, b_view.coordinates, general, c.positions, &nonzeros,
                                      buffer.data()),
                 "cusparseXcsrgeam2Nnz");
-          check(geam(cusparse(), rows, columns, &one, general, a_view, b_view, &one, c, buffer.data()), "csrgeam2");
+          check(geam(cusparse(), rows, columns, &one, general, a_view, b_view, &one, c, buffer.data()),
+                "csrgeam2");
         });
         state.counters["nonzeros"] = nonzeros;
         state.counters["workspace_bytes"] = static_cast<double>(size);
         const auto mine = static_cast<std::size_t>(run());
-        const auto head = [&](const auto& array) {
-          return Array<Value, cuda::Memory>(array.data(), mine);
-        };
+        const auto head = [&](const auto& array) { return Array<Value, cuda::Memory>(array.data(), mine); };
         state.counters["difference"] =
             mine == static_cast<std::size_t>(nonzeros) ? difference(head(values), head(peer_values)) : 1e300;
         cusparseDestroyMatDescr(general);

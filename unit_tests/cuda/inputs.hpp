@@ -36,8 +36,7 @@ Entries<Value, 2> entries_with_a_long_row(const Extents<2>& extents, std::int64_
   for (std::int64_t at = 0; at < count; ++at)
     out.set(at, {base.coordinates[0](at), base.coordinates[1](at)}, base.values(at));
   for (std::int64_t at = 0; at < in_row; ++at)
-    out.set(count + at,
-            {heavy, static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(extents[1]))},
+    out.set(count + at, {heavy, static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(extents[1]))},
             static_cast<Value>(static_cast<int>(1 + draw() % 3)));
   return out;
 }
@@ -54,8 +53,7 @@ Tensor<Value, F> filled(const Extents<F::order>& extents, unsigned seed) {
 template <class T, class U>
 void expect_equal_arrays(const T& host, const U& device, const char* what) {
   ASSERT_EQ(host.extent(0), device.extent(0)) << what;
-  for (std::size_t at = 0; at < host.extent(0); ++at)
-    ASSERT_EQ(host(at), device(at)) << what << " at " << at;
+  for (std::size_t at = 0; at < host.extent(0); ++at) ASSERT_EQ(host(at), device(at)) << what << " at " << at;
 }
 
 /// Levels and values are equal, bit by bit.

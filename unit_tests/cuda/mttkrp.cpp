@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp.cpp
-/// The MTTKRP kernel against the host's loop nest: formats, modes, ranks, value types; and SpMM, which is MTTKRP of
-/// a matrix.
+/// The MTTKRP kernel against the host's loop nest: formats, modes, ranks, value types; and SpMM, which is
+/// MTTKRP of a matrix.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -38,7 +38,8 @@ TEST(CudaSpgemm, EqualsTheHostsInEveryBinOfRows) {
   Entries<double, 2> left({400, 3000}, 400 * 399 / 2);
   std::int64_t at = 0;
   for (std::int64_t row = 0; row < 400; ++row)
-    for (std::int64_t e = 0; e < row; ++e) left.set(at++, {row, (row * 7 + e * 11) % 3000}, double(1 + e % 3));
+    for (std::int64_t e = 0; e < row; ++e)
+      left.set(at++, {row, (row * 7 + e * 11) % 3000}, double(1 + e % 3));
   expect_product_equals_host<Narrow>(left, random_entries<double, 2>({3000, 9001}, 60000, 3));
 }
 TEST(CudaSpgemm, EqualsTheHostsWhereARowExceedsSharedMemory) {
@@ -46,16 +47,19 @@ TEST(CudaSpgemm, EqualsTheHostsWhereARowExceedsSharedMemory) {
   expect_product_equals_host<Narrow>(left, random_entries<float, 2>({3001, 70001}, 90000, 5));
 }
 TEST(CudaSpgemm, EqualsTheHostsForOtherIndexAndValueTypes) {
-  expect_product_equals_host<CSR<std::int64_t, std::int64_t>>(random_entries<std::int64_t, 2>({301, 203}, 3000, 6),
-                                                              random_entries<std::int64_t, 2>({203, 401}, 3000, 7));
+  expect_product_equals_host<CSR<std::int64_t, std::int64_t>>(
+      random_entries<std::int64_t, 2>({301, 203}, 3000, 6),
+      random_entries<std::int64_t, 2>({203, 401}, 3000, 7));
   expect_product_equals_host<CSR<>>(random_entries<Kokkos::complex<double>, 2>({301, 203}, 3000, 8),
                                     random_entries<Kokkos::complex<double>, 2>({203, 401}, 3000, 9));
   expect_product_equals_host<CSR<>>(random_entries<float, 2>({301, 203}, 3000, 8),
                                     random_entries<float, 2>({203, 401}, 3000, 9));
 }
 TEST(CudaSpgemm, IsEmptyWhereAFactorIs) {
-  expect_product_equals_host<CSR<>>(Entries<double, 2>({301, 203}, 0), random_entries<double, 2>({203, 41}, 300, 1));
-  expect_product_equals_host<CSR<>>(random_entries<double, 2>({203, 41}, 300, 1), Entries<double, 2>({41, 20}, 0));
+  expect_product_equals_host<CSR<>>(Entries<double, 2>({301, 203}, 0),
+                                    random_entries<double, 2>({203, 41}, 300, 1));
+  expect_product_equals_host<CSR<>>(random_entries<double, 2>({203, 41}, 300, 1),
+                                    Entries<double, 2>({41, 20}, 0));
 }
 TEST(CudaSpgemm, MayWriteOneOfItsFactors) {
   const auto entries = random_entries<double, 2>({301, 301}, 3000, 10);
@@ -87,8 +91,9 @@ TEST(CudaSparseSum, EqualsTheHosts) {
                                  random_entries<double, 2>({3001, 2003}, 60000, 2));
   expect_sum_equals_host<CSR<>>(random_entries<float, 2>({101, 203}, 9000, 1),
                                 random_entries<float, 2>({101, 203}, 6000, 2));
-  expect_sum_equals_host<CSR<std::int64_t, std::int64_t>>(random_entries<std::int64_t, 2>({101, 203}, 9000, 1),
-                                                          random_entries<std::int64_t, 2>({101, 203}, 60, 2));
+  expect_sum_equals_host<CSR<std::int64_t, std::int64_t>>(
+      random_entries<std::int64_t, 2>({101, 203}, 9000, 1),
+      random_entries<std::int64_t, 2>({101, 203}, 60, 2));
 }
 TEST(CudaSparseSum, EqualsTheHostsWhereRowsAreEmptyOrLong) {
   expect_sum_equals_host<CSR<>>(entries_with_a_long_row<double>({90001, 4001}, 700, 45000, 3000, 3),
