@@ -175,20 +175,42 @@ void expect_whole(const Entries<Value, Order>& entries) {
                             ": one of each is needed for each entry"));
 }
 
-template <TensorFormat F, HostSpace Space, int Words, TensorValue Value>
+template <TensorFormat F, int Words, TensorValue Value>
+EntriesSource<F, Words, Value> source_of(const Entries<Value, F::order>& entries,
+                                         const Packing<F, Words>& packing) {
+  EntriesSource<F, Words, Value> source{packing, {}, entries.values.data(), entries.size()};
+  for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
+    source.coordinates[mode] = entries.coordinates[mode].data();
+  return source;
+}
+
+/// By way of keys of one word.
+template <TensorFormat F, HostSpace Space, TensorValue Value>
 Tensor<Value, F, Space> assemble_packed(const Entries<Value, F::order>& entries,
                                         const Extents<F::levels>& largest,
                                         const EntriesSurvey<F::order>& seen, Duplicates duplicates) {
-  using Source = EntriesSource<F, Words, Value>;
-  const Packing<F, Words> packing(largest);
-  Source source{packing, {}, entries.values.data(), entries.size()};
-  for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
-    source.coordinates[mode] = entries.coordinates[mode].data();
+  const Packing<F, 1> packing(largest);
+  const auto source = source_of<F, 1>(entries, packing);
   if (seen.sorted)
-    return Builder<Space, F, Source, Words, Value>(source, packing, entries.extents, duplicates, seen.unique)
+    return Builder<Space, F, EntriesSource<F, 1, Value>, 1, Value>(source, packing, entries.extents,
+                                                                   duplicates, seen.unique)
         .build();
-  return sort_and_build<Order{F::levels, false}, F, Space, Words, Value>(source, packing, entries.extents,
-                                                                         duplicates);
+  return sort_and_build<Order{F::levels, false}, F, Space, 1, Value>(source, packing, entries.extents,
+                                                                     duplicates);
+}
+
+/// By way of keys of a word for each level.
+template <TensorFormat F, HostSpace Space, TensorValue Value>
+Tensor<Value, F, Space> assemble_wide(const Entries<Value, F::order>& entries,
+                                      const Extents<F::levels>& largest, Duplicates duplicates) {
+  if constexpr (F::levels > 1) {
+    const Packing<F, F::levels> packing(largest);
+    const auto source = source_of<F, F::levels>(entries, packing);
+    return sort_and_build<Order{F::levels, false}, F, Space, F::levels, Value>(source, packing,
+                                                                               entries.extents, duplicates);
+  } else {
+    throw InternalError("a coordinate of one level does not fit one word");
+  }
 }
 
 /// Throws FormatError where duplicates are to be kept by a format that has no place for them.
@@ -242,12 +264,9 @@ Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
       largest_coordinate[mode] = static_cast<std::int64_t>(seen.largest[mode]);
     }
     const auto largest = detail::largest_of_levels<F>(largest_coordinate);
-    if (detail::Packing<F, 1>::fits_one_word(largest))
-      return detail::assemble_packed<F, Space, 1>(entries, largest, seen, duplicates);
-    if constexpr (F::levels > 1)
-      return detail::assemble_packed<F, Space, F::levels>(entries, largest, seen, duplicates);
-    else
-      throw InternalError("a coordinate of one level does not fit one word");
+    return detail::Packing<F, 1>::fits_one_word(largest)
+               ? detail::assemble_packed<F, Space>(entries, largest, seen, duplicates)
+               : detail::assemble_wide<F, Space>(entries, largest, duplicates);
   }
 }
 

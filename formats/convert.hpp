@@ -140,7 +140,7 @@ Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
     const auto of_levels = detail::largest_of_levels<To>(largest);
     if (detail::Packing<To, 1>::fits_one_word(of_levels))
       return detail::convert_packed<To>(t, of_levels, duplicates);
-    return assemble<To, Space>(entries(t), duplicates);
+    return detail::assemble_wide<To, Space>(entries(t), of_levels, duplicates);
   }
 }
 

@@ -130,7 +130,7 @@ struct SpyLayout {
     for (int across = 1; across <= panels; ++across) {
       const int down = (panels + across - 1) / across;
       const double fits = pixels / std::max(across * width, down * height);
-      if (fits <= scale) continue;
+      if (fits < scale) continue;  // of equal ones the widest
       scale = fits;
       panel_columns = across;
       panel_rows = down;
