@@ -24,6 +24,18 @@ namespace sporos {
 template <class TensorType, char... Names>
 class Access;
 
+template <TensorValue Value, TensorFormat F, ExecutionSpace Space>
+class Tensor;
+
+template <class T>
+inline constexpr bool is_tensor_v = false;
+template <class Value, class F, class Space>
+inline constexpr bool is_tensor_v<Tensor<Value, F, Space>> = true;
+
+/// Any Tensor<Value, Format, Space>.
+template <class T>
+concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
+
 namespace detail {
 
 /// The levels' views behind one another: what std::tuple is, but usable in device code.
@@ -54,6 +66,15 @@ struct LevelsOf<F, std::index_sequence<K...>> {
 };
 template <class F>
 using levels_of = LevelsOf<F, std::make_index_sequence<static_cast<std::size_t>(F::levels)>>;
+
+/// What handles to one tensor share.
+template <class Value, class F, class MemorySpace>
+struct Components {
+  Extents<F::order> extents{};
+  typename levels_of<F>::template storage<MemorySpace> levels;
+  Array<Value, MemorySpace> values;
+  std::shared_ptr<const void> owner;  ///< what keeps foreign memory alive, where the arrays do not
+};
 
 }  // namespace detail
 
@@ -119,6 +140,17 @@ class Tensor {
       : components_(std::make_shared<Components>(
             Components{extents, std::move(levels), std::move(values), std::move(owner)})) {}
 
+  /// A tensor of another type is converted by name.
+  template <AnyTensor Other>
+    requires(!std::is_same_v<Other, Tensor>)
+  Tensor& operator=(const Other&) {
+    static_assert(
+        std::is_same_v<Other, Tensor>,
+        "the tensors differ in format, values or space: write A = convert<CSR<>>(B) for another format, "
+        "A = convert<CSR<>, double>(B) for other values, A = B.copy_to<Space>() for another space");
+    return *this;
+  }
+
   const Extents<order>& extents() const { return components_->extents; }
   std::int64_t extent(int mode) const { return components_->extents.at(static_cast<std::size_t>(mode)); }
 
@@ -178,11 +210,12 @@ class Tensor {
     return {extents(), std::move(levels), copy_array<memory>(components_->values)};
   }
 
-  /// The tensor in another space: the same components where the memory is the same, else a copy of them.
+  /// The tensor in another space: where the memory is the same, a handle to the same components; else a copy
+  /// of them.
   template <ExecutionSpace Other>
   Tensor<Value, F, Other> move_to() const {
     if constexpr (std::is_same_v<typename Other::memory_space, memory_space>)
-      return {extents(), components_->levels, components_->values, components_->owner};
+      return Tensor<Value, F, Other>(components_);
     else
       return copy_to<Other>();
   }
@@ -203,12 +236,11 @@ class Tensor {
   }
 
  private:
-  struct Components {
-    Extents<order> extents{};
-    level_storage levels;
-    Array<Value, memory_space> values;
-    std::shared_ptr<const void> owner;
-  };
+  using Components = detail::Components<Value, F, memory_space>;
+  template <TensorValue, TensorFormat, ExecutionSpace>
+  friend class Tensor;
+
+  explicit Tensor(std::shared_ptr<Components> components) : components_(std::move(components)) {}
 
   template <std::size_t... K>
   std::int64_t make_empty_levels(std::index_sequence<K...>) {
@@ -235,14 +267,5 @@ class Tensor {
 
   std::shared_ptr<Components> components_;
 };
-
-template <class T>
-inline constexpr bool is_tensor_v = false;
-template <class Value, class F, class Space>
-inline constexpr bool is_tensor_v<Tensor<Value, F, Space>> = true;
-
-/// Any Tensor<Value, Format, Space>.
-template <class T>
-concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
 
 }  // namespace sporos

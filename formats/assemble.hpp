@@ -17,6 +17,7 @@
 #include "build_rows.hpp"
 #include "chunks.hpp"
 #include "duplicates.hpp"
+#include "format_name.hpp"
 #include "keys.hpp"
 #include "radix_sort.hpp"
 
@@ -217,7 +218,7 @@ Tensor<Value, F, Space> assemble_wide(const Entries<Value, F::order>& entries,
 template <TensorFormat F>
 void expect_place_for(Duplicates duplicates) {
   if (duplicates == Duplicates::keep && !Structure<F>::keeps_duplicates)
-    throw FormatError(text("format ", F::str(),
+    throw FormatError(text("format ", format_name<F>(),
                            " stores each coordinate once and cannot keep duplicates: choose "
                            "another policy, or a format that is not unique, such as COO<2, ModeOrder<0, 1>, "
                            "std::int64_t, std::int32_t, false>"));

@@ -17,6 +17,7 @@
 #include "../core/value.hpp"
 #include "chunks.hpp"
 #include "duplicates.hpp"
+#include "format_name.hpp"
 #include "keys.hpp"
 #include "level_writer.hpp"
 #include "structure.hpp"
@@ -236,7 +237,7 @@ class Builder {
     constexpr auto k = static_cast<std::size_t>(K);
     const std::int64_t touched = K == 0 ? 1 : totals_[K == 0 ? 0 : k - 1];
     if (totals_[k] == parents && touched == parents) return;
-    throw FormatError(text("level ", K, " of format ", F::str(),
+    throw FormatError(text("level ", K, " of format ", format_name<F>(),
                            " holds exactly one coordinate below each of its ", parents,
                            " parents; the entries have ", totals_[k], " coordinates below ", touched,
                            " of them: make the level Compressed"));

@@ -15,6 +15,7 @@
 #include "../core/error.hpp"
 #include "../core/tensor.hpp"
 #include "chunks.hpp"
+#include "format_name.hpp"
 #include "structure.hpp"
 #include "value_cast.hpp"
 #include "walk.hpp"
@@ -57,7 +58,7 @@ class Validation {
       (check_order<static_cast<int>(K)>(), ...);
     }(std::make_index_sequence<level_count>{});
     if (t_.nnz() != positions_[level_count])
-      throw FormatError(text("the values are ", t_.nnz(), ", but the levels of ", F::str(), " have ",
+      throw FormatError(text("the values are ", t_.nnz(), ", but the levels of ", format_name<F>(), " have ",
                              positions_[level_count], " positions: there is one value for each"));
     if constexpr (F::is_blocked) check_rim();
   }

@@ -17,6 +17,7 @@
 #include "../core/array.hpp"
 #include "../core/error.hpp"
 #include "../core/tensor.hpp"
+#include "format_name.hpp"
 #include "named.hpp"
 #include "structure.hpp"
 #include "validate.hpp"
@@ -94,8 +95,8 @@ class Wrapping {
       array = std::decay_t<decltype(array)>(pointer, static_cast<std::size_t>(length));
     });
     if (count >= 0 && count != found)
-      throw FormatError(text("the arrays given to wrap describe ", found, " values in format ", F::str(),
-                             ", but ", count,
+      throw FormatError(text("the arrays given to wrap describe ", found, " values in format ",
+                             format_name<F>(), ", but ", count,
                              " were announced: the last of the positions must be their number"));
     return {extents_, std::move(levels_),
             Array<Value, memory_space>(std::get<std::tuple_size_v<Pointers> - 1>(pointers),
