@@ -26,9 +26,10 @@ namespace sporos::detail {
 /// What a DiagonalProduct takes on at most.
 struct DiagonalLimits {
   static constexpr std::int64_t fewest_rows = 6;
-  static constexpr std::int64_t columns = 128;    ///< of a row of A
-  static constexpr std::int64_t products = 2048;  ///< of a row of the product
-  static constexpr std::int64_t overhang = 8;     ///< shifts that one part of B serves
+  static constexpr std::int64_t columns = 128;                   ///< of a row of A
+  static constexpr std::int64_t products = 2048;                 ///< of a row of the product
+  static constexpr std::int64_t overhang = 8;                    ///< shifts that one part of B serves
+  static constexpr std::int64_t window = std::int64_t{1} << 22;  ///< columns that a row can reach
   /// Rows at once, and from there to the next diagonal: many where all fits the first cache, else few.
   static constexpr std::int64_t rows = 48, stride = rows + overhang;
   static constexpr std::int64_t few_rows = 16, few_stride = few_rows + 2 * overhang;
@@ -49,7 +50,7 @@ struct DiagonalSpace {
   std::uint32_t* begin;     // [products + 1] where an element's pairs begin
   std::uint32_t* a_at;      // [products] where the first factor of a pair stands
   std::uint32_t* b_at;      // [products] where the second does
-  std::uint32_t* slot;      // [columns of B] from column to element
+  std::uint32_t* slot;      // [window] from column to element
   Real* a_values;           // [planes, a_plane]
   Real* b_values;           // [planes, b_plane]
   Real* sums;               // [planes, sums_plane]
@@ -83,7 +84,9 @@ class DiagonalProduct {
       first = std::min(first, static_cast<std::int64_t>(b_.coordinates[q]));
       last = std::max(last, static_cast<std::int64_t>(b_.coordinates[q + length - 1]));
     }
-    if (products > Limits::products || b_.columns > std::numeric_limits<std::int32_t>::max()) return 0;
+    if (products > Limits::products || last - first >= Limits::window ||
+        std::max(b_.rows, b_.columns) > std::numeric_limits<std::int32_t>::max())
+      return 0;
     first_ = first;
     window_ = last - first + 1;
     products_ = products;
@@ -98,26 +101,16 @@ class DiagonalProduct {
     std::int64_t rows, elements;
   };
 
-  /// Multiplies `row` and, of the `rows` that rows_from found, as many as fit.
+  /// Multiplies `row` and the rows behind it, `rows` in all as rows_from found. How many are in the arrays at
+  /// once depends on what was multiplied before; the result does not.
   template <class Value, class Coordinate>
   Done multiply(std::int64_t row, std::int64_t rows, Coordinate* columns, Value* values) {
-    if (!knows(row, std::min(rows, most_rows_))) {
-      lay_out(row, rows);
-      make_program(row);
+    for (std::int64_t done = 0; done < rows;) {
+      const std::int64_t some =
+          multiply_some(row + done, rows - done, columns + done * elements_, values + done * elements_);
+      done += some;
+      first_ += some;
     }
-    rows = std::min(rows, most_rows_);
-    fetch(row, rows);
-    constexpr int lanes = vector_bytes / static_cast<int>(sizeof(Real));
-    std::int64_t r = 0;
-    for (; r + 4 * lanes <= rows; r += 4 * lanes) sum<lanes, 4>(r);
-    for (; r + 2 * lanes <= rows; r += 2 * lanes) sum<lanes, 2>(r);
-    for (; r < rows; r += lanes) sum<lanes, 1>(r);
-    columns_to_rows<Acc>(space_.sums, stride_, Space::sums_plane, rows, elements_, values, elements_);
-    const auto origin = static_cast<Coordinate>(a_.coordinates[a_.begin(row)]);
-    for (std::int64_t q = 0; q < rows; ++q)
-      for (std::int64_t s = 0; s < elements_; ++s)
-        columns[q * elements_ + s] = static_cast<Coordinate>(static_cast<Coordinate>(space_.columns[s]) +
-                                                             static_cast<Coordinate>(origin + q));
     return {rows, elements_};
   }
 
@@ -135,6 +128,30 @@ class DiagonalProduct {
     std::int64_t part;
     std::int64_t delta;  ///< from the part's first row
   };
+
+  /// Multiplies `row` and, of `rows` rows in all, as many as fit.
+  /// @return how many these are
+  template <class Value, class Coordinate>
+  std::int64_t multiply_some(std::int64_t row, std::int64_t rows, Coordinate* columns, Value* values) {
+    if (!knows(row, std::min(rows, most_rows_))) {
+      lay_out(row, rows);
+      make_program(row);
+    }
+    rows = std::min(rows, most_rows_);
+    fetch(row, rows);
+    constexpr int lanes = vector_bytes / static_cast<int>(sizeof(Real));
+    std::int64_t r = 0;
+    for (; r + 4 * lanes <= rows; r += 4 * lanes) sum<lanes, 4>(r);
+    for (; r + 2 * lanes <= rows; r += 2 * lanes) sum<lanes, 2>(r);
+    for (; r < rows; r += lanes) sum<lanes, 1>(r);
+    columns_to_rows<Acc>(space_.sums, stride_, Space::sums_plane, rows, elements_, values, elements_);
+    const auto origin = static_cast<Coordinate>(a_.coordinates[a_.begin(row)]);
+    for (std::int64_t q = 0; q < rows; ++q)
+      for (std::int64_t s = 0; s < elements_; ++s)
+        columns[q * elements_ + s] = static_cast<Coordinate>(static_cast<Coordinate>(space_.columns[s]) +
+                                                             static_cast<Coordinate>(origin + q));
+    return rows;
+  }
 
   /// Whether the program fits the row and rows - 1 behind it.
   bool knows(std::int64_t row, std::int64_t rows) const {

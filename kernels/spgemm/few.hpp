@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "../../core/inline.hpp"
 
@@ -49,7 +50,8 @@ SPOROS_INLINE std::int64_t multiply_few(const typename A::value_type* a,
   Key key[12];
   Acc product[12];
   std::int64_t products = 0;
-  if (brief) {
+  // What is read too much may be any numbers: their product is not formed where it could overflow.
+  if (brief && !std::is_integral_v<Acc>) {
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
       const Acc factor = static_cast<Acc>(a[k]);

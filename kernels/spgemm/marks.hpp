@@ -63,20 +63,22 @@ SPOROS_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 }
 
 #if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
-/// Writes base + the number in each of the lowest bytes, as many as `count`, in steps of a register.
+/// Writes base + the number in each of the lowest bytes, as many as `count`, in steps of a register. With
+/// masks that are all ones, since g++ 12 warns of its own header's undefined registers in the forms without.
 template <class Coordinate>
 SPOROS_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
   if constexpr (sizeof(Coordinate) == 4) {
     const __m512i first = _mm512_set1_epi32(static_cast<int>(base));
     const auto write = [&](int part, __m128i some) {
-      _mm512_storeu_si512(to + 16 * part, _mm512_add_epi32(first, _mm512_cvtepu8_epi32(some)));
+      _mm512_storeu_si512(to + 16 * part,
+                          _mm512_add_epi32(first, _mm512_maskz_cvtepu8_epi32(__mmask16(-1), some)));
     };
-    write(0, _mm512_castsi512_si128(bytes));
+    write(0, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 0));
     if (count <= 16) return;
-    write(1, _mm512_extracti32x4_epi32(bytes, 1));
+    write(1, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 1));
     if (count <= 32) return;
-    write(2, _mm512_extracti32x4_epi32(bytes, 2));
-    write(3, _mm512_extracti32x4_epi32(bytes, 3));
+    write(2, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 2));
+    write(3, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 3));
   } else {
     static_assert(sizeof(Coordinate) == 8);
     const __m512i first = _mm512_set1_epi64(static_cast<long long>(base));
@@ -85,7 +87,7 @@ SPOROS_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count
     std::int64_t at = 0;
     do {
       const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(some + at));
-      _mm512_storeu_si512(to + at, _mm512_add_epi64(first, _mm512_cvtepu8_epi64(eight)));
+      _mm512_storeu_si512(to + at, _mm512_add_epi64(first, _mm512_maskz_cvtepu8_epi64(__mmask8(-1), eight)));
       at += 8;
     } while (at < count);
   }
@@ -121,8 +123,8 @@ SPOROS_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordin
 enum class Marking {
   crowded,  ///< many of every 64: a byte a column. A store waits for nothing, where setting a bit would wait
             ///< for the last one set in the same word
-  even,   ///< some of most 64: a bit a column
-  sparse  ///< most words stay empty: a bit a column, and a byte for each word that is not empty
+  even,     ///< some of most 64: a bit a column
+  sparse    ///< most words stay empty: a bit a column, and a byte for each word that is not empty
 };
 
 /// The columns of a window that were marked. All arrays are zero in between.

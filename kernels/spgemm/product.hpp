@@ -66,8 +66,11 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns) {
   diagonals.begin = carver.take<std::uint32_t>(Limits::products + 1);
   diagonals.a_at = carver.take<std::uint32_t>(Limits::products);
   diagonals.b_at = carver.take<std::uint32_t>(Limits::products);
-  diagonals.slot = carver.take<std::uint32_t>(columns);
-  space.sums_bytes = columns * static_cast<std::int64_t>(sizeof(Packet<Acc, RowSpace<Acc>::most_lanes>));
+  diagonals.slot = carver.take<std::uint32_t>(std::min(columns, Limits::window));
+  using Widest = Packet<Acc, RowSpace<Acc>::most_lanes>;
+  space.sums_bytes =
+      std::max(columns * static_cast<std::int64_t>(sizeof(Acc)),
+               std::min(columns, RowSpace<Acc>::widest_group) * static_cast<std::int64_t>(sizeof(Widest)));
   space.sums = carver.take<std::byte>(space.sums_bytes);
   diagonals.a_values = carver.take<Real>(Diagonals::planes * Diagonals::a_plane);
   diagonals.b_values = carver.take<Real>(Diagonals::planes * Diagonals::b_plane);
@@ -77,11 +80,13 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns) {
 
 /// One product A * B.
 template <class Acc, HostSpace Space, class A, class B, class Value, class Position, class Coordinate>
-class Product {
+class ProductByRows {
  public:
   using Arrays = ProductArrays<Value, Position, Coordinate>;
 
-  Product(const A& a, const B& b) : a_(a), b_(b), block_(rows_in_block(a.rows)) {}
+  /// @param most_reserved  bytes up to which the result is computed in one pass, by what it can take at most
+  ProductByRows(const A& a, const B& b, std::int64_t most_reserved)
+      : a_(a), b_(b), block_(rows_in_block(a.rows)), most_reserved_(most_reserved) {}
 
   Arrays compute() {
     Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
@@ -220,7 +225,7 @@ class Product {
   /// @return false where that much memory cannot be reserved
   bool in_one_pass(Arrays& result) {
     constexpr std::int64_t bytes_each = sizeof(Value) + sizeof(Coordinate);
-    if (bound_ > pool().machine_bytes() / 2 / bytes_each) return false;
+    if (bound_ > most_reserved_ / bytes_each) return false;
     try {
       std::int64_t largest = 0;
       for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
@@ -357,7 +362,7 @@ class Product {
 
   const A& a_;
   const B& b_;
-  const std::int64_t block_;
+  const std::int64_t block_, most_reserved_;
   Position* ends_ = nullptr;
   std::vector<std::int64_t> products_, bounds_;
   std::int64_t work_ = 0, bound_ = 0;
@@ -371,10 +376,13 @@ class Product {
 };
 
 /// A * B by rows.
-/// @tparam Acc  the type in which products are formed and summed
+/// @tparam Acc           the type in which products are formed and summed
+/// @param most_reserved  a result that could take more bytes is computed twice: to be counted, then written
 template <class Acc, HostSpace Space, class Value, class Position, class Coordinate, class A, class B>
-ProductArrays<Value, Position, Coordinate> multiply_rows(const A& a, const B& b) {
-  return Product<Acc, Space, A, B, Value, Position, Coordinate>(a, b).compute();
+ProductArrays<Value, Position, Coordinate> multiply_rows(const A& a, const B& b,
+                                                         std::int64_t most_reserved = Pool::machine_bytes() /
+                                                                                      2) {
+  return ProductByRows<Acc, Space, A, B, Value, Position, Coordinate>(a, b, most_reserved).compute();
 }
 
 }  // namespace sporos::detail

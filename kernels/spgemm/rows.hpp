@@ -31,8 +31,10 @@ inline constexpr std::int64_t row_slack = order_slack + 8;
 template <class Acc>
 struct RowSpace {
   static constexpr int most_lanes = vector_bytes == 64 ? 8 : 4;
+  /// Columns beyond which a packet each would not stay in the caches.
+  static constexpr std::int64_t widest_group = 1 << 14;
 
-  std::byte* sums;  // [columns of B] packets of up to most_lanes numbers
+  std::byte* sums;  // [columns of B] numbers, or [widest_group] packets of up to most_lanes numbers
   Marks marks;      // [columns of B]
   DiagonalSpace<Acc> diagonals;
   std::int64_t clean_sums = 0;   ///< bytes
@@ -190,7 +192,8 @@ class RowProduct {
                                                      values)};
     }
     const int alike = static_cast<int>(std::min<std::int64_t>(similar_a_.same[row] + 1, end - row));
-    if (alike == 1 || reach.window > widest_group) return {1, by_scatter<1>(row, 1, reach, columns, values)};
+    if (alike == 1 || reach.window > RowSpace<Acc>::widest_group)
+      return {1, by_scatter<1>(row, 1, reach, columns, values)};
     if constexpr (RowSpace<Acc>::most_lanes == 8)
       if (alike > 4) {
         const int group = std::min(alike, 8);
@@ -221,9 +224,6 @@ class RowProduct {
   static constexpr std::int64_t most_ahead = 64;  ///< rows of B asked for ahead of time
   /// Bytes of B from which on asking pays: what the caches near a core may not hold.
   static constexpr std::int64_t near_bytes = std::int64_t{256} << 10;
-
-  /// Columns beyond which a packet each would not stay in the caches.
-  static constexpr std::int64_t widest_group = 1 << 14;
 
   const A& a_;
   const B& b_;
