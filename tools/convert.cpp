@@ -3,6 +3,7 @@
 /// `sporos convert IN OUT`: from a file through a format into another file.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <sporos/formats/value_cast.hpp>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,19 @@ FormatName chosen_format(const ConvertOptions& options, const Input& input) {
   return *format;
 }
 
+/// Values that a .smtx file would lose are left out only by who says so.
+void expect_pattern(const ConvertOptions& options, const AnyEntries& any) {
+  std::visit(
+      [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
+        for (std::size_t q = 0; q < entries.values.extent(0); ++q)
+          if (!(entries.values(q) == Value(1)))
+            throw UsageError(text(options.out, ": a .smtx file has no values, but ", options.in, " holds ",
+                                  value_text(entries.values(q)),
+                                  ": give --pattern to leave the values out, or write a .mtx file"));
+      },
+      any);
+}
+
 Outcome convert_file(const ConvertOptions& options) {
   const Input input = read_input(options.in);
   check_output(options.out, input.order());
@@ -71,6 +85,7 @@ Outcome convert_file(const ConvertOptions& options) {
   through.mode_order = parse_modes(options.mode_order);
   through.keep_zeros = format == FormatName::dense && style.layout == MatrixMarketLayout::array;
   const Passage passage = pass_through(format, input.entries, through);
+  if (!style.pattern && io::has_suffix(options.out, ".smtx")) expect_pattern(options, passage.entries);
   const double write_seconds = write_output(options.out, passage.entries, style);
 
   Outcome outcome;

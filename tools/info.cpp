@@ -85,6 +85,11 @@ void tabulate_formats(Report& report, const Input& input) {
   options.take_out = false;
   const auto try_format = [&](FormatName format) {
     const double full = bytes_of_full_levels(format, input.extents());
+    if (!holds_extents(format, input.extents())) {
+      rows.push_back({std::string(to_string(format)), Absent{}, Absent{}, Absent{},
+                      std::string("holds no extents beyond 32 bits")});
+      return;
+    }
     if (full > 0x1p28 && full > 64 * static_cast<double>(input.size())) {
       const Cell bytes = full < 0x1p62 ? Cell(Bytes{static_cast<std::int64_t>(full)}) : Cell(Absent{});
       rows.push_back({std::string(to_string(format)), Absent{}, bytes, Absent{}, std::string("not tried")});

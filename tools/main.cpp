@@ -43,6 +43,10 @@ std::string names_of(const CLI::App& app) {
   return names;
 }
 
+std::string no_such_command(const CLI::App& app, const std::string& word) {
+  return "no such command: " + word + "; expected one of " + names_of(app);
+}
+
 /// What every command takes, at the end of its --help.
 void add_common_options(CLI::App& command, Choice& choice) {
   command.add_flag("--json", choice.json, "One JSON object on standard output, for programs");
@@ -60,12 +64,12 @@ int read_command_line(CLI::App& app, int argc, char** argv) {
     return app.exit(asked, std::cout, std::cerr);
   } catch (const CLI::RequiredError& missing) {
     if (!app.get_subcommands().empty()) return complain(missing.what(), bad_input);
+    if (argc > 1 && argv[1][0] != '-') return complain(no_such_command(app, argv[1]), bad_input);
     return complain("expected a command: " + names_of(app) + "; see " + std::string(program) + " --help",
                     bad_input);
   } catch (const CLI::ExtrasError& unexpected) {
     if (!app.get_subcommands().empty()) return complain(unexpected.what(), bad_input);
-    return complain(std::string("no such command: ") + argv[1] + "; expected one of " + names_of(app),
-                    bad_input);
+    return complain(no_such_command(app, argv[1]), bad_input);
   } catch (const CLI::ParseError& wrong) {
     return complain(wrong.what(), bad_input);
   }

@@ -26,6 +26,9 @@ struct MultiplyOptions {
   bool verify = false;
 };
 
+/// Up to here a double holds every whole number.
+constexpr std::int64_t largest_whole = std::int64_t{1} << 53;
+
 /// Sorted, merged, and of one type of value: double, or complex where an operand is.
 template <class To>
 AnyEntries with_values(const AnyEntries& any, const std::string& path) {
@@ -41,7 +44,7 @@ AnyEntries with_values(const AnyEntries& any, const std::string& path) {
             const Value value = entries.values(q);
             bool held = value_cast(value, out.values(q));
             if constexpr (std::is_same_v<Value, std::int64_t>)
-              held = held && std::abs(static_cast<double>(value)) <= 0x1p53;
+              held = held && value >= -largest_whole && value <= largest_whole;
             if (!held)
               throw UsageError(text(path, ": the value ", value_text(value),
                                     " is too large to be multiplied exactly as a double"));

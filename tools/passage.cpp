@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "command.hpp"
@@ -21,6 +23,10 @@ constexpr std::array names = {Name{FormatName::coo, "coo"},         Name{FormatN
                               Name{FormatName::dcsc, "dcsc"},       Name{FormatName::csf, "csf"},
                               Name{FormatName::bcsr2x2, "bcsr2x2"}, Name{FormatName::bcsr3x3, "bcsr3x3"},
                               Name{FormatName::bcsr4x4, "bcsr4x4"}, Name{FormatName::dense, "dense"}};
+
+bool is_blocked(FormatName format) {
+  return format == FormatName::bcsr2x2 || format == FormatName::bcsr3x3 || format == FormatName::bcsr4x4;
+}
 
 /// Modes in another order. The arrays are shared: nothing is copied.
 template <class Value, int Order>
@@ -95,17 +101,13 @@ bool holds_order(FormatName format, int order) {
   return order == 2 || format == FormatName::coo || format == FormatName::csf || format == FormatName::dense;
 }
 
-bool pads_with_zeros(FormatName format) {
-  switch (format) {
-    case FormatName::bcsr2x2:
-    case FormatName::bcsr3x3:
-    case FormatName::bcsr4x4:
-    case FormatName::dense:
-      return true;
-    default:
-      return false;
-  }
+bool holds_extents(FormatName format, const std::vector<std::int64_t>& extents) {
+  return !is_blocked(format) || std::all_of(extents.begin(), extents.end(), [](std::int64_t extent) {
+    return extent <= std::numeric_limits<std::int32_t>::max();
+  });
 }
+
+bool pads_with_zeros(FormatName format) { return is_blocked(format) || format == FormatName::dense; }
 
 double bytes_of_full_levels(FormatName format, const std::vector<std::int64_t>& extents) {
   const auto positions = [&](std::size_t mode, double block) {

@@ -25,6 +25,9 @@ std::string format_names();
 /// Whether a format holds tensors of this order: most hold matrices alone.
 bool holds_order(FormatName format, int order);
 
+/// Whether a format holds such extents: blocks have coordinates of 32 bits.
+bool holds_extents(FormatName format, const std::vector<std::int64_t>& extents);
+
 /// Whether a format stores zeros that no entry stands for, so that zeros of a file cannot be told from them.
 bool pads_with_zeros(FormatName format);
 

@@ -70,10 +70,9 @@ Outcome validate_file(const ValidateOptions& options) {
 
 void add_validate(CLI::App& app, Choice& choice) {
   const auto options = std::make_shared<ValidateOptions>();
-  CLI::App& command = add_command(
-      app, choice, "validate",
-      "Read a whole file and check it; exit code 2 and file, line and reason where it is malformed",
-      [options] { return validate_file(*options); });
+  CLI::App& command = add_command(app, choice, "validate",
+                                  "Read a whole file and check it; say line and reason where it is malformed",
+                                  [options] { return validate_file(*options); });
   command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
   command.add_flag("--strict", options->strict,
                    "Refuse duplicate coordinates, stored zeros, infinities and NaN too");

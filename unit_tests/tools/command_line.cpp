@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file command_line.cpp
+/// The command line itself: help, version, threads, JSON, and options that are not there.
+#include "tool.hpp"
+
+namespace {
+
+using namespace sporos_test;
+
+/// A run of each command that succeeds.
+std::vector<Arguments> one_of_each(const Folder& folder) {
+  const std::string matrix = example_data("LFAT5.mtx"), tensor = example_data("aminoacid.tns.gz");
+  return {{"info", matrix},
+          {"validate", matrix},
+          {"convert", matrix, folder.file("out.mtx")},
+          {"spy", matrix, "-o", folder.file("out.png")},
+          {"multiply", matrix, matrix, "--verify"},
+          {"mttkrp", tensor, "--rank", "2", "--verify"}};
+}
+
+TEST(CommandLine, HelpsAndNamesEveryCommand) {
+  const std::string help = expect_done({"--help"});
+  EXPECT_EQ(expect_done({"-h"}), help);
+  const Folder folder;
+  for (const Arguments& arguments : one_of_each(folder)) {
+    EXPECT_NE(help.find("\n  " + arguments[0]), std::string::npos) << help;
+    const std::string more = expect_done({arguments[0], "--help"});
+    for (const std::string option : {"--json", "--threads", "--help"})
+      EXPECT_NE(more.find(option), std::string::npos) << arguments[0] << more;
+  }
+}
+
+TEST(CommandLine, KeepsHelpWithinAHundredColumns) {
+  const Folder folder;
+  Arguments texts = {expect_done({"--help"})};
+  for (const Arguments& arguments : one_of_each(folder))
+    texts.push_back(expect_done({arguments[0], "--help"}));
+  for (const std::string& text : texts) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 110u) << line;
+  }
+}
+
+TEST(CommandLine, SaysItsVersion) {
+  const std::string version = expect_done({"--version"});
+  EXPECT_TRUE(version.starts_with("sporos ")) << version;
+  EXPECT_EQ(std::count(version.begin(), version.end(), '.'), 2);
+}
+
+TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
+  const Folder folder;
+  const std::vector<Arguments> expected = {
+      {"command",
+       "density",
+       "diagonal_entries",
+       "duplicates",
+       "entries",
+       "extents",
+       "field",
+       "file",
+       "file_bytes",
+       "formats",
+       "kind",
+       "largest_value",
+       "least_value",
+       "lower_bandwidth",
+       "modes",
+       "nonzeros",
+       "not_finite",
+       "order",
+       "pattern_symmetric",
+       "read_seconds",
+       "stored_zeros",
+       "symmetry",
+       "threads",
+       "upper_bandwidth",
+       "value_symmetric"},
+      {"command", "duplicates", "entries", "extents", "field", "file", "file_bytes", "formats", "kind",
+       "not_finite", "order", "read_seconds", "stored_zeros", "symmetry", "threads", "valid",
+       "validate_seconds"},
+      {"command", "input", "output", "tensor", "threads"},
+      {"command", "input", "output", "threads"},
+      {"A", "B", "C", "checks", "command", "threads"},
+      {"checks", "command", "result", "tensor", "threads"}};
+  const auto runs = one_of_each(folder);
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    const Json done = report(runs[at]);
+    EXPECT_EQ(done["command"], runs[at][0]);
+    EXPECT_EQ(keys(done), expected[at]) << runs[at][0];
+  }
+}
+
+TEST(CommandLine, PrintsTextToPeople) {
+  const Folder folder;
+  for (const Arguments& arguments : one_of_each(folder)) {
+    const std::string text = expect_done(arguments);
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.find('{'), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with('\n'));
+  }
+}
+
+TEST(CommandLine, RunsOnAsManyThreadsAsAsked) {
+  const Folder folder;
+  for (Arguments arguments : one_of_each(folder))
+    for (const int threads : {1, 3}) {
+      Arguments all = arguments;
+      all.insert(all.end(), {"--threads", std::to_string(threads)});
+      EXPECT_EQ(report(all)["threads"], threads) << arguments[0];
+    }
+}
+
+TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
+  for (const std::string threads : {"0", "-1", "many", "1.5", "100000"})
+    expect_refused({"info", example_data("LFAT5.mtx"), "--threads", threads}, "--threads");
+}
+
+TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
+  const std::string all = "info, validate, convert, spy, multiply, mttkrp";
+  expect_refused({}, "expected a command: " + all);
+  expect_refused({"divide"}, "no such command: divide; expected one of " + all);
+  expect_refused({"--json"}, "expected");
+}
+
+TEST(CommandLine, RefusesOptionsThatAreNotThere) {
+  const Folder folder;
+  for (Arguments arguments : one_of_each(folder)) {
+    arguments.push_back("--colour");
+    expect_refused(arguments, "--colour");
+  }
+  EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(CommandLine, RefusesWordsTooManyAndTooFew) {
+  const std::string path = example_data("LFAT5.mtx");
+  expect_refused({"info"}, "FILE");
+  expect_refused({"info", path, path}, path);
+  expect_refused({"convert", path}, "OUT");
+  expect_refused({"multiply", path}, "B");
+  expect_refused({"mttkrp"}, "TENSOR");
+}
+
+}  // namespace

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file info.cpp
+/// `sporos info`: the figures that it states, of real files and of files small enough to count by hand.
+#include "plain_text.hpp"
+#include "tool.hpp"
+
+namespace {
+
+using namespace sporos_test;
+
+std::string matrix_of_everything(const Folder& folder) {
+  return folder.put("a.mtx",
+                    "%%MatrixMarket matrix coordinate real general\n"
+                    "4 4 7\n"
+                    "1 1 2.5\n1 4 -3\n2 1 0\n3 3 1e300\n3 3 1\n4 1 nan\n4 2 7\n");
+}
+
+TEST(Info, CountsWhatAMatrixHolds) {
+  const Folder folder;
+  const Json info = report({"info", matrix_of_everything(folder)});
+  EXPECT_EQ(info["command"], "info");
+  EXPECT_EQ(info["kind"], "Matrix Market, coordinate real general");
+  EXPECT_EQ(info["order"], 2);
+  EXPECT_EQ(info["extents"], Json({4, 4}));
+  EXPECT_EQ(info["entries"], 7);
+  EXPECT_EQ(info["nonzeros"], 6);
+  EXPECT_EQ(info["duplicates"], 1);
+  EXPECT_EQ(info["stored_zeros"], 1);
+  EXPECT_EQ(info["not_finite"], 1);
+  EXPECT_EQ(info["least_value"], -3);
+  EXPECT_EQ(info["largest_value"], 1e300);
+  EXPECT_EQ(info["diagonal_entries"], 3);
+  EXPECT_EQ(info["lower_bandwidth"], 3);
+  EXPECT_EQ(info["upper_bandwidth"], 3);
+  EXPECT_EQ(info["pattern_symmetric"], false);
+  EXPECT_EQ(info["density"], 6.0 / 16);
+}
+
+TEST(Info, CountsTheEntriesOfEachModesCoordinates) {
+  const Folder folder;
+  const Json info = report({"info", folder.put("a.tns", "1 1 2 1\n1 2 2 1\n1 3 2 1\n4 1 5 1\n")});
+  EXPECT_EQ(info["extents"], Json({4, 3, 5}));
+  ASSERT_EQ(info["modes"].size(), 3u);
+  EXPECT_EQ(info["modes"][0], (Json{{"mode", 0},
+                                    {"extent", 4},
+                                    {"empty", 2},
+                                    {"least_entries", 0},
+                                    {"mean_entries", 1.0},
+                                    {"most_entries", 3}}));
+  EXPECT_EQ(info["modes"][1]["empty"], 0);
+  EXPECT_EQ(info["modes"][1]["least_entries"], 1);
+  EXPECT_EQ(info["modes"][2]["most_entries"], 3);
+  EXPECT_EQ(info["modes"][2]["empty"], 3);
+}
+
+TEST(Info, SaysWhatEachFormatTakes) {
+  const Folder folder;
+  const std::string path = folder.put("a.mtx",
+                                      "%%MatrixMarket matrix coordinate real general\n"
+                                      "4 6 3\n1 1 1\n1 6 2\n4 3 5\n");
+  const Json info = report({"info", path});
+  std::map<std::string, Json> formats;
+  for (const Json& row : info["formats"]) formats[row["format"]] = row;
+  // Positions are of 64 bits, coordinates of 32, values of 64.
+  EXPECT_EQ(formats.at("csr")["bytes"], 5 * 8 + 3 * (4 + 8));
+  EXPECT_EQ(formats.at("csc")["bytes"], 7 * 8 + 3 * (4 + 8));
+  EXPECT_EQ(formats.at("bcsr2x2")["values_stored"], 3 * 4);
+  EXPECT_EQ(formats.at("dense")["values_stored"], 24);
+  EXPECT_EQ(formats.at("dense")["bytes"], 24 * 8);
+  EXPECT_EQ(formats.at("csr")["levels"], "Dense(d0), Compressed(d1)");
+}
+
+TEST(Info, LeavesTheFormatsOutOnDemand) {
+  const Json info = report({"info", example_data("LFAT5.mtx"), "--no-formats"});
+  EXPECT_FALSE(info.contains("formats"));
+  EXPECT_EQ(info["modes"].size(), 2u);
+}
+
+struct Known {
+  std::string name;
+  Json extents;
+  std::int64_t stored;  ///< entries of the tensor, both triangles counted
+  std::string field, symmetry;
+};
+
+/// As examples/data/README.md has them; of symmetric files it counts one triangle.
+TEST(Info, StatesTheFiguresOfTheExamples) {
+  const std::vector<Known> examples = {
+      {"west0497.mtx", {497, 497}, 1727, "real", "general"},
+      {"LFAT5.mtx", {14, 14}, 46, "real", "symmetric"},
+      {"bcsstk16.mtx.gz", {4884, 4884}, 290378, "real", "symmetric"},
+      {"ash292.mtx", {292, 292}, 2208, "pattern", "symmetric"},
+      {"young1c.mtx", {841, 841}, 4089, "complex", "general"},
+      {"10x_v3_test.mtx.gz", {507, 1107}, 23866, "integer", "general"},
+      {"openflight.tns.gz", {539, 3478, 3478}, 51982, "real", "general"},
+      {"aminoacid.tns.gz", {5, 201, 61}, 61305, "real", "general"},
+      {"parti_3D_12031.tns.gz", {100, 80, 60}, 12031, "real", "general"},
+      {"KG_JF17K_4.tns.gz", {23, 6536, 6519, 6523, 6533}, 9509, "real", "general"},
+      {"transformer_attention_q_0.98.smtx", {512, 512}, 5242, "pattern", "general"}};
+  for (const Known& known : examples) {
+    SCOPED_TRACE(known.name);
+    const Json info = report({"info", example_data(known.name), "--no-formats"});
+    EXPECT_EQ(info["extents"], known.extents);
+    EXPECT_EQ(info["entries"], known.stored);
+    EXPECT_EQ(info["field"], known.field);
+    EXPECT_EQ(info["symmetry"], known.symmetry);
+    EXPECT_EQ(info["file_bytes"], std::filesystem::file_size(example_data(known.name)));
+    EXPECT_EQ(info["kind"].get<std::string>().ends_with("gzip"), known.name.ends_with(".gz"));
+  }
+}
+
+TEST(Info, SeesTheSymmetryOfValues) {
+  const Json symmetric = report({"info", example_data("bcsstk16.mtx.gz"), "--no-formats"});
+  EXPECT_EQ(symmetric["value_symmetric"], true);
+  const Json hermitian = report({"info", example_data("mhd1280b.mtx.gz"), "--no-formats"});
+  EXPECT_EQ(hermitian["hermitian"], true);
+  EXPECT_EQ(hermitian["value_symmetric"], false);
+  const Json skew = report({"info", example_data("plsk1919.mtx.gz"), "--no-formats"});
+  EXPECT_EQ(skew["pattern_symmetric"], true);
+  EXPECT_EQ(skew["value_symmetric"], false);
+}
+
+TEST(Info, TakesTensorsOfOrderOneToSixAndExtentsBeyond32Bits) {
+  const Folder folder;
+  EXPECT_EQ(report({"info", folder.put("v.tns", "7 1.5\n")})["extents"], Json({7}));
+  EXPECT_EQ(report({"info", folder.put("six.tns", "1 2 3 4 5 6 -1\n")})["extents"], Json({1, 2, 3, 4, 5, 6}));
+  const Json wide = report({"info", folder.put("wide.tns", "1 5000000000 2\n3 1 4\n")});
+  EXPECT_EQ(wide["extents"], Json({3, 5000000000}));
+  EXPECT_EQ(wide["nonzeros"], 2);
+  // Formats that hold no such matrix are listed as well, and say so.
+  EXPECT_EQ(wide["formats"][5]["format"], "bcsr2x2");
+  EXPECT_EQ(wide["formats"][5]["levels"], "holds no extents beyond 32 bits");
+  EXPECT_EQ(wide["formats"][5]["bytes"], nullptr);
+}
+
+TEST(Info, TakesAMatrixWithoutEntries) {
+  const Folder folder;
+  const Json info =
+      report({"info", folder.put("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 0 0\n")});
+  EXPECT_EQ(info["extents"], Json({3, 0}));
+  EXPECT_EQ(info["nonzeros"], 0);
+  EXPECT_EQ(info["density"], 0);
+}
+
+TEST(Info, ShowsAPersonTheSameFigures) {
+  const std::string text = expect_done({"info", example_data("west0497.mtx")});
+  EXPECT_NE(text.find("497 x 497"), std::string::npos) << text;
+  EXPECT_NE(text.find("1,727"), std::string::npos) << text;
+  EXPECT_NE(text.find("Dense(d0), Compressed(d1)"), std::string::npos) << text;
+}
+
+}  // namespace

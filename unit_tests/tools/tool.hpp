@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file tool.hpp
+/// The command `sporos` run as its users run it: a process with arguments, an exit code and two streams.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "formats/io/files.hpp"
+
+namespace sporos_test {
+
+using Arguments = std::vector<std::string>;
+using Json = nlohmann::json;
+
+/// What a run has left.
+struct Ran {
+  int code = -1;  ///< -1 where a signal ended it
+  std::string out, err;
+};
+
+inline std::string shown(const Arguments& arguments) {
+  std::string line = "sporos";
+  for (const std::string& argument : arguments) line += ' ' + argument;
+  return line;
+}
+
+/// Runs `sporos` with these arguments and waits for it.
+inline Ran run(const Arguments& arguments) {
+  const Folder streams;
+  // Threads that wait sleep: they would take the processors from the tests beside this one.
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  std::string program = SPOROS_TOOL;
+  std::vector<std::string> words = arguments;
+  std::vector<char*> argv = {program.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const auto& [stream, name] : {std::pair{STDOUT_FILENO, "out"}, std::pair{STDERR_FILENO, "err"}})
+    posix_spawn_file_actions_addopen(&actions, stream, streams.file(name).c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t process = 0;
+  const int refused = posix_spawn(&process, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (refused != 0) throw std::runtime_error(program + " cannot be run");
+  int status = 0;
+  waitpid(process, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(streams.file("out")),
+          content(streams.file("err"))};
+}
+
+/// Runs a command that has to succeed and to say nothing but its report.
+inline std::string expect_done(const Arguments& arguments) {
+  const Ran ran = run(arguments);
+  EXPECT_EQ(ran.code, 0) << shown(arguments);
+  EXPECT_EQ(ran.err, "") << shown(arguments);
+  return ran.out;
+}
+
+/// The one JSON object on the standard output of a command that has to succeed.
+inline Json report(Arguments arguments) {
+  arguments.push_back("--json");
+  const std::string out = expect_done(arguments);
+  const Json object = Json::parse(out, nullptr, false);  // discarded where anything stands beside the object
+  EXPECT_TRUE(object.is_object()) << shown(arguments) << "\nprints\n" << out;
+  return object;
+}
+
+/// Runs a command that has to end with exit code 2 and one line on standard error that contains `reason`.
+inline void expect_refused(const Arguments& arguments, const std::string& reason) {
+  const Ran ran = run(arguments);
+  EXPECT_EQ(ran.code, 2) << shown(arguments);
+  EXPECT_EQ(ran.out, "") << shown(arguments);
+  EXPECT_TRUE(ran.err.starts_with("sporos: ")) << shown(arguments) << "\nsays\n" << ran.err;
+  EXPECT_TRUE(ran.err.ends_with('\n')) << shown(arguments) << "\nsays\n" << ran.err;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << shown(arguments) << "\nsays\n" << ran.err;
+  EXPECT_NE(ran.err.find(reason), std::string::npos) << shown(arguments) << "\nsays\n"
+                                                     << ran.err << "expected: " << reason;
+}
+
+/// The keys of an object, in alphabetical order.
+inline std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : object.items()) names.push_back(key);
+  return names;
+}
+
+/// Every file of the examples.
+inline std::vector<std::string> all_examples() {
+  std::vector<std::string> paths;
+  for (const auto& item : std::filesystem::directory_iterator(example_data()))
+    if (item.path().extension() != ".md") paths.push_back(item.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace sporos_test
