@@ -4,6 +4,7 @@
 ///
 /// A specialised kernel is a type K that says, for a statement of type S,
 ///
+///     K::name              what it is called where a statement is explained
 ///     K::matches<S>        whether it computes the statement, by formats, variables, values, space alone
 ///     K::run(statement)    computes it, and returns true; or returns false, with nothing changed, where it
 ///                          finds at run time that it does not: then the loop nest runs
@@ -11,9 +12,11 @@
 /// To add one, put it into the list below. A statement made by `.generic()` runs through the nest always.
 #pragma once
 
+#include <string_view>
 #include <type_traits>
 
 #include "../core/statement.hpp"
+#include "spgemm/statement.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "cuda/statements.hpp"
@@ -25,15 +28,23 @@ namespace sporos {
 using SpecialisedKernels = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement,
-    cuda::AddStatement
+    cuda::AddStatement,
 #endif
-    >;
+    SpgemmStatement>;
 
 namespace detail {
 
 template <class S, class... Kernels>
 constexpr bool any_matches(TypeList<Kernels...>) {
   return (Kernels::template matches<S> || ...);
+}
+
+/// The name of the kernel that is tried first; "" where none is.
+template <class S, class... Kernels>
+constexpr std::string_view first_match(TypeList<Kernels...>) {
+  std::string_view name;
+  ((Kernels::template matches<S> ? (name = Kernels::name, true) : false) || ...);
+  return name;
 }
 
 template <class Kernel, class S>
@@ -53,6 +64,15 @@ bool try_kernels(const S& statement, TypeList<Kernels...>) {
 /// Whether a specialised kernel may compute statements of type S.
 template <class S>
 inline constexpr bool has_specialised_kernel = !S::is_generic && detail::any_matches<S>(SpecialisedKernels{});
+
+/// The name of the specialised kernel that is tried first for statements of type S; "" where the nest runs.
+template <class S>
+constexpr std::string_view specialised_kernel_name() {
+  if constexpr (has_specialised_kernel<S>)
+    return detail::first_match<S>(SpecialisedKernels{});
+  else
+    return "";
+}
 
 /// Computes a statement by a specialised kernel; false, with nothing changed, where none does.
 template <class S>

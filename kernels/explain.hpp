@@ -179,7 +179,9 @@ std::string explain(const Statement<Result, Right, Order, Generic>& statement) {
     out += "; a result whose levels follow the loops' order is written without the list";
   out += text("\n  computes in ", value_name<Compute>(), " on ", Space::name());
   if constexpr (has_specialised_kernel<Statement<Result, Right, Order, Generic>>)
-    out += "; a specialised kernel takes the place of these loops (.generic() keeps them)";
+    out +=
+        text("\n  a kernel of its own takes the place of these loops: ",
+             specialised_kernel_name<Statement<Result, Right, Order, Generic>>(), " (.generic() keeps them)");
   out += "\n";
   return out;
 }

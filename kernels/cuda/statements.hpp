@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -166,6 +167,8 @@ class NewCsr {
 
 /// y(i) = A(i, j) * x(j), A in CSR: spmv.hpp.
 struct SpmvStatement {
+  static constexpr std::string_view name = "SpMV on the GPU";
+
   template <class Result, class A, class X>
   static constexpr bool fits() {
     if constexpr (detail::is_csr<typename A::format> && std::is_same_v<typename X::format, DenseVector>)
@@ -215,6 +218,8 @@ struct SpmvStatement {
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k) with A and B in CSR, C and D dense, factors in any order, C and D
 /// stored along either mode: sddmm.hpp.
 struct SddmmStatement {
+  static constexpr std::string_view name = "SDDMM on the GPU";
+
   struct Places {
     int pattern = -1;
     int rows = -1;     ///< the factor that has i
@@ -325,6 +330,8 @@ struct SddmmStatement {
 /// M(i, r) = T(i, k, l, ...) * B(k, r) * C(l, r) * ..., T in coordinates, compressed fibers or CSR, for any
 /// mode i of it; M and the factors row-major: mttkrp.hpp.
 struct MttkrpStatement {
+  static constexpr std::string_view name = "MTTKRP on the GPU";
+
   /// A format whose nonzeros' coordinates can be found from their positions.
   template <class F>
   static constexpr bool is_tree() {
@@ -440,6 +447,8 @@ struct MttkrpStatement {
 
 /// A(i, j) = B(i, k) * C(k, j), all in CSR: spgemm.hpp.
 struct SpgemmStatement {
+  static constexpr std::string_view name = "SpGEMM on the GPU";
+
   template <class Result, class B, class C>
   static constexpr bool fits() {
     if constexpr (detail::is_csr<typename B::format> && detail::is_csr<typename C::format>)
@@ -494,6 +503,8 @@ struct SpgemmStatement {
 
 /// A(i, j) = ± b * B(i, j) ± c * C(i, j) with scalars b and c or without, all in CSR: add.hpp.
 struct AddStatement {
+  static constexpr std::string_view name = "the sparse sum on the GPU";
+
   /// A term of the sum: what it is an access of, and its coefficient.
   template <class E>
   struct Term {
