@@ -106,7 +106,8 @@ inline FileInfo inspect(const std::string& path) {
 
 /// The entries of a file of any kind, which its content tells: see read_matrix_market_entries,
 /// read_tns_entries, read_smtx_entries.
-/// @throws ParseError, IoError; ShapeError where the file holds a matrix and `Order` is not 2
+/// @throws ParseError, IoError; ShapeError where the file holds a tensor of another order, as inspect(path)
+///         tells beforehand
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& options = {}) {
@@ -119,8 +120,7 @@ Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& o
                ? read_smtx_entries<Value>(path, options)  // which cuts its text another way
                : read_matrix_market_entries<Value>(source, options);
   else
-    throw ShapeError(
-        text(path, ": a ", to_string(kind), " file holds a matrix, expected a tensor of order ", Order));
+    io::refuse_order(path, text("a matrix (", to_string(kind), ")"), 2, Order);
 }
 
 /// Writes `entries` as what the name says: .mtx, .tns or .smtx, each with .gz behind it or not.

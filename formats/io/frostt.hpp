@@ -104,6 +104,14 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
   return preamble;
 }
 
+/// Throws the ShapeError of a file that holds a tensor of another order than its reader asks for.
+/// @param what  what the file holds and how that is seen: "a matrix"
+[[noreturn]] inline void refuse_order(const std::string& file, const std::string& what, std::int64_t found,
+                                      int expected) {
+  throw ShapeError(text(file, ": holds ", what, ", order ", found, ", expected a tensor of order ", expected,
+                        ": inspect(file).order tells the order before a file is read"));
+}
+
 /// What all threads that read one .tns file share.
 template <class Value, int Order>
 struct TnsJob {
@@ -254,14 +262,17 @@ Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions
   const std::string& name = source.name();
   if (extents) expect_valid_extents(*extents);
   if (!preamble.extents.empty() && preamble.extents.size() != static_cast<std::size_t>(Order))
-    throw ParseError(
-        name, preamble.lines,
-        text("this file holds a tensor of order ", preamble.extents.size(), ", expected order ", Order));
+    io::refuse_order(name, text("a tensor of ", preamble.extents.size(), " extents"),
+                     std::ssize(preamble.extents), Order);
   const bool complex_values = is_complex_v<Value> && preamble.numbers == Order + 2;
-  if (preamble.numbers > 0 && preamble.numbers != Order + 1 && !complex_values)
-    throw ParseError(name, preamble.lines + 1,
-                     text("this line holds ", preamble.numbers, " numbers, an entry of a tensor of order ",
-                          preamble.numbers - 1, "; expected ", Order + 1, ", an entry of order ", Order));
+  if (preamble.numbers > 0 && preamble.numbers != Order + 1 && !complex_values) {
+    if (!preamble.extents.empty())
+      throw ParseError(name, preamble.lines + 1,
+                       text("this line holds ", preamble.numbers, " numbers, expected ", Order + 1, ": ",
+                            Order, " coordinates and a value"));
+    io::refuse_order(name, text("entries of ", preamble.numbers, " numbers (line ", preamble.lines + 1, ")"),
+                     preamble.numbers - 1, Order);
+  }
   io::TnsJob<Value, Order> job{source, false, {}, {preamble.lines, 0}};
   if (extents) {
     job.bounded = true;
@@ -287,9 +298,9 @@ Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions
 /// zeros are kept.
 ///
 /// @tparam Order  number of modes; read_tns_order(path) finds it out
-/// @throws ParseError naming file and line for text that is no such file, of another order, out of the
-/// extents, or
-///         whose values `Value` cannot hold; IoError where the system refuses to read
+/// @throws ParseError naming file and line for text that is no such file, out of the extents, or whose values
+///         `Value` cannot hold; ShapeError for a tensor of another order; IoError where the system refuses to
+///         read
 /// Cost: linear in the text, parallel over blocks.
 template <TensorValue Value, int Order>
   requires(Order >= 1)

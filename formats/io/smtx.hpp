@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "../../core/entries.hpp"
+#include "../value_cast.hpp"
 #include "block_worker.hpp"
 #include "entry_store.hpp"
 #include "number.hpp"
@@ -260,9 +261,10 @@ void write_smtx(const std::string& path, const Entries<Value, 2>& entries,
   if (!options.drop_values)
     for (std::int64_t q = 0; q < entries.size(); ++q)
       if (!(entries.values(static_cast<std::size_t>(q)) == Value(1)))
-        throw FormatError(
-            text(path, ": entry (", rows[q], ", ", columns[q],
-                 ") is not 1, and a .smtx file has no values: write a .mtx file, or drop the values"));
+        throw FormatError(text(path, ": the value at (", rows[q], ", ", columns[q], ") is ",
+                               value_text(entries.values(static_cast<std::size_t>(q))),
+                               ", and a .smtx file holds a pattern alone: write a .mtx or .tns file, or set "
+                               "SmtxWriteOptions::drop_values"));
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(entries.extents[0]) + 1);
   for (std::int64_t q = 0; q < entries.size(); ++q) ++offsets[static_cast<std::size_t>(rows[q]) + 1];
   for (std::size_t row = 1; row < offsets.size(); ++row) offsets[row] += offsets[row - 1];

@@ -85,12 +85,24 @@ TEST(File, ReadsEntriesOfEveryKind) {
                         Entries<double, 3>({1, 2, 3}, {{{0, 1, 2}, 4.5}})));
 }
 
-TEST(File, RefusesAMatrixWhereATensorOfAnotherOrderIsExpected) {
+template <int Order>
+void expect_other_order(const std::string& path, const std::string& found) {
+  try {
+    read_entries<double, Order>(path);
+    ADD_FAILURE() << "no error, expected: " << found;
+  } catch (const ShapeError& error) {
+    const std::string expected = text(path, ": holds ", found, ", expected a tensor of order ", Order,
+                                      ": inspect(file).order tells the order before a file is read");
+    EXPECT_EQ(error.what(), expected);
+  }
+}
+
+TEST(File, RefusesTensorsOfAnotherOrder) {
   const Folder folder;
-  const std::string path = folder.put("a", mtx);
-  EXPECT_THROW((read_entries<double, 3>(path)), ShapeError);
-  const std::string tensor = folder.put("b", tns);
-  expect_parse_error(tensor, 1, "an entry of a tensor of order 3", [&] { read_entries<double, 2>(tensor); });
+  expect_other_order<3>(folder.put("a", mtx), "a matrix (Matrix Market), order 2");
+  expect_other_order<1>(folder.put("a.smtx", "1, 1, 0\n0 0\n\n"), "a matrix (DLMC .smtx), order 2");
+  expect_other_order<2>(folder.put("b", tns), "entries of 4 numbers (line 1), order 3");
+  expect_other_order<4>(folder.put("b", tns), "entries of 4 numbers (line 1), order 3");
 }
 
 TEST(File, WritesWhatTheNameSays) {

@@ -80,10 +80,30 @@ TEST(Frostt, RefusesFilesWithoutEntriesAndExtents) {
   expect_fault("3\n", 1, "the file ends before its first entry, and says no extents");
 }
 
+void expect_other_order(const std::string& text, const std::string& reason) {
+  const Folder folder;
+  const std::string path = folder.put("a.tns", text);
+  try {
+    read_tns_entries<double, 2>(path);
+    ADD_FAILURE() << "no error, expected: " << reason;
+  } catch (const ShapeError& error) {
+    EXPECT_TRUE(std::string_view(error.what()).starts_with(path + ": " + reason)) << error.what();
+  }
+}
+
 TEST(Frostt, RefusesAnotherOrder) {
-  expect_fault("# c\n1 1 1 5\n", 2,
-               "this line holds 4 numbers, an entry of a tensor of order 3; expected 3, an entry of order 2");
-  expect_fault("3\n5 6 7\n1 1 1 1\n", 2, "this file holds a tensor of order 3, expected order 2");
+  expect_other_order(
+      "# c\n1 1 1 5\n",
+      "holds entries of 4 numbers (line 2), order 3, expected a tensor of order 2: inspect(file)");
+  expect_other_order("1 5\n", "holds entries of 2 numbers (line 1), order 1, expected a tensor of order 2");
+  expect_other_order("3\n5 6 7\n1 1 1 1\n",
+                     "holds a tensor of 3 extents, order 3, expected a tensor of order 2");
+  expect_other_order("# extents 5 6 7\n",
+                     "holds a tensor of 3 extents, order 3, expected a tensor of order 2");
+}
+
+TEST(Frostt, RefusesEntriesOfAnotherOrderThanTheOthers) {
+  expect_fault("2\n5 6\n1 1 1 1\n", 3, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
   expect_fault("1 1 1\n1 1 1 1\n", 2, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
   expect_fault("1 1 1\n1 1\n", 2, "this line holds 2 numbers, expected 3: 2 coordinates and a value");
 }

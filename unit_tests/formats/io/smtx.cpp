@@ -133,7 +133,19 @@ TEST(Smtx, WritesRowAfterRow) {
 TEST(Smtx, RefusesToLoseValues) {
   const Folder folder;
   const Entries<double, 2> entries({3, 4}, {{{2, 3}, 0.5}});
-  EXPECT_THROW(write_smtx(folder.file("a.smtx"), entries), FormatError);
+  try {
+    write_smtx(folder.file("a.smtx"), entries);
+    ADD_FAILURE() << "no error, and a value is lost";
+  } catch (const FormatError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("the value at (2, 3) is 0.5"), std::string::npos) << message;
+    EXPECT_NE(message.find("write a .mtx or .tns file, or set SmtxWriteOptions::drop_values"),
+              std::string::npos)
+        << message;
+  }
+  using Complex = Kokkos::complex<double>;
+  EXPECT_THROW(write_smtx(folder.file("a.smtx"), Entries<Complex, 2>({3, 4}, {{{2, 3}, {1, 1}}})),
+               FormatError);
   EXPECT_TRUE(folder.names().empty());
   write_smtx(folder.file("a.smtx"), entries, {.drop_values = true});
   EXPECT_EQ(content(folder.file("a.smtx")), "3, 4, 1\n0 0 0 1\n3\n");
