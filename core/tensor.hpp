@@ -4,6 +4,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -240,7 +241,10 @@ class Tensor {
   template <TensorValue, TensorFormat, ExecutionSpace>
   friend class Tensor;
 
-  explicit Tensor(std::shared_ptr<Components> components) : components_(std::move(components)) {}
+  /// A template, for which no braced list is meant: Tensor({0, 5}) has these extents, and 0 is a null pointer
+  /// too.
+  template <std::same_as<std::shared_ptr<Components>> Shared>
+  explicit Tensor(Shared components) : components_(std::move(components)) {}
 
   template <std::size_t... K>
   std::int64_t make_empty_levels(std::index_sequence<K...>) {
