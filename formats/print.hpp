@@ -43,8 +43,8 @@ std::string summary(const T& t) {
   using F = typename T::format_type;
   const std::string what = F::is_dense ? "value" : detail::Structure<F>::padded ? "stored value" : "nonzero";
   return text("Tensor<", value_name<typename T::value_type>(), ", ", format_name<F>(), "> ",
-              to_string(t.extents()), ", ", t.nnz(), ' ', what, t.nnz() == 1 ? ", " : "s, ",
-              bytes_text(t.bytes()));
+              T::order == 1 ? "extent " : "", to_string(t.extents()), ", ", t.nnz(), ' ', what,
+              t.nnz() == 1 ? ", " : "s, ", bytes_text(t.bytes()));
 }
 
 /// The summary of a tensor, on one line.

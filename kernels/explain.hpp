@@ -160,8 +160,9 @@ std::string explain(const Statement<Result, Right, Order, Generic>& statement) {
     out += "\n  " + detail::padded(text(letters.of(access.tensor()), '(', A::names.str(), ')'), 12);
     for (int depth = 0; depth < order.size; ++depth) out += detail::padded(role(depth), width);
     const auto& tensor = access.tensor();
-    out += text("  ", format_name<typename A::format>(), ", ", to_string(tensor.extents()), ", ",
-                tensor.nnz(), tensor.nnz() == 1 ? " value, " : " values, ", bytes_text(tensor.bytes()));
+    out += text("  ", format_name<typename A::format>(), ", ", A::format::order == 1 ? "extent " : "",
+                to_string(tensor.extents()), ", ", tensor.nnz(), tensor.nnz() == 1 ? " value, " : " values, ",
+                bytes_text(tensor.bytes()));
   };
   row(statement.result(), [&](int depth) { return detail::result_role_at<Result>(order, depth); });
   for_each_access(statement.right(), [&](const auto& access) {

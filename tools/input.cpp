@@ -107,6 +107,10 @@ void describe(Report& report, const Input& input) {
   report.fact("order", "", Count{input.order()});
   report.fact("extents", Shape{input.extents()});
   report.fact("entries", Count{input.size()});
+  const auto& stored = input.file.stored;
+  const bool one_triangle = stored && *stored != input.size();
+  report.fact("entries_in_file", one_triangle ? "in the file" : "",
+              stored ? Cell(Count{*stored}) : Cell(Absent{}));
   report.fact("read_seconds", "read in", Seconds{input.seconds});
 }
 

@@ -43,10 +43,6 @@ std::string names_of(const CLI::App& app) {
   return names;
 }
 
-std::string no_such_command(const CLI::App& app, const std::string& word) {
-  return "no such command: " + word + "; expected one of " + names_of(app);
-}
-
 /// What every command takes, at the end of its --help.
 void add_common_options(CLI::App& command, Choice& choice) {
   command.add_flag("--json", choice.json, "One JSON object on standard output, for programs");
@@ -55,23 +51,26 @@ void add_common_options(CLI::App& command, Choice& choice) {
       ->type_name("N");
 }
 
+/// "; see sporos info --help"
+std::string where_to_look(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "" : ' ' + chosen.front()->get_name();
+  return "; see " + std::string(program) + command + " --help";
+}
+
 /// The command that the command line names; -1 where it asks for help alone, else the exit code.
 int read_command_line(CLI::App& app, int argc, char** argv) {
+  const auto refuse = [&](const std::string& why) { return complain(why + where_to_look(app), bad_input); };
   try {
     app.parse(argc, argv);
     return -1;
   } catch (const CLI::Success& asked) {
     return app.exit(asked, std::cout, std::cerr);
-  } catch (const CLI::RequiredError& missing) {
-    if (!app.get_subcommands().empty()) return complain(missing.what(), bad_input);
-    if (argc > 1 && argv[1][0] != '-') return complain(no_such_command(app, argv[1]), bad_input);
-    return complain("expected a command: " + names_of(app) + "; see " + std::string(program) + " --help",
-                    bad_input);
-  } catch (const CLI::ExtrasError& unexpected) {
-    if (!app.get_subcommands().empty()) return complain(unexpected.what(), bad_input);
-    return complain(no_such_command(app, argv[1]), bad_input);
   } catch (const CLI::ParseError& wrong) {
-    return complain(wrong.what(), bad_input);
+    if (!app.get_subcommands().empty()) return refuse(wrong.what());
+    if (argc > 1 && argv[1][0] != '-')
+      return refuse(std::string("no such command: ") + argv[1] + "; expected one of " + names_of(app));
+    return refuse("expected a command: " + names_of(app));
   }
 }
 

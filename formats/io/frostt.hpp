@@ -91,6 +91,12 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
                          text("found ", preamble.extents.size(), " extents, expected ", order,
                               ", the order that stands above them"));
     } else {
+      // What is no text of entries at all has no order either.
+      std::int64_t coordinate = 0;
+      if (!parse_count(p, coordinate))
+        throw ParseError(source.name(), number,
+                         text("found ", found(p), ", expected coordinate 1, an integer from 1 to ",
+                              preamble.extents.empty() ? "2^63 - 1" : text(preamble.extents.front())));
       preamble.numbers = count_words(p);
       break;
     }

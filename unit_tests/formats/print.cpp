@@ -80,7 +80,7 @@ TEST(Print, DrawsBlocks) {
 
 TEST(Print, LeavesOutTheMiddleOfLongLevels) {
   EXPECT_EQ(printed(assemble<DenseVector>(Entries<int, 1>({100}, {{{1}, 5}, {{99}, 6}})), {.children = 3}),
-            "Tensor<int32, DenseVector> 100, 100 values, 400 B\n"
+            "Tensor<int32, DenseVector> extent 100, 100 values, 400 B\n"
             "Dense(d0)\n"
             "root\n"
             "├─ 0: 0\n"
@@ -89,7 +89,7 @@ TEST(Print, LeavesOutTheMiddleOfLongLevels) {
             "└─ 99: 6\n");
   // What would hide a single one is drawn in full.
   EXPECT_EQ(printed(assemble<DenseVector>(Entries<int, 1>({4}, {{{1}, 5}})), {.children = 3}),
-            "Tensor<int32, DenseVector> 4, 4 values, 16 B\n"
+            "Tensor<int32, DenseVector> extent 4, 4 values, 16 B\n"
             "Dense(d0)\n"
             "root\n"
             "├─ 0: 0\n"

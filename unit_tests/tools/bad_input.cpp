@@ -62,6 +62,7 @@ TEST(BadInput, NamesLineAndReasonOfMalformedFiles) {
       {"empty.tns", "", "the file is empty"},
       {"offsets.smtx", "3, 4, 5\n0 3 2 5\n1 3 0 2 3\n", ":2: row offset 2 is 2"},
       {"column.smtx", "3, 4, 5\n0 2 2 5\n1 3 0 2 4\n", ":3: column 4"},
+      {"prose.txt", "# A title\n\nand *prose* behind it\n", ":3: found 'and', expected coordinate 1"},
       {"nothing.txt", "hello\n", ":1: found 'hello'"},
       {"nul.txt", std::string("\0\0\0\0", 4), ":1: "},
       {"cut.mtx.gz", gzip(banner + "2 2 1\n1 1 1\n").substr(0, 40), "gzip"},

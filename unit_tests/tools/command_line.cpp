@@ -55,6 +55,7 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
        "diagonal_entries",
        "duplicates",
        "entries",
+       "entries_in_file",
        "extents",
        "field",
        "file",
@@ -75,9 +76,9 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
        "threads",
        "upper_bandwidth",
        "value_symmetric"},
-      {"command", "duplicates", "entries", "extents", "field", "file", "file_bytes", "formats", "kind",
-       "not_finite", "order", "read_seconds", "stored_zeros", "symmetry", "threads", "valid",
-       "validate_seconds"},
+      {"command", "duplicates", "entries", "entries_in_file", "extents", "field", "file", "file_bytes",
+       "formats", "kind", "not_finite", "order", "read_seconds", "stored_zeros", "symmetry", "threads",
+       "valid", "validate_seconds"},
       {"command", "input", "output", "tensor", "threads"},
       {"command", "input", "output", "threads"},
       {"A", "B", "C", "checks", "command", "threads"},
@@ -117,23 +118,23 @@ TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
 
 TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
   const std::string all = "info, validate, convert, spy, multiply, mttkrp";
-  expect_refused({}, "expected a command: " + all);
+  expect_refused({}, "expected a command: " + all + "; see sporos --help");
   expect_refused({"divide"}, "no such command: divide; expected one of " + all);
-  expect_refused({"--json"}, "expected");
+  expect_refused({"--json"}, "expected a command: " + all);
 }
 
 TEST(CommandLine, RefusesOptionsThatAreNotThere) {
   const Folder folder;
   for (Arguments arguments : one_of_each(folder)) {
     arguments.push_back("--colour");
-    expect_refused(arguments, "--colour");
+    expect_refused(arguments, "--colour; see sporos " + arguments[0] + " --help");
   }
   EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(CommandLine, RefusesWordsTooManyAndTooFew) {
   const std::string path = example_data("LFAT5.mtx");
-  expect_refused({"info"}, "FILE");
+  expect_refused({"info"}, "FILE is required; see sporos info --help");
   expect_refused({"info", path, path}, path);
   expect_refused({"convert", path}, "OUT");
   expect_refused({"multiply", path}, "B");

@@ -109,6 +109,15 @@ TEST(Info, StatesTheFiguresOfTheExamples) {
   }
 }
 
+TEST(Info, CountsTheEntriesOfTheFileApartFromThoseOfTheTensor) {
+  const Json triangle = report({"info", example_data("LFAT5.mtx"), "--no-formats"});
+  EXPECT_EQ(triangle["entries"], 46);
+  EXPECT_EQ(triangle["entries_in_file"], 30);
+  const std::string text = expect_done({"info", example_data("LFAT5.mtx"), "--no-formats"});
+  EXPECT_NE(text.find("in the file      30"), std::string::npos) << text;
+  EXPECT_EQ(report({"info", example_data("aminoacid.tns.gz"), "--no-formats"})["entries_in_file"], nullptr);
+}
+
 TEST(Info, SeesTheSymmetryOfValues) {
   const Json symmetric = report({"info", example_data("bcsstk16.mtx.gz"), "--no-formats"});
   EXPECT_EQ(symmetric["value_symmetric"], true);

@@ -102,6 +102,15 @@ TEST(Frostt, RefusesAnotherOrder) {
                      "holds a tensor of 3 extents, order 3, expected a tensor of order 2");
 }
 
+TEST(Frostt, RefusesTextThatIsNoEntryBeforeItCountsItsWords) {
+  expect_fault("# c\nsome words here and there\n", 2,
+               "found 'some', expected coordinate 1, an integer from 1 to 2^63 - 1");
+  expect_fault("# extents 5 6\nx 1 1\n", 2, "found 'x', expected coordinate 1, an integer from 1 to 5");
+  const Folder folder;
+  const std::string path = folder.put("a.tns", "some words here\n");
+  expect_parse_error(path, 1, "found 'some', expected coordinate 1", [&] { read_tns_header(path); });
+}
+
 TEST(Frostt, RefusesEntriesOfAnotherOrderThanTheOthers) {
   expect_fault("2\n5 6\n1 1 1 1\n", 3, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
   expect_fault("1 1 1\n1 1 1 1\n", 2, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
