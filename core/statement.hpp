@@ -9,25 +9,25 @@
 
 #include "expression.hpp"
 #include "loop_order.hpp"
+#include "schedule.hpp"
 
 namespace sporos {
 
-template <class Result, class Right, class Order, bool Generic = false>
+template <class Result, class Right, class Order, class How = Schedule<>>
 class Statement;
 
 /// Runs a statement in the space of its result (kernels/run.hpp).
-template <class Result, class Right, class Order, bool Generic>
-void run(const Statement<Result, Right, Order, Generic>& statement);
+template <class Result, class Right, class Order, class How>
+void run(const Statement<Result, Right, Order, How>& statement);
 
 /// `Result = Right` with the loops in `Order` (outermost first). Nothing has run until `run()`.
-template <class Result, class Right, class Order, bool Generic>
+template <class Result, class Right, class Order, class How>
 class Statement {
  public:
   using result_type = Result;
   using right_type = Right;
   using order = Order;  ///< LoopOrder<…>, outermost first
-  /// Whether the loop nest runs even where a specialised kernel could take its place.
-  static constexpr bool is_generic = Generic;
+  using schedule = How;
 
   Statement(Result result, Right right, bool accumulates = false)
       : result_(std::move(result)), right_(std::move(right)), accumulates_(accumulates) {}
@@ -43,7 +43,7 @@ class Statement {
     constexpr NameList given = NameList::of(Names...);
     static_assert(detail::same_names(given, statement_variables<Result, Right>()),
                   "reorder(...) takes every index variable of the statement, each once");
-    return Statement<Result, Right, LoopOrder<Names...>, Generic>(result_, right_, accumulates_);
+    return Statement<Result, Right, LoopOrder<Names...>, How>(result_, right_, accumulates_);
   }
 
   /// The same statement, added to what a dense result holds: `y(i) += A(i, j) * x(j)`.
@@ -55,7 +55,26 @@ class Statement {
   bool accumulates() const { return accumulates_; }
 
   /// The same statement, run by the loop nest even where a specialised kernel could take its place.
-  auto generic() const { return Statement<Result, Right, Order, true>(result_, right_, accumulates_); }
+  auto generic() const { return with<typename How::as_generic>(); }
+
+  /// The same statement, bit by bit the same result for any number of threads, and on a device for any order
+  /// in which its threads run. What scatters into a dense result is then summed in fixed parts.
+  auto deterministic() const { return with<typename How::as_deterministic>(); }
+
+  /// The same statement with other operations for + and *: `.over(MinPlus{})`, `.over(Semiring<Max, Min>{})`.
+  /// What is not stored, in the operands and in a sparse result, is the neutral element of the semiring's
+  /// addition; a dense result holds it where nothing was added.
+  template <class Add, class Multiply>
+  auto over(Semiring<Add, Multiply>) const {
+    return with<typename How::template over<Semiring<Add, Multiply>>>();
+  }
+
+  /// The same statement with a scattered sparse result gathered in `dense_workspace` or
+  /// `coordinate_workspace`, and not where the engine would.
+  template <WorkspaceChoice Choice>
+  auto workspace(WorkspaceConstant<Choice>) const {
+    return with<typename How::template gathered_in<Choice>>();
+  }
 
   /// Runs the statement: the result's old values, and for a sparse result its old pattern, are replaced.
   void run() const { sporos::run(*this); }
@@ -69,6 +88,11 @@ class Statement {
   }
 
  private:
+  template <class Other>
+  auto with() const {
+    return Statement<Result, Right, Order, Other>(result_, right_, accumulates_);
+  }
+
   Result result_;
   Right right_;
   bool accumulates_;

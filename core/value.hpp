@@ -76,9 +76,14 @@ inline constexpr bool is_complex_v<std::complex<Real>> = true;
 template <class T>
 inline constexpr bool is_narrow_float_v = std::same_as<T, half> || std::same_as<T, bfloat16>;
 
+/// Numbers that add and multiply as a semiring's do (semiring.hpp): what statements compute with.
+template <class T>
+inline constexpr bool is_semiring_element_v = false;
+
 /// A type that a tensor may hold as value.
 template <class T>
-concept TensorValue = std::is_arithmetic_v<T> || is_complex_v<T> || is_narrow_float_v<T>;
+concept TensorValue =
+    std::is_arithmetic_v<T> || is_complex_v<T> || is_narrow_float_v<T> || is_semiring_element_v<T>;
 
 /// The type in which sums of `T` are formed: float for the 16-bit floats, else T itself (for bool: or).
 template <class T>

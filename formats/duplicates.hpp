@@ -24,9 +24,9 @@ inline constexpr Duplicates default_duplicates =
 
 namespace detail {
 
-/// Whether values can be compared: complex ones cannot.
+/// Whether values can be compared: complex ones cannot, elements of a semiring need not.
 template <class Value>
-inline constexpr bool has_order = !is_complex_v<Value>;
+inline constexpr bool has_order = !is_complex_v<Value> && !is_semiring_element_v<Value>;
 
 /// The value of a run of entries of equal coordinates.
 template <class Value>

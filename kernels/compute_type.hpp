@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "../core/expression.hpp"
+#include "../core/semiring.hpp"
 #include "../core/value.hpp"
 
 namespace sporos {
@@ -60,5 +61,10 @@ struct ComputeOf<Result, TypeList<Operands...>, TypeList<Scalars...>> {
 /// The common type of the result's and the operands' accumulation types; complex where any of them is.
 template <class Result, class Right>
 using compute_t = typename detail::ComputeOf<Result, accesses_of<Right>, scalars_of<Right>>::type;
+
+/// The same with the operations of a semiring.
+template <class Result, class Right, class Ring>
+using compute_over_t = std::conditional_t<std::is_same_v<Ring, Arithmetic>, compute_t<Result, Right>,
+                                          SemiringElement<compute_t<Result, Right>, Ring>>;
 
 }  // namespace sporos

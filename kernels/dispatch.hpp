@@ -6,10 +6,12 @@
 ///
 ///     K::name              what it is called where a statement is explained
 ///     K::matches<S>        whether it computes the statement, by formats, variables, values, space alone
+///     K::is_deterministic  whether its results are the same, bit by bit, however its threads run
 ///     K::run(statement)    computes it, and returns true; or returns false, with nothing changed, where it
 ///                          finds at run time that it does not: then the loop nest runs
 ///
-/// To add one, put it into the list below. A statement made by `.generic()` runs through the nest always.
+/// To add one, put it into the list below. A statement made by `.generic()` runs through the nest always, and
+/// so does one over a semiring or with a workspace of the user's choice.
 #pragma once
 
 #include <string_view>
@@ -34,25 +36,34 @@ using SpecialisedKernels = TypeList<
 
 namespace detail {
 
-template <class S, class... Kernels>
-constexpr bool any_matches(TypeList<Kernels...>) {
-  return (Kernels::template matches<S> || ...);
+/// Whether a kernel computes a statement in the way that its schedule asks for.
+template <class Kernel, class S>
+constexpr bool takes() {
+  using How = typename S::schedule;
+  if constexpr (How::is_generic || !How::is_arithmetic || How::workspace != WorkspaceChoice::automatic)
+    return false;
+  else
+    return (Kernel::is_deterministic || !How::is_deterministic) && Kernel::template matches<S>;
 }
 
 /// The name of the kernel that is tried first; "" where none is.
 template <class S, class... Kernels>
 constexpr std::string_view first_match(TypeList<Kernels...>) {
   std::string_view name;
-  ((Kernels::template matches<S> ? (name = Kernels::name, true) : false) || ...);
+  ((takes<Kernels, S>() ? (name = Kernels::name, true) : false) || ...);
   return name;
 }
 
 template <class Kernel, class S>
 bool try_kernel(const S& statement) {
-  if constexpr (Kernel::template matches<S>)
+  if constexpr (takes<Kernel, S>())
     return Kernel::run(statement);
   else
     return false;
+}
+template <class S, class... Kernels>
+constexpr bool any_takes(TypeList<Kernels...>) {
+  return (takes<Kernels, S>() || ...);
 }
 template <class S, class... Kernels>
 bool try_kernels(const S& statement, TypeList<Kernels...>) {
@@ -63,7 +74,7 @@ bool try_kernels(const S& statement, TypeList<Kernels...>) {
 
 /// Whether a specialised kernel may compute statements of type S.
 template <class S>
-inline constexpr bool has_specialised_kernel = !S::is_generic && detail::any_matches<S>(SpecialisedKernels{});
+inline constexpr bool has_specialised_kernel = detail::any_takes<S>(SpecialisedKernels{});
 
 /// The name of the specialised kernel that is tried first for statements of type S; "" where the nest runs.
 template <class S>

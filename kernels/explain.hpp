@@ -92,8 +92,8 @@ std::string_view role_at(char variable) {
 
 /// What the result does in the loop at `depth`.
 template <class Result>
-std::string_view result_role_at(const NameList& order, int depth) {
-  const Classification how = classify<Result>(order);
+std::string_view result_role_at(const NameList& order, int depth, WorkspaceChoice choice) {
+  const Classification how = classify<Result>(order, choice);
   if (!Result::level_names.contains(order[depth])) return "reduced";
   switch (how.kind) {
     case ResultKind::located:
@@ -118,11 +118,11 @@ inline std::string padded(std::string_view word, std::size_t width) {
 
 /// The plan of a statement in words; nothing is run.
 /// @throws ShapeError where an index variable would run over two extents
-template <class Result, class Right, class Order, bool Generic>
-std::string explain(const Statement<Result, Right, Order, Generic>& statement) {
+template <class Result, class Right, class Order, class How>
+std::string explain(const Statement<Result, Right, Order, How>& statement) {
   require_readable_operands<Right, Order>();
   const NameList& order = Order::names;
-  constexpr Classification how = classify<Result>(Order::names);
+  constexpr Classification how = classify<Result>(Order::names, How::workspace);
   using Compute = compute_t<Result, Right>;
   using Space = typename Result::tensor_type::space_type;
   const auto bounds = bounds_of(statement);
@@ -164,7 +164,8 @@ std::string explain(const Statement<Result, Right, Order, Generic>& statement) {
                 to_string(tensor.extents()), ", ", tensor.nnz(), tensor.nnz() == 1 ? " value, " : " values, ",
                 bytes_text(tensor.bytes()));
   };
-  row(statement.result(), [&](int depth) { return detail::result_role_at<Result>(order, depth); });
+  row(statement.result(),
+      [&](int depth) { return detail::result_role_at<Result>(order, depth, How::workspace); });
   for_each_access(statement.right(), [&](const auto& access) {
     row(access,
         [&](int depth) { return detail::role_at<std::remove_cvref_t<decltype(access)>>(order[depth]); });
@@ -178,11 +179,13 @@ std::string explain(const Statement<Result, Right, Order, Generic>& statement) {
   }
   if constexpr (how.kind == ResultKind::coordinate_workspace)
     out += "; a result whose levels follow the loops' order is written without the list";
-  out += text("\n  computes in ", value_name<Compute>(), " on ", Space::name());
-  if constexpr (has_specialised_kernel<Statement<Result, Right, Order, Generic>>)
-    out +=
-        text("\n  a kernel of its own takes the place of these loops: ",
-             specialised_kernel_name<Statement<Result, Right, Order, Generic>>(), " (.generic() keeps them)");
+  out += text("\n  computes in ", value_name<Compute>());
+  if constexpr (!How::is_arithmetic) out += ", " + How::semiring::str();
+  out += text(" on ", Space::name());
+  if constexpr (How::is_deterministic) out += ", the same bits for any number of threads";
+  if constexpr (has_specialised_kernel<Statement<Result, Right, Order, How>>)
+    out += text("\n  a kernel of its own takes the place of these loops: ",
+                specialised_kernel_name<Statement<Result, Right, Order, How>>(), " (.generic() keeps them)");
   out += "\n";
   return out;
 }

@@ -19,14 +19,14 @@
 namespace sporos {
 
 /// What the nest of one statement knows at compile time.
-template <class Result, class Order, class Compute>
+template <class Result, class Order, class Compute, WorkspaceChoice Workspace = WorkspaceChoice::automatic>
 struct NestTraits {
   using result = Result;
   using compute = Compute;
   using order_type = Order;
   static constexpr NameList order = Order::names;
   static constexpr int loops = order.size;
-  static constexpr Classification classification = classify<Result>(order);
+  static constexpr Classification classification = classify<Result>(order, Workspace);
 
   static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
 };

@@ -44,7 +44,7 @@ template <class Compute, class L, class R>
 auto lower(const Ratio<L, R>& ratio) {
   auto left = lower<Compute>(ratio.left);
   auto right = lower<Compute>(ratio.right);
-  return stream::Mul<decltype(left), decltype(right), stream::Over>{left, right};
+  return stream::Mul<decltype(left), decltype(right), stream::Division>{left, right};
 }
 template <class Compute, class E>
 auto lower(const Negation<E>& negation) {
@@ -91,8 +91,8 @@ SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
 
 /// The extent of each loop of a statement, outermost first.
 /// @throws ShapeError where a variable stands at modes of different extents
-template <class Result, class Right, class Order, bool Generic>
-NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, Generic>& statement) {
+template <class Result, class Right, class Order, class How>
+NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, How>& statement) {
   NestBounds<Order::names.size> out{};
   std::string known_by[NameList::capacity];
   TensorLetters letters;

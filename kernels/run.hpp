@@ -119,8 +119,9 @@ class Run {
   using Value = typename Tensor::value_type;
   using Space = typename Tensor::space_type;
   using Memory = typename Space::memory_space;
-  using Compute = compute_t<Result, Right>;
-  using Traits = NestTraits<Result, Order, Compute>;
+  using How = typename StatementType::schedule;
+  using Compute = compute_over_t<Result, Right, typename How::semiring>;
+  using Traits = NestTraits<Result, Order, Compute, How::workspace>;
   using Source = decltype(lower<Compute>(std::declval<const Right&>()));
   using Format = typename Tensor::format_type;
   static constexpr Classification how = Traits::classification;
@@ -128,7 +129,7 @@ class Run {
   static constexpr char outermost = loops > 0 ? Order::names[0] : '\0';
 
   static_assert(
-      !is_complex_v<Compute> || is_complex_v<Value>,
+      !is_complex_v<compute_t<Result, Right>> || is_complex_v<Value>,
       "the right side is complex and the result is real: make the result a tensor of Kokkos::complex");
   static_assert(
       [] {
@@ -138,6 +139,12 @@ class Run {
         return true;
       }(),
       "an index variable stands twice in the result: a result takes each of its variables once");
+
+  static_assert(
+      How::workspace != WorkspaceChoice::dense || how.kind != ResultKind::coordinate_workspace,
+      "a dense workspace of order 1 gathers a result that scatters over its innermost variable alone: "
+      "bind the result's other variables in the outermost loops with .reorder(...), or leave "
+      ".workspace(dense_workspace) out");
 
   explicit Run(const StatementType& statement)
       : statement_(statement), bounds_(bounds_of(statement)), source_(lower<Compute>(statement.right())) {
@@ -192,7 +199,7 @@ class Run {
 
   void run_located() const {
     using T = Compute;
-    constexpr bool atomic = !disjoint && !HostSpace<Space>;
+    constexpr bool atomic = !disjoint && !HostSpace<Space> && !How::is_deterministic;
     const std::int64_t size = statement_.result().tensor().nnz();
     const std::int64_t count =
         disjoint || atomic ? chunk_count(HostSpace<Space> ? 16 : 1) : private_count(size);
@@ -223,13 +230,17 @@ class Run {
     store(values);
   }
 
-  /// Chunks that reduce into results of their own: one a thread, and none where the results would outweigh
-  /// the work.
+  /// Chunks that reduce into results of their own: one a thread, or as many for any number of threads where
+  /// the sums have to be the same bit by bit; and none where the results would outweigh the work.
   std::int64_t private_count(std::int64_t size) const {
     std::int64_t work = 0;
     for_each_access(statement_.right(),
                     [&](const auto& access) { work = std::max(work, access.tensor().nnz()); });
-    return size <= work ? chunk_count(1) : 1;
+    if (size > work) return 1;
+    if constexpr (How::is_deterministic && splittable)
+      return std::clamp<std::int64_t>(bounds_.outermost.end, 1, 16);
+    else
+      return chunk_count(1);
   }
 
   /// The array that sums are formed in: the result's own where its type allows and no operand reads it.
@@ -345,8 +356,8 @@ class Run {
 
 /// Runs a statement in the space of its result.
 /// @throws ShapeError where an index variable would run over two extents
-template <class Result, class Right, class Order, bool Generic>
-void run(const Statement<Result, Right, Order, Generic>& statement) {
+template <class Result, class Right, class Order, class How>
+void run(const Statement<Result, Right, Order, How>& statement) {
   require_readable_operands<Right, Order>();
   if constexpr (detail::first_contradiction(accesses_of<Right>{}) < 0) {
     expect_kokkos();
@@ -354,8 +365,8 @@ void run(const Statement<Result, Right, Order, Generic>& statement) {
     if (run_specialised(statement)) return;
     using Tensor = typename Result::tensor_type;
     constexpr bool nest_runs = HostSpace<typename Tensor::space_type> || Tensor::format_type::is_dense;
-    if constexpr (nest_runs || !has_specialised_kernel<Statement<Result, Right, Order, Generic>>) {
-      const detail::Run<Statement<Result, Right, Order, Generic>> run(statement);
+    if constexpr (nest_runs || !has_specialised_kernel<Statement<Result, Right, Order, How>>) {
+      const detail::Run<Statement<Result, Right, Order, How>> run(statement);
       run();
     }
   }

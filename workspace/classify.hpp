@@ -14,6 +14,7 @@
 
 #include "../core/expression.hpp"
 #include "../core/format.hpp"
+#include "../core/schedule.hpp"
 
 namespace sporos {
 
@@ -71,8 +72,11 @@ constexpr int appendable_levels() {
 
 }  // namespace detail
 
+/// How the results of a statement come out of loops in the given order.
+/// @param choice  where the user wants what scatters to be gathered
 template <class Result>
-constexpr Classification classify(const NameList& order) {
+constexpr Classification classify(const NameList& order,
+                                  WorkspaceChoice choice = WorkspaceChoice::automatic) {
   constexpr NameList levels = Result::level_names;
   Classification out;
   if constexpr (levels.size > 0)
@@ -83,7 +87,7 @@ constexpr Classification classify(const NameList& order) {
   while (out.prefix < levels.size && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
     ++out.prefix;
   out.appended_levels = detail::appendable_levels<typename Result::format>();
-  if (out.appended_levels < 0)
+  if (choice == WorkspaceChoice::coordinate || out.appended_levels < 0)
     out.kind = ResultKind::coordinate_workspace;
   else if (out.prefix >= out.appended_levels)
     out.kind = ResultKind::appended;

@@ -168,6 +168,7 @@ class NewCsr {
 /// y(i) = A(i, j) * x(j), A in CSR: spmv.hpp.
 struct SpmvStatement {
   static constexpr std::string_view name = "SpMV on the GPU";
+  static constexpr bool is_deterministic = true;
 
   template <class Result, class A, class X>
   static constexpr bool fits() {
@@ -219,6 +220,7 @@ struct SpmvStatement {
 /// stored along either mode: sddmm.hpp.
 struct SddmmStatement {
   static constexpr std::string_view name = "SDDMM on the GPU";
+  static constexpr bool is_deterministic = true;
 
   struct Places {
     int pattern = -1;
@@ -331,6 +333,7 @@ struct SddmmStatement {
 /// mode i of it; M and the factors row-major: mttkrp.hpp.
 struct MttkrpStatement {
   static constexpr std::string_view name = "MTTKRP on the GPU";
+  static constexpr bool is_deterministic = false;
 
   /// A format whose nonzeros' coordinates can be found from their positions.
   template <class F>
@@ -448,6 +451,7 @@ struct MttkrpStatement {
 /// A(i, j) = B(i, k) * C(k, j), all in CSR: spgemm.hpp.
 struct SpgemmStatement {
   static constexpr std::string_view name = "SpGEMM on the GPU";
+  static constexpr bool is_deterministic = false;
 
   template <class Result, class B, class C>
   static constexpr bool fits() {
@@ -504,6 +508,7 @@ struct SpgemmStatement {
 /// A(i, j) = ± b * B(i, j) ± c * C(i, j) with scalars b and c or without, all in CSR: add.hpp.
 struct AddStatement {
   static constexpr std::string_view name = "the sparse sum on the GPU";
+  static constexpr bool is_deterministic = true;
 
   /// A term of the sum: what it is an access of, and its coefficient.
   template <class E>

@@ -47,6 +47,7 @@ struct LeftOfProductByRows<Result, Product<Access<T, Names...>, Access<U, OtherN
 /// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j: spgemm.hpp.
 struct SpgemmStatement {
   static constexpr std::string_view name = "SpGEMM";
+  static constexpr bool is_deterministic = true;
 
   template <class S>
   static constexpr bool computes() {

@@ -13,6 +13,7 @@
 
 #include "../../core/expression.hpp"
 #include "../../core/inline.hpp"
+#include "../../core/semiring.hpp"
 
 namespace sporos::stream {
 
@@ -26,7 +27,7 @@ struct Loaded {
 };
 
 /// The operations that are absent where a side is: L * R and L / R.
-struct Times {
+struct Multiplication {
   template <class T>
   SPOROS_INLINE T operator()(const T& a, const T& b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -35,9 +36,10 @@ struct Times {
       return static_cast<T>(a * b);
   }
 };
-struct Over {
+struct Division {
   template <class T>
   SPOROS_INLINE T operator()(const T& a, const T& b) const {
+    static_assert(!is_semiring_element_v<T>, "a semiring has no division: it adds and multiplies");
     static_assert(!std::is_same_v<T, bool>, "bool tensors know * and + only");
     return static_cast<T>(a / b);
   }
@@ -47,12 +49,13 @@ struct Over {
 struct Minus {
   template <class T>
   SPOROS_INLINE T operator()(const T& a) const {
+    static_assert(!is_semiring_element_v<T>, "a semiring has no subtraction: it adds and multiplies");
     static_assert(!std::is_same_v<T, bool>, "a bool has no negative: bool tensors know * and + only");
     return static_cast<T>(-a);
   }
 };
 
-template <class L, class R, class Operation = Times>
+template <class L, class R, class Operation = Multiplication>
 struct Mul {
   using operation = Operation;
   L left;
@@ -110,13 +113,22 @@ SPOROS_INLINE auto add(const L& l, const R& r) {
     return Add<L, R>{l, r};
 }
 
+/// f(x); a function of the user's is given the number in an element of a semiring.
+template <class F, class T>
+SPOROS_INLINE auto call(const F& f, const T& x) {
+  if constexpr (std::is_same_v<F, Minus>)
+    return f(x);
+  else
+    return f(number_of(x));
+}
+
 /// f(e), folded likewise.
 template <class E, class F>
 SPOROS_INLINE auto apply(const E& e, const F& f) {
   if constexpr (is_absent<E>)
     return e;
   else if constexpr (is_loaded<E>)
-    return E{static_cast<decltype(e.value)>(f(e.value))};
+    return E{static_cast<decltype(e.value)>(call(f, e.value))};
   else
     return Apply<E, F>{e, f};
 }

@@ -190,7 +190,7 @@ class Intersection {
       "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
       "ordered format");
 
-  static_assert(std::is_same_v<Operation, Times> || !B::has_walks,
+  static_assert(std::is_same_v<Operation, Multiplication> || !B::has_walks,
                 "a sparse operand cannot divide: where it stores nothing it is zero. Divide by dense tensors "
                 "and scalars");
 
