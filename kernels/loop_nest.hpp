@@ -79,7 +79,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   constexpr char variable = Traits::order[Depth];
   constexpr bool outermost = Depth == 0;
   constexpr bool independent = Traits::is_result_variable(Depth) && Output::is_independent;
-  const Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
+  Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && decltype(stream)::ordered;
   stream::for_each<restrict, independent>(
@@ -87,7 +87,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
         using Below = std::remove_cvref_t<decltype(below)>;
         if constexpr (!stream::is_absent<Below>) {
           env.at[Depth] = c;
-          const auto bound_output = output.template bind<Traits, Depth + 1>(env);
+          auto bound_output = output.template bind<Traits, Depth + 1>(env);
           stream::advance_into<typename Traits::order_type, Depth + 1>(
               below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
                 nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
@@ -107,7 +107,7 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
     return;
   } else if constexpr (!reducing && how.kind == ResultKind::dense_workspace && Depth == how.prefix &&
                        !Output::is_located) {
-    const auto workspace = output.workspace();
+    auto workspace = output.workspace();
     nest<Traits, Depth>(bounds, env, e, workspace);
     output.drain(workspace, env);
   } else if constexpr (!reducing && Depth == how.bound_depth && Depth < Traits::loops) {

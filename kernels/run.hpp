@@ -51,17 +51,20 @@ void for_each_chunk(std::int64_t count, const Body& body) {
 }
 
 /// The nest over one chunk of the outermost loop. On the host a function of its own, so that the loops have
-/// all registers to themselves, and with copies of what they read, so that it stays in them.
+/// all registers to themselves, and with copies of what they read and of where they write, so that it stays
+/// in them.
 template <class Traits, class Source, class Output>
 SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops>& bounds,
                             const Bounds& outermost, bool first_chunk, const Output& output) {
-  const Source operands = source;
+  Source operands = source;
   NestBounds<Traits::loops> mine = bounds;
   mine.outermost = outermost;
   mine.first_chunk = first_chunk;
   stream::Coordinates<Traits::loops> env{};
-  const auto e = stream::advance<typename Traits::order_type, 0>(begin(operands), env);
-  nest<Traits, 0>(mine, env, e, output.template bind<Traits, 0>(env));
+  auto e = stream::advance<typename Traits::order_type, 0>(begin(operands), env);
+  output.with_copy([&](const auto& copy) SPOROS_INLINE_LAMBDA {
+    nest<Traits, 0>(mine, env, e, copy.template bind<Traits, 0>(env));
+  });
 }
 
 /// The nest over the chunks of the outermost loop, for a result whose values are located.
@@ -76,11 +79,19 @@ struct LocatedNest {
   T* values;
   std::int64_t
       stride;  ///< from the values of one chunk's private result to the next's; 0 where all write to one
+  std::int64_t part;   ///< the values below each coordinate of the outermost loop; 0 where all were started
+  std::int64_t block;  ///< how many coordinates to start and run at a time
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t chunk) const {
-    const auto view = result;
-    run_nest<Traits>(source, bounds, {cuts[chunk], cuts[chunk + 1]}, chunk == 0,
-                     LocatedOutput<Result, T, Atomic>{&view, values + chunk * stride});
+    auto view = result;
+    std::int64_t begin = cuts[chunk];
+    do {
+      const std::int64_t end = begin + block < cuts[chunk + 1] ? begin + block : cuts[chunk + 1];
+      for (std::int64_t at = begin * part; at < end * part; ++at) values[at] = T{};
+      run_nest<Traits>(source, bounds, {begin, end}, chunk == 0 && begin == cuts[0],
+                       LocatedOutput<Result, T, Atomic>{&view, values + chunk * stride});
+      begin = end;
+    } while (begin < cuts[chunk + 1]);
   }
 };
 
@@ -172,15 +183,17 @@ class Run {
  private:
   /// Whether the chunks of the outermost loop write to different parts of the result.
   static constexpr bool disjoint = loops > 0 && Result::level_names.contains(outermost);
-  /// Whether the outermost loop can be cut at coordinates at all.
-  static constexpr bool splittable = [] {
-    if constexpr (loops == 0)
-      return false;
-    else {
-      using Start = decltype(begin(std::declval<const Source&>()));
-      return decltype(stream::open<outermost>(std::declval<Start>(), 0))::ordered;
-    }
-  }();
+  template <int Loops>
+  static auto outermost_stream() {
+    if constexpr (Loops > 0)
+      return std::type_identity<decltype(stream::open<outermost>(begin(std::declval<const Source&>()), 0))>{};
+    else
+      return std::type_identity<stream::Free<stream::Absent>>{};
+  }
+  using OutermostStream = typename decltype(outermost_stream<loops>())::type;
+  /// Whether the outermost loop can be cut at coordinates at all, and whether it walks what is stored.
+  static constexpr bool splittable = loops > 0 && OutermostStream::ordered;
+  static constexpr bool walks_outermost = OutermostStream::has_walks;
 
   std::vector<std::int64_t> cuts(std::int64_t count) const {
     if constexpr (!splittable)
@@ -197,10 +210,27 @@ class Run {
     return std::max<std::int64_t>(1, std::min(bounds_.outermost.end, threads * chunks_per_thread));
   }
 
+  /// Whether the values that a chunk writes to stand together, so that it may start them itself: shortly
+  /// before the loops come to them, when they are still in the cache.
+  static constexpr bool starts_parts = [] {
+    if constexpr (disjoint && HostSpace<Space>)
+      return Result::level_names[0] == outermost && Format::template expression<0>::block == 1;
+    else
+      return false;
+  }();
+  /// About as many bytes of a result as are started at a time. Entering a loop anew is free where it runs
+  /// over all coordinates, and takes a search where it walks.
+  static constexpr std::int64_t started_bytes = walks_outermost ? std::int64_t{256} << 10 : 2048;
+
   void run_located() const {
     using T = Compute;
     constexpr bool atomic = !disjoint && !HostSpace<Space> && !How::is_deterministic;
     const std::int64_t size = statement_.result().tensor().nnz();
+    const std::int64_t extent = std::max<std::int64_t>(bounds_.outermost.end, 1);
+    const std::int64_t part = starts_parts && !statement_.accumulates() ? size / extent : 0;
+    const std::int64_t block =
+        splittable && part > 0 ? std::max<std::int64_t>(1, started_bytes / (part * std::int64_t{sizeof(T)}))
+                               : extent;
     const std::int64_t count =
         disjoint || atomic ? chunk_count(HostSpace<Space> ? 16 : 1) : private_count(size);
     const std::vector<std::int64_t> host_cuts = cuts(count);
@@ -208,7 +238,7 @@ class Run {
     const bool private_results = !disjoint && !atomic && chunks > 1;
 
     const auto values = target<T>();
-    start(values);
+    if (part == 0) start(values);
     auto sums = values;
     if (private_results) {
       sums = make_array<T, Memory>("sporos::private results", size * chunks);
@@ -218,9 +248,9 @@ class Run {
     const auto device_cuts = make_array<std::int64_t, Memory>("sporos::cuts", chunks + 1);
     Kokkos::deep_copy(device_cuts, Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(host_cuts.data(),
                                                                                         host_cuts.size()));
-    const LocatedNest<Traits, Source, T, atomic> nest{source_,     statement_.result().tensor().view(),
-                                                      bounds_,     device_cuts.data(),
-                                                      sums.data(), private_results ? size : 0};
+    const LocatedNest<Traits, Source, T, atomic> nest{
+        source_,     statement_.result().tensor().view(), bounds_, device_cuts.data(),
+        sums.data(), private_results ? size : 0,          part,    block};
     Kokkos::parallel_for("sporos::nest",
                          Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, chunks), nest);
     if (private_results)

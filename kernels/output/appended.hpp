@@ -218,6 +218,10 @@ struct AppendedOutput {
   Piece* piece;
   DenseWorkspace<Accumulate>* scatter;
 
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    f(*this);
+  }
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE AppendedOutput bind(const Env& bound) const {
     if constexpr (Depth > 0 && Depth <= Traits::classification.prefix && Depth <= Piece::levels)

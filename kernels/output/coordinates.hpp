@@ -32,6 +32,10 @@ struct CoordinateOutput {
 
   CoordinatePiece<Value, Traits_::result::format::order>* piece;
 
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    f(*this);
+  }
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE CoordinateOutput bind(const Env&) const {
     return *this;

@@ -24,6 +24,13 @@ struct LocatedOutput {
   T* values;
   std::int64_t position = 0;
 
+  /// Calls f with an output whose view is in the caller's own frame.
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    view_type mine = *view;
+    f(LocatedOutput{&mine, values, position});
+  }
+
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE auto bind(const Env& env) const {
     if constexpr (K == A::format::levels)

@@ -65,7 +65,7 @@ SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
       static_assert(!L::is_range,
                     "a full level below one that is not unique cannot be located: make the level unique");
       using Expression = typename A::format::template expression<K>;
-      const auto found = leaf.view->template level<K>().locate(leaf.begin, Expression::of(env.at[loop]));
+      auto found = leaf.view->template level<K>().locate(leaf.begin, Expression::of(env.at[loop]));
       return advance<Order, Depth>(Leaf<A, Compute, K + 1>{leaf.view, found.position, found.position + 1},
                                    env);
     } else {
@@ -131,7 +131,7 @@ SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   static_assert(L::next().ordered,
                 "a level without order cannot be searched for a coordinate: convert the operand");
   const auto& level = leaf.view->template level<K>();
-  const Bounds all = L::is_range ? Bounds{leaf.begin, leaf.end} : level.pos_bounds(leaf.begin);
+  Bounds all = L::is_range ? Bounds{leaf.begin, leaf.end} : level.pos_bounds(leaf.begin);
   const auto first_not_below = [&](std::int64_t wanted) SPOROS_INLINE_LAMBDA {
     std::int64_t low = all.begin;
     std::int64_t high = all.end;
@@ -161,10 +161,10 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
     const std::int64_t c = env.at[Order::names.find(A::level_names[E::bound_levels])];
     using Below = Leaf<A, typename E::compute, E::bound_levels + 1>;
     if constexpr (E::next().full) {
-      const auto found = e.view->template level<E::bound_levels>().locate(e.begin, c);
+      auto found = e.view->template level<E::bound_levels>().locate(e.begin, c);
       advance_into<Order, Depth>(Below{e.view, found.position, found.position + 1}, env, f);
     } else {
-      const Bounds found = search(e, c);
+      Bounds found = search(e, c);
       if (found.begin < found.end)
         advance_into<Order, Depth>(Below{e.view, found.begin, found.end}, env, f);
       else

@@ -17,6 +17,9 @@
 /// differ by who is present, so a union's loop body is compiled apart for left and right, left alone, right
 /// alone: its lattice points. (Kovach, Kolichala, Gu, Kjolstad, *Indexed Streams*, PLDI 2023, section 4;
 /// lattices after Kjolstad et al., *The Tensor Algebra Compiler*, OOPSLA 2017, section 5.)
+///
+/// Local objects here and in the nest are not const: g++ 12 keeps a const object in memory (its scalar
+/// replacement leaves read-only ones alone), and then a loop loads its parts anew for each coordinate.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +49,7 @@ class Walk {
       at_ = leaf.begin;
       end_ = leaf.end;
     } else {
-      const Bounds bounds = level().pos_bounds(leaf.begin);
+      Bounds bounds = level().pos_bounds(leaf.begin);
       at_ = bounds.begin;
       end_ = bounds.end;
     }
@@ -413,11 +416,10 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
   } else if constexpr (is_add<E>) {
     return Union(open<Variable>(e.left, extent), open<Variable>(e.right, extent));
   } else {
-    const auto left = open<Variable>(e.left, extent);
-    const auto right = open<Variable>(e.right, extent);
+    auto left = open<Variable>(e.left, extent);
+    auto right = open<Variable>(e.right, extent);
     using Operation = typename E::operation;
-    return Intersection<std::remove_const_t<decltype(left)>, std::remove_const_t<decltype(right)>, Operation>(
-        left, right);
+    return Intersection<decltype(left), decltype(right), Operation>(left, right);
   }
 }
 
