@@ -15,7 +15,8 @@ std::vector<Arguments> one_of_each(const Folder& folder) {
           {"convert", matrix, folder.file("out.mtx")},
           {"spy", matrix, "-o", folder.file("out.png")},
           {"multiply", matrix, matrix, "--verify"},
-          {"mttkrp", tensor, "--rank", "2", "--verify"}};
+          {"mttkrp", tensor, "--rank", "2", "--verify"},
+          {"explain", "spmv"}};
 }
 
 TEST(CommandLine, HelpsAndNamesEveryCommand) {
@@ -82,7 +83,8 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
       {"command", "input", "output", "tensor", "threads"},
       {"command", "input", "output", "threads"},
       {"A", "B", "C", "checks", "command", "threads"},
-      {"checks", "command", "result", "tensor", "threads"}};
+      {"checks", "command", "result", "tensor", "threads"},
+      {"command", "explanation", "format", "name", "statement", "threads"}};
   const auto runs = one_of_each(folder);
   for (std::size_t at = 0; at < runs.size(); ++at) {
     const Json done = report(runs[at]);
@@ -117,7 +119,7 @@ TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
 }
 
 TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
-  const std::string all = "info, validate, convert, spy, multiply, mttkrp";
+  const std::string all = "info, validate, convert, spy, multiply, mttkrp, explain";
   expect_refused({}, "expected a command: " + all + "; see sporos --help");
   expect_refused({"divide"}, "no such command: divide; expected one of " + all);
   expect_refused({"--json"}, "expected a command: " + all);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file explain.cpp
+/// `sporos explain NAME`: the loops of a statement, before anybody writes a line of code.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "explanations.hpp"
+
+namespace sporos::tool {
+namespace {
+
+struct ExplainOptions {
+  std::string name, format, order;
+  bool list = false;
+};
+
+using Explanations = std::vector<Explanation>;
+
+/// "coo, csf", each once, of all or of one name.
+std::string joined(const Explanations& all, const std::string& name, std::string Explanation::* what) {
+  std::string out, last;
+  for (const Explanation& one : all) {
+    if ((!name.empty() && one.name != name) || one.*what == last) continue;
+    last = one.*what;
+    out += (out.empty() ? "" : ", ") + last;
+  }
+  return out;
+}
+
+/// The one that is asked for. A product of sparse matrices has its formats from its loop order.
+const Explanation& chosen(const Explanations& all, const ExplainOptions& options) {
+  const std::string names = joined(all, "", &Explanation::name);
+  if (options.name.empty()) throw UsageError("NAME is required: one of " + names + ", or --list");
+  const auto has_name = [&](const Explanation& one) { return one.name == options.name; };
+  const auto first = std::find_if(all.begin(), all.end(), has_name);
+  if (first == all.end())
+    throw UsageError("no statement is called " + options.name + "; expected one of " + names);
+
+  const bool by_order = options.name == "spgemm";
+  const std::string& given = by_order ? options.order : options.format;
+  if (!(by_order ? options.format : options.order).empty())
+    throw UsageError(by_order ? "spgemm takes --order, which says the formats as well, not --format"
+                              : options.name + " takes --format, not --order: that is for spgemm");
+  if (given.empty()) return *first;
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const Explanation& one) { return has_name(one) && one.format == given; });
+  if (found == all.end())
+    throw UsageError(options.name + " is not explained for " +
+                     (by_order ? "the loop order " : "the format ") + given + "; expected one of " +
+                     joined(all, options.name, &Explanation::format));
+  return *found;
+}
+
+Outcome list(const Explanations& all) {
+  Outcome outcome;
+  std::vector<std::vector<Cell>> rows;
+  for (const Explanation& one : all)
+    if (rows.empty() || std::get<std::string>(rows.back()[0]) != one.name)
+      rows.push_back({one.name, one.statement(), joined(all, one.name, &Explanation::format)});
+  outcome.report.fact("command", "", std::string("explain"));
+  outcome.report.remark("Statements, and the formats or loop orders in which they are explained:");
+  outcome.report.table("statements", {{"name", "name"}, {"statement", "statement"}, {"formats", "formats"}},
+                       std::move(rows));
+  return outcome;
+}
+
+Outcome explain_statement(const ExplainOptions& options) {
+  const Explanations all = explanations();
+  if (options.list) return list(all);
+  const Explanation& one = chosen(all, options);
+  std::string text = one.text();
+  Outcome outcome;
+  Report& report = outcome.report;
+  report.fact("command", "", std::string("explain"));
+  report.fact("name", "", one.name);
+  report.fact(one.name == "spgemm" ? "loop_order" : "format", "", one.format);
+  report.fact("statement", "", one.statement());
+  report.fact("explanation", "", text);
+  while (text.ends_with('\n')) text.pop_back();
+  report.remark(text);
+  return outcome;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Choice& choice) {
+  const auto options = std::make_shared<ExplainOptions>();
+  CLI::App& command = add_command(app, choice, "explain",
+                                  "What a statement does before it runs: loops, operands, result, bytes",
+                                  [options] { return explain_statement(*options); });
+  command.add_option("NAME", options->name, "spmv, spmm, spgemm, sddmm, add, mttkrp, ttv or inner");
+  command.add_flag("--list", options->list, "Name the statements and their formats");
+  command
+      .add_option("--format", options->format,
+                  "Format of the sparse operands; the first of --list unless given")
+      ->type_name("NAME");
+  command
+      .add_option("--order", options->order,
+                  "Loops of spgemm: ikj, kij, ijk, jki, kji, jik; ikj unless given")
+      ->type_name("ORDER");
+  command.footer(
+      "The tensors are made up: 1000 along each mode, a band of 2998 nonzeros; dense factors have 16 "
+      "columns.\n"
+      "Nothing is run. In a program: std::cout << explain(assign(y(i), A(i, j) * x(j)));");
+}
+
+}  // namespace sporos::tool

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file explain.cpp
+/// `sporos explain`: the loops of each statement that it lists, in each of its formats.
+#include <sstream>
+
+#include "tool.hpp"
+
+namespace {
+
+using namespace sporos_test;
+
+/// The words of a list with commas.
+Arguments words(const std::string& list) {
+  Arguments all;
+  std::istringstream text(list);
+  for (std::string word; std::getline(text >> std::ws, word, ',');) all.push_back(word);
+  return all;
+}
+
+TEST(Explain, ExplainsEveryStatementThatItListsInEveryFormat) {
+  const Json list = report({"explain", "--list"})["statements"];
+  std::vector<std::string> texts;
+  for (const Json& row : list) {
+    const std::string name = row["name"];
+    for (const std::string& format : words(row["formats"])) {
+      SCOPED_TRACE(name + " " + format);
+      const bool by_order = name == "spgemm";
+      const Json one = report({"explain", name, by_order ? "--order" : "--format", format});
+      EXPECT_EQ(one["name"], name);
+      EXPECT_EQ(one[by_order ? "loop_order" : "format"], format);
+      EXPECT_EQ(one["statement"], row["statement"]);
+      const std::string text = one["explanation"];
+      EXPECT_TRUE(text.starts_with(row["statement"].get<std::string>() + "\n")) << text;
+      EXPECT_NE(text.find("result: "), std::string::npos) << text;
+      // No two read alike: another format or order is another plan.
+      EXPECT_EQ(std::count(texts.begin(), texts.end(), text), 0) << text;
+      texts.push_back(text);
+    }
+  }
+  EXPECT_EQ(list.size(), 8u);
+  EXPECT_GE(texts.size(), 24u);
+}
+
+TEST(Explain, PutsTheLoopsInTheOrderThatIsAskedFor) {
+  for (const std::string order : {"ikj", "kij", "ijk", "jki", "kji", "jik"}) {
+    const std::string text = report({"explain", "spgemm", "--order", order})["explanation"];
+    std::string loops;
+    for (std::size_t at = 0; (at = text.find("for ", at)) != std::string::npos; at += 4)
+      if (text[at + 5] == ' ' && text.compare(at + 6, 3, "in ") == 0) loops += text[at + 4];
+    EXPECT_EQ(loops, order) << text;
+  }
+}
+
+TEST(Explain, SaysHowTheResultIsMade) {
+  const auto text = [](const Arguments& arguments) {
+    return report(arguments)["explanation"].get<std::string>();
+  };
+  EXPECT_NE(text({"explain", "spmv"}).find("result: located"), std::string::npos);
+  EXPECT_NE(text({"explain", "spgemm"}).find("dense workspace of order 1 over j"), std::string::npos);
+  EXPECT_NE(text({"explain", "spgemm", "--order", "kji"}).find("scattered over several variables"),
+            std::string::npos);
+  EXPECT_NE(text({"explain", "ttv"}).find("result: appended"), std::string::npos);
+}
+
+TEST(Explain, ExplainsTheFirstFormatUnlessOneIsNamed) {
+  EXPECT_EQ(expect_done({"explain", "spmv"}), expect_done({"explain", "spmv", "--format", "csr"}));
+  EXPECT_EQ(expect_done({"explain", "spgemm"}), expect_done({"explain", "spgemm", "--order", "ikj"}));
+}
+
+TEST(Explain, PrintsToPeopleWhatTheLibrarySays) {
+  const std::string text = report({"explain", "mttkrp"})["explanation"];
+  EXPECT_EQ(expect_done({"explain", "mttkrp"}), text);
+}
+
+TEST(Explain, RefusesNamesFormatsAndOrdersThatItHasNot) {
+  const std::string names = "spmv, spmm, spgemm, sddmm, add, mttkrp, ttv, inner";
+  expect_refused({"explain"}, "NAME is required: one of " + names);
+  expect_refused({"explain", "fft"}, "no statement is called fft; expected one of " + names);
+  expect_refused({"explain", "sddmm", "--format", "csf"}, "expected one of csr, coo");
+  expect_refused({"explain", "spgemm", "--order", "iii"}, "expected one of ikj, kij, ijk, jki, kji, jik");
+  expect_refused({"explain", "spgemm", "--format", "csr"}, "spgemm takes --order");
+  expect_refused({"explain", "spmv", "--order", "ij"}, "spmv takes --format");
+  expect_refused({"explain", "spmv", "csr"}, "csr");
+}
+
+}  // namespace
