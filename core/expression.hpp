@@ -143,6 +143,15 @@ struct Mapped : ExpressionBase {
   Mapped(E e, F f) : operand(std::move(e)), function(std::move(f)) {}
 };
 
+/// The sum of E over all coordinates of index variables, which stand nowhere else: sum(k, B(i, k) * C(k, j)).
+template <class E, char... Names>
+struct Reduction : ExpressionBase {
+  static constexpr NameList names = NameList::of(Names...);
+  E operand;
+
+  explicit Reduction(E e) : operand(std::move(e)) {}
+};
+
 /// An operand of index notation as a node: expressions as they are, scalars as literals (std::complex as
 /// Kokkos').
 template <class T>
@@ -228,6 +237,11 @@ void for_each_access(const Mapped<E, F>& mapped, Visitor&& visit) {
   for_each_access(mapped.operand, visit);
 }
 
+template <class E, char... Names, class Visitor>
+void for_each_access(const Reduction<E, Names...>& reduction, Visitor&& visit) {
+  for_each_access(reduction.operand, visit);
+}
+
 /// A compile-time list of types.
 template <class... Types>
 struct TypeList {
@@ -264,6 +278,8 @@ template <class E>
 struct AccessesOf<Negation<E>> : AccessesOf<E> {};
 template <class E, class F>
 struct AccessesOf<Mapped<E, F>> : AccessesOf<E> {};
+template <class E, char... Names>
+struct AccessesOf<Reduction<E, Names...>> : AccessesOf<E> {};
 
 }  // namespace detail
 
@@ -330,6 +346,10 @@ class Notation {
   template <class E, class F>
   std::string of(const Mapped<E, F>& mapped) {
     return "map(f, " + of(mapped.operand) + ")";
+  }
+  template <class E, char... Names>
+  std::string of(const Reduction<E, Names...>& reduction) {
+    return "sum(" + reduction.names.str() + ", " + of(reduction.operand) + ")";
   }
 
  private:

@@ -14,6 +14,7 @@
 #include "expression.hpp"
 #include "format.hpp"
 #include "index.hpp"
+#include "sum.hpp"
 
 namespace sporos {
 
@@ -41,6 +42,7 @@ struct OrderRules {
   bool before[NameList::capacity][NameList::capacity] = {};
   bool prefers[NameList::capacity][NameList::capacity] = {};
   bool sparse[NameList::capacity] = {};
+  bool last[NameList::capacity] = {};  ///< summed inside the expression: the others are bound before
 };
 
 template <class A>
@@ -82,7 +84,7 @@ constexpr NameList order_by(const OrderRules& rules, const NameList& variables) 
         preferred = preferred && !rules.prefers[u][v];
       }
       if (!free) continue;
-      const int rank = (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
+      const int rank = (rules.last[v] ? 4 : 0) + (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
       if (best < 0 || rank < best_rank) {
         best = v;
         best_rank = rank;
@@ -123,7 +125,10 @@ namespace detail {
 template <class Result, class Right>
 consteval NameList derived_names() {
   const NameList variables = statement_variables<Result, Right>();
-  const NameList order = order_by(rules_of(accesses_of<Right>{}, variables), variables);
+  OrderRules rules = rules_of(accesses_of<Right>{}, variables);
+  const NameList summed = SummedNames<Right>::names;
+  for (int at = 0; at < summed.size; ++at) rules.last[variables.find(summed[at])] = true;
+  const NameList order = order_by(rules, variables);
   return order.size == variables.size ? order : NameList{};
 }
 

@@ -10,6 +10,7 @@
 #include "expression.hpp"
 #include "loop_order.hpp"
 #include "schedule.hpp"
+#include "sum.hpp"
 
 namespace sporos {
 
@@ -103,8 +104,14 @@ template <class TensorType, char... Names, class E>
   requires Expression<E> || ScalarValue<E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
-  using Right = decltype(as_expression(right));
-  return Statement<Result, Right, derived_order<Result, Right>>(result, as_expression(right));
+  using Given = decltype(as_expression(right));
+  static_assert(detail::sums_own_their_variables<Given, Given>,
+                "the variable of an explicit sum stands in that sum alone: give it a letter of its own");
+  auto expression = detail::WithoutLoopSums<detail::SumPlace::term>::of(as_expression(right));
+  using Right = decltype(expression);
+  static_assert(!(detail::SummedNames<Right>::names.contains(Names) || ...),
+                "the variable of an explicit sum stands in the result: what is summed over is gone");
+  return Statement<Result, Right, derived_order<Result, Right>>(result, std::move(expression));
 }
 
 }  // namespace sporos

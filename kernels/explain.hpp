@@ -55,6 +55,10 @@ struct Domain {
   std::string of(const Mapped<E, F>& mapped) {
     return of(mapped.operand);
   }
+  template <class E, char... Names>
+  std::string of(const Reduction<E, Names...>& reduction) {
+    return of(reduction.operand);
+  }
   template <class L, class R>
   std::string of(const Ratio<L, R>& ratio) {
     return of(Product(ratio.left, ratio.right));

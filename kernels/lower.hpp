@@ -20,6 +20,17 @@ struct Operand {
   typename A::tensor_type::view_type view;
 };
 
+/// How far a variable of an expression runs.
+template <class E>
+std::int64_t extent_of(char variable, const E& e) {
+  std::int64_t extent = 0;
+  for_each_access(e, [&](const auto& access) {
+    const int mode = access.names.find(variable);
+    if (mode < access.names.size) extent = access.tensor().extent(mode);
+  });
+  return extent;
+}
+
 template <class Compute, class TensorType, char... Names>
 auto lower(const Access<TensorType, Names...>& access) {
   return Operand<Access<TensorType, Names...>, Compute>{access.tensor().view()};
@@ -57,6 +68,12 @@ auto lower(const Mapped<E, F>& mapped) {
   return stream::Apply<decltype(operand), F>{operand, mapped.function};
 }
 
+template <class Compute, class E, char... Names>
+auto lower(const Reduction<E, Names...>& reduction) {
+  auto operand = lower<Compute>(reduction.operand);
+  return stream::Reduce<decltype(operand), Names...>{operand, {extent_of(Names, reduction.operand)...}};
+}
+
 // Declared ahead, because each calls the others.
 template <class T>
 SPOROS_INLINE auto begin(const stream::Loaded<T>& source);
@@ -66,6 +83,8 @@ template <class L, class R>
 SPOROS_INLINE auto begin(const stream::Add<L, R>& source);
 template <class E, class F>
 SPOROS_INLINE auto begin(const stream::Apply<E, F>& source);
+template <class E, char... Names>
+SPOROS_INLINE auto begin(const stream::Reduce<E, Names...>& source);
 
 /// The expression with every operand above its first level, pointing into `source`.
 template <class A, class Compute>
@@ -87,6 +106,11 @@ SPOROS_INLINE auto begin(const stream::Add<L, R>& source) {
 template <class E, class F>
 SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
   return stream::apply(begin(source.operand), source.function);
+}
+
+template <class E, char... Names>
+SPOROS_INLINE auto begin(const stream::Reduce<E, Names...>& source) {
+  return stream::reduce(begin(source.operand), source);
 }
 
 /// The extent of each loop of a statement, outermost first.

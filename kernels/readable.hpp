@@ -7,6 +7,7 @@
 
 #include "../core/expression.hpp"
 #include "../core/loop_order.hpp"
+#include "../core/sum.hpp"
 
 namespace sporos {
 
@@ -79,9 +80,30 @@ consteval void require_some_order() {
 
 }  // namespace detail
 
+namespace detail {
+
+/// Whether the variables of sums inside the expression come behind all others.
+template <class Right, class Order>
+consteval bool sums_come_last() {
+  constexpr NameList summed = SummedNames<Right>::names;
+  for (int at = 0; at < Order::names.size - summed.size; ++at)
+    if (summed.contains(Order::names[at])) return false;
+  return true;
+}
+
+}  // namespace detail
+
 /// Compiles where every operand of Right can be read with the loops in Order.
 template <class Right, class Order>
 consteval void require_readable_operands() {
+  static_assert(
+      detail::sums_come_last<Right, Order>(),
+      "the variable of an explicit sum inside a function, a divisor or a product of sums runs inside all "
+      "other "
+      "loops, but it stands before one of them. Where the order was not given, an operand stores the summed "
+      "variable above the others: convert it to the other order of modes, e.g. convert<CSR<>>(operand) where "
+      "it "
+      "is CSC");
   constexpr int contradiction = detail::first_contradiction(accesses_of<Right>{});
   if constexpr (contradiction >= 0)
     detail::require_some_order<contradiction>();

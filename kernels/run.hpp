@@ -61,10 +61,13 @@ SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops
   mine.outermost = outermost;
   mine.first_chunk = first_chunk;
   stream::Coordinates<Traits::loops> env{};
-  auto e = stream::advance<typename Traits::order_type, 0>(begin(operands), env);
-  output.with_copy([&](const auto& copy) SPOROS_INLINE_LAMBDA {
-    nest<Traits, 0>(mine, env, e, copy.template bind<Traits, 0>(env));
-  });
+  stream::advance_into<typename Traits::order_type, 0>(
+      begin(operands), env, [&](const auto& start) SPOROS_INLINE_LAMBDA {
+        auto e = start;
+        output.with_copy([&](const auto& copy) SPOROS_INLINE_LAMBDA {
+          nest<Traits, 0>(mine, env, e, copy.template bind<Traits, 0>(env));
+        });
+      });
 }
 
 /// The nest over the chunks of the outermost loop, for a result whose values are located.

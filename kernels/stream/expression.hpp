@@ -9,6 +9,7 @@
 /// is missing does not mention that side.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 #include "../../core/expression.hpp"
@@ -73,12 +74,25 @@ struct Apply {
   F function;
 };
 
+/// The sum of E over variables of its own, which becomes a number once the loops have bound E's others
+/// (reduce.hpp).
+template <class E, char... Names>
+struct Reduce {
+  static constexpr NameList names = NameList::of(Names...);
+  E operand;
+  std::int64_t extents[sizeof...(Names)];
+};
+
 template <class E>
 inline constexpr bool is_absent = std::is_same_v<E, Absent>;
 template <class E>
 inline constexpr bool is_loaded = false;
 template <class T>
 inline constexpr bool is_loaded<Loaded<T>> = true;
+template <class E>
+inline constexpr bool is_reduce = false;
+template <class E, char... Names>
+inline constexpr bool is_reduce<Reduce<E, Names...>> = true;
 template <class E>
 inline constexpr bool is_add = false;
 template <class L, class R>
@@ -131,6 +145,18 @@ SPOROS_INLINE auto apply(const E& e, const F& f) {
     return E{static_cast<decltype(e.value)>(call(f, e.value))};
   else
     return Apply<E, F>{e, f};
+}
+
+/// The sum of another operand in place of e's, folded likewise.
+template <class X, class E, char... Names>
+SPOROS_INLINE auto reduce(const X& x, const Reduce<E, Names...>& e) {
+  if constexpr (is_absent<X>) {
+    return x;
+  } else {
+    Reduce<X, Names...> out{x, {}};
+    for (std::size_t at = 0; at < sizeof...(Names); ++at) out.extents[at] = e.extents[at];
+    return out;
+  }
 }
 
 }  // namespace sporos::stream

@@ -97,8 +97,46 @@ SPOROS_INLINE auto advance(const Mul<L, R, Operation>& e, const Env& env) {
   return combine<Operation>(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
 }
 
-/// Whether an operand's next level stores coordinates of a variable that a loop has bound already, as in A(i,
-/// i): it is searched, and what it holds there is known at run time only.
+template <class Order, int Depth, class E, char... Names, class Env>
+SPOROS_INLINE auto advance(const Reduce<E, Names...>& e, const Env& env) {
+  return reduce(advance<Order, Depth>(e.operand, env), e);
+}
+
+/// Whether variables other than `own` are to be bound before an expression can be summed over its own.
+template <class Order, int Depth, class E>
+struct Waits {
+  static constexpr bool besides(const NameList&) { return false; }
+};
+template <class Order, int Depth, class A, class Compute, int K>
+struct Waits<Order, Depth, Leaf<A, Compute, K>> {
+  static constexpr bool besides(const NameList& own) {
+    for (int k = K; k < A::level_names.size; ++k)
+      if (!own.contains(A::level_names[k]) && Order::names.find(A::level_names[k]) >= Depth) return true;
+    return false;
+  }
+};
+template <class Order, int Depth, class E, class F>
+struct Waits<Order, Depth, Apply<E, F>> : Waits<Order, Depth, E> {};
+template <class Order, int Depth, class L, class R>
+struct Waits<Order, Depth, Add<L, R>> {
+  static constexpr bool besides(const NameList& own) {
+    return Waits<Order, Depth, L>::besides(own) || Waits<Order, Depth, R>::besides(own);
+  }
+};
+template <class Order, int Depth, class L, class R, class Operation>
+struct Waits<Order, Depth, Mul<L, R, Operation>> : Waits<Order, Depth, Add<L, R>> {};
+template <class Order, int Depth, class E, char... Names>
+struct Waits<Order, Depth, Reduce<E, Names...>> {
+  static constexpr bool besides(const NameList& own) {
+    NameList all = own;
+    (all.push(Names), ...);
+    return Waits<Order, Depth, E>::besides(all);
+  }
+};
+
+/// Whether what an expression holds below the bound loops is known at run time only: because an operand's
+/// next level stores coordinates of a variable that a loop has bound already, as in A(i, i), and is searched;
+/// or because a sum inside the expression is formed here, whose terms may all be absent.
 template <class Order, int Depth, class E>
 struct Searches {
   static constexpr bool value = false;
@@ -122,6 +160,14 @@ struct Searches<Order, Depth, Add<L, R>> {
 };
 template <class Order, int Depth, class L, class R, class Operation>
 struct Searches<Order, Depth, Mul<L, R, Operation>> : Searches<Order, Depth, Add<L, R>> {};
+template <class Order, int Depth, class E, char... Names>
+struct Searches<Order, Depth, Reduce<E, Names...>> {
+  static constexpr bool value =
+      Searches<Order, Depth, E>::value || !Waits<Order, Depth, Reduce<E, Names...>>::besides({});
+};
+
+template <class E, char... Names, class F>
+SPOROS_INLINE void sum_into(const Reduce<E, Names...>& e, const F& f);
 
 /// The positions of coordinate c at the next level of an operand; empty where it is not stored. O(log of the
 /// fiber).
@@ -170,6 +216,14 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
       else
         f(Absent{});
     }
+  } else if constexpr (is_reduce<E>) {
+    advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
+      const auto sum = reduce(x, e);
+      if constexpr (Waits<Order, Depth, E>::besides({}) || is_absent<std::remove_cvref_t<decltype(x)>>)
+        f(sum);
+      else
+        sum_into(sum, f);
+    });
   } else if constexpr (requires { e.operand; }) {
     advance_into<Order, Depth>(e.operand, env,
                                [&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, e.function)); });
@@ -206,6 +260,12 @@ struct Mentions<Add<L, R>> {
 };
 template <class L, class R, class Operation>
 struct Mentions<Mul<L, R, Operation>> : Mentions<Add<L, R>> {};
+template <class E, char... Names>
+struct Mentions<Reduce<E, Names...>> {
+  static constexpr bool of(char variable) {
+    return ((variable != Names) && ...) && Mentions<E>::of(variable);
+  }
+};
 
 /// Whether an expression's stored coordinates decide where the variable's loop goes; else the loop runs over
 /// the whole extent. A product iterates what one of its sides iterates, a sum only what both do.
@@ -224,6 +284,8 @@ struct Iterates<Leaf<A, Compute, K>> {
 };
 template <class E, class F>
 struct Iterates<Apply<E, F>> : Iterates<E> {};
+template <class E, char... Names>
+struct Iterates<Reduce<E, Names...>> : Iterates<E> {};
 template <class L, class R>
 struct Iterates<Add<L, R>> {
   static constexpr bool of(char variable) { return Iterates<L>::of(variable) && Iterates<R>::of(variable); }

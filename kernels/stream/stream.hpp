@@ -27,6 +27,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../core/index.hpp"
 #include "leaf.hpp"
 
 namespace sporos::stream {
@@ -401,6 +402,36 @@ class Applied {
   F f_;
 };
 
+/// sum(…, E), over one of the variables that it waits for.
+template <class S, class E>
+class Reducing {
+ public:
+  static constexpr bool iterates = S::iterates;
+  static constexpr bool ordered = S::ordered;
+  static constexpr bool has_walks = S::has_walks;
+
+  SPOROS_INLINE Reducing(const S& s, const E& e) : s_(s), e_(e) {}
+
+  SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
+  SPOROS_INLINE bool valid() const { return s_.valid(); }
+  SPOROS_INLINE std::int64_t coord() const { return s_.coord(); }
+  SPOROS_INLINE void next() { s_.next(); }
+  SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
+  template <class Body>
+  SPOROS_INLINE void here(const Body& f) const {
+    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(reduce(x, e_)); });
+  }
+  template <class Body>
+  SPOROS_INLINE void visit(std::int64_t c, const Body& f) const {
+    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(reduce(x, e_)); });
+  }
+  SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
+
+ private:
+  S s_;
+  E e_;
+};
+
 /// The stream of an expression over `Variable`, whose extent is given.
 template <char Variable, class E>
 SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
@@ -411,6 +442,9 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
       return Free<E>{e};
   } else if constexpr (!Mentions<E>::of(Variable)) {
     return Free<E>{e};
+  } else if constexpr (is_reduce<E>) {
+    const auto operand = open<Variable>(e.operand, extent);
+    return Reducing<std::remove_const_t<decltype(operand)>, E>(operand, e);
   } else if constexpr (requires { e.operand; }) {
     return Applied(open<Variable>(e.operand, extent), e.function);
   } else if constexpr (is_add<E>) {
@@ -454,6 +488,73 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
     for (; stream.valid(); stream.next())
       stream.here([&](const auto& e) SPOROS_INLINE_LAMBDA { f(stream.coord(), e); });
   }
+}
+
+namespace detail {
+
+/// Calls add(term) for each term that is there, summing over Names from the first in.
+template <char First, char... Rest, class E, class Add>
+SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const Add& add) {
+  for_each<false, false>(
+      open<First>(e, extents[0]), Bounds{0, extents[0]},
+      [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+        if constexpr (!is_absent<std::remove_cvref_t<decltype(below)>>) {
+          const Coordinates<1> env{{c}};
+          advance_into<LoopOrder<First>, 1>(below, env, [&](const auto& term) SPOROS_INLINE_LAMBDA {
+            using Term = std::remove_cvref_t<decltype(term)>;
+            if constexpr (is_absent<Term>) {
+              return;
+            } else if constexpr (sizeof...(Rest) > 0) {
+              for_each_term<Rest...>(term, extents + 1, add);
+            } else {
+              static_assert(is_loaded<Term>,
+                            "an operand inside an explicit sum stores the summed variable above "
+                            "the variables that are bound outside of the sum: convert it to a "
+                            "format with the other order of modes, e.g. convert<CSR<>>(operand) "
+                            "where it is CSC");
+              add(term.value);
+            }
+          });
+        }
+      });
+}
+
+/// The type in which an expression computes.
+template <class E>
+struct ComputeOf;
+template <class T>
+struct ComputeOf<Loaded<T>> {
+  using type = T;
+};
+template <class A, class Compute, int K>
+struct ComputeOf<Leaf<A, Compute, K>> {
+  using type = Compute;
+};
+template <class E, class F>
+struct ComputeOf<Apply<E, F>> : ComputeOf<E> {};
+template <class L, class R>
+struct ComputeOf<Add<L, R>> : ComputeOf<L> {};
+template <class L, class R, class Operation>
+struct ComputeOf<Mul<L, R, Operation>> : ComputeOf<L> {};
+template <class E, char... Names>
+struct ComputeOf<Reduce<E, Names...>> : ComputeOf<E> {};
+
+}  // namespace detail
+
+/// Forms a sum whose other variables are all bound: f with its value, or with Absent where no term is there.
+template <class E, char... Names, class F>
+SPOROS_INLINE void sum_into(const Reduce<E, Names...>& e, const F& f) {
+  using T = typename detail::ComputeOf<E>::type;
+  T sum{};
+  bool present = false;
+  detail::for_each_term<Names...>(e.operand, e.extents, [&](const T& term) SPOROS_INLINE_LAMBDA {
+    sum = plus(sum, term);
+    present = true;
+  });
+  if (present)
+    f(Loaded<T>{sum});
+  else
+    f(Absent{});
 }
 
 }  // namespace sporos::stream

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file summed_variable_above_the_others.fail.cpp
+/// A sum inside a function over an operand that stores its columns first.
+// expect: stores the summed variable above
+#include <sporos/sporos.hpp>
+
+using namespace sporos;
+using namespace sporos::indices;
+
+void refused() {
+  Tensor<double, CSR<>> A({9, 9});
+  Tensor<double, CSC<>> C({9, 9});
+  Tensor<double, DenseVector> x({9}), y({9});
+  y(i) = map([](double value) { return value; }, sum(j, C(i, j)));
+}
