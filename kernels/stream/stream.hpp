@@ -507,11 +507,10 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
             } else if constexpr (sizeof...(Rest) > 0) {
               for_each_term<Rest...>(term, extents + 1, add);
             } else {
-              static_assert(is_loaded<Term>,
-                            "an operand inside an explicit sum stores the summed variable above "
-                            "the variables that are bound outside of the sum: convert it to a "
-                            "format with the other order of modes, e.g. convert<CSR<>>(operand) "
-                            "where it is CSC");
+              static_assert(
+                  is_loaded<Term>,
+                  "an operand of an explicit sum over several variables cannot be read in the order in which "
+                  "the sum names them: write them in the order in which it stores them");
               add(term.value);
             }
           });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file summed_variable_above_the_others.fail.cpp
 /// A sum inside a function over an operand that stores its columns first.
-// expect: stores the summed variable above
+// expect: an operand stores the summed
 #include <sporos/sporos.hpp>
 
 using namespace sporos;
