@@ -13,9 +13,10 @@ void add_convert(CLI::App& app, Choice& choice);
 void add_spy(CLI::App& app, Choice& choice);
 void add_multiply(CLI::App& app, Choice& choice);
 void add_mttkrp(CLI::App& app, Choice& choice);
+void add_cp(CLI::App& app, Choice& choice);
 void add_explain(CLI::App& app, Choice& choice);
 
 inline constexpr auto add_commands = {add_info,     add_validate, add_convert, add_spy,
-                                      add_multiply, add_mttkrp,   add_explain};
+                                      add_multiply, add_mttkrp,   add_cp,      add_explain};
 
 }  // namespace sporos::tool

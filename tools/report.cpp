@@ -162,6 +162,9 @@ struct Report::Contents {
 
   /// Numbers to the right, words to the left.
   static void write(std::ostream& out, const Table& table) {
+    if (std::all_of(table.columns.begin(), table.columns.end(),
+                    [](const Column& column) { return column.heading.empty(); }))
+      return;
     std::vector<std::size_t> widths;
     std::vector<char> right;
     for (std::size_t at = 0; at < table.columns.size(); ++at) {
@@ -196,6 +199,7 @@ struct Report::Contents {
                                 object[section.key] = section.report->contents_->json();
                             },
                             [&](const Table& table) {
+                              if (table.key.empty()) return;
                               Json& list = object[table.key] = Json::array();
                               for (const auto& row : table.rows) {
                                 Json line = Json::object();

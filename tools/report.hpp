@@ -61,7 +61,8 @@ class Report {
   /// Facts of their own under a heading, a nested object for programs.
   Report& section(std::string_view key, std::string_view heading);
 
-  /// A table; each row has a cell a column. For programs a list of objects.
+  /// A table; each row has a cell a column. For programs a list of objects. A table without headings is
+  /// hidden from people, one without a key from programs.
   struct Column {
     std::string key;
     std::string heading;

@@ -16,6 +16,7 @@ std::vector<Arguments> one_of_each(const Folder& folder) {
           {"spy", matrix, "-o", folder.file("out.png")},
           {"multiply", matrix, matrix, "--verify"},
           {"mttkrp", tensor, "--rank", "2", "--verify"},
+          {"cp", tensor, "--rank", "2", "-o", folder.file("out")},
           {"explain", "spmv"}};
 }
 
@@ -84,6 +85,7 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
       {"command", "input", "output", "threads"},
       {"A", "B", "C", "checks", "command", "threads"},
       {"checks", "command", "result", "tensor", "threads"},
+      {"command", "model", "output", "tensor", "threads"},
       {"command", "explanation", "format", "name", "statement", "threads"}};
   const auto runs = one_of_each(folder);
   for (std::size_t at = 0; at < runs.size(); ++at) {
@@ -119,7 +121,7 @@ TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
 }
 
 TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
-  const std::string all = "info, validate, convert, spy, multiply, mttkrp, explain";
+  const std::string all = "info, validate, convert, spy, multiply, mttkrp, cp, explain";
   expect_refused({}, "expected a command: " + all + "; see sporos --help");
   expect_refused({"divide"}, "no such command: divide; expected one of " + all);
   expect_refused({"--json"}, "expected a command: " + all);

@@ -1,56 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spy.cpp
 /// `sporos spy`: a picture that any program can open, of the size that was asked for.
-#include <zlib.h>
-
-#include <cstring>
-
+#include "png.hpp"
 #include "tool.hpp"
 
 namespace {
 
 using namespace sporos_test;
-
-std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t byte = 0; byte < 4; ++byte)
-    value = value << 8 | static_cast<unsigned char>(bytes[at + byte]);
-  return value;
-}
-
-/// A PNG file, taken apart: ISO 15948.
-struct Png {
-  std::uint32_t width = 0, height = 0;
-  std::string rows;  ///< each begins with the byte of its filter
-};
-
-Png png(const std::string& path) {
-  const std::string bytes = content(path);
-  Png picture;
-  EXPECT_TRUE(bytes.starts_with("\x89PNG\r\n\x1a\n")) << path;
-  std::string compressed, last;
-  for (std::size_t at = 8; at + 12 <= bytes.size();) {
-    const std::size_t length = big_endian(bytes, at);
-    if (at + 12 + length > bytes.size()) break;
-    last = bytes.substr(at + 4, 4);
-    const auto* const chunk = reinterpret_cast<const Bytef*>(bytes.data() + at + 4);
-    EXPECT_EQ(crc32(0, chunk, static_cast<uInt>(length + 4)), big_endian(bytes, at + 8 + length)) << last;
-    if (last == "IHDR") {
-      picture.width = big_endian(bytes, at + 8);
-      picture.height = big_endian(bytes, at + 12);
-    }
-    if (last == "IDAT") compressed += bytes.substr(at + 8, length);
-    at += 12 + length;
-  }
-  EXPECT_EQ(last, "IEND");
-  picture.rows.resize(std::size_t{picture.height} * (std::size_t{picture.width} * 4 + 1));
-  uLongf size = picture.rows.size();
-  EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(picture.rows.data()), &size,
-                       reinterpret_cast<const Bytef*>(compressed.data()), compressed.size()),
-            Z_OK);
-  picture.rows.resize(size);
-  return picture;
-}
 
 TEST(Spy, DrawsEveryExample) {
   const Folder folder;

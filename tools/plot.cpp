@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file plot.cpp
+/// Axes, ticks, and a line from point to point.
+#include "plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace sporos::tool {
+namespace {
+
+constexpr Colour white{255, 255, 255}, black{40, 40, 40}, grid{225, 225, 225}, blue{31, 90, 160};
+constexpr int width = 900, height = 560;                     // of the picture
+constexpr int left = 90, right = 30, top = 50, bottom = 70;  // around the field
+constexpr int scale = 2;                                     // of the letters
+
+/// Where coordinates fall in the picture.
+struct Field {
+  Ticks x, y;
+
+  int across(double value) const {
+    return left +
+           static_cast<int>(std::lround((value - x.first) / (x.last() - x.first) * (width - left - right)));
+  }
+  int down(double value) const {
+    return height - bottom -
+           static_cast<int>(std::lround((value - y.first) / (y.last() - y.first) * (height - top - bottom)));
+  }
+};
+
+void draw_line(Image& image, int x0, int y0, int x1, int y1) {
+  const int steps = std::max({std::abs(x1 - x0), std::abs(y1 - y0), 1});
+  for (int step = 0; step <= steps; ++step)
+    image.fill(x0 + (x1 - x0) * step / steps - 1, y0 + (y1 - y0) * step / steps - 1, 3, 3, blue);
+}
+
+void draw_axes(Image& image, const Field& field) {
+  for (int tick = 0; tick < field.y.count; ++tick) {
+    const int y = field.down(field.y.at(tick));
+    image.fill(left, y, width - left - right, 1, grid);
+    const std::string label = fmt::format("{:.{}f}", field.y.at(tick), field.y.digits);
+    image.write(left - 10 - Image::text_width(label, scale), y - Image::text_height(scale) / 2, label, scale,
+                black);
+  }
+  for (int tick = 0; tick < field.x.count; ++tick) {
+    const int x = field.across(field.x.at(tick));
+    image.fill(x, top, 1, height - top - bottom, grid);
+    const std::string label = fmt::format("{:.0f}", field.x.at(tick));
+    image.write(x - Image::text_width(label, scale) / 2, height - bottom + 10, label, scale, black);
+  }
+  image.frame(left, top, width - left - right, height - top - bottom + 1, black);
+}
+
+}  // namespace
+
+Ticks ticks(double least, double most, int most_ticks, double least_step) {
+  if (!(most > least)) {
+    const double around = std::max(std::abs(least), 1.0) * 0.05;
+    return ticks(least - around, least + around, most_ticks, least_step);
+  }
+  const double fine = std::pow(10.0, std::floor(std::log10((most - least) / most_ticks)));
+  for (double power = std::max(fine, least_step);; power *= 10)
+    for (const int multiple : {1, 2, 5}) {
+      Ticks out;
+      out.step = multiple * power;
+      const double below = std::floor(least / out.step), above = std::ceil(most / out.step);
+      out.first = below * out.step;
+      out.count = static_cast<int>(above - below) + 1;
+      out.digits = std::max(0, static_cast<int>(-std::floor(std::log10(power) + 1e-9)));
+      if (out.count <= most_ticks) return out;
+    }
+}
+
+Image plot(const std::vector<double>& values, std::string_view x_name, std::string_view y_name) {
+  double least = 0, most = 0;
+  bool any = false;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    least = any ? std::min(least, value) : value;
+    most = any ? std::max(most, value) : value;
+    any = true;
+  }
+  const double last = std::max(2.0, static_cast<double>(values.size()));
+  const Field field{ticks(1, last, 12, 1), ticks(least, most, 9)};
+
+  Image image(width, height, white);
+  draw_axes(image, field);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    if (!std::isfinite(values[at])) continue;
+    const int x = field.across(static_cast<double>(at + 1)), y = field.down(values[at]);
+    image.fill(x - 3, y - 3, 7, 7, blue);
+    if (at > 0 && std::isfinite(values[at - 1]))
+      draw_line(image, field.across(static_cast<double>(at)), field.down(values[at - 1]), x, y);
+  }
+  image.write(left, top - 14 - Image::text_height(scale), y_name, scale, black);
+  image.write(width - right - Image::text_width(x_name, scale), height - 12 - Image::text_height(scale),
+              x_name, scale, black);
+  return image;
+}
+
+}  // namespace sporos::tool
