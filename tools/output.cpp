@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <sporos/formats/value_cast.hpp>
 #include <system_error>
 
 #include "command.hpp"
@@ -41,6 +42,10 @@ void write(const std::string& path, const Entries<Value, Order>& entries, const 
       return write_matrix_market(path, entries, options);
     }
     if (io::has_suffix(path, ".smtx")) {
+      for (std::size_t q = 0; !style.pattern && q < entries.values.extent(0); ++q)
+        if (!(entries.values(q) == Value(1)))
+          throw UsageError(text(path, ": a .smtx file has no values, and ", value_text(entries.values(q)),
+                                " is to be written: give a name that ends in .mtx"));
       SmtxWriteOptions options;
       options.drop_values = style.pattern;
       return write_smtx(path, entries, options);

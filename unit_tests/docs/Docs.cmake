@@ -51,3 +51,4 @@ endfunction()
 
 docs_test_document(readme "${PROJECT_SOURCE_DIR}/README.md")
 docs_test_document(guide "${PROJECT_SOURCE_DIR}/docs/guide.md")
+docs_test_document(tool "${PROJECT_SOURCE_DIR}/docs/tool.md")

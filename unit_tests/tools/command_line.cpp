@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file command_line.cpp
 /// The command line itself: help, version, threads, JSON, and options that are not there.
+#include <set>
+#include <sstream>
+
 #include "tool.hpp"
 
 namespace {
@@ -92,6 +95,35 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
     const Json done = report(runs[at]);
     EXPECT_EQ(done["command"], runs[at][0]);
     EXPECT_EQ(keys(done), expected[at]) << runs[at][0];
+  }
+}
+
+/// The keys of an object and of all objects in it.
+void collect_keys(const Json& value, std::set<std::string>& into) {
+  if (value.is_object())
+    for (const auto& [key, inner] : value.items()) {
+      into.insert(key);
+      collect_keys(inner, into);
+    }
+  if (value.is_array())
+    for (const Json& inner : value) collect_keys(inner, into);
+}
+
+TEST(CommandLine, PrintsNoKeyThatItsDocumentLacks) {
+  const Folder folder;
+  const std::string document = content(example_data("../../docs/tool.md"));
+  auto runs = one_of_each(folder);
+  runs.push_back({"info", example_data("young1c.mtx")});
+  runs.push_back({"explain", "--list"});
+  runs.push_back({"explain", "spgemm"});
+  for (Arguments arguments : runs) {
+    if (arguments[0] == "convert") arguments.push_back("--verify");
+    if (arguments[0] == "multiply" || arguments[0] == "mttkrp")
+      arguments.insert(arguments.end(), {"--repeats", "2", "-o", folder.file("m.mtx")});
+    std::set<std::string> found;
+    collect_keys(report(arguments), found);
+    for (const std::string& key : found)
+      EXPECT_NE(document.find('`' + key + '`'), std::string::npos) << arguments[0] << " prints " << key;
   }
 }
 

@@ -212,6 +212,18 @@ TEST(Multiply, TakesMatricesOfExtentZeroAndOne) {
   }
 }
 
+TEST(Multiply, LosesNoValuesInFilesThatHoldNone) {
+  const Folder folder;
+  const std::string head = "%%MatrixMarket matrix coordinate pattern general\n";
+  const std::string turned = folder.put("a.mtx", head + "2 2 2\n1 2\n2 1\n"),
+                    all = folder.put("b.mtx", head + "2 2 4\n1 1\n1 2\n2 1\n2 2\n");
+  expect_done({"multiply", turned, turned, "-o", folder.file("c.smtx")});
+  EXPECT_EQ(content(folder.file("c.smtx")), "2, 2, 2\n0 1 2\n0 1\n");
+  expect_refused({"multiply", all, all, "-o", folder.file("d.smtx")},
+                 "a .smtx file has no values, and 2 is to be written");
+  EXPECT_FALSE(std::filesystem::exists(folder.file("d.smtx")));
+}
+
 TEST(Multiply, RunsAsOftenAsAsked) {
   const Json done =
       report({"multiply", example_data("LFAT5.mtx"), example_data("LFAT5.mtx"), "--repeats", "5"});
