@@ -22,6 +22,7 @@ namespace {
 struct MultiplyOptions {
   std::string a, b, c;
   std::string order = "ikj";
+  std::string workspace = "auto";
   int repeats = 1;
   bool verify = false;
 };
@@ -108,6 +109,10 @@ Outcome multiply_files(const MultiplyOptions& options) {
   const auto order = product_order_named(options.order);
   if (!order)
     throw UsageError("no loop order " + options.order + "; expected ikj, kij, ijk, jki, kji or jik");
+  const auto workspace = workspace_named(options.workspace);
+  if (!workspace)
+    throw UsageError("no workspace is called " + options.workspace + "; expected auto, dense or coordinate");
+  expect_workspace(*order, *workspace);
   if (!options.c.empty()) check_output(options.c, 2);
   const Input A = read_matrix(options.a);
   const Input B = options.b == options.a ? A : read_matrix(options.b);
@@ -115,10 +120,10 @@ Outcome multiply_files(const MultiplyOptions& options) {
   warn_of_pairs(*order, A, B);
   const bool complex_values = A.field() == "complex" || B.field() == "complex";
   const AnyEntries a = operand(A, complex_values), b = operand(B, complex_values);
-  const Product product = complex_values ? multiply(std::get<Entries<Complex, 2>>(a),
-                                                    std::get<Entries<Complex, 2>>(b), *order, options.repeats)
-                                         : multiply(std::get<Entries<double, 2>>(a),
-                                                    std::get<Entries<double, 2>>(b), *order, options.repeats);
+  const ProductPlan plan{*order, *workspace, options.repeats};
+  const Product product =
+      complex_values ? multiply(std::get<Entries<Complex, 2>>(a), std::get<Entries<Complex, 2>>(b), plan)
+                     : multiply(std::get<Entries<double, 2>>(a), std::get<Entries<double, 2>>(b), plan);
 
   Outcome outcome;
   Report& report = outcome.report;
@@ -128,6 +133,7 @@ Outcome multiply_files(const MultiplyOptions& options) {
   Report& result = report.section("C", "C  C(i, j) = A(i, k) * B(k, j), loops in the order " + options.order);
 
   result.fact("loop_order", "", options.order);
+  result.fact("workspace", *workspace == WorkspaceChoice::automatic ? "" : "workspace", options.workspace);
   result.fact("extents", Shape{extents_of(product.entries)});
   result.fact("nonzeros", Count{product.C.stored});
   result.fact("format", "stored as", product.C.format);
@@ -177,6 +183,10 @@ void add_multiply(CLI::App& app, Choice& choice) {
       .add_option("--order", options->order,
                   "Loops from the outermost in: ikj, kij, ijk, jki, kji, jik; ikj unless given")
       ->type_name("ORDER");
+  command
+      .add_option("--workspace", options->workspace,
+                  "Where ikj and jki gather results: auto, dense, coordinate; auto unless given")
+      ->type_name("NAME");
   command.add_option("--repeats", options->repeats, "Run as often, and say the median time")
       ->check(within(1, 100000))
       ->type_name("N");

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "command.hpp"
+
 namespace sporos::tool {
 namespace {
 
@@ -153,6 +155,35 @@ std::optional<ProductOrder> product_order_named(std::string_view name) {
   for (const auto& known : names)
     if (known.name == name) return known.order;
   return std::nullopt;
+}
+
+std::string_view to_string(WorkspaceChoice workspace) {
+  switch (workspace) {
+    case WorkspaceChoice::dense:
+      return "dense";
+    case WorkspaceChoice::coordinate:
+      return "coordinate";
+    default:
+      return "auto";
+  }
+}
+
+std::optional<WorkspaceChoice> workspace_named(std::string_view name) {
+  for (const auto known : {WorkspaceChoice::automatic, WorkspaceChoice::dense, WorkspaceChoice::coordinate})
+    if (to_string(known) == name) return known;
+  return std::nullopt;
+}
+
+void expect_workspace(ProductOrder order, WorkspaceChoice workspace) {
+  if (workspace == WorkspaceChoice::automatic) return;
+  const std::string refused =
+      text("--workspace ", to_string(workspace), " does not go with the order ", to_string(order), ": ");
+  if (order == ProductOrder::ijk || order == ProductOrder::jik)
+    throw UsageError(refused + "its results come one after the other and need no workspace");
+  const bool scatters_over_both = order == ProductOrder::kij || order == ProductOrder::kji;
+  if (scatters_over_both && workspace == WorkspaceChoice::dense)
+    throw UsageError(refused +
+                     "its results scatter over rows and columns; give coordinate, or the order ikj");
 }
 
 Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEntries& C) {

@@ -5,6 +5,6 @@
 
 namespace sporos::tool {
 
-template Product multiply(const Entries<Complex, 2>&, const Entries<Complex, 2>&, ProductOrder, int);
+template Product multiply(const Entries<Complex, 2>&, const Entries<Complex, 2>&, const ProductPlan&);
 
 }  // namespace sporos::tool

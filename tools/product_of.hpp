@@ -24,31 +24,45 @@ Stored stored_as(const T& tensor, double seconds) {
 template <class Value>
 class ProductRun {
  public:
-  ProductRun(const Entries<Value, 2>& A, const Entries<Value, 2>& B, int repeats)
-      : a_(A), b_(B), repeats_(repeats) {}
+  ProductRun(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const ProductPlan& plan)
+      : a_(A), b_(B), plan_(plan) {}
 
-  Product run(ProductOrder order) const {
+  Product run() const {
     using namespace sporos::indices;
-    switch (order) {
+    switch (plan_.order) {
       case ProductOrder::kij:
-        return in_order<CSR<>, CSC<>, CSR<>>(k, i, j);
+        return in_order<CSR<>, CSC<>, CSR<>>(automatic_workspace, k, i, j);
       case ProductOrder::ijk:
-        return in_order<CSR<>, CSR<>, CSC<>>(i, j, k);
+        return in_order<CSR<>, CSR<>, CSC<>>(automatic_workspace, i, j, k);
       case ProductOrder::jki:
-        return in_order<CSC<>, CSC<>, CSC<>>(j, k, i);
+        return gathered<CSC<>, CSC<>, CSC<>>(j, k, i);
       case ProductOrder::kji:
-        return in_order<CSC<>, CSC<>, CSR<>>(k, j, i);
+        return in_order<CSC<>, CSC<>, CSR<>>(automatic_workspace, k, j, i);
       case ProductOrder::jik:
-        return in_order<CSC<>, CSR<>, CSC<>>(j, i, k);
+        return in_order<CSC<>, CSR<>, CSC<>>(automatic_workspace, j, i, k);
       case ProductOrder::ikj:
         break;
     }
-    return in_order<CSR<>, CSR<>, CSR<>>(i, k, j);
+    return gathered<CSR<>, CSR<>, CSR<>>(i, k, j);
   }
 
  private:
+  /// An order that leaves a choice of workspaces.
   template <class ResultFormat, class FormatA, class FormatB, char... Names>
-  Product in_order(Index<Names>... order) const {
+  Product gathered(Index<Names>... order) const {
+    switch (plan_.workspace) {
+      case WorkspaceChoice::dense:
+        return in_order<ResultFormat, FormatA, FormatB>(dense_workspace, order...);
+      case WorkspaceChoice::coordinate:
+        return in_order<ResultFormat, FormatA, FormatB>(coordinate_workspace, order...);
+      case WorkspaceChoice::automatic:
+        break;
+    }
+    return in_order<ResultFormat, FormatA, FormatB>(automatic_workspace, order...);
+  }
+
+  template <class ResultFormat, class FormatA, class FormatB, WorkspaceChoice Choice, char... Names>
+  Product in_order(WorkspaceConstant<Choice> workspace, Index<Names>... order) const {
     using namespace sporos::indices;
     Product out;
     Kokkos::Timer timer;
@@ -58,9 +72,9 @@ class ProductRun {
     const auto B = assemble<FormatB>(b_);
     out.B = stored_as(B, timer.seconds());
     const Tensor<Value, ResultFormat> C({A.extent(0), B.extent(1)});
-    const auto statement = assign(C(i, j), A(i, k) * B(k, j)).reorder(order...);
+    const auto statement = assign(C(i, j), A(i, k) * B(k, j)).reorder(order...).workspace(workspace);
 
-    for (int at = 0; at < repeats_; ++at) {
+    for (int at = 0; at < plan_.repeats; ++at) {
       timer.reset();
       statement.run();
       out.seconds.push_back(timer.seconds());
@@ -72,12 +86,12 @@ class ProductRun {
 
   const Entries<Value, 2>& a_;
   const Entries<Value, 2>& b_;
-  int repeats_;
+  const ProductPlan& plan_;
 };
 
 template <class Value>
-Product multiply(const Entries<Value, 2>& A, const Entries<Value, 2>& B, ProductOrder order, int repeats) {
-  return ProductRun<Value>(A, B, repeats).run(order);
+Product multiply(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const ProductPlan& plan) {
+  return ProductRun<Value>(A, B, plan).run();
 }
 
 }  // namespace sporos::tool

@@ -139,6 +139,36 @@ TEST(Multiply, SquaresARealMatrixInEveryLoopOrder) {
   }
 }
 
+TEST(Multiply, GathersInTheWorkspaceThatIsAskedFor) {
+  const Folder folder;
+  const std::string a = whole_matrix(folder, "a.mtx", "real", 31, 23, 1);
+  const std::string b = whole_matrix(folder, "b.mtx", "real", 23, 40, 2);
+  const auto expected = product(dense<double>(plain_mtx(a)), dense<double>(plain_mtx(b)));
+  const std::vector<std::pair<std::string, Arguments>> choices = {{"ikj", {"auto", "dense", "coordinate"}},
+                                                                  {"jki", {"auto", "dense", "coordinate"}},
+                                                                  {"kij", {"auto", "coordinate"}},
+                                                                  {"kji", {"auto", "coordinate"}},
+                                                                  {"ijk", {"auto"}},
+                                                                  {"jik", {"auto"}}};
+  for (const auto& [order, workspaces] : choices)
+    for (const std::string workspace : {"auto", "dense", "coordinate"}) {
+      SCOPED_TRACE(order + " " + workspace);
+      const Arguments arguments = {
+          "multiply",           a,         b, "--order", order, "--workspace", workspace, "-o",
+          folder.file("c.mtx"), "--verify"};
+      if (std::count(workspaces.begin(), workspaces.end(), workspace) == 0) {
+        expect_refused(arguments, "--workspace " + workspace + " does not go with the order " + order);
+        continue;
+      }
+      const Json done = report(arguments);
+      EXPECT_EQ(done["C"]["workspace"], workspace);
+      EXPECT_EQ(done["checks"]["holds"], true);
+      expect_holds(plain_mtx(folder.file("c.mtx")), expected);
+    }
+  expect_refused({"multiply", a, b, "--workspace", "hash"},
+                 "no workspace is called hash; expected auto, dense or coordinate");
+}
+
 TEST(Multiply, VerifiesTheSquaresOfTheExamples) {
   for (const std::string name : {"bcsstk16.mtx.gz", "ash292.mtx", "mhd1280b.mtx.gz", "cora.mtx.gz",
                                  "plsk1919.mtx.gz", "transformer_attention_q_0.98.smtx"}) {
