@@ -135,7 +135,7 @@ struct Marks {
 
   static Marking marking(std::int64_t products, std::int64_t window) {
     const std::int64_t words = window / 64 + 1;
-    return products >= 8 * words ? Marking::crowded : products >= words ? Marking::even : Marking::sparse;
+    return products >= 4 * words ? Marking::crowded : products >= words ? Marking::even : Marking::sparse;
   }
 
   template <Marking How>

@@ -49,9 +49,10 @@ class Carver {
   std::int64_t bytes_ = 0;
 };
 
-/// The arrays of a thread, for products of `columns` columns. What is large and rarely needed stands last.
+/// The arrays of a thread, for products of `columns` columns; those of a DiagonalProduct, which are large,
+/// only where they are needed.
 template <class Acc>
-RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns) {
+RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_diagonals) {
   using Limits = DiagonalLimits;
   using Diagonals = DiagonalSpace<Acc>;
   using Real = real_part_t<Acc>;
@@ -60,21 +61,23 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns) {
   space.marks.bytes = carver.take<std::uint8_t>(space.marks_columns);
   space.marks.bits = carver.take<std::uint64_t>(space.marks_columns / 64);
   space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
-  auto& diagonals = space.diagonals;
-  diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);
-  diagonals.b_columns = carver.take<std::int32_t>(Limits::products);
-  diagonals.begin = carver.take<std::uint32_t>(Limits::products + 1);
-  diagonals.a_at = carver.take<std::uint32_t>(Limits::products);
-  diagonals.b_at = carver.take<std::uint32_t>(Limits::products);
-  diagonals.slot = carver.take<std::uint32_t>(std::min(columns, Limits::window));
+  if (with_diagonals) {
+    auto& diagonals = space.diagonals;
+    diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);
+    diagonals.b_columns = carver.take<std::int32_t>(Limits::products);
+    diagonals.begin = carver.take<std::uint32_t>(Limits::products + 1);
+    diagonals.a_at = carver.take<std::uint32_t>(Limits::products);
+    diagonals.b_at = carver.take<std::uint32_t>(Limits::products);
+    diagonals.slot = carver.take<std::uint32_t>(std::min(columns, Limits::window));
+    diagonals.a_values = carver.take<Real>(Diagonals::planes * Diagonals::a_plane);
+    diagonals.b_values = carver.take<Real>(Diagonals::planes * Diagonals::b_plane);
+    diagonals.sums = carver.take<Real>(Diagonals::planes * Diagonals::sums_plane);
+  }
   using Widest = Packet<Acc, RowSpace<Acc>::most_lanes>;
   space.sums_bytes =
       std::max(columns * static_cast<std::int64_t>(sizeof(Acc)),
                std::min(columns, RowSpace<Acc>::widest_group) * static_cast<std::int64_t>(sizeof(Widest)));
   space.sums = carver.take<std::byte>(space.sums_bytes);
-  diagonals.a_values = carver.take<Real>(Diagonals::planes * Diagonals::a_plane);
-  diagonals.b_values = carver.take<Real>(Diagonals::planes * Diagonals::b_plane);
-  diagonals.sums = carver.take<Real>(Diagonals::planes * Diagonals::sums_plane);
   return space;
 }
 
@@ -162,14 +165,21 @@ class ProductByRows {
     const auto find = [&](const auto& matrix, HostArray<std::uint8_t>& memory) {
       memory = pool().array<std::uint8_t>("sporos::similar rows", 2 * matrix.rows);
       SimilarRows similar{memory.data(), memory.data() + matrix.rows};
+      if (work_ < least_products_a_row * matrix.rows || !has_similar_rows(matrix)) {
+        std::fill_n(memory.data(), 2 * matrix.rows, std::uint8_t{0});
+        return similar;
+      }
       constexpr std::int64_t rows_in_part = 48 * 256;
       const std::int64_t parts = (matrix.rows + rows_in_part - 1) / rows_in_part;
-      std::atomic<std::int64_t> same{0};
+      std::atomic<std::int64_t> same{0}, shifted{0};
       for_each_chunk<Space>(static_cast<int>(parts), [&](int part) {
-        same += find_similar_rows(matrix, part * rows_in_part,
-                                  std::min(matrix.rows, (part + 1) * rows_in_part), similar);
+        const SimilarCount count = find_similar_rows(
+            matrix, part * rows_in_part, std::min(matrix.rows, (part + 1) * rows_in_part), similar);
+        same += count.same;
+        shifted += count.shifted;
       });
       similar.frequent = 8 * same > matrix.rows;
+      similar.shifts = shifted > 0 && work_ >= least_diagonal_work;
       return similar;
     };
     similar_b_ = find(b_, memory_b_);
@@ -204,14 +214,15 @@ class ProductByRows {
 
   void make_workers() {
     Carver measuring(nullptr);
-    const auto measured = carve_row_space<Acc>(measuring, b_.columns);
+    const bool with_diagonals = similar_a_.shifts && similar_b_.shifts;
+    const auto measured = carve_row_space<Acc>(measuring, b_.columns, with_diagonals);
     space_bytes_ = measuring.bytes();
     front_bytes_ = space_bytes_ - measured.sums_bytes;
     workers_.resize(static_cast<std::size_t>(threads_));
     for (auto& worker : workers_) {
       worker.block = pool().reserve<std::byte>("sporos::row workspace", space_bytes_);
       Carver carver(worker.block.data());
-      worker.space = carve_row_space<Acc>(carver, b_.columns);
+      worker.space = carve_row_space<Acc>(carver, b_.columns, with_diagonals);
       const std::int64_t buffer =
           *std::max_element(bounds_.begin(), bounds_.end()) + RowOutput<Coordinate, Value>::buffered();
       worker.buffer_coordinates = pool().reserve<Coordinate>("sporos::buffer", buffer + row_slack);
@@ -357,6 +368,10 @@ class ProductByRows {
     return copy;
   }
 
+  /// Fewer products are made as fast as similar rows are found.
+  static constexpr std::int64_t least_products_a_row = 8;
+  /// A DiagonalProduct's arrays want to be paid for.
+  static constexpr std::int64_t least_diagonal_work = 20'000;
   static constexpr std::int64_t least_parallel_work = 20'000;  ///< products
   static constexpr std::int64_t least_work = 4'000;            ///< products of a chunk
 

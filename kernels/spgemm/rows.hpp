@@ -36,9 +36,9 @@ struct RowSpace {
 
   std::byte* sums;  // [columns of B] numbers, or [widest_group] packets of up to most_lanes numbers
   Marks marks;      // [columns of B]
-  DiagonalSpace<Acc> diagonals;
-  std::int64_t clean_sums = 0;   ///< bytes
-  std::int64_t clean_marks = 0;  ///< columns
+  DiagonalSpace<Acc> diagonals{};  ///< none where no rows shift
+  std::int64_t clean_sums = 0;     ///< bytes
+  std::int64_t clean_marks = 0;    ///< columns
 
   /// Makes sure that `window` packets of Sum are zero and as many marks clear.
   template <class Sum>
@@ -127,6 +127,7 @@ class RowProduct {
         similar_b_(similar_b),
         space_(space),
         diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
+        shifts_(similar_a.shifts && similar_b.shifts),
         block_(rows_in_block(a.rows)),
         far_(b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) > near_bytes),
         last_safe_(b.nnz() - 4) {}
@@ -177,7 +178,7 @@ class RowProduct {
     if (count == 0) return {1, 0};
     const auto* const a_columns = a_.coordinates + begin;
     if (count == 1) return {1, scale(static_cast<Acc>(a_.values[begin]), a_columns[0], columns, values)};
-    if (const std::int64_t rows = diagonals_.rows_from(row, end)) {
+    if (const std::int64_t rows = shifts_ ? diagonals_.rows_from(row, end) : 0) {
       space_.open_marks(diagonals_.window());
       return diagonals_.multiply(row, rows, columns, values);
     }
@@ -223,13 +224,14 @@ class RowProduct {
 
   static constexpr std::int64_t most_ahead = 64;  ///< rows of B asked for ahead of time
   /// Bytes of B from which on asking pays: what the caches near a core may not hold.
-  static constexpr std::int64_t near_bytes = std::int64_t{256} << 10;
+  static constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
 
   const A& a_;
   const B& b_;
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;
+  const bool shifts_;
   const std::int64_t block_;
   const bool far_;                ///< B's rows come from far
   const std::int64_t last_safe_;  ///< 4 elements of B can be read from here on

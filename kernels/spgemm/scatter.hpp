@@ -23,10 +23,21 @@ struct Reach {
   std::int64_t window = 0;      ///< columns from the first to the last
 };
 
-/// Looks at the rows of B that a row of A names.
+/// Looks at the rows of B that a row of A names. Where there are few columns for many rows, the window is all
+/// of them: looking through it costs less than the rows' ends.
 template <class B, class Coordinate>
 SPOROS_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b) {
   Reach reach;
+  if (b.columns <= 128 * count) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
+      reach.last_begin = std::max(reach.last_begin, begin);
+      reach.products += length;
+      reach.longest = std::max(reach.longest, length);
+    }
+    reach.window = b.columns;
+    return reach;
+  }
   std::int64_t last = -1;
   reach.first = b.columns;
   for (std::int64_t k = 0; k < count; ++k) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "../../core/inline.hpp"
 #include "operand.hpp"
 
 namespace sporos::detail {
@@ -18,37 +19,62 @@ struct SimilarRows {
   std::uint8_t* same = nullptr;     // [rows]: how many rows behind this one have its columns, up to 255
   std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each its predecessor shifted by one
   bool frequent = false;            ///< so many rows have the columns of the next that looking for them pays
+  bool shifts = false;              ///< there are rows that are their predecessor shifted
 };
+
+/// How many rows have the columns of the next, and how many those of the next shifted.
+struct SimilarCount {
+  std::int64_t same = 0, shifted = 0;
+};
+
+/// Whether row + 1 has the columns of `row`, or the same shifted by one: 0 or 1; else -1.
+template <class Rows>
+SPOROS_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
+  using Coordinate = typename Rows::coordinate_type;
+  const std::int64_t here = matrix.begin(row), next = matrix.begin(row + 1);
+  const std::int64_t length = next - here;
+  if (length == 0 || matrix.begin(row + 2) - next != length) return -1;
+  const Coordinate* const a = matrix.coordinates + here;
+  const Coordinate* const b = matrix.coordinates + next;
+  const auto shift = static_cast<Coordinate>(b[0] - a[0]);
+  if ((shift != 0 && shift != 1) || static_cast<Coordinate>(b[length - 1] - a[length - 1]) != shift)
+    return -1;
+  Coordinate difference = 0;
+  for (std::int64_t t = 0; t < length; ++t)
+    difference = static_cast<Coordinate>(difference | (static_cast<Coordinate>(a[t] + shift) ^ b[t]));
+  return difference ? -1 : static_cast<int>(shift);
+}
+
+/// Whether rows that resemble the next are so many that finding them pays, by a sample of a large matrix.
+template <class Rows>
+bool has_similar_rows(const Rows& matrix) {
+  constexpr std::int64_t places = 32, rows = 32;
+  if (matrix.rows <= 2 * places * rows) return true;
+  std::int64_t similar = 0;
+  for (std::int64_t place = 0; place < places; ++place) {
+    const std::int64_t first = (matrix.rows - rows - 1) / (places - 1) * place;
+    for (std::int64_t row = first; row < first + rows; ++row) similar += shift_to_next(matrix, row) >= 0;
+  }
+  return 16 * similar >= places * rows;
+}
 
 /// Fills `similar` for the rows from `begin` to `end`; runs end there. Cost: the coordinates of similar rows
 /// are read, of others mostly the first.
-/// @return how many rows have the columns of the next
 template <class Rows>
-std::int64_t find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
+SimilarCount find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
                                const SimilarRows& similar) {
-  using Coordinate = typename Rows::coordinate_type;
-  if (begin >= end) return 0;
-  std::int64_t same = 0;
+  SimilarCount count;
+  if (begin >= end) return count;
   similar.same[end - 1] = similar.shifted[end - 1] = 0;
   for (std::int64_t row = end - 2; row >= begin; --row) {
     similar.same[row] = similar.shifted[row] = 0;
-    const std::int64_t here = matrix.begin(row), next = matrix.begin(row + 1);
-    const std::int64_t length = next - here;
-    if (length == 0 || matrix.begin(row + 2) - next != length) continue;
-    const Coordinate* const a = matrix.coordinates + here;
-    const Coordinate* const b = matrix.coordinates + next;
-    const auto shift = static_cast<Coordinate>(b[0] - a[0]);
-    if ((shift != 0 && shift != 1) || static_cast<Coordinate>(b[length - 1] - a[length - 1]) != shift)
-      continue;
-    Coordinate difference = 0;
-    for (std::int64_t t = 0; t < length; ++t)
-      difference = static_cast<Coordinate>(difference | (static_cast<Coordinate>(a[t] + shift) ^ b[t]));
-    if (difference) continue;
+    const int shift = shift_to_next(matrix, row);
+    if (shift < 0) continue;
     auto& run = shift ? similar.shifted : similar.same;
     run[row] = static_cast<std::uint8_t>(std::min(run[row + 1] + 1, 255));
-    same += shift == 0;
+    ++(shift ? count.shifted : count.same);
   }
-  return same;
+  return count;
 }
 
 }  // namespace sporos::detail
