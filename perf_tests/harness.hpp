@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file harness.hpp
+/// What the benchmarks on the host share: contenders measured in turn, medians with spread, a table and a
+/// JSON file.
+///
+///     int main(int argc, char** argv) {
+///       const auto options = perf::Options::parse(argc, argv, "perf_spmv");
+///       const ScopeGuard guard(perf::kokkos_settings(options));
+///       perf::Report report(options, "spmv");
+///       report.compare({"bcsstk16", {{"nnz", a.nnz()}}},
+///                      {{"sporos", perf::Role::ours, [&] { … return result; }},
+///                       {"eigen", perf::Role::peer, [&] { … return result; }}});
+///       report.finish();
+///     }
+#pragma once
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sporos/core/error.hpp>
+#include <sporos/core/pool.hpp>
+#include <sporos/core/space.hpp>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sporos::perf {
+
+using json = nlohmann::ordered_json;
+
+/// Where memory comes from while contenders are measured: the same for all of them.
+enum class Memory {
+  fresh,    ///< from the system for every call, and back to it
+  retained  ///< what earlier calls gave back
+};
+inline std::string_view to_string(Memory memory) { return memory == Memory::fresh ? "fresh" : "retained"; }
+
+/// Sets malloc and the pool to get memory so.
+inline void set_memory(Memory memory) {
+  static const std::int64_t limit = pool().limit();
+  if (memory == Memory::fresh) {
+    // Set by hand the thresholds stay where they are: else malloc raises them, and retains what is freed.
+    mallopt(M_MMAP_MAX, 65536);
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_TRIM_THRESHOLD, 128 << 10);
+    mallopt(M_TOP_PAD, 0);
+    pool().limit(0);
+    pool().release();
+  } else {
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);
+    pool().limit(limit);
+  }
+}
+
+inline std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+/// What the command line says.
+struct Options {
+  std::int64_t rounds = 7;
+  int threads = 1;
+  std::string json_file, only;
+  bool processor_time = false;
+  std::vector<Memory> memories{Memory::fresh, Memory::retained};
+  std::vector<std::string> files;
+  std::string command;  ///< without the folders of files
+
+  static Options parse(int argc, char** argv, const std::string& program) {
+    Options out;
+    out.command = program;
+    const auto usage = [&](const std::string& fault) {
+      std::fprintf(stderr,
+                   "%s\nusage: %s [--threads N] [--rounds N] [--memory fresh|retained] [--clock "
+                   "wall|processor] [--only PART] [--json FILE] "
+                   "[FILE...]\n  --clock processor  the time of the process' threads together, for one "
+                   "thread on a busy machine"
+                   "\n  --only PART        cases whose name holds PART\n",
+                   fault.c_str(), program.c_str());
+      std::exit(2);
+    };
+    for (int at = 1; at < argc; ++at) {
+      const std::string word = argv[at];
+      out.command += text(" ", file_name(word));
+      if (!word.starts_with("--")) {
+        out.files.push_back(word);
+        continue;
+      }
+      if (at + 1 == argc) usage(text(word, " takes a value"));
+      const std::string value = argv[++at];
+      out.command += text(" ", file_name(value));
+      if (word == "--rounds")
+        out.rounds = std::max(1, std::atoi(value.c_str()));
+      else if (word == "--threads")
+        out.threads = std::max(1, std::atoi(value.c_str()));
+      else if (word == "--json")
+        out.json_file = value;
+      else if (word == "--only")
+        out.only = value;
+      else if (word == "--clock" && (value == "wall" || value == "processor"))
+        out.processor_time = value == "processor";
+      else if (word == "--memory" && (value == "fresh" || value == "retained"))
+        out.memories = {value == "fresh" ? Memory::fresh : Memory::retained};
+      else
+        usage(text(word, " ", value, " is not understood"));
+    }
+    return out;
+  }
+};
+
+inline Kokkos::InitializationSettings kokkos_settings(const Options& options) {
+  return Kokkos::InitializationSettings().set_num_threads(options.threads).set_disable_warnings(true);
+}
+
+enum class Role {
+  ours,     ///< what a user of Sporos gets
+  variant,  ///< another way that Sporos has, shown beside it
+  peer      ///< another library
+};
+
+/// One that is measured. A call returns its result, which is let go after the clock has stopped.
+struct Contender {
+  std::string name;
+  Role role;
+  std::function<std::shared_ptr<const void>()> call;
+};
+
+/// What all contenders compute, and what is to be said of it: its extents, its nonzeros, its operations.
+struct Case {
+  std::string name;
+  json about = json::object();
+};
+
+/// Seconds of one contender over the rounds.
+class Times {
+ public:
+  void add(double seconds) {
+    seconds_.insert(std::upper_bound(seconds_.begin(), seconds_.end(), seconds), seconds);
+  }
+  double median() const { return quantile(0.5); }
+  /// Between the ranks, linearly.
+  double quantile(double part) const {
+    const double at = part * static_cast<double>(seconds_.size() - 1);
+    const auto below = static_cast<std::size_t>(at);
+    const std::size_t above = std::min(below + 1, seconds_.size() - 1);
+    return seconds_[below] + (at - static_cast<double>(below)) * (seconds_[above] - seconds_[below]);
+  }
+
+ private:
+  std::vector<double> seconds_;  // ascending
+};
+
+/// The first line of a system file that begins with `key`, behind the colon.
+inline std::string system_line(const char* file, const std::string& key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(key)) {
+      const std::size_t colon = line.find(':');
+      return colon == std::string::npos ? line : line.substr(line.find_first_not_of(" \t", colon + 1));
+    }
+  return "unknown";
+}
+
+inline std::string compiler() {
+#if defined(__clang__)
+  return std::string("clang ") + __clang_version__;
+#else
+  return text("g++ ", __GNUC__, '.', __GNUC_MINOR__, '.', __GNUC_PATCHLEVEL__);
+#endif
+}
+
+/// Measures cases, prints them as a table and writes them to the JSON file.
+class Report {
+ public:
+  Report(Options options, std::string subject) : options_(std::move(options)), subject_(std::move(subject)) {
+    char date[32];
+    const std::time_t now = std::time(nullptr);
+    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+    context_ = {
+        {"subject", subject_},
+        {"date", date},
+        {"command", options_.command},
+        {"machine", system_line("/proc/cpuinfo", "model name")},
+        {"cores", std::thread::hardware_concurrency()},
+        {"threads", options_.threads},
+        {"rounds", options_.rounds},
+        {"transparent_hugepages", system_line("/sys/kernel/mm/transparent_hugepage/enabled", "")},
+        {"compiler", compiler()},
+        {"optimised", optimised},
+        {"kokkos", text(KOKKOS_VERSION / 10000, '.', KOKKOS_VERSION / 100 % 100, '.', KOKKOS_VERSION % 100)}};
+  }
+
+  /// Says what else took part: the version of a peer.
+  void about(const std::string& key, const json& value) { context_[key] = value; }
+
+  bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
+  const Options& options() const { return options_; }
+
+  /// Measures contenders in turn, each round beginning with another of them.
+  void compare(const Case& what, const std::vector<Contender>& contenders) {
+    for (const Memory memory : options_.memories) {
+      set_memory(memory);
+      std::vector<int> calls;
+      for (const auto& contender : contenders) {
+        time(contender, 1, memory);
+        const double seconds = time(contender, 1, memory);
+        calls.push_back(static_cast<int>(std::clamp(least_seconds / seconds, 1.0, 200.0)));
+      }
+      std::vector<Times> times(contenders.size());
+      for (std::int64_t round = 0; round < options_.rounds; ++round)
+        for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
+          const std::size_t c = (turn + static_cast<std::size_t>(round)) % contenders.size();
+          times[c].add(time(contenders[c], calls[c], memory));
+        }
+      record(what, memory, contenders, times);
+    }
+    set_memory(Memory::retained);
+  }
+
+  /// The geometric means, and the JSON file.
+  void finish() {
+    for (auto& [group, logs] : logs_) {
+      const double sum = [&] {
+        double out = 0;
+        for (const double log : logs) out += log;
+        return out;
+      }();
+      const double mean = std::exp(sum / static_cast<double>(logs.size()));
+      const double least = std::exp(*std::min_element(logs.begin(), logs.end()));
+      std::printf("%-40s geometric mean %.2f, least %.2f, of %zu\n", group.c_str(), mean, least, logs.size());
+      means_.push_back({{"what", group}, {"geometric_mean", mean}, {"least", least}, {"cases", logs.size()}});
+    }
+    if (options_.json_file.empty()) return;
+    std::ofstream out(options_.json_file);
+    out << json{{"context", context_}, {"means", means_}, {"benchmarks", records_}}.dump(1) << '\n';
+    if (!out.flush()) throw IoError(options_.json_file, "cannot be written");
+  }
+
+ private:
+  double now() const {
+    timespec time{};
+    clock_gettime(options_.processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+
+  double time(const Contender& contender, int calls, Memory memory) const {
+    double seconds = 0;
+    for (int call = 0; call < calls; ++call) {
+      if (memory == Memory::fresh) malloc_trim(0);
+      const double begin = now();
+      const auto result = contender.call();
+      seconds += now() - begin;
+    }
+    return seconds / calls;
+  }
+
+  void record(const Case& what, Memory memory, const std::vector<Contender>& contenders,
+              const std::vector<Times>& times) {
+    if (!header_) {
+      std::printf("%-28s %-8s", subject_.c_str(), "memory");
+      for (const auto& contender : contenders) std::printf(" %17s", contender.name.c_str());
+      std::printf("   ms (half of all rounds within ±%%); best peer / sporos\n");
+      header_ = true;
+    }
+    double best_peer = 0, ours = 0;
+    std::string best_name;
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      if (contenders[c].role == Role::ours) ours = times[c].median();
+      if (contenders[c].role == Role::peer && (best_name.empty() || times[c].median() < best_peer)) {
+        best_peer = times[c].median();
+        best_name = contenders[c].name;
+      }
+    }
+    std::printf("%-28s %-8s", what.name.c_str(), std::string(to_string(memory)).c_str());
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      const double middle = times[c].median();
+      const double spread = (times[c].quantile(0.75) - times[c].quantile(0.25)) / 2 / middle;
+      std::printf(" %11.3f ±%3.0f%%", middle * 1e3, spread * 100);
+      json entry{{"name", text(subject_, '/', what.name, '/', contenders[c].name, '/', to_string(memory))},
+                 {"case", what.name},
+                 {"contender", contenders[c].name},
+                 {"memory", to_string(memory)},
+                 {"threads", options_.threads},
+                 {"median_seconds", middle},
+                 {"lower_quartile", times[c].quantile(0.25)},
+                 {"upper_quartile", times[c].quantile(0.75)},
+                 {"least", times[c].quantile(0)}};
+      if (!best_name.empty()) entry["best_peer_over_this"] = best_peer / middle;
+      entry.update(what.about);
+      records_.push_back(std::move(entry));
+      if (!best_name.empty() && contenders[c].role != Role::peer)
+        logs_of(text("best peer / ", contenders[c].name, ", ", to_string(memory), " memory"))
+            .push_back(std::log(best_peer / middle));
+    }
+    if (!best_name.empty()) std::printf("   %6.2f %s", best_peer / ours, best_name.c_str());
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+  std::vector<double>& logs_of(const std::string& group) {
+    for (auto& [name, logs] : logs_)
+      if (name == group) return logs;
+    return logs_.emplace_back(group, std::vector<double>{}).second;
+  }
+
+  static constexpr double least_seconds = 2e-3;
+
+#if defined(__OPTIMIZE__)
+  static constexpr bool optimised = true;
+#else
+  static constexpr bool optimised = false;
+#endif
+
+  Options options_;
+  std::string subject_;
+  json context_, records_ = json::array(), means_ = json::array();
+  std::vector<std::pair<std::string, std::vector<double>>> logs_;
+  bool header_ = false;
+};
+
+}  // namespace sporos::perf
