@@ -35,3 +35,12 @@
 #else
 #define SPOROS_INDEPENDENT_ITERATIONS
 #endif
+
+/// Before a loop that adds to `sum` once an iteration: the terms may be added in any order, so in as many
+/// partial sums as a vector has lanes.
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define SPOROS_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define SPOROS_SUM_IN_ANY_ORDER(sum) SPOROS_PRAGMA(omp simd reduction(+ : sum))
+#else
+#define SPOROS_SUM_IN_ANY_ORDER(sum)
+#endif

@@ -73,6 +73,37 @@ SPOROS_INLINE auto value_of(const stream::Loaded<E>& loaded) {
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output);
 
+/// Whether the loop over the variable of `Depth` is a sum of numbers that are all there: what is left of the
+/// expression is full, and complete once that variable is bound.
+template <class Traits, int Depth, class E, class Stream>
+inline constexpr bool is_full_sum =
+    Depth + 1 == Traits::loops && !Stream::has_walks && !stream::is_loaded<E> &&
+    std::is_arithmetic_v<typename Traits::compute> && !std::is_same_v<typename Traits::compute, bool> &&
+    !stream::Searches<typename Traits::order_type, Depth + 1, E>::value;
+
+/// Such a sum. Factors that are numbers stand before it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1 *
+/// d1. Its terms are added in the lanes of a vector, which is another order than one by one, but always the
+/// same.
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds& range, Env& env, const E& e,
+                          const Output& output) {
+  using Compute = typename Traits::compute;
+  if (range.begin >= range.end) return;
+  auto numbers = stream::numbers_of(e);
+  auto stream = stream::open<Traits::order[Depth]>(stream::others_of(e), bounds.extent[Depth]);
+  Compute sum{};
+  SPOROS_SUM_IN_ANY_ORDER(sum)
+  for (std::int64_t c = range.begin; c < range.end; ++c) {
+    Compute term{};
+    stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA {
+      env.at[Depth] = c;
+      term = detail::value_of(stream::advance<typename Traits::order_type, Depth + 1>(below, env));
+    });
+    sum += term;
+  }
+  output.add(detail::value_of(stream::times(numbers, stream::Loaded<Compute>{sum})), env);
+}
+
 /// One loop: over the stream of `e` at the variable of `Depth`.
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
@@ -82,19 +113,22 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && decltype(stream)::ordered;
-  stream::for_each<restrict, independent>(
-      stream, range, [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
-        using Below = std::remove_cvref_t<decltype(below)>;
-        if constexpr (!stream::is_absent<Below>) {
-          env.at[Depth] = c;
-          auto bound_output = output.template bind<Traits, Depth + 1>(env);
-          stream::advance_into<typename Traits::order_type, Depth + 1>(
-              below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
-                nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
-              });
-          bound_output.template leave<Depth>(c);
-        }
-      });
+  if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>)
+    add_up<Traits, Depth>(bounds, range, env, e, output);
+  else
+    stream::for_each<restrict, independent>(
+        stream, range, [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+          using Below = std::remove_cvref_t<decltype(below)>;
+          if constexpr (!stream::is_absent<Below>) {
+            env.at[Depth] = c;
+            auto bound_output = output.template bind<Traits, Depth + 1>(env);
+            stream::advance_into<typename Traits::order_type, Depth + 1>(
+                below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
+                  nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
+                });
+            bound_output.template leave<Depth>(c);
+          }
+        });
 }
 
 /// The loops from `Depth` on, for what is left of the expression.

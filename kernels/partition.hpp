@@ -13,22 +13,39 @@ namespace sporos {
 
 namespace detail {
 
-/// The number of stored values below position p of level K, counted from the tensor's first value.
-template <int K, class T>
-std::int64_t values_before(const T& tensor, std::int64_t p) {
+/// The number of positions of level Last that stand before position p of level K.
+template <int Last, int K, class T>
+std::int64_t positions_before(const T& tensor, std::int64_t p) {
   using F = typename T::format_type;
-  if constexpr (K + 1 == F::levels) {
+  if constexpr (K == Last) {
     return p;
   } else {
     using Below = typename F::template level<K + 1>;
     const auto& below = tensor.template level<K + 1>();
     if constexpr (Below::properties.full)
-      return values_before<K + 1>(tensor, p * below.extent);
+      return positions_before<Last, K + 1>(tensor, p * below.extent);
     else if constexpr (Below::properties.branchless)
-      return values_before<K + 1>(tensor, p);
+      return positions_before<Last, K + 1>(tensor, p);
     else
-      return values_before<K + 1>(tensor,
-                                  static_cast<std::int64_t>(below.positions(static_cast<std::size_t>(p))));
+      return positions_before<Last, K + 1>(
+          tensor, static_cast<std::int64_t>(below.positions(static_cast<std::size_t>(p))));
+  }
+}
+
+/// The number of positions of level Last below the coordinates of the outermost level that are below c.
+template <int Last, class T>
+std::int64_t positions_below_coordinate(const T& tensor, std::int64_t c) {
+  using F = typename T::format_type;
+  using Root = typename F::template level<0>;
+  if constexpr (Root::properties.full) {
+    return positions_before<Last, 0>(tensor, std::min(c, tensor.template level<0>().extent));
+  } else {
+    const auto& coordinates = tensor.template level<0>().coordinates;
+    const auto* first = coordinates.data();
+    const auto* last = first + coordinates.extent(0);
+    const auto* found = std::partition_point(
+        first, last, [&](auto coordinate) { return static_cast<std::int64_t>(coordinate) < c; });
+    return positions_before<Last, 0>(tensor, found - first);
   }
 }
 
@@ -36,18 +53,7 @@ std::int64_t values_before(const T& tensor, std::int64_t p) {
 template <class T>
 std::int64_t values_below_coordinate(const T& tensor, std::int64_t c) {
   using F = typename T::format_type;
-  using Root = typename F::template level<0>;
-  const std::int64_t at = c / F::template expression<0>::block;
-  if constexpr (Root::properties.full) {
-    return values_before<0>(tensor, std::min(at, tensor.template level<0>().extent));
-  } else {
-    const auto& coordinates = tensor.template level<0>().coordinates;
-    const auto* first = coordinates.data();
-    const auto* last = first + coordinates.extent(0);
-    const auto* found = std::partition_point(
-        first, last, [&](auto coordinate) { return static_cast<std::int64_t>(coordinate) < at; });
-    return values_before<0>(tensor, found - first);
-  }
+  return positions_below_coordinate<F::levels - 1>(tensor, c / F::template expression<0>::block);
 }
 
 }  // namespace detail

@@ -22,7 +22,10 @@
 #include "lower.hpp"
 #include "output/appended.hpp"
 #include "output/coordinates.hpp"
+#include "output/join.hpp"
 #include "output/located.hpp"
+#include "output/room.hpp"
+#include "output/size_bound.hpp"
 #include "partition.hpp"
 #include "readable.hpp"
 
@@ -317,8 +320,8 @@ class Run {
 
   void run_appended() const {
     using PieceValue = std::conditional_t<adds_to_pieces<Result>, Compute, Value>;
-    using Piece = AppendedPiece<Result, PieceValue>;
-    using Output = AppendedOutput<Traits, PieceValue, Compute>;
+    using Piece = AppendedPiece<Result, PieceValue, SizeBound<Result, Right>::known>;
+    using Output = AppendedOutput<Traits, Piece, Compute>;
     constexpr bool scatters = how.kind == ResultKind::dense_workspace;
     const std::int64_t count = how.prefix > 0 ? chunk_count(16) : 1;
     const std::vector<std::int64_t> at =
@@ -326,11 +329,15 @@ class Run {
     const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
     const Extents<Format::order> extents = statement_.result().tensor().extents();
 
+    std::vector<Bounds> ranges;
     std::vector<Piece> pieces;
     pieces.reserve(static_cast<std::size_t>(chunks));
-    for (std::size_t chunk = 0; chunk + 1 < at.size(); ++chunk)
-      pieces.emplace_back(extents,
-                          how.prefix > 0 ? Bounds{at[chunk], at[chunk + 1]} : Bounds{0, extents_of_root()});
+    for (std::size_t chunk = 0; chunk + 1 < at.size(); ++chunk) {
+      ranges.push_back(how.prefix > 0 ? Bounds{at[chunk], at[chunk + 1]} : Bounds{0, extents_of_root()});
+      pieces.emplace_back(extents, ranges.back());
+    }
+    const PieceRoom<Result, Piece> room(statement_.right(), ranges, extents);
+    for (std::size_t chunk = 0; chunk < pieces.size(); ++chunk) room.lend(pieces[chunk], chunk);
     const Kokkos::Experimental::UniqueToken<Space> tokens;
     std::vector<std::unique_ptr<DenseWorkspace<Compute>>> workspaces(static_cast<std::size_t>(tokens.size()));
 
@@ -346,7 +353,7 @@ class Run {
       piece.finish();
       tokens.release(token);
     });
-    join<Result, PieceValue, Space>(statement_.result(), pieces);
+    Join<Result, Piece, Space>(statement_.result(), pieces, room)();
   }
 
   std::int64_t extents_of_root() const {

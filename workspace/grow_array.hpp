@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -13,19 +14,23 @@
 namespace sporos {
 
 /// Like std::vector for trivially copyable elements, but growing neither initialises nor, where the system
-/// can move pages, copies.
+/// can move pages, copies; and it may start in memory that it is lent.
 template <class T>
 class GrowArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   GrowArray() = default;
+  /// In `room`, for `capacity` elements; beyond them in memory of its own.
+  GrowArray(T* room, std::int64_t capacity) : data_(room), capacity_(capacity), lent_(true) {}
   GrowArray(GrowArray&& other) noexcept { swap(other); }
   GrowArray& operator=(GrowArray&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~GrowArray() { std::free(data_); }
+  ~GrowArray() {
+    if (!lent_) std::free(data_);
+  }
 
   std::int64_t size() const { return size_; }
   T* data() { return data_; }
@@ -44,18 +49,22 @@ class GrowArray {
     for (std::int64_t at = 0; at < count; ++at) data_[size_ + at] = value;
     size_ += count;
   }
-  void shrink_to(std::int64_t size) { size_ = size; }
+  void resize(std::int64_t size) { size_ = size; }
 
  private:
   void swap(GrowArray& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(lent_, other.lent_);
   }
-  void grow(std::int64_t needed) {
+  [[gnu::noinline]] void grow(std::int64_t needed) {
     const std::int64_t capacity = needed > 2 * capacity_ ? needed : 2 * capacity_;
-    void* moved = std::realloc(static_cast<void*>(data_), static_cast<std::size_t>(capacity) * sizeof(T));
+    void* const own = lent_ ? nullptr : static_cast<void*>(data_);
+    void* const moved = std::realloc(own, static_cast<std::size_t>(capacity) * sizeof(T));
     if (!moved) throw std::bad_alloc();
+    if (lent_ && size_ > 0) std::memcpy(moved, data_, static_cast<std::size_t>(size_) * sizeof(T));
+    lent_ = false;
     data_ = static_cast<T*>(moved);
     capacity_ = capacity;
   }
@@ -63,6 +72,7 @@ class GrowArray {
   T* data_ = nullptr;
   std::int64_t size_ = 0;
   std::int64_t capacity_ = 0;
+  bool lent_ = false;
 };
 
 }  // namespace sporos

@@ -94,6 +94,10 @@ inline constexpr bool is_reduce = false;
 template <class E, char... Names>
 inline constexpr bool is_reduce<Reduce<E, Names...>> = true;
 template <class E>
+inline constexpr bool is_product = false;
+template <class L, class R>
+inline constexpr bool is_product<Mul<L, R, Multiplication>> = true;
+template <class E>
 inline constexpr bool is_add = false;
 template <class L, class R>
 inline constexpr bool is_add<Add<L, R>> = true;
@@ -112,6 +116,20 @@ SPOROS_INLINE auto combine(const L& l, const R& r) {
     return Loaded<decltype(l.value)>{Operation{}(l.value, r.value)};
   else
     return Mul<L, R, Operation>{l, r};
+}
+
+/// The number 1, of whichever type: what a product without factors is.
+struct One {};
+
+/// l * r, where a side may be One.
+template <class L, class R>
+SPOROS_INLINE auto times(const L& l, const R& r) {
+  if constexpr (std::is_same_v<L, One>)
+    return r;
+  else if constexpr (std::is_same_v<R, One>)
+    return l;
+  else
+    return combine<Multiplication>(l, r);
 }
 
 /// l + r, folded likewise.
@@ -134,6 +152,27 @@ SPOROS_INLINE auto call(const F& f, const T& x) {
     return f(x);
   else
     return f(number_of(x));
+}
+
+/// The product of those factors of e that are numbers already, and the product of the others: e is both
+/// together.
+template <class E>
+SPOROS_INLINE auto numbers_of(const E& e) {
+  if constexpr (is_loaded<E>)
+    return e;
+  else if constexpr (is_product<E>)
+    return times(numbers_of(e.left), numbers_of(e.right));
+  else
+    return One{};
+}
+template <class E>
+SPOROS_INLINE auto others_of(const E& e) {
+  if constexpr (is_loaded<E>)
+    return One{};
+  else if constexpr (is_product<E>)
+    return times(others_of(e.left), others_of(e.right));
+  else
+    return e;
 }
 
 /// f(e), folded likewise.
