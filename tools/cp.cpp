@@ -86,8 +86,11 @@ void describe_fits(Report& report, const CpRun& run) {
   std::vector<std::vector<Cell>> rows, some;
   const std::size_t count = run.fits.size(), step = (count + 9) / 10;
   for (std::size_t at = 0; at < count; ++at) {
-    rows.push_back({Count{static_cast<std::int64_t>(at + 1)}, run.fits[at],
-                    at == 0 ? Cell(Absent{}) : Cell(run.fits[at] - run.fits[at - 1])});
+    std::vector<Cell> row(3);
+    row[0] = Count{static_cast<std::int64_t>(at + 1)};
+    row[1] = run.fits[at];
+    if (at > 0) row[2] = run.fits[at] - run.fits[at - 1];
+    rows.push_back(std::move(row));
     if (at % step == 0 || at + 1 == count) some.push_back(rows.back());
   }
   report.table("fits", {{"iteration", ""}, {"fit", ""}, {"change", ""}}, std::move(rows));
