@@ -2,25 +2,24 @@
 /// @file nest.cpp
 /// The loop nest that the compiler makes of a statement, beside the same algorithm written out by hand.
 ///
-///     perf_nest [--rounds N] [--only NAME] [--json FILE]
+///     perf_nest --clock processor --rounds 31 --json nest.json
 ///
 /// One thread. The loops by hand run over the tensors' own arrays and write into arrays that were made before
-/// the clock starts, of the size that the result turns out to have: memory costs them nothing. A round
-/// measures both, one after the other; `ratio` is the median over the rounds of nest over hand.
+/// the clock starts, large enough for the result: memory costs them nothing. So both are measured with
+/// retained memory only. Results are compared at the end of each case.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <random>
 #include <sporos/sporos.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "harness.hpp"
 
 namespace {
 
@@ -232,69 +231,16 @@ bool same_rows(const Csr& made, const RowsMade& by_hand) {
          same_values(rows.values, by_hand.values.data(), size);
 }
 
-// ---- Measuring.
+// ---- The statements.
 
-struct Case {
+struct Pair {
   std::string name, statement;
   std::function<void()> nest, by_hand;
   std::function<bool()> same;
 };
 
-/// The processor time of this process: with one thread, what others do on the machine stays out of it.
-double seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double time_of(const std::function<void()>& body) {
-  const double begin = seconds();
-  body();
-  return seconds() - begin;
-}
-
-struct Quartiles {
-  explicit Quartiles(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    low = times[times.size() / 4];
-    median = times[times.size() / 2];
-    high = times[times.size() * 3 / 4];
-  }
-  double low, median, high;
-};
-
-std::string json(const Case& one, const Quartiles& nest, const Quartiles& hand, const Quartiles& ratio,
-                 int rounds) {
-  std::ostringstream out;
-  const auto write = [&](const char* name, const Quartiles& q, double scale) {
-    out << ", \"" << name << "\": {\"median\": " << q.median * scale
-        << ", \"lower_quartile\": " << q.low * scale << ", \"upper_quartile\": " << q.high * scale << "}";
-  };
-  out << "  {\"name\": \"" << one.name << "\", \"statement\": \"" << one.statement
-      << "\", \"rounds\": " << rounds;
-  write("nest_ms", nest, 1e3);
-  write("by_hand_ms", hand, 1e3);
-  write("ratio", ratio, 1);
-  out << "}";
-  return out.str();
-}
-
-std::string context(int argc, char** argv) {
-  std::string command = "perf_nest", cpu = "unknown", line;
-  for (int at = 1; at < argc; ++at) command += std::string(" ") + argv[at];
-  for (std::ifstream info("/proc/cpuinfo"); std::getline(info, line);)
-    if (line.starts_with("model name")) cpu = line.substr(line.find(':') + 2);
-  char date[32];
-  const std::time_t now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  std::ostringstream out;
-  out << "{\"date\": \"" << date << "\", \"command\": \"" << command << "\", \"machine\": \"" << cpu
-      << "\", \"threads\": 1, \"compiler\": \"" << __VERSION__ << "\", \"kokkos\": " << KOKKOS_VERSION << "}";
-  return out.str();
-}
-
-std::vector<Case> cases() {
-  std::vector<Case> out;
+std::vector<Pair> pairs() {
+  std::vector<Pair> out;
   const std::int64_t n = 100'000;
   const auto B = random_tensor<CSR<>>({n, n}, 16 * n, 1);
   {
@@ -357,53 +303,29 @@ std::vector<Case> cases() {
   return out;
 }
 
-int measure_all(int argc, char** argv) {
-  int rounds = 31;
-  std::string only, file;
-  for (int at = 1; at + 1 < argc; at += 2) {
-    const std::string option = argv[at];
-    if (option == "--rounds") rounds = std::max(1, std::atoi(argv[at + 1]));
-    if (option == "--only") only = argv[at + 1];
-    if (option == "--json") file = argv[at + 1];
-  }
-  std::printf("%-10s %10s %10s %8s  %s\n", "", "nest ms", "hand ms", "ratio", "quartiles");
-  std::string records;
-  int failures = 0;
-  for (const Case& one : cases()) {
-    if (!only.empty() && one.name != only) continue;
-    std::vector<double> nest, hand, ratio;
-    for (int round = -2; round < rounds; ++round) {
-      double n = 0, h = 0;
-      if (round & 1) {
-        n = time_of(one.nest);
-        h = time_of(one.by_hand);
-      } else {
-        h = time_of(one.by_hand);
-        n = time_of(one.nest);
-      }
-      if (round < 0) continue;
-      nest.push_back(n);
-      hand.push_back(h);
-      ratio.push_back(n / h);
-    }
-    const bool same = one.same();
-    if (!same) ++failures;
-    const Quartiles n(nest), h(hand), r(ratio);
-    std::printf("%-10s %10.3f %10.3f %8.3f  %.3f to %.3f%s\n", one.name.c_str(), n.median * 1e3,
-                h.median * 1e3, r.median, r.low, r.high, same ? "" : "  RESULTS DIFFER");
-    records += (records.empty() ? "" : ",\n") + json(one, n, h, r, rounds);
-  }
-  if (!file.empty())
-    std::ofstream(file) << "{\"context\": " << context(argc, argv) << ",\n \"cases\": [\n"
-                        << records << "\n ]}\n";
-  return failures;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  Kokkos::InitializationSettings settings;
-  settings.set_num_threads(1);
-  ScopeGuard guard(settings);
-  return measure_all(argc, argv);
+  auto options = perf::Options::parse(argc, argv, "perf_nest");
+  options.memories = {perf::Memory::retained};
+  const ScopeGuard guard(perf::kokkos_settings(options));
+  perf::Report report(options, "nest");
+  bool same = true;
+  for (const Pair& pair : pairs()) {
+    if (!report.wants(pair.name)) continue;
+    const auto call = [](const std::function<void()>& body) {
+      return [body] {
+        body();
+        return std::shared_ptr<const void>();
+      };
+    };
+    report.compare(
+        {pair.name, {{"statement", pair.statement}}},
+        {{"nest", perf::Role::ours, call(pair.nest)}, {"by_hand", perf::Role::peer, call(pair.by_hand)}});
+    if (pair.same()) continue;
+    std::printf("%s: the results differ\n", pair.name.c_str());
+    same = false;
+  }
+  report.finish();
+  return same ? 0 : 1;
 }
