@@ -21,4 +21,5 @@
 #include "formats/validate.hpp"
 #include "formats/wrap.hpp"
 #include "kernels/explain.hpp"
+#include "kernels/plan.hpp"
 #include "kernels/run.hpp"

@@ -15,24 +15,29 @@
 namespace sporos {
 namespace detail {
 
-/// Sums the values at some level coordinates.
+/// Finds the positions at some level coordinates, and sums the values there.
 template <TensorValue Value, TensorFormat F>
 class Lookup {
  public:
   Lookup(const TensorView<Value, F>& view, const Extents<F::levels>& wanted) : view_(view), wanted_(wanted) {}
 
-  accumulate_t<Value> sum() {
-    search<0>(0, 1);
-    return sum_;
+  accumulate_t<Value> sum() const {
+    accumulate_t<Value> sum{};
+    each([&](std::int64_t q) { sum = plus(sum, static_cast<accumulate_t<Value>>(view_.values[q])); });
+    return sum;
+  }
+  /// Calls visit(position) for each position of the last level.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    search<0>(0, 1, visit);
   }
 
  private:
   /// Searches below the positions [begin, end) of level K - 1, whose coordinates are the wanted ones.
-  template <int K>
-  void search(std::int64_t begin, std::int64_t end) {
+  template <int K, class Visit>
+  void search(std::int64_t begin, std::int64_t end, const Visit& visit) const {
     if constexpr (K == F::levels) {
-      for (std::int64_t q = begin; q < end; ++q)
-        sum_ = plus(sum_, static_cast<accumulate_t<Value>>(view_.values[q]));
+      for (std::int64_t q = begin; q < end; ++q) visit(q);
     } else {
       using shape = Structure<F>;
       const auto& level = view_.template level<K>();
@@ -40,19 +45,19 @@ class Lookup {
       if constexpr (shape::full(K)) {
         for (std::int64_t p = begin; p < end; ++p) {
           const std::int64_t q = level.locate(p, i).position;
-          search<K + 1>(q, q + 1);
+          search<K + 1>(q, q + 1, visit);
         }
       } else if constexpr (shape::branchless(K)) {
-        search_segment<K>({begin, end}, i);
+        search_segment<K>({begin, end}, i, visit);
       } else {
-        for (std::int64_t p = begin; p < end; ++p) search_segment<K>(level.pos_bounds(p), i);
+        for (std::int64_t p = begin; p < end; ++p) search_segment<K>(level.pos_bounds(p), i, visit);
       }
     }
   }
 
   /// Goes down from the positions of a segment that hold coordinate i: by bisection where they are in order.
-  template <int K>
-  void search_segment(Bounds segment, std::int64_t i) {
+  template <int K, class Visit>
+  void search_segment(Bounds segment, std::int64_t i, const Visit& visit) const {
     const auto& level = view_.template level<K>();
     if constexpr (in_order(K)) {
       const auto first_from = [&](std::int64_t least) {
@@ -66,10 +71,10 @@ class Lookup {
         }
         return rest.begin;
       };
-      search<K + 1>(first_from(i), first_from(i + 1));
+      search<K + 1>(first_from(i), first_from(i + 1), visit);
     } else {
       for (std::int64_t q = segment.begin; q < segment.end; ++q)
-        if (level.coord_at(q) == i) search<K + 1>(q, q + 1);
+        if (level.coord_at(q) == i) search<K + 1>(q, q + 1, visit);
     }
   }
 
@@ -84,7 +89,6 @@ class Lookup {
 
   TensorView<Value, F> view_;
   Extents<F::levels> wanted_;
-  accumulate_t<Value> sum_{};
 };
 
 }  // namespace detail

@@ -186,7 +186,6 @@ class Run {
     }
   }
 
- private:
   /// Whether the chunks of the outermost loop write to different parts of the result.
   static constexpr bool disjoint = loops > 0 && Result::level_names.contains(outermost);
   template <int Loops>
@@ -216,6 +215,14 @@ class Run {
     return std::max<std::int64_t>(1, std::min(bounds_.outermost.end, threads * chunks_per_thread));
   }
 
+  /// Into how many chunks the loops of a result that is listed are cut: as many for any number of threads,
+  /// since the terms of a sum that stand in several follow one another chunk by chunk.
+  static std::int64_t listed_chunks(std::int64_t extent) { return std::clamp<std::int64_t>(extent, 1, 256); }
+
+  const Source& source() const { return source_; }
+  const NestBounds<loops>& bounds() const { return bounds_; }
+
+ private:
   /// Whether the values that a chunk writes to stand together, so that it may start them itself: shortly
   /// before the loops come to them, when they are still in the cache.
   static constexpr bool starts_parts = [] {
@@ -363,9 +370,7 @@ class Run {
   void run_coordinates() const {
     using Sum = Compute;
     using Piece = CoordinatePiece<Sum, Format::order>;
-    // As many chunks for any number of threads: where a sum has several terms, they follow one another chunk
-    // by chunk.
-    const std::vector<std::int64_t> at = cuts(std::clamp<std::int64_t>(bounds_.outermost.end, 1, 256));
+    const std::vector<std::int64_t> at = cuts(listed_chunks(bounds_.outermost.end));
     const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
     std::vector<Piece> pieces(static_cast<std::size_t>(chunks));
     for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {
