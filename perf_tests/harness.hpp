@@ -212,8 +212,8 @@ class Report {
       set_memory(memory);
       std::vector<int> calls;
       for (const auto& contender : contenders) {
-        time(contender, 1, memory);
-        const double seconds = time(contender, 1, memory);
+        double seconds = time(contender, 1, memory);
+        if (seconds < 0.5) seconds = time(contender, 1, memory);  // now that it is warm
         calls.push_back(static_cast<int>(std::clamp(least_seconds / seconds, 1.0, 200.0)));
       }
       std::vector<Times> times(contenders.size());
@@ -225,6 +225,7 @@ class Report {
       record(what, memory, contenders, times);
     }
     set_memory(Memory::retained);
+    write();
   }
 
   /// The geometric means, and the JSON file.
@@ -240,13 +241,18 @@ class Report {
       std::printf("%-40s geometric mean %.2f, least %.2f, of %zu\n", group.c_str(), mean, least, logs.size());
       means_.push_back({{"what", group}, {"geometric_mean", mean}, {"least", least}, {"cases", logs.size()}});
     }
+    write();
+  }
+
+ private:
+  /// After every case: what was measured is not lost when the rest is cut short.
+  void write() const {
     if (options_.json_file.empty()) return;
     std::ofstream out(options_.json_file);
     out << json{{"context", context_}, {"means", means_}, {"benchmarks", records_}}.dump(1) << '\n';
     if (!out.flush()) throw IoError(options_.json_file, "cannot be written");
   }
 
- private:
   double now() const {
     timespec time{};
     clock_gettime(options_.processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);

@@ -362,12 +362,15 @@ void run(Report& report) {
   product(report, "laplacian27_45 x interpolation", grid27, coarse);
   product(report, "restriction x laplacian27_45", coarse.transposed(), grid27);
   product(report, "rmat_16_500k x uniform", graph, uniform(1 << 16, 20'000, 300'000));
-  product<double, std::int64_t>(report, "laplacian7_80, 64-bit indices", grid7, grid7, true);
-  product<double, std::int64_t>(report, "rmat_16_500k, 64-bit indices", graph, graph, true);
+  // In other types.
+  const Rows small_graph = rmat(14, 120'000);
+  square(report, "rmat_14_120k", small_graph);
+  product<double, std::int64_t>(report, "laplacian27_45, 64-bit indices", grid27, grid27, true);
+  product<double, std::int64_t>(report, "rmat_14_120k, 64-bit indices", small_graph, small_graph, true);
   product<float>(report, "laplacian27_45, float", grid27, grid27, true);
-  product<float>(report, "rmat_16_500k, float", graph, graph, true);
+  product<float>(report, "rmat_14_120k, float", small_graph, small_graph, true);
   product<Kokkos::complex<double>>(report, "laplacian27_45, complex", grid27, grid27, true);
-  product<Kokkos::complex<double>>(report, "rmat_16_500k, complex", graph, graph, true);
+  product<Kokkos::complex<double>>(report, "rmat_14_120k, complex", small_graph, small_graph, true);
 }
 
 }  // namespace

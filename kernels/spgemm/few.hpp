@@ -47,7 +47,7 @@ template <class Key, class Acc, class A, class B, class Value, class Coordinate>
 SPOROS_INLINE std::int64_t multiply_few(const typename A::value_type* a,
                                         const typename A::coordinate_type* a_columns, std::int64_t count,
                                         const B& b, bool brief, Coordinate* columns, Value* values) {
-  Key key[12];
+  Key key[12] = {};
   Acc product[12];
   std::int64_t products = 0;
   // What is read too much may be any numbers: their product is not formed where it could overflow.
