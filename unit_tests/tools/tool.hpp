@@ -77,16 +77,19 @@ inline Json report(Arguments arguments) {
   return object;
 }
 
-/// Runs a command that has to end with exit code 2 and one line on standard error that contains `reason`.
-inline void expect_refused(const Arguments& arguments, const std::string& reason) {
+/// Runs a command that has to end with exit code 2 and one line on standard error that holds both `reason`
+/// and `name`.
+inline void expect_refused(const Arguments& arguments, const std::string& reason,
+                           const std::string& name = "") {
   const Ran ran = run(arguments);
-  EXPECT_EQ(ran.code, 2) << shown(arguments);
-  EXPECT_EQ(ran.out, "") << shown(arguments);
-  EXPECT_TRUE(ran.err.starts_with("sporos: ")) << shown(arguments) << "\nsays\n" << ran.err;
-  EXPECT_TRUE(ran.err.ends_with('\n')) << shown(arguments) << "\nsays\n" << ran.err;
-  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << shown(arguments) << "\nsays\n" << ran.err;
-  EXPECT_NE(ran.err.find(reason), std::string::npos) << shown(arguments) << "\nsays\n"
-                                                     << ran.err << "expected: " << reason;
+  const std::string what = shown(arguments) + "\nsays\n" + ran.err;
+  EXPECT_EQ(ran.code, 2) << what;
+  EXPECT_EQ(ran.out, "") << what;
+  EXPECT_TRUE(ran.err.starts_with("sporos: ")) << what;
+  EXPECT_TRUE(ran.err.ends_with('\n')) << what;
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << what;
+  EXPECT_NE(ran.err.find(reason), std::string::npos) << what << "expected: " << reason;
+  EXPECT_NE(ran.err.find(name), std::string::npos) << what << "expected: " << name;
 }
 
 /// The keys of an object, in alphabetical order.
