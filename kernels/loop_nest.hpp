@@ -148,7 +148,10 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
     Compute sum{};
     bool present = false;
     nest<Traits, Depth>(bounds, env, e, ScalarOutput<Compute>{&sum, &present});
-    if (present) output.add(sum, env);
+    if constexpr (requires { output.add_sum(sum, present, env); })
+      output.add_sum(sum, present, env);
+    else if (present)
+      output.add(sum, env);
   } else if constexpr (Depth == Traits::loops) {
     output.add(detail::value_of(e), env);
   } else {

@@ -74,7 +74,7 @@ SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops
 }
 
 /// The nest over the chunks of the outermost loop, for a result whose values are located.
-template <class Traits, class Source, class T, bool Atomic>
+template <class Traits, class Source, class T, bool Atomic, bool Once>
 struct LocatedNest {
   using Result = typename Traits::result;
 
@@ -87,6 +87,7 @@ struct LocatedNest {
       stride;  ///< from the values of one chunk's private result to the next's; 0 where all write to one
   std::int64_t part;   ///< the values below each coordinate of the outermost loop; 0 where all were started
   std::int64_t block;  ///< how many coordinates to start and run at a time
+  bool accumulates;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t chunk) const {
     auto view = result;
@@ -95,7 +96,7 @@ struct LocatedNest {
       const std::int64_t end = begin + block < cuts[chunk + 1] ? begin + block : cuts[chunk + 1];
       for (std::int64_t at = begin * part; at < end * part; ++at) values[at] = T{};
       run_nest<Traits>(source, bounds, {begin, end}, chunk == 0 && begin == cuts[0],
-                       LocatedOutput<Result, T, Atomic>{&view, values + chunk * stride});
+                       LocatedOutput<Result, T, Atomic, Once>{&view, values + chunk * stride, accumulates});
       begin = end;
     } while (begin < cuts[chunk + 1]);
   }
@@ -231,6 +232,22 @@ class Run {
     else
       return false;
   }();
+  /// Whether the loops come to each value of the result once: outside of its variables runs no reduction, and
+  /// no operand has a coordinate in several places.
+  template <class... Operands>
+  static constexpr bool all_come_once(TypeList<Operands...>) {
+    return (std::all_of(Operands::format::properties.begin(), Operands::format::properties.end(),
+                        [](const LevelProperties& level) { return level.ordered || level.unique; }) &&
+            ...);
+  }
+  static constexpr bool comes_once =
+      how.bound_depth == Result::names.size && all_come_once(accesses_of<Right>{});
+
+  /// Whether they come to every value, with a sum over what is left of the loops, so that none needs a start.
+  static constexpr bool comes_to_all =
+      comes_once && how.bound_depth == 1 && loops > 1 && !walks_outermost &&
+      !stream::Searches<Order, 1, decltype(begin(std::declval<const Source&>()))>::value;
+
   /// About as many bytes of a result as are started at a time. Entering a loop anew is free where it runs
   /// over all coordinates, and takes a search where it walks.
   static constexpr std::int64_t started_bytes = walks_outermost ? std::int64_t{256} << 10 : 2048;
@@ -240,7 +257,8 @@ class Run {
     constexpr bool atomic = !disjoint && !HostSpace<Space> && !How::is_deterministic;
     const std::int64_t size = statement_.result().tensor().nnz();
     const std::int64_t extent = std::max<std::int64_t>(bounds_.outermost.end, 1);
-    const std::int64_t part = starts_parts && !statement_.accumulates() ? size / extent : 0;
+    const bool needs_start = !comes_to_all || statement_.accumulates();
+    const std::int64_t part = starts_parts && needs_start && !statement_.accumulates() ? size / extent : 0;
     const std::int64_t block =
         splittable && part > 0 ? std::max<std::int64_t>(1, started_bytes / (part * std::int64_t{sizeof(T)}))
                                : extent;
@@ -251,7 +269,7 @@ class Run {
     const bool private_results = !disjoint && !atomic && chunks > 1;
 
     const auto values = target<T>();
-    if (part == 0) start(values);
+    if (needs_start && part == 0) start(values);
     auto sums = values;
     if (private_results) {
       sums = make_array<T, Memory>("sporos::private results", size * chunks);
@@ -261,9 +279,15 @@ class Run {
     const auto device_cuts = make_array<std::int64_t, Memory>("sporos::cuts", chunks + 1);
     Kokkos::deep_copy(device_cuts, Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(host_cuts.data(),
                                                                                         host_cuts.size()));
-    const LocatedNest<Traits, Source, T, atomic> nest{
-        source_,     statement_.result().tensor().view(), bounds_, device_cuts.data(),
-        sums.data(), private_results ? size : 0,          part,    block};
+    const LocatedNest<Traits, Source, T, atomic, comes_once> nest{source_,
+                                                                  statement_.result().tensor().view(),
+                                                                  bounds_,
+                                                                  device_cuts.data(),
+                                                                  sums.data(),
+                                                                  private_results ? size : 0,
+                                                                  part,
+                                                                  block,
+                                                                  statement_.accumulates()};
     Kokkos::parallel_for("sporos::nest",
                          Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, chunks), nest);
     if (private_results)

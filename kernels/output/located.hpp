@@ -10,9 +10,11 @@
 
 namespace sporos {
 
-/// Adds into the values of a dense result, with its levels 0 to K-1 bound. `Atomic` where other threads may
-/// write to the same place.
-template <class A, class T, bool Atomic, int K = 0>
+/// Adds into the values of a dense result, with its levels 0 to K-1 bound.
+///
+/// @tparam Atomic  whether other threads may write to the same place
+/// @tparam Once    whether the loops come to each place once, with all that is summed there
+template <class A, class T, bool Atomic, bool Once, int K = 0>
 struct LocatedOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_located = true;
@@ -22,13 +24,14 @@ struct LocatedOutput {
 
   const view_type* view;
   T* values;
+  bool accumulates;  ///< whether values hold what a sum is added to, and not their start alone
   std::int64_t position = 0;
 
   /// Calls f with an output whose view is in the caller's own frame.
   template <class F>
   SPOROS_INLINE void with_copy(const F& f) const {
     view_type mine = *view;
-    f(LocatedOutput{&mine, values, position});
+    f(LocatedOutput{&mine, values, accumulates, position});
   }
 
   template <class Traits, int Depth, class Env>
@@ -40,7 +43,8 @@ struct LocatedOutput {
       if constexpr (loop < Depth) {
         using Expression = typename A::format::template expression<K>;
         const std::int64_t q = view->template level<K>().insert(position, Expression::of(env.at[loop]));
-        return LocatedOutput<A, T, Atomic, K + 1>{view, values, q}.template bind<Traits, Depth>(env);
+        return LocatedOutput<A, T, Atomic, Once, K + 1>{view, values, accumulates, q}
+            .template bind<Traits, Depth>(env);
       } else {
         return *this;
       }
@@ -55,6 +59,14 @@ struct LocatedOutput {
       Kokkos::atomic_add(values + position, static_cast<T>(value));
     else
       values[position] = plus(values[position], static_cast<T>(value));
+  }
+  /// Takes the sum of a reduction: where it is all there is, it is written, and the loops wait for no load.
+  template <class V, class Env>
+  SPOROS_INLINE void add_sum(const V& sum, bool present, const Env& env) const {
+    if (Once && !accumulates)
+      values[position] = static_cast<T>(sum);
+    else if (present)
+      add(sum, env);
   }
 };
 
