@@ -8,6 +8,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(sporos_build_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                                                       -Wno-stringop-overread)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # clang 19 warns of its own -march=native on processors with AVX10; older ones do not know that warning.
+  target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination)
+endif()
 if(SPOROS_WERROR)
   target_compile_options(sporos_build_flags INTERFACE -Werror)
 endif()
