@@ -9,8 +9,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                                                       -Wno-stringop-overread)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # clang 19 warns of its own -march=native on processors with AVX10; older ones do not know that warning.
-  target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination)
+  # clang 19 warns of its own -march=native on processors with AVX10; older ones do not know that warning. And it sees
+  # std::stable_sort of g++ 12's library use what C++17 has deprecated.
+  target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination
+                                                      -Wno-deprecated-declarations)
 endif()
 if(SPOROS_WERROR)
   target_compile_options(sporos_build_flags INTERFACE -Werror)
