@@ -20,6 +20,7 @@
 #include "formats/transpose.hpp"
 #include "formats/validate.hpp"
 #include "formats/wrap.hpp"
+#include "kernels/estimate.hpp"
 #include "kernels/explain.hpp"
 #include "kernels/plan.hpp"
 #include "kernels/run.hpp"

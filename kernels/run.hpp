@@ -220,6 +220,14 @@ class Run {
   /// since the terms of a sum that stand in several follow one another chunk by chunk.
   static std::int64_t listed_chunks(std::int64_t extent) { return std::clamp<std::int64_t>(extent, 1, 256); }
 
+  /// The values of results of their own into which chunks reduce a dense one, all together.
+  std::int64_t private_values() const {
+    if constexpr (disjoint || (!HostSpace<Space> && !How::is_deterministic)) return 0;
+    const std::int64_t size = statement_.result().tensor().nnz();
+    const std::int64_t chunks = private_count(size);
+    return chunks > 1 ? size * chunks : 0;
+  }
+
   const Source& source() const { return source_; }
   const NestBounds<loops>& bounds() const { return bounds_; }
 

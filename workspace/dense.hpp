@@ -60,8 +60,10 @@ class DenseWorkspace {
     }
   }
 
-  std::int64_t bytes() const {
-    return static_cast<std::int64_t>(values_.size() * sizeof(T) + (written_.size() + touched_.size()) * 8);
+  std::int64_t bytes() const { return bytes_over(static_cast<std::int64_t>(values_.size())); }
+  /// Bytes of a workspace over `extent` coordinates.
+  static std::int64_t bytes_over(std::int64_t extent) {
+    return extent * static_cast<std::int64_t>(sizeof(T)) + ((extent + 63) / 64 + (extent + 4095) / 4096) * 8;
   }
 
  private:

@@ -12,11 +12,12 @@
 ///     there
 ///
 /// A stream that iterates has `valid()`, `coord()`, `next()`; `here(f)` calls f with the expression at
-/// `coord()`. Every stream has `visit(c, f)`: f with the expression at c, or with Absent; walks inside stand
-/// at the first coordinate not below c, and `pass(c)` moves those that stand at c on. The types that reach f
-/// differ by who is present, so a union's loop body is compiled apart for left and right, left alone, right
-/// alone: its lattice points. (Kovach, Kolichala, Gu, Kjolstad, *Indexed Streams*, PLDI 2023, section 4;
-/// lattices after Kjolstad et al., *The Tensor Algebra Compiler*, OOPSLA 2017, section 5.)
+/// `coord()`. Every stream has `most(extent)`, a bound on its coordinates; `visit(c, f)`: f with the
+/// expression at c, or with Absent; walks inside stand at the first coordinate not below c, and `pass(c)`
+/// moves those that stand at c on. The types that reach f differ by who is present, so a union's loop body is
+/// compiled apart for left and right, left alone, right alone: its lattice points. (Kovach, Kolichala, Gu,
+/// Kjolstad, *Indexed Streams*, PLDI 2023, section 4; lattices after Kjolstad et al., *The Tensor Algebra
+/// Compiler*, OOPSLA 2017, section 5.)
 ///
 /// Local objects here and in the nest are not const: g++ 12 keeps a const object in memory (its scalar
 /// replacement leaves read-only ones alone), and then a loop loads its parts anew for each coordinate.
@@ -70,6 +71,11 @@ class Walk {
     find_run();
   }
 
+  /// Coordinates left, at most, of a variable of the given extent.
+  SPOROS_INLINE std::int64_t most(std::int64_t extent) const {
+    const std::int64_t left = (end_ - at_) * block;
+    return left < extent ? left : extent;
+  }
   SPOROS_INLINE bool valid() const { return at_ < end_; }
   SPOROS_INLINE std::int64_t coord() const {
     if constexpr (block == 1)
@@ -173,6 +179,7 @@ struct Free {
   E expression;
 
   SPOROS_INLINE void restrict_to(std::int64_t, std::int64_t) {}
+  SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return extent; }
   SPOROS_INLINE void seek(std::int64_t) {}
   template <class F>
   SPOROS_INLINE void visit(std::int64_t, const F& f) const {
@@ -204,6 +211,11 @@ class Intersection {
     a_.restrict_to(begin, end);
     b_.restrict_to(begin, end);
     align();
+  }
+  SPOROS_INLINE std::int64_t most(std::int64_t extent) const {
+    const std::int64_t a = a_.most(extent);
+    const std::int64_t b = b_.most(extent);
+    return a < b ? a : b;
   }
   SPOROS_INLINE bool valid() const {
     if constexpr (both)
@@ -315,6 +327,10 @@ class Union {
     a_.restrict_to(begin, end);
     b_.restrict_to(begin, end);
   }
+  SPOROS_INLINE std::int64_t most(std::int64_t extent) const {
+    const std::int64_t sum = a_.most(extent) + b_.most(extent);
+    return sum < extent ? sum : extent;
+  }
   SPOROS_INLINE bool valid() const { return a_.valid() || b_.valid(); }
   SPOROS_INLINE std::int64_t coord() const {
     if (!a_.valid()) return b_.coord();
@@ -383,6 +399,7 @@ class Applied {
   SPOROS_INLINE Applied(const S& s, const F& f) : s_(s), f_(f) {}
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
+  SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return s_.most(extent); }
   SPOROS_INLINE bool valid() const { return s_.valid(); }
   SPOROS_INLINE std::int64_t coord() const { return s_.coord(); }
   SPOROS_INLINE void next() { s_.next(); }
@@ -413,6 +430,7 @@ class Reducing {
   SPOROS_INLINE Reducing(const S& s, const E& e) : s_(s), e_(e) {}
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
+  SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return s_.most(extent); }
   SPOROS_INLINE bool valid() const { return s_.valid(); }
   SPOROS_INLINE std::int64_t coord() const { return s_.coord(); }
   SPOROS_INLINE void next() { s_.next(); }
