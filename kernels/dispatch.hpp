@@ -50,7 +50,7 @@ constexpr bool takes() {
 template <class S, class... Kernels>
 constexpr std::string_view first_match(TypeList<Kernels...>) {
   std::string_view name;
-  ((takes<Kernels, S>() ? (name = Kernels::name, true) : false) || ...);
+  (void)((takes<Kernels, S>() ? (name = Kernels::name, true) : false) || ...);
   return name;
 }
 
