@@ -194,6 +194,7 @@ class Report {
         {"cores", std::thread::hardware_concurrency()},
         {"threads", options_.threads},
         {"rounds", options_.rounds},
+        {"clock", options_.processor_time ? "processor" : "wall"},
         {"transparent_hugepages", system_line("/sys/kernel/mm/transparent_hugepage/enabled", "")},
         {"compiler", compiler()},
         {"optimised", optimised},
