@@ -11,19 +11,20 @@
 
 namespace sporos {
 
-/// The tensor that a file holds, in format F: Matrix Market, FROSTT .tns or DLMC .smtx, plain or gzip, as its content
-/// tells. Symmetric files are expanded, duplicate coordinates added.
+/// The tensor that a file holds, in format F: Matrix Market, FROSTT .tns or DLMC .smtx, plain or gzip, as its
+/// content tells. Symmetric files are expanded, duplicate coordinates added.
 ///
 ///     auto B = read<CSR<>>("west0497.mtx");
 ///     auto T = read<CSF<3>, float>("nips.tns.gz");
 ///
 /// @tparam F      format of the tensor; its order is the file's
 /// @tparam Value  type of its values: double unless given
-/// @throws ParseError naming file, line and reason; IoError; ShapeError for another order; RangeError where the
-///         format's coordinates cannot hold the extents
+/// @throws ParseError naming file, line and reason; IoError; ShapeError for another order; RangeError where
+///         the format's coordinates cannot hold the extents
 template <TensorFormat F, TensorValue Value = double, ExecutionSpace Space = Host>
 Tensor<Value, F, Space> read(const std::string& path, const ReadOptions& options = {}) {
-  auto tensor = assemble<F, HostSpaceOf<Space>>(read_entries<Value, F::order>(path, options), Duplicates::sum);
+  auto tensor =
+      assemble<F, HostSpaceOf<Space>>(read_entries<Value, F::order>(path, options), Duplicates::sum);
   return tensor.template move_to<Space>();
 }
 
