@@ -71,7 +71,7 @@ auto lower(const Mapped<E, F>& mapped) {
 template <class Compute, class E, char... Names>
 auto lower(const Reduction<E, Names...>& reduction) {
   auto operand = lower<Compute>(reduction.operand);
-  return stream::Reduce<decltype(operand), Names...>{operand, {extent_of(Names, reduction.operand)...}};
+  return stream::Reduce<decltype(operand), Names...>{operand, {{extent_of(Names, reduction.operand)...}}};
 }
 
 // Declared ahead, because each calls the others.
@@ -110,7 +110,7 @@ SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
 
 template <class E, char... Names>
 SPOROS_INLINE auto begin(const stream::Reduce<E, Names...>& source) {
-  return stream::reduce(begin(source.operand), source);
+  return source.over(begin(source.operand));
 }
 
 /// The extent of each loop of a statement, outermost first.

@@ -74,13 +74,25 @@ struct Apply {
   F function;
 };
 
-/// The sum of E over variables of its own, which becomes a number once the loops have bound E's others
-/// (reduce.hpp).
+template <class E, char... Names>
+struct Reduce;
+
+/// The variables of an explicit sum, and how far each runs.
+template <char... Names>
+struct SumOver {
+  std::int64_t extents[sizeof...(Names)];
+
+  /// The sum of an operand, folded where it is absent.
+  template <class E>
+  SPOROS_INLINE auto operator()(const E& e) const;
+};
+
+/// The sum of E over variables of its own, which becomes a number once the loops have bound E's others.
 template <class E, char... Names>
 struct Reduce {
   static constexpr NameList names = NameList::of(Names...);
   E operand;
-  std::int64_t extents[sizeof...(Names)];
+  SumOver<Names...> over;
 };
 
 template <class E>
@@ -186,16 +198,24 @@ SPOROS_INLINE auto apply(const E& e, const F& f) {
     return Apply<E, F>{e, f};
 }
 
-/// The sum of another operand in place of e's, folded likewise.
-template <class X, class E, char... Names>
-SPOROS_INLINE auto reduce(const X& x, const Reduce<E, Names...>& e) {
-  if constexpr (is_absent<X>) {
-    return x;
-  } else {
-    Reduce<X, Names...> out{x, {}};
-    for (std::size_t at = 0; at < sizeof...(Names); ++at) out.extents[at] = e.extents[at];
-    return out;
+/// The function of an operand as `apply` folds it.
+template <class F>
+struct FunctionOf {
+  F function;
+
+  template <class E>
+  SPOROS_INLINE auto operator()(const E& e) const {
+    return apply(e, function);
   }
+};
+
+template <char... Names>
+template <class E>
+SPOROS_INLINE auto SumOver<Names...>::operator()(const E& e) const {
+  if constexpr (is_absent<E>)
+    return e;
+  else
+    return Reduce<E, Names...>{e, *this};
 }
 
 }  // namespace sporos::stream

@@ -99,7 +99,7 @@ SPOROS_INLINE auto advance(const Mul<L, R, Operation>& e, const Env& env) {
 
 template <class Order, int Depth, class E, char... Names, class Env>
 SPOROS_INLINE auto advance(const Reduce<E, Names...>& e, const Env& env) {
-  return reduce(advance<Order, Depth>(e.operand, env), e);
+  return e.over(advance<Order, Depth>(e.operand, env));
 }
 
 /// Whether variables other than `own` are to be bound before an expression can be summed over its own.
@@ -218,7 +218,7 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
     }
   } else if constexpr (is_reduce<E>) {
     advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      const auto sum = reduce(x, e);
+      const auto sum = e.over(x);
       if constexpr (Waits<Order, Depth, E>::besides({}) || is_absent<std::remove_cvref_t<decltype(x)>>)
         f(sum);
       else

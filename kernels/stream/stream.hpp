@@ -388,15 +388,15 @@ class Union {
   B b_;
 };
 
-/// f(E).
-template <class S, class F>
-class Applied {
+/// f(E); sum(…, E), over one of the variables that it waits for. `Node` makes it of what its operand is.
+template <class S, class Node>
+class Wrapped {
  public:
   static constexpr bool iterates = S::iterates;
   static constexpr bool ordered = S::ordered;
   static constexpr bool has_walks = S::has_walks;
 
-  SPOROS_INLINE Applied(const S& s, const F& f) : s_(s), f_(f) {}
+  SPOROS_INLINE Wrapped(const S& s, const Node& node) : s_(s), node_(node) {}
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
   SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return s_.most(extent); }
@@ -406,48 +406,17 @@ class Applied {
   SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
   template <class Body>
   SPOROS_INLINE void here(const Body& f) const {
-    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, f_)); });
+    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(node_(x)); });
   }
   template <class Body>
   SPOROS_INLINE void visit(std::int64_t c, const Body& f) const {
-    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, f_)); });
+    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(node_(x)); });
   }
   SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
 
  private:
   S s_;
-  F f_;
-};
-
-/// sum(…, E), over one of the variables that it waits for.
-template <class S, class E>
-class Reducing {
- public:
-  static constexpr bool iterates = S::iterates;
-  static constexpr bool ordered = S::ordered;
-  static constexpr bool has_walks = S::has_walks;
-
-  SPOROS_INLINE Reducing(const S& s, const E& e) : s_(s), e_(e) {}
-
-  SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
-  SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return s_.most(extent); }
-  SPOROS_INLINE bool valid() const { return s_.valid(); }
-  SPOROS_INLINE std::int64_t coord() const { return s_.coord(); }
-  SPOROS_INLINE void next() { s_.next(); }
-  SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
-  template <class Body>
-  SPOROS_INLINE void here(const Body& f) const {
-    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(reduce(x, e_)); });
-  }
-  template <class Body>
-  SPOROS_INLINE void visit(std::int64_t c, const Body& f) const {
-    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(reduce(x, e_)); });
-  }
-  SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
-
- private:
-  S s_;
-  E e_;
+  Node node_;
 };
 
 /// The stream of an expression over `Variable`, whose extent is given.
@@ -461,10 +430,9 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
   } else if constexpr (!Mentions<E>::of(Variable)) {
     return Free<E>{e};
   } else if constexpr (is_reduce<E>) {
-    const auto operand = open<Variable>(e.operand, extent);
-    return Reducing<std::remove_const_t<decltype(operand)>, E>(operand, e);
+    return Wrapped(open<Variable>(e.operand, extent), e.over);
   } else if constexpr (requires { e.operand; }) {
-    return Applied(open<Variable>(e.operand, extent), e.function);
+    return Wrapped(open<Variable>(e.operand, extent), FunctionOf<typename E::function_type>{e.function});
   } else if constexpr (is_add<E>) {
     return Union(open<Variable>(e.left, extent), open<Variable>(e.right, extent));
   } else {
@@ -564,7 +532,7 @@ SPOROS_INLINE void sum_into(const Reduce<E, Names...>& e, const F& f) {
   using T = typename detail::ComputeOf<E>::type;
   T sum{};
   bool present = false;
-  detail::for_each_term<Names...>(e.operand, e.extents, [&](const T& term) SPOROS_INLINE_LAMBDA {
+  detail::for_each_term<Names...>(e.operand, e.over.extents, [&](const T& term) SPOROS_INLINE_LAMBDA {
     sum = plus(sum, term);
     present = true;
   });
