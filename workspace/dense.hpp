@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <vector>
 
 #include "../core/error.hpp"
 #include "../core/inline.hpp"
+#include "../core/pool.hpp"
 #include "../core/value.hpp"
 
 namespace sporos {
@@ -26,7 +28,7 @@ class DenseWorkspace {
  public:
   /// @throws MemoryError where an array over the extent is not to be had
   explicit DenseWorkspace(std::int64_t extent) try
-      : values_(static_cast<std::size_t>(extent)),
+      : values_(size_for(extent)),
         written_(static_cast<std::size_t>((extent + 63) / 64)),
         touched_(static_cast<std::size_t>((extent + 4095) / 4096)) {
   } catch (const std::exception&) {
@@ -67,6 +69,11 @@ class DenseWorkspace {
   }
 
  private:
+  /// The system would hand out more memory than there is, and end the process when it is touched.
+  static std::size_t size_for(std::int64_t extent) {
+    if (extent > Pool::machine_bytes() / static_cast<std::int64_t>(sizeof(T))) throw std::bad_alloc();
+    return static_cast<std::size_t>(extent);
+  }
   struct Cell {  // keeps std::vector<bool> away
     T sum{};
   };

@@ -48,6 +48,19 @@ TEST(AWorkspace, IsNamedByExplain) {
   EXPECT_TRUE(contains(explain(statement.workspace(coordinate_workspace)), "coordinate workspace"));
 }
 
+TEST(AWorkspace, IsRefusedWhereThereIsNoMemoryForIt) {
+  using Wide = CSR<std::int64_t, std::int64_t>;
+  constexpr std::int64_t many = std::int64_t{1} << 40;
+  const auto B = assemble<Wide>(Entries<double, 2>({2, 3}, {{{0, 1}, 2.0}, {{1, 2}, 3.0}}));
+  const auto C = assemble<Wide>(Entries<double, 2>({3, many}, {{{1, 7}, 5.0}, {{2, many - 1}, 7.0}}));
+  const Tensor<double, Wide> A({2, many});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).generic();
+  EXPECT_TRUE(contains(message_of<MemoryError>([&] { statement.run(); }),
+                       "a dense workspace over 1099511627776 coordinates"));
+  statement.workspace(coordinate_workspace).run();
+  EXPECT_EQ(at(A, {1, many - 1}), 21.0);
+}
+
 TEST(ADeterministicStatement, HasTheSameBitsInSerialAndInParallel) {
   const auto A = reals<CSR<>>("ij", 0.3, 3);
   const auto x = reals<DenseVector>("i", 1, 4);
