@@ -147,12 +147,13 @@ class SmtxWorker final : public BlockWorker {
                                    header.stored, ", the number of entries")};
     } else if (file_line == 3) {
       const std::int64_t before = job_.place.entries;
-      if (end - begin > header.stored - before)
-        throw LineFault{line, text("found more columns than the ", header.stored, " entries of line 1")};
-      for (std::int64_t q = begin; q < end; ++q)
+      const std::int64_t expected = std::min(end - begin, header.stored - before);
+      for (std::int64_t q = begin; q < begin + expected; ++q)
         if (numbers[q] >= header.columns)
           throw LineFault{line, text("column ", numbers[q], " (entry ", before + q - begin,
                                      ") is out of range, expected 0 to ", header.columns - 1)};
+      if (end - begin > expected)
+        throw LineFault{line, text("found more columns than the ", header.stored, " entries of line 1")};
       first_column_ = begin;
       columns_ = entries_ = end - begin;
       if (columns_ > 0) slot_ = job_.store.reserve(columns_, read_part);
