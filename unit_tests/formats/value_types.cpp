@@ -49,6 +49,7 @@ TEST(SumsOfFloats, FollowTheOrderOfTheEntries) {
   EXPECT_EQ(assemble<SparseVector<>>(large_first).values()(0), 16777216.0f);
 }
 
+#ifdef KOKKOS_ENABLE_SERIAL
 template <ExecutionSpace Space>
 Tensor<float, CSR<>, Space> sum_of_noise() {
   std::mt19937_64 random(9);
@@ -81,6 +82,7 @@ TEST(Spaces, AssembleAndConvertWhereTheTensorLives) {
   EXPECT_TRUE(same(table(convert<CSC<>>(parallel)), expected));
 #endif
 }
+#endif
 
 }  // namespace
 }  // namespace sporos::test
