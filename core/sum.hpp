@@ -159,6 +159,7 @@ struct SummedNames<Reduction<E, Names...>> {
   }();
 };
 
+/// The number of accesses that a variable stands in.
 template <char Name, class... A>
 constexpr int accesses_with(TypeList<A...>) {
   return (0 + ... + (A::names.contains(Name) ? 1 : 0));

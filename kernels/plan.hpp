@@ -3,14 +3,12 @@
 /// Plans: what of a statement depends on patterns alone is done once, and run again with new values.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <functional>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -60,13 +58,6 @@ class Pattern {
   typename TensorType::level_storage levels_;
 };
 
-template <class Accesses>
-struct PatternsOf;
-template <class... Accesses>
-struct PatternsOf<TypeList<Accesses...>> {
-  using type = std::tuple<std::unique_ptr<Pattern<typename Accesses::tensor_type>>...>;
-};
-
 }  // namespace detail
 
 /// A statement whose symbolic part is done: the pattern of a sparse result, where each of its values comes to
@@ -114,51 +105,34 @@ class Plan {
     return detail::Refill<S>(statement);
   }
 
+  /// A tensor of the statement with the pattern that it had.
+  struct Kept {
+    std::string which;  ///< "operand C"
+    std::function<bool()> is_same;
+  };
+  template <class T>
+  void keep(std::string which, const T& tensor) {
+    kept_.push_back(
+        {std::move(which), [tensor, pattern = detail::Pattern<T>(tensor)] { return pattern.is_of(tensor); }});
+  }
   void keep_patterns() {
-    result_ = std::make_unique<detail::Pattern<Tensor>>(statement_.result().tensor());
-    for_each_operand([](auto& pattern, const auto& tensor, char) {
-      pattern = std::make_unique<detail::Pattern<std::remove_cvref_t<decltype(tensor)>>>(tensor);
+    TensorLetters letters;
+    const auto& result = statement_.result().tensor();
+    keep(text("the result ", letters.of(result)), result);
+    for_each_access(statement_.right(), [&](const auto& access) {
+      keep(text("operand ", letters.of(access.tensor())), access.tensor());
     });
   }
   void check_patterns() const {
-    if (!result_->is_of(statement_.result().tensor())) refuse("the result A");
-    for_each_operand([&](const auto& pattern, const auto& tensor, char letter) {
-      if (!pattern->is_of(tensor)) refuse(text("operand ", letter));
-    });
+    for (const Kept& kept : kept_)
+      if (!kept.is_same())
+        throw ScheduleError(text("the plan of ", statement_.str(), " was made for another pattern of ",
+                                 kept.which, ": make a new one with plan(...)"));
   }
-  [[noreturn]] void refuse(const std::string& which) const {
-    throw ScheduleError(text("the plan of ", statement_.str(), " was made for another pattern of ", which,
-                             ": make a new one with plan(...)"));
-  }
-
-  template <class Visit>
-  void for_each_operand(const Visit& visit) const {
-    TensorLetters letters;
-    letters.of(statement_.result().tensor());
-    int place = 0;
-    for_each_access(statement_.right(), [&](const auto& access) {
-      const char letter = letters.of(access.tensor());
-      [&]<std::size_t... At>(std::index_sequence<At...>) {
-        ((static_cast<int>(At) == place
-              ? visit_if_same(visit, std::get<At>(operands_), access.tensor(), letter)
-              : void()),
-         ...);
-      }(std::make_index_sequence<std::tuple_size_v<Patterns>>{});
-      ++place;
-    });
-  }
-  template <class Visit, class PatternType, class Operand>
-  static void visit_if_same(const Visit& visit, std::unique_ptr<PatternType>& pattern, const Operand& tensor,
-                            char letter) {
-    if constexpr (std::is_same_v<PatternType, detail::Pattern<Operand>>) visit(pattern, tensor, letter);
-  }
-
-  using Patterns = typename detail::PatternsOf<accesses_of<Right>>::type;
 
   S statement_;
   detail::Refill<S> refill_;
-  std::unique_ptr<detail::Pattern<Tensor>> result_;
-  mutable Patterns operands_;
+  std::vector<Kept> kept_;
 };
 
 /// Does a statement's symbolic part, and runs it a first time; see Plan.

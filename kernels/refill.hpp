@@ -3,7 +3,6 @@
 /// A statement's values anew, where its result has its pattern already.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,7 +36,6 @@ class RefillAppended {
   using Value = typename RunType::Value;
   using Format = typename RunType::Format;
   static constexpr bool gathers = RunType::how.kind == ResultKind::dense_workspace;
-  static constexpr bool has_block = adds_to_pieces<typename S::result_type>;
   static constexpr int last = Format::levels - 1;
 
  public:
@@ -48,10 +46,9 @@ class RefillAppended {
     level_extents_ = Format::level_extents(result.extents());
     for (int k = RunType::how.appended_levels; k < Format::levels; ++k)
       block_ *= level_extents_[static_cast<std::size_t>(k)];
-    cuts_ = RunType::how.prefix > 0 ? run.cuts(run.chunk_count(16))
-                                    : std::vector{std::int64_t{0}, run.bounds().outermost.end};
+    cuts_ = run.appended_cuts();
     counts_.resize(cuts_.size() - 1);
-    each_chunk(run, [&](std::size_t chunk) {
+    each_chunk([&](std::size_t chunk) {
       const auto workspace =
           gathers ? std::make_unique<DenseWorkspace<Compute>>(level_extents_[static_cast<std::size_t>(last)])
                   : nullptr;
@@ -71,7 +68,7 @@ class RefillAppended {
     const RunType run(statement);
     const auto& result = statement.result().tensor();
     const Kokkos::Experimental::UniqueToken<Space> tokens;
-    each_chunk(run, [&](std::size_t chunk) {
+    each_chunk([&](std::size_t chunk) {
       const auto token = tokens.acquire();
       Compute* const sums = &sums_[static_cast<std::size_t>(token)].data()->sum;
       using Sink = WritingSink<Value, Coordinate, Compute>;
@@ -108,7 +105,7 @@ class RefillAppended {
   };
 
   template <class Body>
-  void each_chunk(const RunType&, const Body& body) const {
+  void each_chunk(const Body& body) const {
     for_each_chunk<Space>(static_cast<std::int64_t>(counts_.size()),
                           [&](std::int64_t chunk) { body(static_cast<std::size_t>(chunk)); });
   }

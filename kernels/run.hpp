@@ -189,6 +189,8 @@ class Run {
 
   /// Whether the chunks of the outermost loop write to different parts of the result.
   static constexpr bool disjoint = loops > 0 && Result::level_names.contains(outermost);
+  /// Whether, where they do not, they add to a dense result by atomics, and not into results of their own.
+  static constexpr bool atomic = !disjoint && !HostSpace<Space> && !How::is_deterministic;
   template <int Loops>
   static auto outermost_stream() {
     if constexpr (Loops > 0)
@@ -216,13 +218,19 @@ class Run {
     return std::max<std::int64_t>(1, std::min(bounds_.outermost.end, threads * chunks_per_thread));
   }
 
+  /// Where the loops of a result that is appended are cut: not at all where the outermost is not over its
+  /// outermost level.
+  std::vector<std::int64_t> appended_cuts() const {
+    return how.prefix > 0 ? cuts(chunk_count(16)) : std::vector{std::int64_t{0}, bounds_.outermost.end};
+  }
+
   /// Into how many chunks the loops of a result that is listed are cut: as many for any number of threads,
   /// since the terms of a sum that stand in several follow one another chunk by chunk.
   static std::int64_t listed_chunks(std::int64_t extent) { return std::clamp<std::int64_t>(extent, 1, 256); }
 
   /// The values of results of their own into which chunks reduce a dense one, all together.
   std::int64_t private_values() const {
-    if constexpr (disjoint || (!HostSpace<Space> && !How::is_deterministic)) return 0;
+    if constexpr (disjoint || atomic) return 0;
     const std::int64_t size = statement_.result().tensor().nnz();
     const std::int64_t chunks = private_count(size);
     return chunks > 1 ? size * chunks : 0;
@@ -262,7 +270,6 @@ class Run {
 
   void run_located() const {
     using T = Compute;
-    constexpr bool atomic = !disjoint && !HostSpace<Space> && !How::is_deterministic;
     const std::int64_t size = statement_.result().tensor().nnz();
     const std::int64_t extent = std::max<std::int64_t>(bounds_.outermost.end, 1);
     const bool needs_start = !comes_to_all || statement_.accumulates();
@@ -362,9 +369,7 @@ class Run {
     using Piece = AppendedPiece<Result, PieceValue, SizeBound<Result, Right>::known>;
     using Output = AppendedOutput<Traits, Piece, Compute>;
     constexpr bool scatters = how.kind == ResultKind::dense_workspace;
-    const std::int64_t count = how.prefix > 0 ? chunk_count(16) : 1;
-    const std::vector<std::int64_t> at =
-        how.prefix > 0 ? cuts(count) : std::vector{std::int64_t{0}, bounds_.outermost.end};
+    const std::vector<std::int64_t> at = appended_cuts();
     const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
     const Extents<Format::order> extents = statement_.result().tensor().extents();
 
