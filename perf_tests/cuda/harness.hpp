@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "../laplacian.hpp"
+
 namespace sporos::perf {
 
 using Csr = CSR<std::int32_t, std::int32_t>;
@@ -121,23 +123,8 @@ class CsrMaker {
   std::vector<std::int32_t> coordinates_;
 };
 
-/// The Laplacian of a grid of n^3 points: 7 points where `reach` is false, else 27.
-inline CsrMaker laplacian(std::int64_t n, bool corners) {
-  CsrMaker out(n * n * n, n * n * n);
-  for (std::int64_t z = 0; z < n; ++z)
-    for (std::int64_t y = 0; y < n; ++y)
-      for (std::int64_t x = 0; x < n; ++x) {
-        for (std::int64_t c = -1; c <= 1; ++c)
-          for (std::int64_t b = -1; b <= 1; ++b)
-            for (std::int64_t a = -1; a <= 1; ++a) {
-              if (!corners && std::abs(a) + std::abs(b) + std::abs(c) > 1) continue;
-              if (x + a < 0 || x + a >= n || y + b < 0 || y + b >= n || z + c < 0 || z + c >= n) continue;
-              out.put(((z + c) * n + y + b) * n + x + a);
-            }
-        out.end_row();
-      }
-  return out;
-}
+/// The Laplacian of a grid of n^3 points: 27 points with `corners`, else 7.
+inline CsrMaker laplacian(std::int64_t n, bool corners) { return laplacian_as<CsrMaker>(n, corners); }
 
 /// Rows of distinct, sorted columns from a generator of (row, column).
 template <class Draw>
