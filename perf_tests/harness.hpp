@@ -123,9 +123,10 @@ inline Kokkos::InitializationSettings kokkos_settings(const Options& options) {
 }
 
 enum class Role {
-  ours,     ///< what a user of Sporos gets
-  variant,  ///< another way that Sporos has, shown beside it
-  peer      ///< another library
+  ours,      ///< what a user of Sporos gets
+  variant,   ///< another way that Sporos has, shown beside it
+  peer,      ///< another library
+  yardstick  ///< no contender: what the machine does with as much memory
 };
 
 /// One that is measured. A call returns its result, which is let go after the clock has stopped.
@@ -136,9 +137,11 @@ struct Contender {
 };
 
 /// What all contenders compute, and what is to be said of it: its extents, its nonzeros, its operations.
+/// Where it says "bytes", the contenders' bandwidths are recorded.
 struct Case {
   std::string name;
   json about = json::object();
+  std::string kind = {};  ///< geometric means are taken over the cases of one kind
 };
 
 /// Seconds of one contender over the rounds.
@@ -239,7 +242,7 @@ class Report {
       }();
       const double mean = std::exp(sum / static_cast<double>(logs.size()));
       const double least = std::exp(*std::min_element(logs.begin(), logs.end()));
-      std::printf("%-40s geometric mean %.2f, least %.2f, of %zu\n", group.c_str(), mean, least, logs.size());
+      std::printf("%-48s geometric mean %.2f, least %.2f, of %zu\n", group.c_str(), mean, least, logs.size());
       means_.push_back({{"what", group}, {"geometric_mean", mean}, {"least", least}, {"cases", logs.size()}});
     }
     write();
@@ -304,10 +307,23 @@ class Report {
                  {"least", times[c].quantile(0)}};
       if (!best_name.empty()) entry["best_peer_over_this"] = best_peer / middle;
       entry.update(what.about);
+      if (what.about.contains("bytes"))
+        entry["gigabytes_per_second"] = what.about["bytes"].get<double>() / middle / 1e9;
+      const std::string group =
+          text(", ", to_string(memory), " memory", what.kind.empty() ? "" : ", ", what.kind);
+      const bool is_sporos = contenders[c].role == Role::ours || contenders[c].role == Role::variant;
+      if (!best_name.empty() && is_sporos)
+        logs_of(text("best peer / ", contenders[c].name, group)).push_back(std::log(best_peer / middle));
+      for (std::size_t other = 0; other < contenders.size(); ++other) {
+        const double ratio = times[other].median() / middle;
+        if (contenders[other].role == Role::yardstick && contenders[c].role != Role::yardstick)
+          entry[text("of_", contenders[other].name)] = ratio;
+        if (contenders[other].role == Role::yardstick || contenders[other].role == Role::peer)
+          if (contenders[c].role == Role::ours)
+            logs_of(text(contenders[other].name, " / ", contenders[c].name, group))
+                .push_back(std::log(ratio));
+      }
       records_.push_back(std::move(entry));
-      if (!best_name.empty() && contenders[c].role != Role::peer)
-        logs_of(text("best peer / ", contenders[c].name, ", ", to_string(memory), " memory"))
-            .push_back(std::log(best_peer / middle));
     }
     if (!best_name.empty()) std::printf("   %6.2f %s", best_peer / ours, best_name.c_str());
     std::printf("\n");

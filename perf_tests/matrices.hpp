@@ -50,6 +50,17 @@ class Rows {
         .clone();
   }
 
+  /// Each column moved to where `to` says, no two to the same.
+  template <class To>
+  Rows with_columns(const To& to) const {
+    Rows out = *this;
+    for (auto& column : out.coordinates_) column = to(column);
+    for (std::int64_t row = 0; row < extents_[0]; ++row)
+      std::sort(out.coordinates_.begin() + positions_[static_cast<std::size_t>(row)],
+                out.coordinates_.begin() + positions_[static_cast<std::size_t>(row + 1)]);
+    return out;
+  }
+
   Rows transposed() const {
     Rows out(extents_[1], extents_[0]);
     out.positions_.assign(static_cast<std::size_t>(extents_[1] + 1), 0);
@@ -132,6 +143,16 @@ inline Rows uniform(std::int64_t rows, std::int64_t columns, std::int64_t count)
     const auto row = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(rows));
     return std::pair(row, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(columns)));
   });
+}
+
+/// A dense tensor of random values from 0.5 to 1.5.
+template <class F, class Value = double>
+Tensor<Value, F> dense(const Extents<F::order>& extents, unsigned seed) {
+  Tensor<Value, F> out(extents);
+  std::mt19937 draw(seed);
+  for (std::size_t at = 0; at < out.values().extent(0); ++at)
+    out.values()(at) = static_cast<Value>(0.5 + static_cast<double>(draw()) / 4294967296.0);
+  return out;
 }
 
 /// The pattern of a file, every explicit zero and duplicate as it is read; values are drawn anew, so that

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file peers.hpp
+/// The libraries that host benchmarks of products with dense operands stand beside: started, named with their
+/// versions, and given Sporos' own arrays where they can take them.
+#pragma once
+
+#ifdef SPOROS_HAVE_GRAPHBLAS
+#include "graphblas.hpp"
+#endif
+#ifdef SPOROS_HAVE_EIGEN
+#include <Eigen/Dense>
+#include <Eigen/SparseCore>
+#endif
+#ifdef SPOROS_HAVE_KOKKOS_KERNELS
+#include "kokkos_kernels.hpp"
+
+#include <KokkosSparse_CrsMatrix.hpp>
+#include <KokkosSparse_spmv.hpp>
+#endif
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <sporos/sporos.hpp>
+#include <string>
+
+#include "harness.hpp"
+
+namespace sporos::perf {
+
+/// The matrices of these benchmarks: indices of 32 bits, as peers like them best.
+template <class Value>
+using Matrix = Tensor<Value, CSR<std::int32_t, std::int32_t>>;
+template <class Value>
+using Dense = Tensor<Value, DenseMatrix<>>;
+template <class Value>
+using Vector = Tensor<Value, DenseVector>;
+
+/// Starts the peers with as many threads as Sporos has, and says in the report which they are.
+class Peers {
+ public:
+  explicit Peers([[maybe_unused]] Report& report) {
+#ifdef SPOROS_HAVE_EIGEN
+    Eigen::setNbThreads(report.options().threads);
+    report.about("eigen", text(EIGEN_WORLD_VERSION, '.', EIGEN_MAJOR_VERSION, '.', EIGEN_MINOR_VERSION));
+#endif
+#ifdef SPOROS_HAVE_KOKKOS_KERNELS
+    report.about("kokkos_kernels", text(KOKKOSKERNELS_VERSION / 10000, '.', KOKKOSKERNELS_VERSION / 100 % 100,
+                                        '.', KOKKOSKERNELS_VERSION % 100));
+#endif
+#ifdef SPOROS_HAVE_GRAPHBLAS
+    report.about("graphblas",
+                 text(GxB_IMPLEMENTATION_MAJOR, '.', GxB_IMPLEMENTATION_MINOR, '.', GxB_IMPLEMENTATION_SUB));
+    graphblas::check(GrB_init(GrB_NONBLOCKING), "GrB_init");
+    graphblas::check(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, report.options().threads),
+                     "GxB_Global_Option_set");
+#endif
+  }
+  Peers(const Peers&) = delete;
+  Peers& operator=(const Peers&) = delete;
+  ~Peers() {
+#ifdef SPOROS_HAVE_GRAPHBLAS
+    GrB_finalize();
+#endif
+  }
+};
+
+#ifdef SPOROS_HAVE_EIGEN
+template <class Value>
+auto eigen(const Matrix<Value>& a) {
+  const auto& columns = a.template level<1>();
+  return Eigen::Map<const Eigen::SparseMatrix<Value, Eigen::RowMajor, std::int32_t>>(
+      a.extent(0), a.extent(1), a.nnz(), columns.positions.data(), columns.coordinates.data(),
+      a.values().data());
+}
+template <class Value>
+auto eigen(const Dense<Value>& a) {
+  using ByRows = Eigen::Matrix<Value, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<ByRows>(a.values().data(), a.extent(0), a.extent(1));
+}
+template <class Value>
+auto eigen(const Vector<Value>& x) {
+  return Eigen::Map<Eigen::Matrix<Value, Eigen::Dynamic, 1>>(x.values().data(), x.extent(0));
+}
+#endif
+
+#ifdef SPOROS_HAVE_KOKKOS_KERNELS
+template <class Value>
+using KokkosMatrix = KokkosSparse::CrsMatrix<Value, std::int32_t, Kokkos::Device<OpenMP, Kokkos::HostSpace>,
+                                             void, std::int32_t>;
+template <class Value>
+KokkosMatrix<Value> kokkos(const Matrix<Value>& a) {
+  const auto& columns = a.template level<1>();
+  return {"a",
+          static_cast<std::int32_t>(a.extent(0)),
+          static_cast<std::int32_t>(a.extent(1)),
+          static_cast<std::int32_t>(a.nnz()),
+          a.values(),
+          columns.positions,
+          columns.coordinates};
+}
+template <class Value>
+auto kokkos(const Dense<Value>& a) {
+  using ByRows = Kokkos::View<Value**, Kokkos::LayoutRight, Kokkos::Device<OpenMP, Kokkos::HostSpace>,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  return ByRows(a.values().data(), static_cast<std::size_t>(a.extent(0)),
+                static_cast<std::size_t>(a.extent(1)));
+}
+template <class Value>
+auto kokkos(const Vector<Value>& x) {
+  using View = Kokkos::View<Value*, Kokkos::Device<OpenMP, Kokkos::HostSpace>,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  return View(x.values().data(), static_cast<std::size_t>(x.extent(0)));
+}
+#endif
+
+/// A sum of products, and the most by which another order of its terms can change it.
+template <class Value>
+class BoundedSum {
+ public:
+  void add(Value x, Value y) {
+    const double term = static_cast<double>(x) * static_cast<double>(y);
+    sum_ += term;
+    size_ += std::abs(term);
+    ++terms_;
+  }
+  void times(Value factor) {
+    sum_ *= static_cast<double>(factor);
+    size_ *= std::abs(static_cast<double>(factor));
+    ++terms_;
+  }
+  bool is(Value found) const {
+    const double epsilon = std::numeric_limits<Value>::epsilon();
+    return std::abs(static_cast<double>(found) - sum_) <=
+           2 * epsilon * static_cast<double>(terms_ + 1) * size_;
+  }
+
+ private:
+  double sum_ = 0, size_ = 0;
+  std::int64_t terms_ = 0;
+};
+
+}  // namespace sporos::perf

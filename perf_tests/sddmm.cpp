@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sddmm.cpp
+/// The product of two dense matrices at the nonzeros of a sparse one beside SuiteSparse:GraphBLAS, and beside
+/// the loop nest and its plan.
+///
+///     perf_sddmm --threads 2 --json sddmm_2_threads.json MATRIX.mtx.gz...
+///
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), C and D row-major and of 32 and 128 columns. GraphBLAS computes C *
+/// D' under the mask of B's pattern, and is spared the factor B(i, j). The result is there, with its pattern,
+/// from an earlier call: memory is retained. All results are compared at the end of each case.
+#include "peers.hpp"
+
+#include "matrices.hpp"
+
+namespace sporos::perf {
+namespace {
+
+using namespace sporos::indices;
+
+/// @throws StateError where the values at B's nonzeros, row by row, are not those of C * D', times B's where
+/// they are `scaled`
+template <class Value>
+void expect_products(const std::string& who, const Matrix<Value>& B, const Dense<Value>& C,
+                     const Dense<Value>& D, bool scaled, const Value* values) {
+  const auto& columns = B.template level<1>();
+  const std::int64_t inner = C.extent(1);
+  for (std::int64_t row = 0; row < B.extent(0); ++row)
+    for (auto q = static_cast<std::size_t>(columns.positions(static_cast<std::size_t>(row)));
+         q < static_cast<std::size_t>(columns.positions(static_cast<std::size_t>(row + 1))); ++q) {
+      BoundedSum<Value> sum;
+      for (std::int64_t at = 0; at < inner; ++at)
+        sum.add(C.values().data()[row * inner + at], D.values().data()[columns.coordinates(q) * inner + at]);
+      if (scaled) sum.times(B.values()(q));
+      if (!sum.is(values[q]))
+        throw StateError(
+            text(who, " computes another product: the value at (", row, ", ", columns.coordinates(q), ")"));
+    }
+}
+/// @throws StateError where the pattern is not B's
+template <class Value>
+void expect_pattern(const std::string& who, const Matrix<Value>& B, const Matrix<Value>& A) {
+  const auto& expected = B.template level<1>();
+  const auto& found = A.template level<1>();
+  if (A.nnz() != B.nnz() ||
+      !std::equal(found.positions.data(), found.positions.data() + A.extent(0) + 1,
+                  expected.positions.data()) ||
+      !std::equal(found.coordinates.data(), found.coordinates.data() + A.nnz(), expected.coordinates.data()))
+    throw StateError(text(who, " computes a result of another pattern"));
+}
+
+/// Measures A = B .* (C * D'), C and D of `inner` columns.
+template <class Value>
+void product(Report& report, const std::string& name, const Matrix<Value>& B, std::int64_t inner) {
+  const auto C = dense<DenseMatrix<>, Value>({B.extent(0), inner}, 4);
+  const auto D = dense<DenseMatrix<>, Value>({B.extent(1), inner}, 5);
+  std::vector<std::function<void()>> checks;
+  std::vector<Contender> contenders;
+  const auto add = [&](const std::string& who, Role role, const Matrix<Value>& A, const auto& compute) {
+    contenders.push_back({who, role, [compute] {
+                            compute();
+                            return std::shared_ptr<const void>();
+                          }});
+    checks.push_back([=] {
+      expect_pattern(text(name, ": ", who), B, A);
+      expect_products(text(name, ": ", who), B, C, D, true, A.values().data());
+    });
+  };
+  const Matrix<Value> A(B.extents()), by_nest(B.extents()), planned(B.extents());
+  add("sporos", Role::ours, A, [=] { A(i, j) = B(i, j) * C(i, k) * D(j, k); });
+  add("nest", Role::variant, by_nest,
+      [=] { assign(by_nest(i, j), B(i, j) * C(i, k) * D(j, k)).generic().run(); });
+  const auto again = std::make_shared<decltype(plan(assign(planned(i, j), B(i, j) * C(i, k) * D(j, k))))>(
+      plan(assign(planned(i, j), B(i, j) * C(i, k) * D(j, k))));
+  add("plan", Role::variant, planned, [=] { again->run(); });
+#ifdef SPOROS_HAVE_GRAPHBLAS
+  const auto b = graphblas::sparse(B);
+  const auto c = graphblas::full(C), d = graphblas::full(D);
+  const auto a = graphblas::make_matrix<Value>(B.extent(0), B.extent(1));
+  contenders.push_back({"graphblas", Role::peer, [=] {
+                          graphblas::check(
+                              GrB_mxm(a.get(), b.get(), nullptr, graphblas::Of<Value>::plus_times(), c.get(),
+                                      d.get(), GrB_DESC_RST1),
+                              "GrB_mxm");
+                          graphblas::check(GrB_Matrix_wait(a.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
+                          return std::shared_ptr<const void>();
+                        }});
+  checks.push_back([=] {
+    auto found = graphblas::tuples<Value>(a);
+    if (static_cast<std::int64_t>(found.values.size()) != B.nnz())
+      throw StateError(text(name, ": graphblas computes a result of another pattern"));
+    std::vector<std::size_t> order(found.values.size());
+    for (std::size_t e = 0; e < order.size(); ++e) order[e] = e;
+    std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+      return std::pair(found.rows[x], found.columns[x]) < std::pair(found.rows[y], found.columns[y]);
+    });
+    std::vector<Value> values(order.size());
+    for (std::size_t e = 0; e < order.size(); ++e) values[e] = found.values[order[e]];
+    expect_products(text(name, ": graphblas"), B, C, D, false, values.data());
+  });
+#endif
+  report.compare({name,
+                  {{"matrix", sporos::to_string(B.extents())},
+                   {"nnz", B.nnz()},
+                   {"columns", inner},
+                   {"values", sizeof(Value) == 8 ? "double" : "float"}},
+                  text("K = ", inner)},
+                 contenders);
+  for (const auto& check : checks) check();
+}
+
+template <class Value = double, class Make>
+void products(Report& report, const std::string& name, const Make& make) {
+  for (const std::int64_t inner : {32, 128}) {
+    const std::string full_name = text(name, ", K = ", inner, sizeof(Value) == 8 ? "" : ", float");
+    if (report.wants(full_name))
+      product<Value>(report, full_name, make().template matrix<Value, std::int32_t, std::int32_t>(3), inner);
+  }
+}
+
+void run(Report& report) {
+  for (const auto& file : report.options().files)
+    products(report, matrix_name(file), [&] { return pattern_of(file); });
+  products(report, "laplacian7_80", [] { return laplacian(80, false); });
+  products(report, "laplacian27_45", [] { return laplacian(45, true); });
+  products(report, "rmat_16_500k", [] { return rmat(16, 500'000); });
+  products<float>(report, "laplacian27_45", [] { return laplacian(45, true); });
+}
+
+}  // namespace
+}  // namespace sporos::perf
+
+int main(int argc, char** argv) {
+  using namespace sporos;
+  auto options = perf::Options::parse(argc, argv, "perf_sddmm");
+  options.memories = {perf::Memory::retained};
+  const ScopeGuard guard(perf::kokkos_settings(options));
+  try {
+    perf::Report report(options, "sddmm");
+    const perf::Peers peers(report);
+    perf::run(report);
+    report.finish();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

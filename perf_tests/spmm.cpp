@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file spmm.cpp
+/// The product of a sparse and a dense matrix of 32 and of 128 columns beside Eigen, Kokkos Kernels and
+/// SuiteSparse:GraphBLAS, and beside the loop nest.
+///
+///     perf_spmm --threads 2 --json spmm_2_threads.json MATRIX.mtx.gz...
+///
+/// Dense matrices are row-major. Everybody but GraphBLAS, whose indices have 64 bits, reads the same arrays,
+/// with indices of 32 bits; results are written into matrices that are there, so memory is retained. All
+/// results are compared at the end of each case.
+#include "peers.hpp"
+
+#include "matrices.hpp"
+
+namespace sporos::perf {
+namespace {
+
+using namespace sporos::indices;
+
+/// @throws StateError where `c` is not A * B
+template <class Value>
+void expect_product(const std::string& who, const Matrix<Value>& A, const Dense<Value>& B, const Value* c) {
+  const auto& columns = A.template level<1>();
+  const std::int64_t width = B.extent(1);
+  for (std::int64_t row = 0; row < A.extent(0); ++row) {
+    std::vector<BoundedSum<Value>> sums(static_cast<std::size_t>(width));
+    for (auto q = static_cast<std::size_t>(columns.positions(static_cast<std::size_t>(row)));
+         q < static_cast<std::size_t>(columns.positions(static_cast<std::size_t>(row + 1))); ++q)
+      for (std::int64_t at = 0; at < width; ++at)
+        sums[static_cast<std::size_t>(at)].add(A.values()(q),
+                                               B.values().data()[columns.coordinates(q) * width + at]);
+    for (std::int64_t at = 0; at < width; ++at)
+      if (!sums[static_cast<std::size_t>(at)].is(c[row * width + at]))
+        throw StateError(text(who, " computes another product: the value at (", row, ", ", at, ")"));
+  }
+}
+
+/// Measures C = A * B, B of `width` columns.
+template <class Value>
+void product(Report& report, const std::string& name, const Matrix<Value>& A, std::int64_t width) {
+  const auto B = dense<DenseMatrix<>, Value>({A.extent(1), width}, 4);
+  const auto result = [&] { return Dense<Value>({A.extent(0), width}); };
+  std::vector<std::function<void()>> checks;
+  std::vector<Contender> contenders;
+  const auto add = [&](const std::string& who, Role role, const auto& C, const auto& compute) {
+    contenders.push_back({who, role, [compute, C] {
+                            compute(C);
+                            return std::shared_ptr<const void>();
+                          }});
+    checks.push_back([=] { expect_product(text(name, ": ", who), A, B, C.values().data()); });
+  };
+  add("sporos", Role::ours, result(), [=](const auto& C) { C(i, j) = A(i, k) * B(k, j); });
+  add("nest", Role::variant, result(),
+      [=](const auto& C) { assign(C(i, j), A(i, k) * B(k, j)).generic().run(); });
+#ifdef SPOROS_HAVE_EIGEN
+  add("eigen", Role::peer, result(),
+      [a = eigen(A), b = eigen(B)](const auto& C) { eigen(C).noalias() = a * b; });
+#endif
+#ifdef SPOROS_HAVE_KOKKOS_KERNELS
+  using Handle =
+      KokkosSparse::SPMVHandle<OpenMP, KokkosMatrix<Value>, decltype(kokkos(B)), decltype(kokkos(B))>;
+  add("kokkos_kernels", Role::peer, result(),
+      [a = kokkos(A), b = kokkos(B), handle = std::make_shared<Handle>()](const auto& C) {
+        KokkosSparse::spmv(OpenMP(), handle.get(), "N", Value{1}, a, b, Value{0}, kokkos(C));
+        OpenMP().fence();
+      });
+#endif
+#ifdef SPOROS_HAVE_GRAPHBLAS
+  const auto a = graphblas::sparse(A);
+  const auto b = graphblas::full(B), c = graphblas::full(result());
+  contenders.push_back({"graphblas", Role::peer, [=] {
+                          graphblas::check(
+                              GrB_mxm(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(),
+                                      b.get(), nullptr),
+                              "GrB_mxm");
+                          graphblas::check(GrB_Matrix_wait(c.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
+                          return std::shared_ptr<const void>();
+                        }});
+  checks.push_back([=] {
+    const auto found = graphblas::tuples<Value>(c);
+    std::vector<Value> values(static_cast<std::size_t>(A.extent(0) * width));
+    for (std::size_t e = 0; e < found.values.size(); ++e)
+      values[found.rows[e] * static_cast<GrB_Index>(width) + found.columns[e]] = found.values[e];
+    expect_product(text(name, ": graphblas"), A, B, values.data());
+  });
+#endif
+  report.compare({name,
+                  {{"matrix", sporos::to_string(A.extents())},
+                   {"nnz", A.nnz()},
+                   {"columns", width},
+                   {"values", sizeof(Value) == 8 ? "double" : "float"}},
+                  text(width, " columns")},
+                 contenders);
+  for (const auto& check : checks) check();
+}
+
+template <class Value = double, class Make>
+void products(Report& report, const std::string& name, const Make& make) {
+  for (const std::int64_t width : {32, 128}) {
+    const std::string full_name = text(name, ", ", width, " columns", sizeof(Value) == 8 ? "" : ", float");
+    if (report.wants(full_name))
+      product<Value>(report, full_name, make().template matrix<Value, std::int32_t, std::int32_t>(3), width);
+  }
+}
+
+void run(Report& report) {
+  for (const auto& file : report.options().files)
+    products(report, matrix_name(file), [&] { return pattern_of(file); });
+  products(report, "laplacian7_80", [] { return laplacian(80, false); });
+  products(report, "laplacian27_45", [] { return laplacian(45, true); });
+  products(report, "rmat_16_500k", [] { return rmat(16, 500'000); });
+  products<float>(report, "laplacian27_45", [] { return laplacian(45, true); });
+}
+
+}  // namespace
+}  // namespace sporos::perf
+
+int main(int argc, char** argv) {
+  using namespace sporos;
+  auto options = perf::Options::parse(argc, argv, "perf_spmm");
+  options.memories = {perf::Memory::retained};
+  const ScopeGuard guard(perf::kokkos_settings(options));
+  try {
+    perf::Report report(options, "spmm");
+    const perf::Peers peers(report);
+    perf::run(report);
+    report.finish();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

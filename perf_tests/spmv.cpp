@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file spmv.cpp
+/// The product of a sparse matrix and a vector beside Eigen, Kokkos Kernels and SuiteSparse:GraphBLAS, beside
+/// the loop nest, and beside how fast memory can be read at all.
+///
+///     perf_spmv --threads 2 --json spmv_2_threads.json MATRIX.mtx.gz...
+///
+/// Everybody but GraphBLAS, whose indices have 64 bits, reads the same arrays, with indices of 32 bits;
+/// results are written into vectors that are there, so memory is retained. All results are compared at the
+/// end of each case. `bytes` counts each array once. Where they are more than the caches nearby hold, the
+/// triad a = b + s * c over as many bytes is measured in the same rounds, with plain and with nontemporal
+/// stores: the one reads the lines of `a` as well, which are not counted.
+#include "peers.hpp"
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
+#include "matrices.hpp"
+
+namespace sporos::perf {
+namespace {
+
+using namespace sporos::indices;
+
+/// Each thread's part of [0, size).
+template <class Body>
+void in_parts(std::int64_t size, const Body& body) {
+  const auto threads = static_cast<std::int64_t>(OpenMP().concurrency());
+  Kokkos::parallel_for("triad", Kokkos::RangePolicy<OpenMP>(0, threads), [&](std::int64_t thread) {
+    const auto cut = [&](std::int64_t at) { return size * at / threads / 64 * 64; };
+    body(cut(thread), thread + 1 == threads ? size : cut(thread + 1));
+  });
+  OpenMP().fence("triad");
+}
+
+/// a = b + s * c over arrays of as many bytes together.
+class Triad {
+ public:
+  explicit Triad(std::int64_t bytes)
+      : size_(bytes / 24),
+        a_({size_}),
+        b_(dense<DenseVector>({size_}, 1)),
+        c_(dense<DenseVector>({size_}, 2)) {}
+
+  void plain() const {
+    in_parts(size_, [a = a_.values().data(), b = b_.values().data(), c = c_.values().data()](
+                        std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+      for (std::int64_t at = begin; at < end; ++at) a[at] = b[at] + 3.0 * c[at];
+    });
+  }
+#if defined(__AVX__)
+  void nontemporal() const {
+    in_parts(size_, [a = a_.values().data(), b = b_.values().data(), c = c_.values().data()](
+                        std::int64_t begin, std::int64_t end) {
+      std::int64_t at = begin;
+      const auto one = [&] { a[at] = b[at] + 3.0 * c[at]; };
+#if defined(__AVX512F__)
+      for (; at < end && reinterpret_cast<std::uintptr_t>(a + at) % 64 != 0; ++at) one();
+      for (; at + 8 <= end; at += 8)
+        _mm512_stream_pd(a + at, _mm512_add_pd(_mm512_loadu_pd(b + at),
+                                               _mm512_mul_pd(_mm512_set1_pd(3.0), _mm512_loadu_pd(c + at))));
+#else
+      for (; at < end && reinterpret_cast<std::uintptr_t>(a + at) % 32 != 0; ++at) one();
+      for (; at + 4 <= end; at += 4)
+        _mm256_stream_pd(a + at, _mm256_add_pd(_mm256_loadu_pd(b + at),
+                                               _mm256_mul_pd(_mm256_set1_pd(3.0), _mm256_loadu_pd(c + at))));
+#endif
+      for (; at < end; ++at) one();
+      _mm_sfence();
+    });
+  }
+#endif
+
+ private:
+  std::int64_t size_;
+  Vector<double> a_, b_, c_;
+};
+
+/// @throws StateError where `y` is not A * x
+template <class Value, class Y>
+void expect_product(const std::string& who, const Matrix<Value>& A, const Vector<Value>& x, const Y& y) {
+  const auto& columns = A.template level<1>();
+  for (std::int64_t row = 0; row < A.extent(0); ++row) {
+    BoundedSum<Value> sum;
+    for (auto q = static_cast<std::size_t>(columns.positions(static_cast<std::size_t>(row)));
+         q < static_cast<std::size_t>(columns.positions(static_cast<std::size_t>(row + 1))); ++q)
+      sum.add(A.values()(q), x.values()(static_cast<std::size_t>(columns.coordinates(q))));
+    if (!sum.is(y[row])) throw StateError(text(who, " computes another product: the value of row ", row));
+  }
+}
+
+/// Measures y = A * x.
+template <class Value = double>
+void product(Report& report, const std::string& name, const Rows& rows) {
+  if (!report.wants(name)) return;
+  const auto A = rows.matrix<Value, std::int32_t, std::int32_t>(3);
+  const auto x = dense<DenseVector, Value>({A.extent(1)}, 4);
+  const auto result = [&] { return Vector<Value>({A.extent(0)}); };
+  std::vector<std::function<void()>> checks;
+  std::vector<Contender> contenders;
+  const auto add = [&](const std::string& who, Role role, const auto& y, const auto& compute) {
+    contenders.push_back({who, role, [compute, y] {
+                            compute(y);
+                            return std::shared_ptr<const void>();
+                          }});
+    checks.push_back([=] { expect_product(text(name, ": ", who), A, x, y.values().data()); });
+  };
+  add("sporos", Role::ours, result(), [=](const auto& y) { y(i) = A(i, j) * x(j); });
+  add("nest", Role::variant, result(), [=](const auto& y) { assign(y(i), A(i, j) * x(j)).generic().run(); });
+#ifdef SPOROS_HAVE_EIGEN
+  add("eigen", Role::peer, result(),
+      [a = eigen(A), b = eigen(x)](const auto& y) { eigen(y).noalias() = a * b; });
+#endif
+#ifdef SPOROS_HAVE_KOKKOS_KERNELS
+  using Handle =
+      KokkosSparse::SPMVHandle<OpenMP, KokkosMatrix<Value>, decltype(kokkos(x)), decltype(kokkos(x))>;
+  add("kokkos_kernels", Role::peer, result(),
+      [a = kokkos(A), b = kokkos(x), handle = std::make_shared<Handle>()](const auto& y) {
+        KokkosSparse::spmv(OpenMP(), handle.get(), "N", Value{1}, a, b, Value{0}, kokkos(y));
+        OpenMP().fence();
+      });
+#endif
+#ifdef SPOROS_HAVE_GRAPHBLAS
+  const auto a = graphblas::sparse(A);
+  const auto b = graphblas::full(x), c = graphblas::full(result());
+  contenders.push_back({"graphblas", Role::peer, [=] {
+                          graphblas::check(
+                              GrB_mxv(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(),
+                                      b.get(), nullptr),
+                              "GrB_mxv");
+                          graphblas::check(GrB_Vector_wait(c.get(), GrB_MATERIALIZE), "GrB_Vector_wait");
+                          return std::shared_ptr<const void>();
+                        }});
+  checks.push_back([=] { expect_product(text(name, ": graphblas"), A, x, graphblas::values_of<Value>(c)); });
+#endif
+  const std::int64_t bytes = A.nnz() * std::int64_t{sizeof(Value) + 4} + (A.extent(0) + 1) * 4 +
+                             (A.extent(0) + A.extent(1)) * std::int64_t{sizeof(Value)};
+  const bool is_large = bytes >= std::int64_t{32} << 20;
+  if (is_large) {
+    const auto triad = std::make_shared<const Triad>(bytes);
+    const auto call = [](const auto& run) {
+      return [run] {
+        run();
+        return std::shared_ptr<const void>();
+      };
+    };
+    contenders.push_back({"triad", Role::yardstick, call([triad] { triad->plain(); })});
+#if defined(__AVX__)
+    contenders.push_back({"triad_nontemporal", Role::yardstick, call([triad] { triad->nontemporal(); })});
+#endif
+  }
+  report.compare({name,
+                  {{"matrix", sporos::to_string(A.extents())},
+                   {"nnz", A.nnz()},
+                   {"bytes", bytes},
+                   {"values", sizeof(Value) == 8 ? "double" : "float"}}},
+                 contenders);
+  for (const auto& check : checks) check();
+}
+
+void run(Report& report) {
+  for (const auto& file : report.options().files)
+    if (report.wants(matrix_name(file))) product(report, matrix_name(file), pattern_of(file));
+  const auto grid = [&](const std::string& name, std::int64_t n, bool corners) {
+    if (report.wants(name)) product(report, name, laplacian(n, corners));
+  };
+  grid("laplacian7_80", 80, false);
+  grid("laplacian27_45", 45, true);
+  if (report.wants("rmat_16_500k")) product(report, "rmat_16_500k", rmat(16, 500'000));
+  if (report.wants("laplacian27_45, float"))
+    product<float>(report, "laplacian27_45, float", laplacian(45, true));
+  // Past the caches that a core has to itself.
+  grid("laplacian7_160", 160, false);
+  grid("laplacian27_100", 100, true);
+  if (report.wants("uniform_1M_16M")) product(report, "uniform_1M_16M", uniform(1 << 20, 1 << 20, 16 << 20));
+}
+
+}  // namespace
+}  // namespace sporos::perf
+
+int main(int argc, char** argv) {
+  using namespace sporos;
+  auto options = perf::Options::parse(argc, argv, "perf_spmv");
+  options.memories = {perf::Memory::retained};
+  const ScopeGuard guard(perf::kokkos_settings(options));
+  try {
+    perf::Report report(options, "spmv");
+    const perf::Peers peers(report);
+    perf::run(report);
+    report.finish();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
