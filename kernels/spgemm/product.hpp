@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "../../core/pool.hpp"
 #include "../../core/space.hpp"
 #include "../../formats/chunks.hpp"
+#include "first_touch.hpp"
 #include "operand.hpp"
 #include "rows.hpp"
 #include "similar_rows.hpp"
@@ -116,8 +119,7 @@ class ProductByRows {
   struct Chunk {
     std::int64_t begin = 0, end = 0;  ///< rows
     std::int64_t bound = 0;           ///< elements at most
-    std::int64_t worker = 0;          ///< who computed it
-    std::int64_t at = 0;              ///< where in the worker's own arrays
+    std::int64_t at = 0;              ///< where in the arrays of the worker that computed it
     std::int64_t size = 0;            ///< elements
   };
 
@@ -126,14 +128,17 @@ class ProductByRows {
     RowSpace<Acc> space;
     HostArray<Coordinate> coordinates, buffer_coordinates;
     HostArray<Value> values, buffer_values;
+    std::int64_t touched = 0;  ///< elements of `coordinates` and `values`
 
-    RowOutput<Coordinate, Value> output() const {
-      return {coordinates.data(), values.data(), buffer_coordinates.data(), buffer_values.data()};
+    RowOutput<Coordinate, Value> output(Coordinate* to_coordinates, Value* to_values) const {
+      return {to_coordinates, to_values, buffer_coordinates.data(), buffer_values.data()};
     }
   };
 
-  /// Products of each block of rows, and the elements that they can make.
+  /// Products of each block of rows, and the elements that they can make; both at most, where the rows of B
+  /// are even.
   void measure() {
+    even_ = even_length(b_);
     const std::int64_t blocks = (a_.rows + block_ - 1) / block_;
     products_.resize(static_cast<std::size_t>(blocks));
     bounds_.resize(static_cast<std::size_t>(blocks));
@@ -145,8 +150,11 @@ class ProductByRows {
         const std::int64_t end = std::min(a_.rows, (block + 1) * block_);
         for (std::int64_t row = block * block_; row < end; ++row) {
           std::int64_t of_row = 0;
-          for (std::int64_t q = a_.begin(row); q < a_.begin(row + 1); ++q)
-            of_row += b_.length(a_.coordinates[q]);
+          if (even_ > 0)
+            of_row = a_.length(row) * even_;
+          else
+            for (std::int64_t q = a_.begin(row); q < a_.begin(row + 1); ++q)
+              of_row += b_.length(a_.coordinates[q]);
           products += of_row;
           bound += std::min(of_row, b_.columns);
         }
@@ -195,7 +203,9 @@ class ProductByRows {
     const std::int64_t threads = work_ < least_parallel_work ? 1 : Space().concurrency();
     threads_ = threads;
     const std::int64_t wanted =
-        threads == 1 ? 1 : std::clamp<std::int64_t>(work_ / least_work, 1, 64 * threads);
+        threads == 1
+            ? 1
+            : std::clamp<std::int64_t>(work_ / least_work, 1, std::max(64 * threads, bound_ / most_in_chunk));
     std::int64_t done = 0;
     Chunk chunk;
     for (std::size_t block = 0; block < products_.size(); ++block) {
@@ -230,94 +240,125 @@ class ProductByRows {
     }
   }
 
-  /// Every row is computed once, into memory reserved for as many elements as there can be. The first thread
-  /// takes chunks from the front and appends to the result itself; the others take them from the back, into
-  /// memory of their own, and what they made is then copied behind.
+  /// Every row is computed once, into memory reserved for as many elements as there can be.
   /// @return false where that much memory cannot be reserved
   bool in_one_pass(Arrays& result) {
     constexpr std::int64_t bytes_each = sizeof(Value) + sizeof(Coordinate);
     if (bound_ > most_reserved_ / bytes_each) return false;
+    HostArray<Coordinate> coordinates;
+    HostArray<Value> values;
     try {
-      std::int64_t largest = 0;
-      for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
-      for (std::size_t w = 0; w < workers_.size(); ++w) {
-        // Twice a fair share is enough for the others: who has no more room leaves the rest to the first.
-        const std::int64_t room =
-            w == 0 ? bound_
-                   : std::min(bound_, 2 * bound_ / static_cast<std::int64_t>(workers_.size()) + largest);
-        workers_[w].coordinates = pool().reserve<Coordinate>("sporos::coordinates", room + row_slack);
-        workers_[w].values = pool().reserve<Value>("sporos::values", room + row_slack);
-      }
+      coordinates = pool().reserve<Coordinate>("sporos::coordinates", bound_ + row_slack);
+      values = pool().reserve<Value>("sporos::values", bound_ + row_slack);
+      if (threads_ > 1) reserve_for_chunks(chunks_in_worker);
     } catch (const MemoryError&) {
       for (auto& worker : workers_) worker.coordinates = {}, worker.values = {};
       return false;
     }
+    if (threads_ > 1)
+      in_turns(coordinates.data(), values.data());
+    else
+      alone(coordinates.data(), values.data());
+    const std::int64_t size = total();
+    result.coordinates = exactly("sporos::coordinates", coordinates, size);
+    result.values = exactly("sporos::values", values, size);
+    return true;
+  }
 
-    std::int64_t front = 0, back = static_cast<std::int64_t>(chunks_.size());
+  /// One thread writes the rows where they belong.
+  void alone(Coordinate* coordinates, Value* values) {
+    Worker& worker = workers_[0];
+    RowProduct<Acc, A, B> rows(a_, b_, even_, similar_a_, similar_b_, worker.space);
+    auto output = worker.output(coordinates, values);
+    for (Chunk& chunk : chunks_)
+      chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
+  }
+
+  /// Each thread computes chunks into memory of its own, which stays in its caches, and copies them to the
+  /// result once the sizes of all chunks before them are known: the threads take chunks in order, so that is
+  /// soon. Whoever has taken the first chunk not yet computed has no chunk that waits, and so always room:
+  /// nobody waits for ever.
+  void in_turns(Coordinate* coordinates, Value* values) {
+    places_.assign(chunks_.size() + 1, 0);
+    std::atomic<std::int64_t> next{0};
+    std::atomic<std::int64_t> placed{0};  // chunks whose places are known, besides the first
     std::mutex guard;
+    const auto count = static_cast<std::int64_t>(chunks_.size());
+    std::vector<std::uint8_t> computed(chunks_.size(), 0);
+    constexpr std::int64_t value_bytes = sizeof(Value), coordinate_bytes = sizeof(Coordinate);
+    constexpr std::int64_t most_ahead = FirstTouch::page / value_bytes;
+    FirstTouch touch_values(reinterpret_cast<std::byte*>(values), bound_ * value_bytes);
+    FirstTouch touch_coordinates(reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes);
+    const auto place = [&](std::int64_t number) {
+      const std::lock_guard lock(guard);
+      computed[static_cast<std::size_t>(number)] = 1;
+      std::int64_t known = placed.load(std::memory_order_relaxed);
+      for (; known < count && computed[static_cast<std::size_t>(known)]; ++known)
+        places_[static_cast<std::size_t>(known) + 1] =
+            places_[static_cast<std::size_t>(known)] + chunks_[static_cast<std::size_t>(known)].size;
+      placed.store(known, std::memory_order_release);
+    };
     for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
       Worker& worker = workers_[static_cast<std::size_t>(w)];
       const auto room = static_cast<std::int64_t>(worker.values.extent(0)) - row_slack;
-      RowProduct<Acc, A, B> rows(a_, b_, similar_a_, similar_b_, worker.space);
-      auto output = worker.output();
-      while (true) {
-        std::int64_t number = 0;
-        {
-          const std::lock_guard lock(guard);
-          if (front == back ||
-              (w > 0 && output.size() + chunks_[static_cast<std::size_t>(back - 1)].bound > room))
-            break;
-          number = w == 0 ? front++ : --back;
-        }
-        Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
-        chunk.worker = w;
-        chunk.at = output.size();
-        chunk.size = rows.compute(chunk.begin, chunk.end, w == 0 ? chunk.at : 0, ends_, output);
-      }
-    });
-
-    const std::int64_t size = total();
-    Worker& first = workers_[0];
-    for_each_chunk<Space>(threads_ == 1 ? 0 : static_cast<int>(chunks_.size()), [&](int number) {
-      const Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
-      if (chunk.worker == 0) return;
-      const Worker& worker = workers_[static_cast<std::size_t>(chunk.worker)];
-      copy_elements(worker, chunk, first.coordinates.data(), first.values.data());
-    });
-    for (std::size_t w = 1; w < workers_.size(); ++w) {
+      RowProduct<Acc, A, B> rows(a_, b_, even_, similar_a_, similar_b_, worker.space);
+      std::deque<std::int64_t> waiting;
       std::int64_t used = 0;
-      for (const Chunk& chunk : chunks_)
-        if (chunk.worker == static_cast<std::int64_t>(w)) used += chunk.size;
-      pool().keep(workers_[w].coordinates, used);
-      pool().keep(workers_[w].values, used);
-    }
-    result.coordinates = exactly("sporos::coordinates", first.coordinates, size);
-    result.values = exactly("sporos::values", first.values, size);
-    first.coordinates = {};
-    first.values = {};
-    return true;
+      // Copies what can be copied; `ahead` of that, touches memory for what comes next.
+      const auto copy_placed = [&](std::int64_t ahead) {
+        const std::int64_t known = placed.load(std::memory_order_acquire);
+        for (; !waiting.empty() && waiting.front() <= known; waiting.pop_front()) {
+          const Chunk& chunk = chunks_[static_cast<std::size_t>(waiting.front())];
+          const std::int64_t from = places_[static_cast<std::size_t>(waiting.front())];
+          const std::int64_t end = from + chunk.size;
+          while (touch_values.touch_next(end * value_bytes) ||
+                 touch_coordinates.touch_next(end * coordinate_bytes)) {
+          }
+          if (!touch_values.is_touched(from * value_bytes, end * value_bytes) ||
+              !touch_coordinates.is_touched(from * coordinate_bytes, end * coordinate_bytes)) {
+            if (ahead > 0) {
+              const std::int64_t to = std::min(bound_, end + ahead);
+              if (!touch_values.touch_next(to * value_bytes))
+                touch_coordinates.touch_next(to * coordinate_bytes);
+            }
+            return;
+          }
+          copy_elements(worker, chunk, coordinates, values);
+        }
+        if (waiting.empty()) used = 0;
+      };
+      for (std::int64_t number = next++; number < count; number = next++) {
+        Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
+        for (; used + chunk.bound > room; copy_placed(most_ahead)) std::this_thread::yield();
+        auto output = worker.output(worker.coordinates.data() + used, worker.values.data() + used);
+        chunk.at = used;
+        chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
+        used += chunk.size;
+        worker.touched = std::max(worker.touched, used);
+        place(number);
+        waiting.push_back(number);
+        copy_placed(0);
+      }
+      for (; !waiting.empty(); copy_placed(0)) std::this_thread::yield();
+      finish_stream_copies();
+    });
+    keep_memory_of_chunks();
   }
 
   /// Every row is computed twice: to count its elements, then to write them where they belong. Takes no
   /// memory but the result's own and a chunk's.
   void in_two_passes(Arrays& result) {
-    std::int64_t largest = 0;
-    for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
-    for (auto& worker : workers_) {
-      worker.coordinates = pool().reserve<Coordinate>("sporos::coordinates of rows", largest + row_slack);
-      worker.values = pool().reserve<Value>("sporos::values of rows", largest + row_slack);
-    }
+    reserve_for_chunks(1);
     const auto pass = [&](const auto& then) {
       std::atomic<std::size_t> next{0};
       for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
         Worker& worker = workers_[static_cast<std::size_t>(w)];
-        RowProduct<Acc, A, B> rows(a_, b_, similar_a_, similar_b_, worker.space);
+        RowProduct<Acc, A, B> rows(a_, b_, even_, similar_a_, similar_b_, worker.space);
         for (std::size_t number = next++; number < chunks_.size(); number = next++) {
           Chunk& chunk = chunks_[number];
-          chunk.worker = w;
-          chunk.at = 0;
-          auto output = worker.output();
+          auto output = worker.output(worker.coordinates.data(), worker.values.data());
           chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
+          worker.touched = std::max(worker.touched, chunk.size);
           then(worker, chunk);
         }
       });
@@ -329,30 +370,49 @@ class ProductByRows {
     pass([&](const Worker& worker, const Chunk& chunk) {
       copy_elements(worker, chunk, result.coordinates.data(), result.values.data());
     });
+    keep_memory_of_chunks();
+  }
+
+  /// Gives each worker room for `count` chunks.
+  void reserve_for_chunks(std::int64_t count) {
+    std::int64_t largest = 0;
+    for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
+    const std::int64_t room = std::min(bound_, count * largest) + row_slack;
     for (auto& worker : workers_) {
-      pool().keep(worker.coordinates, largest);
-      pool().keep(worker.values, largest);
+      worker.coordinates = pool().reserve<Coordinate>("sporos::coordinates of rows", room);
+      worker.values = pool().reserve<Value>("sporos::values of rows", room);
+    }
+  }
+  void keep_memory_of_chunks() {
+    for (auto& worker : workers_) {
+      pool().keep(worker.coordinates, worker.touched);
+      pool().keep(worker.values, worker.touched);
     }
   }
 
   /// The size of the result; each chunk learns its place.
   std::int64_t total() {
-    std::int64_t size = 0;
-    places_.resize(chunks_.size());
-    for (std::size_t number = 0; number < chunks_.size(); ++number) {
-      places_[number] = size;
-      size += chunks_[number].size;
-    }
-    narrow<Position>(size, "the number of stored elements of a product");
-    return size;
+    places_.assign(chunks_.size() + 1, 0);
+    for (std::size_t number = 0; number < chunks_.size(); ++number)
+      places_[number + 1] = places_[number] + chunks_[number].size;
+    narrow<Position>(places_.back(), "the number of stored elements of a product");
+    return places_.back();
   }
 
-  /// A chunk's elements to their place in the result, and the ends of its rows from the chunk's to the
-  /// result's count.
+  /// A chunk's elements to their place in the result, past the caches where the result will not stay in them;
+  /// and the ends of its rows from the chunk's to the result's count.
   void copy_elements(const Worker& worker, const Chunk& chunk, Coordinate* coordinates, Value* values) {
     const std::int64_t to = places_[static_cast<std::size_t>(&chunk - chunks_.data())];
-    std::copy_n(worker.coordinates.data() + chunk.at, chunk.size, coordinates + to);
-    std::copy_n(worker.values.data() + chunk.at, chunk.size, values + to);
+    const auto* const from_coordinates = worker.coordinates.data() + chunk.at;
+    const auto* const from_values = worker.values.data() + chunk.at;
+    if (to > RowOutput<Coordinate, Value>::most_at_once) {
+      stream_copy(from_coordinates, chunk.size, coordinates + to);
+      stream_copy(from_values, chunk.size, values + to);
+    } else {
+      std::copy_n(from_coordinates, chunk.size, coordinates + to);
+      std::copy_n(from_values, chunk.size, values + to);
+    }
+    if (to == 0) return;
     for (std::int64_t row = chunk.begin; row < chunk.end; ++row)
       ends_[row] = static_cast<Position>(ends_[row] + static_cast<Position>(to));
   }
@@ -374,6 +434,8 @@ class ProductByRows {
   static constexpr std::int64_t least_diagonal_work = 20'000;
   static constexpr std::int64_t least_parallel_work = 20'000;  ///< products
   static constexpr std::int64_t least_work = 4'000;            ///< products of a chunk
+  static constexpr std::int64_t most_in_chunk = 32'768;        ///< elements, so that they stay in the caches
+  static constexpr std::int64_t chunks_in_worker = 4;          ///< for which a worker has room
 
   const A& a_;
   const B& b_;
@@ -381,6 +443,7 @@ class ProductByRows {
   Position* ends_ = nullptr;
   std::vector<std::int64_t> products_, bounds_;
   std::int64_t work_ = 0, bound_ = 0;
+  std::int64_t even_ = 0;  ///< even_length of B
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
   std::vector<Chunk> chunks_;

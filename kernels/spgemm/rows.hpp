@@ -77,6 +77,9 @@ class RowOutput {
       : columns_(columns), values_(values), buffer_columns_(buffer_columns), buffer_values_(buffer_values) {}
 
   static constexpr std::int64_t buffered() { return 2048; }
+  /// Elements from which on a result goes past the caches.
+  static constexpr std::int64_t most_at_once =
+      (std::int64_t{16} << 20) / static_cast<std::int64_t>(sizeof(Value) + sizeof(Coordinate));
 
   Coordinate* columns() const { return streams_ ? buffer_columns_ + in_buffer_ : columns_ + size_; }
   Value* values() const { return streams_ ? buffer_values_ + in_buffer_ : values_ + size_; }
@@ -103,9 +106,6 @@ class RowOutput {
   std::int64_t size() const { return size_; }
 
  private:
-  static constexpr std::int64_t most_at_once =
-      (std::int64_t{16} << 20) / static_cast<std::int64_t>(sizeof(Value) + sizeof(Coordinate));
-
   Coordinate* columns_;
   Value* values_;
   Coordinate* buffer_columns_;
@@ -119,10 +119,12 @@ class RowOutput {
 template <class Acc, class A, class B>
 class RowProduct {
  public:
-  RowProduct(const A& a, const B& b, const SimilarRows& similar_a, const SimilarRows& similar_b,
-             RowSpace<Acc>& space)
+  /// @param even  even_length of b
+  RowProduct(const A& a, const B& b, std::int64_t even, const SimilarRows& similar_a,
+             const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
         b_(b),
+        even_(even),
         similar_a_(similar_a),
         similar_b_(similar_b),
         space_(space),
@@ -182,7 +184,7 @@ class RowProduct {
       space_.open_marks(diagonals_.window());
       return diagonals_.multiply(row, rows, columns, values);
     }
-    const Reach reach = reach_of(a_columns, count, b_);
+    const Reach reach = reach_of(a_columns, count, b_, even_);
     if (reach.products == 0) return {1, 0};
     if (reach.products <= 8) {
       const bool brief = reach.longest <= 4 && reach.last_begin <= last_safe_;
@@ -228,6 +230,7 @@ class RowProduct {
 
   const A& a_;
   const B& b_;
+  const std::int64_t even_;
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;

@@ -23,12 +23,30 @@ struct Reach {
   std::int64_t window = 0;      ///< columns from the first to the last
 };
 
+/// The most elements that a row of B has, where that is few and hardly more than the mean, as in incidence
+/// matrices and on grids; else 0. Then what rows of the product take is known without looking at those of B.
+template <class B>
+std::int64_t even_length(const B& b) {
+  constexpr std::int64_t few = 8;
+  if (b.nnz() > few * b.rows) return 0;
+  std::int64_t longest = 0;
+  for (std::int64_t row = 0; row < b.rows; ++row) longest = std::max(longest, b.length(row));
+  return longest <= few && 2 * b.nnz() >= longest * b.rows ? longest : 0;
+}
+
 /// Looks at the rows of B that a row of A names. Where there are few columns for many rows, the window is all
 /// of them: looking through it costs less than the rows' ends.
+/// @param even  even_length of b: where it is known, products are at most that many
 template <class B, class Coordinate>
-SPOROS_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b) {
+SPOROS_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b, std::int64_t even) {
   Reach reach;
   if (b.columns <= 128 * count) {
+    if (even * count > 8) {
+      reach.products = even * count;
+      reach.longest = even;
+      reach.window = b.columns;
+      return reach;
+    }
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
       reach.last_begin = std::max(reach.last_begin, begin);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file first_touch.hpp
+/// Memory that several threads fill from the front, each of its large pages touched first by one of them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace sporos::detail {
+
+/// Pages of an array, claimed in order. The system clears a page when it is touched first, which for a large
+/// one takes as long as computing thousands of elements; threads that touch the same page at the same time
+/// would each clear one, and all but one of these be thrown away.
+class FirstTouch {
+ public:
+  /// @param begin,bytes  the array, of which nothing has been written
+  FirstTouch(std::byte* begin, std::int64_t bytes)
+      : begin_(begin),
+        offset_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) % page)),
+        pages_((offset_ + bytes + page - 1) / page),
+        touched_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pages_))) {}
+
+  /// Touches the first page that nobody has claimed, if it begins before byte `end`.
+  /// @return false where it does not
+  bool touch_next(std::int64_t end) {
+    std::int64_t next = claimed_.load(std::memory_order_relaxed);
+    do {
+      if (next >= pages_ || begin_of(next) >= end) return false;
+    } while (!claimed_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
+    begin_[begin_of(next)] = std::byte{0};
+    touched_[static_cast<std::size_t>(next)].store(true, std::memory_order_release);
+    return true;
+  }
+
+  /// Whether the pages of bytes `from` to `end` have been touched.
+  bool is_touched(std::int64_t from, std::int64_t end) const {
+    for (std::int64_t at = (offset_ + from) / page; at < pages_ && begin_of(at) < end; ++at)
+      if (!touched_[static_cast<std::size_t>(at)].load(std::memory_order_acquire)) return false;
+    return true;
+  }
+
+  static constexpr std::int64_t page = std::int64_t{1} << 21;
+
+ private:
+  std::int64_t begin_of(std::int64_t number) const { return number == 0 ? 0 : number * page - offset_; }
+
+  std::byte* begin_;
+  std::int64_t offset_, pages_;
+  std::unique_ptr<std::atomic<bool>[]> touched_;
+  std::atomic<std::int64_t> claimed_{0};
+};
+
+}  // namespace sporos::detail
