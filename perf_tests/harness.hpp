@@ -207,13 +207,16 @@ class Report {
   /// Says what else took part: the version of a peer.
   void about(const std::string& key, const json& value) { context_[key] = value; }
 
+  /// Calls `tell(memory)` whenever memory comes from elsewhere, for a peer that keeps memory of its own.
+  void on_memory(std::function<void(Memory)> tell) { on_memory_.push_back(std::move(tell)); }
+
   bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
   const Options& options() const { return options_; }
 
   /// Measures contenders in turn, each round beginning with another of them.
   void compare(const Case& what, const std::vector<Contender>& contenders) {
     for (const Memory memory : options_.memories) {
-      set_memory(memory);
+      take_memory(memory);
       std::vector<int> calls;
       for (const auto& contender : contenders) {
         double seconds = time(contender, 1, memory);
@@ -228,7 +231,7 @@ class Report {
         }
       record(what, memory, contenders, times);
     }
-    set_memory(Memory::retained);
+    take_memory(Memory::retained);
     write();
   }
 
@@ -249,6 +252,11 @@ class Report {
   }
 
  private:
+  void take_memory(Memory memory) const {
+    set_memory(memory);
+    for (const auto& tell : on_memory_) tell(memory);
+  }
+
   /// After every case: what was measured is not lost when the rest is cut short.
   void write() const {
     if (options_.json_file.empty()) return;
@@ -346,6 +354,7 @@ class Report {
 
   Options options_;
   std::string subject_;
+  std::vector<std::function<void(Memory)>> on_memory_;
   json context_, records_ = json::array(), means_ = json::array();
   std::vector<std::pair<std::string, std::vector<double>>> logs_;
   bool header_ = false;

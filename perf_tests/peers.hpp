@@ -54,6 +54,11 @@ class Peers {
     graphblas::check(GrB_init(GrB_NONBLOCKING), "GrB_init");
     graphblas::check(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, report.options().threads),
                      "GxB_Global_Option_set");
+    report.on_memory([](Memory memory) {
+      std::int64_t none[64] = {};
+      graphblas::check(GxB_Global_Option_set(GxB_MEMORY_POOL, memory == Memory::fresh ? none : nullptr),
+                       "GxB_Global_Option_set");
+    });
 #endif
   }
   Peers(const Peers&) = delete;
