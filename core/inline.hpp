@@ -26,6 +26,17 @@
 #define SPOROS_KERNEL __attribute__((noinline))
 #endif
 
+/// A function of the host alone that is to be one of its own: its pointers are then told apart.
+#define SPOROS_HOST_KERNEL __attribute__((noinline))
+
+/// Before a function template for host and device that calls functions of the host alone where its arguments
+/// are of the host: nvcc need not say so.
+#if defined(__CUDACC__)
+#define SPOROS_MAY_CALL_HOST _Pragma("nv_exec_check_disable")
+#else
+#define SPOROS_MAY_CALL_HOST
+#endif
+
 /// Before a loop whose iterations write to different places: no two of them depend on each other. Unrolled,
 /// since the bookkeeping of a vector or two at a time would crowd out loads of the iterations to come.
 #if defined(__clang__)

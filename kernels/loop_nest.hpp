@@ -132,6 +132,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
 }
 
 /// The loops from `Depth` on, for what is left of the expression.
+SPOROS_MAY_CALL_HOST
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
   using Compute = typename Traits::compute;

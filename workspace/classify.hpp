@@ -82,19 +82,19 @@ constexpr Classification classify(const NameList& order,
   if constexpr (levels.size > 0)
     for (int at = 0; at < order.size; ++at)
       if (levels.contains(order[at])) out.bound_depth = at + 1;
-  if (Result::format::is_dense) return out;
-
-  while (out.prefix < levels.size && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
-    ++out.prefix;
-  out.appended_levels = detail::appendable_levels<typename Result::format>();
-  if (choice == WorkspaceChoice::coordinate || out.appended_levels < 0)
-    out.kind = ResultKind::coordinate_workspace;
-  else if (out.prefix >= out.appended_levels)
-    out.kind = ResultKind::appended;
-  else if (out.prefix + 1 == levels.size)
-    out.kind = ResultKind::dense_workspace;
-  else
-    out.kind = ResultKind::coordinate_workspace;
+  if constexpr (!Result::format::is_dense) {
+    while (out.prefix < levels.size && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
+      ++out.prefix;
+    out.appended_levels = detail::appendable_levels<typename Result::format>();
+    if (choice == WorkspaceChoice::coordinate || out.appended_levels < 0)
+      out.kind = ResultKind::coordinate_workspace;
+    else if (out.prefix >= out.appended_levels)
+      out.kind = ResultKind::appended;
+    else if (out.prefix + 1 == levels.size)
+      out.kind = ResultKind::dense_workspace;
+    else
+      out.kind = ResultKind::coordinate_workspace;
+  }
   return out;
 }
 

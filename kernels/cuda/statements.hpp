@@ -195,10 +195,13 @@ struct MttkrpStatement {
   /// A format whose nonzeros' coordinates can be found from their positions.
   template <class F>
   static constexpr bool is_tree() {
-    if (F::is_blocked || F::is_dense || F::levels != F::order) return false;
-    for (int k = 1; k < F::levels; ++k)
-      if (F::properties[static_cast<std::size_t>(k)].full) return false;
-    return true;
+    if constexpr (F::is_blocked || F::is_dense || F::levels != F::order) {
+      return false;
+    } else {
+      for (int k = 1; k < F::levels; ++k)
+        if (F::properties[static_cast<std::size_t>(k)].full) return false;
+      return true;
+    }
   }
   struct Places {
     int tensor = -1;

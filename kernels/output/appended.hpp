@@ -27,8 +27,10 @@ struct WorkspaceOutput {
   SPOROS_INLINE WorkspaceOutput bind(const Env&) const {
     return *this;
   }
+  SPOROS_MAY_CALL_HOST
   template <int Depth>
   SPOROS_INLINE void leave(std::int64_t) const {}
+  SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
     workspace->add(env.at[Loop], static_cast<T>(value));
@@ -52,6 +54,7 @@ struct AppendedOutput {
   DenseWorkspace<Accumulate>* scatter;
 
   /// Calls f with an output to a copy of the piece in the caller's own frame, where that copies no elements.
+  SPOROS_MAY_CALL_HOST
   template <class F>
   SPOROS_INLINE void with_copy(const F& f) const {
     if constexpr (Piece::bounded) {
@@ -62,17 +65,20 @@ struct AppendedOutput {
       f(*this);
     }
   }
+  SPOROS_MAY_CALL_HOST
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE AppendedOutput bind(const Env& bound) const {
     if constexpr (Depth > 0 && Depth <= Traits::classification.prefix && Depth <= Piece::levels)
       piece->template enter<Depth - 1>(bound.at[Depth - 1]);
     return *this;
   }
+  SPOROS_MAY_CALL_HOST
   template <int Depth>
   SPOROS_INLINE void leave(std::int64_t c) const {
     if constexpr (Depth < Traits_::classification.prefix && Depth < Piece::levels)
       piece->template leave<Depth>(c);
   }
+  SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& bound) const {
     if constexpr (Piece::has_block)

@@ -267,7 +267,7 @@ class DiagonalProduct {
 
   /// All elements of Lanes * Vectors rows from the r-th on.
   template <int Lanes, int Vectors>
-  SPOROS_KERNEL void sum(std::int64_t r) const {
+  SPOROS_HOST_KERNEL void sum(std::int64_t r) const {
     using Numbers = Packet<Acc, Lanes>;
     const std::uint32_t* const a_at = space_.a_at;
     const std::uint32_t* const b_at = space_.b_at;

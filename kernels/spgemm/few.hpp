@@ -11,7 +11,7 @@
 namespace sporos::detail {
 
 template <class Key>
-SPOROS_INLINE void order(Key& a, Key& b) {
+SPOROS_HOST_INLINE void order(Key& a, Key& b) {
   const Key low = a < b ? a : b;
   b = a < b ? b : a;
   a = low;
@@ -19,7 +19,7 @@ SPOROS_INLINE void order(Key& a, Key& b) {
 
 /// Sorts 4 keys by a network of 5 comparisons.
 template <class Key>
-SPOROS_INLINE void sort_4(Key* k) {
+SPOROS_HOST_INLINE void sort_4(Key* k) {
   order(k[0], k[1]);
   order(k[2], k[3]);
   order(k[0], k[2]);
@@ -29,7 +29,7 @@ SPOROS_INLINE void sort_4(Key* k) {
 
 /// Sorts 8 keys by a network of 19 comparisons (Knuth, The Art of Computer Programming 3, 5.3.4).
 template <class Key>
-SPOROS_INLINE void sort_8(Key* k) {
+SPOROS_HOST_INLINE void sort_8(Key* k) {
   order(k[0], k[2]), order(k[1], k[3]), order(k[4], k[6]), order(k[5], k[7]);
   order(k[0], k[4]), order(k[1], k[5]), order(k[2], k[6]), order(k[3], k[7]);
   order(k[0], k[1]), order(k[2], k[3]), order(k[4], k[5]), order(k[6], k[7]);
@@ -44,9 +44,9 @@ SPOROS_INLINE void sort_8(Key* k) {
 /// @param brief  no row has more than 4 elements, and 4 can be read from where any of them begins
 /// @return the number of elements
 template <class Key, class Acc, class A, class B, class Value, class Coordinate>
-SPOROS_INLINE std::int64_t multiply_few(const typename A::value_type* a,
-                                        const typename A::coordinate_type* a_columns, std::int64_t count,
-                                        const B& b, bool brief, Coordinate* columns, Value* values) {
+SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
+                                             const typename A::coordinate_type* a_columns, std::int64_t count,
+                                             const B& b, bool brief, Coordinate* columns, Value* values) {
   Key key[12] = {};
   Acc product[12];
   std::int64_t products = 0;

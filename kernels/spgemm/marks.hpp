@@ -25,7 +25,7 @@ namespace sporos::detail {
 inline constexpr std::int64_t order_slack = 32;
 
 /// Bit b of the result is byte b of the 64 (each 0 or 1), which are cleared.
-SPOROS_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
+SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 #if defined(SPOROS_SPGEMM_AVX512)
   const __m512i x = _mm512_loadu_si512(bytes);
   const std::uint64_t bits = _mm512_test_epi8_mask(x, x);
@@ -66,7 +66,7 @@ SPOROS_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 /// Writes base + the number in each of the lowest bytes, as many as `count`, in steps of a register. With
 /// masks that are all ones, since g++ 12 warns of its own header's undefined registers in the forms without.
 template <class Coordinate>
-SPOROS_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
+SPOROS_HOST_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
   if constexpr (sizeof(Coordinate) == 4) {
     const __m512i first = _mm512_set1_epi32(static_cast<int>(base));
     const auto write = [&](int part, __m128i some) {
@@ -96,7 +96,7 @@ SPOROS_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count
 
 /// Writes base + b for each bit b, ascending. Writes up to `order_slack` elements too many.
 template <class Coordinate>
-SPOROS_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordinate base) {
+SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordinate base) {
   const auto count = static_cast<std::int64_t>(std::popcount(bits));
 #if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
   if constexpr (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8) {
@@ -139,7 +139,7 @@ struct Marks {
   }
 
   template <Marking How>
-  SPOROS_INLINE void mark(std::uint64_t j) const {
+  SPOROS_HOST_INLINE void mark(std::uint64_t j) const {
     if constexpr (How == Marking::crowded) {
       bytes[j] = 1;
     } else {
@@ -150,7 +150,7 @@ struct Marks {
 
   /// Writes first + j for each marked column j < window, ascending, and clears the marks.
   template <Marking How, class Coordinate>
-  SPOROS_INLINE Coordinate* take(std::int64_t window, Coordinate first, Coordinate* to) const {
+  SPOROS_HOST_INLINE Coordinate* take(std::int64_t window, Coordinate first, Coordinate* to) const {
     const std::int64_t count = (window + 63) / 64;
     if constexpr (How == Marking::crowded) {
       for (std::int64_t word = 0; word < count; ++word)

@@ -56,16 +56,16 @@ struct Packet {
   using value_type = T;
   Vector v;
 
-  SPOROS_INLINE static Packet zero() { return Packet{}; }
-  SPOROS_INLINE void set(int lane, T x) { v[lane] = x; }
-  SPOROS_INLINE T get(int lane) const { return v[lane]; }
+  SPOROS_HOST_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_HOST_INLINE void set(int lane, T x) { v[lane] = x; }
+  SPOROS_HOST_INLINE T get(int lane) const { return v[lane]; }
 
   /// N numbers at any address; `plane` tells where imaginary parts lie, if there are.
-  SPOROS_INLINE void load(const T* from, std::ptrdiff_t /*plane*/) { std::memcpy(&v, from, sizeof v); }
-  SPOROS_INLINE void store(T* to, std::ptrdiff_t /*plane*/) const { std::memcpy(to, &v, sizeof v); }
+  SPOROS_HOST_INLINE void load(const T* from, std::ptrdiff_t /*plane*/) { std::memcpy(&v, from, sizeof v); }
+  SPOROS_HOST_INLINE void store(T* to, std::ptrdiff_t /*plane*/) const { std::memcpy(to, &v, sizeof v); }
 
   /// this += a * b, lane by lane.
-  SPOROS_INLINE void add_product(const Packet& a, const Packet& b) {
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const Packet& b) {
 #ifdef SPOROS_VECTOR_EXTENSION
     v += a.v * b.v;
 #else
@@ -73,7 +73,7 @@ struct Packet {
 #endif
   }
   /// this += a * b, the same b in every lane.
-  SPOROS_INLINE void add_product(const Packet& a, T b) {
+  SPOROS_HOST_INLINE void add_product(const Packet& a, T b) {
 #ifdef SPOROS_VECTOR_EXTENSION
     v += a.v * b;
 #else
@@ -90,23 +90,23 @@ struct Packet<T, N> {
   using Part = Packet<Real, N>;
   Part re, im;
 
-  SPOROS_INLINE static Packet zero() { return Packet{}; }
-  SPOROS_INLINE void set(int lane, const T& x) {
+  SPOROS_HOST_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_HOST_INLINE void set(int lane, const T& x) {
     re.set(lane, x.real());
     im.set(lane, x.imag());
   }
-  SPOROS_INLINE T get(int lane) const { return T(re.get(lane), im.get(lane)); }
+  SPOROS_HOST_INLINE T get(int lane) const { return T(re.get(lane), im.get(lane)); }
 
-  SPOROS_INLINE void load(const Real* from, std::ptrdiff_t plane) {
+  SPOROS_HOST_INLINE void load(const Real* from, std::ptrdiff_t plane) {
     re.load(from, 0);
     im.load(from + plane, 0);
   }
-  SPOROS_INLINE void store(Real* to, std::ptrdiff_t plane) const {
+  SPOROS_HOST_INLINE void store(Real* to, std::ptrdiff_t plane) const {
     re.store(to, 0);
     im.store(to + plane, 0);
   }
 
-  SPOROS_INLINE void add_product(const Packet& a, const Packet& b) {
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const Packet& b) {
 #ifdef SPOROS_VECTOR_EXTENSION
     re.v += a.re.v * b.re.v - a.im.v * b.im.v;
     im.v += a.re.v * b.im.v + a.im.v * b.re.v;
@@ -117,7 +117,7 @@ struct Packet<T, N> {
     }
 #endif
   }
-  SPOROS_INLINE void add_product(const Packet& a, const T& b) {
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) {
 #ifdef SPOROS_VECTOR_EXTENSION
     re.v += a.re.v * b.real() - a.im.v * b.imag();
     im.v += a.re.v * b.imag() + a.im.v * b.real();
@@ -135,24 +135,25 @@ template <class T>
 struct LonePacket {
   using value_type = T;
   T v;
-  SPOROS_INLINE void set(int, const T& x) { v = x; }
-  SPOROS_INLINE T get(int) const { return v; }
+  SPOROS_HOST_INLINE void set(int, const T& x) { v = x; }
+  SPOROS_HOST_INLINE T get(int) const { return v; }
 };
 template <class T>
 struct Packet<T, 1> : LonePacket<T> {
-  SPOROS_INLINE static Packet zero() { return Packet{}; }
-  SPOROS_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
+  SPOROS_HOST_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
 };
 template <class T>
   requires is_complex_v<T>
 struct Packet<T, 1> : LonePacket<T> {
-  SPOROS_INLINE static Packet zero() { return Packet{}; }
-  SPOROS_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
+  SPOROS_HOST_INLINE static Packet zero() { return Packet{}; }
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
 };
 
 /// to[c * to_stride + r] = from[r * from_stride + c] for a block of 4 x 4.
 template <class T>
-SPOROS_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to, std::ptrdiff_t to_stride) {
+SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to,
+                                      std::ptrdiff_t to_stride) {
 #ifdef SPOROS_VECTOR_EXTENSION
   typedef T Four __attribute__((vector_size(4 * sizeof(T))));
   Four row[4];
@@ -178,8 +179,8 @@ inline constexpr bool transposes_in_registers = std::is_arithmetic_v<T> && (size
 /// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns.
 template <class T>
   requires transposes_in_registers<T>
-SPOROS_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
-                             std::ptrdiff_t columns, T* to, std::ptrdiff_t to_stride) {
+SPOROS_HOST_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
+                                  std::ptrdiff_t columns, T* to, std::ptrdiff_t to_stride) {
   std::ptrdiff_t r = 0;
   for (; r + 4 <= rows; r += 4) {
     std::ptrdiff_t c = 0;
@@ -194,9 +195,9 @@ SPOROS_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std::ptr
 
 /// Rows of values into columns of numbers of the accumulation type; a complex number's parts into two planes.
 template <class Acc, class Value>
-SPOROS_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
-                                   std::ptrdiff_t columns, real_part_t<Acc>* to, std::ptrdiff_t to_stride,
-                                   std::ptrdiff_t plane) {
+SPOROS_HOST_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
+                                        std::ptrdiff_t columns, real_part_t<Acc>* to,
+                                        std::ptrdiff_t to_stride, std::ptrdiff_t plane) {
   if constexpr (std::is_same_v<Acc, Value> && transposes_in_registers<Acc>) {
     transpose(from, from_stride, rows, columns, to, to_stride);
   } else {
@@ -215,9 +216,9 @@ SPOROS_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_stride
 
 /// The other way: columns of numbers into rows of values.
 template <class Acc, class Value>
-SPOROS_INLINE void columns_to_rows(const real_part_t<Acc>* from, std::ptrdiff_t from_stride,
-                                   std::ptrdiff_t plane, std::ptrdiff_t rows, std::ptrdiff_t columns,
-                                   Value* to, std::ptrdiff_t to_stride) {
+SPOROS_HOST_INLINE void columns_to_rows(const real_part_t<Acc>* from, std::ptrdiff_t from_stride,
+                                        std::ptrdiff_t plane, std::ptrdiff_t rows, std::ptrdiff_t columns,
+                                        Value* to, std::ptrdiff_t to_stride) {
   if constexpr (std::is_same_v<Acc, Value> && transposes_in_registers<Acc>) {
     transpose(from, from_stride, columns, rows, to, to_stride);
   } else {

@@ -160,7 +160,7 @@ class RowProduct {
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
 
   /// Asks for the rows of B that row `row` of A names, and for the positions of those of the row behind it.
-  SPOROS_INLINE void fetch_ahead(std::int64_t row) const {
+  SPOROS_HOST_INLINE void fetch_ahead(std::int64_t row) const {
     if (row + 1 >= a_.rows) return;
     const std::int64_t begin = a_.begin(row), end = std::min(a_.begin(row + 1), begin + most_ahead);
     for (std::int64_t q = begin; q < end; ++q) {

@@ -38,7 +38,8 @@ std::int64_t even_length(const B& b) {
 /// of them: looking through it costs less than the rows' ends.
 /// @param even  even_length of b: where it is known, products are at most that many
 template <class B, class Coordinate>
-SPOROS_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b, std::int64_t even) {
+SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b,
+                                  std::int64_t even) {
   Reach reach;
   if (b.columns <= 128 * count) {
     if (even * count > 8) {
@@ -73,9 +74,9 @@ SPOROS_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, co
 
 /// sums[j] += a[0] * row 0 of B + … + a[H - 1] * row H - 1, the rows of B having the same columns.
 template <Marking How, int H, class Sum, class Value, class Coordinate>
-SPOROS_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
-                            const Value* __restrict values, std::int64_t length, std::int64_t first,
-                            Sum* __restrict sums, const Marks& marks) {
+SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
+                                 const Value* __restrict values, std::int64_t length, std::int64_t first,
+                                 Sum* __restrict sums, const Marks& marks) {
   using Acc = typename Sum::value_type;
   for (std::int64_t t = 0; t < length; ++t) {
     const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(columns[t]) - first);
@@ -90,8 +91,9 @@ SPOROS_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
 /// its loops then keep everything in registers.
 /// @tparam Alike  looks for rows of B with the same columns, which are then added together
 template <Marking How, bool Alike, class Acc, int N, class A, class B>
-SPOROS_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b, const std::uint8_t* same_b,
-                           std::int64_t first, Packet<Acc, N>* __restrict sums, Marks marks) {
+SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b,
+                                const std::uint8_t* same_b, std::int64_t first,
+                                Packet<Acc, N>* __restrict sums, Marks marks) {
   using Sum = Packet<Acc, N>;
   const std::int64_t begin = a.begin(row), count = a.length(row);
   const auto* const columns = a.coordinates + begin;
@@ -132,8 +134,8 @@ SPOROS_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b, 
 
 /// Hands out the sums of `count` columns and clears them.
 template <class Acc, int N, class Value, class Coordinate>
-SPOROS_KERNEL void gather(const Coordinate* __restrict columns, std::int64_t count, std::int64_t first,
-                          int group, Packet<Acc, N>* __restrict sums, Value* __restrict values) {
+SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_t count, std::int64_t first,
+                               int group, Packet<Acc, N>* __restrict sums, Value* __restrict values) {
   if constexpr (N == 1) {
     for (std::int64_t t = 0; t < count; ++t) {
       const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(columns[t]) - first);

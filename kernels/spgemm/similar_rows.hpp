@@ -29,7 +29,7 @@ struct SimilarCount {
 
 /// Whether row + 1 has the columns of `row`, or the same shifted by one: 0 or 1; else -1.
 template <class Rows>
-SPOROS_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
+SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
   using Coordinate = typename Rows::coordinate_type;
   const std::int64_t here = matrix.begin(row), next = matrix.begin(row + 1);
   const std::int64_t length = next - here;
