@@ -18,7 +18,10 @@
 #include <type_traits>
 
 #include "../core/statement.hpp"
+#include "sddmm/statement.hpp"
 #include "spgemm/statement.hpp"
+#include "spmm/statement.hpp"
+#include "spmv/statement.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "cuda/statements.hpp"
@@ -32,7 +35,7 @@ using SpecialisedKernels = TypeList<
     cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement,
     cuda::AddStatement,
 #endif
-    SpgemmStatement>;
+    SpmvStatement, SpmmStatement, SddmmStatement, SpgemmStatement>;
 
 namespace detail {
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file lane_sums.hpp
+/// The sums of the lanes of several packets at once.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "spgemm/packet.hpp"
+#include "unrolled.hpp"
+
+namespace sporos::detail {
+
+#ifdef SPOROS_VECTOR_EXTENSION
+
+/// Blocks of `Grain` lanes of x and y in turn: of each those of even (`Odd` = 0) or odd (1) number.
+template <int Grain, int Odd, class Vector, int... Lane>
+SPOROS_HOST_INLINE Vector blocks_in_turn(const Vector& x, const Vector& y,
+                                         std::integer_sequence<int, Lane...> /*lanes*/) {
+  constexpr int lanes = static_cast<int>(sizeof...(Lane));
+  return __builtin_shufflevector(
+      x, y,
+      (Lane / (2 * Grain) * (2 * Grain) + Odd * Grain + Lane % Grain + (Lane / Grain % 2 ? lanes : 0))...);
+}
+
+/// x and y hold partial sums of `Grain` packets each, in turn; the result holds those of all of them, in
+/// turn.
+template <int Grain, class T, int Lanes>
+SPOROS_HOST_INLINE Packet<T, Lanes> add_in_turn(const Packet<T, Lanes>& x, const Packet<T, Lanes>& y) {
+  using All = std::make_integer_sequence<int, Lanes>;
+  Packet<T, Lanes> out;
+  out.v = blocks_in_turn<Grain, 0>(x.v, y.v, All{}) + blocks_in_turn<Grain, 1>(x.v, y.v, All{});
+  return out;
+}
+
+/// The lower half of the lanes plus the upper half.
+template <class T, int Lanes, int... Lane>
+SPOROS_HOST_INLINE Packet<T, Lanes / 2> add_halves(const Packet<T, Lanes>& x,
+                                                   std::integer_sequence<int, Lane...> /*lanes*/) {
+  Packet<T, Lanes / 2> out;
+  out.v =
+      __builtin_shufflevector(x.v, x.v, Lane...) + __builtin_shufflevector(x.v, x.v, (Lane + Lanes / 2)...);
+  return out;
+}
+template <int N, class T, int Lanes>
+SPOROS_HOST_INLINE Packet<T, N> fold_to(const Packet<T, Lanes>& x) {
+  if constexpr (Lanes == N)
+    return x;
+  else
+    return fold_to<N>(add_halves(x, std::make_integer_sequence<int, Lanes / 2>{}));
+}
+
+/// The same in place: packets[n] of the first N / 2 = packets 2n and 2n + 1.
+template <int Grain, int N, class T, int Lanes>
+SPOROS_HOST_INLINE void add_pairs(Packet<T, Lanes>* packets) {
+  unrolled<N / 2>([&](auto n) SPOROS_INLINE_LAMBDA {
+    packets[n] = add_in_turn<Grain>(packets[2 * n], packets[2 * n + 1]);
+  });
+  if constexpr (N > 2) add_pairs<2 * Grain, N / 2>(packets);
+}
+
+#endif
+
+/// to[n] = the sum of the lanes of packets[n], n < 8; the packets are used up. The lanes of each are added in
+/// the same order, whichever it is. `Lanes` is a power of two.
+template <class T, int Lanes>
+SPOROS_HOST_INLINE void sum_lanes(Packet<T, Lanes> (&packets)[8], T* to) {
+#ifdef SPOROS_VECTOR_EXTENSION
+  constexpr int at_once = Lanes < 8 ? Lanes : 8;
+  unrolled<8 / at_once>([&](auto part) SPOROS_INLINE_LAMBDA {
+    Packet<T, Lanes>* const some = packets + part * at_once;
+    add_pairs<1, at_once>(some);
+    fold_to<at_once>(some[0]).store(to + part * at_once, 0);
+  });
+#else
+  for (int n = 0; n < 8; ++n) {
+    to[n] = packets[n].get(0);
+    for (int lane = 1; lane < Lanes; ++lane) to[n] += packets[n].get(lane);
+  }
+#endif
+}
+
+}  // namespace sporos::detail
