@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "../core/statement.hpp"
+#include "mttkrp/statement.hpp"
 #include "sddmm/statement.hpp"
 #include "spgemm/statement.hpp"
 #include "spmm/statement.hpp"
@@ -35,7 +36,8 @@ using SpecialisedKernels = TypeList<
     cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement,
     cuda::AddStatement,
 #endif
-    SpmvStatement, SpmmStatement, SddmmStatement, SpgemmStatement>;
+    SpmvStatement, SpmmStatement, SddmmStatement, SpgemmStatement, MttkrpStatement<true>,
+    MttkrpStatement<false>>;
 
 namespace detail {
 
