@@ -10,6 +10,11 @@
 ///     K::run(statement)    computes it, and returns true; or returns false, with nothing changed, where it
 ///                          finds at run time that it does not: then the loop nest runs
 ///
+/// and that may have
+///
+///     K::Refill<S>         made of a statement that has run: computes its values anew in the same pattern,
+///                          for plans
+///
 /// To add one, put it into the list below. A statement made by `.generic()` runs through the nest always, and
 /// so does one over a semiring or with a workspace of the user's choice.
 #pragma once
@@ -74,6 +79,24 @@ template <class S, class... Kernels>
 bool try_kernels(const S& statement, TypeList<Kernels...>) {
   return (try_kernel<Kernels>(statement) || ...);
 }
+
+/// The Refill of the specialised kernel that computes statements of type S; none where it has none.
+template <class S, class... Kernels>
+struct RefillOfKernel {
+  static constexpr bool exists = false;
+};
+template <class S, class Kernel, class... Kernels>
+  requires(!takes<Kernel, S>())
+struct RefillOfKernel<S, Kernel, Kernels...> : RefillOfKernel<S, Kernels...> {};
+template <class S, class Kernel, class... Kernels>
+  requires(takes<Kernel, S>() && requires { typename Kernel::template Refill<S>; })
+struct RefillOfKernel<S, Kernel, Kernels...> {
+  static constexpr bool exists = true;
+  using type = typename Kernel::template Refill<S>;
+};
+
+template <class S, class... Kernels>
+RefillOfKernel<S, Kernels...> refill_of_kernel(TypeList<Kernels...>);
 
 }  // namespace detail
 

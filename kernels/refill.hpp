@@ -215,7 +215,10 @@ template <class S>
 auto refill_of() {
   using Tensor = typename S::result_type::tensor_type;
   constexpr ResultKind kind = classify<typename S::result_type>(S::order::names, S::schedule::workspace).kind;
-  if constexpr (kind == ResultKind::located || !HostSpace<typename Tensor::space_type>)
+  using OfKernel = decltype(refill_of_kernel<S>(SpecialisedKernels{}));
+  if constexpr (OfKernel::exists)
+    return std::type_identity<typename OfKernel::type>{};
+  else if constexpr (kind == ResultKind::located || !HostSpace<typename Tensor::space_type>)
     return std::type_identity<RunAgain<S>>{};
   else if constexpr (kind == ResultKind::coordinate_workspace)
     return std::type_identity<RefillListed<S>>{};

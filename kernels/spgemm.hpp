@@ -29,6 +29,10 @@ struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<Position, Coor
   using coordinate_type = Coordinate;
 };
 
+/// The type in which products of B and C are formed and summed, for a result of A.
+template <class A, class B, class C>
+using product_accumulate_t = typename WidestOf<accumulate_t<A>, accumulate_t<B>, accumulate_t<C>>::type;
+
 /// The matrix as the kernels see it.
 template <class Value, class F, class Space>
 auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
@@ -72,8 +76,7 @@ template <SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix T
 void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
   using Value = typename TensorA::value_type;
   using Of = detail::SparseRowsOf<typename TensorA::format_type>;
-  using Acc = typename detail::WidestOf<accumulate_t<Value>, accumulate_t<typename TensorB::value_type>,
-                                        accumulate_t<typename TensorC::value_type>>::type;
+  using Acc = detail::product_accumulate_t<Value, typename TensorB::value_type, typename TensorC::value_type>;
   static_assert(!is_complex_v<Acc> || is_complex_v<Value>,
                 "the product is complex and the result is real: make the result a tensor of Kokkos::complex");
   expect_kokkos();

@@ -124,7 +124,8 @@ enum class Marking {
   crowded,  ///< many of every 64: a byte a column. A store waits for nothing, where setting a bit would wait
             ///< for the last one set in the same word
   even,     ///< some of most 64: a bit a column
-  sparse    ///< most words stay empty: a bit a column, and a byte for each word that is not empty
+  sparse,   ///< most words stay empty: a bit a column, and a byte for each word that is not empty
+  none      ///< not at all: the columns are known
 };
 
 /// The columns of a window that were marked. All arrays are zero in between.
@@ -139,10 +140,10 @@ struct Marks {
   }
 
   template <Marking How>
-  SPOROS_HOST_INLINE void mark(std::uint64_t j) const {
+  SPOROS_HOST_INLINE void mark([[maybe_unused]] std::uint64_t j) const {
     if constexpr (How == Marking::crowded) {
       bytes[j] = 1;
-    } else {
+    } else if constexpr (How != Marking::none) {
       bits[j >> 6] |= std::uint64_t{1} << (j & 63);
       if constexpr (How == Marking::sparse) words[j >> 6] = 1;
     }

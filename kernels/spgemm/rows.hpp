@@ -144,7 +144,8 @@ class RowProduct {
     for (std::int64_t row = begin; row < end;) {
       const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
       if (far_) fetch_ahead(row + 1);
-      const auto [rows, elements] = next(row, block_end, output.columns(), output.values());
+      const auto [rows, elements] = next<false>(row, block_end, static_cast<const Coordinate*>(nullptr),
+                                                output.columns(), output.values());
       for (std::int64_t r = 0; r < rows; ++r) {
         size += elements;
         ends[row + r] = static_cast<Position>(from + size);
@@ -154,6 +155,23 @@ class RowProduct {
     }
     output.flush();
     return size;
+  }
+
+  /// The values of rows begin to end - 1 of a product whose pattern is known.
+  /// @param positions,columns  the pattern
+  /// @param some_columns,some_values  room for the elements of a block of rows, and row_slack
+  template <class Position, class Coordinate, class Value>
+  void refill(std::int64_t begin, std::int64_t end, const Position* positions, const Coordinate* columns,
+              Coordinate* some_columns, Value* some_values, Value* values) {
+    for (std::int64_t row = begin; row < end;) {
+      const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
+      if (far_) fetch_ahead(row + 1);
+      const auto from = static_cast<std::int64_t>(positions[row]);
+      const auto [rows, elements] = next<true>(row, block_end, columns + from, some_columns, some_values,
+                                               static_cast<std::int64_t>(positions[row + 1]) - from);
+      std::copy_n(some_values, rows * elements, values + from);
+      row += rows;
+    }
   }
 
  private:
@@ -174,8 +192,11 @@ class RowProduct {
   }
 
   /// The row and those behind it that go with it.
-  template <class Coordinate, class Value>
-  Done next(std::int64_t row, std::int64_t end, Coordinate* columns, Value* values) {
+  /// @tparam Known   whether the columns of the product are known; `columns` are then written or not
+  /// @param known    the columns of the row, `size` of them
+  template <bool Known, class Coordinate, class Value>
+  Done next(std::int64_t row, std::int64_t end, const Coordinate* known, Coordinate* columns, Value* values,
+            std::int64_t size = 0) {
     const std::int64_t begin = a_.begin(row), count = a_.length(row);
     if (count == 0) return {1, 0};
     const auto* const a_columns = a_.coordinates + begin;
@@ -196,22 +217,28 @@ class RowProduct {
     }
     const int alike = static_cast<int>(std::min<std::int64_t>(similar_a_.same[row] + 1, end - row));
     if (alike == 1 || reach.window > RowSpace<Acc>::widest_group)
-      return {1, by_scatter<1>(row, 1, reach, columns, values)};
+      return {1, by_scatter<Known, 1>(row, 1, reach, known, size, columns, values)};
     if constexpr (RowSpace<Acc>::most_lanes == 8)
       if (alike > 4) {
         const int group = std::min(alike, 8);
-        return {group, by_scatter<8>(row, group, reach, columns, values)};
+        return {group, by_scatter<Known, 8>(row, group, reach, known, size, columns, values)};
       }
     const int group = alike == 5 || alike == 6 ? 3 : std::min(alike, 4);
-    return {group, by_scatter<4>(row, group, reach, columns, values)};
+    return {group, by_scatter<Known, 4>(row, group, reach, known, size, columns, values)};
   }
 
-  template <int N, class Coordinate, class Value>
-  std::int64_t by_scatter(std::int64_t row, int group, const Reach& reach, Coordinate* columns,
-                          Value* values) {
+  template <bool Known, int N, class Coordinate, class Value>
+  std::int64_t by_scatter(std::int64_t row, int group, const Reach& reach, const Coordinate* known,
+                          std::int64_t size, Coordinate* columns, Value* values) {
     auto* const sums = space_.template open<Packet<Acc, N>>(reach.window);
-    return multiply_by_scatter<Acc, N>(a_, row, group, b_, similar_b_, reach, sums, space_.marks, columns,
-                                       values);
+    if constexpr (Known) {
+      refill_by_scatter<Acc, N>(a_, row, group, b_, similar_b_, reach, sums, space_.marks, known, size,
+                                values);
+      return size;
+    } else {
+      return multiply_by_scatter<Acc, N>(a_, row, group, b_, similar_b_, reach, sums, space_.marks, columns,
+                                         values);
+    }
   }
 
   /// One row of B times a number.

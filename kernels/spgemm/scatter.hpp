@@ -179,11 +179,26 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
     case Marking::sparse:
       fill.template operator()<Marking::sparse>();
       break;
+    case Marking::none:
+      break;
   }
   const std::int64_t count = end - columns;
   gather<Acc, N>(columns, count, reach.first, group, sums, values);
   for (int lane = 1; lane < group; ++lane) std::copy(columns, columns + count, columns + lane * count);
   return count;
+}
+
+/// The same, where the columns are known: `count` of them in each row.
+template <class Acc, int N, class A, class B, class Value, class Coordinate>
+void refill_by_scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
+                       const Reach& reach, Packet<Acc, N>* sums, Marks marks, const Coordinate* columns,
+                       std::int64_t count, Value* values) {
+  constexpr Marking none = Marking::none;
+  if (N > 1 || similar_b.frequent)
+    scatter<none, true, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
+  else if constexpr (N == 1)
+    scatter<none, false, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
+  gather<Acc, N>(columns, count, reach.first, group, sums, values);
 }
 
 }  // namespace sporos::detail

@@ -3,13 +3,16 @@
 /// Which statements the product by rows computes.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "../../core/statement.hpp"
 #include "../compute_type.hpp"
 #include "../lower.hpp"
 #include "../spgemm.hpp"
+#include "refill.hpp"
 
 namespace sporos {
 
@@ -66,15 +69,55 @@ struct SpgemmStatement {
 
   template <class S>
   static bool run(const S& statement) {
-    using Of = detail::LeftOfProductByRows<typename S::result_type, typename S::right_type>;
     bounds_of(statement);  // what does not fit is named by its variable
-    const auto& product = statement.right();
-    if constexpr (Of::place == 0)
-      spgemm(statement.result().tensor(), product.left.tensor(), product.right.tensor());
-    else
-      spgemm(statement.result().tensor(), product.right.tensor(), product.left.tensor());
+    spgemm(statement.result().tensor(), left(statement).tensor(), right(statement).tensor());
     return true;
   }
+
+ private:
+  template <class S>
+  static constexpr int left_place =
+      detail::LeftOfProductByRows<typename S::result_type, typename S::right_type>::place;
+  template <class S>
+  static const auto& left(const S& statement) {
+    if constexpr (left_place<S> == 0)
+      return statement.right().left;
+    else
+      return statement.right().right;
+  }
+  template <class S>
+  static const auto& right(const S& statement) {
+    if constexpr (left_place<S> == 0)
+      return statement.right().right;
+    else
+      return statement.right().left;
+  }
+
+ public:
+  /// The values of such a statement anew, whose result has its pattern.
+  template <class S>
+  class Refill {
+   public:
+    explicit Refill(const S& statement) : product_(rows(left(statement)), rows(right(statement))) {}
+    void run(const S& statement) {
+      const auto result = rows(statement.result());
+      product_.run(rows(left(statement)), rows(right(statement)), result.positions, result.coordinates,
+                   statement.result().tensor().values().data());
+    }
+    std::int64_t bytes() const { return product_.bytes(); }
+
+   private:
+    static auto rows(const auto& access) { return detail::sparse_rows(access.tensor()); }
+    using A = decltype(rows(std::declval<typename S::result_type>()));
+    using B = decltype(rows(left(std::declval<S>())));
+    using C = decltype(rows(right(std::declval<S>())));
+    using Acc =
+        detail::product_accumulate_t<typename A::value_type, typename B::value_type, typename C::value_type>;
+
+    detail::ProductRefill<Acc, typename S::result_type::tensor_type::space_type, B, C, typename A::value_type,
+                          typename A::position_type, typename A::coordinate_type>
+        product_;
+  };
 };
 
 }  // namespace sporos

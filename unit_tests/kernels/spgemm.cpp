@@ -168,6 +168,24 @@ TEST_P(RowsOfProducts, AreTheSameInOnePassAndInTwo) {
   EXPECT_TRUE(same_bytes(once, twice));
 }
 
+TEST_P(RowsOfProducts, AreTheSameWhereThePatternIsKnown) {
+  auto rows = [](const auto& matrix) { return sporos::detail::sparse_rows(matrix); };
+  const Pattern left = factors().left(), right = factors().right();
+  const auto B = matrix<double>(left, real_value, 1), C = matrix<double>(right, real_value, 2);
+  const Matrix A({B.extent(0), C.extent(1)}), expected(A.extents());
+  spgemm(A, B, C);
+  using Operand = decltype(rows(B));
+  sporos::detail::ProductRefill<double, OpenMP, Operand, Operand, double, std::int64_t, std::int32_t> refill(
+      rows(B), rows(C));
+  for (const unsigned seed : {3, 4}) {
+    const auto D = matrix<double>(left, real_value, seed), E = matrix<double>(right, real_value, seed + 7);
+    refill.run(rows(D), rows(E), A.level<1>().positions.data(), A.level<1>().coordinates.data(),
+               A.values().data());
+    spgemm(expected, D, E);
+    EXPECT_TRUE(same_bytes(A, expected));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, RowsOfProducts, testing::Range<std::size_t>(0, kinds().size()),
                          [](const auto& of) { return kinds()[of.param].name; });
 
