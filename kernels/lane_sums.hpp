@@ -61,6 +61,15 @@ SPOROS_HOST_INLINE void add_pairs(Packet<T, Lanes>* packets) {
 
 #endif
 
+#ifdef SPOROS_VECTOR_EXTENSION
+/// Lane n is the sum of the lanes of packets[n]; the packets are used up.
+template <class T>
+SPOROS_HOST_INLINE Packet<T, 8> sums_of_lanes(Packet<T, 8> (&packets)[8]) {
+  add_pairs<1, 8>(packets);
+  return packets[0];
+}
+#endif
+
 /// to[n] = the sum of the lanes of packets[n], n < 8; the packets are used up. The lanes of each are added in
 /// the same order, whichever it is. `Lanes` is a power of two.
 template <class T, int Lanes>

@@ -105,9 +105,16 @@ class LaneSums {
                                        T* to) {
     Packet<T, 8> lanes[8];
     unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { lanes[r] = sums[r].lanes_; });
-    T sum[8];
-    sum_lanes(lanes, sum);
-    for (std::int64_t r = 0; r < count; ++r) to[r] = accumulates ? to[r] + sum[r] : sum[r];
+    Packet<T, 8> sum = sums_of_lanes(lanes);
+    if (count == 8 && accumulates) {
+      Packet<T, 8> before;
+      before.load(to, 0);
+      sum.v += before.v;
+    }
+    if (count == 8)
+      sum.store(to, 0);
+    else
+      for (int r = 0; r < static_cast<int>(count); ++r) to[r] = accumulates ? to[r] + sum.get(r) : sum.get(r);
   }
 
  private:

@@ -9,6 +9,13 @@
 #include "../unrolled.hpp"
 #include "lanes.hpp"
 
+/// Asks for the cache line at an address that will be written soon.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define SPOROS_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
+#else
+#define SPOROS_PREFETCH_TO_WRITE(address) static_cast<void>(address)
+#endif
+
 namespace sporos::detail {
 
 /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
@@ -37,6 +44,7 @@ template <class T, class Position, class Coordinate>
   };
   std::int64_t row = begin;
   for (; row + 8 <= end; row += 8) {
+    SPOROS_PREFETCH_TO_WRITE(y + row + 64);
     Sums sums[8];
     unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { add_row(sums[r], row + r); });
     Sums::store(sums, 8, accumulates, y + row);
