@@ -65,33 +65,55 @@ struct SddmmStatement {
 
   template <class S>
   static bool run(const S& statement) {
-    static constexpr Places at = places<S>();
     bounds_of(statement);  // what does not fit is named by its variable
-    const auto& pattern = detail::factor<at.pattern>(statement.right()).tensor();
+    const auto& pattern = pattern_of(statement);
     const auto& result = statement.result().tensor();
-    using Result = std::remove_cvref_t<decltype(result)>;
-    using T = typename Result::value_type;
-    const auto& left = detail::factor<at.rows>(statement.right()).tensor();
-    const auto b = detail::sparse_rows(pattern);
-    const T* const c = left.values().data();
-    const T* const d = detail::factor<at.columns>(statement.right()).tensor().values().data();
-    const std::int64_t inner = left.extent(1);
-    if (inner == 0) return false;  // sums of nothing are not there, and so is no element
+    // Sums of nothing are not there, and so is no element.
+    if (detail::factor<places<S>().rows>(statement.right()).tensor().extent(1) == 0) return false;
 
     // The result's own values where nobody else has them and nothing reads them.
     auto values = result.values();
     if (result.nnz() != pattern.nnz() || values.use_count() != 2 || detail::reads_result(statement))
-      values = pool().array<T>("sporos::Tensor values", pattern.nnz());
-    T* const to = values.data();
-    detail::for_each_row_chunk<typename Result::space_type>(
-        b, inner, [=](std::int64_t begin, std::int64_t end) {
-          detail::scale_dots_of_rows(b, c, d, inner, to, begin, end);
-        });
+      values = pool().array<typename S::result_type::value_type>("sporos::Tensor values", pattern.nnz());
+    compute(statement, values.data());
     result.replace(result.extents(), shared_levels(pattern), values);
     return true;
   }
 
+  /// The values of such a statement anew, whose result has its pattern.
+  template <class S>
+  class Refill {
+   public:
+    explicit Refill(const S&) {}
+    void run(const S& statement) {
+      if (statement.result().tensor().nnz() > 0)
+        compute(statement, statement.result().tensor().values().data());
+    }
+    std::int64_t bytes() const { return 0; }
+  };
+
  private:
+  template <class S>
+  static const auto& pattern_of(const S& statement) {
+    return detail::factor<places<S>().pattern>(statement.right()).tensor();
+  }
+
+  /// @param to  [nnz of B]
+  template <class S>
+  static void compute(const S& statement, typename S::result_type::value_type* to) {
+    using T = typename S::result_type::value_type;
+    static constexpr Places at = places<S>();
+    const auto& left = detail::factor<at.rows>(statement.right()).tensor();
+    const auto b = detail::sparse_rows(pattern_of(statement));
+    const T* const c = left.values().data();
+    const T* const d = detail::factor<at.columns>(statement.right()).tensor().values().data();
+    const std::int64_t inner = left.extent(1);
+    detail::for_each_row_chunk<typename S::result_type::tensor_type::space_type>(
+        b, inner, [=](std::int64_t begin, std::int64_t end) {
+          detail::scale_dots_of_rows(b, c, d, inner, to, begin, end);
+        });
+  }
+
   /// The levels of a pattern for a second tensor: the same arrays where they are counted, else a copy.
   template <class TensorType>
   static auto shared_levels(const TensorType& pattern) {

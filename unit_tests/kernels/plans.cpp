@@ -79,6 +79,21 @@ TYPED_TEST(Plans, RefillWhatIsAppended) {
       x);
 }
 
+TYPED_TEST(Plans, RefillSampledProducts) {
+  using Space = typename TestFixture::Space;
+  const auto sampled = [](const auto& A, const auto& B, const auto& C, const auto& D) {
+    return assign(A(i, j), B(i, j) * C(i, k) * D(j, k));
+  };
+  const auto C = small<Space, DenseMatrix<>>("ik", 1, 11), D = small<Space, DenseMatrix<>>("jk", 1, 12);
+  check<CSR<>, Space>("ij", sampled, this->B, C, D);
+
+  const Tensor<double, DenseMatrix<>, Space> nothing({n, 0});
+  const Tensor<double, CSR<>, Space> A({n, n});
+  auto plan = sporos::plan(sampled(A, this->B, nothing, nothing));
+  plan.run();
+  EXPECT_EQ(A.nnz(), 0);
+}
+
 TYPED_TEST(Plans, RefillBlocksBelowAppendedLevels) {
   using Space = typename TestFixture::Space;
   using Rows = Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>;
