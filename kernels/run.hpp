@@ -26,6 +26,7 @@
 #include "output/located.hpp"
 #include "output/room.hpp"
 #include "output/size_bound.hpp"
+#include "output/turns.hpp"
 #include "partition.hpp"
 #include "readable.hpp"
 
@@ -364,12 +365,33 @@ class Run {
     return found;
   }
 
+  /// Whether threads may put what they append in its place at once: they know how much it can be at most, and
+  /// it has the result's type.
+  template <class Piece>
+  static constexpr bool takes_turns() {
+    return Piece::bounded && how.prefix > 0 && std::is_same_v<typename Piece::value_type, Value>;
+  }
+  /// Into how many chunks the outermost loop is cut then: so that none outgrows a core's cache.
+  template <class Piece>
+  std::int64_t turns() const {
+    std::int64_t count = chunk_count(16);
+    if constexpr (takes_turns<Piece>() && splittable) {
+      const std::int64_t most = SizeBound<Result, Right>::template of<Piece::levels - 1>(
+          statement_.right(), Bounds{0, bounds_.outermost.end});
+      count =
+          std::max(count, std::min(most / Turns<Result, Piece, Space>::most_elements, bounds_.outermost.end));
+    }
+    return count;
+  }
+
   void run_appended() const {
     using PieceValue = std::conditional_t<adds_to_pieces<Result>, Compute, Value>;
     using Piece = AppendedPiece<Result, PieceValue, SizeBound<Result, Right>::known>;
     using Output = AppendedOutput<Traits, Piece, Compute>;
     constexpr bool scatters = how.kind == ResultKind::dense_workspace;
-    const std::vector<std::int64_t> at = appended_cuts();
+    // Where sizes are bounded and there are several threads, they put small chunks in their places at once.
+    const bool in_turns = takes_turns<Piece>() && Space().concurrency() > 1;
+    const std::vector<std::int64_t> at = in_turns ? cuts(turns<Piece>()) : appended_cuts();
     const auto chunks = static_cast<std::int64_t>(at.size()) - 1;
     const Extents<Format::order> extents = statement_.result().tensor().extents();
 
@@ -381,22 +403,30 @@ class Run {
       pieces.emplace_back(extents, ranges.back());
     }
     const PieceRoom<Result, Piece> room(statement_.right(), ranges, extents);
-    for (std::size_t chunk = 0; chunk < pieces.size(); ++chunk) room.lend(pieces[chunk], chunk);
     const Kokkos::Experimental::UniqueToken<Space> tokens;
     std::vector<std::unique_ptr<DenseWorkspace<Compute>>> workspaces(static_cast<std::size_t>(tokens.size()));
 
-    for_each_chunk<Space>(chunks, [&](std::int64_t chunk) {
+    const auto compute = [&](std::int64_t chunk, Piece& piece) {
       const auto token = tokens.acquire();
       auto& workspace = workspaces[static_cast<std::size_t>(token)];
       if (scatters && !workspace)
         workspace = std::make_unique<DenseWorkspace<Compute>>(bounds_.extent[Output::innermost]);
-      Piece& piece = pieces[static_cast<std::size_t>(chunk)];
       run_nest<Traits>(source_, bounds_,
                        {at[static_cast<std::size_t>(chunk)], at[static_cast<std::size_t>(chunk + 1)]},
                        chunk == 0, Output{&piece, workspace.get(), Format::level_extents(extents)});
       piece.finish();
       tokens.release(token);
-    });
+    };
+    if constexpr (takes_turns<Piece>()) {
+      if (in_turns && chunks > 1) {
+        Turns<Result, Piece, Space>(pieces, room)(compute);
+        Join<Result, Piece, Space>(statement_.result(), pieces, room)();
+        return;
+      }
+    }
+    for (std::size_t chunk = 0; chunk < pieces.size(); ++chunk) room.lend(pieces[chunk], chunk);
+    for_each_chunk<Space>(
+        chunks, [&](std::int64_t chunk) { compute(chunk, pieces[static_cast<std::size_t>(chunk)]); });
     Join<Result, Piece, Space>(statement_.result(), pieces, room)();
   }
 

@@ -14,6 +14,8 @@
 
 #include "../../core/extents.hpp"
 #include "../../core/pool.hpp"
+#include "../spgemm/first_touch.hpp"
+#include "../spgemm/stream_copy.hpp"
 #include "piece.hpp"
 #include "size_bound.hpp"
 
@@ -29,11 +31,13 @@ class PieceRoom {
   using format = typename Result::format;
   using Value = typename Piece::value_type;
   static constexpr auto levels = static_cast<std::size_t>(Piece::levels);
-  using Positions = std::array<std::int64_t, levels>;
   /// How many times the values of the largest operand are guessed to be the result's.
   static constexpr std::int64_t guessed_growth = 16;
 
  public:
+  /// How many positions something has at each level.
+  using Positions = std::array<std::int64_t, levels>;
+
   /// @param pieces  the range of the result's outermost level that each piece is of
   template <class Right>
   PieceRoom(const Right& right, const std::vector<Bounds>& pieces, const Extents<format::order>& extents) {
@@ -58,6 +62,24 @@ class PieceRoom {
     }
   }
 
+  /// Room for pieces of the given sizes, of the same result as another's.
+  PieceRoom(const std::vector<Positions>& most, const PieceRoom& other) : block_(other.block_) {
+    begin_.resize(most.size() + 1);
+    for (std::size_t piece = 0; piece < most.size(); ++piece)
+      for (std::size_t k = 0; k < levels; ++k) begin_[piece + 1][k] = begin_[piece][k] + most[piece][k];
+    reserve(Levels{});
+    lends_ = true;
+  }
+
+  /// The most that a piece has, at each level.
+  Positions most() const {
+    Positions out{};
+    for (std::size_t piece = 0; piece + 1 < begin_.size(); ++piece)
+      for (std::size_t k = 0; k < levels; ++k)
+        out[k] = std::max(out[k], begin_[piece + 1][k] - begin_[piece][k]);
+    return out;
+  }
+
   /// Whether pieces are lent anything.
   bool lends() const { return lends_; }
   void lend(Piece& piece, std::size_t number) const {
@@ -75,7 +97,71 @@ class PieceRoom {
   }
   const HostArray<Value>& values() const { return values_; }
 
+  /// Moves what a piece holds from elsewhere to its place, before which `begin` positions stand.
+  void move_here(Piece& piece, const Positions& begin) const { move_here(piece, begin, Levels{}); }
+
+  /// All of it has been written, or may have been.
+  void keep_all() const { keep_all(Levels{}); }
+
+  /// The pages of the values, and of the last level's coordinates, to be touched from the front; and which
+  /// bytes of them belong to a piece.
+  detail::FirstTouch touch_values() const { return pages_of(values_); }
+  detail::FirstTouch touch_coordinates() const { return pages_of(std::get<levels - 1>(coordinates_)); }
+  std::pair<std::int64_t, std::int64_t> value_bytes(const Positions& from, const Positions& end) const {
+    const auto bytes = block_ * static_cast<std::int64_t>(sizeof(Value));
+    return {from[levels - 1] * bytes, end[levels - 1] * bytes};
+  }
+  std::pair<std::int64_t, std::int64_t> coordinate_bytes(const Positions& from, const Positions& end) const {
+    const auto bytes =
+        static_cast<std::int64_t>(sizeof(typename Piece::template coordinate_type<Piece::levels - 1>));
+    return {from[levels - 1] * bytes, end[levels - 1] * bytes};
+  }
+
  private:
+  template <class T>
+  static detail::FirstTouch pages_of(const HostArray<T>& array) {
+    return {reinterpret_cast<std::byte*>(array.data()),
+            static_cast<std::int64_t>(array.extent(0) * sizeof(T))};
+  }
+
+  template <std::size_t... K>
+  void move_here(Piece& piece, const Positions& begin, std::index_sequence<K...>) const {
+    const auto move = [](auto& from, const auto& room, std::int64_t at) {
+      using Array = std::remove_cvref_t<decltype(from)>;
+      auto* const to = room.data() + at;
+      const std::int64_t count = from.size();
+      // What will not stay in the caches goes past them.
+      if (static_cast<std::int64_t>(room.extent(0) * sizeof(*to)) > streamed_bytes)
+        detail::stream_copy(from.data(), count, to);
+      else
+        std::copy_n(from.data(), count, to);
+      from = Array(to, count);
+      from.resize(count);
+    };
+    const auto level = [&]<int L>(std::integral_constant<int, L>) {
+      constexpr auto l = static_cast<std::size_t>(L);
+      if constexpr (!Piece::template full<L>)
+        move(piece.template coordinates<L>(), std::get<l>(coordinates_), begin[l]);
+      // The root has one end in all.
+      if constexpr (Piece::template has_ends<L> && L > 0)
+        move(piece.template ends<L>(), std::get<l>(ends_), begin[l - 1] + 1);
+    };
+    (level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
+    move(piece.values(), values_, begin[levels - 1] * block_);
+  }
+  template <std::size_t... K>
+  void keep_all(std::index_sequence<K...>) const {
+    const auto keep = [](const auto& array) {
+      pool().keep(array, static_cast<std::int64_t>(array.extent(0)));
+    };
+    (keep(std::get<K>(coordinates_)), ...);
+    (keep(std::get<K>(ends_)), ...);
+    keep(values_);
+  }
+
+  /// Larger arrays than this are not in the caches when they are read again.
+  static constexpr std::int64_t streamed_bytes = std::int64_t{8} << 20;
+
   using Levels = std::make_index_sequence<levels>;
   template <std::size_t... K>
   static auto coordinate_arrays(std::index_sequence<K...>)
