@@ -51,6 +51,21 @@ void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Paramete
   expect_success(cudaGetLastError(), name);
 }
 
+/// Has a multiprocessor that runs `kernel` keep `kilobytes` of its memory, or the next size that it can, as
+/// shared memory, and the rest as its cache.
+template <class... Parameters>
+void divide_memory(void (*kernel)(Parameters...), int kilobytes) {
+  int device = 0;
+  int most = 0;
+  expect_success(cudaGetDevice(&device), "the device");
+  expect_success(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+                 "the memory of a multiprocessor");
+  const int percent = static_cast<int>(ceil_div(std::int64_t{kilobytes} * 1024 * 100, most));
+  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                      percent < 100 ? percent : 100),
+                 "the shared memory of a kernel");
+}
+
 /// Sets `count` elements to zero bytes, in the order of the stream.
 template <class T>
 void zero(const Kokkos::Cuda& space, T* at, std::int64_t count) {

@@ -6,7 +6,21 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 namespace sporos::cuda::ptx {
+
+/// 16 and 8 bytes that nothing writes meanwhile, past the cache of this multiprocessor. sm_70.
+__device__ __forceinline__ void load_past_l1(const void* at, std::uint32_t (&words)[4]) {
+  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+      : "l"(__cvta_generic_to_global(at)));
+}
+__device__ __forceinline__ void load_past_l1(const void* at, std::uint32_t (&words)[2]) {
+  asm("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];"
+      : "=r"(words[0]), "=r"(words[1])
+      : "l"(__cvta_generic_to_global(at)));
+}
 
 /// *at += x, without reading back. sm_60.
 __device__ __forceinline__ void red_add(float* at, float x) {

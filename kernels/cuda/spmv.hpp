@@ -12,6 +12,10 @@
 ///     |r0··r1···r2·r3··|····r4·r5·······|················|·······r6··r7·|
 ///      rows 0 1 2 3     rows 4 5         part of row 5    part of row 5, rows 6 7
 ///
+/// A is read past the first cache of a multiprocessor, by whole lines of the caches, so that this cache is
+/// x's, and shared memory takes no more than it needs for the same reason: products first, the rows' offsets
+/// behind them.
+///
 /// The line is that of Merrill and Garland, *Merge-based Parallel Sparse Matrix-Vector Multiplication* (SC
 /// 2016), section 4.
 #pragma once
@@ -25,20 +29,42 @@
 
 namespace sporos::cuda {
 
-/// Shape of the SpMV kernel: `Count` nonzeros are loaded at once.
-template <int Count>
-struct SpmvConfig {
-  static constexpr int threads = 256;
-  static constexpr int blocks = 6;               ///< that a multiprocessor holds at once
-  static constexpr int places = 8;               ///< of the line, a thread
-  static constexpr int tile = threads * places;  ///< of the line, a block
-  static constexpr int heavy_rounds = 32;  ///< a row longer than so many rounds of its lanes is the block's
-  static constexpr std::int64_t planned_tiles =
-      2000;  ///< from so many on, tiles are laid out by a kernel before
-  static_assert(threads % warp_size == 0, "a block is made of whole warps");
+/// How the line is cut for blocks of `Threads` threads.
+template <int Threads>
+struct SpmvTiling {
+  static constexpr int threads = Threads;
+  static constexpr int places = 8;                   ///< of the line, a thread
+  static constexpr int capacity = threads * places;  ///< nonzeros that a block loads at once
+  static constexpr int aligned = 32;                 ///< it starts to load at a multiple of so many nonzeros
+  static constexpr int tile = capacity - 2 * aligned;  ///< of the line, a block
+};
+
+/// Shape of the SpMV kernel: `Threads` threads a block, `Count` nonzeros of A a load, products of `Bytes`
+/// bytes.
+template <int Threads, int Count, int Bytes>
+struct SpmvConfig : SpmvTiling<Threads> {
+  using Tiling = SpmvTiling<Threads>;
+  /// Threads that the registers of a multiprocessor are divided among. With fewer registers loads wait for
+  /// one another; with more of them there are too few threads.
+  static constexpr int resident = Bytes <= 4 ? 1536 : 1280;
+  static constexpr int blocks = resident / Threads;
   static constexpr int pack = Count;
-  static_assert(tile < 32768, "offsets inside a tile are kept in 16 bits");
-  static_assert(places % pack == 0, "a thread loads whole packs");
+  static constexpr int heavy_rounds = 32;  ///< a row longer than so many rounds of its lanes is the block's
+  static_assert(Threads % warp_size == 0, "a block is made of whole warps");
+  static_assert(Tiling::capacity < 65536, "offsets inside a tile are kept in 16 bits");
+  static_assert(Tiling::aligned % pack == 0 && pack <= 8 && Tiling::places % pack == 0,
+                "a thread loads whole packs");
+};
+
+/// What the shape of a product is chosen by.
+struct SpmvChoice {
+  static constexpr int large = 256;  ///< threads a block
+  static constexpr int small = 128;  ///< the same where the large blocks would not fill the GPU
+  static constexpr std::int64_t small_places = 1'500'000;    ///< of the line, that do not
+  static constexpr std::int64_t planned_places = 4'000'000;  ///< from so many on, a kernel finds tiles first
+  /// Kilobytes of a multiprocessor's memory for products; the rest keeps x. Wide values need both more.
+  template <class Compute>
+  static constexpr int shared_kilobytes = sizeof(Compute) <= 4 ? 32 : 64;
 };
 
 /// Where a tile starts: its first row, and that row's first nonzero.
@@ -105,18 +131,23 @@ class SpmvTile {
   using A = std::remove_const_t<std::remove_pointer_t<decltype(Arguments::values)>>;
   using Result = std::remove_pointer_t<decltype(Arguments::y)>;
 
+  using Offset = std::uint16_t;
+  /// Bytes of a product in shared memory, as counted, and of all products with the rows' offsets behind them.
+  static constexpr int unit = static_cast<int>(std::max(sizeof(Compute), sizeof(Offset)));
+  static constexpr int room = unit * Config::capacity;
+
   struct Shared {
-    Compute products[Config::tile + Config::pack];  // [tile + pack]
-    std::uint16_t offsets[Config::tile + 1];        // [rows of the tile + 1]
-    std::uint16_t heavy[Config::tile / Config::heavy_rounds + 1];
+    alignas(16) unsigned char products[room];
+    Offset heavy[Config::capacity / Config::heavy_rounds + 1];
     int heavy_count;
     Compute warp_sums[Config::threads / warp_size];
     SpmvTileStart starts[2];
     bool last;
   };
 
-  __device__ SpmvTile(const Arguments& in, Shared& shared, Compute* parts, int* arrivals)
-      : in_(in), shared_(shared), parts_(parts), arrivals_(arrivals) {}
+  __device__ SpmvTile(const Arguments& in, std::int64_t nonzeros, Shared& shared, Compute* parts,
+                      int* arrivals)
+      : in_(in), nonzeros_(nonzeros), shared_(shared), parts_(parts), arrivals_(arrivals) {}
 
   /// `starts` are those of all tiles; null where each block finds its own.
   __device__ void operator()(std::int64_t tile, const SpmvTileStart* starts) {
@@ -139,8 +170,13 @@ class SpmvTile {
     // The row from an earlier tile that may reach into this one; looked at in the end, asked for now.
     const std::int64_t inherited =
         start.row > 0 ? static_cast<std::int64_t>(in_.positions[start.row - 1]) : start.position;
-    // The last row that starts here: long, or so much of it behind the tile that the block sums it together.
-    const bool crosses = end.position - start.position > Config::tile;
+    // The last row that starts here: long, or so much of it behind the tile that there is no room for it, and
+    // the block sums it together.
+    const std::int64_t size = end.position - start.position;
+    const bool crosses =
+        size > Config::tile || (Config::aligned + Config::pack + size) * unit +
+                                       (end.row - start.row + 1) * static_cast<int>(sizeof(Offset)) >
+                                   room;
     const std::int64_t rows = end.row - start.row - (crosses ? 1 : 0);
     if (rows > 0)
       short_rows(
@@ -204,76 +240,85 @@ class SpmvTile {
     return 2 * tile + (tile == first_tile ? 1 : 0);
   }
 
-  /// `count` rows from `first` on with their `size` nonzeros, no more than a tile: products into shared
-  /// memory, all loads before the first use, then summed by groups of lanes.
+  /// `count` rows from `first` on with their `size` nonzeros, which find room: products into shared memory,
+  /// all loads before the first use, then summed by groups of lanes.
   __device__ void short_rows(std::int64_t first, int count, std::int64_t start, int size) {
     const int thread = static_cast<int>(threadIdx.x);
     constexpr int pack = Config::pack;
     constexpr int packs = Config::places / pack;
     using Columns = Pack<Coordinate, pack>;
     using Values = Pack<A, pack>;
-    // From the pack that the first nonzero lies in: what comes before it there is computed, and not used.
-    const int before = static_cast<int>(start % pack);
-    const auto* const columns = reinterpret_cast<const Columns*>(in_.coordinates + (start - before));
-    const auto* const values = reinterpret_cast<const Values*>(in_.values + (start - before));
-    const int full = (before + size) / pack;  // packs that are used to the end
+    // From a line of the caches on; what comes before the first nonzero, and behind the last, is not used.
+    const int before = static_cast<int>(start % Config::aligned);
+    const std::int64_t base = start - before;
+    const int total = before + size;
+    const auto* const columns = reinterpret_cast<const Columns*>(in_.coordinates + base);
+    const auto* const values = reinterpret_cast<const Values*>(in_.values + base);
+    const int begin = before / pack;
+    const int end = static_cast<int>(::min(static_cast<std::int64_t>((total + pack - 1) / pack),
+                                           (nonzeros_ - base) / pack));  // behind the packs that are there
+    auto* const products = reinterpret_cast<Compute*>(shared_.products);
+    constexpr int whole = pack > 1 ? pack : 2;  // so that offsets are aligned where products have one byte
+    auto* const offsets = reinterpret_cast<Offset*>(products + (total + whole - 1) / whole * whole);
     std::int64_t offset = 0;
-    if (thread <= count) offset = static_cast<std::int64_t>(in_.positions[first + thread]) - start;
+    if (thread <= count) offset = static_cast<std::int64_t>(in_.positions[first + thread]) - base;
     Columns column[packs];  // [packs, pack]
     Values value[packs];    // [packs, pack]
+    if (begin < end) {
 #pragma unroll
-    for (int k = 0; k < packs; ++k) {
-      const int at = k * Config::threads + thread;
-      if (at < full) {
-        column[k] = columns[at];
-        value[k] = values[at];
+      for (int k = 0; k < packs; ++k) {
+        // Threads with no pack of their own load one that others have: no branch keeps loads from each other.
+        const int at = ::max(::min(k * Config::threads + thread, end - 1), begin);
+        column[k] = load_once(columns + at);
+        value[k] = load_once(values + at);
       }
     }
     for (int row = thread; row <= count; row += Config::threads) {
-      if (row != thread) offset = static_cast<std::int64_t>(in_.positions[first + row]) - start;
-      shared_.offsets[row] = static_cast<std::uint16_t>(offset + before);
+      if (row != thread) offset = static_cast<std::int64_t>(in_.positions[first + row]) - base;
+      offsets[row] = static_cast<Offset>(offset);
     }
     const auto* const x = in_.x;
+    if (begin < end) {
+      Pack<Compute, pack> term[packs];  // [packs, pack]
 #pragma unroll
-    for (int k = 0; k < packs; ++k) {
-      const int at = k * Config::threads + thread;
-      if (at < full) {
-        Pack<Compute, pack> term;  // [pack]
+      for (int k = 0; k < packs; ++k)
 #pragma unroll
         for (int p = 0; p < pack; ++p)
-          term.at[p] = times(static_cast<Compute>(value[k].at[p]), static_cast<Compute>(x[column[k].at[p]]));
-        reinterpret_cast<Pack<Compute, pack>*>(shared_.products)[at] = term;
+          term[k].at[p] =
+              times(static_cast<Compute>(value[k].at[p]), static_cast<Compute>(x[column[k].at[p]]));
+#pragma unroll
+      for (int k = 0; k < packs; ++k) {
+        const int at = k * Config::threads + thread;
+        if (at >= begin && at < end) reinterpret_cast<Pack<Compute, pack>*>(products)[at] = term[k];
       }
     }
-    // The rest: less than two packs.
-    for (int q = full * pack + thread; q < before + size; q += Config::threads)
-      shared_.products[q] = product(start - before + q);
+    // Behind the last whole pack of the matrix.
+    for (int q = end * pack + thread; q < total; q += Config::threads) products[q] = product(base + q);
     __syncthreads();
     int lanes = 1;
-    const int mean = size / count;
-    while (lanes < warp_size && lanes * 8 <= mean) lanes *= 2;
-    sum_rows(first, count, lanes, [&](int q) { return shared_.products[q]; });
+    while (lanes < warp_size && lanes * 2 * count <= Config::threads) lanes *= 2;
+    sum_rows(first, count, lanes, offsets, products);
   }
 
-  template <class Term>
-  __device__ __forceinline__ void sum_rows(std::int64_t first, int count, int lanes, const Term& term) {
+  __device__ __forceinline__ void sum_rows(std::int64_t first, int count, int lanes, const Offset* offsets,
+                                           const Compute* products) {
     const int group = static_cast<int>(threadIdx.x) / lanes;
     const int lane = static_cast<int>(threadIdx.x) % lanes;
     const int groups = Config::threads / lanes;
     for (int base = 0; base < count; base += groups) {
       const int row = base + group;
-      const int begin = row < count ? shared_.offsets[row] : 0;
-      const int end = row < count ? shared_.offsets[row + 1] : 0;
+      const int begin = row < count ? offsets[row] : 0;
+      const int end = row < count ? offsets[row + 1] : 0;
       const bool heavy = end - begin > Config::heavy_rounds * lanes;
       Compute sum{};
       if (!heavy) {
 #pragma unroll 4
-        for (int q = begin + lane; q < end; q += lanes) sum = plus(sum, term(q));
+        for (int q = begin + lane; q < end; q += lanes) sum = plus(sum, products[q]);
       }
       sum = group_sum(sum, lanes);
       if (lane == 0 && row < count) {
         if (heavy)
-          shared_.heavy[::atomicAdd(&shared_.heavy_count, 1)] = static_cast<std::uint16_t>(row);
+          shared_.heavy[::atomicAdd(&shared_.heavy_count, 1)] = static_cast<Offset>(row);
         else
           store(first + row, sum);
       }
@@ -282,9 +327,8 @@ class SpmvTile {
     for (int at = 0; at < shared_.heavy_count; ++at) {
       const int row = shared_.heavy[at];
       Compute sum{};
-      for (int q = shared_.offsets[row] + static_cast<int>(threadIdx.x); q < shared_.offsets[row + 1];
-           q += Config::threads)
-        sum = plus(sum, term(q));
+      for (int q = offsets[row] + static_cast<int>(threadIdx.x); q < offsets[row + 1]; q += Config::threads)
+        sum = plus(sum, products[q]);
       sum = block_sum<Config::threads>(sum, shared_.warp_sums);
       if (threadIdx.x == 0) store(first + row, sum);
     }
@@ -295,6 +339,7 @@ class SpmvTile {
   }
 
   const Arguments& in_;
+  std::int64_t nonzeros_;
   Shared& shared_;
   Compute* parts_;
   int* arrivals_;
@@ -303,11 +348,12 @@ class SpmvTile {
 template <class Config, class Compute, class Arguments>
 __global__ __launch_bounds__(Config::threads,
                              Config::blocks) void spmv_kernel(const __grid_constant__ Arguments in,
+                                                              std::int64_t nonzeros,
                                                               const SpmvTileStart* starts, Compute* parts,
                                                               int* arrivals) {
   using Tile = SpmvTile<Config, Compute, Arguments>;
   __shared__ alignas(64) char memory[sizeof(typename Tile::Shared)];
-  Tile(in, *reinterpret_cast<typename Tile::Shared*>(memory), parts, arrivals)(blockIdx.x, starts);
+  Tile(in, nonzeros, *reinterpret_cast<typename Tile::Shared*>(memory), parts, arrivals)(blockIdx.x, starts);
 }
 
 template <class Config, class Arguments>
@@ -321,11 +367,23 @@ __global__ __launch_bounds__(Config::threads) void find_tiles_kernel(const __gri
   if (lane_id() == 0) starts[tile] = found;
 }
 
+/// Calls run.operator()<Threads>() with the threads a block of a product of so many places.
+template <class Run>
+void choose_spmv(std::int64_t places, const Run& run) {
+  if (places < SpmvChoice::small_places)
+    run.template operator()<SpmvChoice::small>();
+  else
+    run.template operator()<SpmvChoice::large>();
+}
+
 }  // namespace detail
 
 /// The number of tiles of a product.
 inline std::int64_t spmv_tiles(std::int64_t rows, std::int64_t nonzeros) {
-  return ceil_div(rows + nonzeros, SpmvConfig<1>::tile);
+  std::int64_t tiles = 0;
+  detail::choose_spmv(rows + nonzeros,
+                      [&]<int Threads>() { tiles = ceil_div(rows + nonzeros, SpmvTiling<Threads>::tile); });
+  return tiles;
 }
 
 /// Where each tile of a matrix starts: `starts` [tiles + 1], for products with that pattern, as often as
@@ -333,11 +391,13 @@ inline std::int64_t spmv_tiles(std::int64_t rows, std::int64_t nonzeros) {
 template <class A, class X, class Y, class Position, class Coordinate>
 void plan_spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coordinate>& arguments,
                std::int64_t nonzeros, SpmvTileStart* starts) {
-  using Config = SpmvConfig<1>;
   const std::int64_t tiles = spmv_tiles(arguments.rows, nonzeros);
-  launch(space, "sporos::spmv plan",
-         &detail::find_tiles_kernel<Config, SpmvArguments<A, X, Y, Position, Coordinate>>,
-         ceil_div((tiles + 1) * warp_size, Config::threads), Config::threads, 0, arguments, tiles, starts);
+  detail::choose_spmv(arguments.rows + nonzeros, [&]<int Threads>() {
+    using Config = SpmvTiling<Threads>;
+    launch(space, "sporos::spmv plan",
+           &detail::find_tiles_kernel<Config, SpmvArguments<A, X, Y, Position, Coordinate>>,
+           ceil_div((tiles + 1) * warp_size, Config::threads), Config::threads, 0, arguments, tiles, starts);
+  });
 }
 
 /// y(i) = sum over j of A(i, j) x(j), with A in CSR, in the order of the stream of `space`.
@@ -345,7 +405,7 @@ void plan_spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position,
 /// @tparam Compute    the type that products and sums are formed in
 /// @param nonzeros    the number of A's stored values
 /// @param starts      of the tiles, from plan_spmv; null where the product is to find them
-/// Cost: one kernel of (rows + nonzeros) / 2048 blocks; every array of A is read once.
+/// Cost: one kernel of (rows + nonzeros) / 1984 blocks; every array of A is read once.
 template <class Compute, class A, class X, class Y, class Position, class Coordinate>
 void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coordinate>& arguments,
           std::int64_t nonzeros, SpmvWorkspace& workspace, const SpmvTileStart* starts = nullptr) {
@@ -354,25 +414,30 @@ void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coor
       reinterpret_cast<int*>(workspace.arrivals.reserve(tiles * static_cast<std::int64_t>(sizeof(int))));
   auto* const parts = reinterpret_cast<Compute*>(
       workspace.parts.reserve(2 * tiles * static_cast<std::int64_t>(sizeof(Compute))));
-  if (!starts && tiles >= SpmvConfig<1>::planned_tiles) {
+  if (!starts && arguments.rows + nonzeros >= SpmvChoice::planned_places) {
     auto* const found = reinterpret_cast<SpmvTileStart*>(
         workspace.starts.reserve((tiles + 1) * static_cast<std::int64_t>(sizeof(SpmvTileStart))));
     plan_spmv(space, arguments, nonzeros, found);
     starts = found;
   }
-  const auto start = [&]<int Count>() {
-    using Config = SpmvConfig<Count>;
-    launch(space, "sporos::spmv",
-           &detail::spmv_kernel<Config, Compute, SpmvArguments<A, X, Y, Position, Coordinate>>, tiles,
-           Config::threads, 0, arguments, starts, parts, arrivals);
+  const auto start = [&]<int Threads, int Count>() {
+    using Config = SpmvConfig<Threads, Count, sizeof(Compute)>;
+    const auto kernel = &detail::spmv_kernel<Config, Compute, SpmvArguments<A, X, Y, Position, Coordinate>>;
+    static const bool divided = (divide_memory(kernel, SpmvChoice::shared_kilobytes<Compute>), true);
+    (void)divided;
+    launch(space, "sporos::spmv", kernel, tiles, Config::threads, 0, arguments, nonzeros, starts, parts,
+           arrivals);
   };
   // As many nonzeros a load as make 16 bytes of the wider array, where both arrays are aligned for that.
   constexpr int wide = std::min(widest_pack<A>, widest_pack<Coordinate>);
-  if (is_aligned<Pack<A, wide>>(arguments.values) &&
-      is_aligned<Pack<Coordinate, wide>>(arguments.coordinates))
-    start.template operator()<wide>();
-  else
-    start.template operator()<1>();
+  const bool packed = is_aligned<Pack<A, wide>>(arguments.values) &&
+                      is_aligned<Pack<Coordinate, wide>>(arguments.coordinates);
+  detail::choose_spmv(arguments.rows + nonzeros, [&]<int Threads>() {
+    if (packed)
+      start.template operator()<Threads, wide>();
+    else
+      start.template operator()<Threads, 1>();
+  });
 }
 
 }  // namespace sporos::cuda

@@ -110,6 +110,21 @@ bool is_aligned(const void* at) {
   return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
 }
 
+/// A pack that is read once and that nothing writes meanwhile: past the cache of this multiprocessor, which
+/// keeps what is read again. By way of it where no instruction has the pack's size.
+template <class T, int Count>
+__device__ __forceinline__ Pack<T, Count> load_once(const Pack<T, Count>* at) {
+  if constexpr (sizeof(*at) == 16 || sizeof(*at) == 8) {
+    std::uint32_t words[sizeof(*at) / 4];
+    ptx::load_past_l1(at, words);
+    Pack<T, Count> pack;
+    memcpy(&pack, words, sizeof pack);
+    return pack;
+  } else {
+    return *at;
+  }
+}
+
 /// at[0 … Count-1] += x, where others add too.
 template <class T, int Count>
 __device__ __forceinline__ void atomic_add(T* at, const Pack<T, Count>& x) {

@@ -79,6 +79,24 @@ TYPED_TEST(CudaSpmv, EqualsTheHostsWhereTilesAreLaidOutBefore) {
   expect_product_equals_host<V, typename TypeParam::format>(
       entries_with_a_long_row<V>({4000003, 50021}, 400000, 1502, 30000, 10));
 }
+/// A row that starts in the last place of a tile and ends in the next but one, by so much.
+template <class Value>
+Entries<Value, 2> entries_with_a_row_over_a_tile(std::int64_t tile, std::int64_t excess) {
+  const std::int64_t lengths[] = {2 * tile - 2, tile + excess, 5};
+  Entries<Value, 2> out({3, 100003}, lengths[0] + lengths[1] + lengths[2]);
+  std::int64_t at = 0;
+  for (std::int64_t row = 0; row < 3; ++row)
+    for (std::int64_t column = 0; column < lengths[row]; ++column, ++at)
+      out.set(at, {row, 11 * column}, static_cast<Value>(1 + at % 3));
+  return out;
+}
+TYPED_TEST(CudaSpmv, EqualsTheHostsWhereARowIsLittleLongerThanATile) {
+  using V = typename TypeParam::value;
+  constexpr std::int64_t tile = cuda::SpmvTiling<cuda::SpmvChoice::small>::tile;
+  for (const std::int64_t excess : {-1, 0, 1, 2, 3, 12, 27, 28, 29, 40, 64})
+    expect_product_equals_host<V, typename TypeParam::format>(
+        entries_with_a_row_over_a_tile<V>(tile, excess));
+}
 TYPED_TEST(CudaSpmv, EqualsTheHostsWhereMostRowsAreEmpty) {
   using V = typename TypeParam::value;
   expect_product_equals_host<V, typename TypeParam::format>(random_entries<V, 2>({200003, 1009}, 500, 8));
