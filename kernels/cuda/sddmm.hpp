@@ -31,6 +31,9 @@ struct SddmmConfig {
   static constexpr int together =
       pieces >= 4 ? 1 : 4 / pieces;     ///< rows of D loaded before the first is used
   static constexpr int nonzeros = 256;  ///< a warp
+  /// Registers of a thread for rows and sums, and how many blocks a multiprocessor can hold so.
+  static constexpr int words = ((1 + together) * pieces * pack + lanes) * static_cast<int>(sizeof(T)) / 4;
+  static constexpr int blocks = !exact ? 1 : words <= 28 ? 5 : words <= 40 ? 3 : words <= 80 ? 2 : 1;
   static_assert((lanes & (lanes - 1)) == 0 && lanes <= warp_size, "a warp divides into groups of 2^n lanes");
   static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
   static_assert(lanes % together == 0, "a group's rows of D are loaded in equal batches");
@@ -96,8 +99,9 @@ struct SddmmRow {
 };
 
 template <class Config, class Compute, class Value, class T, class Position, class Coordinate>
-__global__ __launch_bounds__(Config::threads) void sddmm_kernel(
+__global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
     const __grid_constant__ SddmmArguments<Value, T, Position, Coordinate> in) {
+  const std::int64_t inner = Config::exact ? Config::inner : in.inner;
   constexpr int lanes = Config::lanes;
   const std::int64_t warp =
       (static_cast<std::int64_t>(blockIdx.x) * Config::threads + threadIdx.x) / warp_size;
@@ -116,8 +120,8 @@ __global__ __launch_bounds__(Config::threads) void sddmm_kernel(
     Compute sums[lanes];                                                // [lanes nonzeros]
 #pragma unroll
     for (int at = 0; at < lanes; ++at) sums[at] = Compute{};
-    for (std::int64_t from = 0; from < in.inner; from += Config::inner) {
-      const std::int64_t left = in.inner - from;
+    for (std::int64_t from = 0; from < inner; from += Config::inner) {
+      const std::int64_t left = inner - from;
       SddmmRow<Config, T> c;
       std::uint32_t held = 0xffffffffu;
 #pragma unroll
@@ -125,11 +129,11 @@ __global__ __launch_bounds__(Config::threads) void sddmm_kernel(
         SddmmRow<Config, T> d[Config::together];
 #pragma unroll
         for (int k = 0; k < Config::together; ++k)
-          d[k].load(in.d + shuffle(column, group + at + k) * in.inner + from, first, left);
+          d[k].load(in.d + shuffle(column, group + at + k) * inner + from, first, left);
 #pragma unroll
         for (int k = 0; k < Config::together; ++k) {
           const std::uint32_t wanted = shuffle(row, group + at + k);
-          if (wanted != held) c.load(in.c + wanted * in.inner + from, first, left);
+          if (wanted != held) c.load(in.c + wanted * inner + from, first, left);
           held = wanted;
           sums[at + k] = plus(sums[at + k], c.template dot<Compute>(d[k]));
         }
@@ -191,6 +195,8 @@ void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, C
   if (arguments.inner % wide != 0 || !is_aligned<Pack<T, wide>>(arguments.c) ||
       !is_aligned<Pack<T, wide>>(arguments.d))
     run.template operator()<8, 1, 4, false>();
+  else if (arguments.inner <= 8 * wide && sizeof(T) <= 4)
+    start.template operator()<8, 1>();
   else if (arguments.inner <= 8 * wide)
     start.template operator()<4, 2>();
   else if (arguments.inner <= 16 * wide)
