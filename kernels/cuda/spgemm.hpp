@@ -25,15 +25,15 @@ namespace sporos::cuda {
 
 /// The kernels' shapes, small rows first.
 struct SpgemmConfig {
-  using Count =
-      std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>, RowConfig<32, 8, 512>,
-                 RowConfig<128, 1, 2048>, RowConfig<256, 1, 4096>, RowConfig<512, 1, 16384>>;
-  using Fill =
-      std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>, RowConfig<32, 8, 256>,
-                 RowConfig<128, 1, 1024>, RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
+  using Count = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
+                           RowConfig<32, 8, 512>, RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>,
+                           RowConfig<256, 1, 4096>, RowConfig<512, 1, 16384>>;
+  using Fill = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
+                          RowConfig<32, 8, 256>, RowConfig<32, 4, 512>, RowConfig<128, 1, 1024>,
+                          RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
   static constexpr int count_threads = 256;   ///< of the kernel that counts products
   static constexpr int count_nonzeros = 128;  ///< of A, a warp of it
-  static constexpr int bins = 8;              ///< the last for heavy rows
+  static constexpr int bins = 9;              ///< the last for heavy rows
   static_assert(std::tuple_size_v<Count> == bins - 1 && std::tuple_size_v<Fill> == bins - 1,
                 "each bin but the last has a kernel in either pass");
 
@@ -129,6 +129,7 @@ class Spgemm {
       head_ = layout.take<Head>(1);
       products_ = layout.take<std::int64_t>(a_.rows);
       sizes_ = layout.take<std::int32_t>(a_.rows);
+      counted_ = layout.bytes();
       members_ = layout.take<std::int32_t>(a_.rows);
       return layout.bytes();
     };
@@ -138,9 +139,7 @@ class Spgemm {
   /// positions [rows of A + 1] of C; returns the number of C's nonzeros.
   /// @throws RangeError where C's positions cannot hold it
   std::int64_t count(Position* positions) {
-    zero(space_, head_, 1);
-    zero(space_, sizes_, a_.rows);
-    zero(space_, products_, a_.rows);
+    zero(space_, reinterpret_cast<char*>(head_), counted_);
     launch(space_, "sporos::spgemm products", &detail::count_products_kernel<MatrixA, MatrixB>,
            ceil_div(ceil_div(a_.nonzeros, Config::count_nonzeros) * warp_size, Config::count_threads),
            Config::count_threads, 0, a_, b_, products_, &head_->products);
@@ -203,6 +202,7 @@ class Spgemm {
   MatrixA a_;
   MatrixB b_;
   SpgemmWorkspace& workspace_;
+  std::int64_t counted_ = 0;          // bytes from the head to the end of the sizes: counts, zero at first
   Head* head_ = nullptr;              // on the device
   std::int64_t* products_ = nullptr;  // [rows]
   std::int32_t* sizes_ = nullptr;     // [rows]

@@ -51,7 +51,7 @@ namespace detail {
 template <bool Values, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in,
                                                        std::int64_t row, const Visit& visit) {
-  for_each_product<HeavyConfig::threads, Values>(
+  for_each_product<HeavyConfig::threads, Values ? ProductsOf::values : ProductsOf::columns>(
       in.a, in.b, row, in.products[row],
       static_cast<int>(blockIdx.y) * HeavyConfig::threads + static_cast<int>(threadIdx.x),
       static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
