@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statements.hpp
 /// Which statements the kernels of this folder compute.
+///
+/// SpMV, SDDMM and MTTKRP leave their work to the GPU and return: what follows on the default stream of
+/// Kokkos runs behind it, and copies to the host wait for it, as do Kokkos::fence() and the end of an array's
+/// life.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +72,6 @@ struct SpmvStatement {
                                 SpmvArguments{a.rows, a.positions, a.coordinates, a.values, x.values().data(),
                                               y.values().data(), statement.accumulates()},
                                 a.nonzeros, shared_workspace<SpmvWorkspace>());
-    space.fence("sporos::spmv");
     return true;
   }
 };
@@ -173,7 +176,6 @@ struct SddmmStatement {
                        turn_c ? static_cast<const T*>(turned_c) : c.tensor().values().data(),
                        turn_d ? static_cast<const T*>(turned_d) : d.tensor().values().data(), values.data()});
     result.replace(result.extents(), shared_levels(pattern), values);
-    space.fence("sporos::sddmm");
     return true;
   }
 
@@ -252,7 +254,6 @@ struct MttkrpStatement {
     const Kokkos::Cuda space;
     if (!statement.accumulates()) zero(space, arguments.result, result.nnz());
     mttkrp<at.result_level>(space, arguments);
-    space.fence("sporos::mttkrp");
     return true;
   }
 
