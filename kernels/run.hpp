@@ -371,15 +371,17 @@ class Run {
   static constexpr bool takes_turns() {
     return Piece::bounded && how.prefix > 0 && std::is_same_v<typename Piece::value_type, Value>;
   }
-  /// Into how many chunks the outermost loop is cut then: so that none outgrows a core's cache.
+  /// Into how many chunks the outermost loop is cut then: few enough that each is worth its beginning, so
+  /// many that none outgrows a core's cache and what is appended meanwhile takes little memory.
   template <class Piece>
   std::int64_t turns() const {
-    std::int64_t count = chunk_count(16);
+    std::int64_t count = chunk_count(8);
     if constexpr (takes_turns<Piece>() && splittable) {
+      using InTurns = Turns<Result, Piece, Space>;
       const std::int64_t most = SizeBound<Result, Right>::template of<Piece::levels - 1>(
           statement_.right(), Bounds{0, bounds_.outermost.end});
-      count =
-          std::max(count, std::min(most / Turns<Result, Piece, Space>::most_elements, bounds_.outermost.end));
+      const std::int64_t worth = std::min(most / InTurns::least_elements, chunk_count(32));
+      count = std::max({count, worth, std::min(most / InTurns::most_elements, bounds_.outermost.end)});
     }
     return count;
   }

@@ -33,10 +33,12 @@ template <class Result, class Piece, class Space>
 class Turns {
   using Room = PieceRoom<Result, Piece>;
   using Positions = typename Room::Positions;
-  static constexpr int buffers_of_thread = 3;
+  static constexpr int buffers_of_thread = 2;
 
  public:
-  /// Elements of a chunk, at most about: what stays in a core's own cache while it is made and copied.
+  /// Elements of a chunk, about: what is worth taking, and what stays in a core's own cache while it is made
+  /// and copied.
+  static constexpr std::int64_t least_elements = 4096;
   static constexpr std::int64_t most_elements = 32768;
 
   /// @param room  of all pieces together
