@@ -6,7 +6,7 @@
 ///     perf_spmm --threads 2 --json spmm_2_threads.json MATRIX.mtx.gz...
 ///
 /// Dense matrices are row-major. Everybody but GraphBLAS, whose indices have 64 bits, reads the same arrays,
-/// with indices of 32 bits; results are written into matrices that are there, so memory is retained. All
+/// with indices of 32 bits; results are written into one matrix that is there, so memory is retained. All
 /// results are compared at the end of each case.
 #include "peers.hpp"
 
@@ -39,35 +39,37 @@ void expect_product(const std::string& who, const Matrix<Value>& A, const Dense<
 template <class Value>
 void product(Report& report, const std::string& name, const Matrix<Value>& A, std::int64_t width) {
   const auto B = dense<DenseMatrix<>, Value>({A.extent(1), width}, 4);
-  const auto result = [&] { return Dense<Value>({A.extent(0), width}); };
+  const Dense<Value> C({A.extent(0), width});
   std::vector<std::function<void()>> checks;
   std::vector<Contender> contenders;
-  const auto add = [&](const std::string& who, Role role, const auto& C, const auto& compute) {
-    contenders.push_back({who, role, [compute, C] {
-                            compute(C);
+  const auto add = [&](const std::string& who, Role role, const auto& compute) {
+    contenders.push_back({who, role, [compute] {
+                            compute();
                             return std::shared_ptr<const void>();
                           }});
-    checks.push_back([=] { expect_product(text(name, ": ", who), A, B, C.values().data()); });
+    checks.push_back([=] {
+      std::fill_n(C.values().data(), C.nnz(), Value{});
+      compute();
+      expect_product(text(name, ": ", who), A, B, C.values().data());
+    });
   };
-  add("sporos", Role::ours, result(), [=](const auto& C) { C(i, j) = A(i, k) * B(k, j); });
-  add("nest", Role::variant, result(),
-      [=](const auto& C) { assign(C(i, j), A(i, k) * B(k, j)).generic().run(); });
+  add("sporos", Role::ours, [=] { C(i, j) = A(i, k) * B(k, j); });
+  add("nest", Role::variant, [=] { assign(C(i, j), A(i, k) * B(k, j)).generic().run(); });
 #ifdef SPOROS_HAVE_EIGEN
-  add("eigen", Role::peer, result(),
-      [a = eigen(A), b = eigen(B)](const auto& C) { eigen(C).noalias() = a * b; });
+  add("eigen", Role::peer, [a = eigen(A), b = eigen(B), C] { eigen(C).noalias() = a * b; });
 #endif
 #ifdef SPOROS_HAVE_KOKKOS_KERNELS
   using Handle =
       KokkosSparse::SPMVHandle<OpenMP, KokkosMatrix<Value>, decltype(kokkos(B)), decltype(kokkos(B))>;
-  add("kokkos_kernels", Role::peer, result(),
-      [a = kokkos(A), b = kokkos(B), handle = std::make_shared<Handle>()](const auto& C) {
-        KokkosSparse::spmv(OpenMP(), handle.get(), "N", Value{1}, a, b, Value{0}, kokkos(C));
+  add("kokkos_kernels", Role::peer,
+      [a = kokkos(A), b = kokkos(B), c = kokkos(C), handle = std::make_shared<Handle>()] {
+        KokkosSparse::spmv(OpenMP(), handle.get(), "N", Value{1}, a, b, Value{0}, c);
         OpenMP().fence();
       });
 #endif
 #ifdef SPOROS_HAVE_GRAPHBLAS
   const auto a = graphblas::sparse(A);
-  const auto b = graphblas::full(B), c = graphblas::full(result());
+  const auto b = graphblas::full(B), c = graphblas::full(C);
   contenders.push_back({"graphblas", Role::peer, [=] {
                           graphblas::check(
                               GrB_mxm(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(),

@@ -43,6 +43,11 @@ struct SpmmStatement {
   template <class S>
   static constexpr bool matches = sparse_place<S>() >= 0;
 
+  /// Bytes of B from which on its rows are asked for ahead, and of one of its rows: those of two cache lines
+  /// or four come early enough by themselves.
+  static constexpr std::int64_t most_near = std::int64_t{2} << 20;
+  static constexpr std::int64_t least_row = 512;
+
   /// Bytes of a result from which on it goes past the caches, which could not keep it.
   static constexpr std::int64_t most_kept = std::int64_t{16} << 20;
 
@@ -58,18 +63,24 @@ struct SpmmStatement {
     const T* const b = detail::factor<1 - place>(statement.right()).tensor().values().data();
     T* const c = result.values().data();
     const std::int64_t width = result.extent(1);
-    const auto run_as = [&]<detail::Store How>() {
+    const auto run_as = [&]<detail::Store How, int Ahead>() {
       detail::for_each_row_chunk<typename Result::space_type>(
           a, width, [=](std::int64_t begin, std::int64_t end) {
-            detail::multiply_matrix_rows<How>(a, b, c, width, begin, end);
+            detail::multiply_matrix_rows<How, Ahead>(a, b, c, width, begin, end);
           });
     };
+    constexpr std::int64_t bytes = sizeof(T);
+    const bool is_far = a.columns * width * bytes > most_near && width * bytes >= least_row;
     if (statement.accumulates())
-      run_as.template operator()<detail::Store::add>();
-    else if (result.nnz() * std::int64_t{sizeof(T)} > most_kept)
-      run_as.template operator()<detail::Store::write_past>();
+      run_as.template operator()<detail::Store::add, 4>();
+    else if (result.nnz() * bytes > most_kept && is_far)
+      run_as.template operator()<detail::Store::write_past, 4>();
+    else if (result.nnz() * bytes > most_kept)
+      run_as.template operator()<detail::Store::write_past, 0>();
+    else if (is_far)
+      run_as.template operator()<detail::Store::write, 4>();
     else
-      run_as.template operator()<detail::Store::write>();
+      run_as.template operator()<detail::Store::write, 0>();
     return true;
   }
 };

@@ -110,6 +110,23 @@ TEST(DotsAtNonzeros, LeaveAloneWhatSharesTheResultsOldValues) {
   EXPECT_EQ(wrong_dots(A, B, E, D), "");
 }
 
+TEST(DotsAtNonzeros, OfAPlanAreThoseOfTheNewValues) {
+  const auto B = matrix<double>(of_all_lengths(90, 50, 1), small_value<double>, 1);
+  const auto C = small_dense<double, DenseMatrix<>>({90, 12}, 2);
+  const auto D = small_dense<double, DenseMatrix<>>({50, 12}, 3);
+  const Tensor<double, CSR<>> A(B.extents()), empty(B.extents());
+  auto dots = plan(assign(A(i, j), B(i, j) * C(i, k) * D(j, k)));
+  EXPECT_EQ(wrong_dots(A, B, C, D), "");
+  B.values()(0) = 17;
+  C.values()(13) = 5;
+  dots.run();
+  EXPECT_EQ(wrong_dots(A, B, C, D), "");
+  const Matrix<double, Host> E({90, 0}), F({50, 0});
+  auto none = plan(assign(empty(i, j), B(i, j) * E(i, k) * F(j, k)));
+  none.run();
+  EXPECT_EQ(empty.nnz(), 0);
+}
+
 TEST(DotsAtNonzeros, OfAWrappedPatternDoNotShareItsArrays) {
   std::vector<std::int64_t> positions{0, 1, 3};
   std::vector<std::int32_t> coordinates{2, 0, 1};

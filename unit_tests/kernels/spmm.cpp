@@ -71,14 +71,19 @@ TEST(SparseTimesDense, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(first_difference(F, C), "");
 }
 
-TEST(SparseTimesDense, OfAResultPastTheCachesIsThatOfTheNest) {
-  const std::int64_t width = 67, rows = SpmmStatement::most_kept / 8 / width + 100;
-  const auto A = matrix<double>(scattered(rows, 500, 3, 7), small_value<double>, 1);
-  const auto B = small_dense<double, DenseMatrix<>>({500, width}, 2);
-  const Matrix<double, Host> C({rows, width}), D({rows, width});
-  C(i, j) = A(i, k) * B(k, j);
-  assign(D(i, j), A(i, k) * B(k, j)).generic().run();
-  EXPECT_EQ(first_difference(C, D), "");
+TEST(SparseTimesDense, OfMatricesPastTheCachesIsThatOfTheNest) {
+  constexpr std::int64_t width = 67;
+  const auto far = SpmmStatement::most_near / 8 / width + 100;
+  const auto past = SpmmStatement::most_kept / 8 / width + 100;
+  for (const auto& [rows, columns] :
+       {std::pair(past, std::int64_t{50}), {std::int64_t{50}, far}, {past, far}}) {
+    const auto A = matrix<double>(scattered(rows, columns, 3, 7), small_value<double>, 1);
+    const auto B = small_dense<double, DenseMatrix<>>({columns, width}, 2);
+    const Matrix<double, Host> C({rows, width}), D({rows, width});
+    C(i, j) = A(i, k) * B(k, j);
+    assign(D(i, j), A(i, k) * B(k, j)).generic().run();
+    EXPECT_EQ(first_difference(C, D), "") << rows << " rows of C, " << columns << " of B";
+  }
 }
 
 TEST(SparseTimesDense, MayBeWrittenOverItsOperand) {
