@@ -27,7 +27,7 @@ template <class T, class Position, class Coordinate>
 [[gnu::noinline]] void multiply_vector_rows(SparseRows<T, Position, Coordinate> a, const T* x, T* y,
                                             std::int64_t begin, std::int64_t end, bool accumulates) {
   using Sums = gathered_sums<T, Coordinate>;
-  constexpr std::int64_t ahead = 2048 / std::int64_t{sizeof(T)};
+  constexpr std::int64_t ahead = 4096 / std::int64_t{sizeof(T)};
   if (begin >= end) return;
   std::int64_t q = a.begin(begin);
   const auto add_row = [&](Sums& sum, std::int64_t row) SPOROS_INLINE_LAMBDA {
