@@ -119,7 +119,9 @@ class Turns {
     const auto pages = [&](detail::FirstTouch& touched, std::int64_t from, std::int64_t end) {
       while (touched.touch_next(end)) {
       }
-      while (!touched.is_touched(from, end) && !failed_) std::this_thread::yield();
+      // While another thread has a page cleared, the next one can be, which will be needed soon.
+      while (!touched.is_touched(from, end) && !failed_)
+        if (!touched.touch_next(end + detail::FirstTouch::page)) std::this_thread::yield();
     };
     const auto [values_from, values_end] = room_.value_bytes(places_[at], places_[at + 1]);
     pages(values_, values_from, values_end);
