@@ -32,7 +32,7 @@ endif()
 
 # LLVM's OpenMP library says through OMPT what its own, uninstrumented code orders; the sanitizer must not guess besides.
 if(SPOROS_SANITIZE STREQUAL "thread")
-  set(SPOROS_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1")
+  set(SPOROS_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1:atexit_sleep_ms=0")
 else()
   set(SPOROS_TEST_ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1")
 endif()
