@@ -119,9 +119,9 @@ class Turns {
     const auto pages = [&](detail::FirstTouch& touched, std::int64_t from, std::int64_t end) {
       while (touched.touch_next(end)) {
       }
-      // While another thread has a page cleared, the next one can be, which will be needed soon.
+      // While another thread has a page cleared, the next one can be, if it is likely to be needed.
       while (!touched.is_touched(from, end) && !failed_)
-        if (!touched.touch_next(end + detail::FirstTouch::page)) std::this_thread::yield();
+        if (!touched.touch_next(end + std::min(end / 4, detail::FirstTouch::page))) std::this_thread::yield();
     };
     const auto [values_from, values_end] = room_.value_bytes(places_[at], places_[at + 1]);
     pages(values_, values_from, values_end);
