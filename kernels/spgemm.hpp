@@ -13,7 +13,7 @@
 #include "../formats/compressed.hpp"
 #include "../formats/dense.hpp"
 #include "compute_type.hpp"
-#include "spgemm/operand.hpp"
+#include "host/sparse_rows.hpp"
 #include "spgemm/product.hpp"
 
 namespace sporos {

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "../../core/inline.hpp"
-#include "../spgemm/packet.hpp"
-#include "../unrolled.hpp"
+#include "../host/packet.hpp"
+#include "../host/unrolled.hpp"
 
 namespace sporos::detail {
 

@@ -20,8 +20,8 @@
 #include "../../core/pool.hpp"
 #include "../../core/tensor.hpp"
 #include "../../formats/chunks.hpp"
+#include "../host/sparse_rows.hpp"
 #include "../partition.hpp"
-#include "../spgemm/operand.hpp"
 #include "columns.hpp"
 
 namespace sporos::detail {

@@ -11,7 +11,7 @@
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
 #include "../factors.hpp"
-#include "../host_product.hpp"
+#include "../host/product.hpp"
 #include "../lower.hpp"
 #include "product.hpp"
 

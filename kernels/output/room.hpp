@@ -14,8 +14,8 @@
 
 #include "../../core/extents.hpp"
 #include "../../core/pool.hpp"
-#include "../spgemm/first_touch.hpp"
-#include "../spgemm/stream_copy.hpp"
+#include "../host/first_touch.hpp"
+#include "../host/stream_copy.hpp"
 #include "piece.hpp"
 #include "size_bound.hpp"
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "../../formats/chunks.hpp"
-#include "../spgemm/first_touch.hpp"
-#include "../spgemm/stream_copy.hpp"
+#include "../host/first_touch.hpp"
+#include "../host/stream_copy.hpp"
 #include "room.hpp"
 
 namespace sporos {

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "../lane_sums.hpp"
-#include "../spgemm/operand.hpp"
-#include "../spgemm/packet.hpp"
-#include "../unrolled.hpp"
+#include "../host/lane_sums.hpp"
+#include "../host/packet.hpp"
+#include "../host/sparse_rows.hpp"
+#include "../host/unrolled.hpp"
 
 namespace sporos::detail {
 

@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include "../../core/pool.hpp"
-#include "../host_product.hpp"
+#include "../host/product.hpp"
+#include "../host/row_chunks.hpp"
 #include "../lower.hpp"
-#include "../row_chunks.hpp"
 #include "rows.hpp"
 
 namespace sporos {

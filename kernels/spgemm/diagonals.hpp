@@ -16,9 +16,9 @@
 #include <limits>
 
 #include "../../core/inline.hpp"
+#include "../host/packet.hpp"
+#include "../host/sparse_rows.hpp"
 #include "marks.hpp"
-#include "operand.hpp"
-#include "packet.hpp"
 #include "similar_rows.hpp"
 
 namespace sporos::detail {

@@ -20,7 +20,7 @@
 #include "../../core/pool.hpp"
 #include "../../core/space.hpp"
 #include "../../formats/chunks.hpp"
-#include "first_touch.hpp"
+#include "../host/first_touch.hpp"
 #include "rows.hpp"
 #include "work.hpp"
 

@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <limits>
 
+#include "../host/packet.hpp"
+#include "../host/sparse_rows.hpp"
+#include "../host/stream_copy.hpp"
 #include "diagonals.hpp"
 #include "few.hpp"
 #include "marks.hpp"
-#include "operand.hpp"
-#include "packet.hpp"
 #include "scatter.hpp"
 #include "similar_rows.hpp"
-#include "stream_copy.hpp"
 
 namespace sporos::detail {
 

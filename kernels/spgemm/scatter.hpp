@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "../../core/inline.hpp"
+#include "../host/packet.hpp"
+#include "../host/sparse_rows.hpp"
 #include "marks.hpp"
-#include "operand.hpp"
-#include "packet.hpp"
 #include "similar_rows.hpp"
 
 namespace sporos::detail {

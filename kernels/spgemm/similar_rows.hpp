@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "../../core/inline.hpp"
-#include "operand.hpp"
+#include "../host/sparse_rows.hpp"
 
 namespace sporos::detail {
 

@@ -13,7 +13,7 @@
 #include "../../core/pool.hpp"
 #include "../../core/space.hpp"
 #include "../../formats/chunks.hpp"
-#include "operand.hpp"
+#include "../host/sparse_rows.hpp"
 #include "rows.hpp"
 #include "similar_rows.hpp"
 

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "../spgemm/operand.hpp"
-#include "../spgemm/packet.hpp"
-#include "../spgemm/stream_copy.hpp"
-#include "../unrolled.hpp"
+#include "../host/packet.hpp"
+#include "../host/sparse_rows.hpp"
+#include "../host/stream_copy.hpp"
+#include "../host/unrolled.hpp"
 
 namespace sporos::detail {
 

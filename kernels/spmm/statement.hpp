@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "../host_product.hpp"
+#include "../host/product.hpp"
+#include "../host/row_chunks.hpp"
 #include "../lower.hpp"
-#include "../row_chunks.hpp"
 #include "rows.hpp"
 
 namespace sporos {

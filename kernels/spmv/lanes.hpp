@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "../../core/inline.hpp"
-#include "../lane_sums.hpp"
-#include "../spgemm/packet.hpp"
-#include "../unrolled.hpp"
+#include "../host/lane_sums.hpp"
+#include "../host/packet.hpp"
+#include "../host/unrolled.hpp"
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && !defined(__CUDACC__)
 #include <immintrin.h>

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "../spgemm/operand.hpp"
-#include "../unrolled.hpp"
+#include "../host/sparse_rows.hpp"
+#include "../host/unrolled.hpp"
 #include "lanes.hpp"
 
 /// Asks for the cache line at an address that will be written soon.

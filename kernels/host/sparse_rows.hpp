@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file operand.hpp
+/// @file sparse_rows.hpp
 /// A sparse matrix by rows as the product's kernels see it: plain arrays.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "spgemm/packet.hpp"
+#include "packet.hpp"
 #include "unrolled.hpp"
 
 namespace sporos::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file host_product.hpp
+/// @file product.hpp
 /// What the host's kernels for products with dense operands ask of a statement.
 #pragma once
 
@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "../core/statement.hpp"
-#include "../formats/named.hpp"
-#include "compute_type.hpp"
-#include "factors.hpp"
-#include "spgemm.hpp"
+#include "../../core/statement.hpp"
+#include "../../formats/named.hpp"
+#include "../compute_type.hpp"
+#include "../factors.hpp"
+#include "../spgemm.hpp"
 
 namespace sporos::detail {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "../core/space.hpp"
-#include "partition.hpp"
-#include "spgemm/operand.hpp"
+#include "../../core/space.hpp"
+#include "../partition.hpp"
+#include "sparse_rows.hpp"
 
 namespace sporos::detail {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../core/inline.hpp"
+#include "../../core/inline.hpp"
 
 namespace sporos::detail {
 
