@@ -14,6 +14,10 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination
                                                       -Wno-deprecated-declarations)
 endif()
+if(Kokkos_ENABLE_CUDA)
+  # fmt 9 takes nvcc for a compiler that does not know constexpr.
+  target_compile_definitions(sporos_build_flags INTERFACE FMT_USE_CONSTEXPR=1)
+endif()
 if(SPOROS_WERROR)
   target_compile_options(sporos_build_flags INTERFACE -Werror)
 endif()

@@ -195,8 +195,8 @@ Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEn
 
 std::int64_t count_products(const AnyEntries& A, const AnyEntries& B) {
   return std::visit(
-      []<class ValueA, int OrderA, class ValueB, int OrderB>(const Entries<ValueA, OrderA>& a,
-                                                             const Entries<ValueB, OrderB>& b) {
+      []<class ValueA, int OrderA, class ValueB, int OrderB>(
+          const Entries<ValueA, OrderA>& a, const Entries<ValueB, OrderB>& b) -> std::int64_t {
         std::int64_t count = 0;
         if constexpr (OrderA == 2 && OrderB == 2)
           for (std::int64_t p = 0; p < a.size(); ++p) {

@@ -42,10 +42,13 @@ struct CoordinateOutput {
   }
   template <int Depth>
   SPOROS_INLINE void leave(std::int64_t) const {}
+  SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
-    for (int mode = 0; mode < names.size; ++mode)
-      piece->coordinates[static_cast<std::size_t>(mode)].push(env.at[Traits_::order.find(names[mode])]);
+    // Copies: nvcc has no static members of class type in what may run on a device.
+    constexpr auto variables = names, loops = Traits_::order;
+    for (int mode = 0; mode < variables.size; ++mode)
+      piece->coordinates[static_cast<std::size_t>(mode)].push(env.at[loops.find(variables[mode])]);
     piece->values.push(static_cast<Value>(value));
   }
 };

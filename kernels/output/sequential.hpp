@@ -45,6 +45,7 @@ struct SequentialOutput {
   SPOROS_INLINE void leave(std::int64_t) const {
     if constexpr (has_block && Depth + 1 == appended && Depth < prefix) sink->end_block();
   }
+  SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& bound) const {
     if constexpr (has_block)
@@ -53,7 +54,9 @@ struct SequentialOutput {
     else
       sink->push(value);
   }
+  SPOROS_MAY_CALL_HOST
   SPOROS_INLINE auto workspace() const { return sink->template workspace<innermost>(); }
+  SPOROS_MAY_CALL_HOST
   template <class Workspace, class Env>
   SPOROS_INLINE void drain(const Workspace&, const Env&) const {
     sink->drain();

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace sporos;
+using sporos::half;  // CUDA has one as well
 
 /// The value of a binary16, by its definition.
 double meaning_of_half(std::uint16_t bits) {

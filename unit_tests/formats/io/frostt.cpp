@@ -9,6 +9,7 @@ namespace {
 
 using namespace sporos;
 using namespace sporos_test;
+using sporos::half;  // CUDA has one as well
 using Complex = Kokkos::complex<double>;
 
 template <class Value, int Order>

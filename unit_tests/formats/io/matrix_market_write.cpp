@@ -12,6 +12,7 @@ namespace {
 
 using namespace sporos;
 using namespace sporos_test;
+using sporos::half;  // CUDA has one as well
 using Complex = Kokkos::complex<double>;
 using enum MatrixMarketSymmetry;
 using Options = MatrixMarketWriteOptions;

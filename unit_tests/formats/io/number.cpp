@@ -16,6 +16,7 @@ namespace {
 
 using namespace sporos;
 using io::Field;
+using sporos::half;  // CUDA has one as well
 
 /// Text the way a block holds it.
 class Text {
