@@ -34,7 +34,7 @@ function(docs_test_document name document)
     if(file MATCHES "\\.fail\\.cpp$")
       add_test(NAME docs/${program}
                COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "FLAGS=${SPOROS_FLAGS_FILE}" -D
-                       "SOURCE=${docs_dir}/${file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/expect_compile_error.cmake")
+                       "HEADER=${errors_header}" -D "SOURCE=${docs_dir}/${file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/expect_compile_error.cmake")
       set_tests_properties(docs/${program} PROPERTIES LABELS docs TIMEOUT 300)
     elseif(file MATCHES "\\.cpp$")
       sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}")

@@ -57,8 +57,8 @@ bool same_bytes(const Left& a, const Right& b) {
 template <class F>
 void compare_sums(const Extents<2>& extents, std::int64_t count) {
   const auto b = crowded<2>(extents, count, 1), c = crowded<2>(extents, count / 2, 2);
+  const auto B = assemble<F>(b, Duplicates::sum), C = assemble<F>(c, Duplicates::sum);
   const auto sum = [&]<class Space>(Space) {
-    const auto B = assemble<F, Space>(b, Duplicates::sum), C = assemble<F, Space>(c, Duplicates::sum);
     const Tensor<double, F, Space> A(extents);
     assign(A(i, j), B(i, j) - 2.0 * C(i, j)).generic().run();
     validate(A);
@@ -83,9 +83,8 @@ TEST(Turns, MakeASumOfFewRowsThatOneThreadMakes) { compare_sums<CSR<>>({3, 200'0
 TEST(Turns, MakeTheSumOfTensorsThatOneThreadMakes) {
   const Extents<3> extents{300, 200, 5000};
   const auto b = crowded<3>(extents, 200'000, 3), c = crowded<3>(extents, 200'000, 4);
+  const auto B = assemble<CSF<3>>(b, Duplicates::sum), C = assemble<CSF<3>>(c, Duplicates::sum);
   const auto sum = [&]<class Space>(Space) {
-    const auto B = assemble<CSF<3>, Space>(b, Duplicates::sum);
-    const auto C = assemble<CSF<3>, Space>(c, Duplicates::sum);
     const Tensor<double, CSF<3>, Space> A(extents);
     A(i, j, k) = B(i, j, k) + C(i, j, k);
     validate(A);
