@@ -3,9 +3,11 @@
 /// A right side that is a product of accesses and nothing else, as specialised kernels look for it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "../core/statement.hpp"
 
@@ -70,6 +72,33 @@ const auto& factor(const E& e) {
     if constexpr (decltype(place)::value == K) found = &access;
   });
   return *found;
+}
+
+/// Where in a product of accesses those stand that a kernel takes as its first, its second and so on:
+/// Kernel::fits<Result, First, Second, ...>() says whether it takes them. -1 where it takes them in no order.
+template <class Kernel, class S, int Count>
+constexpr std::array<int, static_cast<std::size_t>(Count)> places_of_factors() {
+  static_assert(Count == 2 || Count == 3);
+  using Factors = ListOf<factors_of<typename S::right_type>>;
+  std::array<int, static_cast<std::size_t>(Count)> out{};
+  out.fill(-1);
+  if constexpr (Factors::size == Count) {
+    const auto look = [&]<int... K>(std::integer_sequence<int, K...>) {
+      if (Kernel::template fits<typename S::result_type, typename Factors::template at<K>...>()) out = {K...};
+    };
+    if constexpr (Count == 2) {
+      look(std::integer_sequence<int, 0, 1>{});
+      look(std::integer_sequence<int, 1, 0>{});
+    } else {
+      look(std::integer_sequence<int, 0, 1, 2>{});
+      look(std::integer_sequence<int, 0, 2, 1>{});
+      look(std::integer_sequence<int, 1, 0, 2>{});
+      look(std::integer_sequence<int, 1, 2, 0>{});
+      look(std::integer_sequence<int, 2, 0, 1>{});
+      look(std::integer_sequence<int, 2, 1, 0>{});
+    }
+  }
+  return out;
 }
 
 /// Whether an access of the right side reads the values that the result stands in.

@@ -28,6 +28,7 @@ using sporos::detail::factors_of;
 using sporos::detail::for_each_factor;
 using sporos::detail::is_access;
 using sporos::detail::ListOf;
+using sporos::detail::places_of_factors;
 using sporos::detail::reads_result;
 
 /// What every kernel here asks: tensors in the GPU's space, the loop order that was derived.

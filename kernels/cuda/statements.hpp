@@ -7,6 +7,7 @@
 /// life.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <tuple>
@@ -15,8 +16,10 @@
 
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
+#include "../../formats/shared_levels.hpp"
 #include "../compute_type.hpp"
 #include "../lower.hpp"
+#include "../mttkrp/places.hpp"
 #include "add.hpp"
 #include "mttkrp.hpp"
 #include "operands.hpp"
@@ -33,24 +36,16 @@ struct SpmvStatement {
 
   template <class Result, class A, class X>
   static constexpr bool fits() {
-    if constexpr (detail::is_csr<typename A::format> && std::is_same_v<typename X::format, DenseVector>)
+    if constexpr (detail::is_csr<typename A::format> && std::is_same_v<typename X::format, DenseVector> &&
+                  std::is_same_v<typename Result::format, DenseVector>)
       return A::names[0] == Result::names[0] && A::names[1] == X::names[0] && A::names[0] != A::names[1];
     else
       return false;
   }
   /// Which of two factors is the matrix; -1 where the product is no such one.
-  template <class S, class Operands = detail::ListOf<detail::factors_of<typename S::right_type>>>
+  template <class S>
   static constexpr int matrix_place() {
-    if constexpr (Operands::size == 2) {
-      using Result = typename S::result_type;
-      if constexpr (std::is_same_v<typename Result::format, DenseVector>) {
-        using First = typename Operands::template at<0>;
-        using Second = typename Operands::template at<1>;
-        if (fits<Result, First, Second>()) return 0;
-        if (fits<Result, Second, First>()) return 1;
-      }
-    }
-    return -1;
+    return detail::places_of_factors<SpmvStatement, S, 2>()[0];
   }
   template <class S>
   static constexpr bool computes() {
@@ -82,68 +77,53 @@ struct SddmmStatement {
   static constexpr std::string_view name = "SDDMM on the GPU";
   static constexpr bool is_deterministic = true;
 
-  struct Places {
-    int pattern = -1;
-    int rows = -1;     ///< the factor that has i
-    int columns = -1;  ///< the factor that has j
-  };
-  template <class S, class Operands = detail::ListOf<detail::factors_of<typename S::right_type>>>
-  static constexpr Places places() {
-    Places out;
-    if constexpr (Operands::size == 3) {
-      using Result = typename S::result_type;
-      if constexpr (detail::is_csr<typename Result::format>) {
-        constexpr char i = Result::names[0];
-        constexpr char j = Result::names[1];
-        char inner[3] = {};
-        const auto look = [&]<int K>() {
-          using A = typename Operands::template at<K>;
-          if constexpr (std::is_same_v<typename A::format, typename Result::format>) {
-            if (A::names == Result::names && i != j &&
-                std::is_same_v<typename A::value_type, typename Result::value_type>)
-              out.pattern = K;
-          } else if constexpr (A::format::is_dense && A::format::order == 2 && !A::format::is_blocked) {
-            const int at = A::names[0] == i || A::names[0] == j ? 0 : 1;
-            (A::names[at] == i ? out.rows : out.columns) = K;
-            const char other = A::names[1 - at];
-            if ((A::names[at] == i || A::names[at] == j) && other != i && other != j) inner[K] = other;
-          }
-        };
-        look.template operator()<0>();
-        look.template operator()<1>();
-        look.template operator()<2>();
-        if (out.pattern < 0 || out.rows < 0 || out.columns < 0 || inner[out.rows] == 0 ||
-            inner[out.rows] != inner[out.columns])
-          return {};
-        return out;
-      }
-    }
-    return out;
+  /// C or D: i or j along one mode, along the other what is summed.
+  template <class A, class Other>
+  static constexpr bool is_dense_factor(char outer) {
+    if constexpr (A::format::is_dense && A::format::order == 2 && !A::format::is_blocked &&
+                  std::is_same_v<typename A::value_type, typename Other::value_type>)
+      return A::names[0] == outer || A::names[1] == outer;
+    else
+      return false;
   }
+  template <class A>
+  static constexpr char summed(char outer) {
+    return A::names[A::names[0] == outer ? 1 : 0];
+  }
+  template <class Result, class B, class C, class D>
+  static constexpr bool fits() {
+    if constexpr (detail::is_csr<typename Result::format> &&
+                  std::is_same_v<typename B::format, typename Result::format> &&
+                  std::is_same_v<typename B::value_type, typename Result::value_type>) {
+      constexpr char i = Result::names[0];
+      constexpr char j = Result::names[1];
+      if (B::names != Result::names || i == j || !is_dense_factor<C, D>(i) || !is_dense_factor<D, C>(j))
+        return false;
+      return summed<C>(i) == summed<D>(j) && !Result::names.contains(summed<C>(i));
+    } else {
+      return false;
+    }
+  }
+  /// Where the product has the pattern B, the factor of its rows C and that of its columns D.
   template <class S>
-  static constexpr bool same_dense_values() {
-    using Operands = detail::ListOf<detail::factors_of<typename S::right_type>>;
-    return std::is_same_v<typename Operands::template at<places<S>().rows>::value_type,
-                          typename Operands::template at<places<S>().columns>::value_type>;
+  static constexpr std::array<int, 3> places() {
+    return detail::places_of_factors<SddmmStatement, S, 3>();
   }
   template <class S>
   static constexpr bool computes() {
-    if constexpr (places<S>().pattern >= 0)
-      return same_dense_values<S>();
-    else
-      return false;
+    return places<S>()[0] >= 0;
   }
   template <class S>
   static constexpr bool matches = detail::matches<SddmmStatement, S>();
 
   template <class S>
   static bool run(const S& statement) {
-    static constexpr Places at = places<S>();
+    static constexpr auto at = places<S>();
     constexpr char i = S::result_type::names[0];
     constexpr char j = S::result_type::names[1];
-    const auto& pattern = detail::factor<at.pattern>(statement.right()).tensor();
-    const auto& c = detail::factor<at.rows>(statement.right());
-    const auto& d = detail::factor<at.columns>(statement.right());
+    const auto& pattern = detail::factor<at[0]>(statement.right()).tensor();
+    const auto& c = detail::factor<at[1]>(statement.right());
+    const auto& d = detail::factor<at[2]>(statement.right());
     const auto& result = statement.result().tensor();
     using Tensor = std::remove_cvref_t<decltype(result)>;
     using T = typename std::remove_cvref_t<decltype(c.tensor())>::value_type;
@@ -175,16 +155,8 @@ struct SddmmStatement {
         SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values,
                        turn_c ? static_cast<const T*>(turned_c) : c.tensor().values().data(),
                        turn_d ? static_cast<const T*>(turned_d) : d.tensor().values().data(), values.data()});
-    result.replace(result.extents(), shared_levels(pattern), values);
+    result.replace(result.extents(), sporos::detail::shared_levels(pattern), values);
     return true;
-  }
-
- private:
-  /// The levels of a pattern for a second tensor: the same arrays where they are counted, else a copy.
-  template <class TensorType>
-  static auto shared_levels(const TensorType& pattern) {
-    if (pattern.template level<1>().positions.use_count() > 0) return pattern.levels();
-    return pattern.clone().levels();
   }
 };
 
@@ -196,7 +168,7 @@ struct MttkrpStatement {
 
   /// A format whose nonzeros' coordinates can be found from their positions.
   template <class F>
-  static constexpr bool is_tree() {
+  static constexpr bool reads() {
     if constexpr (F::is_blocked || F::is_dense || F::levels != F::order) {
       return false;
     } else {
@@ -205,22 +177,15 @@ struct MttkrpStatement {
       return true;
     }
   }
-  struct Places {
-    int tensor = -1;
-    int result_level = -1;
-    int factor_of_level[NameList::capacity] = {};  ///< -1 for the result's level
-  };
-  template <class S, class Operands = detail::ListOf<detail::factors_of<typename S::right_type>>>
-  static constexpr Places places() {
-    Places out;
-    if constexpr (Operands::size >= 2) {
-      using Result = typename S::result_type;
-      if constexpr (std::is_same_v<typename Result::format, DenseMatrix<>>) {
-        find_tensor<Result, Operands>(out, std::make_integer_sequence<int, Operands::size>{});
-        return out;
-      }
-    }
-    return out;
+  template <class S>
+  static constexpr sporos::detail::MttkrpPlaces places() {
+    using Result = typename S::result_type;
+    using Value = typename Result::value_type;
+    using Factors = detail::ListOf<detail::factors_of<typename S::right_type>>;
+    if constexpr (std::is_same_v<Value, accumulate_t<Value>> && !std::is_same_v<Value, bool>)
+      return sporos::detail::MttkrpMatch<MttkrpStatement, Result, Factors>::places();
+    else
+      return {};
   }
   template <class S>
   static constexpr bool computes() {
@@ -231,7 +196,7 @@ struct MttkrpStatement {
 
   template <class S>
   static bool run(const S& statement) {
-    static constexpr Places at = places<S>();
+    static constexpr auto at = places<S>();
     const auto& tensor = detail::factor<at.tensor>(statement.right()).tensor();
     using Tensor = std::remove_cvref_t<decltype(tensor)>;
     using T = typename Tensor::value_type;
@@ -256,57 +221,6 @@ struct MttkrpStatement {
     mttkrp<at.result_level>(space, arguments);
     return true;
   }
-
- private:
-  template <class Result, class Operands, int... K>
-  static constexpr void find_tensor(Places& out, std::integer_sequence<int, K...>) {
-    int sparse = 0;
-    const auto look = [&]<int At>() {
-      using A = typename Operands::template at<At>;
-      using Value = typename A::value_type;
-      if constexpr (is_tree<typename A::format>()) {
-        ++sparse;
-        using F = typename A::format;
-        constexpr int levels = F::levels;
-        constexpr bool summable = std::is_same_v<Value, typename Result::value_type> &&
-                                  std::is_same_v<Value, accumulate_t<Value>> && !std::is_same_v<Value, bool>;
-        if (!summable || levels + 1 > NameList::capacity || Operands::size != levels) return;
-        int used = 0;
-        int level_of_result = -1;
-        for (int k = 0; k < levels; ++k) {
-          const char name = A::level_names[k];
-          out.factor_of_level[k] = -1;
-          if (name == Result::names[0]) {
-            if (level_of_result >= 0) return;
-            level_of_result = k;
-            continue;
-          }
-          if (name == Result::names[1]) return;
-          for (int before = 0; before < k; ++before)
-            if (A::level_names[before] == name) return;
-          const int places[] = {
-              (is_factor<typename Operands::template at<K>, Value>(name, Result::names[1]) ? K : -1)...};
-          for (const int place : places)
-            if (place >= 0 && out.factor_of_level[k] < 0) out.factor_of_level[k] = place;
-          if (out.factor_of_level[k] < 0) return;
-          ++used;
-        }
-        if (level_of_result < 0 || used != levels - 1 || Result::names[0] == Result::names[1]) return;
-        out.result_level = level_of_result;
-        out.tensor = At;
-      }
-    };
-    (look.template operator()<K>(), ...);
-    if (sparse != 1) out.tensor = -1;
-  }
-  template <class A, class Value>
-  static constexpr bool is_factor(char row, char column) {
-    if constexpr (std::is_same_v<typename A::format, DenseMatrix<>> &&
-                  std::is_same_v<typename A::value_type, Value>)
-      return A::names[0] == row && A::names[1] == column;
-    else
-      return false;
-  }
 };
 
 /// A(i, j) = B(i, k) * C(k, j), all in CSR: spgemm.hpp.
@@ -316,31 +230,26 @@ struct SpgemmStatement {
 
   template <class Result, class B, class C>
   static constexpr bool fits() {
-    if constexpr (detail::is_csr<typename B::format> && detail::is_csr<typename C::format>)
+    if constexpr (detail::is_csr<typename Result::format> && detail::is_csr<typename B::format> &&
+                  detail::is_csr<typename C::format>)
       return B::names[0] == Result::names[0] && B::names[1] == C::names[0] &&
              C::names[1] == Result::names[1] && Result::names[0] != Result::names[1] &&
              !Result::names.contains(B::names[1]);
     else
       return false;
   }
-  template <class S, class Operands = detail::ListOf<detail::factors_of<typename S::right_type>>>
+  /// Which of two factors is the left matrix; -1 where the product is no such one.
+  template <class S>
   static constexpr int left_place() {
-    if constexpr (Operands::size == 2) {
-      using Result = typename S::result_type;
-      using Value = typename Result::value_type;
-      if constexpr (detail::is_csr<typename Result::format> && std::is_same_v<detail::compute_of<S>, Value> &&
-                    !std::is_same_v<Value, bool>) {
-        using First = typename Operands::template at<0>;
-        using Second = typename Operands::template at<1>;
-        if (fits<Result, First, Second>()) return 0;
-        if (fits<Result, Second, First>()) return 1;
-      }
-    }
-    return -1;
+    return detail::places_of_factors<SpgemmStatement, S, 2>()[0];
   }
   template <class S>
   static constexpr bool computes() {
-    return left_place<S>() >= 0;
+    using Value = typename S::result_type::value_type;
+    if constexpr (left_place<S>() >= 0)
+      return std::is_same_v<detail::compute_of<S>, Value> && !std::is_same_v<Value, bool>;
+    else
+      return false;
   }
   template <class S>
   static constexpr bool matches = detail::matches<SpgemmStatement, S>();

@@ -13,92 +13,10 @@
 #include "../factors.hpp"
 #include "../host/product.hpp"
 #include "../lower.hpp"
+#include "places.hpp"
 #include "product.hpp"
 
 namespace sporos {
-
-namespace detail {
-
-/// Whether a format is a tree of compressed levels, three or more, the outermost of which may be dense.
-template <class F>
-constexpr bool is_tree_of_fibers() {
-  if constexpr (F::is_blocked || F::is_dense || F::levels != F::order || F::levels < 3) {
-    return false;
-  } else {
-    for (int k = 0; k < F::levels; ++k) {
-      const LevelProperties level = F::properties[static_cast<std::size_t>(k)];
-      if (k > 0 && level.full) return false;
-      if (!level.full && (level.branchless || !level.unique)) return false;
-    }
-    return true;
-  }
-}
-
-/// Which factor of a product is what: M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, in any order.
-struct MttkrpPlaces {
-  int tensor = -1;                               ///< -1 where the product is no such one
-  int result_level = -1;                         ///< the level of T that holds i
-  int factor_of_level[NameList::capacity] = {};  ///< -1 for the result's
-};
-
-template <class Result, class Operands>
-class MttkrpMatch {
- public:
-  static constexpr MttkrpPlaces places() {
-    if constexpr (Operands::size >= 3 && std::is_same_v<typename Result::format, DenseMatrix<>>)
-      return find(std::make_integer_sequence<int, Operands::size>{});
-    else
-      return {};
-  }
-
- private:
-  using Value = typename Result::value_type;
-
-  template <int... K>
-  static constexpr MttkrpPlaces find(std::integer_sequence<int, K...>) {
-    MttkrpPlaces out;
-    (try_tensor<K, K...>(out), ...);
-    return out;
-  }
-  template <int At, int... K>
-  static constexpr void try_tensor(MttkrpPlaces& out) {
-    using A = typename Operands::template at<At>;
-    if constexpr (is_tree_of_fibers<typename A::format>()) {
-      if constexpr (std::is_same_v<typename A::value_type, Value> && A::format::levels == Operands::size &&
-                    A::format::levels + 1 <= NameList::capacity) {
-        MttkrpPlaces found;
-        for (int k = 0; k < A::level_names.size; ++k) {
-          const char name = A::level_names[k];
-          found.factor_of_level[k] = -1;
-          if (name == Result::names[1]) return;
-          for (int before = 0; before < k; ++before)
-            if (A::level_names[before] == name) return;
-          if (name == Result::names[0]) {
-            found.result_level = k;
-            continue;
-          }
-          ((found.factor_of_level[k] =
-                is_factor<typename Operands::template at<K>>(name) ? K : found.factor_of_level[k]),
-           ...);
-          if (found.factor_of_level[k] < 0) return;
-        }
-        if (found.result_level < 0) return;
-        found.tensor = At;
-        out = found;
-      }
-    }
-  }
-  template <class A>
-  static constexpr bool is_factor(char row) {
-    if constexpr (std::is_same_v<typename A::format, DenseMatrix<>> &&
-                  std::is_same_v<typename A::value_type, Value>)
-      return A::names[0] == row && A::names[1] == Result::names[1];
-    else
-      return false;
-  }
-};
-
-}  // namespace detail
 
 /// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, T in compressed fibers, M and the factors row-major, all
 /// in host memory and of one type, float or double: mttkrp/product.hpp.
@@ -110,10 +28,24 @@ struct MttkrpStatement {
       Outermost ? "MTTKRP of the outermost mode" : "MTTKRP of an inner mode";
   static constexpr bool is_deterministic = Outermost;
 
+  /// A tree of compressed levels, three or more, the outermost of which may be dense.
+  template <class F>
+  static constexpr bool reads() {
+    if constexpr (F::is_blocked || F::is_dense || F::levels != F::order || F::levels < 3) {
+      return false;
+    } else {
+      for (int k = 0; k < F::levels; ++k) {
+        const LevelProperties level = F::properties[static_cast<std::size_t>(k)];
+        if (k > 0 && level.full) return false;
+        if (!level.full && (level.branchless || !level.unique)) return false;
+      }
+      return true;
+    }
+  }
   template <class S>
   static constexpr detail::MttkrpPlaces places() {
     if constexpr (detail::is_host_product<S>())
-      return detail::MttkrpMatch<typename S::result_type, detail::factor_list<S>>::places();
+      return detail::MttkrpMatch<MttkrpStatement, typename S::result_type, detail::factor_list<S>>::places();
     else
       return {};
   }

@@ -10,6 +10,7 @@
 
 #include "../../core/statement.hpp"
 #include "../compute_type.hpp"
+#include "../factors.hpp"
 #include "../lower.hpp"
 #include "../spgemm.hpp"
 #include "refill.hpp"
@@ -31,20 +32,6 @@ constexpr bool is_product_by_rows() {
     return false;
 }
 
-/// Of a right side that is the product of two accesses: which of them is the left matrix, 0 or 1; else -1.
-template <class Result, class Right>
-struct LeftOfProductByRows {
-  static constexpr int place = -1;
-};
-template <class Result, class T, char... Names, class U, char... OtherNames>
-struct LeftOfProductByRows<Result, Product<Access<T, Names...>, Access<U, OtherNames...>>> {
-  using First = Access<T, Names...>;
-  using Second = Access<U, OtherNames...>;
-  static constexpr int place = is_product_by_rows<Result, First, Second>()   ? 0
-                               : is_product_by_rows<Result, Second, First>() ? 1
-                                                                             : -1;
-};
-
 }  // namespace detail
 
 /// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j: spgemm.hpp.
@@ -52,14 +39,23 @@ struct SpgemmStatement {
   static constexpr std::string_view name = "SpGEMM";
   static constexpr bool is_deterministic = true;
 
+  template <class A, class B, class C>
+  static constexpr bool fits() {
+    return detail::is_product_by_rows<A, B, C>();
+  }
+  /// Which of two factors is the left matrix; -1 where the product is no such one.
+  template <class S>
+  static constexpr int left_place() {
+    return detail::places_of_factors<SpgemmStatement, S, 2>()[0];
+  }
   template <class S>
   static constexpr bool computes() {
     using Result = typename S::result_type;
-    using Right = typename S::right_type;
-    if constexpr (detail::LeftOfProductByRows<Result, Right>::place >= 0) {
+    if constexpr (left_place<S>() >= 0) {
       constexpr NameList order = S::order::names;
       return order[0] == Result::names[0] && order[2] == Result::names[1] &&
-             is_complex_v<compute_t<Result, Right>> == is_complex_v<typename Result::value_type>;
+             is_complex_v<compute_t<Result, typename S::right_type>> ==
+                 is_complex_v<typename Result::value_type>;
     } else {
       return false;
     }
@@ -68,32 +64,21 @@ struct SpgemmStatement {
   static constexpr bool matches = computes<S>();
 
   template <class S>
+  static const auto& left(const S& statement) {
+    return detail::factor<left_place<S>()>(statement.right());
+  }
+  template <class S>
+  static const auto& right(const S& statement) {
+    return detail::factor<1 - left_place<S>()>(statement.right());
+  }
+
+  template <class S>
   static bool run(const S& statement) {
     bounds_of(statement);  // what does not fit is named by its variable
     spgemm(statement.result().tensor(), left(statement).tensor(), right(statement).tensor());
     return true;
   }
 
- private:
-  template <class S>
-  static constexpr int left_place =
-      detail::LeftOfProductByRows<typename S::result_type, typename S::right_type>::place;
-  template <class S>
-  static const auto& left(const S& statement) {
-    if constexpr (left_place<S> == 0)
-      return statement.right().left;
-    else
-      return statement.right().right;
-  }
-  template <class S>
-  static const auto& right(const S& statement) {
-    if constexpr (left_place<S> == 0)
-      return statement.right().right;
-    else
-      return statement.right().left;
-  }
-
- public:
   /// The values of such a statement anew, whose result has its pattern.
   template <class S>
   class Refill {

@@ -20,7 +20,8 @@ struct SpmmStatement {
 
   template <class Result, class A, class B>
   static constexpr bool fits() {
-    if constexpr (detail::is_sparse_by_rows<A> && detail::is_dense_by_rows<B>)
+    if constexpr (detail::is_dense_by_rows<Result> && detail::is_sparse_by_rows<A> &&
+                  detail::is_dense_by_rows<B>)
       return A::names[0] == Result::names[0] && A::names[1] == B::names[0] &&
              B::names[1] == Result::names[1] && Result::names[0] != Result::names[1] &&
              !Result::names.contains(A::names[1]);
@@ -30,15 +31,10 @@ struct SpmmStatement {
   /// Which of two factors is the sparse matrix; -1 where the product is no such one.
   template <class S>
   static constexpr int sparse_place() {
-    using Result = typename S::result_type;
-    if constexpr (detail::is_host_product<S>()) {
-      using Factors = detail::factor_list<S>;
-      if constexpr (detail::is_dense_by_rows<Result> && Factors::size == 2) {
-        if (fits<Result, typename Factors::template at<0>, typename Factors::template at<1>>()) return 0;
-        if (fits<Result, typename Factors::template at<1>, typename Factors::template at<0>>()) return 1;
-      }
-    }
-    return -1;
+    if constexpr (detail::is_host_product<S>())
+      return detail::places_of_factors<SpmmStatement, S, 2>()[0];
+    else
+      return -1;
   }
   template <class S>
   static constexpr bool matches = sparse_place<S>() >= 0;

@@ -20,7 +20,8 @@ struct SpmvStatement {
 
   template <class Result, class A, class X>
   static constexpr bool fits() {
-    if constexpr (detail::is_sparse_by_rows<A> && detail::is_dense_vector<X>)
+    if constexpr (detail::is_dense_vector<Result> && detail::is_sparse_by_rows<A> &&
+                  detail::is_dense_vector<X>)
       return A::names[0] == Result::names[0] && A::names[1] == X::names[0] && A::names[0] != A::names[1];
     else
       return false;
@@ -28,15 +29,10 @@ struct SpmvStatement {
   /// Which of two factors is the matrix; -1 where the product is no such one.
   template <class S>
   static constexpr int matrix_place() {
-    using Result = typename S::result_type;
-    if constexpr (detail::is_host_product<S>()) {
-      using Factors = detail::factor_list<S>;
-      if constexpr (detail::is_dense_vector<Result> && Factors::size == 2) {
-        if (fits<Result, typename Factors::template at<0>, typename Factors::template at<1>>()) return 0;
-        if (fits<Result, typename Factors::template at<1>, typename Factors::template at<0>>()) return 1;
-      }
-    }
-    return -1;
+    if constexpr (detail::is_host_product<S>())
+      return detail::places_of_factors<SpmvStatement, S, 2>()[0];
+    else
+      return -1;
   }
   template <class S>
   static constexpr bool matches = matrix_place<S>() >= 0;
