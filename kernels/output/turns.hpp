@@ -18,6 +18,7 @@
 #include "../../formats/chunks.hpp"
 #include "../host/first_touch.hpp"
 #include "../host/stream_copy.hpp"
+#include "places.hpp"
 #include "room.hpp"
 
 namespace sporos {
@@ -49,8 +50,7 @@ class Turns {
         threads_(std::min<std::int64_t>(Space().concurrency(), count_)),
         buffers_(std::vector<Positions>(static_cast<std::size_t>(threads_ * buffers_of_thread), room.most()),
                  room),
-        places_(pieces.size() + 1),
-        computed_(pieces.size(), 0),
+        places_(pieces.size()),
         values_(room.touch_values()),
         coordinates_(room.touch_coordinates()) {}
 
@@ -70,14 +70,14 @@ class Turns {
     const auto move_known = [&](bool all) {
       while (!waiting.empty() && !failed_) {
         const std::int64_t number = waiting.front();
-        if (number > known_.load(std::memory_order_acquire)) {
+        if (!places_.is_known(number)) {
           if (!all) return;
           std::this_thread::yield();
           continue;
         }
         touch(number);
         if (failed_) return;
-        room_.move_here(pieces_[static_cast<std::size_t>(number)], places_[static_cast<std::size_t>(number)]);
+        room_.move_here(pieces_[static_cast<std::size_t>(number)], places_[number]);
         waiting.pop_front();
       }
     };
@@ -87,7 +87,11 @@ class Turns {
         buffers_.lend(piece, static_cast<std::size_t>(thread * buffers_of_thread + buffer));
         buffer = (buffer + 1) % buffers_of_thread;
         compute(number, piece);
-        publish(number);
+        places_.publish(number, [&](std::int64_t chunk, Positions place) {
+          for (std::size_t k = 0; k < place.size(); ++k)
+            place[k] += pieces_[static_cast<std::size_t>(chunk)].positions(static_cast<int>(k));
+          return place;
+        });
         waiting.push_back(number);
         move_known(waiting.size() == buffers_of_thread);
       }
@@ -100,22 +104,8 @@ class Turns {
     detail::finish_stream_copies();
   }
 
-  /// The sizes of a chunk are known: and with it, it may be, the places of others.
-  void publish(std::int64_t number) {
-    const std::lock_guard lock(guard_);
-    computed_[static_cast<std::size_t>(number)] = 1;
-    std::int64_t known = known_.load(std::memory_order_relaxed);
-    for (; known < count_ && computed_[static_cast<std::size_t>(known)]; ++known) {
-      const auto at = static_cast<std::size_t>(known);
-      for (std::size_t k = 0; k < places_[at].size(); ++k)
-        places_[at + 1][k] = places_[at][k] + pieces_[at].positions(static_cast<int>(k));
-    }
-    known_.store(known, std::memory_order_release);
-  }
-
   /// Sees to it that the large pages in which a chunk will stand are there, each touched by one thread.
   void touch(std::int64_t number) {
-    const auto at = static_cast<std::size_t>(number);
     const auto pages = [&](detail::FirstTouch& touched, std::int64_t from, std::int64_t end) {
       while (touched.touch_next(end)) {
       }
@@ -123,9 +113,9 @@ class Turns {
       while (!touched.is_touched(from, end) && !failed_)
         if (!touched.touch_next(end + std::min(end / 4, detail::FirstTouch::page))) std::this_thread::yield();
     };
-    const auto [values_from, values_end] = room_.value_bytes(places_[at], places_[at + 1]);
+    const auto [values_from, values_end] = room_.value_bytes(places_[number], places_[number + 1]);
     pages(values_, values_from, values_end);
-    const auto [from, end] = room_.coordinate_bytes(places_[at], places_[at + 1]);
+    const auto [from, end] = room_.coordinate_bytes(places_[number], places_[number + 1]);
     pages(coordinates_, from, end);
   }
 
@@ -133,10 +123,8 @@ class Turns {
   const Room& room_;
   std::int64_t count_, threads_;
   Room buffers_;
-  std::vector<Positions> places_;  ///< of each piece, at each level; and behind the last
-  std::vector<std::uint8_t> computed_;
+  ChunkPlaces<Positions> places_;  ///< of each piece, at each level
   std::atomic<std::int64_t> next_{0};
-  std::atomic<std::int64_t> known_{0};  ///< pieces whose places are known, besides the first
   detail::FirstTouch values_, coordinates_;
   std::mutex guard_;
   std::exception_ptr failure_;

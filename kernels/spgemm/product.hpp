@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <mutex>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "../../core/space.hpp"
 #include "../../formats/chunks.hpp"
 #include "../host/first_touch.hpp"
+#include "../output/places.hpp"
 #include "rows.hpp"
 #include "work.hpp"
 
@@ -103,25 +105,13 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   /// soon. Whoever has taken the first chunk not yet computed has no chunk that waits, and so always room:
   /// nobody waits for ever.
   void in_turns(Coordinate* coordinates, Value* values) {
-    places_.assign(chunks_.size() + 1, 0);
+    ChunkPlaces<std::int64_t> places(chunks_.size());
     std::atomic<std::int64_t> next{0};
-    std::atomic<std::int64_t> placed{0};  // chunks whose places are known, besides the first
-    std::mutex guard;
     const auto count = static_cast<std::int64_t>(chunks_.size());
-    std::vector<std::uint8_t> computed(chunks_.size(), 0);
     constexpr std::int64_t value_bytes = sizeof(Value), coordinate_bytes = sizeof(Coordinate);
     constexpr std::int64_t most_ahead = FirstTouch::page / value_bytes;
     FirstTouch touch_values(reinterpret_cast<std::byte*>(values), bound_ * value_bytes);
     FirstTouch touch_coordinates(reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes);
-    const auto place = [&](std::int64_t number) {
-      const std::lock_guard lock(guard);
-      computed[static_cast<std::size_t>(number)] = 1;
-      std::int64_t known = placed.load(std::memory_order_relaxed);
-      for (; known < count && computed[static_cast<std::size_t>(known)]; ++known)
-        places_[static_cast<std::size_t>(known) + 1] =
-            places_[static_cast<std::size_t>(known)] + chunks_[static_cast<std::size_t>(known)].size;
-      placed.store(known, std::memory_order_release);
-    };
     for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
       Worker& worker = workers_[static_cast<std::size_t>(w)];
       const auto room = static_cast<std::int64_t>(worker.values.extent(0)) - row_slack;
@@ -130,10 +120,9 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
       std::int64_t used = 0;
       // Copies what can be copied; `ahead` of that, touches memory for what comes next.
       const auto copy_placed = [&](std::int64_t ahead) {
-        const std::int64_t known = placed.load(std::memory_order_acquire);
-        for (; !waiting.empty() && waiting.front() <= known; waiting.pop_front()) {
+        for (; !waiting.empty() && places.is_known(waiting.front()); waiting.pop_front()) {
           const Chunk& chunk = chunks_[static_cast<std::size_t>(waiting.front())];
-          const std::int64_t from = places_[static_cast<std::size_t>(waiting.front())];
+          const std::int64_t from = places[waiting.front()];
           const std::int64_t end = from + chunk.size;
           while (touch_values.touch_next(end * value_bytes) ||
                  touch_coordinates.touch_next(end * coordinate_bytes)) {
@@ -147,7 +136,7 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
             }
             return;
           }
-          copy_elements(worker, chunk, coordinates, values);
+          copy_elements(worker, chunk, from, coordinates, values);
         }
         if (waiting.empty()) used = 0;
       };
@@ -159,7 +148,9 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
         chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
         used += chunk.size;
         worker.touched = std::max(worker.touched, used);
-        place(number);
+        places.publish(number, [&](std::int64_t published, std::int64_t from) {
+          return from + chunks_[static_cast<std::size_t>(published)].size;
+        });
         waiting.push_back(number);
         copy_placed(0);
       }
@@ -189,10 +180,14 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
     };
     pass([](const Worker&, const Chunk&) {});
     const std::int64_t size = total();
+    std::vector<std::int64_t> places(chunks_.size());
+    std::transform_exclusive_scan(chunks_.begin(), chunks_.end(), places.begin(), std::int64_t{0},
+                                  std::plus<>(), [](const Chunk& chunk) { return chunk.size; });
     result.coordinates = pool().array<Coordinate>("sporos::coordinates", size);
     result.values = pool().array<Value>("sporos::values", size);
     pass([&](const Worker& worker, const Chunk& chunk) {
-      copy_elements(worker, chunk, result.coordinates.data(), result.values.data());
+      copy_elements(worker, chunk, places[static_cast<std::size_t>(&chunk - chunks_.data())],
+                    result.coordinates.data(), result.values.data());
     });
     keep_memory_of_chunks();
   }
@@ -214,19 +209,18 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
     }
   }
 
-  /// The size of the result; each chunk learns its place.
-  std::int64_t total() {
-    places_.assign(chunks_.size() + 1, 0);
-    for (std::size_t number = 0; number < chunks_.size(); ++number)
-      places_[number + 1] = places_[number] + chunks_[number].size;
-    narrow<Position>(places_.back(), "the number of stored elements of a product");
-    return places_.back();
+  /// The size of the result.
+  std::int64_t total() const {
+    std::int64_t size = 0;
+    for (const Chunk& chunk : chunks_) size += chunk.size;
+    narrow<Position>(size, "the number of stored elements of a product");
+    return size;
   }
 
-  /// A chunk's elements to their place in the result, past the caches where the result will not stay in them;
-  /// and the ends of its rows from the chunk's to the result's count.
-  void copy_elements(const Worker& worker, const Chunk& chunk, Coordinate* coordinates, Value* values) {
-    const std::int64_t to = places_[static_cast<std::size_t>(&chunk - chunks_.data())];
+  /// A chunk's elements to their place `to` in the result, past the caches where the result will not stay in
+  /// them; and the ends of its rows from the chunk's to the result's count.
+  void copy_elements(const Worker& worker, const Chunk& chunk, std::int64_t to, Coordinate* coordinates,
+                     Value* values) {
     const auto* const from_coordinates = worker.coordinates.data() + chunk.at;
     const auto* const from_values = worker.values.data() + chunk.at;
     if (to > RowOutput<Coordinate, Value>::most_at_once) {
@@ -256,7 +250,6 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
 
   const std::int64_t most_reserved_;
   Position* ends_ = nullptr;
-  std::vector<std::int64_t> places_;  // [chunks + 1], where in the result
 };
 
 /// A * B by rows.
