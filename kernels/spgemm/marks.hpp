@@ -119,10 +119,10 @@ SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Co
   return to + count;
 }
 
-/// How marks are kept, by how many of a window's columns a row writes.
+/// How marks are kept, by how often a row writes into its window, and how many of its columns.
 enum class Marking {
-  crowded,  ///< many of every 64: a byte a column. A store waits for nothing, where setting a bit would wait
-            ///< for the last one set in the same word
+  crowded,  ///< often into every 64: a byte a column. A store waits for nothing, where setting a bit would
+            ///< wait for the last one set in the same word
   even,     ///< some of most 64: a bit a column
   sparse,   ///< most words stay empty: a bit a column, and a byte for each word that is not empty
   none      ///< not at all: the columns are known
@@ -134,9 +134,10 @@ struct Marks {
   std::uint64_t* bits;  // [window / 64, rounded up]
   std::uint8_t* words;  // [window / 64, rounded up to 64]
 
-  static Marking marking(std::int64_t products, std::int64_t window) {
+  /// @param elements  columns that will be marked, about
+  static Marking marking(std::int64_t products, std::int64_t elements, std::int64_t window) {
     const std::int64_t words = window / 64 + 1;
-    return products >= 4 * words ? Marking::crowded : products >= words ? Marking::even : Marking::sparse;
+    return products >= 4 * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
   }
 
   template <Marking How>

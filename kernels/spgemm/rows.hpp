@@ -236,8 +236,11 @@ class RowProduct {
                                 values);
       return size;
     } else {
-      return multiply_by_scatter<Acc, N>(a_, row, group, b_, similar_b_, reach, sums, space_.marks, columns,
-                                         values);
+      const auto expected = static_cast<std::int64_t>(yield_ * static_cast<float>(reach.products));
+      const std::int64_t elements = multiply_by_scatter<Acc, N>(
+          a_, row, group, b_, similar_b_, reach, expected, sums, space_.marks, columns, values);
+      yield_ = static_cast<float>(elements) / static_cast<float>(reach.products);
+      return elements;
     }
   }
 
@@ -263,6 +266,7 @@ class RowProduct {
   DiagonalProduct<Acc, A, B> diagonals_;
   const bool shifts_;
   const std::int64_t block_;
+  float yield_ = 1;               ///< elements of a row made of a product, as the last row had them
   const bool far_;                ///< B's rows come from far
   const std::int64_t last_safe_;  ///< 4 elements of B can be read from here on
 };

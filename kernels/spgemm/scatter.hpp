@@ -153,13 +153,14 @@ SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_
 }
 
 /// `group` <= N rows of the product, from row `row` of A on, which have the same columns in A.
-/// @param sums   zero over the window, and left so
-/// @param marks  clear over the window, and left so
+/// @param elements  of a row, about
+/// @param sums      zero over the window, and left so
+/// @param marks     clear over the window, and left so
 /// @return elements in each of the rows, which stand behind one another
 template <class Acc, int N, class A, class B, class Value, class Coordinate>
 std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const B& b,
-                                 const SimilarRows& similar_b, const Reach& reach, Packet<Acc, N>* sums,
-                                 Marks marks, Coordinate* columns, Value* values) {
+                                 const SimilarRows& similar_b, const Reach& reach, std::int64_t elements,
+                                 Packet<Acc, N>* sums, Marks marks, Coordinate* columns, Value* values) {
   const auto first = static_cast<Coordinate>(reach.first);
   Coordinate* end = nullptr;
   const auto fill = [&]<Marking How>() {
@@ -169,7 +170,7 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
       scatter<How, false, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
     end = marks.take<How>(reach.window, first, columns);
   };
-  switch (Marks::marking(reach.products, reach.window)) {
+  switch (Marks::marking(reach.products, elements, reach.window)) {
     case Marking::crowded:
       fill.template operator()<Marking::crowded>();
       break;
