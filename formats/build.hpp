@@ -49,10 +49,7 @@ class Builder {
   tensor_type build() {
     if (source_.size() == 0) return tensor_type(extents_);
     cut();
-    if (unique_ && each_has_positions) {
-      for (auto& piece : pieces_) expect_each(piece);
-      totals_.fill(source_.size());
-    } else {
+    if (!counts_are_known()) {
       for_each_chunk<Space>(static_cast<int>(pieces_.size()),
                             [&](int piece) { count(pieces_[static_cast<std::size_t>(piece)]); });
       sum_counts();
@@ -60,10 +57,9 @@ class Builder {
     reserve(std::make_index_sequence<level_count>{});
     for_each_chunk<Space>(static_cast<int>(pieces_.size()), [&](int at) {
       const Piece& piece = pieces_[static_cast<std::size_t>(at)];
-      if (found_duplicates_)
-        fill_merging(piece);
-      else
-        fill(piece);
+      if constexpr (Words == 1)
+        if (!found_duplicates_) return fill(piece);
+      fill_merging(piece);  // does for all what the other does faster
     });
     return tensor_type(extents_, std::move(levels_), std::move(values_));
   }
@@ -106,6 +102,17 @@ class Builder {
       if (!shape::full(k) && shape::depth[static_cast<std::size_t>(k)] != levels - 1) return false;
     return levels > 0;
   }();
+
+  /// Whether there is nothing to count: then the pieces know what is before them.
+  bool counts_are_known() {
+    if constexpr (each_has_positions && !has_values)
+      if (unique_) {
+        for (auto& piece : pieces_) expect_each(piece);
+        totals_.fill(source_.size());
+        return true;
+      }
+    return false;
+  }
 
   /// Counts by subtraction, and the open segments by bisection.
   void expect_each(Piece& piece) const {
