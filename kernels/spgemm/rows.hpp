@@ -12,6 +12,7 @@
 #include "../host/stream_copy.hpp"
 #include "diagonals.hpp"
 #include "few.hpp"
+#include "few_in_lanes.hpp"
 #include "marks.hpp"
 #include "scatter.hpp"
 #include "similar_rows.hpp"
@@ -120,18 +121,21 @@ template <class Acc, class A, class B>
 class RowProduct {
  public:
   /// @param even  even_length of b
-  RowProduct(const A& a, const B& b, std::int64_t even, const SimilarRows& similar_a,
+  /// @param few   most rows are of a few products, and none are similar
+  RowProduct(const A& a, const B& b, std::int64_t even, bool few, const SimilarRows& similar_a,
              const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
         b_(b),
         even_(even),
+        few_(few && b.columns < std::int64_t{1} << 28),
         similar_a_(similar_a),
         similar_b_(similar_b),
         space_(space),
         diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
         shifts_(similar_a.shifts && similar_b.shifts),
         block_(rows_in_block(a.rows)),
-        far_(b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) > near_bytes),
+        far_(!few &&
+             b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) > near_bytes),
         last_safe_(b.nnz() - 4) {}
 
   /// Rows begin to end - 1, one behind the other, to where `output` stands, which moves on. `ends[r]` becomes
@@ -198,8 +202,14 @@ class RowProduct {
   Done next(std::int64_t row, std::int64_t end, const Coordinate* known, Coordinate* columns, Value* values,
             std::int64_t size = 0) {
     const std::int64_t begin = a_.begin(row), count = a_.length(row);
-    if (count == 0) return {1, 0};
     const auto* const a_columns = a_.coordinates + begin;
+    if constexpr (few_in_lanes<Acc, A, B, Coordinate, Value>)
+      if (few_ && count <= 8) {
+        const std::int64_t elements =
+            multiply_few_in_lanes(a_.values + begin, a_columns, count, b_, columns, values);
+        if (elements >= 0) return {1, elements};
+      }
+    if (count == 0) return {1, 0};
     if (count == 1) return {1, scale(static_cast<Acc>(a_.values[begin]), a_columns[0], columns, values)};
     if (const std::int64_t rows = shifts_ ? diagonals_.rows_from(row, end) : 0) {
       space_.open_marks(diagonals_.window());
@@ -215,7 +225,8 @@ class RowProduct {
       return {1, multiply_few<std::uint64_t, Acc, A>(a_.values + begin, a_columns, count, b_, brief, columns,
                                                      values)};
     }
-    const int alike = static_cast<int>(std::min<std::int64_t>(similar_a_.same[row] + 1, end - row));
+    const int alike =
+        similar_a_.same ? static_cast<int>(std::min<std::int64_t>(similar_a_.same[row] + 1, end - row)) : 1;
     if (alike == 1 || reach.window > RowSpace<Acc>::widest_group)
       return {1, by_scatter<Known, 1>(row, 1, reach, known, size, columns, values)};
     if constexpr (RowSpace<Acc>::most_lanes == 8)
@@ -261,6 +272,7 @@ class RowProduct {
   const A& a_;
   const B& b_;
   const std::int64_t even_;
+  const bool few_;
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;

@@ -105,7 +105,7 @@ class ProductWork {
   };
 
   RowProduct<Acc, A, B> rows_of(Worker& worker) const {
-    return {a_, b_, even_, similar_a_, similar_b_, worker.space};
+    return {a_, b_, even_, is_few(), similar_a_, similar_b_, worker.space};
   }
 
   /// Tells the pool what of the workers' blocks has been touched.
@@ -166,12 +166,17 @@ class ProductWork {
     }
   }
 
-  /// Runs of similar rows, cut at the same rows whatever the number of threads.
+  /// Runs of similar rows, cut at the same rows whatever the number of threads; none where they would not
+  /// pay.
   void find_similar() {
+    const auto pays = [&](const auto& matrix) {
+      return work_ >= least_products_a_row * matrix.rows && has_similar_rows(matrix);
+    };
+    if (!pays(a_) && !pays(b_)) return;
     const auto find = [&](const auto& matrix, HostArray<std::uint8_t>& memory) {
       memory = pool().array<std::uint8_t>("sporos::similar rows", 2 * matrix.rows);
       SimilarRows similar{memory.data(), memory.data() + matrix.rows};
-      if (work_ < least_products_a_row * matrix.rows || !has_similar_rows(matrix)) {
+      if (!pays(matrix)) {
         std::fill_n(memory.data(), 2 * matrix.rows, std::uint8_t{0});
         return similar;
       }
@@ -238,7 +243,9 @@ class ProductWork {
     }
   }
 
-  /// Fewer products are made as fast as similar rows are found.
+  /// Whether rows have so few products, on average, that they are made as fast as similar rows are found.
+  bool is_few() const { return work_ < least_products_a_row * a_.rows; }
+
   static constexpr std::int64_t least_products_a_row = 8;
   /// A DiagonalProduct's arrays want to be paid for.
   static constexpr std::int64_t least_diagonal_work = 20'000;

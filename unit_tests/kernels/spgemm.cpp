@@ -45,6 +45,28 @@ const std::vector<Factors>& kinds() {
            for (int t = 0; t < (r < 200 ? 6 : 2); ++t) s.insert((r * 11 + t * 37) % 300);
          });
        }},
+      {"up_to_eight_products_in_few_columns",
+       [] {
+         return pattern(900, 600, [](auto r, auto& s) {
+           for (int t = 0; t < r % 9; ++t) s.insert((r * 13 + t * 67) % 600);
+         });
+       },
+       [] {
+         return pattern(600, 5, [](auto r, auto& s) {
+           if (r % 4 > 0) s = {r % 5};
+         });
+       }},
+      {"few_products_and_many_in_some_rows",
+       [] {
+         return pattern(900, 600, [](auto r, auto& s) {
+           for (int t = 0; t < r % 5; ++t) s.insert((r * 7 + t * 41) % 600);
+         });
+       },
+       [] {
+         return pattern(600, 300, [](auto r, auto& s) {
+           for (int t = 0; t < (r % 7 == 0 ? 9 : 1); ++t) s.insert((r * 11 + t * 29) % 300);
+         });
+       }},
       {"few_products_at_the_end_of_the_operand",
        [] { return pattern(40, 40, [](auto, auto& s) { s = {36, 37, 38, 39}; }); },
        [] { return diagonals(40, 60, {0, 20}); }},
