@@ -16,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness.hpp"
-#include "matrices.hpp"
 #include "peers.hpp"
 
 #ifdef SPOROS_HAVE_KOKKOS_KERNELS
@@ -78,11 +76,7 @@ KokkosMatrix<Value> kokkos_sum(const KokkosMatrix<Value>& a, const KokkosMatrix<
 /// a + b.
 template <class Value>
 graphblas::Matrix graphblas_sum(const graphblas::Matrix& a, const graphblas::Matrix& b) {
-  GrB_Index rows = 0, columns = 0;
-  GrB_Matrix_nrows(&rows, a.get());
-  GrB_Matrix_ncols(&columns, a.get());
-  const auto out =
-      graphblas::make_matrix<Value>(static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns));
+  const auto out = graphblas::make_matrix<Value>(graphblas::rows_of(a), graphblas::columns_of(a));
   const GrB_BinaryOp plus = std::is_same_v<Value, double> ? GrB_PLUS_FP64 : GrB_PLUS_FP32;
   graphblas::check(GrB_Matrix_eWiseAdd_BinaryOp(out.get(), nullptr, nullptr, plus, a.get(), b.get(), nullptr),
                    "GrB_eWiseAdd");
@@ -97,12 +91,11 @@ Made<Value> made(const graphblas::Matrix& a) {
     std::vector<Value> values;
   };
   auto tuples = graphblas::tuples<Value>(a);  // by rows, as the matrix is
-  GrB_Index rows = 0;
-  GrB_Matrix_nrows(&rows, a.get());
+  const auto rows = static_cast<std::size_t>(graphblas::rows_of(a));
   auto out = std::make_shared<Arrays>();
   out->positions.assign(rows + 1, 0);
   for (const GrB_Index row : tuples.rows) ++out->positions[row + 1];
-  for (GrB_Index row = 0; row < rows; ++row) out->positions[row + 1] += out->positions[row];
+  for (std::size_t row = 0; row < rows; ++row) out->positions[row + 1] += out->positions[row];
   out->columns.assign(tuples.columns.begin(), tuples.columns.end());
   out->values = std::move(tuples.values);
   return {static_cast<std::int64_t>(rows), out->positions.data(), out->columns.data(), out->values.data(),
@@ -119,10 +112,6 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
   const auto C = second.matrix<Value, std::int32_t, std::int32_t>(4);
   const auto D = third ? third->matrix<Value, std::int32_t, std::int32_t>(5) : B;
   const bool three = third != nullptr;
-  const auto take = [](const auto& make) {
-    return
-        [make]() -> std::shared_ptr<const void> { return std::make_shared<const decltype(make())>(make()); };
-  };
   const auto ours = [=] {
     const Matrix<Value> A(B.extents());
     if (three)
@@ -141,7 +130,7 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
   };
   const auto result = ours();
   const Made<Value> expected = made(result);
-  std::vector<Contender> contenders{{"sporos", Role::ours, take(ours)}, {"nest", Role::variant, take(nest)}};
+  std::vector<Contender> contenders{{"sporos", Role::ours, ours}, {"nest", Role::variant, nest}};
   expect_same(text(name, ": nest"), expected, made(nest()));
 #ifdef SPOROS_HAVE_EIGEN
   using Sparse = Eigen::SparseMatrix<Value, Eigen::RowMajor, std::int32_t>;
@@ -154,7 +143,7 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
       *out = b + c;
     return out;
   };
-  contenders.push_back({"eigen", Role::peer, take(by_eigen)});
+  contenders.emplace_back("eigen", Role::peer, by_eigen);
   {
     const auto found = by_eigen();
     expect_same<Value>(
@@ -168,7 +157,7 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
     const auto two = kokkos_sum<Value>(kernels_b, kernels_c);
     return three ? kokkos_sum<Value>(two, kernels_d) : two;
   };
-  contenders.push_back({"kokkos_kernels", Role::peer, take(by_kernels)});
+  contenders.emplace_back("kokkos_kernels", Role::peer, by_kernels);
   {
     const auto found = by_kernels();
     expect_same<Value>(text(name, ": kokkos_kernels"), expected,
@@ -182,7 +171,7 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
     const auto two = graphblas_sum<Value>(graph_b, graph_c);
     return three ? graphblas_sum<Value>(two, graph_d) : two;
   };
-  contenders.push_back({"graphblas", Role::peer, take(by_graphblas)});
+  contenders.emplace_back("graphblas", Role::peer, by_graphblas);
   expect_same(text(name, ": graphblas"), expected, made<Value>(by_graphblas()));
 #endif
   std::int64_t nnz = B.nnz() + C.nnz() + (three ? D.nnz() : 0);
@@ -210,6 +199,7 @@ void sums(Report& report, const std::string& name, const Rows& rows) {
 }
 
 void run(Report& report) {
+  const Peers peers(report);
   for (const auto& file : report.options().files) {
     const std::string name = matrix_name(file);
     if (report.wants(name + " + shifted") || report.wants(name + " + transpose"))
@@ -233,17 +223,4 @@ void run(Report& report) {
 }  // namespace
 }  // namespace sporos::perf
 
-int main(int argc, char** argv) {
-  using namespace sporos;
-  const auto options = perf::Options::parse(argc, argv, "perf_add");
-  const ScopeGuard guard(perf::kokkos_settings(options));
-  try {
-    perf::Report report(options, "add");
-    const perf::Peers peers(report);
-    perf::run(report);
-    report.finish();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return sporos::perf::benchmark(argc, argv, "add", sporos::perf::run); }

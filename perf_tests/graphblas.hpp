@@ -39,6 +39,7 @@ struct Of<double> {
   static GrB_Semiring plus_times() { return GrB_PLUS_TIMES_SEMIRING_FP64; }
   static GrB_Semiring plus_second() { return GxB_PLUS_SECOND_FP64; }
   static constexpr auto extract = GrB_Matrix_extractTuples_FP64;
+  using Stored = double;
 };
 template <>
 struct Of<float> {
@@ -46,6 +47,14 @@ struct Of<float> {
   static GrB_Semiring plus_times() { return GrB_PLUS_TIMES_SEMIRING_FP32; }
   static GrB_Semiring plus_second() { return GxB_PLUS_SECOND_FP32; }
   static constexpr auto extract = GrB_Matrix_extractTuples_FP32;
+  using Stored = float;
+};
+template <>
+struct Of<Kokkos::complex<double>> {
+  static GrB_Type type() { return GxB_FC64; }
+  static GrB_Semiring plus_times() { return GxB_PLUS_TIMES_FC64; }
+  static constexpr auto extract = GxB_Matrix_extractTuples_FC64;
+  using Stored = GxB_FC64_t;
 };
 
 template <class Value>
@@ -71,6 +80,17 @@ void* copy_of(const From* from, std::int64_t count) {
   if (!out) throw std::bad_alloc();
   for (std::size_t at = 0; at < size; ++at) out[at] = static_cast<To>(from[at]);
   return out;
+}
+
+inline std::int64_t rows_of(const Matrix& a) {
+  GrB_Index rows = 0;
+  check(GrB_Matrix_nrows(&rows, a.get()), "GrB_Matrix_nrows");
+  return static_cast<std::int64_t>(rows);
+}
+inline std::int64_t columns_of(const Matrix& a) {
+  GrB_Index columns = 0;
+  check(GrB_Matrix_ncols(&columns, a.get()), "GrB_Matrix_ncols");
+  return static_cast<std::int64_t>(columns);
 }
 
 /// A CSR matrix by rows; GraphBLAS' indices are always of 64 bits.
@@ -123,7 +143,8 @@ Tuples<Value> tuples(const Matrix& a) {
   GrB_Index count = 0;
   check(GrB_Matrix_nvals(&count, a.get()), "GrB_Matrix_nvals");
   Tuples<Value> out{std::vector<GrB_Index>(count), std::vector<GrB_Index>(count), std::vector<Value>(count)};
-  check(Of<Value>::extract(out.rows.data(), out.columns.data(), out.values.data(), &count, a.get()),
+  check(Of<Value>::extract(out.rows.data(), out.columns.data(),
+                           reinterpret_cast<typename Of<Value>::Stored*>(out.values.data()), &count, a.get()),
         "GrB_Matrix_extractTuples");
   return out;
 }

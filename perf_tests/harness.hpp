@@ -3,15 +3,12 @@
 /// What the benchmarks on the host share: contenders measured in turn, medians with spread, a table and a
 /// JSON file.
 ///
-///     int main(int argc, char** argv) {
-///       const auto options = perf::Options::parse(argc, argv, "perf_spmv");
-///       const ScopeGuard guard(perf::kokkos_settings(options));
-///       perf::Report report(options, "spmv");
+///     void run(Report& report) {
 ///       report.compare({"bcsstk16", {{"nnz", a.nnz()}}},
-///                      {{"sporos", perf::Role::ours, [&] { … return result; }},
-///                       {"eigen", perf::Role::peer, [&] { … return result; }}});
-///       report.finish();
+///                      {{"sporos", Role::ours, [&] { y(i) = A(i, j) * x(j); }},
+///                       {"eigen", Role::peer, [&] { z = B * w; }}});
 ///     }
+///     int main(int argc, char** argv) { return benchmark(argc, argv, "spmv", run, {Memory::retained}); }
 #pragma once
 
 #include <malloc.h>
@@ -32,6 +29,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -129,8 +127,22 @@ enum class Role {
   yardstick  ///< no contender: what the machine does with as much memory
 };
 
-/// One that is measured. A call returns its result, which is let go after the clock has stopped.
+/// One that is measured. What a call returns, if anything, is let go after the clock has stopped.
 struct Contender {
+  template <class Compute>
+  Contender(std::string its_name, Role its_role, const Compute& compute)
+      : name(std::move(its_name)), role(its_role), call([compute]() -> std::shared_ptr<const void> {
+          using Result = decltype(compute());
+          if constexpr (std::is_void_v<Result>) {
+            compute();
+            return nullptr;
+          } else if constexpr (std::is_convertible_v<Result, std::shared_ptr<const void>>) {
+            return compute();
+          } else {
+            return std::make_shared<const Result>(compute());
+          }
+        }) {}
+
   std::string name;
   Role role;
   std::function<std::shared_ptr<const void>()> call;
@@ -364,5 +376,24 @@ class Report {
   std::vector<std::pair<std::string, std::vector<double>>> logs_;
   bool header_ = false;
 };
+
+/// The main function of the benchmark perf_`subject`: measures what `run` asks of a report. Without
+/// `memories`, with those that the command line names.
+template <class Run>
+int benchmark(int argc, char** argv, const std::string& subject, const Run& run,
+              const std::vector<Memory>& memories = {}) {
+  auto options = Options::parse(argc, argv, "perf_" + subject);
+  if (!memories.empty()) options.memories = memories;
+  const ScopeGuard guard(kokkos_settings(options));
+  try {
+    Report report(options, subject);
+    run(report);
+    report.finish();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
 
 }  // namespace sporos::perf

@@ -204,17 +204,10 @@ void product(Report& report, const std::string& name, const std::string& kind, s
   Factors<N> turned;
   for (std::size_t level = 0; level < order.size(); ++level) turned[level] = factors[order[level]];
   const auto made = [&] { return Factor({T.extent(D), columns}); };
-  const auto take = [](const auto& compute) {
-    return [compute]() -> std::shared_ptr<const void> {
-      compute();
-      return nullptr;
-    };
-  };
   const Factor ours = made(), nest = made();
   const auto by_sporos = [=] { multiply<N, D, false>(ours, T, turned); };
   const auto by_nest = [=] { multiply<N, D, true>(nest, T, turned); };
-  std::vector<Contender> contenders{{"sporos", Role::ours, take(by_sporos)},
-                                    {"nest", Role::variant, take(by_nest)}};
+  std::vector<Contender> contenders{{"sporos", Role::ours, by_sporos}, {"nest", Role::variant, by_nest}};
   by_nest();
   by_sporos();
   expect_same(text(full, ": sporos"), nest, ours);
@@ -223,7 +216,7 @@ void product(Report& report, const std::string& name, const std::string& kind, s
   const auto by_splatt = [=, mode = order[static_cast<std::size_t>(D)]] {
     peer.multiply(mode, theirs, factors);
   };
-  contenders.push_back({"splatt", Role::peer, take(by_splatt)});
+  contenders.emplace_back("splatt", Role::peer, by_splatt);
   by_splatt();
   expect_same(text(full, ": splatt"), nest, theirs);
 #endif
@@ -274,6 +267,10 @@ void products(Report& report, const std::string& name, const Entries<double, N>&
 }
 
 void run(Report& report) {
+#ifdef SPOROS_HAVE_SPLATT
+  report.about("splatt", text(SPLATT_VER_MAJOR, '.', SPLATT_VER_MINOR, '.', SPLATT_VER_SUBMINOR, ", commit ",
+                              SPOROS_SPLATT_COMMIT, ", ", SPLATT_IDX_TYPEWIDTH, "-bit indices"));
+#endif
   products(report, "papers", papers());
   for (const auto& file : report.options().files) {
     const int order = inspect(file).order;
@@ -290,21 +287,5 @@ void run(Report& report) {
 }  // namespace sporos::perf
 
 int main(int argc, char** argv) {
-  using namespace sporos;
-  auto options = perf::Options::parse(argc, argv, "perf_mttkrp");
-  options.memories = {perf::Memory::retained};  // results are there already
-  const ScopeGuard guard(perf::kokkos_settings(options));
-  try {
-    perf::Report report(options, "mttkrp");
-#ifdef SPOROS_HAVE_SPLATT
-    report.about("splatt",
-                 text(SPLATT_VER_MAJOR, '.', SPLATT_VER_MINOR, '.', SPLATT_VER_SUBMINOR, ", commit ",
-                      SPOROS_SPLATT_COMMIT, ", ", SPLATT_IDX_TYPEWIDTH, "-bit indices"));
-#endif
-    perf::run(report);
-    report.finish();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return sporos::perf::benchmark(argc, argv, "mttkrp", sporos::perf::run, {sporos::perf::Memory::retained});
 }

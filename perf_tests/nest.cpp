@@ -303,29 +303,16 @@ std::vector<Pair> pairs() {
   return out;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  auto options = perf::Options::parse(argc, argv, "perf_nest");
-  options.memories = {perf::Memory::retained};
-  const ScopeGuard guard(perf::kokkos_settings(options));
-  perf::Report report(options, "nest");
-  bool same = true;
+/// @throws StateError where a nest and the loops by hand make different results
+void run(perf::Report& report) {
   for (const Pair& pair : pairs()) {
     if (!report.wants(pair.name)) continue;
-    const auto call = [](const std::function<void()>& body) {
-      return [body] {
-        body();
-        return std::shared_ptr<const void>();
-      };
-    };
-    report.compare(
-        {pair.name, {{"statement", pair.statement}}},
-        {{"nest", perf::Role::ours, call(pair.nest)}, {"by_hand", perf::Role::peer, call(pair.by_hand)}});
-    if (pair.same()) continue;
-    std::printf("%s: the results differ\n", pair.name.c_str());
-    same = false;
+    report.compare({pair.name, {{"statement", pair.statement}}},
+                   {{"nest", perf::Role::ours, pair.nest}, {"by_hand", perf::Role::peer, pair.by_hand}});
+    if (!pair.same()) throw StateError(pair.name + ": the results differ");
   }
-  report.finish();
-  return same ? 0 : 1;
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return perf::benchmark(argc, argv, "nest", run, {perf::Memory::retained}); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file peers.hpp
-/// The libraries that host benchmarks of products with dense operands stand beside: started, named with their
-/// versions, and given Sporos' own arrays where they can take them.
+/// The libraries that host benchmarks stand beside: started, named with their versions, and given Sporos' own
+/// arrays where they can take them. The matrices that they all are measured with.
 #pragma once
 
 #ifdef SPOROS_HAVE_GRAPHBLAS
@@ -19,22 +19,36 @@
 #endif
 
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <sporos/sporos.hpp>
 #include <string>
 
 #include "harness.hpp"
+#include "matrices.hpp"
 
 namespace sporos::perf {
 
-/// The matrices of these benchmarks: indices of 32 bits, as peers like them best.
-template <class Value>
-using Matrix = Tensor<Value, CSR<std::int32_t, std::int32_t>>;
+/// The matrices of these benchmarks: indices of 32 bits where nothing else is said, as peers like them best.
+template <class Value, class Index = std::int32_t>
+using Matrix = Tensor<Value, CSR<Index, Index>>;
 template <class Value>
 using Dense = Tensor<Value, DenseMatrix<>>;
 template <class Value>
 using Vector = Tensor<Value, DenseVector>;
+
+/// The type that others have for values: std::complex for Kokkos'.
+template <class Value>
+struct StandardOf {
+  using type = Value;
+};
+template <class Real>
+struct StandardOf<Kokkos::complex<Real>> {
+  using type = std::complex<Real>;
+};
+template <class Value>
+using Standard = typename StandardOf<Value>::type;
 
 /// Starts the peers with as many threads as Sporos has, and says in the report which they are.
 class Peers {
@@ -71,12 +85,12 @@ class Peers {
 };
 
 #ifdef SPOROS_HAVE_EIGEN
-template <class Value>
-auto eigen(const Matrix<Value>& a) {
+template <class Value, class Index>
+auto eigen(const Matrix<Value, Index>& a) {
   const auto& columns = a.template level<1>();
-  return Eigen::Map<const Eigen::SparseMatrix<Value, Eigen::RowMajor, std::int32_t>>(
+  return Eigen::Map<const Eigen::SparseMatrix<Standard<Value>, Eigen::RowMajor, Index>>(
       a.extent(0), a.extent(1), a.nnz(), columns.positions.data(), columns.coordinates.data(),
-      a.values().data());
+      reinterpret_cast<const Standard<Value>*>(a.values().data()));
 }
 template <class Value>
 auto eigen(const Dense<Value>& a) {
@@ -118,6 +132,21 @@ auto kokkos(const Vector<Value>& x) {
   return View(x.values().data(), static_cast<std::size_t>(x.extent(0)));
 }
 #endif
+
+/// Calls `body(name, matrix)` for every matrix of a benchmark of products with dense operands: the files',
+/// and those made by rule.
+template <class Body>
+void for_matrices(const Report& report, const Body& body) {
+  const auto call = [&]<class Value>(const std::string& name, const Rows& rows) {
+    body(name, rows.matrix<Value, std::int32_t, std::int32_t>(3));
+  };
+  for (const auto& file : report.options().files)
+    call.template operator()<double>(matrix_name(file), pattern_of(file));
+  call.template operator()<double>("laplacian7_80", laplacian(80, false));
+  call.template operator()<double>("laplacian27_45", laplacian(45, true));
+  call.template operator()<double>("rmat_16_500k", rmat(16, 500'000));
+  call.template operator()<float>("laplacian27_45, float", laplacian(45, true));
+}
 
 /// A sum of products, and the most by which another order of its terms can change it.
 template <class Value>

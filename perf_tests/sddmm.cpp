@@ -10,8 +10,6 @@
 /// from an earlier call: memory is retained. All results are compared at the end of each case.
 #include "peers.hpp"
 
-#include "matrices.hpp"
-
 namespace sporos::perf {
 namespace {
 
@@ -50,16 +48,15 @@ void expect_pattern(const std::string& who, const Matrix<Value>& B, const Matrix
 
 /// Measures A = B .* (C * D'), C and D of `inner` columns.
 template <class Value>
-void product(Report& report, const std::string& name, const Matrix<Value>& B, std::int64_t inner) {
+void product(Report& report, const std::string& matrix, const Matrix<Value>& B, std::int64_t inner) {
+  const std::string name = text(matrix, ", K = ", inner);
+  if (!report.wants(name)) return;
   const auto C = dense<DenseMatrix<>, Value>({B.extent(0), inner}, 4);
   const auto D = dense<DenseMatrix<>, Value>({B.extent(1), inner}, 5);
   std::vector<std::function<void()>> checks;
   std::vector<Contender> contenders;
   const auto add = [&](const std::string& who, Role role, const Matrix<Value>& A, const auto& compute) {
-    contenders.push_back({who, role, [compute] {
-                            compute();
-                            return std::shared_ptr<const void>();
-                          }});
+    contenders.emplace_back(who, role, compute);
     checks.push_back([=] {
       expect_pattern(text(name, ": ", who), B, A);
       expect_products(text(name, ": ", who), B, C, D, true, A.values().data());
@@ -76,14 +73,12 @@ void product(Report& report, const std::string& name, const Matrix<Value>& B, st
   const auto b = graphblas::sparse(B);
   const auto c = graphblas::full(C), d = graphblas::full(D);
   const auto a = graphblas::make_matrix<Value>(B.extent(0), B.extent(1));
-  contenders.push_back({"graphblas", Role::peer, [=] {
-                          graphblas::check(
-                              GrB_mxm(a.get(), b.get(), nullptr, graphblas::Of<Value>::plus_times(), c.get(),
-                                      d.get(), GrB_DESC_RST1),
-                              "GrB_mxm");
-                          graphblas::check(GrB_Matrix_wait(a.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
-                          return std::shared_ptr<const void>();
-                        }});
+  contenders.emplace_back("graphblas", Role::peer, [=] {
+    graphblas::check(GrB_mxm(a.get(), b.get(), nullptr, graphblas::Of<Value>::plus_times(), c.get(), d.get(),
+                             GrB_DESC_RST1),
+                     "GrB_mxm");
+    graphblas::check(GrB_Matrix_wait(a.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
+  });
   checks.push_back([=] {
     auto found = graphblas::tuples<Value>(a);
     if (static_cast<std::int64_t>(found.values.size()) != B.nnz())
@@ -102,45 +97,22 @@ void product(Report& report, const std::string& name, const Matrix<Value>& B, st
                   {{"matrix", sporos::to_string(B.extents())},
                    {"nnz", B.nnz()},
                    {"columns", inner},
-                   {"values", sizeof(Value) == 8 ? "double" : "float"}},
+                   {"values", value_name<Value>()}},
                   text("K = ", inner)},
                  contenders);
   for (const auto& check : checks) check();
 }
 
-template <class Value = double, class Make>
-void products(Report& report, const std::string& name, const Make& make) {
-  for (const std::int64_t inner : {32, 128}) {
-    const std::string full_name = text(name, ", K = ", inner, sizeof(Value) == 8 ? "" : ", float");
-    if (report.wants(full_name))
-      product<Value>(report, full_name, make().template matrix<Value, std::int32_t, std::int32_t>(3), inner);
-  }
-}
-
 void run(Report& report) {
-  for (const auto& file : report.options().files)
-    products(report, matrix_name(file), [&] { return pattern_of(file); });
-  products(report, "laplacian7_80", [] { return laplacian(80, false); });
-  products(report, "laplacian27_45", [] { return laplacian(45, true); });
-  products(report, "rmat_16_500k", [] { return rmat(16, 500'000); });
-  products<float>(report, "laplacian27_45", [] { return laplacian(45, true); });
+  const Peers peers(report);
+  for_matrices(report, [&]<class Value>(const std::string& name, const Matrix<Value>& B) {
+    for (const std::int64_t inner : {32, 128}) product(report, name, B, inner);
+  });
 }
 
 }  // namespace
 }  // namespace sporos::perf
 
 int main(int argc, char** argv) {
-  using namespace sporos;
-  auto options = perf::Options::parse(argc, argv, "perf_sddmm");
-  options.memories = {perf::Memory::retained};
-  const ScopeGuard guard(perf::kokkos_settings(options));
-  try {
-    perf::Report report(options, "sddmm");
-    const perf::Peers peers(report);
-    perf::run(report);
-    report.finish();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return sporos::perf::benchmark(argc, argv, "sddmm", sporos::perf::run, {sporos::perf::Memory::retained});
 }

@@ -10,8 +10,6 @@
 /// results are compared at the end of each case.
 #include "peers.hpp"
 
-#include "matrices.hpp"
-
 namespace sporos::perf {
 namespace {
 
@@ -37,16 +35,15 @@ void expect_product(const std::string& who, const Matrix<Value>& A, const Dense<
 
 /// Measures C = A * B, B of `width` columns.
 template <class Value>
-void product(Report& report, const std::string& name, const Matrix<Value>& A, std::int64_t width) {
+void product(Report& report, const std::string& matrix, const Matrix<Value>& A, std::int64_t width) {
+  const std::string name = text(matrix, ", ", width, " columns");
+  if (!report.wants(name)) return;
   const auto B = dense<DenseMatrix<>, Value>({A.extent(1), width}, 4);
   const Dense<Value> C({A.extent(0), width});
   std::vector<std::function<void()>> checks;
   std::vector<Contender> contenders;
   const auto add = [&](const std::string& who, Role role, const auto& compute) {
-    contenders.push_back({who, role, [compute] {
-                            compute();
-                            return std::shared_ptr<const void>();
-                          }});
+    contenders.emplace_back(who, role, compute);
     checks.push_back([=] {
       std::fill_n(C.values().data(), C.nnz(), Value{});
       compute();
@@ -70,14 +67,12 @@ void product(Report& report, const std::string& name, const Matrix<Value>& A, st
 #ifdef SPOROS_HAVE_GRAPHBLAS
   const auto a = graphblas::sparse(A);
   const auto b = graphblas::full(B), c = graphblas::full(C);
-  contenders.push_back({"graphblas", Role::peer, [=] {
-                          graphblas::check(
-                              GrB_mxm(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(),
-                                      b.get(), nullptr),
-                              "GrB_mxm");
-                          graphblas::check(GrB_Matrix_wait(c.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
-                          return std::shared_ptr<const void>();
-                        }});
+  contenders.emplace_back("graphblas", Role::peer, [=] {
+    graphblas::check(
+        GrB_mxm(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(), b.get(), nullptr),
+        "GrB_mxm");
+    graphblas::check(GrB_Matrix_wait(c.get(), GrB_MATERIALIZE), "GrB_Matrix_wait");
+  });
   checks.push_back([=] {
     const auto found = graphblas::tuples<Value>(c);
     std::vector<Value> values(static_cast<std::size_t>(A.extent(0) * width));
@@ -90,45 +85,22 @@ void product(Report& report, const std::string& name, const Matrix<Value>& A, st
                   {{"matrix", sporos::to_string(A.extents())},
                    {"nnz", A.nnz()},
                    {"columns", width},
-                   {"values", sizeof(Value) == 8 ? "double" : "float"}},
+                   {"values", value_name<Value>()}},
                   text(width, " columns")},
                  contenders);
   for (const auto& check : checks) check();
 }
 
-template <class Value = double, class Make>
-void products(Report& report, const std::string& name, const Make& make) {
-  for (const std::int64_t width : {32, 128}) {
-    const std::string full_name = text(name, ", ", width, " columns", sizeof(Value) == 8 ? "" : ", float");
-    if (report.wants(full_name))
-      product<Value>(report, full_name, make().template matrix<Value, std::int32_t, std::int32_t>(3), width);
-  }
-}
-
 void run(Report& report) {
-  for (const auto& file : report.options().files)
-    products(report, matrix_name(file), [&] { return pattern_of(file); });
-  products(report, "laplacian7_80", [] { return laplacian(80, false); });
-  products(report, "laplacian27_45", [] { return laplacian(45, true); });
-  products(report, "rmat_16_500k", [] { return rmat(16, 500'000); });
-  products<float>(report, "laplacian27_45", [] { return laplacian(45, true); });
+  const Peers peers(report);
+  for_matrices(report, [&]<class Value>(const std::string& name, const Matrix<Value>& A) {
+    for (const std::int64_t width : {32, 128}) product(report, name, A, width);
+  });
 }
 
 }  // namespace
 }  // namespace sporos::perf
 
 int main(int argc, char** argv) {
-  using namespace sporos;
-  auto options = perf::Options::parse(argc, argv, "perf_spmm");
-  options.memories = {perf::Memory::retained};
-  const ScopeGuard guard(perf::kokkos_settings(options));
-  try {
-    perf::Report report(options, "spmm");
-    const perf::Peers peers(report);
-    perf::run(report);
-    report.finish();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return sporos::perf::benchmark(argc, argv, "spmm", sporos::perf::run, {sporos::perf::Memory::retained});
 }

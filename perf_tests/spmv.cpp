@@ -16,8 +16,6 @@
 #include <immintrin.h>
 #endif
 
-#include "matrices.hpp"
-
 namespace sporos::perf {
 namespace {
 
@@ -101,10 +99,7 @@ void product(Report& report, const std::string& name, const Rows& rows) {
   std::vector<std::function<void()>> checks;
   std::vector<Contender> contenders;
   const auto add = [&](const std::string& who, Role role, const auto& y, const auto& compute) {
-    contenders.push_back({who, role, [compute, y] {
-                            compute(y);
-                            return std::shared_ptr<const void>();
-                          }});
+    contenders.emplace_back(who, role, [compute, y] { compute(y); });
     checks.push_back([=] { expect_product(text(name, ": ", who), A, x, y.values().data()); });
   };
   add("sporos", Role::ours, result(), [=](const auto& y) { y(i) = A(i, j) * x(j); });
@@ -125,14 +120,12 @@ void product(Report& report, const std::string& name, const Rows& rows) {
 #ifdef SPOROS_HAVE_GRAPHBLAS
   const auto a = graphblas::sparse(A);
   const auto b = graphblas::full(x), c = graphblas::full(result());
-  contenders.push_back({"graphblas", Role::peer, [=] {
-                          graphblas::check(
-                              GrB_mxv(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(),
-                                      b.get(), nullptr),
-                              "GrB_mxv");
-                          graphblas::check(GrB_Vector_wait(c.get(), GrB_MATERIALIZE), "GrB_Vector_wait");
-                          return std::shared_ptr<const void>();
-                        }});
+  contenders.emplace_back("graphblas", Role::peer, [=] {
+    graphblas::check(
+        GrB_mxv(c.get(), nullptr, nullptr, graphblas::Of<Value>::plus_times(), a.get(), b.get(), nullptr),
+        "GrB_mxv");
+    graphblas::check(GrB_Vector_wait(c.get(), GrB_MATERIALIZE), "GrB_Vector_wait");
+  });
   checks.push_back([=] { expect_product(text(name, ": graphblas"), A, x, graphblas::values_of<Value>(c)); });
 #endif
   const std::int64_t bytes = A.nnz() * std::int64_t{sizeof(Value) + 4} + (A.extent(0) + 1) * 4 +
@@ -140,27 +133,22 @@ void product(Report& report, const std::string& name, const Rows& rows) {
   const bool is_large = bytes >= std::int64_t{32} << 20;
   if (is_large) {
     const auto triad = std::make_shared<const Triad>(bytes);
-    const auto call = [](const auto& run) {
-      return [run] {
-        run();
-        return std::shared_ptr<const void>();
-      };
-    };
-    contenders.push_back({"triad", Role::yardstick, call([triad] { triad->plain(); })});
+    contenders.emplace_back("triad", Role::yardstick, [triad] { triad->plain(); });
 #if defined(__AVX__)
-    contenders.push_back({"triad_nontemporal", Role::yardstick, call([triad] { triad->nontemporal(); })});
+    contenders.emplace_back("triad_nontemporal", Role::yardstick, [triad] { triad->nontemporal(); });
 #endif
   }
   report.compare({name,
                   {{"matrix", sporos::to_string(A.extents())},
                    {"nnz", A.nnz()},
                    {"bytes", bytes},
-                   {"values", sizeof(Value) == 8 ? "double" : "float"}}},
+                   {"values", value_name<Value>()}}},
                  contenders);
   for (const auto& check : checks) check();
 }
 
 void run(Report& report) {
+  const Peers peers(report);
   for (const auto& file : report.options().files)
     if (report.wants(matrix_name(file))) product(report, matrix_name(file), pattern_of(file));
   const auto grid = [&](const std::string& name, std::int64_t n, bool corners) {
@@ -181,17 +169,5 @@ void run(Report& report) {
 }  // namespace sporos::perf
 
 int main(int argc, char** argv) {
-  using namespace sporos;
-  auto options = perf::Options::parse(argc, argv, "perf_spmv");
-  options.memories = {perf::Memory::retained};
-  const ScopeGuard guard(perf::kokkos_settings(options));
-  try {
-    perf::Report report(options, "spmv");
-    const perf::Peers peers(report);
-    perf::run(report);
-    report.finish();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  return sporos::perf::benchmark(argc, argv, "spmv", sporos::perf::run, {sporos::perf::Memory::retained});
 }
