@@ -9,7 +9,8 @@
 /// results are written into vectors that are there, so memory is retained. All results are compared at the
 /// end of each case. `bytes` counts each array once. Where they are more than the caches nearby hold, the
 /// triad a = b + s * c over as many bytes is measured in the same rounds, with plain and with nontemporal
-/// stores: the one reads the lines of `a` as well, which are not counted.
+/// stores: the one reads the lines of `a` as well, which are not counted. So is reading alone, which is
+/// nearly all that the product does.
 #include "peers.hpp"
 
 #if defined(__AVX__)
@@ -46,6 +47,25 @@ class Triad {
                         std::int64_t begin, std::int64_t end) {
 #pragma GCC ivdep
       for (std::int64_t at = begin; at < end; ++at) a[at] = b[at] + 3.0 * c[at];
+    });
+  }
+  /// Reads all three.
+  void read() const {
+    in_parts(size_, [this](std::int64_t begin, std::int64_t end) {
+      double sums[32] = {};
+      for (const Vector<double>& array : {a_, b_, c_}) {
+        const double* const values = array.values().data();
+        for (std::int64_t at = begin; at + 32 <= end; at += 32) {
+          SPOROS_PREFETCH(values + at + 512);
+          SPOROS_PREFETCH(values + at + 520);
+          SPOROS_PREFETCH(values + at + 528);
+          SPOROS_PREFETCH(values + at + 536);
+          for (int lane = 0; lane < 32; ++lane) sums[lane] += values[at + lane];
+        }
+      }
+      volatile double kept = sums[0];
+      for (const double sum : sums) kept = sum;
+      static_cast<void>(kept);
     });
   }
 #if defined(__AVX__)
@@ -134,6 +154,7 @@ void product(Report& report, const std::string& name, const Rows& rows) {
   if (is_large) {
     const auto triad = std::make_shared<const Triad>(bytes);
     contenders.emplace_back("triad", Role::yardstick, [triad] { triad->plain(); });
+    contenders.emplace_back("read", Role::yardstick, [triad] { triad->read(); });
 #if defined(__AVX__)
     contenders.emplace_back("triad_nontemporal", Role::yardstick, [triad] { triad->nontemporal(); });
 #endif
