@@ -3,6 +3,7 @@
 # compiled into every one of these programs, and each program runs another part of them (kernels/statements.hpp).
 
 set(parts 20)
+set(reports "${CMAKE_CURRENT_BINARY_DIR}/kernels_full")
 math(EXPR last_part "${parts} - 1")
 
 # Compiled once: assembling the formats.
@@ -26,6 +27,14 @@ foreach(part RANGE ${last_part})
                      LIBRARIES GTest::gtest GTest::gmock OPTIONS ${test_flags}
                      DEFINITIONS SPOROS_TEST_PARTS=${parts} SPOROS_TEST_PART=${part})
   target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
-  add_test(NAME kernels_full/part_${part} COMMAND ${name} --gtest_brief=1)
-  set_tests_properties(kernels_full/part_${part} PROPERTIES TIMEOUT 1800 ENVIRONMENT "${SPOROS_TEST_ENVIRONMENT}")
+  add_test(NAME kernels_full/part_${part} COMMAND ${name} --gtest_brief=1 --gtest_output=json:${reports}/part_${part}.json)
+  set_tests_properties(kernels_full/part_${part} PROPERTIES TIMEOUT 1800 ENVIRONMENT "${SPOROS_TEST_ENVIRONMENT}"
+                                                            FIXTURES_SETUP kernels_full)
 endforeach()
+
+# Adds up what the parts have run.
+add_test(NAME kernels_full/combinations
+         COMMAND ${CMAKE_COMMAND} -D "REPORTS=${reports}" -D "PARTS=${parts}" -D LEAST=10000 -D
+                 "COMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -P
+                 "${CMAKE_CURRENT_SOURCE_DIR}/count_combinations.cmake")
+set_tests_properties(kernels_full/combinations PROPERTIES FIXTURES_REQUIRED kernels_full)

@@ -202,6 +202,7 @@ void check() {
 #ifdef SPOROS_TEST_PARTS
   constexpr std::int64_t all = std::min(Product<S>::size(), full_count);
   constexpr std::int64_t count = (all + SPOROS_TEST_PARTS - 1 - SPOROS_TEST_PART) / SPOROS_TEST_PARTS;
+  testing::Test::RecordProperty("combinations", static_cast<int>(count));
   [&]<std::size_t... At>(std::index_sequence<At...>) {
     (CombinationRun<S, Product<S>::spread(SPOROS_TEST_PART + At * SPOROS_TEST_PARTS)>::run(), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(count)>{});
