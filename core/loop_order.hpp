@@ -5,7 +5,8 @@
 /// A level that is not full is reached only through the levels above it, so its variable comes after theirs;
 /// a full level waits until the levels above it are known, and bounds nothing. Among the orders left,
 /// variables that a sparse operand iterates come first and the others run inside them; the result's own order
-/// decides next.
+/// decides next. On a GPU the outermost loop is followed by those of the result that no operand iterates:
+/// neighbouring threads deal their coordinates among them, and each sums what runs inside in a register.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "expression.hpp"
 #include "format.hpp"
 #include "index.hpp"
+#include "space.hpp"
 #include "sum.hpp"
 
 namespace sporos {
@@ -42,7 +44,8 @@ struct OrderRules {
   bool before[NameList::capacity][NameList::capacity] = {};
   bool prefers[NameList::capacity][NameList::capacity] = {};
   bool sparse[NameList::capacity] = {};
-  bool last[NameList::capacity] = {};  ///< summed inside the expression: the others are bound before
+  bool last[NameList::capacity] = {};   ///< summed inside the expression: the others are bound before
+  bool dealt[NameList::capacity] = {};  ///< among the threads of a GPU
 };
 
 template <class A>
@@ -84,7 +87,9 @@ constexpr NameList order_by(const OrderRules& rules, const NameList& variables) 
         preferred = preferred && !rules.prefers[u][v];
       }
       if (!free) continue;
-      const int rank = (rules.last[v] ? 4 : 0) + (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
+      const bool is_dealt = rules.dealt[v] && out.size > 0;
+      const int rank = (rules.last[v] ? 4 : 0) + (rules.sparse[v] || is_dealt ? 0 : 2) +
+                       (preferred || is_dealt ? 0 : 1) - (is_dealt ? 1 : 0);
       if (best < 0 || rank < best_rank) {
         best = v;
         best_rank = rank;
@@ -94,6 +99,18 @@ constexpr NameList order_by(const OrderRules& rules, const NameList& variables) 
     out.push(variables[best]);
   }
   return out;
+}
+
+/// Whether no operand has to walk what it stores to loop over a variable.
+template <class... Operands>
+constexpr bool is_full_in_all(char variable, TypeList<Operands...>) {
+  const auto full_in = [&]<class A>(const A*) {
+    for (int k = 0; k < A::level_names.size; ++k)
+      if (A::level_names[k] == variable && !A::format::properties[static_cast<std::size_t>(k)].full)
+        return false;
+    return true;
+  };
+  return (full_in(static_cast<const Operands*>(nullptr)) && ...);
 }
 
 /// Whether an operand can be read when loops run in `order`.
@@ -128,6 +145,11 @@ consteval NameList derived_names() {
   OrderRules rules = rules_of(accesses_of<Right>{}, variables);
   const NameList summed = SummedNames<Right>::names;
   for (int at = 0; at < summed.size; ++at) rules.last[variables.find(summed[at])] = true;
+  if (!HostSpace<typename Result::tensor_type::space_type>)
+    for (int at = 0; at < Result::level_names.size; ++at) {
+      const int v = variables.find(Result::level_names[at]);
+      rules.dealt[v] = is_full_in_all(Result::level_names[at], accesses_of<Right>{});
+    }
   const NameList order = order_by(rules, variables);
   return order.size == variables.size ? order : NameList{};
 }

@@ -18,6 +18,9 @@
 
 namespace sporos {
 
+/// Neighbouring threads of a GPU that run the same chunk, and deal the coordinates of one loop among them.
+inline constexpr std::int64_t lanes_of_warp = 32;
+
 /// What the nest of one statement knows at compile time.
 template <class Result, class Order, class Compute, WorkspaceChoice Workspace = WorkspaceChoice::automatic>
 struct NestTraits {
@@ -27,8 +30,16 @@ struct NestTraits {
   static constexpr NameList order = Order::names;
   static constexpr int loops = order.size;
   static constexpr Classification classification = classify<Result>(order, Workspace);
+  static constexpr int lane_depth = -1;  ///< the loop that is dealt among lanes; -1 where there is none
 
   static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
+};
+
+/// The same, its loop at `Depth` dealt among lanes. All of them run the loops outside of it, and none writes
+/// there: it is over a variable of the result.
+template <class Traits, int Depth>
+struct InLanes : Traits {
+  static constexpr int lane_depth = Depth;
 };
 
 /// What it knows at run time: how far each loop goes, and which part of the outermost loop is this chunk's.
@@ -37,6 +48,7 @@ struct NestBounds {
   std::int64_t extent[Loops > 0 ? Loops : 1];
   Bounds outermost;
   bool first_chunk = true;  ///< terms that lack the outermost variable are added once, by the first chunk
+  std::int64_t lane = 0;
 };
 
 /// Reduces into a local variable: a result value whose variables are all bound.
@@ -113,22 +125,29 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && decltype(stream)::ordered;
-  if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>)
+  if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
     add_up<Traits, Depth>(bounds, range, env, e, output);
-  else
-    stream::for_each<restrict, independent>(
-        stream, range, [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
-          using Below = std::remove_cvref_t<decltype(below)>;
-          if constexpr (!stream::is_absent<Below>) {
-            env.at[Depth] = c;
-            auto bound_output = output.template bind<Traits, Depth + 1>(env);
-            stream::advance_into<typename Traits::order_type, Depth + 1>(
-                below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
-                  nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
-                });
-            bound_output.template leave<Depth>(c);
-          }
-        });
+  } else {
+    const auto at = [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+      using Below = std::remove_cvref_t<decltype(below)>;
+      if constexpr (!stream::is_absent<Below>) {
+        env.at[Depth] = c;
+        auto bound_output = output.template bind<Traits, Depth + 1>(env);
+        stream::advance_into<typename Traits::order_type, Depth + 1>(
+            below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
+              nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
+            });
+        bound_output.template leave<Depth>(c);
+      }
+    };
+    if constexpr (Depth == Traits::lane_depth) {
+      static_assert(!decltype(stream)::iterates && !decltype(stream)::has_walks);
+      for (std::int64_t c = range.begin + bounds.lane; c < range.end; c += lanes_of_warp)
+        stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA { at(c, below); });
+    } else {
+      stream::for_each<restrict, independent>(stream, range, at);
+    }
+  }
 }
 
 /// The loops from `Depth` on, for what is left of the expression.

@@ -74,15 +74,27 @@ SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops
       });
 }
 
-/// The nest over the chunks of the outermost loop, for a result whose values are located.
-template <class Traits, class Source, class T, bool Atomic, bool Once>
+/// Where chunks of about as many coordinates begin; of their number, where the last one ends.
+struct EvenCuts {
+  std::int64_t extent;
+  std::int64_t count;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t chunk) const {
+    const std::int64_t longer = extent % count;  // chunks with a coordinate more
+    return extent / count * chunk + (chunk < longer ? chunk : longer);
+  }
+};
+
+/// The nest over the chunks of the outermost loop, for a result whose values are located. Each chunk is run
+/// by as many threads as it has lanes.
+template <class Traits, class Source, class T, bool Atomic, bool Once, class Cuts>
 struct LocatedNest {
   using Result = typename Traits::result;
 
   Source source;
   typename Result::tensor_type::view_type result;
   NestBounds<Traits::loops> bounds;
-  const std::int64_t* cuts;
+  Cuts cuts;  ///< cuts[chunk]: where a chunk begins
   T* values;
   std::int64_t
       stride;  ///< from the values of one chunk's private result to the next's; 0 where all write to one
@@ -90,13 +102,18 @@ struct LocatedNest {
   std::int64_t block;  ///< how many coordinates to start and run at a time
   bool accumulates;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t chunk) const {
+  static constexpr std::int64_t lanes = Traits::lane_depth >= 0 ? lanes_of_warp : 1;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t thread) const {
+    const std::int64_t chunk = thread / lanes;
+    auto of_lane = bounds;
+    of_lane.lane = thread % lanes;
     auto view = result;
     std::int64_t begin = cuts[chunk];
     do {
       const std::int64_t end = begin + block < cuts[chunk + 1] ? begin + block : cuts[chunk + 1];
       for (std::int64_t at = begin * part; at < end * part; ++at) values[at] = T{};
-      run_nest<Traits>(source, bounds, {begin, end}, chunk == 0 && begin == cuts[0],
+      run_nest<Traits>(source, of_lane, {begin, end}, chunk == 0 && begin == cuts[0],
                        LocatedOutput<Result, T, Atomic, Once>{&view, values + chunk * stride, accumulates});
       begin = end;
     } while (begin < cuts[chunk + 1]);
@@ -207,16 +224,15 @@ class Run {
   std::vector<std::int64_t> cuts(std::int64_t count) const {
     if constexpr (!splittable)
       return {bounds_.outermost.begin, bounds_.outermost.end};
-    else if constexpr (HostSpace<Space>)
-      return cut_by_nonzeros<outermost>(statement_.right(), bounds_.outermost.end, count);
     else
-      return cut(bounds_.outermost.end, count, [](std::int64_t c) { return c; });
+      return cut_by_nonzeros<outermost>(statement_.right(), bounds_.outermost.end, count);
   }
 
-  std::int64_t chunk_count(std::int64_t chunks_per_thread) const {
+  std::int64_t chunk_count(std::int64_t chunks_per_thread, std::int64_t threads_per_chunk = 1) const {
     const std::int64_t threads = Space().concurrency();
     if (!splittable || threads == 1) return 1;
-    return std::max<std::int64_t>(1, std::min(bounds_.outermost.end, threads * chunks_per_thread));
+    return std::max<std::int64_t>(
+        1, std::min(bounds_.outermost.end, threads * chunks_per_thread / threads_per_chunk));
   }
 
   /// Where the loops of a result that is appended are cut: not at all where the outermost is not over its
@@ -269,6 +285,18 @@ class Run {
   /// over all coordinates, and takes a search where it walks.
   static constexpr std::int64_t started_bytes = walks_outermost ? std::int64_t{256} << 10 : 2048;
 
+  /// The loop that a GPU deals among lanes: the innermost over a variable of the result that no operand has
+  /// to walk, so that they read and write side by side; -1 where there is none.
+  static constexpr int lane_depth = [] {
+    if constexpr (!HostSpace<Space>)
+      for (int depth = loops - 1; depth > 0; --depth)
+        if (Traits::is_result_variable(depth) &&
+            detail::is_full_in_all(Order::names[depth], accesses_of<Right>{}))
+          return depth;
+    return -1;
+  }();
+  using LaneTraits = std::conditional_t<(lane_depth >= 0), InLanes<Traits, lane_depth>, Traits>;
+
   void run_located() const {
     using T = Compute;
     const std::int64_t size = statement_.result().tensor().nnz();
@@ -279,9 +307,11 @@ class Run {
         splittable && part > 0 ? std::max<std::int64_t>(1, started_bytes / (part * std::int64_t{sizeof(T)}))
                                : extent;
     const std::int64_t count =
-        disjoint || atomic ? chunk_count(HostSpace<Space> ? 16 : 1) : private_count(size);
-    const std::vector<std::int64_t> host_cuts = cuts(count);
-    const auto chunks = static_cast<std::int64_t>(host_cuts.size()) - 1;
+        disjoint || atomic ? (HostSpace<Space> ? chunk_count(16) : chunk_count(1, lane_depth >= 0 ? 4 : 1))
+                           : private_count(size);
+    std::vector<std::int64_t> by_nonzeros;
+    if constexpr (HostSpace<Space>) by_nonzeros = cuts(count);
+    const auto chunks = HostSpace<Space> ? static_cast<std::int64_t>(by_nonzeros.size()) - 1 : count;
     const bool private_results = !disjoint && !atomic && chunks > 1;
 
     const auto values = target<T>();
@@ -292,20 +322,26 @@ class Run {
       Kokkos::deep_copy(Space(), sums, T{});
     }
 
-    const auto device_cuts = make_array<std::int64_t, Memory>("sporos::cuts", chunks + 1);
-    Kokkos::deep_copy(device_cuts, Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(host_cuts.data(),
-                                                                                        host_cuts.size()));
-    const LocatedNest<Traits, Source, T, atomic, comes_once> nest{source_,
-                                                                  statement_.result().tensor().view(),
-                                                                  bounds_,
-                                                                  device_cuts.data(),
-                                                                  sums.data(),
-                                                                  private_results ? size : 0,
-                                                                  part,
-                                                                  block,
-                                                                  statement_.accumulates()};
-    Kokkos::parallel_for("sporos::nest",
-                         Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, chunks), nest);
+    // A device cannot be asked for its positions without waiting for it.
+    const auto where = [&] {
+      if constexpr (HostSpace<Space>)
+        return by_nonzeros.data();
+      else
+        return EvenCuts{bounds_.outermost.end, count};
+    }();
+    using Nest = LocatedNest<LaneTraits, Source, T, atomic, comes_once, std::remove_const_t<decltype(where)>>;
+    const Nest nest{source_,
+                    statement_.result().tensor().view(),
+                    bounds_,
+                    where,
+                    sums.data(),
+                    private_results ? size : 0,
+                    part,
+                    block,
+                    statement_.accumulates()};
+    Kokkos::parallel_for(
+        "sporos::nest",
+        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, chunks * Nest::lanes), nest);
     if (private_results)
       Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(0, size),
                            AddPrivate<T>{sums.data(), values.data(), size, chunks});
