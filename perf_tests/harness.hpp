@@ -235,14 +235,15 @@ class Report {
         double seconds = time(contender, 1, memory);
         if (seconds < 0.5) seconds = time(contender, 1, memory);  // now that it is warm
         calls.push_back(static_cast<int>(std::clamp(least_seconds / seconds, 1.0, 200.0)));
-        warms.push_back(memory == Memory::retained && seconds < 0.25);
+        warms.push_back(seconds < 0.5);
       }
       std::vector<Times> times(contenders.size());
       for (std::int64_t round = 0; round < options_.rounds; ++round)
         for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
           const std::size_t c = (turn + static_cast<std::size_t>(round)) % contenders.size();
           // Nobody pays for the caches that the one before has left: those come in the same order every
-          // round.
+          // round. Nor for memory that has been free for long: a virtual machine may have given it back to
+          // its host, page by page, and gets it back more slowly than any page is cleared.
           if (warms[c]) contenders[c].call();
           times[c].add(time(contenders[c], calls[c], memory));
         }
