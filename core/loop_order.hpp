@@ -104,7 +104,7 @@ constexpr NameList order_by(const OrderRules& rules, const NameList& variables) 
 /// Whether no operand has to walk what it stores to loop over a variable.
 template <class... Operands>
 constexpr bool is_full_in_all(char variable, TypeList<Operands...>) {
-  const auto full_in = [&]<class A>(const A*) {
+  [[maybe_unused]] const auto full_in = [&]<class A>(const A*) {
     for (int k = 0; k < A::level_names.size; ++k)
       if (A::level_names[k] == variable && !A::format::properties[static_cast<std::size_t>(k)].full)
         return false;
