@@ -4,7 +4,6 @@
 
 set(total 0)
 set(failures 0)
-set(seconds 0)
 set(statements)
 math(EXPR last_part "${PARTS} - 1")
 foreach(part RANGE ${last_part})
