@@ -172,11 +172,12 @@ class ProductWork {
     const auto pays = [&](const auto& matrix) {
       return work_ >= least_products_a_row * matrix.rows && has_similar_rows(matrix);
     };
-    if (!pays(a_) && !pays(b_)) return;
-    const auto find = [&](const auto& matrix, HostArray<std::uint8_t>& memory) {
+    const bool pays_in_a = pays(a_), pays_in_b = pays(b_);
+    if (!pays_in_a && !pays_in_b) return;
+    const auto find = [&](const auto& matrix, bool pays_here, HostArray<std::uint8_t>& memory) {
       memory = pool().array<std::uint8_t>("sporos::similar rows", 2 * matrix.rows);
       SimilarRows similar{memory.data(), memory.data() + matrix.rows};
-      if (!pays(matrix)) {
+      if (!pays_here) {
         std::fill_n(memory.data(), 2 * matrix.rows, std::uint8_t{0});
         return similar;
       }
@@ -193,12 +194,12 @@ class ProductWork {
       similar.shifts = shifted > 0 && work_ >= least_diagonal_work;
       return similar;
     };
-    similar_b_ = find(b_, memory_b_);
+    similar_b_ = find(b_, pays_in_b, memory_b_);
     if (static_cast<const void*>(a_.coordinates) == static_cast<const void*>(b_.coordinates) &&
         static_cast<const void*>(a_.positions) == static_cast<const void*>(b_.positions))
       similar_a_ = similar_b_;
     else
-      similar_a_ = find(a_, memory_a_);
+      similar_a_ = find(a_, pays_in_a, memory_a_);
   }
 
   /// Cuts the rows into chunks of equal work.
