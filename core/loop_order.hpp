@@ -88,8 +88,8 @@ constexpr NameList order_by(const OrderRules& rules, const NameList& variables) 
       }
       if (!free) continue;
       const bool is_dealt = rules.dealt[v] && out.size > 0;
-      const int rank = (rules.last[v] ? 4 : 0) + (rules.sparse[v] || is_dealt ? 0 : 2) +
-                       (preferred || is_dealt ? 0 : 1) - (is_dealt ? 1 : 0);
+      const int rank =
+          is_dealt ? -1 : (rules.last[v] ? 4 : 0) + (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
       if (best < 0 || rank < best_rank) {
         best = v;
         best_rank = rank;
