@@ -21,9 +21,9 @@
 
 #include "harness.hpp"
 
+namespace sporos::perf {
 namespace {
 
-using namespace sporos;
 using namespace sporos::indices;
 
 using Csr = Tensor<double, CSR<>>;
@@ -304,15 +304,18 @@ std::vector<Pair> pairs() {
 }
 
 /// @throws StateError where a nest and the loops by hand make different results
-void run(perf::Report& report) {
+void run(Report& report) {
   for (const Pair& pair : pairs()) {
     if (!report.wants(pair.name)) continue;
     report.compare({pair.name, {{"statement", pair.statement}}},
-                   {{"nest", perf::Role::ours, pair.nest}, {"by_hand", perf::Role::peer, pair.by_hand}});
+                   {{"nest", Role::ours, pair.nest}, {"by_hand", Role::peer, pair.by_hand}});
     if (!pair.same()) throw StateError(pair.name + ": the results differ");
   }
 }
 
 }  // namespace
+}  // namespace sporos::perf
 
-int main(int argc, char** argv) { return perf::benchmark(argc, argv, "nest", run, {perf::Memory::retained}); }
+int main(int argc, char** argv) {
+  return sporos::perf::benchmark(argc, argv, "nest", sporos::perf::run, {sporos::perf::Memory::retained});
+}
