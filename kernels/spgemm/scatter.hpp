@@ -4,7 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "../../core/inline.hpp"
 #include "../host/packet.hpp"
@@ -132,6 +135,80 @@ SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B
   }
 }
 
+/// The same for one row of A, where all rows of B are of L elements, and most have the columns of the next,
+/// as where rows are entities and columns the groups that they are in. Adding each to sums in memory would
+/// wait for the last one to the same column; so rows with the same columns are summed in registers, every
+/// other one apart.
+template <Marking How, int L, class Acc, class A, class B>
+SPOROS_HOST_KERNEL void scatter_repeated(const A& a, std::int64_t row, const B& b, std::int64_t first,
+                                         Packet<Acc, 1>* __restrict sums, Marks marks) {
+  constexpr int lanes = static_cast<int>(std::bit_ceil(unsigned{L}));
+  const auto* k = a.coordinates + a.begin(row);
+  const auto* const end = a.coordinates + a.begin(row + 1);
+  const auto* factor = a.values + a.begin(row);
+  while (k != end) {
+    auto top = static_cast<std::int64_t>(*k);
+    const auto* columns = b.coordinates + top * L;
+    const auto* values = b.values + top * L;
+    const auto* const wanted = columns;
+    Packet<Acc, lanes> even{}, odd{};
+    const auto add = [&](Packet<Acc, lanes>& to) {
+      Packet<Acc, lanes> some{};
+      if constexpr (L == lanes && L > 1 && std::is_same_v<typename B::value_type, Acc> && !is_complex_v<Acc>)
+        some.load(values, 0);
+      else
+        for (int t = 0; t < L; ++t) some.set(t, static_cast<Acc>(values[t]));
+      to.add_product(some, static_cast<Acc>(*factor));
+    };
+    const auto repeats = [&] {
+      ++k, ++factor, ++top, columns += L, values += L;
+      return k != end && static_cast<std::int64_t>(*k) == top &&
+             std::memcmp(columns, wanted, L * sizeof *columns) == 0;
+    };
+    for (;;) {
+      add(even);
+      if (!repeats()) break;
+      add(odd);
+      if (!repeats()) break;
+    }
+    for (int t = 0; t < L; ++t) {
+      const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(wanted[t]) - first);
+      sums[j].v += even.get(t) + odd.get(t);
+      marks.mark<How>(j);
+    }
+  }
+}
+
+template <Marking How, class Acc, class A, class B>
+SPOROS_HOST_INLINE void scatter_repeated(const A& a, std::int64_t row, const B& b, int length,
+                                         std::int64_t first, Packet<Acc, 1>* sums, Marks marks) {
+  switch (length) {
+    case 1:
+      return scatter_repeated<How, 1, Acc>(a, row, b, first, sums, marks);
+    case 2:
+      return scatter_repeated<How, 2, Acc>(a, row, b, first, sums, marks);
+    case 3:
+      return scatter_repeated<How, 3, Acc>(a, row, b, first, sums, marks);
+    default:
+      return scatter_repeated<How, 4, Acc>(a, row, b, first, sums, marks);
+  }
+}
+
+/// Adds up the rows of B that `group` rows of A name, as their likeness suggests.
+template <Marking How, class Acc, int N, class A, class B>
+void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
+                     std::int64_t first, Packet<Acc, N>* sums, const Marks& marks) {
+  if constexpr (N > 1) {
+    scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
+  } else {
+    if constexpr (How == Marking::sparse || How == Marking::none)
+      if (similar_b.repeated > 0)
+        return scatter_repeated<How, Acc>(a, row, b, similar_b.repeated, first, sums, marks);
+    similar_b.frequent ? scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks)
+                       : scatter<How, false, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
+  }
+}
+
 /// Hands out the sums of `count` columns and clears them.
 template <class Acc, int N, class Value, class Coordinate>
 SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_t count, std::int64_t first,
@@ -164,13 +241,12 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
   const auto first = static_cast<Coordinate>(reach.first);
   Coordinate* end = nullptr;
   const auto fill = [&]<Marking How>() {
-    if (N > 1 || similar_b.frequent)
-      scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
-    else if constexpr (N == 1)
-      scatter<How, false, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
+    scatter_similar<How, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
     end = marks.take<How>(reach.window, first, columns);
   };
-  switch (Marks::marking(reach.products, elements, reach.window)) {
+  // Repeated rows are marked once for many.
+  switch (N == 1 && similar_b.repeated > 0 ? Marking::sparse
+                                           : Marks::marking(reach.products, elements, reach.window)) {
     case Marking::crowded:
       fill.template operator()<Marking::crowded>();
       break;
@@ -194,11 +270,7 @@ template <class Acc, int N, class A, class B, class Value, class Coordinate>
 void refill_by_scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                        const Reach& reach, Packet<Acc, N>* sums, Marks marks, const Coordinate* columns,
                        std::int64_t count, Value* values) {
-  constexpr Marking none = Marking::none;
-  if (N > 1 || similar_b.frequent)
-    scatter<none, true, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
-  else if constexpr (N == 1)
-    scatter<none, false, Acc, N>(a, row, group, b, similar_b.same, reach.first, sums, marks);
+  scatter_similar<Marking::none, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
   gather<Acc, N>(columns, count, reach.first, group, sums, values);
 }
 

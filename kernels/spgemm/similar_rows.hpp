@@ -20,12 +20,17 @@ struct SimilarRows {
   std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each its predecessor shifted by one
   bool frequent = false;            ///< so many rows have the columns of the next that looking for them pays
   bool shifts = false;              ///< there are rows that are their predecessor shifted
+  int repeated = 0;  ///< elements of every row, where most have the columns of the next: up to most_repeated
 };
 
 /// How many rows have the columns of the next, and how many those of the next shifted.
 struct SimilarCount {
   std::int64_t same = 0, shifted = 0;
+  std::int64_t of = 0;  ///< rows that were looked at
 };
+
+/// Elements of a row at most where repeated rows are summed in registers.
+inline constexpr int most_repeated = 4;
 
 /// Whether row + 1 has the columns of `row`, or the same shifted by one: 0 or 1; else -1.
 template <class Rows>
@@ -45,17 +50,39 @@ SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
   return difference ? -1 : static_cast<int>(shift);
 }
 
+/// How many of at most 1024 rows here and there resemble the next.
+template <class Rows>
+SimilarCount sample_similar_rows(const Rows& matrix) {
+  constexpr std::int64_t places = 32, rows = 32;
+  SimilarCount count;
+  const std::int64_t each = std::min(rows, (matrix.rows - 1) / places);
+  for (std::int64_t place = 0; place < places; ++place) {
+    const std::int64_t first = (matrix.rows - 1 - each) * place / (places - 1);
+    for (std::int64_t row = first; row < first + each; ++row) {
+      const int shift = shift_to_next(matrix, row);
+      count.same += shift == 0;
+      count.shifted += shift == 1;
+      ++count.of;
+    }
+  }
+  return count;
+}
+
 /// Whether rows that resemble the next are so many that finding them pays, by a sample of a large matrix.
 template <class Rows>
 bool has_similar_rows(const Rows& matrix) {
-  constexpr std::int64_t places = 32, rows = 32;
-  if (matrix.rows <= 2 * places * rows) return true;
-  std::int64_t similar = 0;
-  for (std::int64_t place = 0; place < places; ++place) {
-    const std::int64_t first = (matrix.rows - rows - 1) / (places - 1) * place;
-    for (std::int64_t row = first; row < first + rows; ++row) similar += shift_to_next(matrix, row) >= 0;
-  }
-  return 16 * similar >= places * rows;
+  if (matrix.rows <= 2048) return true;
+  const SimilarCount count = sample_similar_rows(matrix);
+  return 16 * (count.same + count.shifted) >= count.of;
+}
+
+/// The elements of a row where scatter_repeated takes the rows, else 0, by a sample.
+/// @param longest  even_length of the matrix
+template <class Rows>
+int repeated_length(const Rows& matrix, std::int64_t longest) {
+  if (longest == 0 || longest > most_repeated || longest * matrix.rows != matrix.nnz()) return 0;
+  const SimilarCount count = sample_similar_rows(matrix);
+  return 2 * count.same > count.of ? static_cast<int>(longest) : 0;
 }
 
 /// Fills `similar` for the rows from `begin` to `end`; runs end there. Cost: the coordinates of similar rows
@@ -74,6 +101,7 @@ SimilarCount find_similar_rows(const Rows& matrix, std::int64_t begin, std::int6
     run[row] = static_cast<std::uint8_t>(std::min(run[row + 1] + 1, 255));
     ++(shift ? count.shifted : count.same);
   }
+  count.of = end - begin;
   return count;
 }
 

@@ -79,6 +79,7 @@ class ProductWork {
     measure();
     if (work_ == 0) return false;
     find_similar();
+    similar_b_.repeated = repeated_length(b_, even_);
     cut();
     make_workers();
     return true;

@@ -32,6 +32,24 @@ Pattern interrupted(Pattern of, std::size_t period) {
   return of;
 }
 
+/// Members of groups: rows that name stretches of 900 members, and the 1 to 4 groups that each member is in,
+/// mostly those of the next.
+Factors members_of(std::string name, std::int64_t groups) {
+  return {std::move(name),
+          [] {
+            return pattern(70, 900, [](auto r, auto& s) {
+              for (std::int64_t t = r * 5; t < r * 5 + 9 * (r % 17) && t < 900; ++t)
+                if (r % 3 > 0 || t % 7 > 0) s.insert(t);
+              if (r == 40) s.insert({0, 1, 897, 898, 899});
+            });
+          },
+          [groups] {
+            return pattern(900, 400, [groups](auto r, auto& s) {
+              for (std::int64_t g = 0; g < groups; ++g) s.insert(g * 100 + r / (g % 2 ? 11 : 31));
+            });
+          }};
+}
+
 const std::vector<Factors>& kinds() {
   static const std::vector<Factors> all{
       {"one_entry_a_row", [] { return scattered(700, 500, 1, 1); },
@@ -81,6 +99,10 @@ const std::vector<Factors>& kinds() {
          });
        },
        [] { return repeated(240, 300, 20, 5, 9); }},
+      members_of("groups_of_members", 1),
+      members_of("two_groups_of_members", 2),
+      members_of("three_groups_of_members", 3),
+      members_of("four_groups_of_members", 4),
       {"rows_alike_over_a_wide_window", [] { return repeated(30, 60, 12, 8, 10); },
        [] { return scattered(60, 40000, 25, 11); }},
       {"three_diagonals", [] { return diagonals(5000, 5000, {-1, 0, 1}); },
