@@ -202,9 +202,7 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
   } else if constexpr (requires { typename E::access; }) {
     using A = typename E::access;
     using Expression = typename A::format::template expression<E::bound_levels>;
-    static_assert(Expression::part == DimensionPart::whole || E::next().full,
-                  "an index variable stands twice in the access of a blocked tensor: convert it to CSR");
-    const std::int64_t c = env.at[Order::names.find(A::level_names[E::bound_levels])];
+    const std::int64_t c = Expression::of(env.at[Order::names.find(A::level_names[E::bound_levels])]);
     using Below = Leaf<A, typename E::compute, E::bound_levels + 1>;
     if constexpr (E::next().full) {
       auto found = e.view->template level<E::bound_levels>().locate(e.begin, c);

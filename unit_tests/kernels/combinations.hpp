@@ -98,13 +98,6 @@ struct Orders {
   }
 };
 
-/// Whether a letter stands twice.
-constexpr bool repeats(std::string_view modes) {
-  for (std::size_t at = 0; at < modes.size(); ++at)
-    if (modes.find(modes[at], at + 1) != modes.npos) return true;
-  return false;
-}
-
 /// Whether a statement admits the format for an operand: all but where it says `admits<Place, F>` itself.
 template <class N, int Place, class F>
 constexpr bool admits() {
@@ -120,13 +113,11 @@ struct Readable {
   static constexpr std::string_view accesses = N::operands[static_cast<std::size_t>(Place)];
   using formats = formats_of_order<mode_count(accesses)>;
 
-  /// A level that stores coordinates is reached through all levels above it; the diagonal of a blocked tensor
-  /// is not read.
+  /// A level that stores coordinates is reached through all levels above it.
   template <class F>
   static constexpr bool in_order(const NameList& order) {
     bool readable = admits<N, Place, F>();
     for_each_access_of(accesses, [&](std::string_view modes) {
-      if (F::is_blocked && repeats(modes)) readable = false;
       const auto depth = [&](std::size_t level) {
         return order.find(modes[static_cast<std::size_t>(F::mode_of_level[level])]);
       };
