@@ -17,31 +17,20 @@
 
 namespace sporos {
 
-namespace detail {
-
-/// Whether A = B * C, accesses of matrices, is the product of sparse matrices by rows.
-template <class A, class B, class C>
-constexpr bool is_product_by_rows() {
-  using TensorA = typename A::tensor_type;
-  using TensorB = typename B::tensor_type;
-  using TensorC = typename C::tensor_type;
-  if constexpr (SparseRowsMatrix<TensorA> && SparseRowsMatrix<TensorB> && SparseRowsMatrix<TensorC>)
-    return A::names[0] == B::names[0] && B::names[1] == C::names[0] && C::names[1] == A::names[1] &&
-           A::names[0] != A::names[1] && !A::names.contains(B::names[1]);
-  else
-    return false;
-}
-
-}  // namespace detail
-
 /// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j: spgemm.hpp.
 struct SpgemmStatement {
   static constexpr std::string_view name = "SpGEMM";
   static constexpr bool is_deterministic = true;
 
+  /// Whether A = B * C, accesses of matrices, is the product of sparse matrices by rows.
   template <class A, class B, class C>
   static constexpr bool fits() {
-    return detail::is_product_by_rows<A, B, C>();
+    if constexpr (SparseRowsMatrix<typename A::tensor_type> && SparseRowsMatrix<typename B::tensor_type> &&
+                  SparseRowsMatrix<typename C::tensor_type>)
+      return A::names[0] == B::names[0] && B::names[1] == C::names[0] && C::names[1] == A::names[1] &&
+             A::names[0] != A::names[1] && !A::names.contains(B::names[1]);
+    else
+      return false;
   }
   /// Which of two factors is the left matrix; -1 where the product is no such one.
   template <class S>
