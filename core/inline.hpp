@@ -47,6 +47,13 @@
 #define SPOROS_INDEPENDENT_ITERATIONS
 #endif
 
+/// Asks for the cache line at an address that will be read soon.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define SPOROS_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define SPOROS_PREFETCH(address) static_cast<void>(address)
+#endif
+
 /// Before a loop that adds to `sum` once an iteration: the terms may be added in any order, so in as many
 /// partial sums as a vector has lanes.
 #if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)

@@ -125,6 +125,8 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && decltype(stream)::ordered;
+  // What the innermost loop reads of other operands comes from far, at coordinates that are known before.
+  constexpr char ahead = Depth + 2 == Traits::loops ? variable : 0;
   if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
     add_up<Traits, Depth>(bounds, range, env, e, output);
   } else {
@@ -145,7 +147,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
       for (std::int64_t c = range.begin + bounds.lane; c < range.end; c += lanes_of_warp)
         stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA { at(c, below); });
     } else {
-      stream::for_each<restrict, independent>(stream, range, at);
+      stream::for_each<restrict, independent, ahead>(stream, range, at);
     }
   }
 }

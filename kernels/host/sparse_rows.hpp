@@ -7,13 +7,6 @@
 
 #include "../../core/inline.hpp"
 
-/// Asks for the cache line at an address that will be read soon.
-#if defined(__GNUC__) && !defined(__CUDACC__)
-#define SPOROS_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define SPOROS_PREFETCH(address) static_cast<void>(address)
-#endif
-
 namespace sporos {
 
 /// A matrix in compressed sparse rows: row r holds coordinates[positions[r]] to

@@ -23,6 +23,8 @@ namespace sporos::detail {
 template <class T, class Coordinate>
 class PartialSums {
  public:
+  static constexpr bool takes_short_rows = false;
+
   SPOROS_HOST_INLINE void add_eight(const T* values, const Coordinate* coordinates, const T* x) {
     add_four(values, coordinates, x);
     add_four(values + 4, coordinates + 4, x);
@@ -90,10 +92,78 @@ SPOROS_HOST_INLINE void add_gathered(Packet<float, 8>& sum, const float* values,
   sum.v = _mm256_fmadd_ps(_mm256_maskz_loadu_ps(mask, values), gathered, sum.v);
 }
 
+/// Eight positions.
+template <class Position>
+SPOROS_HOST_INLINE __m512i positions_of(const Position* from) {
+  if constexpr (sizeof(Position) == 8) {
+    return _mm512_loadu_si512(from);
+  } else if constexpr (std::is_same_v<Position, std::int32_t>) {
+    return _mm512_maskz_cvtepi32_epi64(__mmask8(-1),
+                                       _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  } else {
+    std::int64_t wide[8];
+    for (int r = 0; r < 8; ++r) wide[r] = static_cast<std::int64_t>(from[r]);
+    return _mm512_loadu_si512(wide);
+  }
+}
+
+/// Of 24 numbers those that `at` names, in the lanes that the mask names; zero in the others.
+SPOROS_HOST_INLINE Packet<double, 8> pick(const Packet<double, 8> (&from)[3], __m512i at, __mmask8 mask) {
+  Packet<double, 8> out;
+  out.v = _mm512_maskz_permutex2var_pd(mask, from[0].v, at, from[1].v);
+  const __mmask8 last = _mm512_mask_cmpgt_epi64_mask(mask, at, _mm512_set1_epi64(15));
+  out.v = _mm512_mask_permutexvar_pd(out.v, last, at, from[2].v);
+  return out;
+}
+SPOROS_HOST_INLINE Packet<float, 8> pick(const Packet<float, 8> (&from)[3], __m512i at, __mmask8 mask) {
+  Packet<float, 8> out;
+  const __m256i narrow = _mm512_maskz_cvtepi64_epi32(__mmask8(-1), at);
+  out.v = _mm256_maskz_permutex2var_ps(mask, from[0].v, narrow, from[1].v);
+  const __mmask8 last = _mm512_mask_cmpgt_epi64_mask(mask, at, _mm512_set1_epi64(15));
+  out.v = _mm256_mask_permutexvar_ps(out.v, last, narrow, from[2].v);
+  return out;
+}
+
 /// The same sums in the lanes of a vector.
 template <class T, class Coordinate>
 class LaneSums {
  public:
+  static constexpr bool takes_short_rows = true;
+  static constexpr std::int64_t most_in_short_rows = 24;
+
+  /// Eight rows together, each in a lane, where none has more than four elements and all have at most
+  /// most_in_short_rows: their products are formed as one row's, and each row picks its own.
+  /// @param positions  of the eight rows and of the one behind them
+  /// @return false, with nothing done, where they have more
+  template <class Position>
+  SPOROS_HOST_INLINE static bool store_short_rows(const Position* positions, const T* values,
+                                                  const Coordinate* coordinates, const T* x, bool accumulates,
+                                                  T* to) {
+    const auto begin = static_cast<std::int64_t>(positions[0]);
+    const std::int64_t count = static_cast<std::int64_t>(positions[8]) - begin;
+    if (count > most_in_short_rows) return false;
+    const __m512i from = positions_of(positions);
+    const __m512i length = positions_of(positions + 1) - from;
+    if (_mm512_cmpgt_epi64_mask(length, _mm512_set1_epi64(4))) return false;
+    const __m512i first = from - _mm512_set1_epi64(begin);
+    Packet<T, 8> products[3];
+    unrolled<3>([&](auto part) SPOROS_INLINE_LAMBDA {
+      const std::int64_t left = count - 8 * part;
+      const auto mask = static_cast<__mmask8>((1U << (left < 0 ? 0 : left > 8 ? 8 : left)) - 1);
+      products[part] = Packet<T, 8>::zero();
+      add_gathered(products[part], values + begin + 8 * part, coordinates + begin + 8 * part, mask, x);
+    });
+    Packet<T, 8> of_row[4];
+    unrolled<4>([&](auto t) SPOROS_INLINE_LAMBDA {
+      const __m512i number = _mm512_set1_epi64(t);
+      of_row[t] = pick(products, first + number, _mm512_cmpgt_epi64_mask(length, number));
+    });
+    Packet<T, 8> sum;  // in the order of sums_of_lanes
+    sum.v = (of_row[0].v + of_row[1].v) + (of_row[2].v + of_row[3].v);
+    store_sums(sum, accumulates, to);
+    return true;
+  }
+
   SPOROS_HOST_INLINE void add_eight(const T* values, const Coordinate* coordinates, const T* x) {
     add_gathered(lanes_, values, coordinates, __mmask8{0xff}, x);
   }
@@ -105,19 +175,23 @@ class LaneSums {
                                        T* to) {
     Packet<T, 8> lanes[8];
     unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { lanes[r] = sums[r].lanes_; });
-    Packet<T, 8> sum = sums_of_lanes(lanes);
-    if (count == 8 && accumulates) {
-      Packet<T, 8> before;
-      before.load(to, 0);
-      sum.v += before.v;
-    }
+    const Packet<T, 8> sum = sums_of_lanes(lanes);
     if (count == 8)
-      sum.store(to, 0);
+      store_sums(sum, accumulates, to);
     else
       for (int r = 0; r < static_cast<int>(count); ++r) to[r] = accumulates ? to[r] + sum.get(r) : sum.get(r);
   }
 
  private:
+  SPOROS_HOST_INLINE static void store_sums(Packet<T, 8> sum, bool accumulates, T* to) {
+    if (accumulates) {
+      Packet<T, 8> before;
+      before.load(to, 0);
+      sum.v += before.v;
+    }
+    sum.store(to, 0);
+  }
+
   Packet<T, 8> lanes_ = Packet<T, 8>::zero();
 };
 

@@ -20,7 +20,8 @@ namespace sporos::detail {
 
 /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
 ///
-/// Rows of up to eight nonzeros, which most matrices have, take one step each, whatever their length. Values
+/// Rows of up to eight nonzeros, which most matrices have, take one step each, whatever their length; where
+/// all eight are of up to four, they may take one together. Values
 /// and coordinates are asked for a few lines ahead, since one stream that the processor fetches ahead on its
 /// own does not fill the way to memory. Each row is summed in the same order wherever rows are cut.
 template <class T, class Position, class Coordinate>
@@ -45,6 +46,14 @@ template <class T, class Position, class Coordinate>
   std::int64_t row = begin;
   for (; row + 8 <= end; row += 8) {
     SPOROS_PREFETCH_TO_WRITE(y + row + 64);
+    if constexpr (Sums::takes_short_rows) {
+      if (Sums::store_short_rows(a.positions + row, a.values, a.coordinates, x, accumulates, y + row)) {
+        q = a.begin(row + 8);
+        SPOROS_PREFETCH(a.values + q + ahead);
+        SPOROS_PREFETCH(a.coordinates + q + ahead);
+        continue;
+      }
+    }
     Sums sums[8];
     unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { add_row(sums[r], row + r); });
     Sums::store(sums, 8, accumulates, y + row);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../core/inline.hpp"
 #include "expression.hpp"
 
 namespace sporos::stream {
@@ -234,6 +235,35 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
           f(combine<typename E::operation>(x, y));
       });
     });
+  }
+}
+
+/// Asks for what an operand that is full from its next level on holds at coordinate c of `Variable`, where
+/// that is more than one element: the first of them, up to a few cache lines.
+template <char Variable, class A, class Compute, int K>
+SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
+  using L = Leaf<A, Compute, K>;
+  constexpr bool rows = [] {
+    constexpr auto k = static_cast<std::size_t>(K);
+    if (K + 2 != L::levels || A::level_names[K] != Variable) return false;
+    return A::format::properties[k].full && A::format::properties[k + 1].full;
+  }();
+  if constexpr (rows) {
+    using Expression = typename A::format::template expression<K>;
+    const std::int64_t row = leaf.view->template level<K>().locate(leaf.begin, Expression::of(c)).position;
+    const auto& inner = leaf.view->template level<K + 1>();
+    const auto* const values = leaf.view->values + inner.locate(row, 0).position;
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof *values);
+    for (std::int64_t at = 0; at < 4; ++at) SPOROS_PREFETCH(values + at * line);
+  }
+}
+template <char Variable, class E>
+SPOROS_INLINE void fetch(const E& e, std::int64_t c) {
+  if constexpr (requires { e.operand; }) {
+    fetch<Variable>(e.operand, c);
+  } else if constexpr (requires { e.left; }) {
+    fetch<Variable>(e.left, c);
+    fetch<Variable>(e.right, c);
   }
 }
 

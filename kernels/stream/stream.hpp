@@ -44,6 +44,7 @@ class Walk {
   static constexpr bool ordered = L::next().ordered;
   /// A level that holds d / block: each stored coordinate stands for `block` coordinates of the mode.
   static constexpr std::int64_t block = Expression::block;
+  static constexpr bool looks_ahead = block == 1;
 
   SPOROS_INLINE Walk(const L& leaf, std::int64_t extent) : view_(leaf.view), extent_(extent) {
     if constexpr (L::is_range) {
@@ -91,6 +92,14 @@ class Walk {
     at_ = run_end();
     find_run();
   }
+
+  /// A coordinate that comes soon, or the last one.
+  SPOROS_INLINE std::int64_t ahead() const {
+    const std::int64_t at = at_ + places_ahead;
+    return coord_of(at < end_ ? at : end_ - 1);
+  }
+  template <char Variable>
+  SPOROS_INLINE void fetch(std::int64_t) const {}
 
   template <class F>
   SPOROS_INLINE void here(const F& f) const {
@@ -162,6 +171,8 @@ class Walk {
       return run_;
   }
 
+  static constexpr std::int64_t places_ahead = 3;
+
   const typename L::view_type* view_;
   std::int64_t at_;
   std::int64_t end_;
@@ -176,6 +187,7 @@ struct Free {
   static constexpr bool iterates = false;
   static constexpr bool has_walks = false;
   static constexpr bool ordered = true;
+  static constexpr bool looks_ahead = false;
   E expression;
 
   SPOROS_INLINE void restrict_to(std::int64_t, std::int64_t) {}
@@ -184,6 +196,10 @@ struct Free {
   template <class F>
   SPOROS_INLINE void visit(std::int64_t, const F& f) const {
     f(expression);
+  }
+  template <char Variable>
+  SPOROS_INLINE void fetch(std::int64_t c) const {
+    stream::fetch<Variable>(expression, c);
   }
   SPOROS_INLINE void pass(std::int64_t) {}
 };
@@ -196,6 +212,7 @@ class Intersection {
   static constexpr bool both = A::iterates && B::iterates;
   static constexpr bool has_walks = A::has_walks || B::has_walks;
   static constexpr bool ordered = A::ordered && B::ordered;
+  static constexpr bool looks_ahead = A::looks_ahead != B::looks_ahead && A::has_walks != B::has_walks;
   static_assert(
       !both || ordered,
       "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
@@ -230,6 +247,17 @@ class Intersection {
       return a_.coord();
     else
       return b_.coord();
+  }
+  SPOROS_INLINE std::int64_t ahead() const {
+    if constexpr (A::looks_ahead)
+      return a_.ahead();
+    else
+      return b_.ahead();
+  }
+  template <char Variable>
+  SPOROS_INLINE void fetch(std::int64_t c) const {
+    a_.template fetch<Variable>(c);
+    b_.template fetch<Variable>(c);
   }
   SPOROS_INLINE void next() {
     if constexpr (both) {
@@ -316,6 +344,7 @@ class Union {
   static constexpr bool iterates = A::iterates && B::iterates;
   static constexpr bool ordered = A::ordered && B::ordered;
   static constexpr bool has_walks = A::has_walks || B::has_walks;
+  static constexpr bool looks_ahead = false;
   static_assert(
       !has_walks || ordered,
       "operands of a sum meet at an index variable, but a level there is not ordered: convert it to an "
@@ -395,6 +424,7 @@ class Wrapped {
   static constexpr bool iterates = S::iterates;
   static constexpr bool ordered = S::ordered;
   static constexpr bool has_walks = S::has_walks;
+  static constexpr bool looks_ahead = S::looks_ahead;
 
   SPOROS_INLINE Wrapped(const S& s, const Node& node) : s_(s), node_(node) {}
 
@@ -402,6 +432,11 @@ class Wrapped {
   SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return s_.most(extent); }
   SPOROS_INLINE bool valid() const { return s_.valid(); }
   SPOROS_INLINE std::int64_t coord() const { return s_.coord(); }
+  SPOROS_INLINE std::int64_t ahead() const { return s_.ahead(); }
+  template <char Variable>
+  SPOROS_INLINE void fetch(std::int64_t c) const {
+    s_.template fetch<Variable>(c);
+  }
   SPOROS_INLINE void next() { s_.next(); }
   SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
   template <class Body>
@@ -451,7 +486,7 @@ inline constexpr bool is_union<Union<A, B>> = true;
 /// Runs f(coordinate, expression) over a stream, from `bounds.begin` to `bounds.end` (`Restrict`) or over all
 /// of it. `Independent` promises that f writes to another place at each coordinate, so that full loops may
 /// vectorise.
-template <bool Restrict, bool Independent, class S, class F>
+template <bool Restrict, bool Independent, char Ahead = 0, class S, class F>
 SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
   if constexpr (Restrict) stream.restrict_to(bounds.begin, bounds.end);
   if constexpr (!S::iterates) {
@@ -471,8 +506,10 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
   } else if constexpr (is_union<S>) {
     stream.for_each(f);
   } else {
-    for (; stream.valid(); stream.next())
+    for (; stream.valid(); stream.next()) {
+      if constexpr (Ahead != 0 && S::looks_ahead) stream.template fetch<Ahead>(stream.ahead());
       stream.here([&](const auto& e) SPOROS_INLINE_LAMBDA { f(stream.coord(), e); });
+    }
   }
 }
 

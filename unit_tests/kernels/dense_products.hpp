@@ -26,10 +26,20 @@ inline Pattern of_all_lengths(std::int64_t rows, std::int64_t columns, std::uint
   });
 }
 
+/// Rows of none to four nonzeros, and now and then of five.
+inline Pattern of_short_rows(std::int64_t rows, std::int64_t columns) {
+  return pattern(rows, columns, [&](std::int64_t row, auto& set) {
+    const std::int64_t length = row % 37 == 0 ? 5 : row * row / 3 % (row % 50 < 25 ? 5 : 3);
+    for (std::int64_t k = 0; k < length; ++k) set.insert((row * 7 + k * 13) % columns);
+  });
+}
+
 inline const std::vector<std::pair<std::string, Pattern>>& sparse_kinds() {
   static const std::vector<std::pair<std::string, Pattern>> all{
       {"rows of all lengths", of_all_lengths(83, 200, 1)},
       {"one nonzero a row", scattered(70, 50, 1, 2)},
+      {"short rows", of_short_rows(411, 90)},
+      {"three nonzeros a row", diagonals(80, 90, {0, 4, 9})},
       {"one row", scattered(1, 90, 30, 3)},
       {"one column", diagonals(20, 1, {0, -3, -19})},
       {"one element", diagonals(1, 1, {0})},

@@ -53,19 +53,22 @@ TEST(SparseTimesVector, IsTheDenseProductInEveryType) {
   expect_products<double, CSR<std::int64_t, std::int64_t>, Serial>();
   expect_products<double, CSR<std::uint16_t, std::uint32_t>, Serial>();
   expect_products<float, CSR<std::uint16_t, std::uint8_t>, OpenMP>();
+  expect_products<float, CSR<std::uint16_t, std::int32_t>, Serial>();
+  expect_products<double, CSR<std::uint32_t, std::int64_t>, Serial>();
 }
 
 TEST(SparseTimesVector, IsTheSameForAnyNumberOfThreads) {
-  const auto rows = of_all_lengths(5003, 3000, 7);
-  const auto A = matrix<double, CSR<>, Serial>(rows, real_value, 1);
-  const auto x = real_dense<double, DenseVector, Serial>({3000}, 2);
-  const Vector<double, Serial> y({5003});
-  y(i) = A(i, j) * x(j);
-  const auto B = A.move_to<OpenMP>();
-  const auto z = x.move_to<OpenMP>();
-  const Vector<double, OpenMP> w({5003});
-  w(i) = B(i, j) * z(j);
-  EXPECT_EQ(first_difference(w, y), "");
+  for (const auto& rows : {of_all_lengths(5003, 3000, 7), of_short_rows(50003, 3000)}) {
+    const auto A = matrix<double, CSR<>, Serial>(rows, real_value, 1);
+    const auto x = real_dense<double, DenseVector, Serial>({3000}, 2);
+    const Vector<double, Serial> y({A.extent(0)});
+    y(i) = A(i, j) * x(j);
+    const auto B = A.move_to<OpenMP>();
+    const auto z = x.move_to<OpenMP>();
+    const Vector<double, OpenMP> w({A.extent(0)});
+    w(i) = B(i, j) * z(j);
+    EXPECT_EQ(first_difference(w, y), "");
+  }
 }
 
 TEST(SparseTimesVector, MayBeWrittenOverItsOperand) {
