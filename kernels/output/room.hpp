@@ -51,8 +51,12 @@ class PieceRoom {
     if (!Piece::bounded && pieces.size() > 1) return;
     try {
       for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
-        const Positions most = positions_of(right, pieces[piece], level_extents, guess, Levels{});
-        for (std::size_t k = 0; k < levels; ++k) begin_[piece + 1][k] = begin_[piece][k] + most[k];
+        const Positions most = positions_of<false>(right, pieces[piece], level_extents, guess, Levels{});
+        const Positions least = positions_of<true>(right, pieces[piece], level_extents, 0, Levels{});
+        for (std::size_t k = 0; k < levels; ++k) {
+          begin_[piece + 1][k] = begin_[piece][k] + most[k];
+          least_[k] += least[k];
+        }
       }
       reserve(Levels{});
       lends_ = true;
@@ -170,24 +174,28 @@ class PieceRoom {
   static auto end_arrays(std::index_sequence<K...>)
       -> std::tuple<HostArray<typename Piece::template position_type<static_cast<int>(K)>>...>;
 
-  template <class Right, class LevelExtents, std::size_t... K>
+  /// The most that a piece can have, or the least.
+  /// @param guess  where operands do not tell
+  template <bool Least, class Right, class LevelExtents, std::size_t... K>
   static Positions positions_of(const Right& right, const Bounds& outermost, const LevelExtents& extents,
                                 std::int64_t guess, std::index_sequence<K...>) {
-    Positions most{};
+    using Bound = SizeBound<Result, Right>;
+    Positions out{};
     const auto level = [&]<int L>(std::integral_constant<int, L>) {
       constexpr auto l = static_cast<std::size_t>(L);
       if constexpr (Piece::template full<L>)
-        most[l] = L == 0
-                      ? outermost.size()
-                      : checked_product(most[L == 0 ? 0 : l - 1], extents[l], "positions of a dense level");
+        out[l] = L == 0 ? outermost.size()
+                        : checked_product(out[L == 0 ? 0 : l - 1], extents[l], "positions of a dense level");
+      else if constexpr (Piece::bounded && Least)
+        out[l] =
+            Bound::template least<(Piece::template repeats<L> ? Piece::levels - 1 : L)>(right, outermost);
       else if constexpr (Piece::bounded)
-        most[l] = SizeBound<Result, Right>::template of<(Piece::template repeats<L> ? Piece::levels - 1 : L)>(
-            right, outermost);
+        out[l] = Bound::template of<(Piece::template repeats<L> ? Piece::levels - 1 : L)>(right, outermost);
       else
-        most[l] = guess;
+        out[l] = guess;
     };
     (level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
-    return most;
+    return out;
   }
 
   /// Where the positions begin that are the parents of the level's, for a piece; the root has one for each.
@@ -207,13 +215,16 @@ class PieceRoom {
       using Position = typename Piece::template position_type<L>;
       constexpr auto l = static_cast<std::size_t>(L);
       if constexpr (!Piece::template full<L>)
-        std::get<l>(coordinates_) = pool().reserve<Coordinate>("sporos::coordinates", begin_[pieces][l]);
+        std::get<l>(coordinates_) =
+            pool().reserve<Coordinate>("sporos::coordinates", begin_[pieces][l], least_[l]);
       if constexpr (Piece::template has_ends<L>)
-        std::get<l>(ends_) = pool().reserve<Position>("sporos::positions", parents_begin<L>(pieces) + 1);
+        std::get<l>(ends_) = pool().reserve<Position>("sporos::positions", parents_begin<L>(pieces) + 1,
+                                                      L == 0 ? 0 : least_[L == 0 ? 0 : l - 1]);
     };
     (level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
-    values_ = pool().reserve<Value>(
-        "sporos::values", checked_product(begin_[pieces][levels - 1], block_, "values of a result"));
+    values_ = pool().reserve<Value>("sporos::values",
+                                    checked_product(begin_[pieces][levels - 1], block_, "values of a result"),
+                                    least_[levels - 1] * block_);
   }
 
   template <std::size_t... K>
@@ -236,6 +247,7 @@ class PieceRoom {
   }
 
   std::vector<Positions> begin_;  ///< of each piece, at each level; and behind the last
+  Positions least_{};             ///< of all pieces together
   std::int64_t block_ = 1;
   bool lends_ = false;
   decltype(coordinate_arrays(Levels{})) coordinates_;

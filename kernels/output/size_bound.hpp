@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file size_bound.hpp
-/// How many positions a sparse result can have at most, told by the operands' patterns before any loop runs.
+/// How many positions a sparse result can have at most, and how many it will have at least, told by the
+/// operands' patterns before any loop runs.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +24,9 @@ namespace sporos {
 ///
 /// `known` says, by type, whether there is a bound for all levels. O(1), or O(log nnz) where the outermost
 /// level of an operand is sparse.
+///
+/// `least` is a number of positions to reckon with: those of the largest term of a sum, of the only operand
+/// of a product that is known; 0 where two meet. Less, in truth, where an operand stores a coordinate twice.
 template <class Result, class E>
 struct SizeBound {
   static constexpr bool known = false;
@@ -61,6 +65,10 @@ struct SizeBound<Result, Access<TensorType, Names...>> {
     };
     return below((outermost.end + block - 1) / block) - below(outermost.begin / block);
   }
+  template <int K>
+  static std::int64_t least(const A& access, const Bounds& outermost) {
+    return of<K>(access, outermost);
+  }
 };
 
 namespace detail {
@@ -78,6 +86,15 @@ struct SmallerBound {
     if constexpr (Right::known) least = std::min(least, Right::template of<K>(e.right, outermost));
     return least;
   }
+  template <int K, class E>
+  static std::int64_t least(const E& e, const Bounds& outermost) {
+    if constexpr (Left::known && Right::known)
+      return 0;
+    else if constexpr (Left::known)
+      return Left::template least<K>(e.left, outermost);
+    else
+      return Right::template least<K>(e.right, outermost);
+  }
 };
 
 template <class Result, class Operand>
@@ -87,6 +104,10 @@ struct SameBound {
   template <int K, class E>
   static std::int64_t of(const E& e, const Bounds& outermost) {
     return SizeBound<Result, Operand>::template of<K>(e.operand, outermost);
+  }
+  template <int K, class E>
+  static std::int64_t least(const E& e, const Bounds& outermost) {
+    return SizeBound<Result, Operand>::template least<K>(e.operand, outermost);
   }
 };
 
@@ -110,6 +131,11 @@ struct SizeBound<Result, Sum<L, R>> {
   static std::int64_t of(const Sum<L, R>& sum, const Bounds& outermost) {
     return SizeBound<Result, L>::template of<K>(sum.left, outermost) +
            SizeBound<Result, R>::template of<K>(sum.right, outermost);
+  }
+  template <int K>
+  static std::int64_t least(const Sum<L, R>& sum, const Bounds& outermost) {
+    return std::max(SizeBound<Result, L>::template least<K>(sum.left, outermost),
+                    SizeBound<Result, R>::template least<K>(sum.right, outermost));
   }
 };
 

@@ -10,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace {
 
 using namespace sporos;
@@ -77,6 +81,24 @@ TEST_F(OfPool, CountsOfAReservationWhatWasKept) {
   kept = {};
   EXPECT_EQ(pool_.bytes_held(), 4000);
 }
+
+#if defined(__linux__) && defined(MADV_POPULATE_WRITE)
+TEST_F(OfPool, HasThePagesMadeOfWhatWillBeWritten) {
+  constexpr std::int64_t page = 4096, capacity = 100 * page, least = 40 * page;
+  const auto is_there = [](const std::uint8_t* at) {
+    auto* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(at) / page * page);
+    unsigned char resident = 0;
+    EXPECT_EQ(mincore(begin, page, &resident), 0);
+    return resident % 2 == 1;
+  };
+  const auto array = pool_.reserve<std::uint8_t>("test", capacity, least);
+  if (madvise(nullptr, 0, MADV_POPULATE_WRITE) != 0) GTEST_SKIP() << "this system makes no pages ahead";
+  for (std::int64_t at = 0; at < least; at += page) EXPECT_TRUE(is_there(array.data() + at));
+  std::int64_t others = 0;
+  for (std::int64_t at = least + page; at < capacity; at += page) others += is_there(array.data() + at);
+  EXPECT_LT(others, 50);
+}
+#endif
 
 TEST_F(OfPool, StaysWithinItsLimit) {
   pool_.limit(20 * mebi);
