@@ -368,6 +368,11 @@ class Union {
     const std::int64_t y = b_.coord();
     return x < y ? x : y;
   }
+  template <char Variable>
+  SPOROS_INLINE void fetch(std::int64_t c) const {
+    a_.template fetch<Variable>(c);
+    b_.template fetch<Variable>(c);
+  }
   SPOROS_INLINE void next() { pass(coord()); }
   SPOROS_INLINE void seek(std::int64_t c) {
     a_.seek(c);
