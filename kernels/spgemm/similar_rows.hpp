@@ -26,7 +26,7 @@ struct SimilarRows {
 /// How many rows have the columns of the next, and how many those of the next shifted.
 struct SimilarCount {
   std::int64_t same = 0, shifted = 0;
-  std::int64_t of = 0;  ///< rows that were looked at
+  std::int64_t of = 0;  ///< rows that a sample looked at
 };
 
 /// Elements of a row at most where repeated rows are summed in registers.
@@ -101,7 +101,6 @@ SimilarCount find_similar_rows(const Rows& matrix, std::int64_t begin, std::int6
     run[row] = static_cast<std::uint8_t>(std::min(run[row + 1] + 1, 255));
     ++(shift ? count.shifted : count.same);
   }
-  count.of = end - begin;
   return count;
 }
 

@@ -21,9 +21,9 @@ namespace sporos::detail {
 /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
 ///
 /// Rows of up to eight nonzeros, which most matrices have, take one step each, whatever their length; where
-/// all eight are of up to four, they may take one together. Values
-/// and coordinates are asked for a few lines ahead, since one stream that the processor fetches ahead on its
-/// own does not fill the way to memory. Each row is summed in the same order wherever rows are cut.
+/// all eight are of up to four, they may take one together. Values and coordinates are asked for a few lines
+/// ahead, since one stream that the processor fetches ahead on its own does not fill the way to memory. Each
+/// row is summed in the same order wherever rows are cut.
 template <class T, class Position, class Coordinate>
 [[gnu::noinline]] void multiply_vector_rows(SparseRows<T, Position, Coordinate> a, const T* x, T* y,
                                             std::int64_t begin, std::int64_t end, bool accumulates) {
