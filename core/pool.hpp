@@ -51,16 +51,46 @@ class Pool {
   template <class T>
   HostArray<T> array(const std::string& label, std::int64_t count) {
     if (count < smallest_block / bytes_of<T>(1)) return make_array<T>(label, count);
-    return keep(lend<T>(label, count, count), count);
+    return keep(reserve<T>(label, count, count), count);
   }
 
   /// Room for up to `capacity` elements, of which the caller writes as many from the front as it turns out to
-  /// need, and then calls `keep`. What is not written takes addresses, not memory.
+  /// need, and then calls `keep`; a quarter, likely. What is not written takes addresses, not memory.
   /// @param least  elements that the caller will write whatever happens, as far as it knows
   /// @throws MemoryError where the system refuses even the addresses
   template <class T>
   HostArray<T> reserve(const std::string& label, std::int64_t capacity, std::int64_t least = 0) {
-    return lend<T>(label, capacity, least);
+    expect_kokkos();
+    if (capacity < smallest_block / bytes_of<T>(1)) return make_array<T>(label, capacity);
+    const std::lock_guard lock(mutex_);
+    if (auto found = find<T>(capacity)) return *found;
+    // A large page must begin at a multiple of its size, a block need not.
+    const bool large = bytes_of<T>(std::max(least, capacity / 4)) >= large_page_threshold;
+    const std::int64_t slack = large ? 2 * large_page / bytes_of<T>(1) : 0;
+    HostArray<T> whole;
+    try {
+      whole = make_array<T>(label, capacity + slack);
+    } catch (const MemoryError&) {
+      drop_idle(0);
+      whole = make_array<T>(label, capacity + slack);
+    }
+    forget_at_finalize();
+    auto* const first = reinterpret_cast<std::byte*>(whole.data());
+    std::int64_t offset = 0;
+    if (large) {
+      const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first));
+      offset = (large_page - address % large_page) % large_page;
+      ask_for_large_pages(first + offset, bytes_of<T>(capacity));
+      // Blocks that all began at a multiple of 2 MiB would meet in the same sets of every cache.
+      offset += stagger_;
+      stagger_ = (stagger_ + 17 * 64) % 16384;
+    }
+    const std::int64_t begin = offset / bytes_of<T>(1);
+    HostArray<T> lent = part(whole, begin, begin + capacity);
+    if (!large && least > 0)
+      populate(lent.data(), static_cast<std::size_t>(bytes_of<T>(std::min(least, capacity))));
+    blocks_.push_back(std::make_unique<BlockOf<T>>(std::move(whole), lent, ++clock_));
+    return lent;
   }
 
   /// The first `count` elements of `reserved`, which is what has been written of it: the rest stays unused.
@@ -132,42 +162,6 @@ class Pool {
  private:
   /// From here on a large page costs less than the small ones in its place, even if most of it stays unused.
   static constexpr std::int64_t large_page_threshold = std::int64_t{512} << 10;
-
-  /// Room for `capacity` elements, of which so many as `least` will be written, and likely a quarter.
-  template <class T>
-  HostArray<T> lend(const std::string& label, std::int64_t capacity, std::int64_t least) {
-    expect_kokkos();
-    if (capacity < smallest_block / bytes_of<T>(1)) return make_array<T>(label, capacity);
-    const std::lock_guard lock(mutex_);
-    if (auto found = find<T>(capacity)) return *found;
-    // A large page must begin at a multiple of its size, a block need not.
-    const bool large = bytes_of<T>(std::max(least, capacity / 4)) >= large_page_threshold;
-    const std::int64_t slack = large ? 2 * large_page / bytes_of<T>(1) : 0;
-    HostArray<T> whole;
-    try {
-      whole = make_array<T>(label, capacity + slack);
-    } catch (const MemoryError&) {
-      drop_idle(0);
-      whole = make_array<T>(label, capacity + slack);
-    }
-    forget_at_finalize();
-    auto* const first = reinterpret_cast<std::byte*>(whole.data());
-    std::int64_t offset = 0;
-    if (large) {
-      const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first));
-      offset = (large_page - address % large_page) % large_page;
-      ask_for_large_pages(first + offset, bytes_of<T>(capacity));
-      // Blocks that all began at a multiple of 2 MiB would meet in the same sets of every cache.
-      offset += stagger_;
-      stagger_ = (stagger_ + 17 * 64) % 16384;
-    }
-    const std::int64_t begin = offset / bytes_of<T>(1);
-    HostArray<T> lent = part(whole, begin, begin + capacity);
-    if (!large && least > 0)
-      populate(lent.data(), static_cast<std::size_t>(bytes_of<T>(std::min(least, capacity))));
-    blocks_.push_back(std::make_unique<BlockOf<T>>(std::move(whole), lent, ++clock_));
-    return lent;
-  }
 
   struct Block {
     Block(const void* first, std::int64_t bytes, const std::type_info& element, std::uint64_t now)
