@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "expression.hpp"
-#include "loop_order.hpp"
+#include "loops.hpp"
 #include "schedule.hpp"
 #include "sum.hpp"
 
@@ -17,7 +17,7 @@ namespace sporos {
 template <class Result, class Right, class Order, class How = Schedule<>>
 class Statement;
 
-/// Runs a statement in the space of its result (kernels/run.hpp).
+/// Runs a statement in the space of its result (kernels/statement/run.hpp).
 template <class Result, class Right, class Order, class How>
 void run(const Statement<Result, Right, Order, How>& statement);
 

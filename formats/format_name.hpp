@@ -13,7 +13,7 @@
 #include "../core/error.hpp"
 #include "../core/format.hpp"
 #include "../core/value.hpp"
-#include "compressed.hpp"
+#include "levels/compressed.hpp"
 #include "named.hpp"
 
 namespace sporos {

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "../core/format.hpp"
-#include "compressed.hpp"
-#include "dense.hpp"
-#include "singleton.hpp"
+#include "levels/compressed.hpp"
+#include "levels/dense.hpp"
+#include "levels/singleton.hpp"
 
 namespace sporos {
 

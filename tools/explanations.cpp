@@ -9,7 +9,7 @@
 #include <sporos/core/statement.hpp>
 #include <sporos/formats/assemble.hpp>
 #include <sporos/formats/named.hpp>
-#include <sporos/kernels/explain.hpp>
+#include <sporos/kernels/statement/explain.hpp>
 #include <utility>
 
 namespace sporos::tool {

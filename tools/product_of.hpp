@@ -10,7 +10,7 @@
 #include <sporos/formats/entries_of.hpp>
 #include <sporos/formats/format_name.hpp>
 #include <sporos/formats/named.hpp>
-#include <sporos/kernels/run.hpp>
+#include <sporos/kernels/statement/run.hpp>
 
 #include "product.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
-#include "../compute_type.hpp"
-#include "../factors.hpp"
+#include "../statement/compute_type.hpp"
+#include "../statement/factors.hpp"
 #include "csr.hpp"
 #include "launch.hpp"
 

@@ -17,15 +17,15 @@
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
 #include "../../formats/shared_levels.hpp"
-#include "../compute_type.hpp"
-#include "../lower.hpp"
-#include "../mttkrp/places.hpp"
-#include "add.hpp"
-#include "mttkrp.hpp"
+#include "../add/cuda/add.hpp"
+#include "../mttkrp/cuda/mttkrp.hpp"
+#include "../mttkrp/pattern.hpp"
+#include "../nest/lower.hpp"
+#include "../sddmm/cuda/sddmm.hpp"
+#include "../spgemm/cuda/spgemm.hpp"
+#include "../spmv/cuda/spmv.hpp"
+#include "../statement/compute_type.hpp"
 #include "operands.hpp"
-#include "sddmm.hpp"
-#include "spgemm.hpp"
-#include "spmv.hpp"
 
 namespace sporos::cuda {
 

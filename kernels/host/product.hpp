@@ -9,9 +9,9 @@
 
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
-#include "../compute_type.hpp"
-#include "../factors.hpp"
-#include "../spgemm.hpp"
+#include "../spgemm/host/multiply.hpp"
+#include "../statement/compute_type.hpp"
+#include "../statement/factors.hpp"
 
 namespace sporos::detail {
 

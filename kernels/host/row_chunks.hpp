@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "../../core/space.hpp"
-#include "../partition.hpp"
+#include "../nest/partition.hpp"
 #include "sparse_rows.hpp"
 
 namespace sporos::detail {

@@ -12,7 +12,7 @@
 #include <functional>
 #include <random>
 #include <set>
-#include <sporos/kernels/spgemm.hpp>
+#include <sporos/kernels/spgemm/host/multiply.hpp>
 #include <sporos/sporos.hpp>
 #include <string>
 #include <type_traits>

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file candidate.hpp
+/// Which statements the product over compressed fibers computes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../../../core/statement.hpp"
+#include "../../../formats/named.hpp"
+#include "../../host/product.hpp"
+#include "../../nest/lower.hpp"
+#include "../../statement/factors.hpp"
+#include "../pattern.hpp"
+#include "product.hpp"
+
+namespace sporos {
+
+/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, T in compressed fibers, M and the factors row-major, all
+/// in host memory and of one type, float or double: mttkrp/product.hpp.
+///
+/// @tparam Outermost  whether i is T's outermost level, or one of the others
+template <bool Outermost>
+struct MttkrpStatement {
+  static constexpr std::string_view name =
+      Outermost ? "MTTKRP of the outermost mode" : "MTTKRP of an inner mode";
+  static constexpr bool is_deterministic = Outermost;
+
+  /// A tree of compressed levels, three or more, the outermost of which may be dense.
+  template <class F>
+  static constexpr bool reads() {
+    if constexpr (F::is_blocked || F::is_dense || F::levels != F::order || F::levels < 3) {
+      return false;
+    } else {
+      for (int k = 0; k < F::levels; ++k) {
+        const LevelProperties level = F::properties[static_cast<std::size_t>(k)];
+        if (k > 0 && level.full) return false;
+        if (!level.full && (level.branchless || !level.unique)) return false;
+      }
+      return true;
+    }
+  }
+  template <class S>
+  static constexpr detail::MttkrpPlaces places() {
+    if constexpr (detail::is_host_product<S>())
+      return detail::MttkrpMatch<MttkrpStatement, typename S::result_type, detail::factor_list<S>>::places();
+    else
+      return {};
+  }
+  template <class S>
+  static constexpr bool matches = places<S>().tensor >= 0 && (places<S>().result_level == 0) == Outermost;
+
+  template <class S>
+  static bool run(const S& statement) {
+    static constexpr detail::MttkrpPlaces at = places<S>();
+    const auto& tensor = detail::factor<at.tensor>(statement.right()).tensor();
+    using Tensor = std::remove_cvref_t<decltype(tensor)>;
+    using Result = std::remove_cvref_t<decltype(statement.result().tensor())>;
+    using T = typename Result::value_type;
+    const Result& result = statement.result().tensor();
+    bounds_of(statement);
+    if (detail::reads_result(statement)) return false;
+    detail::MttkrpOperands<typename Tensor::view_type, T> operands{tensor.view(), result.extent(1), {}};
+    tensor.for_each_level([&](auto level, const auto&) {
+      constexpr int k = decltype(level)::value;
+      if constexpr (k != at.result_level)
+        operands.factors[static_cast<std::size_t>(k)] =
+            detail::factor<at.factor_of_level[k]>(statement.right()).tensor().values().data();
+    });
+    detail::Mttkrp<typename Result::space_type, at.result_level, Tensor, T>(
+        tensor, operands, result.values().data(), result.extent(0))(statement.accumulates());
+    return true;
+  }
+};
+
+}  // namespace sporos

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file columns.hpp
+/// Some columns of a row, in registers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "../../../core/inline.hpp"
+#include "../../host/packet.hpp"
+#include "../../host/unrolled.hpp"
+
+namespace sporos::detail {
+
+/// W numbers side by side: as many vectors as hold them, each of which stays in a register of its own.
+template <class T, int W>
+class Columns {
+  static constexpr int lanes = std::min(W, vector_bytes / static_cast<int>(sizeof(T)));
+  static constexpr int count = W / lanes;
+  static_assert(W % lanes == 0, "columns fill whole vectors");
+  using Lanes = Packet<T, lanes>;
+
+ public:
+  SPOROS_HOST_INLINE static Columns of(const T* row) {
+    Columns out;
+    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA { out.parts_[at.value] = part_of<at.value>(row); });
+    return out;
+  }
+  /// this += a row * b.
+  SPOROS_HOST_INLINE void add_product(const T* row, T b) {
+    unrolled<count>([&](auto at)
+                        SPOROS_INLINE_LAMBDA { parts_[at.value].add_product(part_of<at.value>(row), b); });
+  }
+  /// this += a * a row.
+  SPOROS_HOST_INLINE void add_product(const Columns& a, const T* row) {
+    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
+      add_product(parts_[at.value], a.parts_[at.value], part_of<at.value>(row));
+    });
+  }
+  /// to += this.
+  SPOROS_HOST_INLINE void add_to(T* to) const { add_times_to(to, T{1}); }
+  /// to += this * b.
+  SPOROS_HOST_INLINE void add_times_to(T* to, T b) const {
+    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
+      Lanes sum = part_of<at.value>(to);
+      sum.add_product(parts_[at.value], b);
+      std::memcpy(to + at.value * lanes, &sum.v, sizeof sum.v);
+    });
+  }
+  /// to += this * b, column by column.
+  SPOROS_HOST_INLINE void add_times_to(T* to, const Columns& b) const {
+    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
+      Lanes sum = part_of<at.value>(to);
+      add_product(sum, parts_[at.value], b.parts_[at.value]);
+      std::memcpy(to + at.value * lanes, &sum.v, sizeof sum.v);
+    });
+  }
+
+ private:
+  template <int At>
+  SPOROS_HOST_INLINE static Lanes part_of(const T* row) {
+    Lanes part;
+    std::memcpy(&part.v, row + At * lanes, sizeof part.v);
+    return part;
+  }
+  SPOROS_HOST_INLINE static void add_product(Lanes& sum, const Lanes& a, const Lanes& b) {
+    if constexpr (lanes == 1)
+      sum.add_product(a, b.v);
+    else
+      sum.add_product(a, b);
+  }
+  Lanes parts_[count]{};
+};
+
+/// The most columns that a sum over fibers keeps in registers, of as many as there are of the widest.
+template <class T>
+inline constexpr int most_columns = 8 * vector_bytes / static_cast<int>(sizeof(T));
+
+}  // namespace sporos::detail

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file product.hpp
+/// Matricised tensor times Khatri-Rao product over compressed fibers, on the host.
+///
+/// For the result's mode outermost, M(i, r) = sum over k of B(k, r) * (sum over l of C(l, r) * T(i, k, l)):
+/// what fibers share is factored out, level by level, and every sum over a fiber stays in registers until it
+/// is complete. Where the result's mode is at another level, the rows above it are multiplied once for each
+/// of their nodes, and what is below is summed as before (Smith, Ravindran, Sidiropoulos, Karypis, *SPLATT:
+/// Efficient and Parallel Sparse Tensor-Matrix Multiplication*, IPDPS 2015; Smith, Karypis, *Tensor-Matrix
+/// Products with a Compressed Sparse Tensor*, IA3 2015, for the inner modes).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "../../../core/pool.hpp"
+#include "../../../core/tensor.hpp"
+#include "../../../formats/chunks.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "../../nest/partition.hpp"
+#include "columns.hpp"
+
+namespace sporos::detail {
+
+/// What the product reads. Rows of the factors and of the result have `columns` numbers, one behind the
+/// other.
+template <class View, class T>
+struct MttkrpOperands {
+  static constexpr int levels = View::format_type::levels;
+  View tensor;
+  std::int64_t columns = 0;
+  std::array<const T*, static_cast<std::size_t>(levels)> factors{};  ///< by level; none at the result's
+};
+
+/// Goes through the fibers for the columns from `first` on, W of them.
+///
+/// @tparam D  the level of the result's mode
+template <class View, class T, int D, int W>
+class MttkrpWalk {
+  using Operands = MttkrpOperands<View, T>;
+  static constexpr int last = Operands::levels - 1;
+
+ public:
+  using Block = Columns<T, W>;
+
+  MttkrpWalk(const Operands& operands, std::int64_t first) : of_(operands), first_(first) {}
+
+  /// The sum over the nodes [begin, end) of level K, below the result's, of what is below each times its row.
+  template <int K>
+  SPOROS_HOST_INLINE void sum(Block& into, std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t q = begin; q < end; ++q) {
+      const T* const row = row_of<K>(q);
+      if constexpr (K == last) {
+        into.add_product(row, static_cast<T>(of_.tensor.values[q]));
+      } else {
+        Block below;
+        const Bounds bounds = children<K>(q);
+        sum<K + 1>(below, bounds.begin, bounds.end);
+        into.add_product(below, row);
+      }
+    }
+  }
+
+  /// Adds to the rows of `result` what the nodes [begin, end) of level K, not below the result's, contribute;
+  /// `above` is the product of the rows of those above them.
+  template <int K>
+  SPOROS_HOST_INLINE void scatter(const Block& above, std::int64_t begin, std::int64_t end, T* result) const {
+    for (std::int64_t q = begin; q < end; ++q) {
+      if constexpr (K < D) {
+        Block here;
+        here.add_product(above, row_of<K>(q));
+        const Bounds bounds = children<K>(q);
+        scatter<K + 1>(here, bounds.begin, bounds.end, result);
+      } else {
+        T* const row = result + coordinate<K>(q) * of_.columns + first_;
+        if constexpr (K == last) {
+          above.add_times_to(row, static_cast<T>(of_.tensor.values[q]));
+        } else {
+          Block below;
+          const Bounds bounds = children<K>(q);
+          sum<K + 1>(below, bounds.begin, bounds.end);
+          above.add_times_to(row, below);
+        }
+      }
+    }
+  }
+
+  template <int K>
+  SPOROS_HOST_INLINE const T* row_of(std::int64_t q) const {
+    return of_.factors[static_cast<std::size_t>(K)] + coordinate<K>(q) * of_.columns + first_;
+  }
+  /// The first of the columns, in the row of a root node, or in a row of its own.
+  SPOROS_HOST_INLINE T* row_in(T* rows, std::int64_t root) const {
+    return rows + coordinate<0>(root) * of_.columns + first_;
+  }
+  SPOROS_HOST_INLINE T* column_in(T* row) const { return row + first_; }
+
+  template <int K>
+  SPOROS_HOST_INLINE std::int64_t coordinate(std::int64_t q) const {
+    if constexpr (View::format_type::template level<K>::properties.full)
+      return q;
+    else
+      return of_.tensor.template level<K>().coord_at(q);
+  }
+  template <int K>
+  SPOROS_HOST_INLINE Bounds children(std::int64_t q) const {
+    return of_.tensor.template level<K + 1>().pos_bounds(q);
+  }
+
+ private:
+  Operands of_;
+  std::int64_t first_;
+};
+
+/// M(i, r) = the sum over the nonzeros of T(…, i, …) * the product of the other modes' rows: one run of it.
+///
+/// Nodes of level 1 are dealt to threads, as many nonzeros to each part. Where the result's mode is outermost
+/// the parts are the same for any number of threads, and so is the result, bit by bit: the row of a root node
+/// that is cut is added up from its parts in order. Where it is not, parts other than the first add into
+/// results of their own.
+///
+/// @tparam D  the level of the result's mode
+template <HostSpace Space, int D, class TensorType, class T>
+class Mttkrp {
+  using View = typename TensorType::view_type;
+  using F = typename View::format_type;
+  using Operands = MttkrpOperands<View, T>;
+  static constexpr int last = F::levels - 1;
+  static_assert(F::levels >= 3 && D <= last, "the result's mode is one of three levels or more");
+
+ public:
+  /// @param tensor  where the operands' view comes from
+  /// @param result  [rows, operands.columns], row-major
+  Mttkrp(const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
+      : tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
+    const auto& level = tensor.template level<1>();
+    roots_ = static_cast<std::int64_t>(level.positions.extent(0)) - 1;
+    nodes_ = static_cast<std::int64_t>(level.coordinates.extent(0));
+  }
+
+  /// @param accumulates  whether the result's old values are added to
+  void operator()(bool accumulates) const {
+    const std::int64_t count = part_count();
+    const auto cuts =
+        cut(nodes_, count, [&](std::int64_t node) { return positions_before<last, 1>(tensor_, node); });
+    const auto parts = static_cast<int>(count);
+    if constexpr (D == 0) {
+      std::vector<Edge> edges(2 * static_cast<std::size_t>(parts));
+      const Scratch<T> sums(2 * count * operands_.columns);
+      if (!accumulates) clear(result_, rows_ * operands_.columns);
+      for_each_chunk<Space>(parts, [&](int part) {
+        const auto at = static_cast<std::size_t>(part);
+        rows_of_part(cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
+      });
+      for (std::size_t edge = 0; edge < edges.size(); ++edge)
+        if (edges[edge].row >= 0)
+          add(result_ + edges[edge].row * operands_.columns,
+              sums.data() + static_cast<std::int64_t>(edge) * operands_.columns, operands_.columns);
+    } else {
+      const std::int64_t size = rows_ * operands_.columns;
+      const HostArray<T> others = pool().array<T>("sporos::private results", size * (count - 1));
+      if (!accumulates) clear(result_, size);
+      for_each_chunk<Space>(parts, [&](int part) {
+        const auto at = static_cast<std::size_t>(part);
+        T* const mine = part == 0 ? result_ : others.data() + (part - 1) * size;
+        if (part > 0) std::fill_n(mine, size, T{});
+        scatter_part(cuts[at], cuts[at + 1], mine);
+      });
+      const int stretches = chunks_for<Space>(size, 4);
+      if (parts > 1)
+        for_each_chunk<Space>(stretches, [&](int stretch) {
+          const auto [begin, end] = chunk_bounds(size, stretch, stretches);
+          for (int part = 1; part < parts; ++part)
+            add(result_ + begin, others.data() + (part - 1) * size + begin, end - begin);
+        });
+    }
+  }
+
+ private:
+  /// A root node of which a part has some children only: the row that they belong to; -1 for none.
+  struct Edge {
+    std::int64_t row = -1;
+  };
+
+  std::int64_t part_count() const {
+    const std::int64_t nonzeros = tensor_.nnz();
+    if constexpr (D == 0) {
+      return std::clamp<std::int64_t>(nonzeros / 16384, 1, 256);
+    } else {
+      // A result of its own costs about as much as going through as many nonzeros as it has rows.
+      const std::int64_t worth = nonzeros / (2 * std::max<std::int64_t>(rows_, 1));
+      return std::clamp<std::int64_t>(worth, 1, Space().concurrency());
+    }
+  }
+
+  static void clear(T* values, std::int64_t count) {
+    const int stretches = chunks_for<Space>(count, 4);
+    for_each_chunk<Space>(stretches, [&](int stretch) {
+      const auto [begin, end] = chunk_bounds(count, stretch, stretches);
+      std::fill_n(values + begin, end - begin, T{});
+    });
+  }
+  static void add(T* to, const T* from, std::int64_t count) {
+    for (std::int64_t at = 0; at < count; ++at) to[at] += from[at];
+  }
+
+  /// Calls body(root, begin, end) for each root node with children in [begin, end), and these.
+  template <class Body>
+  void for_each_root(std::int64_t begin, std::int64_t end, const Body& body) const {
+    if (begin >= end) return;
+    const auto* const positions = operands_.tensor.template level<1>().positions;
+    const auto* const behind = std::upper_bound(
+        positions, positions + roots_, begin,
+        [](std::int64_t node, auto position) { return node < static_cast<std::int64_t>(position); });
+    for (std::int64_t root = behind - positions - 1; root < roots_; ++root) {
+      const auto first = static_cast<std::int64_t>(positions[root]);
+      if (first >= end) return;
+      const std::int64_t from = std::max(first, begin);
+      const std::int64_t to = std::min(static_cast<std::int64_t>(positions[root + 1]), end);
+      if (from < to) body(root, from, to);
+    }
+  }
+
+  /// Calls body(walk) for all columns, as many at a time as registers hold.
+  template <int W, class Body>
+  void for_columns(std::int64_t first, const Body& body) const {
+    for (; first + W <= operands_.columns; first += W) body(MttkrpWalk<View, T, D, W>(operands_, first));
+    if constexpr (W > 1) for_columns<W / 2>(first, body);
+  }
+
+  void rows_of_part(std::int64_t begin, std::int64_t end, Edge* edges, T* sums) const {
+    const auto* const positions = operands_.tensor.template level<1>().positions;
+    std::fill_n(sums, 2 * operands_.columns, T{});
+    for_columns<most_columns<T>>(0, [&](const auto& walk) {
+      sum_rows(walk, begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
+        if (from == static_cast<std::int64_t>(positions[root]) &&
+            to == static_cast<std::int64_t>(positions[root + 1]))
+          return walk.row_in(result_, root);
+        const int edge = from == begin ? 0 : 1;
+        edges[edge].row = walk.template coordinate<0>(root);
+        return walk.column_in(sums + edge * operands_.columns);
+      });
+    });
+  }
+  /// A function of its own for each width, so that its sums have all registers to themselves.
+  template <class Walk, class RowOf>
+  SPOROS_HOST_KERNEL void sum_rows(const Walk& given, std::int64_t begin, std::int64_t end,
+                                   const RowOf& row_of) const {
+    const Walk walk = given;
+    for_each_root(begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
+      typename Walk::Block row;
+      walk.template sum<1>(row, from, to);
+      row.add_to(row_of(root, from, to));
+    });
+  }
+
+  void scatter_part(std::int64_t begin, std::int64_t end, T* result) const {
+    for_columns<most_columns<T>>(0, [&](const auto& walk) { scatter_rows(walk, begin, end, result); });
+  }
+  template <class Walk>
+  SPOROS_HOST_KERNEL void scatter_rows(const Walk& given, std::int64_t begin, std::int64_t end,
+                                       T* result) const {
+    const Walk walk = given;
+    for_each_root(begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
+      walk.template scatter<1>(Walk::Block::of(walk.template row_of<0>(root)), from, to, result);
+    });
+  }
+
+  const TensorType& tensor_;
+  Operands operands_;
+  T* result_;
+  std::int64_t rows_, roots_ = 0, nodes_ = 0;
+};
+
+}  // namespace sporos::detail

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file loop_nest.hpp
+/// The loop nest: one loop for each variable of the order, each over the stream of the expression at that
+/// variable.
+///
+/// `nest<D>` opens the stream of what is left of the expression over the D-th variable and runs the rest of
+/// the loops for each coordinate. Everything that depends on types - who iterates, who is located, who is
+/// absent, where values are reduced - is decided as the templates unfold; what remains is the loop that a
+/// person would write.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "../../core/inline.hpp"
+#include "../../workspace/classify.hpp"
+#include "stream/stream.hpp"
+
+namespace sporos {
+
+/// Neighbouring threads of a GPU that run the same chunk, and deal the coordinates of one loop among them.
+inline constexpr std::int64_t lanes_of_warp = 32;
+
+/// What the nest of one statement knows at compile time.
+template <class Result, class Order, class Compute, WorkspaceChoice Workspace = WorkspaceChoice::automatic>
+struct NestTraits {
+  using result = Result;
+  using compute = Compute;
+  using order_type = Order;
+  static constexpr NameList order = Order::names;
+  static constexpr int loops = order.size;
+  static constexpr Classification classification = classify<Result>(order, Workspace);
+  static constexpr int lane_depth = -1;  ///< the loop that is dealt among lanes; -1 where there is none
+
+  static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
+};
+
+/// The same, its loop at `Depth` dealt among lanes. All of them run the loops outside of it, and none writes
+/// there: it is over a variable of the result.
+template <class Traits, int Depth>
+struct InLanes : Traits {
+  static constexpr int lane_depth = Depth;
+};
+
+/// What it knows at run time: how far each loop goes, and which part of the outermost loop is this chunk's.
+template <int Loops>
+struct NestBounds {
+  std::int64_t extent[Loops > 0 ? Loops : 1];
+  Bounds outermost;
+  bool first_chunk = true;  ///< terms that lack the outermost variable are added once, by the first chunk
+  std::int64_t lane = 0;
+};
+
+/// Reduces into a local variable: a result value whose variables are all bound.
+template <class T>
+struct ScalarOutput {
+  static constexpr bool is_scalar = true;
+  static constexpr bool is_located = false;
+  static constexpr bool is_independent = false;
+  T* sum;
+  bool* present;
+
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE ScalarOutput bind(const Env&) const {
+    return *this;
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+  template <class Env>
+  SPOROS_INLINE void add(const T& value, const Env&) const {
+    *sum = plus(*sum, value);
+    *present = true;
+  }
+};
+
+namespace detail {
+
+template <class E>
+SPOROS_INLINE auto value_of(const stream::Loaded<E>& loaded) {
+  return loaded.value;
+}
+
+}  // namespace detail
+
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output);
+
+/// Whether the loop over the variable of `Depth` is a sum of numbers that are all there: what is left of the
+/// expression is full, and complete once that variable is bound.
+template <class Traits, int Depth, class E, class Stream>
+inline constexpr bool is_full_sum =
+    Depth + 1 == Traits::loops && !Stream::has_walks && !stream::is_loaded<E> &&
+    std::is_arithmetic_v<typename Traits::compute> && !std::is_same_v<typename Traits::compute, bool> &&
+    !stream::Searches<typename Traits::order_type, Depth + 1, E>::value;
+
+/// Such a sum. Factors that are numbers stand before it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1 *
+/// d1. Its terms are added in the lanes of a vector, which is another order than one by one, but always the
+/// same.
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds& range, Env& env, const E& e,
+                          const Output& output) {
+  using Compute = typename Traits::compute;
+  if (range.begin >= range.end) return;
+  auto numbers = stream::numbers_of(e);
+  auto stream = stream::open<Traits::order[Depth]>(stream::others_of(e), bounds.extent[Depth]);
+  Compute sum{};
+  SPOROS_SUM_IN_ANY_ORDER(sum)
+  for (std::int64_t c = range.begin; c < range.end; ++c) {
+    Compute term{};
+    stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA {
+      env.at[Depth] = c;
+      term = detail::value_of(stream::advance<typename Traits::order_type, Depth + 1>(below, env));
+    });
+    sum += term;
+  }
+  output.add(detail::value_of(stream::times(numbers, stream::Loaded<Compute>{sum})), env);
+}
+
+/// One loop: over the stream of `e` at the variable of `Depth`.
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
+  constexpr char variable = Traits::order[Depth];
+  constexpr bool outermost = Depth == 0;
+  constexpr bool independent = Traits::is_result_variable(Depth) && Output::is_independent;
+  Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
+  auto stream = stream::open<variable>(e, bounds.extent[Depth]);
+  constexpr bool restrict = outermost && decltype(stream)::ordered;
+  // What the innermost loop reads of other operands comes from far, at coordinates that are known before.
+  constexpr char ahead = Depth + 2 == Traits::loops ? variable : 0;
+  if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
+    add_up<Traits, Depth>(bounds, range, env, e, output);
+  } else {
+    const auto at = [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+      using Below = std::remove_cvref_t<decltype(below)>;
+      if constexpr (!stream::is_absent<Below>) {
+        env.at[Depth] = c;
+        auto bound_output = output.template bind<Traits, Depth + 1>(env);
+        stream::advance_into<typename Traits::order_type, Depth + 1>(
+            below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
+              nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
+            });
+        bound_output.template leave<Depth>(c);
+      }
+    };
+    if constexpr (Depth == Traits::lane_depth) {
+      static_assert(!decltype(stream)::iterates && !decltype(stream)::has_walks);
+      for (std::int64_t c = range.begin + bounds.lane; c < range.end; c += lanes_of_warp)
+        stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA { at(c, below); });
+    } else {
+      stream::for_each<restrict, independent, ahead>(stream, range, at);
+    }
+  }
+}
+
+/// The loops from `Depth` on, for what is left of the expression.
+SPOROS_MAY_CALL_HOST
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
+  using Compute = typename Traits::compute;
+  constexpr Classification how = Traits::classification;
+  constexpr bool reducing = Output::is_scalar;
+  if constexpr (stream::is_absent<E>) {
+    return;
+  } else if constexpr (!reducing && how.kind == ResultKind::dense_workspace && Depth == how.prefix &&
+                       !Output::is_located) {
+    auto workspace = output.workspace();
+    nest<Traits, Depth>(bounds, env, e, workspace);
+    output.drain(workspace, env);
+  } else if constexpr (!reducing && Depth == how.bound_depth && Depth < Traits::loops) {
+    Compute sum{};
+    bool present = false;
+    nest<Traits, Depth>(bounds, env, e, ScalarOutput<Compute>{&sum, &present});
+    if constexpr (requires { output.add_sum(sum, present, env); })
+      output.add_sum(sum, present, env);
+    else if (present)
+      output.add(sum, env);
+  } else if constexpr (Depth == Traits::loops) {
+    output.add(detail::value_of(e), env);
+  } else {
+    constexpr char variable = Traits::order[Depth];
+    constexpr bool mentions = stream::Mentions<E>::of(variable);
+    if constexpr (Traits::is_result_variable(Depth)) {
+      loop<Traits, Depth>(bounds, env, e, output);
+    } else if constexpr (!mentions) {
+      if (Depth > 0 || bounds.first_chunk) nest<Traits, Depth + 1>(bounds, env, e, output);
+    } else if constexpr (stream::is_add<E>) {
+      // A reduction of a sum is the sum of the reductions: each term runs over its own variables only.
+      nest<Traits, Depth>(bounds, env, e.left, output);
+      nest<Traits, Depth>(bounds, env, e.right, output);
+    } else if constexpr (stream::is_negated_add<E>) {
+      nest<Traits, Depth>(bounds, env, stream::apply(e.operand.left, e.function), output);
+      nest<Traits, Depth>(bounds, env, stream::apply(e.operand.right, e.function), output);
+    } else {
+      static_assert(
+          stream::reduces_whole<E>(variable),
+          "a reduction variable stands in one term of a sum inside a product only: multiply the sum out, so "
+          "that it is clear what is summed");
+      loop<Traits, Depth>(bounds, env, e, output);
+    }
+  }
+}
+
+}  // namespace sporos

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file partition.hpp
+/// How the outermost loop is cut into chunks: at coordinates, so that each chunk has about as many nonzeros.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../../core/expression.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// The number of positions of level Last that stand before position p of level K.
+template <int Last, int K, class T>
+std::int64_t positions_before(const T& tensor, std::int64_t p) {
+  using F = typename T::format_type;
+  if constexpr (K == Last) {
+    return p;
+  } else {
+    using Below = typename F::template level<K + 1>;
+    const auto& below = tensor.template level<K + 1>();
+    if constexpr (Below::properties.full)
+      return positions_before<Last, K + 1>(tensor, p * below.extent);
+    else if constexpr (Below::properties.branchless)
+      return positions_before<Last, K + 1>(tensor, p);
+    else
+      return positions_before<Last, K + 1>(
+          tensor, static_cast<std::int64_t>(below.positions(static_cast<std::size_t>(p))));
+  }
+}
+
+/// The number of positions of level Last below the coordinates of the outermost level that are below c.
+template <int Last, class T>
+std::int64_t positions_below_coordinate(const T& tensor, std::int64_t c) {
+  using F = typename T::format_type;
+  using Root = typename F::template level<0>;
+  if constexpr (Root::properties.full) {
+    return positions_before<Last, 0>(tensor, std::min(c, tensor.template level<0>().extent));
+  } else {
+    const auto& coordinates = tensor.template level<0>().coordinates;
+    const auto* first = coordinates.data();
+    const auto* last = first + coordinates.extent(0);
+    const auto* found = std::partition_point(
+        first, last, [&](auto coordinate) { return static_cast<std::int64_t>(coordinate) < c; });
+    return positions_before<Last, 0>(tensor, found - first);
+  }
+}
+
+/// The number of stored values whose outermost coordinate is below c.
+template <class T>
+std::int64_t values_below_coordinate(const T& tensor, std::int64_t c) {
+  using F = typename T::format_type;
+  return positions_below_coordinate<F::levels - 1>(tensor, c / F::template expression<0>::block);
+}
+
+}  // namespace detail
+
+/// The coordinates at which to cut [0, extent) into `count` chunks of about equal weight, the weight of [0,
+/// c) being `below(c)`, which ascends: count + 1 coordinates, the first 0, the last `extent`. O(count log
+/// extent).
+template <class Below>
+std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t count, const Below& below) {
+  std::vector<std::int64_t> cuts(static_cast<std::size_t>(count + 1), 0);
+  const double total = static_cast<double>(below(extent));
+  for (std::int64_t piece = 1; piece < count; ++piece) {
+    const auto target =
+        static_cast<std::int64_t>(total * static_cast<double>(piece) / static_cast<double>(count));
+    std::int64_t low = cuts[static_cast<std::size_t>(piece - 1)];
+    std::int64_t high = extent;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (below(middle) < target)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    cuts[static_cast<std::size_t>(piece)] = low;
+  }
+  cuts.back() = extent;
+  return cuts;
+}
+
+/// Cuts the outermost loop of an expression over `Variable` by the nonzeros of its largest operand that
+/// starts with that variable; evenly where there is none.
+template <char Variable, class Right>
+std::vector<std::int64_t> cut_by_nonzeros(const Right& right, std::int64_t extent, std::int64_t count) {
+  std::int64_t most = -1;
+  std::vector<std::int64_t> cuts;
+  for_each_access(right, [&](const auto& access) {
+    using A = std::remove_cvref_t<decltype(access)>;
+    if constexpr (A::level_names.size > 0) {
+      constexpr bool sorted = A::format::levels > 0 && A::format::properties[0].ordered;
+      if constexpr (A::level_names[0] == Variable && sorted) {
+        if (A::format::is_dense ? most >= 0 : access.tensor().nnz() <= most) return;
+        most = A::format::is_dense ? 0 : access.tensor().nnz();
+        // Rows cost something even where they are empty: each coordinate weighs as one nonzero.
+        cuts = cut(extent, count, [&](std::int64_t c) {
+          return detail::values_below_coordinate(access.tensor(), c) + c / 4;
+        });
+      }
+    }
+  });
+  if (cuts.empty()) cuts = cut(extent, count, [](std::int64_t c) { return c; });
+  return cuts;
+}
+
+}  // namespace sporos

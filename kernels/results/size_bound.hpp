@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file size_bound.hpp
+/// How many positions a sparse result can have at most, and how many it will have at least, told by the
+/// operands' patterns before any loop runs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "../../core/expression.hpp"
+#include "../nest/partition.hpp"
+
+namespace sporos {
+
+/// A bound on the number of different coordinates, of the variables of the result's levels 0 to K, at which
+/// an expression is there, where the outermost variable lies in a range.
+///
+///     operand that holds all of these variables, the outermost at its first level    its positions there
+///     L * R, L / R                                                                   the smaller bound
+///     L + R                                                                          the sum of both
+///     f(E), -E, a sum of E over a variable                                           that of E
+///     anything else                                                                  unknown
+///
+/// `known` says, by type, whether there is a bound for all levels. O(1), or O(log nnz) where the outermost
+/// level of an operand is sparse.
+///
+/// `least` is a number of positions to reckon with: those of the largest term of a sum, of the only operand
+/// of a product that is known; 0 where two meet. Less, in truth, where an operand stores a coordinate twice.
+template <class Result, class E>
+struct SizeBound {
+  static constexpr bool known = false;
+};
+
+template <class Result, class TensorType, char... Names>
+struct SizeBound<Result, Access<TensorType, Names...>> {
+  using A = Access<TensorType, Names...>;
+
+  /// The last level of the operand that holds one of the variables; -1 where a variable is missing.
+  static constexpr int last_level(int k) {
+    int last = -1;
+    for (int of = 0; of <= k; ++of) {
+      int found = -1;
+      for (int level = 0; level < A::level_names.size; ++level)
+        if (A::level_names[level] == Result::level_names[of]) found = level;
+      if (found < 0) return -1;
+      last = std::max(last, found);
+    }
+    return last;
+  }
+  static constexpr bool known = [] {
+    if constexpr (A::level_names.size == 0)
+      return false;
+    else
+      return A::level_names[0] == Result::level_names[0] && A::format::properties[0].ordered &&
+             A::format::template expression<0>::part != DimensionPart::remainder &&
+             last_level(Result::level_names.size - 1) >= 0;
+  }();
+
+  template <int K>
+  static std::int64_t of(const A& access, const Bounds& outermost) {
+    constexpr std::int64_t block = A::format::template expression<0>::block;
+    const auto below = [&](std::int64_t c) {
+      return detail::positions_below_coordinate<last_level(K)>(access.tensor(), c);
+    };
+    return below((outermost.end + block - 1) / block) - below(outermost.begin / block);
+  }
+  template <int K>
+  static std::int64_t least(const A& access, const Bounds& outermost) {
+    return of<K>(access, outermost);
+  }
+};
+
+namespace detail {
+
+template <class Result, class L, class R>
+struct SmallerBound {
+  using Left = SizeBound<Result, L>;
+  using Right = SizeBound<Result, R>;
+  static constexpr bool known = Left::known || Right::known;
+
+  template <int K, class E>
+  static std::int64_t of(const E& e, const Bounds& outermost) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    if constexpr (Left::known) least = std::min(least, Left::template of<K>(e.left, outermost));
+    if constexpr (Right::known) least = std::min(least, Right::template of<K>(e.right, outermost));
+    return least;
+  }
+  template <int K, class E>
+  static std::int64_t least(const E& e, const Bounds& outermost) {
+    if constexpr (Left::known && Right::known)
+      return 0;
+    else if constexpr (Left::known)
+      return Left::template least<K>(e.left, outermost);
+    else
+      return Right::template least<K>(e.right, outermost);
+  }
+};
+
+template <class Result, class Operand>
+struct SameBound {
+  static constexpr bool known = SizeBound<Result, Operand>::known;
+
+  template <int K, class E>
+  static std::int64_t of(const E& e, const Bounds& outermost) {
+    return SizeBound<Result, Operand>::template of<K>(e.operand, outermost);
+  }
+  template <int K, class E>
+  static std::int64_t least(const E& e, const Bounds& outermost) {
+    return SizeBound<Result, Operand>::template least<K>(e.operand, outermost);
+  }
+};
+
+}  // namespace detail
+
+template <class Result, class L, class R>
+struct SizeBound<Result, Product<L, R>> : detail::SmallerBound<Result, L, R> {};
+template <class Result, class L, class R>
+struct SizeBound<Result, Ratio<L, R>> : detail::SmallerBound<Result, L, R> {};
+template <class Result, class E>
+struct SizeBound<Result, Negation<E>> : detail::SameBound<Result, E> {};
+template <class Result, class E, class F>
+struct SizeBound<Result, Mapped<E, F>> : detail::SameBound<Result, E> {};
+template <class Result, class E, char... Names>
+struct SizeBound<Result, Reduction<E, Names...>> : detail::SameBound<Result, E> {};
+template <class Result, class L, class R>
+struct SizeBound<Result, Sum<L, R>> {
+  static constexpr bool known = SizeBound<Result, L>::known && SizeBound<Result, R>::known;
+
+  template <int K>
+  static std::int64_t of(const Sum<L, R>& sum, const Bounds& outermost) {
+    return SizeBound<Result, L>::template of<K>(sum.left, outermost) +
+           SizeBound<Result, R>::template of<K>(sum.right, outermost);
+  }
+  template <int K>
+  static std::int64_t least(const Sum<L, R>& sum, const Bounds& outermost) {
+    return std::max(SizeBound<Result, L>::template least<K>(sum.left, outermost),
+                    SizeBound<Result, R>::template least<K>(sum.right, outermost));
+  }
+};
+
+}  // namespace sporos

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sddmm.hpp
+/// Sampled dense-dense products on the GPU: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) where B, in
+/// CSR, stores something.
+///
+/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads one row of D after the other
+/// in 16-byte pieces, as many rows as the group has lanes, and keeps the row of C in registers while nonzeros
+/// lie in one row; then the group's sums are transposed as they are added, so that each lane ends with the
+/// sum of one nonzero, which it stores beside its neighbours'. Balanced by nonzeros; rows are found from
+/// positions as the warp goes.
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/launch.hpp"
+#include "../../cuda/warp.hpp"
+
+namespace sporos::cuda {
+
+/// Shape of the SDDMM kernel for values of T: `Lanes` lanes a nonzero, `Pieces` loads of `Count` values a
+/// lane hold a row of C; `Exact` where that is the whole inner extent, no more and no less.
+template <class T, int Lanes, int Count, int Pieces, bool Exact>
+struct SddmmConfig {
+  static constexpr bool exact = Exact;
+  static constexpr int threads = 256;
+  static constexpr int lanes = Lanes;  ///< a nonzero
+  static constexpr int pack = Count;   ///< values a load
+  static constexpr int pieces = Pieces;
+  static constexpr int step = lanes * pack;    ///< of the inner extent, a group at a time
+  static constexpr int inner = step * pieces;  ///< that the registers hold
+  static constexpr int together =
+      pieces >= 4 ? 1 : 4 / pieces;     ///< rows of D loaded before the first is used
+  static constexpr int nonzeros = 256;  ///< a warp
+  /// Registers of a thread for rows and sums, and how many blocks a multiprocessor can hold so.
+  static constexpr int words = ((1 + together) * pieces * pack + lanes) * static_cast<int>(sizeof(T)) / 4;
+  static constexpr int blocks = !exact ? 1 : words <= 28 ? 5 : words <= 40 ? 3 : words <= 80 ? 2 : 1;
+  static_assert((lanes & (lanes - 1)) == 0 && lanes <= warp_size, "a warp divides into groups of 2^n lanes");
+  static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
+  static_assert(lanes % together == 0, "a group's rows of D are loaded in equal batches");
+};
+
+/// The product by address. C is [rows, inner] and D [columns, inner], row-major.
+template <class Value, class T, class Position, class Coordinate>
+struct SddmmArguments {
+  std::int64_t rows;
+  std::int64_t nonzeros;
+  std::int64_t inner;
+  const Position* positions;      ///< [rows + 1]
+  const Coordinate* coordinates;  ///< [nonzeros]
+  const Value* scale;             ///< [nonzeros], B's values
+  const T* c;
+  const T* d;
+  Value* result;  ///< [nonzeros]
+};
+
+namespace detail {
+
+/// Adds up `sums` over a group of `Lanes` lanes: lane l of the group gets the total of sums[l].
+template <int Lanes, class T>
+__device__ __forceinline__ T transpose_sum(T (&sums)[Lanes]) {
+  const int lane = lane_id();
+#pragma unroll
+  for (int half = Lanes / 2; half > 0; half /= 2) {
+    const bool upper = (lane & half) != 0;
+#pragma unroll
+    for (int at = 0; at < half; ++at) {
+      const T sent = upper ? sums[at] : sums[at + half];
+      const T kept = upper ? sums[at + half] : sums[at];
+      sums[at] = plus(kept, shuffle_xor(sent, half));
+    }
+  }
+  return sums[0];
+}
+
+/// A lane's pieces of one row, from `first` on; zeros behind the end.
+template <class Config, class T>
+struct SddmmRow {
+  using Piece = Pack<T, Config::pack>;
+  Piece piece[Config::pieces];  // [pieces, pack]
+
+  __device__ __forceinline__ void load(const T* row, int first, std::int64_t inner) {
+#pragma unroll
+    for (int p = 0; p < Config::pieces; ++p) {
+      const int k = first + p * Config::step;
+      piece[p] = Config::exact || k < inner ? *reinterpret_cast<const Piece*>(row + k) : Piece{};
+    }
+  }
+  template <class Compute>
+  __device__ __forceinline__ Compute dot(const SddmmRow& other) const {
+    Compute sum{};
+#pragma unroll
+    for (int p = 0; p < Config::pieces; ++p)
+#pragma unroll
+      for (int k = 0; k < Config::pack; ++k)
+        sum = plus(sum,
+                   times(static_cast<Compute>(piece[p].at[k]), static_cast<Compute>(other.piece[p].at[k])));
+    return sum;
+  }
+};
+
+template <class Config, class Compute, class Value, class T, class Position, class Coordinate>
+__global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
+    const __grid_constant__ SddmmArguments<Value, T, Position, Coordinate> in) {
+  const std::int64_t inner = Config::exact ? Config::inner : in.inner;
+  constexpr int lanes = Config::lanes;
+  const std::int64_t warp =
+      (static_cast<std::int64_t>(blockIdx.x) * Config::threads + threadIdx.x) / warp_size;
+  const std::int64_t begin = warp * Config::nonzeros;
+  if (begin >= in.nonzeros) return;
+  const std::int64_t end = begin + Config::nonzeros < in.nonzeros ? begin + Config::nonzeros : in.nonzeros;
+  const int group = lane_id() / lanes * lanes;  // the first lane of this lane's group
+  const int first = lane_id() % lanes * Config::pack;
+
+  ParentFinder<Position> row_of(in.positions, in.rows);
+  for (std::int64_t base = begin; base < end; base += warp_size) {
+    const std::int64_t mine = base + lane_id();
+    const std::int64_t q = mine < end ? mine : end - 1;
+    const auto column = static_cast<std::uint32_t>(in.coordinates[q]);  // [32 nonzeros]
+    const auto row = static_cast<std::uint32_t>(row_of(q));             // [32 nonzeros]
+    Compute sums[lanes];                                                // [lanes nonzeros]
+#pragma unroll
+    for (int at = 0; at < lanes; ++at) sums[at] = Compute{};
+    for (std::int64_t from = 0; from < inner; from += Config::inner) {
+      const std::int64_t left = inner - from;
+      SddmmRow<Config, T> c;
+      std::uint32_t held = 0xffffffffu;
+#pragma unroll
+      for (int at = 0; at < lanes; at += Config::together) {
+        SddmmRow<Config, T> d[Config::together];
+#pragma unroll
+        for (int k = 0; k < Config::together; ++k)
+          d[k].load(in.d + shuffle(column, group + at + k) * inner + from, first, left);
+#pragma unroll
+        for (int k = 0; k < Config::together; ++k) {
+          const std::uint32_t wanted = shuffle(row, group + at + k);
+          if (wanted != held) c.load(in.c + wanted * inner + from, first, left);
+          held = wanted;
+          sums[at + k] = plus(sums[at + k], c.template dot<Compute>(d[k]));
+        }
+      }
+    }
+    const Compute sum = transpose_sum(sums);  // [32 nonzeros]
+    if (mine < end) in.result[q] = static_cast<Value>(times(static_cast<Compute>(in.scale[q]), sum));
+  }
+}
+
+/// Columns of [rows, columns] become rows: to[c, r] = from[r, c], by tiles of 32 x 32 through shared memory.
+template <class T>
+__global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::int64_t columns,
+                                                        const T* from, T* to, std::int64_t column_tiles) {
+  __shared__ alignas(16) char memory[sizeof(T) * 32 * 33];
+  auto* const tile = reinterpret_cast<T*>(memory);  // [32, 32 + 1]
+  const std::int64_t row = blockIdx.x / column_tiles * 32;
+  const std::int64_t column = blockIdx.x % column_tiles * 32;
+  const int x = lane_id();
+  for (int y = static_cast<int>(threadIdx.x) / 32; y < 32; y += 8)
+    if (row + y < rows && column + x < columns) tile[y * 33 + x] = from[(row + y) * columns + column + x];
+  __syncthreads();
+  for (int y = static_cast<int>(threadIdx.x) / 32; y < 32; y += 8)
+    if (row + x < rows && column + y < columns) to[(column + y) * rows + row + x] = tile[x * 33 + y];
+}
+
+}  // namespace detail
+
+/// to = the transpose of `from`, [rows, columns] row-major.
+template <class T>
+void transpose(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t columns, const T* from, T* to) {
+  const std::int64_t column_tiles = ceil_div(columns, 32);
+  launch(space, "sporos::transpose", &detail::transpose_kernel<T>, ceil_div(rows, 32) * column_tiles, 256, 0,
+         rows, columns, from, to, column_tiles);
+}
+
+/// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
+///
+/// @tparam Compute  the type that products and sums are formed in
+/// @throws RangeError where a row or column number does not fit in 32 bits
+/// Cost: one kernel; a row of D is read a nonzero, one of C where the row changes, from the caches as they
+/// can.
+template <class Compute, class Value, class T, class Position, class Coordinate>
+void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate>& arguments) {
+  narrow<std::uint32_t>(arguments.rows, "the number of rows of a sampled product on the GPU");
+  const auto run = [&]<int Lanes, int Count, int Pieces, bool Exact>() {
+    using Config = SddmmConfig<T, Lanes, Count, Pieces, Exact>;
+    launch(space, "sporos::sddmm", &detail::sddmm_kernel<Config, Compute, Value, T, Position, Coordinate>,
+           ceil_div(ceil_div(arguments.nonzeros, Config::nonzeros) * warp_size, Config::threads),
+           Config::threads, 0, arguments);
+  };
+  constexpr int wide = widest_pack<T>;
+  const auto start = [&]<int Lanes, int Pieces>() {
+    if (arguments.inner == SddmmConfig<T, Lanes, wide, Pieces, true>::inner)
+      run.template operator()<Lanes, wide, Pieces, true>();
+    else
+      run.template operator()<Lanes, wide, Pieces, false>();
+  };
+  if (arguments.inner % wide != 0 || !is_aligned<Pack<T, wide>>(arguments.c) ||
+      !is_aligned<Pack<T, wide>>(arguments.d))
+    run.template operator()<8, 1, 4, false>();
+  else if (arguments.inner <= 8 * wide && sizeof(T) <= 4)
+    start.template operator()<8, 1>();
+  else if (arguments.inner <= 8 * wide)
+    start.template operator()<4, 2>();
+  else if (arguments.inner <= 16 * wide)
+    start.template operator()<4, 4>();
+  else if (arguments.inner <= 32 * wide)
+    start.template operator()<8, 4>();
+  else
+    start.template operator()<8, 8>();
+}
+
+}  // namespace sporos::cuda

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file rows.hpp
+/// The dot products of two dense matrices' rows at the nonzeros of a sparse matrix, eight at once.
+#pragma once
+
+#include <cstdint>
+
+#include "../../host/lane_sums.hpp"
+#include "../../host/packet.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "../../host/unrolled.hpp"
+
+namespace sporos::detail {
+
+/// dots[n] += what the columns from `at` on add to it.
+template <class T>
+[[gnu::noinline]] void add_rest_of_dots(const T* left, const T* const* rows, std::int64_t at,
+                                        std::int64_t inner, int count, T* dots) {
+  for (int n = 0; n < count; ++n)
+    for (std::int64_t column = at; column < inner; ++column) dots[n] += left[column] * rows[n][column];
+}
+
+/// to[n] = values[n] * the dot product of `left` and the row coordinates[n] of `right`, for n < Count.
+///
+/// @param left   [inner]
+/// @param right  rows of `inner` numbers
+template <int Count, class T, class Coordinate>
+SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t inner, const T* values,
+                                   const Coordinate* coordinates, T* to) {
+  constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+  constexpr int most = 8;
+  using Numbers = Packet<T, lanes>;
+  Numbers sums[most];  // [Count][lanes]
+  const T* rows[Count];
+  unrolled<most>([&](auto n) SPOROS_INLINE_LAMBDA { sums[n] = Numbers::zero(); });
+  unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA {
+    rows[n] = right + static_cast<std::int64_t>(coordinates[n]) * inner;
+  });
+  std::int64_t at = 0;
+  for (; at + lanes <= inner; at += lanes) {
+    Numbers mine;
+    mine.load(left + at, 0);
+    unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA {
+      Numbers other;
+      other.load(rows[n] + at, 0);
+      sums[n].add_product(mine, other);
+    });
+  }
+  T dots[most];
+  sum_lanes(sums, dots);
+  if (at < inner) [[unlikely]]
+    add_rest_of_dots(left, rows, at, inner, Count, dots);
+  T products[Count];
+  unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { products[n] = values[n] * dots[n]; });
+  unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { to[n] = products[n]; });
+}
+
+/// to[q] = B's value q, at (r, j), times the dot product of C's row r and D's row j, for rows begin <= r <
+/// end.
+///
+/// A row of C meets eight rows of D at once: it is read once for all of them, and their sums wait for one
+/// another less. What is left of a row of B is as many at once as it is.
+///
+/// @param c  [b.rows, inner]
+/// @param d  [b.columns, inner]
+/// @param to [nnz]
+template <class T, class Position, class Coordinate>
+[[gnu::noinline]] void scale_dots_of_rows(SparseRows<T, Position, Coordinate> b, const T* c, const T* d,
+                                          std::int64_t inner, T* to, std::int64_t begin, std::int64_t end) {
+  if (begin >= end) return;
+  std::int64_t q = b.begin(begin);
+  for (std::int64_t row = begin; row < end; ++row) {
+    const T* const left = c + row * inner;
+    const std::int64_t row_end = b.begin(row + 1);
+    for (; q + 8 <= row_end; q += 8) scale_dots<8>(left, d, inner, b.values + q, b.coordinates + q, to + q);
+    const auto rest = [&]<int Count>() SPOROS_INLINE_LAMBDA {
+      scale_dots<Count>(left, d, inner, b.values + q, b.coordinates + q, to + q);
+    };
+    switch (row_end - q) {
+      case 1:
+        rest.template operator()<1>();
+        break;
+      case 2:
+        rest.template operator()<2>();
+        break;
+      case 3:
+        rest.template operator()<3>();
+        break;
+      case 4:
+        rest.template operator()<4>();
+        break;
+      case 5:
+        rest.template operator()<5>();
+        break;
+      case 6:
+        rest.template operator()<6>();
+        break;
+      case 7:
+        rest.template operator()<7>();
+        break;
+      default:
+        break;
+    }
+    q = row_end;
+  }
+}
+
+}  // namespace sporos::detail

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file heavy_rows.hpp
+/// Rows of C = A B too large for shared memory: a bitmap of their columns in device memory, filled by the
+/// whole GPU. Counting its bits gives the row's size, and the rank of a bit the place of a value, so nothing
+/// is sorted.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../../cuda/csr.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/warp.hpp"
+#include "rows.hpp"
+
+namespace sporos::cuda {
+
+/// Shape of the kernels over heavy rows.
+struct HeavyConfig {
+  static constexpr int threads = 256;
+  static constexpr int warps = threads / warp_size;
+  static constexpr std::int64_t blocks = 8192;          ///< that a batch of rows is spread over
+  static constexpr std::int64_t most_bytes = 64 << 20;  ///< of bitmaps and ranks, where one row takes less
+};
+
+/// Bitmaps of a batch of rows, and for each word the number of bits before it in its row.
+struct HeavyRows {
+  std::int64_t words = 0;          ///< a row
+  std::int64_t capacity = 0;       ///< rows a batch
+  std::uint32_t* bits = nullptr;   ///< [capacity, words]
+  std::int32_t* before = nullptr;  ///< [capacity, words]
+
+  /// For rows of `columns` columns, `count` rows in all, of `products` products.
+  static HeavyRows take(Layout& layout, std::int64_t columns, std::int64_t count, std::int64_t products) {
+    HeavyRows out;
+    if (count == 0) return out;
+    out.words = ceil_div(columns, 32);
+    const std::int64_t row_bytes = out.words * 8;
+    const std::int64_t budget = std::min(HeavyConfig::most_bytes, 2 * products);
+    out.capacity = std::clamp<std::int64_t>(budget / row_bytes, 1, count);
+    out.bits = layout.take<std::uint32_t>(out.capacity * out.words);
+    out.before = layout.take<std::int32_t>(out.capacity * out.words);
+    return out;
+  }
+};
+
+namespace detail {
+
+/// Calls visit(column, value of A, value of B) for this block's share of a heavy row's products: block y of
+/// gridDim.y.
+template <bool Values, class MatrixA, class MatrixB, class Visit>
+__device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in,
+                                                       std::int64_t row, const Visit& visit) {
+  for_each_product<HeavyConfig::threads, Values ? ProductsOf::values : ProductsOf::columns>(
+      in.a, in.b, row, in.products[row],
+      static_cast<int>(blockIdx.y) * HeavyConfig::threads + static_cast<int>(threadIdx.x),
+      static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
+}
+
+template <class MatrixA, class MatrixB>
+__global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
+    const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy) {
+  std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;  // [words]
+  for_each_heavy_product<false>(in, in.members[blockIdx.x],
+                                [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                  const std::uint32_t bit = 1u << column % 32;
+                                  if ((load_fresh(bits + column / 32) & bit) == 0)
+                                    ::atomicOr(bits + column / 32, bit);
+                                });
+}
+
+/// before[word], and the size of the row: one block a row.
+template <class Size>
+__global__ __launch_bounds__(HeavyConfig::threads) void rank_heavy_kernel(const std::int32_t* members,
+                                                                          HeavyRows heavy, Size* sizes) {
+  __shared__ std::int32_t warp_totals[HeavyConfig::warps];
+  const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;
+  std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;
+  std::int32_t carry = 0;
+  for (std::int64_t base = 0; base < heavy.words; base += HeavyConfig::threads) {
+    const std::int64_t word = base + threadIdx.x;
+    const std::int32_t mine = word < heavy.words ? __popc(bits[word]) : 0;
+    std::int32_t sum = mine;  // of the lanes up to this one
+#pragma unroll
+    for (int step = 1; step < warp_size; step *= 2) {
+      const std::int32_t lower = __shfl_up_sync(all_lanes, sum, step);
+      if (lane_id() >= step) sum += lower;
+    }
+    if (lane_id() == warp_size - 1) warp_totals[threadIdx.x / warp_size] = sum;
+    __syncthreads();
+    std::int32_t below = 0;
+    std::int32_t total = 0;
+    for (int warp = 0; warp < HeavyConfig::warps; ++warp) {
+      if (warp < static_cast<int>(threadIdx.x) / warp_size) below += warp_totals[warp];
+      total += warp_totals[warp];
+    }
+    if (word < heavy.words) before[word] = carry + below + sum - mine;
+    carry += total;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0 && sizes) sizes[members[blockIdx.x]] = carry;
+}
+
+/// The columns of the rows in order, and zeros as their values.
+template <class MatrixC>
+__global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const std::int32_t* members,
+                                                                          HeavyRows heavy,
+                                                                          const __grid_constant__ MatrixC c) {
+  const auto out = static_cast<std::int64_t>(c.positions[members[blockIdx.x]]);
+  for (std::int64_t word = static_cast<std::int64_t>(blockIdx.y) * HeavyConfig::threads + threadIdx.x;
+       word < heavy.words; word += static_cast<std::int64_t>(gridDim.y) * HeavyConfig::threads) {
+    std::uint32_t bits = heavy.bits[blockIdx.x * heavy.words + word];
+    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];
+    for (; bits != 0; bits &= bits - 1, ++at) {
+      c.coordinates[at] =
+          static_cast<typename MatrixC::coordinate_type>(word * 32 + __ffs(static_cast<int>(bits)) - 1);
+      c.values[at] = typename MatrixC::value_type{};
+    }
+  }
+}
+
+template <class Compute, class MatrixA, class MatrixB, class MatrixC>
+__global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
+    const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy,
+    const __grid_constant__ MatrixC c) {
+  const std::int64_t row = in.members[blockIdx.x];
+  const auto out = static_cast<std::int64_t>(c.positions[row]);
+  const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;
+  const std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;
+  for_each_heavy_product<true>(in, row, [&](std::uint32_t column, const auto& x, const auto& y, bool) {
+    const int rank = __popc(bits[column / 32] & ((1u << column % 32) - 1));
+    atomic_add(c.values + out + before[column / 32] + rank,
+               times(static_cast<Compute>(x), static_cast<Compute>(y)));
+  });
+}
+
+/// Runs work(rows of the batch, grid of the batch) after the batch's bitmaps are made.
+template <class MatrixA, class MatrixB, class Work>
+void for_each_heavy_batch(const Kokkos::Cuda& space, const RowArguments<MatrixA, MatrixB>& rows,
+                          const HeavyRows& heavy, std::int32_t* sizes, const Work& work) {
+  for (std::int64_t begin = 0; begin < rows.count; begin += heavy.capacity) {
+    auto batch = rows;
+    batch.members += begin;
+    batch.count = std::min(heavy.capacity, rows.count - begin);
+    const Grid grid(batch.count, std::clamp<std::int64_t>(HeavyConfig::blocks / batch.count, 1, 128));
+    zero(space, heavy.bits, batch.count * heavy.words);
+    launch(space, "sporos::spgemm mark", &mark_heavy_kernel<MatrixA, MatrixB>, grid, HeavyConfig::threads, 0,
+           batch, heavy);
+    launch(space, "sporos::spgemm rank", &rank_heavy_kernel<std::int32_t>, batch.count, HeavyConfig::threads,
+           0, batch.members, heavy, sizes);
+    work(batch, grid);
+  }
+}
+
+}  // namespace detail
+
+/// sizes[row] = the number of columns of each row.
+template <class MatrixA, class MatrixB>
+void count_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
+                      const HeavyRows& heavy, std::int32_t* sizes) {
+  detail::for_each_heavy_batch(space, rows, heavy, sizes, [](const auto&, const Grid&) {});
+}
+
+/// Columns and values of the rows, at C's positions.
+template <class Compute, class MatrixA, class MatrixB, class MatrixC>
+void fill_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
+                     const HeavyRows& heavy, const MatrixC& c) {
+  detail::for_each_heavy_batch(space, rows, heavy, nullptr,
+                               [&](const detail::RowArguments<MatrixA, MatrixB>& batch, const Grid& grid) {
+                                 launch(space, "sporos::spgemm emit", &detail::emit_heavy_kernel<MatrixC>,
+                                        grid, HeavyConfig::threads, 0, batch.members, heavy, c);
+                                 launch(space, "sporos::spgemm add",
+                                        &detail::add_heavy_kernel<Compute, MatrixA, MatrixB, MatrixC>, grid,
+                                        HeavyConfig::threads, 0, batch, heavy, c);
+                               });
+}
+
+}  // namespace sporos::cuda

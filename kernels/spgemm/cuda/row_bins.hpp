@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file row_bins.hpp
+/// Rows sorted into bins by how much work they are, so that each bin has a kernel of its own shape.
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/launch.hpp"
+#include "../../cuda/warp.hpp"
+
+namespace sporos::cuda {
+
+/// Bin b takes the rows of size limit[b - 1] + 1 to limit[b]; rows of size 0 are in none, larger ones than
+/// any limit in the last.
+template <int Count>
+struct BinLimits {
+  static constexpr int count = Count;
+  std::int32_t limit[Count - 1];
+
+  __device__ int bin_of(std::int64_t size) const {
+    if (size == 0) return -1;
+    int bin = 0;
+    while (bin < Count - 1 && size > limit[bin]) ++bin;
+    return bin;
+  }
+};
+
+/// How many rows are in each bin, and how many of them stand in the list already.
+template <int Count>
+struct BinCounts {
+  unsigned long long count[Count];
+  unsigned long long filled[Count];
+
+  /// Where a bin starts in the list.
+  KOKKOS_INLINE_FUNCTION std::int64_t start(int bin) const {
+    std::int64_t at = 0;
+    for (int before = 0; before < bin; ++before) at += static_cast<std::int64_t>(count[before]);
+    return at;
+  }
+};
+
+namespace detail {
+
+template <class Limits, class Size>
+__global__ void count_bins_kernel(std::int64_t rows, const Size* sizes, const __grid_constant__ Limits limits,
+                                  BinCounts<Limits::count>* bins) {
+  __shared__ int mine[Limits::count];
+  if (threadIdx.x < Limits::count) mine[threadIdx.x] = 0;
+  __syncthreads();
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int bin = row < rows ? limits.bin_of(sizes[row]) : -1;
+  if (bin >= 0) ::atomicAdd(mine + bin, 1);
+  __syncthreads();
+  if (threadIdx.x < Limits::count && mine[threadIdx.x] > 0)
+    ::atomicAdd(bins->count + threadIdx.x, static_cast<unsigned long long>(mine[threadIdx.x]));
+}
+
+template <class Limits, class Size>
+__global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes, const __grid_constant__ Limits limits,
+                                 BinCounts<Limits::count>* bins, std::int32_t* members) {
+  __shared__ int mine[Limits::count];
+  __shared__ std::int64_t start[Limits::count];
+  if (threadIdx.x < Limits::count) mine[threadIdx.x] = 0;
+  __syncthreads();
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int bin = row < rows ? limits.bin_of(sizes[row]) : -1;
+  const int slot = bin >= 0 ? ::atomicAdd(mine + bin, 1) : 0;
+  __syncthreads();
+  if (threadIdx.x < Limits::count && mine[threadIdx.x] > 0) {
+    std::int64_t at = bins->start(static_cast<int>(threadIdx.x));
+    at += static_cast<std::int64_t>(
+        ::atomicAdd(bins->filled + threadIdx.x, static_cast<unsigned long long>(mine[threadIdx.x])));
+    start[threadIdx.x] = at;
+  }
+  __syncthreads();
+  if (bin >= 0) members[start[bin] + slot] = static_cast<std::int32_t>(row);
+}
+
+}  // namespace detail
+
+/// The rows of each bin behind one another in `members`, the bins' sizes in `bins`, which is zero before.
+template <class Limits, class Size>
+void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const Size* sizes, const Limits& limits,
+                    BinCounts<Limits::count>* bins, std::int32_t* members) {
+  launch(space, "sporos::count bins", &detail::count_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0,
+         rows, sizes, limits, bins);
+  launch(space, "sporos::fill bins", &detail::fill_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0,
+         rows, sizes, limits, bins, members);
+}
+
+}  // namespace sporos::cuda

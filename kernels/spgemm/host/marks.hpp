@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file marks.hpp
+/// Which columns of a row were written, and those columns in ascending order: a byte a column, 64 of them
+/// read as one word of bits.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "../../../core/inline.hpp"
+
+#if defined(__AVX512BW__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#define SPOROS_SPGEMM_AVX512 1
+#elif defined(__AVX2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#define SPOROS_SPGEMM_AVX2 1
+#endif
+
+namespace sporos::detail {
+
+/// Elements that writing the columns of a word may write behind the last of them.
+inline constexpr std::int64_t order_slack = 32;
+
+/// Bit b of the result is byte b of the 64 (each 0 or 1), which are cleared.
+SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
+#if defined(SPOROS_SPGEMM_AVX512)
+  const __m512i x = _mm512_loadu_si512(bytes);
+  const std::uint64_t bits = _mm512_test_epi8_mask(x, x);
+  if (bits) _mm512_storeu_si512(bytes, _mm512_setzero_si512());
+  return bits;
+#elif defined(SPOROS_SPGEMM_AVX2)
+  auto* const halves = reinterpret_cast<__m256i*>(bytes);
+  const __m256i zero = _mm256_setzero_si256();
+  const auto low =
+      static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_loadu_si256(halves), zero)));
+  const auto high = static_cast<std::uint32_t>(
+      _mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_loadu_si256(halves + 1), zero)));
+  const std::uint64_t bits = low | static_cast<std::uint64_t>(high) << 32;
+  if (bits) {
+    _mm256_storeu_si256(halves, zero);
+    _mm256_storeu_si256(halves + 1, zero);
+  }
+  return bits;
+#else
+  std::uint64_t bits = 0;
+  for (int part = 0; part < 8; ++part) {
+    std::uint64_t eight;
+    std::memcpy(&eight, bytes + 8 * part, 8);
+    if (!eight) continue;
+    // The multiplication moves the lowest bit of each byte to a place of its own in the highest byte.
+    if constexpr (std::endian::native == std::endian::little) {
+      bits |= ((eight * 0x0102040810204080u) >> 56) << (8 * part);
+    } else {
+      for (int b = 0; b < 8; ++b) bits |= static_cast<std::uint64_t>(bytes[8 * part + b]) << (8 * part + b);
+    }
+  }
+  if (bits) std::memset(bytes, 0, 64);
+  return bits;
+#endif
+}
+
+#if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
+/// Writes base + the number in each of the lowest bytes, as many as `count`, in steps of a register. With
+/// masks that are all ones, since g++ 12 warns of its own header's undefined registers in the forms without.
+template <class Coordinate>
+SPOROS_HOST_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
+  if constexpr (sizeof(Coordinate) == 4) {
+    const __m512i first = _mm512_set1_epi32(static_cast<int>(base));
+    const auto write = [&](int part, __m128i some) {
+      _mm512_storeu_si512(to + 16 * part,
+                          _mm512_add_epi32(first, _mm512_maskz_cvtepu8_epi32(__mmask16(-1), some)));
+    };
+    write(0, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 0));
+    if (count <= 16) return;
+    write(1, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 1));
+    if (count <= 32) return;
+    write(2, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 2));
+    write(3, _mm512_maskz_extracti32x4_epi32(__mmask8(-1), bytes, 3));
+  } else {
+    static_assert(sizeof(Coordinate) == 8);
+    const __m512i first = _mm512_set1_epi64(static_cast<long long>(base));
+    alignas(64) std::uint8_t some[64];
+    _mm512_store_si512(some, bytes);
+    std::int64_t at = 0;
+    do {
+      const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(some + at));
+      _mm512_storeu_si512(to + at, _mm512_add_epi64(first, _mm512_maskz_cvtepu8_epi64(__mmask8(-1), eight)));
+      at += 8;
+    } while (at < count);
+  }
+}
+#endif
+
+/// Writes base + b for each bit b, ascending. Writes up to `order_slack` elements too many.
+template <class Coordinate>
+SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordinate base) {
+  const auto count = static_cast<std::int64_t>(std::popcount(bits));
+#if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
+  if constexpr (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8) {
+    alignas(64) static constexpr auto numbers = [] {
+      std::array<std::uint8_t, 64> of{};
+      for (std::uint8_t b = 0; b < 64; ++b) of[b] = b;
+      return of;
+    }();
+    write_bytes(to, _mm512_maskz_compress_epi8(bits, _mm512_load_si512(numbers.data())), count, base);
+    return to + count;
+  }
+#endif
+  std::int64_t at = 0;
+  do {
+    for (int k = 0; k < 4; ++k, ++at) {
+      to[at] = static_cast<Coordinate>(base + static_cast<Coordinate>(std::countr_zero(bits)));
+      bits &= bits - 1;
+    }
+  } while (bits);
+  return to + count;
+}
+
+/// How marks are kept, by how often a row writes into its window, and how many of its columns.
+enum class Marking {
+  crowded,  ///< often into every 64: a byte a column. A store waits for nothing, where setting a bit would
+            ///< wait for the last one set in the same word
+  even,     ///< some of most 64: a bit a column
+  sparse,   ///< most words stay empty: a bit a column, and a byte for each word that is not empty
+  none      ///< not at all: the columns are known
+};
+
+/// The columns of a window that were marked. All arrays are zero in between.
+struct Marks {
+  std::uint8_t* bytes;  // [window, rounded up to 64]
+  std::uint64_t* bits;  // [window / 64, rounded up]
+  std::uint8_t* words;  // [window / 64, rounded up to 64]
+
+  /// @param elements  columns that will be marked, about
+  static Marking marking(std::int64_t products, std::int64_t elements, std::int64_t window) {
+    const std::int64_t words = window / 64 + 1;
+    return products >= 4 * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
+  }
+
+  template <Marking How>
+  SPOROS_HOST_INLINE void mark([[maybe_unused]] std::uint64_t j) const {
+    if constexpr (How == Marking::crowded) {
+      bytes[j] = 1;
+    } else if constexpr (How != Marking::none) {
+      bits[j >> 6] |= std::uint64_t{1} << (j & 63);
+      if constexpr (How == Marking::sparse) words[j >> 6] = 1;
+    }
+  }
+
+  /// Writes first + j for each marked column j < window, ascending, and clears the marks.
+  template <Marking How, class Coordinate>
+  SPOROS_HOST_INLINE Coordinate* take(std::int64_t window, Coordinate first, Coordinate* to) const {
+    const std::int64_t count = (window + 63) / 64;
+    if constexpr (How == Marking::crowded) {
+      for (std::int64_t word = 0; word < count; ++word)
+        if (const std::uint64_t some = take_64(bytes + word * 64))
+          to = write_bits(to, some, static_cast<Coordinate>(first + word * 64));
+    } else if constexpr (How == Marking::even) {
+      for (std::int64_t word = 0; word < count; ++word) {
+        const std::uint64_t some = bits[word];
+        bits[word] = 0;
+        to = write_bits(to, some, static_cast<Coordinate>(first + word * 64));
+      }
+    } else {
+      for (std::int64_t group = 0; group * 64 < count; ++group)
+        for (std::uint64_t some = take_64(words + group * 64); some; some &= some - 1) {
+          const std::int64_t word = group * 64 + std::countr_zero(some);
+          to = write_bits(to, bits[word], static_cast<Coordinate>(first + word * 64));
+          bits[word] = 0;
+        }
+    }
+    return to;
+  }
+};
+
+}  // namespace sporos::detail

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file multiply.hpp
+/// The product of two sparse matrices by rows, on the host.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "../../../core/error.hpp"
+#include "../../../core/format.hpp"
+#include "../../../core/tensor.hpp"
+#include "../../../formats/levels/compressed.hpp"
+#include "../../../formats/levels/dense.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "../../statement/compute_type.hpp"
+#include "product.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+template <class F>
+struct SparseRowsOf : std::false_type {};
+template <class Position, class Coordinate>
+struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<Position, Coordinate, true, true>>>
+    : std::true_type {
+  using position_type = Position;
+  using coordinate_type = Coordinate;
+};
+
+/// The type in which products of B and C are formed and summed, for a result of A.
+template <class A, class B, class C>
+using product_accumulate_t = typename WidestOf<accumulate_t<A>, accumulate_t<B>, accumulate_t<C>>::type;
+
+/// The matrix as the kernels see it.
+template <class Value, class F, class Space>
+auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
+  using Of = SparseRowsOf<F>;
+  const auto& columns = matrix.template level<1>();
+  return SparseRows<Value, typename Of::position_type, typename Of::coordinate_type>{
+      matrix.extent(0), matrix.extent(1), columns.positions.data(), columns.coordinates.data(),
+      matrix.values().data()};
+}
+
+}  // namespace detail
+
+/// A matrix in host memory as CSR of any index types, whose values multiply and add as numbers do.
+template <class T>
+concept SparseRowsMatrix =
+    AnyTensor<T> && detail::SparseRowsOf<typename std::remove_cvref_t<T>::format_type>::value &&
+    HostSpace<typename std::remove_cvref_t<T>::space_type> &&
+    !std::same_as<typename std::remove_cvref_t<T>::value_type, bool>;
+
+/// A = B * C: A(i, j) = the sum over k of B(i, k) * C(k, j), for sparse matrices by rows.
+///
+/// A's old pattern and values are replaced; it holds an element wherever B and C have elements that meet,
+/// also where they cancel. Runs on the threads of A's space. The result is the same, bit by bit, for any
+/// number of threads. A may be B or C.
+///
+/// @param A  [m, n]
+/// @param B  [m, l]
+/// @param C  [l, n]
+/// @throws ShapeError   where the extents do not fit
+/// @throws RangeError   where A's positions cannot hold its number of elements
+/// @throws MemoryError  where there is no memory for A
+///
+/// Cost: one pass over the products. They are gathered in a dense accumulator over the columns that a row can
+/// reach, and ordered by a map of marks instead of sorting (Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor
+/// Algebra Compilation with Workspaces*, CGO 2019, has the accumulator; Gustavson, *Two Fast Algorithms for
+/// Sparse Matrices*, ACM TOMS 4(3), 1978, the product by rows). Neighbouring rows whose columns are the same,
+/// or the same but for a shift, are computed together. Memory: the result's, from the pool, and for each
+/// thread an accumulator over the columns of C; besides, where several threads compute, copies of what all
+/// but one of them make.
+template <SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
+void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
+  using Value = typename TensorA::value_type;
+  using Of = detail::SparseRowsOf<typename TensorA::format_type>;
+  using Acc = detail::product_accumulate_t<Value, typename TensorB::value_type, typename TensorC::value_type>;
+  static_assert(!is_complex_v<Acc> || is_complex_v<Value>,
+                "the product is complex and the result is real: make the result a tensor of Kokkos::complex");
+  expect_kokkos();
+  expect_same_extent("mode 1 of B (k)", B.extent(1), "mode 0 of C (k)", C.extent(0));
+  expect_same_extent("mode 0 of A (i)", A.extent(0), "mode 0 of B (i)", B.extent(0));
+  expect_same_extent("mode 1 of A (j)", A.extent(1), "mode 1 of C (j)", C.extent(1));
+  auto product =
+      detail::multiply_rows<Acc, typename TensorA::space_type, Value, typename Of::position_type,
+                            typename Of::coordinate_type>(detail::sparse_rows(B), detail::sparse_rows(C));
+  auto levels = A.levels();
+  auto& columns = std::get<1>(levels);
+  columns.positions = std::move(product.positions);
+  columns.coordinates = std::move(product.coordinates);
+  A.replace(A.extents(), std::move(levels), std::move(product.values));
+}
+
+}  // namespace sporos

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file scatter.hpp
+/// Rows of the product through a dense accumulator over the window of columns that they can reach.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "../../../core/inline.hpp"
+#include "../../host/packet.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "marks.hpp"
+#include "similar_rows.hpp"
+
+namespace sporos::detail {
+
+/// What the row of products can reach.
+struct Reach {
+  std::int64_t products = 0;
+  std::int64_t longest = 0;     ///< the length of the longest row of B
+  std::int64_t last_begin = 0;  ///< where the last of them begins
+  std::int64_t first = 0;       ///< the first column
+  std::int64_t window = 0;      ///< columns from the first to the last
+};
+
+/// The most elements that a row of B has, where that is few and hardly more than the mean, as in incidence
+/// matrices and on grids; else 0. Then what rows of the product take is known without looking at those of B.
+template <class B>
+std::int64_t even_length(const B& b) {
+  constexpr std::int64_t few = 8;
+  if (b.nnz() > few * b.rows) return 0;
+  std::int64_t longest = 0;
+  for (std::int64_t row = 0; row < b.rows; ++row) longest = std::max(longest, b.length(row));
+  return longest <= few && 2 * b.nnz() >= longest * b.rows ? longest : 0;
+}
+
+/// Looks at the rows of B that a row of A names. Where there are few columns for many rows, the window is all
+/// of them: looking through it costs less than the rows' ends.
+/// @param even  even_length of b: where it is known, products are at most that many
+template <class B, class Coordinate>
+SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b,
+                                  std::int64_t even) {
+  Reach reach;
+  if (b.columns <= 128 * count) {
+    if (even * count > 8) {
+      reach.products = even * count;
+      reach.longest = even;
+      reach.window = b.columns;
+      return reach;
+    }
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
+      reach.last_begin = std::max(reach.last_begin, begin);
+      reach.products += length;
+      reach.longest = std::max(reach.longest, length);
+    }
+    reach.window = b.columns;
+    return reach;
+  }
+  std::int64_t last = -1;
+  reach.first = b.columns;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
+    reach.last_begin = std::max(reach.last_begin, begin);
+    if (length == 0) continue;
+    reach.products += length;
+    reach.longest = std::max(reach.longest, length);
+    reach.first = std::min(reach.first, static_cast<std::int64_t>(b.coordinates[begin]));
+    last = std::max(last, static_cast<std::int64_t>(b.coordinates[begin + length - 1]));
+  }
+  reach.window = last - reach.first + 1;
+  return reach;
+}
+
+/// sums[j] += a[0] * row 0 of B + … + a[H - 1] * row H - 1, the rows of B having the same columns.
+template <Marking How, int H, class Sum, class Value, class Coordinate>
+SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
+                                 const Value* __restrict values, std::int64_t length, std::int64_t first,
+                                 Sum* __restrict sums, const Marks& marks) {
+  using Acc = typename Sum::value_type;
+  for (std::int64_t t = 0; t < length; ++t) {
+    const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(columns[t]) - first);
+    Sum sum = sums[j];
+    for (int h = 0; h < H; ++h) sum.add_product(a[h], static_cast<Acc>(values[t + h * length]));
+    sums[j] = sum;
+    marks.mark<How>(j);
+  }
+}
+
+/// Adds up the rows of B that `group` rows of A name. A function of its own, whose pointers are told apart:
+/// its loops then keep everything in registers.
+/// @tparam Alike  looks for rows of B with the same columns, which are then added together
+template <Marking How, bool Alike, class Acc, int N, class A, class B>
+SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b,
+                                const std::uint8_t* same_b, std::int64_t first,
+                                Packet<Acc, N>* __restrict sums, Marks marks) {
+  using Sum = Packet<Acc, N>;
+  const std::int64_t begin = a.begin(row), count = a.length(row);
+  const auto* const columns = a.coordinates + begin;
+  const auto* const a_values = a.values + begin;
+  const auto* const b_positions = b.positions;
+  const auto* const b_columns = b.coordinates;
+  const auto* const b_values = b.values;
+  const auto factor_at = [&](std::int64_t k) {
+    Sum factor = Sum::zero();
+    for (int lane = 0; lane < group; ++lane) factor.set(lane, static_cast<Acc>(a_values[lane * count + k]));
+    return factor;
+  };
+  for (std::int64_t k = 0; k < count;) {
+    const auto top = static_cast<std::int64_t>(columns[k]);
+    const auto q = static_cast<std::int64_t>(b_positions[top]);
+    const std::int64_t length = static_cast<std::int64_t>(b_positions[top + 1]) - q;
+    int together = 1;
+    if constexpr (Alike) {
+      const int alike = same_b[top];
+      while (together < 4 && together <= alike && k + together < count &&
+             static_cast<std::int64_t>(columns[k + together]) == top + together)
+        ++together;
+    }
+    Sum factor[4] = {factor_at(k)};
+    if constexpr (Alike) {
+      for (int h = 1; h < together; ++h) factor[h] = factor_at(k + h);
+      if (together == 2)
+        add_rows<How, 2>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+      else if (together == 3)
+        add_rows<How, 3>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+      else if (together == 4)
+        add_rows<How, 4>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+    }
+    if (together == 1) add_rows<How, 1>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+    k += together;
+  }
+}
+
+/// The same for one row of A, where all rows of B are of L elements, and most have the columns of the next,
+/// as where rows are entities and columns the groups that they are in. Adding each to sums in memory would
+/// wait for the last one to the same column; so rows with the same columns are summed in registers, every
+/// other one apart.
+template <Marking How, int L, class Acc, class A, class B>
+SPOROS_HOST_KERNEL void scatter_repeated(const A& a, std::int64_t row, const B& b, std::int64_t first,
+                                         Packet<Acc, 1>* __restrict sums, Marks marks) {
+  constexpr int lanes = static_cast<int>(std::bit_ceil(unsigned{L}));
+  const auto* k = a.coordinates + a.begin(row);
+  const auto* const end = a.coordinates + a.begin(row + 1);
+  const auto* factor = a.values + a.begin(row);
+  while (k != end) {
+    auto top = static_cast<std::int64_t>(*k);
+    const auto* columns = b.coordinates + top * L;
+    const auto* values = b.values + top * L;
+    const auto* const wanted = columns;
+    Packet<Acc, lanes> even{}, odd{};
+    const auto add = [&](Packet<Acc, lanes>& to) {
+      Packet<Acc, lanes> some{};
+      if constexpr (L == lanes && L > 1 && std::is_same_v<typename B::value_type, Acc> && !is_complex_v<Acc>)
+        some.load(values, 0);
+      else
+        for (int t = 0; t < L; ++t) some.set(t, static_cast<Acc>(values[t]));
+      to.add_product(some, static_cast<Acc>(*factor));
+    };
+    const auto repeats = [&] {
+      ++k, ++factor, ++top, columns += L, values += L;
+      return k != end && static_cast<std::int64_t>(*k) == top &&
+             std::memcmp(columns, wanted, L * sizeof *columns) == 0;
+    };
+    for (;;) {
+      add(even);
+      if (!repeats()) break;
+      add(odd);
+      if (!repeats()) break;
+    }
+    for (int t = 0; t < L; ++t) {
+      const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(wanted[t]) - first);
+      sums[j].v += even.get(t) + odd.get(t);
+      marks.mark<How>(j);
+    }
+  }
+}
+
+template <Marking How, class Acc, class A, class B>
+SPOROS_HOST_INLINE void scatter_repeated(const A& a, std::int64_t row, const B& b, int length,
+                                         std::int64_t first, Packet<Acc, 1>* sums, Marks marks) {
+  switch (length) {
+    case 1:
+      return scatter_repeated<How, 1, Acc>(a, row, b, first, sums, marks);
+    case 2:
+      return scatter_repeated<How, 2, Acc>(a, row, b, first, sums, marks);
+    case 3:
+      return scatter_repeated<How, 3, Acc>(a, row, b, first, sums, marks);
+    default:
+      return scatter_repeated<How, 4, Acc>(a, row, b, first, sums, marks);
+  }
+}
+
+/// Adds up the rows of B that `group` rows of A name, as their likeness suggests.
+template <Marking How, class Acc, int N, class A, class B>
+void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
+                     std::int64_t first, Packet<Acc, N>* sums, const Marks& marks) {
+  if constexpr (N > 1) {
+    scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
+  } else {
+    if constexpr (How == Marking::sparse || How == Marking::none)
+      if (similar_b.repeated > 0)
+        return scatter_repeated<How, Acc>(a, row, b, similar_b.repeated, first, sums, marks);
+    similar_b.frequent ? scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks)
+                       : scatter<How, false, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
+  }
+}
+
+/// Hands out the sums of `count` columns and clears them.
+template <class Acc, int N, class Value, class Coordinate>
+SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_t count, std::int64_t first,
+                               int group, Packet<Acc, N>* __restrict sums, Value* __restrict values) {
+  if constexpr (N == 1) {
+    for (std::int64_t t = 0; t < count; ++t) {
+      const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(columns[t]) - first);
+      values[t] = static_cast<Value>(sums[j].v);
+      sums[j].v = Acc{};
+    }
+  } else {
+    for (std::int64_t t = 0; t < count; ++t) {
+      const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(columns[t]) - first);
+      const Packet<Acc, N> sum = sums[j];
+      sums[j] = Packet<Acc, N>::zero();
+      for (int lane = 0; lane < group; ++lane) values[lane * count + t] = static_cast<Value>(sum.get(lane));
+    }
+  }
+}
+
+/// `group` <= N rows of the product, from row `row` of A on, which have the same columns in A.
+/// @param elements  of a row, about
+/// @param sums      zero over the window, and left so
+/// @param marks     clear over the window, and left so
+/// @return elements in each of the rows, which stand behind one another
+template <class Acc, int N, class A, class B, class Value, class Coordinate>
+std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const B& b,
+                                 const SimilarRows& similar_b, const Reach& reach, std::int64_t elements,
+                                 Packet<Acc, N>* sums, Marks marks, Coordinate* columns, Value* values) {
+  const auto first = static_cast<Coordinate>(reach.first);
+  Coordinate* end = nullptr;
+  const auto fill = [&]<Marking How>() {
+    scatter_similar<How, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
+    end = marks.take<How>(reach.window, first, columns);
+  };
+  // Repeated rows are marked once for many.
+  switch (N == 1 && similar_b.repeated > 0 ? Marking::sparse
+                                           : Marks::marking(reach.products, elements, reach.window)) {
+    case Marking::crowded:
+      fill.template operator()<Marking::crowded>();
+      break;
+    case Marking::even:
+      fill.template operator()<Marking::even>();
+      break;
+    case Marking::sparse:
+      fill.template operator()<Marking::sparse>();
+      break;
+    case Marking::none:
+      break;
+  }
+  const std::int64_t count = end - columns;
+  gather<Acc, N>(columns, count, reach.first, group, sums, values);
+  for (int lane = 1; lane < group; ++lane) std::copy(columns, columns + count, columns + lane * count);
+  return count;
+}
+
+/// The same, where the columns are known: `count` of them in each row.
+template <class Acc, int N, class A, class B, class Value, class Coordinate>
+void refill_by_scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
+                       const Reach& reach, Packet<Acc, N>* sums, Marks marks, const Coordinate* columns,
+                       std::int64_t count, Value* values) {
+  scatter_similar<Marking::none, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
+  gather<Acc, N>(columns, count, reach.first, group, sums, values);
+}
+
+}  // namespace sporos::detail

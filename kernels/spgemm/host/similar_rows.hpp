@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file similar_rows.hpp
+/// Runs of neighbouring rows whose columns are the same, or the same but for a shift by one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../../../core/inline.hpp"
+#include "../../host/sparse_rows.hpp"
+
+namespace sporos::detail {
+
+/// How far the rows behind each row resemble it.
+///
+/// Rows of one finite-element node have the same columns; rows along a grid line have columns that shift by
+/// one from row to row. Both share one symbolic computation.
+struct SimilarRows {
+  std::uint8_t* same = nullptr;     // [rows]: how many rows behind this one have its columns, up to 255
+  std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each its predecessor shifted by one
+  bool frequent = false;            ///< so many rows have the columns of the next that looking for them pays
+  bool shifts = false;              ///< there are rows that are their predecessor shifted
+  int repeated = 0;  ///< elements of every row, where most have the columns of the next: up to most_repeated
+};
+
+/// How many rows have the columns of the next, and how many those of the next shifted.
+struct SimilarCount {
+  std::int64_t same = 0, shifted = 0;
+  std::int64_t of = 0;  ///< rows that a sample looked at
+};
+
+/// Elements of a row at most where repeated rows are summed in registers.
+inline constexpr int most_repeated = 4;
+
+/// Whether row + 1 has the columns of `row`, or the same shifted by one: 0 or 1; else -1.
+template <class Rows>
+SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
+  using Coordinate = typename Rows::coordinate_type;
+  const std::int64_t here = matrix.begin(row), next = matrix.begin(row + 1);
+  const std::int64_t length = next - here;
+  if (length == 0 || matrix.begin(row + 2) - next != length) return -1;
+  const Coordinate* const a = matrix.coordinates + here;
+  const Coordinate* const b = matrix.coordinates + next;
+  const auto shift = static_cast<Coordinate>(b[0] - a[0]);
+  if ((shift != 0 && shift != 1) || static_cast<Coordinate>(b[length - 1] - a[length - 1]) != shift)
+    return -1;
+  Coordinate difference = 0;
+  for (std::int64_t t = 0; t < length; ++t)
+    difference = static_cast<Coordinate>(difference | (static_cast<Coordinate>(a[t] + shift) ^ b[t]));
+  return difference ? -1 : static_cast<int>(shift);
+}
+
+/// How many of at most 1024 rows here and there resemble the next.
+template <class Rows>
+SimilarCount sample_similar_rows(const Rows& matrix) {
+  constexpr std::int64_t places = 32, rows = 32;
+  SimilarCount count;
+  const std::int64_t each = std::min(rows, (matrix.rows - 1) / places);
+  for (std::int64_t place = 0; place < places; ++place) {
+    const std::int64_t first = (matrix.rows - 1 - each) * place / (places - 1);
+    for (std::int64_t row = first; row < first + each; ++row) {
+      const int shift = shift_to_next(matrix, row);
+      count.same += shift == 0;
+      count.shifted += shift == 1;
+      ++count.of;
+    }
+  }
+  return count;
+}
+
+/// Whether rows that resemble the next are so many that finding them pays, by a sample of a large matrix.
+template <class Rows>
+bool has_similar_rows(const Rows& matrix) {
+  if (matrix.rows <= 2048) return true;
+  const SimilarCount count = sample_similar_rows(matrix);
+  return 16 * (count.same + count.shifted) >= count.of;
+}
+
+/// The elements of a row where scatter_repeated takes the rows, else 0, by a sample.
+/// @param longest  even_length of the matrix
+template <class Rows>
+int repeated_length(const Rows& matrix, std::int64_t longest) {
+  if (longest == 0 || longest > most_repeated || longest * matrix.rows != matrix.nnz()) return 0;
+  const SimilarCount count = sample_similar_rows(matrix);
+  return 2 * count.same > count.of ? static_cast<int>(longest) : 0;
+}
+
+/// Fills `similar` for the rows from `begin` to `end`; runs end there. Cost: the coordinates of similar rows
+/// are read, of others mostly the first.
+template <class Rows>
+SimilarCount find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
+                               const SimilarRows& similar) {
+  SimilarCount count;
+  if (begin >= end) return count;
+  similar.same[end - 1] = similar.shifted[end - 1] = 0;
+  for (std::int64_t row = end - 2; row >= begin; --row) {
+    similar.same[row] = similar.shifted[row] = 0;
+    const int shift = shift_to_next(matrix, row);
+    if (shift < 0) continue;
+    auto& run = shift ? similar.shifted : similar.same;
+    run[row] = static_cast<std::uint8_t>(std::min(run[row + 1] + 1, 255));
+    ++(shift ? count.shifted : count.same);
+  }
+  return count;
+}
+
+}  // namespace sporos::detail

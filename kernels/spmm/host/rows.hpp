@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file rows.hpp
+/// C = A * B for rows of a sparse matrix A, B and C dense and row-major: a tile of C's row stays in registers
+/// while A's row is walked.
+#pragma once
+
+#include <cstdint>
+
+#include "../../../core/stream_copy.hpp"
+#include "../../host/packet.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "../../host/unrolled.hpp"
+
+namespace sporos::detail {
+
+/// What happens to what C held.
+enum class Store {
+  write,       ///< it is replaced
+  write_past,  ///< it is replaced, past the caches
+  add          ///< it is added to
+};
+
+/// The nonzeros of one row of A.
+template <class T, class Coordinate>
+struct RowOf {
+  const T* values;                // [count]
+  const Coordinate* coordinates;  // [readable]
+  std::int64_t count;
+  std::int64_t readable;  ///< the coordinates from here to those of A's last row
+};
+
+/// `Packets` packets of `Lanes` columns of C's row: to = the sum over q of row.values[q] * B's row
+/// row.coordinates[q].
+///
+/// @tparam Ahead  how many nonzeros ahead rows of B are asked for; 0: not at all
+/// @param b  the tile's first column in B's first row; rows of B are `width` numbers apart
+template <int Packets, int Lanes, Store How, int Ahead, class T, class Coordinate>
+SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
+                                      T* to) {
+  using Columns = Packet<T, Lanes>;
+  constexpr int columns_of_line = 64 / static_cast<int>(sizeof(T));
+  Columns sums[Packets];  // [Packets][Lanes]
+  unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p] = Columns::zero(); });
+  for (std::int64_t q = 0; q < row.count; ++q) {
+    if constexpr (Ahead > 0 && Packets * Lanes >= columns_of_line) {
+      const std::int64_t later = q + Ahead < row.readable ? q + Ahead : q;
+      const T* const soon = b + static_cast<std::int64_t>(row.coordinates[later]) * width;
+      unrolled<Packets * Lanes / columns_of_line>(
+          [&](auto line) SPOROS_INLINE_LAMBDA { SPOROS_PREFETCH(soon + line * columns_of_line); });
+    }
+    const T* const from = b + static_cast<std::int64_t>(row.coordinates[q]) * width;
+    const T value = row.values[q];
+    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA {
+      Columns columns;
+      columns.load(from + p * Lanes, 0);
+      sums[p].add_product(columns, value);
+    });
+  }
+  if constexpr (How == Store::add) {
+    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA {
+      Columns before;
+      before.load(to + p * Lanes, 0);
+      before.add_product(sums[p], T{1});
+      before.store(to + p * Lanes, 0);
+    });
+  } else if constexpr (How == Store::write_past) {
+    T columns[Packets * Lanes];
+    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p].store(columns + p * Lanes, 0); });
+    stream_copy(columns, Packets * Lanes, to);
+  } else {
+    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p].store(to + p * Lanes, 0); });
+  }
+}
+
+/// One column.
+template <Store How, class T, class Coordinate>
+SPOROS_HOST_INLINE void multiply_column(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
+                                        T* to) {
+  T sum{};
+  for (std::int64_t q = 0; q < row.count; ++q)
+    sum += row.values[q] * b[static_cast<std::int64_t>(row.coordinates[q]) * width];
+  *to = How == Store::add ? *to + sum : sum;
+}
+
+/// The columns of one row from `first` on that are left to tiles of at most `Packets` packets of `Lanes`.
+template <int Packets, int Lanes, Store How, int Ahead, class T, class Coordinate>
+SPOROS_HOST_INLINE void multiply_row(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
+                                     std::int64_t first, T* to) {
+  if constexpr (Lanes == 1) {
+    for (; first < width; ++first) multiply_column<How>(row, b + first, width, to + first);
+  } else {
+    for (; first + Packets * Lanes <= width; first += Packets * Lanes)
+      multiply_tile<Packets, Lanes, How, Ahead>(row, b + first, width, to + first);
+    if (first == width) return;
+    constexpr int fewer = Packets > 1 ? Packets / 2 : 1;
+    constexpr int narrower = Packets > 1 ? Lanes : Lanes / 2;
+    multiply_row<fewer, narrower, How, Ahead>(row, b, width, first, to);
+  }
+}
+
+/// C[r] = the sum over row r of A's values times B's rows, for begin <= r < end.
+///
+/// A tile of 8 packets, and not as many as there are registers: the second walks A's row anew, and finds B's
+/// rows half fetched.
+///
+/// @tparam Ahead  how many nonzeros ahead rows of B are asked for; 0: not at all
+/// @param b  [a.columns, width]
+/// @param c  [a.rows, width]
+template <Store How, int Ahead, class T, class Position, class Coordinate>
+[[gnu::noinline]] void multiply_matrix_rows(SparseRows<T, Position, Coordinate> a, const T* b, T* c,
+                                            std::int64_t width, std::int64_t begin, std::int64_t end) {
+  constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
+  const std::int64_t nnz = a.nnz();
+  for (std::int64_t row = begin; row < end; ++row) {
+    const std::int64_t q = a.begin(row);
+    multiply_row<8, lanes, How, Ahead>(
+        RowOf<T, Coordinate>{a.values + q, a.coordinates + q, a.begin(row + 1) - q, nnz - q}, b, width,
+        std::int64_t{0}, c + row * width);
+  }
+  if constexpr (How == Store::write_past) finish_stream_copies();
+}
+
+}  // namespace sporos::detail
