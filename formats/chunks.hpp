@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunks.hpp
-/// Work on the host cut into chunks, spread over the threads of an execution space; and scratch memory for
-/// it.
+/// Work on the host cut into chunks that the threads of an execution space take; and scratch memory for it.
 #pragma once
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -20,43 +22,138 @@
 
 namespace sporos::detail {
 
-/// A call of `body(chunk)` with the type of `body` erased, so that Kokkos' dispatch is compiled once for a
-/// space and not once for each loop.
-struct ChunkCall {
-  const void* body;
-  void (*call)(const void* body, int chunk);
-  void operator()(int chunk) const { call(body, chunk); }
+/// The first exception that any of several threads throws.
+class FirstFailure {
+ public:
+  /// Keeps the exception that is being handled, unless there is one already. For a catch block.
+  void keep() noexcept {
+    const std::lock_guard lock(guard_);
+    if (!failure_) failure_ = std::current_exception();
+    failed_.store(true, std::memory_order_relaxed);
+  }
+  bool exists() const noexcept { return failed_.load(std::memory_order_relaxed); }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex guard_;
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
 };
 
-/// Calls body(chunk) for each chunk in [0, chunks), in parallel, chunks handed out as threads get free.
-/// `body` must not throw.
+/// A call of `body(number)` with the type of `body` erased, so that Kokkos' dispatch is compiled once for a
+/// space and not once for each loop. No exception leaves it, since none may leave a parallel region.
+struct NumberedCall {
+  const void* body;
+  void (*call)(const void* body, std::int64_t number);
+  FirstFailure* failure;
+
+  void operator()(std::int64_t number) const noexcept {
+    if (failure->exists()) return;
+    try {
+      call(body, number);
+    } catch (...) {
+      failure->keep();
+    }
+  }
+};
+
+template <HostSpace Space>
+void call_for_each(const Space& space, std::int64_t count, const NumberedCall& call) {
+  using Policy =
+      Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for("sporos::chunks", Policy(space, 0, count, Kokkos::ChunkSize(1)), call);
+  space.fence("sporos::chunks");
+}
+
+/// Calls body(chunk) for each chunk in [0, chunks), in parallel, chunks handed out in order as threads become
+/// free. Where a call throws, no further chunks are begun, and the first exception is rethrown here.
 template <HostSpace Space, class Body>
-void for_each_chunk(int chunks, const Body& body) {
+void for_each_chunk(const Space& space, std::int64_t chunks, const Body& body) {
   if (chunks <= 1) {
-    if (chunks == 1) body(0);
+    if (chunks == 1) body(std::int64_t{0});
     return;
   }
-  using Policy = Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<int>>;
-  Kokkos::parallel_for(
-      "sporos chunks", Policy(0, chunks, Kokkos::ChunkSize(1)),
-      ChunkCall{&body, [](const void* erased, int chunk) { (*static_cast<const Body*>(erased))(chunk); }});
-  Space().fence("sporos chunks");
+  FirstFailure failure;
+  call_for_each(
+      space, chunks,
+      NumberedCall{&body,
+                   [](const void* erased, std::int64_t chunk) { (*static_cast<const Body*>(erased))(chunk); },
+                   &failure});
+  failure.rethrow();
+}
+
+/// The same on the default instance of a space, with chunks numbered by `int`.
+template <HostSpace Space, class Body>
+void for_each_chunk(int chunks, const Body& body) {
+  for_each_chunk(Space(), chunks, [&](std::int64_t chunk) { body(static_cast<int>(chunk)); });
+}
+
+/// Hands out the chunks 0 to count - 1 in order, each once, to the workers that ask.
+class ChunkQueue {
+ public:
+  explicit ChunkQueue(std::int64_t count) : count_(count) {}
+
+  /// @return false where there is no further chunk, or work has stopped
+  bool take(std::int64_t& chunk) {
+    if (stopped()) return false;
+    chunk = next_.fetch_add(1, std::memory_order_relaxed);
+    return chunk < count_;
+  }
+  /// Hands out no more: for a worker that has failed.
+  void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
+
+ private:
+  const std::int64_t count_;
+  std::atomic<std::int64_t> next_{0};
+  std::atomic<bool> stopped_{false};
+};
+
+/// Calls body(worker) once for each worker in [0, workers), in parallel: for work that needs memory of its
+/// own in each thread, and takes chunks from a ChunkQueue as long as there are any. A thread may be several
+/// workers, one after the other. Where a call throws, the first exception is rethrown here, once all calls
+/// have ended.
+template <HostSpace Space, class Body>
+void for_each_worker(const Space& space, std::int64_t workers, const Body& body) {
+  for_each_chunk(space, workers, body);
+}
+
+/// The same for workers that take their chunks from `queue`, which stops where one of them throws.
+template <HostSpace Space, class Body>
+void for_each_worker(const Space& space, std::int64_t workers, ChunkQueue& queue, const Body& body) {
+  for_each_worker(space, workers, [&](std::int64_t worker) {
+    try {
+      body(worker);
+    } catch (...) {
+      queue.stop();
+      throw;
+    }
+  });
 }
 
 /// How many chunks `count` items are worth: a few for each thread, none of fewer than `least` items, at least
 /// one.
 template <HostSpace Space>
-int chunks_for(std::int64_t count, int each_thread = 1, std::int64_t least = 16384) {
-  const std::int64_t threads = Space().concurrency();
+std::int64_t chunks_for(const Space& space, std::int64_t count, std::int64_t each_thread = 1,
+                        std::int64_t least = 16384) {
+  const std::int64_t threads = space.concurrency();
   const std::int64_t wanted = threads == 1 ? 1 : threads * each_thread;
-  return static_cast<int>(std::clamp<std::int64_t>(count / least, 1, wanted));
+  return std::clamp<std::int64_t>(count / least, 1, wanted);
+}
+/// The same on the default instance of a space.
+template <HostSpace Space>
+int chunks_for(std::int64_t count, int each_thread = 1, std::int64_t least = 16384) {
+  return static_cast<int>(chunks_for(Space(), count, each_thread, least));
 }
 
 /// The part of [0, count) that is chunk `chunk` of `chunks`.
-inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, int chunk, int chunks) {
-  const auto cut = [&](int at) {
-    return static_cast<std::int64_t>(static_cast<unsigned __int128>(count) * static_cast<unsigned>(at) /
-                                     static_cast<unsigned>(chunks));
+inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, std::int64_t chunk,
+                                                          std::int64_t chunks) {
+  const auto cut = [&](std::int64_t at) {
+    return static_cast<std::int64_t>(static_cast<unsigned __int128>(count) * static_cast<std::uint64_t>(at) /
+                                     static_cast<std::uint64_t>(chunks));
   };
   return {cut(chunk), cut(chunk + 1)};
 }
