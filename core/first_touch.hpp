@@ -10,19 +10,19 @@
 
 namespace sporos::detail {
 
-/// Pages of an array, claimed in order. The system clears a page when it is touched first, which for a large
-/// one takes as long as computing thousands of elements; threads that touch the same page at the same time
-/// would each clear one, and all but one of these be thrown away.
+/// The large pages of an array, which threads claim in order. The system clears a page when it is first
+/// touched, which for a large one takes as long as computing thousands of elements. Threads that touch the
+/// same page at the same time would each clear one, and all but one of these would be thrown away.
 class FirstTouch {
  public:
-  /// @param begin,bytes  the array, of which nothing has been written
+  /// @param begin,bytes  the array, nothing of which has been written
   FirstTouch(std::byte* begin, std::int64_t bytes)
       : begin_(begin),
         offset_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) % page)),
         pages_((offset_ + bytes + page - 1) / page),
         touched_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pages_))) {}
 
-  /// Touches the first page that nobody has claimed, if it begins before byte `end`.
+  /// Claims and touches the first page that nobody has claimed, if it begins before byte `end`.
   /// @return false where it does not
   bool touch_next(std::int64_t end) {
     std::int64_t next = claimed_.load(std::memory_order_relaxed);

@@ -16,7 +16,7 @@
 namespace sporos::detail {
 
 /// to[0 .. count) = from[0 .. count), written to memory without reading it first, where the processor can.
-/// Call finish_stream_copies() before another thread reads it.
+/// Call finish_stream_copies() before another thread reads it, or end a StreamCopies.
 template <class T>
 void stream_copy(const T* from, std::int64_t count, T* to) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -43,11 +43,20 @@ void stream_copy(const T* from, std::int64_t count, T* to) {
 #endif
 }
 
-/// What was stream_copied before is seen by whoever sees what is written after.
+/// Orders stream copies before later writes: a thread that sees the latter sees the former as well.
 inline void finish_stream_copies() {
 #if defined(__SSE2__) && !defined(__CUDACC__)
   _mm_sfence();
 #endif
 }
+
+/// A scope whose stream copies are finished at its end, however it ends.
+class StreamCopies {
+ public:
+  StreamCopies() = default;
+  ~StreamCopies() { finish_stream_copies(); }
+  StreamCopies(const StreamCopies&) = delete;
+  StreamCopies& operator=(const StreamCopies&) = delete;
+};
 
 }  // namespace sporos::detail

@@ -5,15 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <deque>
 #include <functional>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,7 +20,7 @@
 #include "../../../core/pool.hpp"
 #include "../../../core/space.hpp"
 #include "../../../formats/chunks.hpp"
-#include "../../../workspace/places.hpp"
+#include "../../../workspace/pipeline.hpp"
 #include "rows.hpp"
 #include "work.hpp"
 
@@ -100,65 +98,63 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
   }
 
-  /// Each thread computes chunks into memory of its own, which stays in its caches, and copies them to the
-  /// result once the sizes of all chunks before them are known: the threads take chunks in order, so that is
-  /// soon. Whoever has taken the first chunk not yet computed has no chunk that waits, and so always room:
-  /// nobody waits for ever.
+  /// Several threads compute chunks into memory of their own, and copy them to the result in order.
   void in_turns(Coordinate* coordinates, Value* values) {
-    ChunkPlaces<std::int64_t> places(chunks_.size());
-    std::atomic<std::int64_t> next{0};
-    const auto count = static_cast<std::int64_t>(chunks_.size());
-    constexpr std::int64_t value_bytes = sizeof(Value), coordinate_bytes = sizeof(Coordinate);
-    constexpr std::int64_t most_ahead = FirstTouch::page / value_bytes;
-    FirstTouch touch_values(reinterpret_cast<std::byte*>(values), bound_ * value_bytes);
-    FirstTouch touch_coordinates(reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes);
-    for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
-      Worker& worker = workers_[static_cast<std::size_t>(w)];
-      const auto room = static_cast<std::int64_t>(worker.values.extent(0)) - row_slack;
-      auto rows = this->rows_of(worker);
-      std::deque<std::int64_t> waiting;
-      std::int64_t used = 0;
-      // Copies what can be copied; `ahead` of that, touches memory for what comes next.
-      const auto copy_placed = [&](std::int64_t ahead) {
-        for (; !waiting.empty() && places.is_known(waiting.front()); waiting.pop_front()) {
-          const Chunk& chunk = chunks_[static_cast<std::size_t>(waiting.front())];
-          const std::int64_t from = places[waiting.front()];
-          const std::int64_t end = from + chunk.size;
-          while (touch_values.touch_next(end * value_bytes) ||
-                 touch_coordinates.touch_next(end * coordinate_bytes)) {
-          }
-          if (!touch_values.is_touched(from * value_bytes, end * value_bytes) ||
-              !touch_coordinates.is_touched(from * coordinate_bytes, end * coordinate_bytes)) {
-            if (ahead > 0) {
-              const std::int64_t to = std::min(bound_, end + ahead);
-              if (!touch_values.touch_next(to * value_bytes))
-                touch_coordinates.touch_next(to * coordinate_bytes);
-            }
-            return;
-          }
-          copy_elements(worker, chunk, from, coordinates, values);
-        }
-        if (waiting.empty()) used = 0;
-      };
-      for (std::int64_t number = next++; number < count; number = next++) {
-        Chunk& chunk = chunks_[static_cast<std::size_t>(number)];
-        for (; used + chunk.bound > room; copy_placed(most_ahead)) std::this_thread::yield();
-        auto output = worker.output(worker.coordinates.data() + used, worker.values.data() + used);
-        chunk.at = used;
-        chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
-        used += chunk.size;
-        worker.touched = std::max(worker.touched, used);
-        places.publish(number, [&](std::int64_t published, std::int64_t from) {
-          return from + chunks_[static_cast<std::size_t>(published)].size;
-        });
-        waiting.push_back(number);
-        copy_placed(0);
-      }
-      for (; !waiting.empty(); copy_placed(0)) std::this_thread::yield();
-      finish_stream_copies();
-    });
+    Placed placed{chunks_,
+                  {{{reinterpret_cast<std::byte*>(values), bound_ * value_bytes},
+                    {reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes}}}};
+    run_pipeline<std::int64_t>(Space(), static_cast<std::int64_t>(workers_.size()),
+                               static_cast<std::int64_t>(chunks_.size()), placed, [&](std::int64_t number) {
+                                 Worker& worker = workers_[static_cast<std::size_t>(number)];
+                                 return InTurns{*this, worker, this->rows_of(worker), coordinates, values};
+                               });
     keep_memory_of_chunks();
   }
+
+  static constexpr std::int64_t value_bytes = sizeof(Value), coordinate_bytes = sizeof(Coordinate);
+
+  /// The result as run_pipeline sees it.
+  struct Placed {
+    const std::vector<Chunk>& chunks;
+    std::array<FirstTouch, 2> touched;  ///< of the values and of the coordinates
+
+    std::int64_t end_of(std::int64_t number, std::int64_t from) const {
+      return from + chunks[static_cast<std::size_t>(number)].size;
+    }
+    auto& pages() { return touched; }
+    std::pair<std::int64_t, std::int64_t> bytes(std::size_t array, std::int64_t from,
+                                                std::int64_t end) const {
+      const std::int64_t each = array == 0 ? value_bytes : coordinate_bytes;
+      return {from * each, end * each};
+    }
+  };
+
+  /// A worker of run_pipeline: chunks stand one behind the other in its memory until none of them waits.
+  struct InTurns {
+    ProductByRows& product;
+    Worker& worker;
+    RowProduct<Acc, A, B> rows;
+    Coordinate* coordinates;
+    Value* values;
+    std::int64_t used = 0;
+
+    Chunk& chunk(std::int64_t number) const { return product.chunks_[static_cast<std::size_t>(number)]; }
+    bool has_room(std::int64_t number, std::int64_t waiting) {
+      if (waiting == 0) used = 0;
+      return used + chunk(number).bound + row_slack <= static_cast<std::int64_t>(worker.values.extent(0));
+    }
+    void compute(std::int64_t number) {
+      Chunk& it = chunk(number);
+      auto output = worker.output(worker.coordinates.data() + used, worker.values.data() + used);
+      it.at = used;
+      it.size = rows.compute(it.begin, it.end, 0, product.ends_, output);
+      used += it.size;
+      worker.touched = std::max(worker.touched, used);
+    }
+    void move(std::int64_t number, std::int64_t place) const {
+      product.copy_elements(worker, chunk(number), place, coordinates, values);
+    }
+  };
 
   /// Every row is computed twice: to count its elements, then to write them where they belong. Takes no
   /// memory but the result's own and a chunk's.
