@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operands.hpp
-/// What the kernels of this folder need of a statement: its factors, their arrays, and room for a CSR result.
+/// What the specialised kernels for GPUs admit as operands, their arrays, and room for a CSR result.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +23,7 @@ inline constexpr bool is_csr = false;
 template <class Position, class Coordinate>
 inline constexpr bool is_csr<CSR<Position, Coordinate>> = true;
 
-using sporos::detail::factor;
-using sporos::detail::factors_of;
-using sporos::detail::for_each_factor;
-using sporos::detail::is_access;
-using sporos::detail::ListOf;
-using sporos::detail::places_of_factors;
 using sporos::detail::reads_result;
-
-/// What every kernel here asks: tensors in the GPU's space, the loop order that was derived.
-template <class S>
-inline constexpr bool runs_on_gpu =
-    std::is_same_v<typename S::result_type::tensor_type::space_type, Kokkos::Cuda> &&
-    std::is_same_v<typename S::order, derived_order<typename S::result_type, typename S::right_type>> &&
-    []<class... Accesses>(TypeList<Accesses...>) {
-      return (std::is_same_v<typename Accesses::tensor_type::memory_space, Memory> && ...);
-    }(accesses_of<typename S::right_type>{});
-
-/// Whether a statement kernel computes statements of type S: looked into on the GPU only.
-template <class Kernel, class S>
-constexpr bool matches() {
-  if constexpr (runs_on_gpu<S>)
-    return Kernel::template computes<S>();
-  else
-    return false;
-}
 
 template <class S>
 using compute_of = compute_t<typename S::result_type, typename S::right_type>;
@@ -95,5 +71,25 @@ class NewCsr {
 };
 
 }  // namespace detail
+
+/// What the specialised kernels for GPUs admit, for the patterns of kernels/<operation>/pattern.hpp: CSR and
+/// dense operands of any values in the GPU's memory, the loops in the order that was derived.
+struct GpuOperands {
+  template <class S>
+  static constexpr bool admits() {
+    using Result = typename S::result_type;
+    return std::is_same_v<typename Result::tensor_type::space_type, Kokkos::Cuda> &&
+           std::is_same_v<typename S::order, derived_order<Result, typename S::right_type>> &&
+           []<class... Accesses>(TypeList<Accesses...>) {
+             return (std::is_same_v<typename Accesses::tensor_type::memory_space, Memory> && ...);
+           }(accesses_of<typename S::right_type>{});
+  }
+  template <class A>
+  static constexpr bool is_csr = detail::is_csr<typename A::format>;
+  template <class A>
+  static constexpr bool is_dense_vector = std::is_same_v<typename A::format, DenseVector>;
+  template <class A>
+  static constexpr bool is_dense_by_rows = std::is_same_v<typename A::format, DenseMatrix<>>;
+};
 
 }  // namespace sporos::cuda

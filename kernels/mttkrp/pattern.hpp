@@ -1,79 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pattern.hpp
-/// What is what in a product that may be MTTKRP.
+/// The matricised tensor times Khatri-Rao product as a pattern of statements.
 #pragma once
 
 #include <type_traits>
 #include <utility>
 
 #include "../../core/statement.hpp"
-#include "../../formats/named.hpp"
+#include "../statement/factors.hpp"
 
-namespace sporos::detail {
+namespace sporos {
 
-/// Which factor of a product is what: M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, in any order.
+/// Which factor of M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * … is what.
 struct MttkrpPlaces {
   int tensor = -1;                               ///< -1 where the product is no such one
   int result_level = -1;                         ///< the level of T that holds i
   int factor_of_level[NameList::capacity] = {};  ///< -1 for the result's
 };
 
-/// @tparam Kernel  Kernel::reads<Format>() says whether a format is one that T may have
-template <class Kernel, class Result, class Operands>
-class MttkrpMatch {
- public:
-  static constexpr MttkrpPlaces places() {
-    if constexpr (Operands::size >= 2 && std::is_same_v<typename Result::format, DenseMatrix<>>)
-      return find(std::make_integer_sequence<int, Operands::size>{});
-    else
-      return {};
-  }
-
- private:
-  using Value = typename Result::value_type;
-
-  template <int... K>
-  static constexpr MttkrpPlaces find(std::integer_sequence<int, K...>) {
+/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, i at any level of T, a matrix for each of the others, all
+/// dense ones by rows and all values of one type, factors in any order.
+///
+/// @tparam Operands  besides: Operands::is_fibers<F> says whether T may have the format F
+template <class Operands>
+class MttkrpPattern {
+  template <class Result, class Factors>
+  static constexpr MttkrpPlaces find() {
     MttkrpPlaces out;
-    (try_tensor<K, K...>(out), ...);
+    if constexpr (Factors::size >= 2 && Operands::template is_dense_by_rows<Result>) {
+      [&]<int... K>(std::integer_sequence<int, K...>) {
+        ((out =
+              out.tensor >= 0 ? out : places_around<Result, Factors, K>(std::integer_sequence<int, K...>{})),
+         ...);
+      }(std::make_integer_sequence<int, Factors::size>{});
+    }
     return out;
   }
-  template <int At, int... K>
-  static constexpr void try_tensor(MttkrpPlaces& out) {
-    using A = typename Operands::template at<At>;
-    if constexpr (Kernel::template reads<typename A::format>()) {
-      if constexpr (std::is_same_v<typename A::value_type, Value> && A::format::levels == Operands::size &&
-                    A::format::levels + 1 <= NameList::capacity) {
+
+  /// The places where factor number At is T and the factors K the matrices.
+  template <class Result, class Factors, int At, int... K>
+  static constexpr MttkrpPlaces places_around(std::integer_sequence<int, K...>) {
+    using T = typename Factors::template at<At>;
+    using F = typename T::format;
+    if constexpr (Operands::template is_fibers<F>) {
+      if constexpr (std::is_same_v<typename T::value_type, typename Result::value_type> &&
+                    F::levels == Factors::size && F::levels < NameList::capacity) {
+        constexpr NameList names = T::level_names;
         MttkrpPlaces found;
-        for (int k = 0; k < A::level_names.size; ++k) {
-          const char name = A::level_names[k];
-          found.factor_of_level[k] = -1;
-          if (name == Result::names[1]) return;
-          for (int before = 0; before < k; ++before)
-            if (A::level_names[before] == name) return;
+        for (int level = 0; level < names.size; ++level) {
+          const char name = names[level];
+          if (name == Result::names[1] || names.find(name) < level) return {};
+          int& factor = found.factor_of_level[level] = -1;
           if (name == Result::names[0]) {
-            found.result_level = k;
+            found.result_level = level;
             continue;
           }
-          ((found.factor_of_level[k] =
-                is_factor<typename Operands::template at<K>>(name) ? K : found.factor_of_level[k]),
-           ...);
-          if (found.factor_of_level[k] < 0) return;
+          ((factor = is_factor<Result, typename Factors::template at<K>>(name) ? K : factor), ...);
+          if (factor < 0) return {};
         }
-        if (found.result_level < 0) return;
+        if (found.result_level < 0) return {};
         found.tensor = At;
-        out = found;
+        return found;
       }
     }
+    return {};
   }
-  template <class A>
+  template <class Result, class A>
   static constexpr bool is_factor(char row) {
-    if constexpr (std::is_same_v<typename A::format, DenseMatrix<>> &&
-                  std::is_same_v<typename A::value_type, Value>)
+    if constexpr (Operands::template is_dense_by_rows<A> &&
+                  std::is_same_v<typename A::value_type, typename Result::value_type>)
       return A::names[0] == row && A::names[1] == Result::names[1];
     else
       return false;
   }
+
+ public:
+  template <class S>
+  static constexpr MttkrpPlaces places = [] {
+    if constexpr (Operands::template admits<S>())
+      return find<typename S::result_type, detail::factor_list<S>>();
+    else
+      return MttkrpPlaces{};
+  }();
+  template <class S>
+  static constexpr bool matches = places<S>.tensor >= 0;
+
+  /// T.
+  template <class S>
+  static const auto& tensor(const S& statement) {
+    return detail::factor<places<S>.tensor>(statement.right());
+  }
+  /// The matrix whose rows the coordinates of a level of T pick.
+  template <int Level, class S>
+  static const auto& factor_of_level(const S& statement) {
+    static_assert(Level != places<S>.result_level, "the result's level has no factor");
+    return detail::factor<places<S>.factor_of_level[Level]>(statement.right());
+  }
 };
 
-}  // namespace sporos::detail
+}  // namespace sporos

@@ -30,7 +30,11 @@
 #include "../spmv/host/candidate.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-#include "../cuda/statements.hpp"
+#include "../add/cuda/candidate.hpp"
+#include "../mttkrp/cuda/candidate.hpp"
+#include "../sddmm/cuda/candidate.hpp"
+#include "../spgemm/cuda/candidate.hpp"
+#include "../spmv/cuda/candidate.hpp"
 #endif
 
 namespace sporos {
@@ -38,11 +42,10 @@ namespace sporos {
 /// The specialised kernels, first match first.
 using SpecialisedKernels = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    cuda::SpmvStatement, cuda::SddmmStatement, cuda::MttkrpStatement, cuda::SpgemmStatement,
-    cuda::AddStatement,
+    cuda::SpmvByTiles, cuda::SddmmByWarps, cuda::MttkrpByNonzeros, cuda::SpgemmByBins,
+    cuda::SparseSumByMatches,
 #endif
-    SpmvStatement, SpmmStatement, SddmmStatement, SpgemmStatement, MttkrpStatement<true>,
-    MttkrpStatement<false>>;
+    SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
 
 namespace detail {
 

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file factors.hpp
-/// A right side that is a product of accesses and nothing else, as specialised kernels look for it.
+/// A right side that is a product of accesses and nothing else: its factors, and which of them a pattern
+/// (kernels/<operation>/pattern.hpp) takes as what.
+///
+/// A pattern is one formula, written once for the host and for GPUs: which variables the factors bind and
+/// what each of them is, a sparse matrix or a dense one. What a kernel's place and method admit as either is
+/// told by the template argument `Operands`, a struct of constants over accesses:
+///
+///     Operands::admits<S>()          whether the kernel looks into statements of type S at all
+///     Operands::is_csr<A>            a sparse matrix by rows
+///     Operands::is_dense_vector<A>   and so on, as the pattern asks
+///
+/// A pattern says whether a statement `matches`, and hands out its factors by name.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -47,6 +59,10 @@ struct ListOf<TypeList<Accesses...>> {
   using at = std::tuple_element_t<static_cast<std::size_t>(K), std::tuple<Accesses...>>;
 };
 
+/// The factors of a statement's right side, by their places; none where it is no product of accesses.
+template <class S>
+using factor_list = ListOf<factors_of<typename S::right_type>>;
+
 /// Calls visit(std::integral_constant<int, place>, access) for every access.
 template <class E, class Visit>
 void for_each_factor(const E& e, const Visit& visit) {
@@ -74,28 +90,53 @@ const auto& factor(const E& e) {
   return *found;
 }
 
-/// Where in a product of accesses those stand that a kernel takes as its first, its second and so on:
-/// Kernel::fits<Result, First, Second, ...>() says whether it takes them. -1 where it takes them in no order.
-template <class Kernel, class S, int Count>
+/// Whether accesses bind variables as a formula does, one string an access:
+/// `binds<Y, A, X>("i", "ij", "j")` holds for y(i) = A(i, j) * x(j), whatever the variables are called.
+/// Different letters stand for different variables.
+template <class... Accesses, class... Strings>
+constexpr bool binds(const Strings&... formula) {
+  static_assert(sizeof...(Accesses) == sizeof...(Strings), "a formula has one string an access");
+  NameList letters;    // of the formula
+  NameList variables;  // that they stand for
+  const auto agrees = [&](const NameList& names, std::string_view access) {
+    if (names.size != static_cast<int>(access.size())) return false;
+    for (int at = 0; at < names.size; ++at) {
+      const char letter = access[static_cast<std::size_t>(at)];
+      if (letters.find(letter) != variables.find(names[at])) return false;
+      letters.push_new(letter);
+      variables.push_new(names[at]);
+    }
+    return true;
+  };
+  return (agrees(Accesses::names, formula) && ...);
+}
+
+/// Which places in a product the factors of a pattern stand at, in the pattern's own order:
+/// Pattern::fits<Result, First, Second, ...>() says whether it takes accesses as its first, second and so on.
+/// All -1 where it takes them in no order, or where Operands::admits<S>() is false, which is asked first.
+template <class Pattern, class Operands, class S, int Count>
 constexpr std::array<int, static_cast<std::size_t>(Count)> places_of_factors() {
   static_assert(Count == 2 || Count == 3);
-  using Factors = ListOf<factors_of<typename S::right_type>>;
   std::array<int, static_cast<std::size_t>(Count)> out{};
   out.fill(-1);
-  if constexpr (Factors::size == Count) {
-    const auto look = [&]<int... K>(std::integer_sequence<int, K...>) {
-      if (Kernel::template fits<typename S::result_type, typename Factors::template at<K>...>()) out = {K...};
-    };
-    if constexpr (Count == 2) {
-      look(std::integer_sequence<int, 0, 1>{});
-      look(std::integer_sequence<int, 1, 0>{});
-    } else {
-      look(std::integer_sequence<int, 0, 1, 2>{});
-      look(std::integer_sequence<int, 0, 2, 1>{});
-      look(std::integer_sequence<int, 1, 0, 2>{});
-      look(std::integer_sequence<int, 1, 2, 0>{});
-      look(std::integer_sequence<int, 2, 0, 1>{});
-      look(std::integer_sequence<int, 2, 1, 0>{});
+  if constexpr (Operands::template admits<S>()) {
+    using Factors = factor_list<S>;
+    if constexpr (Factors::size == Count) {
+      const auto look = [&]<int... K>(std::integer_sequence<int, K...>) {
+        if (Pattern::template fits<typename S::result_type, typename Factors::template at<K>...>())
+          out = {K...};
+      };
+      if constexpr (Count == 2) {
+        look(std::integer_sequence<int, 0, 1>{});
+        look(std::integer_sequence<int, 1, 0>{});
+      } else {
+        look(std::integer_sequence<int, 0, 1, 2>{});
+        look(std::integer_sequence<int, 0, 2, 1>{});
+        look(std::integer_sequence<int, 1, 0, 2>{});
+        look(std::integer_sequence<int, 1, 2, 0>{});
+        look(std::integer_sequence<int, 2, 0, 1>{});
+        look(std::integer_sequence<int, 2, 1, 0>{});
+      }
     }
   }
   return out;

@@ -22,8 +22,8 @@ namespace sporos::test {
 
 using namespace sporos::indices;
 
-inline constexpr std::string_view outermost = MttkrpStatement<true>::name;
-inline constexpr std::string_view inner = MttkrpStatement<false>::name;
+inline constexpr std::string_view outermost = MttkrpByFibers<true>::name;
+inline constexpr std::string_view inner = MttkrpByFibers<false>::name;
 
 template <class S>
 std::string_view kernel_of(const S&) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file operands.hpp
+/// What the host's specialised kernels admit as operands, for the patterns of
+/// kernels/<operation>/pattern.hpp.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "../../core/statement.hpp"
+#include "../../formats/named.hpp"
+#include "../spgemm/host/multiply.hpp"
+#include "../statement/compute_type.hpp"
+#include "../statement/factors.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// Whether all accesses of a statement are in host memory, of the type in which it computes, float or double.
+template <class S>
+constexpr bool has_one_real_type() {
+  using Result = typename S::result_type;
+  using Value = typename Result::value_type;
+  return (std::same_as<Value, double> || std::same_as<Value, float>) &&
+         std::same_as<compute_t<Result, typename S::right_type>, Value> &&
+         []<class... Accesses>(TypeList<Accesses...>) {
+           return ((std::same_as<typename Accesses::value_type, Value> &&
+                    HostSpace<typename Accesses::tensor_type::space_type>) &&
+                   ...);
+         }(accesses_of<typename S::right_type>{});
+}
+
+}  // namespace detail
+
+/// Sparse matrices by rows and dense operands by rows, in host memory, of any values.
+struct HostOperands {
+  template <class S>
+  static constexpr bool admits() {
+    return HostSpace<typename S::result_type::tensor_type::space_type>;
+  }
+  template <class A>
+  static constexpr bool is_csr = SparseRowsMatrix<typename A::tensor_type>;
+  template <class A>
+  static constexpr bool is_dense_vector = std::same_as<typename A::format, DenseVector>;
+  template <class A>
+  static constexpr bool is_dense_by_rows = std::same_as<typename A::format, DenseMatrix<>>;
+};
+
+/// The same, all values of one type, float or double, and the loops in the order that was derived.
+struct RealHostOperands : HostOperands {
+  template <class S>
+  static constexpr bool admits() {
+    using Right = typename S::right_type;
+    if constexpr (!HostOperands::admits<S>() || std::is_void_v<detail::factors_of<Right>>)
+      return false;
+    else
+      return detail::has_one_real_type<S>() &&
+             std::same_as<typename S::order, derived_order<typename S::result_type, Right>>;
+  }
+};
+
+}  // namespace sporos

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file pattern.hpp
+/// The product of a sparse and a dense matrix as a pattern of statements.
+#pragma once
+
+#include "../statement/factors.hpp"
+
+namespace sporos {
+
+/// C(i, j) = A(i, k) * B(k, j), A sparse by rows, B and C dense by rows, factors in any order.
+template <class Operands>
+struct SpmmPattern {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (Operands::template is_dense_by_rows<C> && Operands::template is_csr<A> &&
+                  Operands::template is_dense_by_rows<B>)
+      return detail::binds<C, A, B>("ij", "ik", "kj");
+    else
+      return false;
+  }
+  /// Where A and B stand.
+  template <class S>
+  static constexpr auto places = detail::places_of_factors<SpmmPattern, Operands, S, 2>();
+  template <class S>
+  static constexpr bool matches = places<S>[0] >= 0;
+
+  template <class S>
+  static const auto& sparse(const S& statement) {
+    return detail::factor<places<S>[0]>(statement.right());
+  }
+  template <class S>
+  static const auto& dense(const S& statement) {
+    return detail::factor<places<S>[1]>(statement.right());
+  }
+};
+
+}  // namespace sporos
