@@ -12,10 +12,16 @@
 #include <string_view>
 #include <type_traits>
 
+#if defined(__CUDA_ARCH__)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+
 namespace sporos {
 
 /// IEEE binary16 as storage: converts to and from float (round to nearest, ties to even); arithmetic is
-/// float's.
+/// float's. The same bits on the host and on a GPU, which has instructions for it, but for NaN: that stays
+/// NaN, of any sign and payload.
 struct half {
   std::uint16_t bits = 0;
 
@@ -24,6 +30,9 @@ struct half {
   KOKKOS_INLINE_FUNCTION operator float() const { return to_float(bits); }
 
   KOKKOS_INLINE_FUNCTION static std::uint16_t from_float(float x) {
+#if defined(__CUDA_ARCH__)
+    return __half_as_ushort(__float2half_rn(x));
+#else
     const auto u = Kokkos::bit_cast<std::uint32_t>(x);
     const std::uint32_t sign = (u >> 16) & 0x8000u;
     const std::uint32_t magnitude = u & 0x7fffffffu;
@@ -35,8 +44,12 @@ struct half {
     }
     const std::uint32_t odd = (magnitude >> 13) & 1u;
     return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+#endif
   }
   KOKKOS_INLINE_FUNCTION static float to_float(std::uint16_t h) {
+#if defined(__CUDA_ARCH__)
+    return __half2float(__ushort_as_half(h));
+#else
     const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
     const std::uint32_t magnitude = h & 0x7fffu;
     if (magnitude >= 0x7c00u)  // infinity, NaN
@@ -46,10 +59,12 @@ struct half {
       return Kokkos::bit_cast<float>(Kokkos::bit_cast<std::uint32_t>(value) | sign);
     }
     return Kokkos::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
+#endif
   }
 };
 
 /// bfloat16 as storage: the upper half of a float, rounded to nearest, ties to even; arithmetic is float's.
+/// The same bits on the host and on a GPU, but for NaN, as for half.
 struct bfloat16 {
   std::uint16_t bits = 0;
 
@@ -60,9 +75,13 @@ struct bfloat16 {
   }
 
   KOKKOS_INLINE_FUNCTION static std::uint16_t from_float(float x) {
+#if defined(__CUDA_ARCH__)
+    return __bfloat16_as_ushort(__float2bfloat16_rn(x));
+#else
     const auto u = Kokkos::bit_cast<std::uint32_t>(x);
     if ((u & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((u >> 16) | 0x40u);  // quiet NaN
     return static_cast<std::uint16_t>((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+#endif
   }
 };
 
