@@ -184,5 +184,6 @@ void add_sddmm();
 void add_mttkrp();
 void add_spgemm();
 void add_sums();
+void add_scans();
 
 }  // namespace sporos::perf

@@ -149,11 +149,13 @@ class SparseSum {
   SparseSum(const Kokkos::Cuda& space, const MatrixA& a, const MatrixB& b, Workspace& workspace)
       : space_(space), a_(a), b_(b) {
     const std::int64_t words = ceil_div(a.nonzeros, 32);
+    scratch_bytes_ = sizes_to_positions_bytes<detail::BitCount, std::int64_t>(space, words);
     const auto cut = [&](char* memory) {
       Layout layout(memory);
       total_ = layout.take<std::int64_t>(1);
       matches_.bits = layout.take<std::uint32_t>(words + 1);
       matches_.before = layout.take<std::int64_t>(words + 1);
+      scratch_ = layout.take<char>(scratch_bytes_);
       return layout.bytes();
     };
     cut(workspace.reserve(cut(nullptr)));
@@ -166,7 +168,7 @@ class SparseSum {
     launch(space_, "sporos::add match", &detail::match_kernel<MatrixA, MatrixB>, blocks(a_),
            AddConfig::threads, 0, a_, b_, matches_);
     sizes_to_positions(space_, words, reinterpret_cast<const detail::BitCount*>(matches_.bits),
-                       matches_.before, static_cast<std::int64_t*>(nullptr));
+                       matches_.before, static_cast<std::int64_t*>(nullptr), scratch_, scratch_bytes_);
     launch(space_, "sporos::add positions", &detail::add_positions_kernel<MatrixA, MatrixB, Position>,
            ceil_div(a_.rows + 1, 256), 256, 0, a_, b_, matches_, positions, total_);
     const std::int64_t nonzeros = read_back(space_, total_);
@@ -193,6 +195,8 @@ class SparseSum {
   MatrixB b_;
   detail::Matches matches_{};
   std::int64_t* total_ = nullptr;
+  char* scratch_ = nullptr;  // of the scan
+  std::int64_t scratch_bytes_ = 0;
 };
 
 }  // namespace sporos::cuda

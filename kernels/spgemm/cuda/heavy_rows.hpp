@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <cub/block/block_scan.cuh>
+
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
@@ -18,7 +20,6 @@ namespace sporos::cuda {
 /// Shape of the kernels over heavy rows.
 struct HeavyConfig {
   static constexpr int threads = 256;
-  static constexpr int warps = threads / warp_size;
   static constexpr std::int64_t blocks = 8192;          ///< that a batch of rows is spread over
   static constexpr std::int64_t most_bytes = 64 << 20;  ///< of bitmaps and ranks, where one row takes less
 };
@@ -73,30 +74,20 @@ __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
 template <class Size>
 __global__ __launch_bounds__(HeavyConfig::threads) void rank_heavy_kernel(const std::int32_t* members,
                                                                           HeavyRows heavy, Size* sizes) {
-  __shared__ std::int32_t warp_totals[HeavyConfig::warps];
-  const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;
-  std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;
+  using Scan = cub::BlockScan<std::int32_t, HeavyConfig::threads>;
+  __shared__ typename Scan::TempStorage scratch;
+  const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;  // [words]
+  std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;     // [words]
   std::int32_t carry = 0;
   for (std::int64_t base = 0; base < heavy.words; base += HeavyConfig::threads) {
     const std::int64_t word = base + threadIdx.x;
-    const std::int32_t mine = word < heavy.words ? __popc(bits[word]) : 0;
-    std::int32_t sum = mine;  // of the lanes up to this one
-#pragma unroll
-    for (int step = 1; step < warp_size; step *= 2) {
-      const std::int32_t lower = __shfl_up_sync(all_lanes, sum, step);
-      if (lane_id() >= step) sum += lower;
-    }
-    if (lane_id() == warp_size - 1) warp_totals[threadIdx.x / warp_size] = sum;
-    __syncthreads();
+    const std::int32_t mine = word < heavy.words ? __popc(bits[word]) : 0;  // [threads words]
     std::int32_t below = 0;
     std::int32_t total = 0;
-    for (int warp = 0; warp < HeavyConfig::warps; ++warp) {
-      if (warp < static_cast<int>(threadIdx.x) / warp_size) below += warp_totals[warp];
-      total += warp_totals[warp];
-    }
-    if (word < heavy.words) before[word] = carry + below + sum - mine;
+    Scan(scratch).ExclusiveSum(mine, below, total);
+    if (word < heavy.words) before[word] = carry + below;
     carry += total;
-    __syncthreads();
+    __syncthreads();  // before the scratch is used again
   }
   if (threadIdx.x == 0 && sizes) sizes[members[blockIdx.x]] = carry;
 }

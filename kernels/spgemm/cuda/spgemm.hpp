@@ -5,7 +5,7 @@
 ///
 /// Rows are sorted into bins by their products, for the first pass, and by their columns, for the second.
 /// Each bin has a kernel whose team of threads and hash table in shared memory fit its rows; rows that fit
-/// none go through bitmaps in device memory (spgemm_heavy.hpp). Bins after Nagasaka, Nukada, Matsuoka,
+/// none go through bitmaps in device memory (heavy_rows.hpp). Bins after Nagasaka, Nukada, Matsuoka,
 /// *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA Pascal GPU*
 /// (ICPP 2017), section III.
 #pragma once
@@ -13,6 +13,9 @@
 #include <cstdint>
 #include <tuple>
 #include <utility>
+
+#include <cub/block/block_reduce.cuh>
+#include <cub/warp/warp_reduce.cuh>
 
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
@@ -70,9 +73,10 @@ __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_ke
   const auto add = [](std::int64_t* at, std::int64_t x) {
     ::atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(x));
   };
-  __shared__ std::int64_t block_total;
-  if (threadIdx.x == 0) block_total = 0;
-  __syncthreads();
+  using WarpSums = cub::WarpReduce<std::int64_t>;
+  using BlockSum = cub::BlockReduce<std::int64_t, Config::count_threads>;
+  __shared__ typename WarpSums::TempStorage warp_scratch[Config::count_threads / warp_size];
+  __shared__ typename BlockSum::TempStorage block_scratch;
   const std::int64_t warp =
       (static_cast<std::int64_t>(blockIdx.x) * Config::count_threads + threadIdx.x) / warp_size;
   const std::int64_t begin = warp * Config::count_nonzeros;
@@ -87,22 +91,17 @@ __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_ke
     std::int64_t sum =
         static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
     if (at >= end) sum = 0;
-    mine += sum;
-    const std::int64_t row = row_of(q);
-    // Running sums inside each row: its last lane adds them.
-#pragma unroll
-    for (int step = 1; step < warp_size; step *= 2) {
-      const std::int64_t lower_sum = __shfl_up_sync(all_lanes, sum, step);
-      const std::int64_t lower_row = __shfl_up_sync(all_lanes, row, step);
-      if (lane_id() >= step && lower_row == row) sum += lower_sum;
-    }
-    const std::int64_t next_row = __shfl_down_sync(all_lanes, row, 1);
-    if ((lane_id() == warp_size - 1 || next_row != row) && sum > 0) add(products + row, sum);
+    mine += sum;                         // [32 nonzeros]
+    const std::int64_t row = row_of(q);  // [32 nonzeros]
+    // The first of a row's lanes adds up those of all of them.
+    const std::int64_t row_before = __shfl_up_sync(all_lanes, row, 1);
+    const bool is_first = lane_id() == 0 || row_before != row;
+    const std::int64_t of_row =
+        WarpSums(warp_scratch[threadIdx.x / warp_size]).HeadSegmentedSum(sum, is_first);
+    if (is_first && of_row > 0) add(products + row, of_row);
   }
-  mine = group_sum(mine, warp_size);
-  if (lane_id() == 0 && mine > 0) add(&block_total, mine);
-  __syncthreads();
-  if (threadIdx.x == 0 && block_total > 0) add(total, block_total);
+  const std::int64_t of_block = BlockSum(block_scratch).Sum(mine);
+  if (threadIdx.x == 0 && of_block > 0) add(total, of_block);
 }
 
 }  // namespace detail
@@ -124,6 +123,7 @@ class Spgemm {
       : space_(space), a_(a), b_(b), workspace_(workspace) {
     narrow<std::int32_t>(a.rows, "the number of rows of a product on the GPU");
     narrow<std::int32_t>(b.columns, "the number of columns of a product on the GPU");
+    scratch_bytes_ = sizes_to_positions_bytes<std::int32_t, Position>(space, a.rows);
     const auto cut = [&](char* memory) {
       Layout layout(memory);
       head_ = layout.take<Head>(1);
@@ -131,6 +131,7 @@ class Spgemm {
       sizes_ = layout.take<std::int32_t>(a_.rows);
       counted_ = layout.bytes();
       members_ = layout.take<std::int32_t>(a_.rows);
+      scratch_ = layout.take<char>(scratch_bytes_);
       return layout.bytes();
     };
     cut(workspace_.rows.reserve(cut(nullptr)));
@@ -155,7 +156,7 @@ class Spgemm {
     const auto heavy = rows_of(found_.by_products, Config::bins - 1);
     count_heavy_rows(space_, heavy, heavy_memory(heavy.count), sizes_);
 
-    sizes_to_positions(space_, a_.rows, sizes_, positions, &head_->nonzeros);
+    sizes_to_positions(space_, a_.rows, sizes_, positions, &head_->nonzeros, scratch_, scratch_bytes_);
     sort_into_bins(space_, a_.rows, sizes_, Config::by_columns(), &head_->by_columns, members_);
     found_ = read_back(space_, head_);
     narrow<Position>(found_.nonzeros, "the number of nonzeros of a product");
@@ -207,6 +208,8 @@ class Spgemm {
   std::int64_t* products_ = nullptr;  // [rows]
   std::int32_t* sizes_ = nullptr;     // [rows]
   std::int32_t* members_ = nullptr;   // [rows], bin by bin
+  char* scratch_ = nullptr;           // of the scan
+  std::int64_t scratch_bytes_ = 0;
   Head found_{};
 };
 
