@@ -13,7 +13,8 @@
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
-#include "rows.hpp"
+#include "row_config.hpp"
+#include "row_products.hpp"
 
 namespace sporos::cuda {
 

@@ -20,9 +20,11 @@
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/scan.hpp"
+#include "count_rows.hpp"
+#include "fill_rows.hpp"
 #include "heavy_rows.hpp"
 #include "row_bins.hpp"
-#include "rows.hpp"
+#include "row_config.hpp"
 
 namespace sporos::cuda {
 

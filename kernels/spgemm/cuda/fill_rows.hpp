@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file fill_rows.hpp
+/// The second pass over rows of C = A B that fit a hash table in shared memory: their columns, in order, and
+/// values.
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/launch.hpp"
+#include "../../cuda/warp.hpp"
+#include "column_table.hpp"
+#include "row_config.hpp"
+#include "row_products.hpp"
+#include "sort_columns.hpp"
+
+namespace sporos::cuda {
+
+namespace detail {
+
+/// The bytes of shared memory of one block of fill_rows_kernel, and where its parts are.
+template <class Config, class Compute>
+struct FillShared {
+  static constexpr std::int64_t values = 0;  // wide ones first: each part is aligned
+  static constexpr std::int64_t keys = values + sizeof(Compute) * Config::rows * Config::capacity;
+  static constexpr std::int64_t list = keys + sizeof(std::uint32_t) * Config::rows * Config::capacity;
+  static constexpr std::int64_t totals = list + sizeof(std::uint32_t) * Config::rows * Config::most;
+  static constexpr std::int64_t bytes = totals + sizeof(int) * Config::rows;
+};
+
+/// One row of C in shared memory while a team of threads sums it up, sorts it and stores it.
+template <class Config, class Compute, class MatrixC>
+class RowSum {
+  using Shared = FillShared<Config, Compute>;
+  using Value = typename MatrixC::value_type;
+  using Coordinate = typename MatrixC::coordinate_type;
+
+ public:
+  __device__ __forceinline__ RowSum(const RowTeam<Config>& team, char* memory)
+      : team_(team),
+        values_(reinterpret_cast<Compute*>(memory + Shared::values) + team.slot * Config::capacity),
+        table_{reinterpret_cast<std::uint32_t*>(memory + Shared::keys) + team.slot * Config::capacity},
+        list_(reinterpret_cast<std::uint32_t*>(memory + Shared::list) + team.slot * Config::most),
+        total_(reinterpret_cast<int*>(memory + Shared::totals) + team.slot) {
+    fill_table(team_, table_.keys, no_column);
+    fill_table(team_, values_, Compute{});
+    if (team_.lane == 0) *total_ = 0;
+    team_.sync();
+  }
+
+  /// Adds the products of the row.
+  template <class Arguments>
+  __device__ __forceinline__ void add_products(const Arguments& in) const {
+    if (team_.there)
+      for_each_product<Config::lanes, Config::lists_rows ? ProductsOf::lists : ProductsOf::values>(
+          in.a, in.b, team_.row, in.products[team_.row], team_.lane, Config::lanes,
+          [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
+            bool added = false;
+            const unsigned place = table_.insert(column, added);
+            if (added) list_[::atomicAdd(total_, 1)] = column;
+            const Compute product = times(static_cast<Compute>(x), static_cast<Compute>(y));
+            if (Config::in_warp && alone)
+              values_[place] = plus(values_[place], product);
+            else
+              atomic_add(values_ + place, product);
+          });
+    team_.sync();
+  }
+
+  /// Stores columns and values at C's positions, in the order of the columns.
+  __device__ __forceinline__ void store(const MatrixC& c) const {
+    const int count = team_.there ? *total_ : 0;
+    const std::int64_t out = team_.there ? static_cast<std::int64_t>(c.positions[team_.row]) : 0;
+    if constexpr (Config::sort == RowSort::in_registers)
+      store_sorted_in_registers(c, out, count);
+    else if constexpr (Config::sort == RowSort::by_rank)
+      store_by_rank(c, out, count);
+    else
+      store_sorted_in_shared(c, out, count);
+  }
+
+ private:
+  __device__ __forceinline__ void store_sorted_in_registers(const MatrixC& c, std::int64_t out,
+                                                            int count) const {
+    std::uint32_t mine[Config::each];  // [lanes, each]
+#pragma unroll
+    for (int k = 0; k < Config::each; ++k) {
+      const int at = k * Config::lanes + team_.lane;
+      mine[k] = at < count ? list_[at] : no_column;
+    }
+    sort_in_registers<Config::lanes>(mine);
+    team_.sync();
+    // The list becomes that of the columns' places in the table, in order, so that neighbours are stored
+    // together.
+#pragma unroll
+    for (int k = 0; k < Config::each; ++k) {
+      const int at = team_.lane * Config::each + k;
+      if (at < count) list_[at] = table_.find(mine[k]);
+    }
+    team_.sync();
+    for (int at = team_.lane; at < count; at += Config::lanes) {
+      const std::uint32_t place = list_[at];
+      c.coordinates[out + at] = static_cast<Coordinate>(table_.keys[place]);
+      c.values[out + at] = static_cast<Value>(values_[place]);
+    }
+  }
+
+  __device__ __forceinline__ void store_by_rank(const MatrixC& c, std::int64_t out, int count) const {
+    fill_up(team_, list_, count);
+    for (int at = team_.lane; at < count; at += Config::lanes) {
+      const std::uint32_t column = list_[at];
+      put(c, out + rank(list_, count, column), column);
+    }
+  }
+
+  __device__ __forceinline__ void store_sorted_in_shared(const MatrixC& c, std::int64_t out,
+                                                         int count) const {
+    sort_in_shared(team_, list_, count);
+    for (int at = team_.lane; at < count; at += Config::lanes) put(c, out + at, list_[at]);
+  }
+
+  __device__ __forceinline__ void put(const MatrixC& c, std::int64_t at, std::uint32_t column) const {
+    c.coordinates[at] = static_cast<Coordinate>(column);
+    c.values[at] = static_cast<Value>(values_[table_.find(column)]);
+  }
+
+  const RowTeam<Config>& team_;
+  Compute* values_;                      // [capacity], beside the table's places
+  ColumnTable<Config::capacity> table_;  // [capacity]
+  std::uint32_t* list_;                  // [most], the columns that are there
+  int* total_;                           // how many they are
+};
+
+/// Columns and values of the rows of C, at C's positions.
+template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
+__global__ __launch_bounds__(Config::threads, Config::blocks) void fill_rows_kernel(
+    const __grid_constant__ RowArguments<MatrixA, MatrixB> in, const __grid_constant__ MatrixC c) {
+  extern __shared__ __align__(16) char memory[];
+  const RowTeam<Config> team(in);
+  const RowSum<Config, Compute, MatrixC> row(team, memory);
+  row.add_products(in);
+  row.store(c);
+}
+
+}  // namespace detail
+
+/// The rows of a bin, none of more than Config::most columns.
+template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
+void fill_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
+               const MatrixC& c) {
+  launch(space, "sporos::spgemm fill", &detail::fill_rows_kernel<Config, Compute, MatrixA, MatrixB, MatrixC>,
+         ceil_div(rows.count, Config::rows), Config::threads, detail::FillShared<Config, Compute>::bytes,
+         rows, c);
+}
+
+}  // namespace sporos::cuda

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file row_config.hpp
+/// The shape of a kernel over rows of C = A B that fit a hash table in shared memory, and what it is called
+/// with.
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/warp.hpp"
+
+namespace sporos::cuda {
+
+/// How the columns of a row are brought into order.
+enum class RowSort {
+  by_rank,       ///< each column's place is the number of smaller ones: short rows, by lanes of one warp
+  in_registers,  ///< bitonic, by lanes of one warp
+  in_shared      ///< bitonic, by a whole block
+};
+
+/// `Lanes` threads and a table of `Capacity` columns for each row, `Rows` rows a block.
+template <int Lanes, int Rows, int Capacity>
+struct RowConfig {
+  static constexpr int lanes = Lanes;        ///< a row
+  static constexpr int rows = Rows;          ///< a block
+  static constexpr int capacity = Capacity;  ///< columns that a row's table has places for
+  static constexpr int threads = Lanes * Rows;
+  /// Columns that a row may have: the table stays half empty, and two of the largest fit a multiprocessor.
+  static constexpr int most = Capacity <= 4096 ? Capacity / 2 : Capacity / 8 * 3;
+  static constexpr int most_counted = Capacity / 4 * 3;  ///< the same where columns are only counted
+  static constexpr bool in_warp = Lanes <= warp_size;
+  static constexpr int least_to_sort = 128;  ///< places from which on counting smaller columns takes longer
+  static constexpr RowSort sort = !in_warp                    ? RowSort::in_shared
+                                  : Capacity >= least_to_sort ? RowSort::in_registers
+                                                              : RowSort::by_rank;
+  static constexpr int each =
+      sort == RowSort::in_registers ? most / Lanes : 1;  ///< columns that a lane sorts
+  /// Rows of B are asked for by all lanes at once where there are few lanes and much to do for each.
+  static constexpr bool lists_rows = sort == RowSort::in_registers && Lanes < warp_size;
+  /// Blocks that a multiprocessor is to hold while it fills rows: it waits for memory, so occupancy counts
+  /// for more than registers, as far as shared memory lets it.
+  static constexpr int blocks = !in_warp ? 1 : lists_rows ? 5 : 8;
+
+  static_assert((Capacity & (Capacity - 1)) == 0 && Capacity >= 8, "a table has 2^n places, 8 at least");
+  static_assert(Lanes >= 4, "a team fills a list up to whole fours");
+  static_assert((Lanes & (Lanes - 1)) == 0, "a warp divides into teams of 2^n lanes");
+  static_assert(sort != RowSort::in_registers || each * Lanes == most,
+                "the lanes of a row share its columns evenly");
+  static_assert(in_warp || Rows == 1, "a row of more than a warp has its block alone");
+  static_assert(threads <= 1024, "a block has 1024 threads at most");
+};
+
+namespace detail {
+
+/// What the kernels over the rows of a bin are called with.
+template <class MatrixA, class MatrixB>
+struct RowArguments {
+  MatrixA a;
+  MatrixB b;
+  const std::int32_t* members;   ///< [count], the bin's rows
+  std::int64_t count;            ///< of them
+  const std::int64_t* products;  ///< [rows of A]
+};
+
+/// This thread's place: its lane in the team of a row, the row in the block, and among all rows.
+template <class Config>
+struct RowTeam {
+  int lane;              ///< of the team
+  int slot;              ///< of the row's part of shared memory
+  bool there;            ///< false behind the bin's last row
+  std::int64_t row = 0;  ///< of A and C
+
+  template <class Arguments>
+  __device__ explicit RowTeam(const Arguments& in)
+      : lane(static_cast<int>(threadIdx.x) % Config::lanes),
+        slot(static_cast<int>(threadIdx.x) / Config::lanes) {
+    const std::int64_t member = static_cast<std::int64_t>(blockIdx.x) * Config::rows + slot;
+    there = member < in.count;
+    if (there) row = in.members[member];
+  }
+
+  __device__ __forceinline__ void sync() const {
+    if constexpr (Config::in_warp)
+      __syncwarp();
+    else
+      __syncthreads();
+  }
+};
+
+}  // namespace detail
+
+}  // namespace sporos::cuda

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sort_columns.hpp
+/// Sorting the columns of one row: in registers by lanes of a warp, in shared memory by a block, or by
+/// counting smaller ones.
+///
+/// Both sorts are bitonic, and each merge begins by comparing a block of columns with its own mirror image:
+/// then all exchanges go one way, and what lies behind the end may be thought larger than any column.
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/warp.hpp"
+#include "column_table.hpp"
+#include "row_config.hpp"
+
+namespace sporos::cuda::detail {
+
+/// Sorts `count` columns in shared memory, in place, by the threads of a row.
+template <class Config>
+__device__ void sort_in_shared(const RowTeam<Config>& team, std::uint32_t* list, int count) {
+  const auto exchange = [&](int low, int high) {
+    if (high >= count) return;
+    const std::uint32_t x = list[low];
+    const std::uint32_t y = list[high];
+    if (x > y) {
+      list[low] = y;
+      list[high] = x;
+    }
+  };
+  for (int half = 1; half < count; half *= 2) {
+    team.sync();
+    for (int pair = team.lane; pair / half * half * 2 < count; pair += Config::lanes) {
+      const int first = pair / half * half * 2;
+      exchange(first + pair % half, first + 2 * half - 1 - pair % half);
+    }
+    for (int step = half / 2; step > 0; step /= 2) {
+      team.sync();
+      for (int pair = team.lane; pair / step * step * 2 < count; pair += Config::lanes) {
+        const int low = pair / step * step * 2 + pair % step;
+        exchange(low, low + step);
+      }
+    }
+  }
+  team.sync();
+}
+
+/// Sorts the columns that `Lanes` neighbouring lanes hold, `Each` a lane, one lane's behind the other's. All
+/// lanes of the warp call it.
+template <int Lanes, int Each>
+__device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each]) {
+  const int lane = lane_id() % Lanes;
+  const auto order = [](std::uint32_t& low, std::uint32_t& high) {
+    const std::uint32_t smaller = min(low, high);
+    high = max(low, high);
+    low = smaller;
+  };
+#pragma unroll
+  for (int size = 2; size <= Lanes * Each; size *= 2) {
+    // Each column of a block of `size` with its mirror image.
+    if (size <= Each) {
+#pragma unroll
+      for (int k = 0; k < Each; ++k) {
+        const int other = k / size * size + size - 1 - k % size;
+        if (k < other) order(column[k], column[other]);
+      }
+    } else {
+      const int lanes = size / Each;
+      const bool upper = (lane & (lanes / 2)) != 0;
+      std::uint32_t theirs[Each];
+#pragma unroll
+      for (int k = 0; k < Each; ++k) theirs[k] = __shfl_xor_sync(all_lanes, column[Each - 1 - k], lanes - 1);
+#pragma unroll
+      for (int k = 0; k < Each; ++k)
+        column[k] = upper ? max(column[k], theirs[k]) : min(column[k], theirs[k]);
+    }
+    // Then with the one `step` behind it.
+#pragma unroll
+    for (int step = size / 4; step > 0; step /= 2) {
+      if (step < Each) {
+#pragma unroll
+        for (int k = 0; k < Each; ++k)
+          if ((k & step) == 0) order(column[k], column[k + step]);
+      } else {
+        const bool upper = (lane & (step / Each)) != 0;
+#pragma unroll
+        for (int k = 0; k < Each; ++k) {
+          const std::uint32_t theirs = __shfl_xor_sync(all_lanes, column[k], step / Each);
+          column[k] = upper ? max(column[k], theirs) : min(column[k], theirs);
+        }
+      }
+    }
+  }
+}
+
+/// Fills a list up to whole fours with what is larger than any column, as rank() reads it.
+template <class Config>
+__device__ __forceinline__ void fill_up(const RowTeam<Config>& team, std::uint32_t* list, int count) {
+  if (team.lane < (4 - count % 4) % 4) list[count + team.lane] = no_column;
+  team.sync();
+}
+
+/// How many columns of the list are smaller, read four at a time.
+__device__ __forceinline__ int rank(const std::uint32_t* list, int count, std::uint32_t column) {
+  int smaller = 0;
+  for (int other = 0; other < count; other += 4) {
+    const uint4 four = *reinterpret_cast<const uint4*>(list + other);
+    smaller += (four.x < column ? 1 : 0) + (four.y < column ? 1 : 0) + (four.z < column ? 1 : 0) +
+               (four.w < column ? 1 : 0);
+  }
+  return smaller;
+}
+
+}  // namespace sporos::cuda::detail
