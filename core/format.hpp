@@ -81,8 +81,7 @@ struct Format<Map<Expressions...>, Levels...> {
   static_assert(
       sizeof...(Expressions) == sizeof...(Levels),
       "a format has one dimension expression for each level: Format<Map<Dim<0>, Dim<1>>, Dense, Dense>");
-  static_assert((Level<Levels> && ...),
-                "each level of a format is a type that satisfies the concept sporos::Level");
+  static_assert((require_level<Levels>() && ...));
 
   static constexpr int levels = static_cast<int>(sizeof...(Levels));
   static constexpr int order = [] {

@@ -1,22 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file level.hpp
-/// What a level of a format may be able to do: capabilities as concepts, each with its signature, and the
-/// properties that the type of a level states.
+/// What a level of a format has to be: its properties, its parts and the ability of each, as concepts.
 ///
 /// A tensor is stored as a chain of levels. Level k maps a position p of level k-1 (its parent; 0 above the
 /// first level) and a coordinate i to a position q of its own; the positions of the last level index the
-/// values. The capabilities follow Chou, Kjolstad, Amarasinghe, *Format Abstraction for Sparse Tensor Algebra
+/// values. The abilities follow Chou, Kjolstad, Amarasinghe, *Format Abstraction for Sparse Tensor Algebra
 /// Compilers* (OOPSLA 2018), sections 3 and 4.
 ///
-/// A level is a tag type with three parts:
-///  - `Level::properties`, a LevelProperties;
-///  - `Level::Storage<MemorySpace>`, which owns its arrays and makes a `View` of them;
-///  - `Level::View`, a few pointers and numbers that kernels copy, and that has the capabilities below.
+/// A level is a type with these parts:
+///
+///     struct MyLevel {
+///       static constexpr LevelProperties properties{...};       what its type promises
+///       static std::string name();                              "MyLevel"
+///       struct View {...};                                      pointers and numbers that kernels copy
+///       template <class MemorySpace> struct Storage {...};      what owns the arrays
+///       // and, unless every coordinate is there:
+///       using position_type = ...;                              an integer; not where branchless
+///       using coordinate_type = ...;                            an integer
+///       static void check_extent(std::int64_t extent);          throws RangeError where coordinate_type is
+///     };                                                        too narrow
+///
+/// Kernels read a level through its View, and make one from Segments, its coordinates in plain arrays. So a
+/// level is an operand and a result of every statement without being named anywhere else.
 #pragma once
 
 #include <Kokkos_Core.hpp>
 #include <concepts>
 #include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "segments.hpp"
+#include "space.hpp"
 
 namespace sporos {
 
@@ -39,22 +54,21 @@ struct Located {
 struct LevelProperties {
   bool ordered = true;      ///< coordinates do not decrease
   bool unique = true;       ///< no coordinate stands twice
-  bool full = false;        ///< every coordinate of the extent is there
-  bool branchless = false;  ///< exactly one coordinate below each parent position
-  bool compact = true;      ///< positions of neighbouring parents are contiguous
+  bool full = false;        ///< every coordinate i of the extent is there, at position p * extent + i
+  bool branchless = false;  ///< exactly one coordinate below each parent p, at position p
 };
 
 /// What one array of a tensor means.
 enum class Role { values, positions, coordinates, metadata };
 
-/// Coordinate iteration: coord_bounds(p) -> [begin, end) of coordinates; coord_access(p, i) -> q, found.
+/// Coordinate iteration: coord_bounds(p) -> [begin, end) of coordinates.
 template <class View>
-concept CoordinateIterable = requires(const View view, std::int64_t p, std::int64_t i) {
+concept CoordinateIterable = requires(const View view, std::int64_t p) {
   { view.coord_bounds(p) } -> std::same_as<Bounds>;
-  { view.coord_access(p, i) } -> std::same_as<Located>;
 };
 
-/// Position iteration: pos_bounds(p) -> [begin, end) of positions; coord_at(q) -> i.
+/// Position iteration: pos_bounds(p) -> [begin, end) of positions; coord_at(q) -> i. The positions of
+/// parent 0 begin at 0, and those of each parent where those of the one before it end.
 template <class View>
 concept PositionIterable = requires(const View view, std::int64_t p, std::int64_t q) {
   { view.pos_bounds(p) } -> std::same_as<Bounds>;
@@ -73,24 +87,169 @@ concept Insertable = requires(const View view, std::int64_t p, std::int64_t i) {
   { view.insert(p, i) } -> std::convertible_to<std::int64_t>;
 };
 
-/// Append: append_coord(q, i) writes the coordinate of position q; append_bounds(p, begin, end) says which
-/// positions lie below p. Positions are appended in ascending order of (p, i).
-template <class Appender>
-concept Appendable = requires(const Appender appender, std::int64_t p, std::int64_t q, std::int64_t i) {
-  appender.append_coord(q, i);
-  appender.append_bounds(p, q, q);
+namespace detail {
+
+template <class L>
+struct PositionOf {
+  using type = std::int64_t;
+};
+template <class L>
+  requires requires { typename L::position_type; }
+struct PositionOf<L> {
+  using type = typename L::position_type;
+};
+
+}  // namespace detail
+
+/// The form of Segments that a level which is not full is made from.
+template <class L, class MemorySpace = Kokkos::HostSpace>
+using SegmentsOf = Segments<typename detail::PositionOf<L>::type, typename L::coordinate_type, MemorySpace>;
+
+namespace detail {
+
+// Arguments with which the concepts try the templates of a Storage.
+struct AnyVisitor {
+  template <class ArrayType>
+  void operator()(Role, const char*, const ArrayType&) const {}
+};
+struct AnySearch {
+  template <class Predicate>
+  std::int64_t operator()(std::int64_t, const Predicate&) const {
+    return -1;
+  }
+};
+struct AnyArrays {
+  template <int At, class T>
+  HostArray<T> get(std::int64_t) const {
+    return {};
+  }
+  template <class ArrayType>
+  std::int64_t last(const ArrayType&) const {
+    return 0;
+  }
+};
+
+template <class L>
+using HostStorage = typename L::template Storage<Kokkos::HostSpace>;
+
+}  // namespace detail
+
+/// What every level says of itself.
+template <class L>
+concept DescribedLevel = requires {
+  { L::properties } -> std::convertible_to<LevelProperties>;
+  { L::name() } -> std::convertible_to<std::string>;
+  typename L::View;
+  requires std::is_trivially_copyable_v<typename L::View>;
+  typename L::template Storage<Kokkos::HostSpace>;
+} && !(L::properties.full && L::properties.branchless);
+
+/// What every Storage can do:
+///
+///     view()                               the View of its arrays
+///     size(parents)                        the number of positions below `parents` parent positions
+///     empty(parents, extent)               the level with as little stored as it can: nothing, unless it is
+///                                          full
+///     for_each_array(visit)                calls visit(Role, name, array) for each array
+///     copy_to<OtherSpace>()                a deep copy in another memory space
+///     most_bytes(parents, count, extent)   a bound on the bytes of its arrays where it stores at most
+///                                          `count` coordinates below at most `parents` parents
+template <class L>
+concept StoredLevel =
+    requires(const detail::HostStorage<L> storage, const detail::AnyVisitor visit, std::int64_t n) {
+      { storage.view() } -> std::same_as<typename L::View>;
+      { storage.size(n) } -> std::same_as<std::int64_t>;
+      { detail::HostStorage<L>::empty(n, n) } -> std::same_as<detail::HostStorage<L>>;
+      storage.for_each_array(visit);
+      { storage.template copy_to<Kokkos::HostSpace>() } -> std::same_as<detail::HostStorage<L>>;
+      { detail::HostStorage<L>::most_bytes(n, n, n) } -> std::same_as<std::int64_t>;
+    };
+
+/// Foreign arrays, for `wrap` and `validate`:
+///
+///     array_count                          how many arrays the level has
+///     from_arrays(arrays, parents, extent) the level over arrays of others: arrays.get<At, T>(length) is
+///                                          the At-th of them, arrays.last(array) the last element of one
+///     fault(parents, extent, first)        what is wrong with its arrays, as a sentence that begins with
+///                                          what is found; "" for nothing. first(count, broken) finds the
+///                                          first at in [0, count) for which broken(at) holds, in parallel;
+///                                          -1 for none. That coordinates lie within the extent, in order
+///                                          and unique, is checked for all levels alike.
+template <class L>
+concept WrappableLevel = requires(const detail::HostStorage<L> storage, const detail::AnyArrays arrays,
+                                  const detail::AnySearch first, std::int64_t n) {
+  { detail::HostStorage<L>::array_count } -> std::convertible_to<int>;
+  { detail::HostStorage<L>::from_arrays(arrays, n, n) } -> std::same_as<detail::HostStorage<L>>;
+  { storage.fault(n, n, first) } -> std::convertible_to<std::string>;
+};
+
+/// A level that is not full says in which integers its coordinates are handed over.
+template <class L>
+concept IndexedLevel = requires(std::int64_t extent) {
+  requires std::integral<typename L::coordinate_type>;
+  L::check_extent(extent);
+} && (L::properties.branchless || requires { requires std::integral<typename L::position_type>; });
+
+/// A level that is not full is made from its coordinates in the order of its positions:
+///
+///     from_segments<Space>(segments, parents, extent)   may keep the arrays of `segments`, and may use the
+///                                                       threads of the host space `Space`
+template <class L>
+concept MadeFromSegments = requires(SegmentsOf<L> segments, std::int64_t n) {
+  {
+    detail::HostStorage<L>::template from_segments<Host>(segments, n, n)
+  } -> std::same_as<detail::HostStorage<L>>;
 };
 
 /// A type that can stand as a level of a format.
 template <class L>
-concept Level = requires {
-  { L::properties } -> std::convertible_to<LevelProperties>;
-  typename L::View;
-  typename L::template Storage<Kokkos::HostSpace>;
-} && (CoordinateIterable<typename L::View> || PositionIterable<typename L::View>);
+concept Level = DescribedLevel<L> && StoredLevel<L> && WrappableLevel<L> &&
+                (L::properties.full ? CoordinateIterable<typename L::View> && Locatable<typename L::View> &&
+                                          Insertable<typename L::View>
+                                    : PositionIterable<typename L::View>) &&
+                (L::properties.full || (IndexedLevel<L> && MadeFromSegments<L>));
 
-/// A level whose every coordinate has a position that arithmetic finds: it is located, never iterated.
+/// A level whose arrays are Segments as they stand: `Storage::segments()` hands them over without a copy, and
+/// its View has pointers to them. Kernels for matrices by rows ask for it.
 template <class L>
-inline constexpr bool is_full_v = L::properties.full;
+concept StoresSegments = Level<L> && !L::properties.branchless &&
+                         requires(const detail::HostStorage<L> storage, const typename L::View view) {
+                           { storage.segments() } -> std::same_as<SegmentsOf<L>>;
+                           { view.positions } -> std::convertible_to<const typename L::position_type*>;
+                           { view.coordinates } -> std::convertible_to<const typename L::coordinate_type*>;
+                         };
+
+/// Compiles where L is a Level; else the compiler says what it lacks.
+template <class L>
+consteval bool require_level() {
+  static_assert(
+      DescribedLevel<L>,
+      "a level states its properties (LevelProperties, not both full and branchless) and its name(), "
+      "and has a trivially copyable View and a Storage<MemorySpace>");
+  if constexpr (DescribedLevel<L>) {
+    static_assert(StoredLevel<L>,
+                  "the Storage of a level has view(), size(parents), empty(parents, extent), "
+                  "for_each_array(visit), copy_to<OtherSpace>() and most_bytes(parents, count, extent)");
+    static_assert(WrappableLevel<L>,
+                  "the Storage of a level has array_count, from_arrays(arrays, parents, extent) and "
+                  "fault(parents, extent, first), for wrap and validate");
+    using View = typename L::View;
+    if constexpr (L::properties.full) {
+      static_assert(CoordinateIterable<View> && Locatable<View> && Insertable<View>,
+                    "the View of a full level has coord_bounds(p), locate(p, i) and insert(p, i)");
+    } else {
+      static_assert(PositionIterable<View>,
+                    "the View of a level that is not full has pos_bounds(p) and coord_at(q)");
+      static_assert(IndexedLevel<L>,
+                    "a level that is not full has the integer types coordinate_type and, unless it is "
+                    "branchless, position_type, and check_extent(extent)");
+      if constexpr (IndexedLevel<L>)
+        static_assert(MadeFromSegments<L>,
+                      "the Storage of a level that is not full has from_segments<Space>(segments, parents, "
+                      "extent), by which results are made");
+    }
+  }
+  return Level<L>;
+}
 
 }  // namespace sporos

@@ -47,6 +47,10 @@ class Lookup {
           const std::int64_t q = level.locate(p, i).position;
           search<K + 1>(q, q + 1, visit);
         }
+      } else if constexpr (shape::segmented(K) && shape::unique(K) &&
+                           Locatable<typename F::template level<K>::View>) {
+        for (std::int64_t p = begin; p < end; ++p)
+          if (const Located q = level.locate(p, i); q.found) search<K + 1>(q.position, q.position + 1, visit);
       } else if constexpr (shape::branchless(K)) {
         search_segment<K>({begin, end}, i, visit);
       } else {
@@ -99,7 +103,8 @@ class Lookup {
 ///     const double a = at(A, {2, 1});
 ///
 /// @throws ShapeError for a coordinate outside the extents
-/// Cost: a bisection for each compressed level; where coordinates are unordered, their number.
+/// Cost: what each level's locate costs, a bisection for a compressed one; where coordinates are unordered,
+/// their number.
 template <AnyTensor T>
 typename T::value_type at(const T& t, const Extents<T::order>& coordinate) {
   static_assert(

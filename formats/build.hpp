@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -61,11 +62,12 @@ class Builder {
         if (!found_duplicates_) return fill(piece);
       fill_merging(piece);  // does for all what the other does faster
     });
-    return tensor_type(extents_, std::move(levels_), std::move(values_));
+    return tensor_type(extents_, finish(), std::move(values_));
   }
 
  private:
   using counts_type = std::array<std::int64_t, level_count + 1>;
+  using level_storage = typename tensor_type::level_storage;
 
   /// A part of the entries that begins with a coordinate of its own.
   struct Piece {
@@ -73,7 +75,6 @@ class Builder {
     /// Positions of each segmented level, tuples of levels 0 to k for the others; [levels] has the values.
     /// First of this piece, then of all pieces in front of it.
     counts_type counts{};
-    counts_type segment{};  ///< where the segment begins that is open at the piece's end, then begin; or -1
     std::int64_t duplicates = 0;
   };
 
@@ -107,81 +108,33 @@ class Builder {
   bool counts_are_known() {
     if constexpr (each_has_positions && !has_values)
       if (unique_) {
-        for (auto& piece : pieces_) expect_each(piece);
+        for (auto& piece : pieces_) piece.counts.fill(piece.begin);
         totals_.fill(source_.size());
         return true;
       }
     return false;
   }
 
-  /// Counts by subtraction, and the open segments by bisection.
-  void expect_each(Piece& piece) const {
-    piece.counts.fill(piece.begin);
-    piece.segment.fill(0);
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((piece.segment[K] = segment_begin<static_cast<int>(K)>(piece.begin)), ...);
-    }(std::make_index_sequence<level_count>{});
-  }
-  template <int K>
-  std::int64_t segment_begin(std::int64_t e) const {
-    if constexpr (shape::segmented(K) && K > 0) {
-      if (e == 0) return 0;
-      const auto ends = boundaries();
-      const key_type last = source_.key(e - 1);
-      std::int64_t begin = 0;
-      for (std::int64_t end = e - 1; begin < end;) {
-        const std::int64_t middle = begin + (end - begin) / 2;
-        if (ends.template begins<K - 1>(last, source_.key(middle)))
-          begin = middle + 1;
-        else
-          end = middle;
-      }
-      return begin;
-    } else {
-      return 0;
-    }
-  }
-
   void count(Piece& piece) const {
     counts_type counts{};
-    counts_type segment;
-    segment.fill(-1);
     const auto ends = boundaries();
     key_type previous = before(piece.begin);
     source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto&) {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
-        (count_level<static_cast<int>(K)>(ends, key, previous, counts, segment), ...);
+        ((counts[K] += ends.template begins<static_cast<int>(K)>(key, previous)), ...);
       }(std::make_index_sequence<level_count>{});
       counts[level_count] += ends.template begins<levels>(key, previous);
       previous = key;
     });
     piece.counts = counts;
-    piece.segment = segment;
     piece.duplicates = piece.end - piece.begin - counts[level_count];
-  }
-
-  template <int K>
-  SPOROS_HOST_INLINE static void count_level(const Boundaries<F, Words>& ends, const key_type& key,
-                                             const key_type& previous, counts_type& counts,
-                                             counts_type& segment) {
-    constexpr auto k = static_cast<std::size_t>(K);
-    if constexpr (shape::segmented(K) && K > 0)
-      if (ends.template begins<K - 1>(key, previous)) segment[k] = counts[k];
-    counts[k] += ends.template begins<K>(key, previous);
   }
 
   /// From the counts of the pieces to where each begins.
   void sum_counts() {
-    counts_type open{};
     std::int64_t duplicates = 0;
     for (auto& piece : pieces_) {
-      for (std::size_t k = 0; k <= level_count; ++k) {
-        const std::int64_t begin = totals_[k];
-        totals_[k] += std::exchange(piece.counts[k], begin);
-        const std::int64_t opened = piece.segment[k];
-        piece.segment[k] = open[k];
-        if (opened >= 0) open[k] = begin + opened;
-      }
+      for (std::size_t k = 0; k <= level_count; ++k) totals_[k] += std::exchange(piece.counts[k], totals_[k]);
       duplicates += piece.duplicates;
     }
     found_duplicates_ = duplicates > 0;
@@ -223,18 +176,41 @@ class Builder {
   template <int K>
   std::int64_t reserve_level(std::int64_t parents, std::int64_t extent) {
     constexpr auto k = static_cast<std::size_t>(K);
-    auto& storage = std::get<k>(levels_);
-    using storage_type = std::remove_reference_t<decltype(storage)>;
-    std::int64_t positions = totals_[k];
-    if constexpr (shape::full(K)) {
-      storage = storage_type::with_room(parents, 0, extent);
-      positions = storage.size(parents);
-    } else {
-      if constexpr (shape::branchless(K)) expect_one_below_each<K>(parents);
-      storage = storage_type::with_room(parents, positions, extent);
-    }
+    using Level = typename F::template level<K>;
+    auto& written = std::get<k>(written_);
     parents_[k] = parents;
-    return positions;
+    if constexpr (shape::full(K)) {
+      written.extent = extent;
+      return std::tuple_element_t<k, level_storage>::empty(parents, extent).size(parents);
+    } else {
+      Level::check_extent(extent);
+      if constexpr (shape::branchless(K)) {
+        expect_one_below_each<K>(parents);
+        written = SegmentsOf<Level>::with_room_for_branchless(parents);
+      } else {
+        written = SegmentsOf<Level>::with_room(parents, totals_[k]);
+      }
+      return totals_[k];
+    }
+  }
+
+  /// The levels from what was written.
+  level_storage finish() {
+    [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
+    level_storage levels;
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((std::get<K>(levels) = finish_level<static_cast<int>(K)>(level_extents[K])), ...);
+    }(std::make_index_sequence<level_count>{});
+    return levels;
+  }
+  template <int K>
+  auto finish_level(std::int64_t extent) {
+    constexpr auto k = static_cast<std::size_t>(K);
+    using Storage = std::tuple_element_t<k, level_storage>;
+    if constexpr (shape::full(K))
+      return Storage::empty(parents_[k], extent);
+    else
+      return Storage::template from_segments<Space>(std::move(std::get<k>(written_)), parents_[k], extent);
   }
 
   /// A branchless level holds one coordinate below each parent: throws FormatError where there are more or
@@ -251,7 +227,7 @@ class Builder {
   }
 
   LevelWriter<F, Words> writer_of(const Piece& piece, const key_type& previous) const {
-    LevelWriter<F, Words> writer(boundaries(), levels_, piece.counts, piece.segment);
+    LevelWriter<F, Words> writer(boundaries(), written_, piece.counts);
     if (piece.begin > 0) writer.resume(previous);
     return writer;
   }
@@ -300,7 +276,7 @@ class Builder {
   counts_type totals_{};
   bool found_duplicates_ = false;
   counts_type parents_{};
-  typename tensor_type::level_storage levels_;
+  WrittenLevels<F> written_;
   Array<Value> values_;
 };
 

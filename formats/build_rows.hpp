@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file build_rows.hpp
-/// Rows (a dense level over a compressed one: CSR, CSC) by counting: entries go to their rows, and only rows
-/// that are out of order are sorted.
+/// Rows (a full level over one that stores coordinates: CSR, CSC) by counting: entries go to their rows, and
+/// only rows that are out of order are sorted.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,10 +27,7 @@ namespace sporos::detail {
 template <TensorFormat F>
 inline constexpr bool is_row_format = [] {
   if constexpr (F::levels == 2)
-    return Structure<F>::full(0) && Structure<F>::segmented(1) && Structure<F>::unique(1) && requires {
-      typename F::template level<1>::position_type;
-      typename F::template level<1>::coordinate_type;
-    };
+    return Structure<F>::full(0) && Structure<F>::segmented(1) && Structure<F>::unique(1);
   else
     return false;
 }();
@@ -55,13 +53,13 @@ class RowBuilder {
     if (!Source::exact || !are_few(source.size())) return {};
     start(source.size());
     const Packing<F, 1> packing = packing_;
-    Position* const ends = storage_.positions.data() + 1;
+    Position* const ends = segments_.positions.data() + 1;
     std::fill_n(ends, rows_, Position{0});
     source.visit(0, source.size(),
                  [&](const auto& key, const auto&) { ++ends[packing.template coordinate<0>(key)]; });
     sum_to_begins(ends, rows_);
     values_ = make_array<Value>("sporos::Tensor values", source.size());
-    Coordinate* const coordinates = storage_.coordinates.data();
+    Coordinate* const coordinates = segments_.coordinates.data();
     Value* const values = values_.data();
     source.visit(0, source.size(), [=](const auto& key, const auto& value) {
       const Position at = ends[packing.template coordinate<0>(key)]++;
@@ -92,7 +90,7 @@ class RowBuilder {
         place_part(parts, part, std::min(part << shift, rows_), std::min((part + 1) << shift, rows_),
                    ends.data() + thread * rows_together, values.data() + thread * largest);
     });
-    Position* const positions = storage_.positions.data();
+    Position* const positions = segments_.positions.data();
     std::fill(positions + std::min(part_count << shift, rows_) + 1, positions + rows_ + 1,
               static_cast<Position>(count));
     return finish();
@@ -108,7 +106,8 @@ class RowBuilder {
   }
 
   void start(std::int64_t count) {
-    storage_ = decltype(storage_)::with_room(rows_, count, F::level_extents(extents_)[1]);
+    level_type::check_extent(F::level_extents(extents_)[1]);
+    segments_ = SegmentsOf<level_type>::with_room(rows_, count);
   }
 
   template <class Count>
@@ -131,11 +130,11 @@ class RowBuilder {
     const std::int64_t count = parts.bounds[static_cast<std::size_t>(part) + 1] - begin;
     const Key<1>* const keys = parts.keys.data() + begin;
     Value* const home = values_.data() + begin;
-    Coordinate* const coordinates = storage_.coordinates.data() + begin;
+    Coordinate* const coordinates = segments_.coordinates.data() + begin;
     std::fill_n(ends, last - first, 0);
     for (std::int64_t e = 0; e < count; ++e) ++ends[packing.template coordinate<0>(keys[e]) - first];
     std::uint32_t sum = 0;
-    Position* const positions = storage_.positions.data() + first + 1;
+    Position* const positions = segments_.positions.data() + first + 1;
     for (std::int64_t row = 0; row < last - first; ++row) {
       sum += std::exchange(ends[row], sum);
       positions[row] = static_cast<Position>(begin + sum);
@@ -149,16 +148,18 @@ class RowBuilder {
   }
 
   tensor_type finish() {
-    typename tensor_type::level_storage levels;
-    std::get<0>(levels).extent = rows_;
-    std::get<1>(levels) = storage_;
+    using Levels = typename tensor_type::level_storage;
+    Levels levels;
+    std::get<0>(levels) = std::tuple_element_t<0, Levels>::empty(1, rows_);
+    std::get<1>(levels) = std::tuple_element_t<1, Levels>::template from_segments<Space>(
+        std::move(segments_), rows_, F::level_extents(extents_)[1]);
     return tensor_type(extents_, std::move(levels), values_);
   }
 
   Packing<F, 1> packing_;
   Extents<F::order> extents_;
   std::int64_t rows_;
-  typename level_type::template Storage<Kokkos::HostSpace> storage_;
+  SegmentsOf<level_type> segments_;
   Array<Value> values_;
 };
 

@@ -13,14 +13,13 @@
 #include "../core/error.hpp"
 #include "../core/format.hpp"
 #include "../core/value.hpp"
-#include "levels/compressed.hpp"
 #include "named.hpp"
 
 namespace sporos {
 namespace detail {
 
-/// The index types of the first compressed level; those that named formats have by default where there is
-/// none.
+/// The index types of the first level that has both; where there is none, those that named formats have by
+/// default.
 template <class... Levels>
 struct IndexTypes {
   using position = std::int64_t;
@@ -28,10 +27,11 @@ struct IndexTypes {
 };
 template <class First, class... Rest>
 struct IndexTypes<First, Rest...> : IndexTypes<Rest...> {};
-template <class Position, class Coordinate, bool Ordered, bool Unique, class... Rest>
-struct IndexTypes<Compressed<Position, Coordinate, Ordered, Unique>, Rest...> {
-  using position = Position;
-  using coordinate = Coordinate;
+template <class First, class... Rest>
+  requires requires { typename First::position_type; }
+struct IndexTypes<First, Rest...> {
+  using position = typename First::position_type;
+  using coordinate = typename First::coordinate_type;
 };
 
 /// The arguments of a format's name that are not the default.

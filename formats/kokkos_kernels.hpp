@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -42,7 +43,7 @@ namespace sporos {
 template <TensorValue Value, std::integral Position, std::integral Coordinate, ExecutionSpace Space>
 auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
   using Matrix = KokkosSparse::CrsMatrix<Value, Coordinate, typename Space::device_type, void, Position>;
-  const auto& columns = t.template level<1>();
+  const auto columns = t.template level<1>().segments();
   const typename Matrix::staticcrsgraph_type graph(columns.coordinates, columns.positions);
   return Matrix("sporos::Tensor", narrow<Coordinate>(t.extent(1), "the number of columns of a CrsMatrix"),
                 t.values(), graph);
@@ -61,9 +62,7 @@ auto from_crs_matrix(Trusted,
   using T = Tensor<Scalar, F, Space>;
   const auto rows = static_cast<std::int64_t>(matrix.numRows());
   const auto& graph = matrix.graph;
-  typename T::level_storage levels;
-  std::get<0>(levels).extent = rows;
-  auto& columns = std::get<1>(levels);
+  SegmentsOf<typename F::template level<1>, typename T::memory_space> columns;
   using Positions = std::decay_t<decltype(columns.positions)>;
   using Coordinates = std::decay_t<decltype(columns.coordinates)>;
   // The graph holds its row map as const; the tensor shares that memory, and keeps it alive as its owner.
@@ -71,10 +70,15 @@ auto from_crs_matrix(Trusted,
     columns.positions =
         Positions(const_cast<typename Positions::value_type*>(graph.row_map.data()), graph.row_map.extent(0));
   else
-    columns.positions = zeroed_array<typename Positions::value_type, typename T::memory_space>(
-        "sporos::Compressed positions", 1);
+    columns.positions =
+        zeroed_array<typename Positions::value_type, typename T::memory_space>("sporos::positions", 1);
   columns.coordinates = Coordinates(const_cast<typename Coordinates::value_type*>(graph.entries.data()),
                                     graph.entries.extent(0));
+  using Levels = typename T::level_storage;
+  Levels levels;
+  std::get<0>(levels) = std::tuple_element_t<0, Levels>::empty(1, rows);
+  std::get<1>(levels) = std::tuple_element_t<1, Levels>::template from_segments<Space>(
+      columns, rows, static_cast<std::int64_t>(matrix.numCols()));
   return T({rows, static_cast<std::int64_t>(matrix.numCols())}, std::move(levels),
            Array<Scalar, typename T::memory_space>(matrix.values.data(), matrix.values.extent(0)),
            std::make_shared<Matrix>(matrix));

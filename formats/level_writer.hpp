@@ -49,21 +49,59 @@ class Boundaries {
   bool keep_;
 };
 
-/// How a level is written: by its Appender, or, where it is full, not at all.
-template <class Level>
-struct LevelAppender {
+/// The extent of a level that is full: there is nothing to write of it.
+struct UnwrittenLevel {
   std::int64_t extent = 0;
 };
-template <class Level>
-  requires(!Level::properties.full)
-struct LevelAppender<Level> : Level::Appender {};
+
+template <class L>
+struct WrittenLevelOf {
+  using type = SegmentsOf<L>;
+};
+template <class L>
+  requires(L::properties.full)
+struct WrittenLevelOf<L> {
+  using type = UnwrittenLevel;
+};
+/// What a level is written to: segments, from which it is made, or nothing.
+template <class L>
+using WrittenLevel = typename WrittenLevelOf<L>::type;
+
+/// Writes segments in ascending order of (parent, coordinate).
+template <class SegmentsType>
+struct SegmentAppender {
+  typename SegmentsType::position_type* positions = nullptr;
+  typename SegmentsType::coordinate_type* coordinates = nullptr;
+
+  SegmentAppender() = default;
+  explicit SegmentAppender(const SegmentsType& segments)
+      : positions(segments.positions.data()), coordinates(segments.coordinates.data()) {}
+
+  SPOROS_HOST_INLINE void append_coordinate(std::int64_t q, std::int64_t i) const {
+    coordinates[q] = static_cast<typename SegmentsType::coordinate_type>(i);
+  }
+  SPOROS_HOST_INLINE void end_segment(std::int64_t p, std::int64_t end) const {
+    positions[p + 1] = static_cast<typename SegmentsType::position_type>(end);
+  }
+};
+template <>
+struct SegmentAppender<UnwrittenLevel> : UnwrittenLevel {
+  SegmentAppender() = default;
+  explicit SegmentAppender(const UnwrittenLevel& level) : UnwrittenLevel(level) {}
+};
 
 template <class F, class Sequence>
-struct LevelAppenders;
+struct WrittenLevelsOf;
 template <class F, std::size_t... K>
-struct LevelAppenders<F, std::index_sequence<K...>> {
-  using type = std::tuple<LevelAppender<typename F::template level<static_cast<int>(K)>>...>;
+struct WrittenLevelsOf<F, std::index_sequence<K...>> {
+  using levels = std::tuple<WrittenLevel<typename F::template level<static_cast<int>(K)>>...>;
+  using appenders =
+      std::tuple<SegmentAppender<WrittenLevel<typename F::template level<static_cast<int>(K)>>>...>;
 };
+/// Of each level of F what it is written to.
+template <class F>
+using WrittenLevels =
+    typename WrittenLevelsOf<F, std::make_index_sequence<static_cast<std::size_t>(F::levels)>>::levels;
 
 /// Writes the levels from some position on. Everything it works with is its own, so that compilers keep it in
 /// registers while it writes.
@@ -77,15 +115,14 @@ class LevelWriter {
   using sequence = std::make_index_sequence<level_count>;
   using counts_type = std::array<std::int64_t, level_count + 1>;
 
-  /// @param levels   storage of the levels, with room
-  /// @param next     the position that each segmented level appends at
-  /// @param segment  where the segment begins that is open in front of it
-  template <class Storages>
-  LevelWriter(const Boundaries<F, Words>& boundaries, const Storages& storages, const counts_type& next,
-              const counts_type& segment)
-      : boundaries_(boundaries), next_(next), segment_(segment) {
-    [&]<std::size_t... K>(std::index_sequence<K...>) { (take<K>(std::get<K>(storages)), ...); }(sequence{});
-  }
+  /// @param levels  what the levels are written to, with room
+  /// @param next    the position that each segmented level appends at
+  LevelWriter(const Boundaries<F, Words>& boundaries, const WrittenLevels<F>& levels, const counts_type& next)
+      : boundaries_(boundaries),
+        appenders_([&]<std::size_t... K>(std::index_sequence<K...>) {
+          return appenders_type(typename std::tuple_element<K, appenders_type>::type(std::get<K>(levels))...);
+        }(sequence{})),
+        next_(next) {}
 
   /// Opens the segments that are open in front: those of the key before.
   void resume(const key_type& key) {
@@ -109,14 +146,7 @@ class LevelWriter {
   }
 
  private:
-  template <std::size_t K, class Storage>
-  void take(const Storage& storage) {
-    if constexpr (shape::full(static_cast<int>(K)))
-      std::get<K>(appenders_).extent = storage.view().coord_bounds(0).end;
-    else
-      static_cast<typename F::template level<static_cast<int>(K)>::Appender&>(std::get<K>(appenders_)) =
-          storage.appender();
-  }
+  using appenders_type = typename WrittenLevelsOf<F, sequence>::appenders;
 
   template <int K>
   std::int64_t resume_level(const key_type& key, std::int64_t p) {
@@ -138,12 +168,12 @@ class LevelWriter {
       if constexpr (shape::full(K)) {
         return append_from<K + 1>(key, previous, p * appender.extent + i);
       } else if constexpr (shape::branchless(K)) {
-        appender.append_coord(p, i);
+        appender.append_coordinate(p, i);
         return append_from<K + 1>(key, previous, p);
       } else {
         if (boundaries_.template begins<K>(key, previous)) {
           if (p != parent_[k]) close_level<K>(p);
-          appender.append_coord(next_[k]++, i);
+          appender.append_coordinate(next_[k]++, i);
         }
         return append_from<K + 1>(key, previous, next_[k] - 1);
       }
@@ -157,7 +187,7 @@ class LevelWriter {
       constexpr auto k = static_cast<std::size_t>(K);
       const std::int64_t end = next_[k];
       for (std::int64_t parent = parent_[k]; parent < p; ++parent)
-        std::get<k>(appenders_).append_bounds(parent, std::exchange(segment_[k], end), end);
+        std::get<k>(appenders_).end_segment(parent, end);
       parent_[k] = p;
     }
   }
@@ -168,10 +198,9 @@ class LevelWriter {
   }
 
   Boundaries<F, Words> boundaries_;
-  typename LevelAppenders<F, sequence>::type appenders_;
+  appenders_type appenders_;
   counts_type next_;
   counts_type parent_{};
-  counts_type segment_;
 };
 
 }  // namespace sporos::detail

@@ -106,7 +106,7 @@ class Tree {
     std::int64_t i = at;
     std::int64_t q = at;
     if constexpr (shape::full(K))
-      q = level.coord_access(p, i).position;
+      q = level.locate(p, i).position;
     else
       i = static_cast<std::int64_t>(level.coord_at(q));
     const char* branch = last ? "└─ " : "├─ ";

@@ -3,14 +3,20 @@
 /// Two tensors of one pattern.
 #pragma once
 
+#include "../core/level.hpp"
+
 namespace sporos::detail {
 
-/// The levels of a matrix in CSR for a second one of its pattern: the same arrays where they are counted,
+/// The levels of a tensor for a second one of its pattern: the same arrays where all are reference-counted,
 /// else a copy.
 template <class TensorType>
 auto shared_levels(const TensorType& pattern) {
-  if (pattern.template level<1>().positions.use_count() > 0) return pattern.levels();
-  return pattern.clone().levels();
+  bool counted = true;
+  pattern.for_each_level([&](auto, const auto& storage) {
+    storage.for_each_array(
+        [&](Role, const char*, const auto& array) { counted = counted && array.use_count() > 0; });
+  });
+  return counted ? pattern.levels() : pattern.clone().levels();
 }
 
 }  // namespace sporos::detail

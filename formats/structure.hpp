@@ -18,7 +18,7 @@ struct Structure {
   static constexpr bool full(int k) { return F::properties[static_cast<std::size_t>(k)].full; }
   static constexpr bool unique(int k) { return F::properties[static_cast<std::size_t>(k)].unique; }
   static constexpr bool branchless(int k) { return F::properties[static_cast<std::size_t>(k)].branchless; }
-  /// A level that stores the bounds of its segments: neither full nor branchless.
+  /// A level with any number of coordinates below each parent.
   static constexpr bool segmented(int k) { return !full(k) && !branchless(k); }
 
   /// The last level whose coordinate tells positions of level k apart. A segmented level that is not unique

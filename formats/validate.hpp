@@ -70,28 +70,20 @@ class Validation {
   }
   std::int64_t& positions(int k) { return positions_[static_cast<std::size_t>(k + 1)]; }
 
-  /// Lengths, positions, and coordinates within the extent.
+  /// What the level itself finds wrong with its arrays, then coordinates outside the extent.
   template <int K>
   void check_level() {
-    const auto& level = view_.template level<K>();
+    const auto& storage = t_.template level<K>();
     const std::int64_t parents = positions(K - 1);
     const std::int64_t extent = extents_[static_cast<std::size_t>(K)];
-    if constexpr (shape::full(K)) {
-      const std::int64_t held = level.coord_bounds(0).end;
-      if (held != extent)
-        throw FormatError(text(name<K>(), " has extent ", held, ", but the tensor is ",
-                               to_string(t_.extents()), ": it must be ", extent));
-      positions(K) = t_.template level<K>().size(parents);
-    } else {
-      const std::int64_t count = length_of<K>(Role::coordinates);
-      if constexpr (shape::segmented(K)) {
-        check_positions<K>(parents, count);
-      } else if (count != parents) {
-        throw FormatError(text(name<K>(), " has ", count, " coordinates, but there are ", parents,
-                               " positions above it: it holds one below each"));
-      }
-      positions(K) = count;
-      const std::int64_t q = first_broken<Space>(count, [&](std::int64_t at) {
+    const std::string fault = storage.fault(parents, extent, [](std::int64_t count, const auto& broken) {
+      return first_broken<Space>(count, broken);
+    });
+    if (!fault.empty()) throw FormatError(text(name<K>(), ": ", fault));
+    positions(K) = storage.size(parents);
+    if constexpr (!shape::full(K)) {
+      const auto& level = view_.template level<K>();
+      const std::int64_t q = first_broken<Space>(positions(K), [&](std::int64_t at) {
         const auto i = static_cast<std::int64_t>(level.coord_at(at));
         return i < 0 || i >= extent;
       });
@@ -100,41 +92,6 @@ class Validation {
                                static_cast<std::int64_t>(level.coord_at(q)),
                                ", but must be at least 0 and less than the extent ", extent));
     }
-  }
-
-  template <int K>
-  void check_positions(std::int64_t parents, std::int64_t count) const {
-    const auto& level = view_.template level<K>();
-    const std::int64_t held = length_of<K>(Role::positions);
-    if (held != parents + 1)
-      throw FormatError(text(name<K>(), " has ", held, " positions, but there are ", parents,
-                             " positions above it: it must have ", parents, " + 1"));
-    if (parents == 0) {
-      if (count == 0) return;
-      throw FormatError(text(name<K>(), " has ", count, " coordinates, but no position above them"));
-    }
-    if (const std::int64_t first = level.pos_bounds(0).begin; first != 0)
-      throw FormatError(text(name<K>(), ": positions[0] is ", first, ", but must be 0"));
-    const std::int64_t p = first_broken<Space>(parents, [&](std::int64_t at) {
-      const Bounds bounds = level.pos_bounds(at);
-      return bounds.end < bounds.begin;
-    });
-    if (p >= 0)
-      throw FormatError(text(name<K>(), ": positions[", p + 1, "] is ", level.pos_bounds(p).end,
-                             ", less than positions[", p, "], which is ", level.pos_bounds(p).begin,
-                             ": positions must not decrease"));
-    if (const std::int64_t last = level.pos_bounds(parents - 1).end; last != count)
-      throw FormatError(text(name<K>(), ": the last of the positions, positions[", parents, "], is ", last,
-                             ", but there are ", count, " coordinates: it must be their number"));
-  }
-
-  template <int K>
-  std::int64_t length_of(Role role) const {
-    std::int64_t length = 0;
-    t_.template level<K>().for_each_array([&](Role one, const char*, const auto& array) {
-      if (one == role) length = static_cast<std::int64_t>(array.extent(0));
-    });
-    return length;
   }
 
   /// Order and uniqueness below each parent of a segmented level, of the tuples that it makes with the

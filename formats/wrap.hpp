@@ -30,45 +30,52 @@ inline constexpr Trusted trusted{};
 
 namespace detail {
 
-/// The arrays of a level in the order in which wrap takes them, from storage that is still empty.
-template <class Storage>
-auto arrays_of(Storage& storage) {
-  if constexpr (requires { storage.positions; })
-    return std::tie(storage.positions, storage.coordinates);
-  else if constexpr (requires { storage.coordinates; })
-    return std::tie(storage.coordinates);
-  else
-    return std::tie();
-}
-template <class Storage>
-inline constexpr int array_count =
-    static_cast<int>(std::tuple_size_v<decltype(arrays_of(std::declval<Storage&>()))>);
-
-/// How many arrays the levels of F have, values not among them.
-template <TensorFormat F, class MemorySpace>
+/// How many arrays the levels of F have, before level `Below`; values are not among them.
+template <TensorFormat F, class MemorySpace, int Below = F::levels>
 inline constexpr int array_count_of_levels = []<std::size_t... K>(std::index_sequence<K...>) {
-  return (0 + ... +
-          array_count<typename F::template level<static_cast<int>(K)>::template Storage<MemorySpace>>);
-}(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
-
-/// "row_positions, coordinates, values": what wrap takes for F, for its messages.
-template <TensorFormat F>
-std::string expected_arrays() {
-  std::string out;
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    ((out += Structure<F>::segmented(static_cast<int>(K))
-                 ? text("positions and coordinates of level ", K, ", ")
-             : Structure<F>::branchless(static_cast<int>(K)) ? text("coordinates of level ", K, ", ")
-                                                             : std::string()),
-     ...);
-  }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
-  return out + "values";
-}
+  return (0 + ... + F::template level<static_cast<int>(K)>::template Storage<MemorySpace>::array_count);
+}(std::make_index_sequence<static_cast<std::size_t>(Below)>{});
 
 template <class View>
 concept RankOneView = Kokkos::is_view_v<View> && View::rank() == 1;
 
-/// Puts foreign arrays in the places of a tensor's, level by level.
+/// Foreign arrays as the level takes them whose first is number `First`: see WrappableLevel.
+template <class MemorySpace, int First, class Sources>
+class ForeignArrays {
+ public:
+  explicit ForeignArrays(const Sources& sources) : sources_(sources) {}
+
+  /// The array over a pointer has `length` elements; a View brings its own length along.
+  template <int At, class T>
+  Array<T, MemorySpace> get(std::int64_t length) const {
+    const auto& source = std::get<static_cast<std::size_t>(First + At)>(sources_);
+    if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(source)>>)
+      return Array<T, MemorySpace>(source, static_cast<std::size_t>(length));
+    else
+      return source;
+  }
+
+  /// The last element of an array, which is a number of coordinates; 0 where the array is empty.
+  template <class T>
+  std::int64_t last(const Array<T, MemorySpace>& array) const {
+    if (array.extent(0) == 0) return 0;
+    const std::size_t at = array.extent(0) - 1;
+    T value{};
+    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible)
+      value = array.data()[at];
+    else
+      Kokkos::deep_copy(Kokkos::View<T, Kokkos::HostSpace>(&value), Kokkos::subview(array, at));
+    if (value < 0)
+      throw FormatError(text("positions[", at, "], the number of coordinates of a level, is ",
+                             static_cast<std::int64_t>(value), ": it must not be negative"));
+    return static_cast<std::int64_t>(value);
+  }
+
+ private:
+  const Sources& sources_;
+};
+
+/// Makes the levels of a tensor over foreign arrays, outermost first.
 template <TensorFormat F, TensorValue Value, ExecutionSpace Space>
 class Wrapping {
  public:
@@ -83,17 +90,15 @@ class Wrapping {
   /// From Views, which bring their lengths along.
   template <class Views>
   tensor_type from_views(const Views& views) {
-    take_levels(views, [](auto& array, const auto& view, std::int64_t) { array = view; });
+    take_levels(views);
     return {extents_, std::move(levels_), std::get<std::tuple_size_v<Views> - 1>(views)};
   }
 
-  /// From pointers: lengths follow from the levels above, and from the last of the positions.
+  /// From pointers: lengths follow from the levels above, and from what the arrays say themselves.
   /// @param count  the number of values, as the caller knows it
   template <class Pointers>
   tensor_type from_pointers(std::int64_t count, const Pointers& pointers) {
-    const std::int64_t found = take_levels(pointers, [](auto& array, auto* pointer, std::int64_t length) {
-      array = std::decay_t<decltype(array)>(pointer, static_cast<std::size_t>(length));
-    });
+    const std::int64_t found = take_levels(pointers);
     if (count >= 0 && count != found)
       throw FormatError(text("the arrays given to wrap describe ", found, " values in format ",
                              format_name<F>(), ", but ", count,
@@ -104,58 +109,26 @@ class Wrapping {
   }
 
  private:
-  /// Calls take(array of a level, its source, its length) for each; returns the positions of the last level.
-  template <class Sources, class Take>
-  std::int64_t take_levels(const Sources& sources, const Take& take) {
+  /// Returns the number of positions of the last level.
+  template <class Sources>
+  std::int64_t take_levels(const Sources& sources) {
     std::int64_t positions = 1;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((positions = take_level<static_cast<int>(K)>(sources, take, positions)), ...);
+      ((positions = take_level<static_cast<int>(K)>(sources, positions)), ...);
     }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
     return positions;
   }
 
-  template <int K, class Sources, class Take>
-  std::int64_t take_level(const Sources& sources, const Take& take, std::int64_t parents) {
+  template <int K, class Sources>
+  std::int64_t take_level(const Sources& sources, std::int64_t parents) {
     constexpr auto k = static_cast<std::size_t>(K);
-    constexpr auto at = static_cast<std::size_t>(first_array<K>);
     auto& storage = std::get<k>(levels_);
-    using storage_type = std::decay_t<decltype(storage)>;
-    if constexpr (Structure<F>::full(K)) {
-      storage = storage_type::empty(parents, level_extents_[k]);
-      return storage.size(parents);
-    } else {
-      F::template level<K>::check_extent(level_extents_[k]);
-      if constexpr (Structure<F>::segmented(K)) {
-        take(storage.positions, std::get<at>(sources), parents + 1);
-        take(storage.coordinates, std::get<at + 1>(sources), last_position(storage.positions));
-      } else {
-        take(storage.coordinates, std::get<at>(sources), parents);
-      }
-      return static_cast<std::int64_t>(storage.coordinates.extent(0));
-    }
-  }
-
-  template <int K>
-  static constexpr int first_array = [] {
-    int count = 0;
-    for (int k = 0; k < K; ++k) count += Structure<F>::full(k) ? 0 : Structure<F>::branchless(k) ? 1 : 2;
-    return count;
-  }();
-
-  template <class Positions>
-  static std::int64_t last_position(const Positions& positions) {
-    using position = typename Positions::value_type;
-    if (positions.extent(0) == 0) return 0;
-    const std::size_t last = positions.extent(0) - 1;
-    position value{};
-    if constexpr (HostSpace<Space>)
-      value = positions.data()[last];
-    else
-      Kokkos::deep_copy(Kokkos::View<position, Kokkos::HostSpace>(&value), Kokkos::subview(positions, last));
-    if (value < 0)
-      throw FormatError(text("positions[", last, "], the number of coordinates of a level, is ",
-                             static_cast<std::int64_t>(value), ": it must not be negative"));
-    return static_cast<std::int64_t>(value);
+    const std::int64_t extent = level_extents_[k];
+    if constexpr (!Structure<F>::full(K)) F::template level<K>::check_extent(extent);
+    storage = std::decay_t<decltype(storage)>::from_arrays(
+        ForeignArrays<memory_space, array_count_of_levels<F, memory_space, K>, Sources>(sources), parents,
+        extent);
+    return storage.size(parents);
   }
 
   Extents<F::order> extents_;

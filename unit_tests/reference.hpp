@@ -82,7 +82,7 @@ void collect(const View& view, const Extents<F::order>& extents, Extents<F::leve
     if constexpr (CoordinateIterable<std::decay_t<decltype(level)>>) {
       const Bounds bounds = level.coord_bounds(p);
       for (i = bounds.begin; i < bounds.end; ++i)
-        if (const Located q = level.coord_access(p, i); q.found)
+        if (const Located q = level.locate(p, i); q.found)
           collect<K + 1, View, F>(view, extents, at, q.position, list);
     } else {
       const Bounds bounds = level.pos_bounds(p);

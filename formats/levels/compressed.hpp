@@ -5,8 +5,10 @@
 
 #include <Kokkos_Core.hpp>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
@@ -34,7 +36,7 @@ struct Compressed {
   using position_type = Position;
   using coordinate_type = Coordinate;
   static constexpr LevelProperties properties{
-      .ordered = Ordered, .unique = Unique, .full = false, .branchless = false, .compact = true};
+      .ordered = Ordered, .unique = Unique, .full = false, .branchless = false};
 
   struct View {
     const Position* positions = nullptr;
@@ -63,63 +65,73 @@ struct Compressed {
     }
   };
 
-  /// Writes the level in ascending order of (parent, coordinate).
-  struct Appender {
-    Position* positions = nullptr;
-    Coordinate* coordinates = nullptr;
-
-    KOKKOS_INLINE_FUNCTION void append_coord(std::int64_t q, std::int64_t i) const {
-      coordinates[q] = static_cast<Coordinate>(i);
-    }
-    KOKKOS_INLINE_FUNCTION void append_bounds(std::int64_t p, std::int64_t /*begin*/,
-                                              std::int64_t end) const {
-      positions[p + 1] = static_cast<Position>(end);
-    }
-  };
-
   template <class MemorySpace>
   struct Storage {
     Array<Position, MemorySpace> positions;
     Array<Coordinate, MemorySpace> coordinates;
 
     View view() const { return {positions.data(), coordinates.data()}; }
-    Appender appender() const { return {positions.data(), coordinates.data()}; }
-
     std::int64_t size(std::int64_t /*parents*/) const {
       return static_cast<std::int64_t>(coordinates.extent(0));
     }
-
-    /// The level with no coordinate stored: parents + 1 positions, all 0.
     static Storage empty(std::int64_t parents, std::int64_t extent) {
       check_extent(extent);
       return {zeroed_array<Position, MemorySpace>("sporos::Compressed positions", parents + 1),
               make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", 0)};
     }
 
-    /// Room for `count` coordinates below `parents` parents, for an Appender to fill; positions[0] is 0
-    /// already.
-    /// @throws RangeError where `Position` cannot hold `count`
-    static Storage with_room(std::int64_t parents, std::int64_t count, std::int64_t extent) {
-      check_extent(extent);
-      narrow<Position>(count, "the number of coordinates of a compressed level");
-      Storage storage{make_array<Position, MemorySpace>("sporos::Compressed positions", parents + 1),
-                      make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", count)};
-      if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible)
-        storage.positions.data()[0] = 0;
-      else
-        Kokkos::deep_copy(Kokkos::subview(storage.positions, 0), Position{0});
-      return storage;
+    /// The arrays of `segments`, kept as they are.
+    template <class Space>
+    static Storage from_segments(Segments<Position, Coordinate, MemorySpace> segments,
+                                 std::int64_t /*parents*/, std::int64_t /*extent*/) {
+      return {std::move(segments.positions), std::move(segments.coordinates)};
     }
+    Segments<Position, Coordinate, MemorySpace> segments() const { return {positions, coordinates}; }
 
     template <class Visitor>
     void for_each_array(Visitor&& visit) const {
       visit(Role::positions, "positions", positions);
       visit(Role::coordinates, "coordinates", coordinates);
     }
-
     template <class OtherSpace>
     Storage<OtherSpace> copy_to() const {
       return {copy_array<OtherSpace>(positions), copy_array<OtherSpace>(coordinates)};
+    }
+    static std::int64_t most_bytes(std::int64_t parents, std::int64_t count, std::int64_t /*extent*/) {
+      return (parents + 1) * static_cast<std::int64_t>(sizeof(Position)) +
+             count * static_cast<std::int64_t>(sizeof(Coordinate));
+    }
+
+    static constexpr int array_count = 2;
+    template <class Arrays>
+    static Storage from_arrays(const Arrays& arrays, std::int64_t parents, std::int64_t /*extent*/) {
+      Storage out;
+      out.positions = arrays.template get<0, Position>(parents + 1);
+      out.coordinates = arrays.template get<1, Coordinate>(arrays.last(out.positions));
+      return out;
+    }
+
+    template <class First>
+    std::string fault(std::int64_t parents, std::int64_t /*extent*/, const First& first) const {
+      const auto held = static_cast<std::int64_t>(positions.extent(0));
+      const std::int64_t count = size(parents);
+      if (held != parents + 1)
+        return text("it has ", held, " positions, but there are ", parents,
+                    " positions above it: it must have ", parents, " + 1");
+      if (parents == 0)
+        return count == 0 ? "" : text("it has ", count, " coordinates, but no position above them");
+      const auto at = [&](std::int64_t p) {
+        return static_cast<std::int64_t>(positions(static_cast<std::size_t>(p)));
+      };
+      if (at(0) != 0) return text("positions[0] is ", at(0), ", but must be 0");
+      const std::int64_t p = first(parents, [&](std::int64_t parent) { return at(parent + 1) < at(parent); });
+      if (p >= 0)
+        return text("positions[", p + 1, "] is ", at(p + 1), ", less than positions[", p, "], which is ",
+                    at(p), ": positions must not decrease");
+      if (at(parents) != count)
+        return text("the last of the positions, positions[", parents, "], is ", at(parents),
+                    ", but there are ", count, " coordinates: it must be their number");
+      return "";
     }
   };
 

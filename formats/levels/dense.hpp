@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "../../core/error.hpp"
 #include "../../core/extents.hpp"
 #include "../../core/level.hpp"
 
@@ -20,15 +21,12 @@ namespace sporos {
 ///                                       └─ 2
 struct Dense {
   static constexpr LevelProperties properties{
-      .ordered = true, .unique = true, .full = true, .branchless = false, .compact = true};
+      .ordered = true, .unique = true, .full = true, .branchless = false};
 
   struct View {
     std::int64_t extent = 0;
 
     KOKKOS_INLINE_FUNCTION Bounds coord_bounds(std::int64_t) const { return {0, extent}; }
-    KOKKOS_INLINE_FUNCTION Located coord_access(std::int64_t p, std::int64_t i) const {
-      return {p * extent + i, true};
-    }
     KOKKOS_INLINE_FUNCTION Located locate(std::int64_t p, std::int64_t i) const {
       return {p * extent + i, true};
     }
@@ -42,27 +40,31 @@ struct Dense {
     std::int64_t extent = 0;
 
     View view() const { return {extent}; }
-
-    /// The number of positions below `parents` parent positions.
     std::int64_t size(std::int64_t parents) const {
       return checked_product(parents, extent, "positions of a dense level");
     }
-
-    /// The level with no nonzero stored: for Dense, that is with all of its positions.
     static Storage empty(std::int64_t /*parents*/, std::int64_t extent) { return {extent}; }
 
-    /// A level of `count` positions, to be filled; a dense one is complete as it is.
-    static Storage with_room(std::int64_t /*parents*/, std::int64_t /*count*/, std::int64_t extent) {
-      return {extent};
-    }
-
-    /// Calls visit(Role, name, array) for each array of the level: a dense level has none.
     template <class Visitor>
     void for_each_array(Visitor&&) const {}
-
     template <class OtherSpace>
     Storage<OtherSpace> copy_to() const {
       return {extent};
+    }
+    static std::int64_t most_bytes(std::int64_t /*parents*/, std::int64_t /*count*/,
+                                   std::int64_t /*extent*/) {
+      return 0;
+    }
+
+    static constexpr int array_count = 0;
+    template <class Arrays>
+    static Storage from_arrays(const Arrays&, std::int64_t /*parents*/, std::int64_t extent) {
+      return {extent};
+    }
+    template <class First>
+    std::string fault(std::int64_t /*parents*/, std::int64_t wanted, const First&) const {
+      if (extent == wanted) return "";
+      return text("it has extent ", extent, ", but the format's map gives it the extent ", wanted);
     }
   };
 

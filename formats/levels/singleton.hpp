@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
@@ -32,7 +33,7 @@ template <std::integral Coordinate = std::int32_t, bool Ordered = true, bool Uni
 struct Singleton {
   using coordinate_type = Coordinate;
   static constexpr LevelProperties properties{
-      .ordered = Ordered, .unique = Unique, .full = false, .branchless = true, .compact = true};
+      .ordered = Ordered, .unique = Unique, .full = false, .branchless = true};
 
   struct View {
     const Coordinate* coordinates = nullptr;
@@ -43,46 +44,49 @@ struct Singleton {
     }
   };
 
-  /// Writes the level in ascending order of (parent, coordinate).
-  struct Appender {
-    Coordinate* coordinates = nullptr;
-
-    KOKKOS_INLINE_FUNCTION void append_coord(std::int64_t q, std::int64_t i) const {
-      coordinates[q] = static_cast<Coordinate>(i);
-    }
-    KOKKOS_INLINE_FUNCTION void append_bounds(std::int64_t, std::int64_t, std::int64_t) const {}
-  };
-
   template <class MemorySpace>
   struct Storage {
     Array<Coordinate, MemorySpace> coordinates;
 
     View view() const { return {coordinates.data()}; }
-    Appender appender() const { return {coordinates.data()}; }
-
     std::int64_t size(std::int64_t /*parents*/) const {
       return static_cast<std::int64_t>(coordinates.extent(0));
     }
-
     static Storage empty(std::int64_t /*parents*/, std::int64_t extent) {
       check_extent(extent);
       return {make_array<Coordinate, MemorySpace>("sporos::Singleton coordinates", 0)};
     }
 
-    /// Room for `count` coordinates, for an Appender to fill.
-    static Storage with_room(std::int64_t /*parents*/, std::int64_t count, std::int64_t extent) {
-      check_extent(extent);
-      return {make_array<Coordinate, MemorySpace>("sporos::Singleton coordinates", count)};
+    /// The coordinates of `segments`, kept as they are.
+    template <class Space>
+    static Storage from_segments(SegmentsOf<Singleton, MemorySpace> segments, std::int64_t /*parents*/,
+                                 std::int64_t /*extent*/) {
+      return {std::move(segments.coordinates)};
     }
 
     template <class Visitor>
     void for_each_array(Visitor&& visit) const {
       visit(Role::coordinates, "coordinates", coordinates);
     }
-
     template <class OtherSpace>
     Storage<OtherSpace> copy_to() const {
       return {copy_array<OtherSpace>(coordinates)};
+    }
+    static std::int64_t most_bytes(std::int64_t /*parents*/, std::int64_t count, std::int64_t /*extent*/) {
+      return count * static_cast<std::int64_t>(sizeof(Coordinate));
+    }
+
+    static constexpr int array_count = 1;
+    template <class Arrays>
+    static Storage from_arrays(const Arrays& arrays, std::int64_t parents, std::int64_t /*extent*/) {
+      return {arrays.template get<0, Coordinate>(parents)};
+    }
+
+    template <class First>
+    std::string fault(std::int64_t parents, std::int64_t /*extent*/, const First&) const {
+      if (size(parents) == parents) return "";
+      return text("it has ", size(parents), " coordinates, but there are ", parents,
+                  " positions above it: it holds one below each");
     }
   };
 

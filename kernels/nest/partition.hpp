@@ -20,32 +20,31 @@ std::int64_t positions_before(const T& tensor, std::int64_t p) {
   if constexpr (K == Last) {
     return p;
   } else {
-    using Below = typename F::template level<K + 1>;
     const auto& below = tensor.template level<K + 1>();
-    if constexpr (Below::properties.full)
-      return positions_before<Last, K + 1>(tensor, p * below.extent);
-    else if constexpr (Below::properties.branchless)
-      return positions_before<Last, K + 1>(tensor, p);
+    if constexpr (F::properties[static_cast<std::size_t>(K + 1)].full)
+      return positions_before<Last, K + 1>(tensor, below.size(p));
     else
-      return positions_before<Last, K + 1>(
-          tensor, static_cast<std::int64_t>(below.positions(static_cast<std::size_t>(p))));
+      return positions_before<Last, K + 1>(tensor, p > 0 ? below.view().pos_bounds(p - 1).end : 0);
   }
 }
 
 /// The number of positions of level Last below the coordinates of the outermost level that are below c.
 template <int Last, class T>
 std::int64_t positions_below_coordinate(const T& tensor, std::int64_t c) {
-  using F = typename T::format_type;
-  using Root = typename F::template level<0>;
-  if constexpr (Root::properties.full) {
-    return positions_before<Last, 0>(tensor, std::min(c, tensor.template level<0>().extent));
+  const auto& root = tensor.template level<0>();
+  const auto level = root.view();
+  if constexpr (T::format_type::properties[0].full) {
+    return positions_before<Last, 0>(tensor, std::min(c, level.coord_bounds(0).end));
   } else {
-    const auto& coordinates = tensor.template level<0>().coordinates;
-    const auto* first = coordinates.data();
-    const auto* last = first + coordinates.extent(0);
-    const auto* found = std::partition_point(
-        first, last, [&](auto coordinate) { return static_cast<std::int64_t>(coordinate) < c; });
-    return positions_before<Last, 0>(tensor, found - first);
+    std::int64_t begin = 0;
+    for (std::int64_t end = root.size(1); begin < end;) {
+      const std::int64_t middle = begin + (end - begin) / 2;
+      if (level.coord_at(middle) < c)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return positions_before<Last, 0>(tensor, begin);
   }
 }
 

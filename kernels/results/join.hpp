@@ -59,21 +59,23 @@ class Join {
   void join_level(std::tuple_element_t<static_cast<std::size_t>(K), Storage>& storage, std::int64_t extent) {
     using Stored = std::tuple_element_t<static_cast<std::size_t>(K), Storage>;
     if constexpr (K >= Piece::levels) {
-      storage = Stored::empty(1, extent);
+      storage = Stored::empty(parents_, extent);
       parents_ *= extent;
     } else {
       Places begin(pieces_.size());
       const std::int64_t total =
           running_sum(begin, [&](std::size_t piece) { return pieces_[piece].positions(K); });
       if constexpr (Piece::template full<K>) {
-        storage = Stored::empty(1, extent);
+        storage = Stored::empty(parents_, extent);
       } else {
+        SegmentsOf<typename format::template level<K>> segments;
         using Coordinate = typename Piece::template coordinate_type<K>;
-        storage.coordinates = behind_one_another<Coordinate>(
+        segments.coordinates = behind_one_another<Coordinate>(
             "sporos::coordinates", begin, total,
             [](auto& from) -> auto& { return from.template coordinates<K>(); },
             [](const auto& room) -> const auto& { return room.template coordinates<K>(); });
-        if constexpr (Piece::template has_ends<K>) storage.positions = positions<K>(begin, total);
+        if constexpr (Piece::template has_ends<K>) segments.positions = positions<K>(begin, total);
+        storage = Stored::template from_segments<Space>(std::move(segments), parents_, extent);
       }
       parents_begin_ = begin;
       parents_ = total;

@@ -3,62 +3,19 @@
 /// Plans: what of a statement depends on patterns alone is done once, and run again with new values.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "../../core/error.hpp"
 #include "../../core/statement.hpp"
+#include "../../formats/pattern.hpp"
 #include "../results/refill.hpp"
 #include "run.hpp"
 
 namespace sporos {
-
-namespace detail {
-
-/// The arrays of a tensor's levels, held as they were.
-template <class TensorType>
-class Pattern {
- public:
-  explicit Pattern(const TensorType& tensor) : extents_(tensor.extents()), levels_(tensor.levels()) {}
-
-  /// Whether a tensor stores the same coordinates. Free where it has the same arrays, else they are compared.
-  bool is_of(const TensorType& tensor) const {
-    if (tensor.extents() != extents_) return false;
-    bool same = true;
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((same = same && same_arrays(std::get<K>(levels_), std::get<K>(tensor.levels()))), ...);
-    }(std::make_index_sequence<std::tuple_size_v<typename TensorType::level_storage>>{});
-    return same;
-  }
-
- private:
-  template <class Storage>
-  static bool same_arrays(const Storage& a, const Storage& b) {
-    bool same = true;
-    if constexpr (requires { a.positions; }) same = same && same_array(a.positions, b.positions);
-    if constexpr (requires { a.coordinates; }) same = same && same_array(a.coordinates, b.coordinates);
-    return same;
-  }
-  template <class ArrayType>
-  static bool same_array(const ArrayType& a, const ArrayType& b) {
-    if (a.extent(0) != b.extent(0)) return false;
-    if (a.data() == b.data() || a.extent(0) == 0) return true;
-    const auto here = copy_array<Kokkos::HostSpace>(a);
-    const auto there = copy_array<Kokkos::HostSpace>(b);
-    return std::memcmp(here.data(), there.data(), here.extent(0) * sizeof(*here.data())) == 0;
-  }
-
-  Extents<TensorType::order> extents_;
-  typename TensorType::level_storage levels_;
-};
-
-}  // namespace detail
 
 /// A statement whose symbolic part is done: the pattern of a sparse result, where each of its values comes to
 /// stand, and the buffers. `run()` computes the values anew, as often as the operands' values change.

@@ -79,7 +79,7 @@ TEST(Validate, ArraysOfTheWrongLength) {
   EXPECT_TRUE(contains(message_of<FormatError>([&] {
                          validate(Tensor<double, CSR<>>({5, 4}, rows().levels(), rows().values()));
                        }),
-                       "level 0 (Dense, d0) has extent 3"));
+                       "level 0 (Dense, d0): it has extent 3"));
   EXPECT_THROW(validate(Tensor<double, DenseMatrix<>>({3, 4}, Tensor<double, DenseMatrix<>>({3, 4}).levels(),
                                                       make_array<double>("short", 11))),
                FormatError);

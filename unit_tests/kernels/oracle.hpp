@@ -152,25 +152,28 @@ class Reader {
     std::int64_t parents = 1;
     tensor_.for_each_level([&](auto k, const auto& storage) {
       using Level = typename F::template level<k>;
+      const auto level = storage.view();
       if constexpr (Level::properties.full) {
-        if (storage.extent != level_extents_[k])
-          fault(text("level ", int{k}, " has extent ", storage.extent));
+        if (level.coord_bounds(0) != Bounds{0, level_extents_[k]})
+          fault(text("level ", int{k}, " has extent ", level.coord_bounds(0).end));
       } else {
-        const auto count = static_cast<std::int64_t>(storage.coordinates.extent(0));
-        if constexpr (Level::properties.branchless) {
-          if (count != parents)
-            fault(text("level ", int{k}, ": ", count, " coordinates, ", parents, " parents"));
-        } else {
-          const auto& positions = storage.positions;
-          if (static_cast<std::int64_t>(positions.extent(0)) != parents + 1)
-            return fault(
-                text("level ", int{k}, ": ", positions.extent(0), " positions, ", parents, " parents"));
-          if (positions(0) != 0) fault(text("level ", int{k}, ": positions begin at ", positions(0)));
-          for (std::size_t p = 1; p < positions.extent(0); ++p)
-            if (positions(p) < positions(p - 1)) fault(text("level ", int{k}, ": positions descend at ", p));
-          if (static_cast<std::int64_t>(positions(positions.extent(0) - 1)) != count)
-            fault(text("level ", int{k}, ": positions do not end at ", count));
+        const std::int64_t count = storage.size(parents);
+        if constexpr (StoresSegments<Level>)
+          if (const auto held = static_cast<std::int64_t>(storage.segments().positions.extent(0));
+              held != parents + 1)
+            return fault(text("level ", int{k}, ": ", held, " positions, ", parents, " parents"));
+        if (Level::properties.branchless && count != parents)
+          return fault(text("level ", int{k}, ": ", count, " coordinates, ", parents, " parents"));
+        std::int64_t end = 0;
+        for (std::int64_t p = 0; p < parents; ++p) {
+          const Bounds segment = level.pos_bounds(p);
+          if (segment.begin != end || segment.end < end)
+            return fault(text("level ", int{k}, ": positions ", segment.begin, " to ", segment.end,
+                              " below parent ", p, " follow ", end));
+          end = segment.end;
         }
+        if (end != count)
+          return fault(text("level ", int{k}, ": positions end at ", end, ", not at ", count));
       }
       parents = storage.size(parents);
     });

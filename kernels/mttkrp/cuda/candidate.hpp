@@ -35,9 +35,11 @@ struct MttkrpByNonzeros {
       if constexpr (F::is_blocked || F::is_dense || F::levels != F::order) {
         return false;
       } else {
-        for (int k = 1; k < F::levels; ++k)
-          if (F::properties[static_cast<std::size_t>(k)].full) return false;
-        return true;
+        return []<std::size_t... K>(std::index_sequence<K...>) {
+          return ((F::template level<static_cast<int>(K) + 1>::properties.branchless ||
+                   StoresSegments<typename F::template level<static_cast<int>(K) + 1>>) &&
+                  ...);
+        }(std::make_index_sequence<static_cast<std::size_t>(F::levels - 1)>{});
       }
     }();
   };

@@ -27,6 +27,8 @@ struct MttkrpByFibers {
     static constexpr bool is_fibers = [] {
       if constexpr (F::is_blocked || F::is_dense || F::levels != F::order || F::levels < 3) {
         return false;
+      } else if constexpr (!StoresSegments<typename F::template level<1>>) {
+        return false;
       } else {
         for (int k = 0; k < F::levels; ++k) {
           const LevelProperties level = F::properties[static_cast<std::size_t>(k)];

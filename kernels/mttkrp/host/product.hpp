@@ -137,9 +137,8 @@ class Mttkrp {
   /// @param result  [rows, operands.columns], row-major
   Mttkrp(const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
       : tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
-    const auto& level = tensor.template level<1>();
-    roots_ = static_cast<std::int64_t>(level.positions.extent(0)) - 1;
-    nodes_ = static_cast<std::int64_t>(level.coordinates.extent(0));
+    roots_ = tensor.template level<0>().size(1);
+    nodes_ = tensor.template level<1>().size(roots_);
   }
 
   /// @param accumulates  whether the result's old values are added to

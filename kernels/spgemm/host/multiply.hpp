@@ -5,13 +5,13 @@
 
 #include <concepts>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "../../../core/error.hpp"
 #include "../../../core/format.hpp"
 #include "../../../core/tensor.hpp"
-#include "../../../formats/levels/compressed.hpp"
-#include "../../../formats/levels/dense.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "../../statement/compute_type.hpp"
 #include "product.hpp"
@@ -22,11 +22,12 @@ namespace detail {
 
 template <class F>
 struct SparseRowsOf : std::false_type {};
-template <class Position, class Coordinate>
-struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<Position, Coordinate, true, true>>>
-    : std::true_type {
-  using position_type = Position;
-  using coordinate_type = Coordinate;
+template <class Rows, class Columns>
+  requires(Rows::properties.full && StoresSegments<Columns> && Columns::properties.ordered &&
+           Columns::properties.unique)
+struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Rows, Columns>> : std::true_type {
+  using position_type = typename Columns::position_type;
+  using coordinate_type = typename Columns::coordinate_type;
 };
 
 /// The type in which products of B and C are formed and summed, for a result of A.
@@ -37,15 +38,15 @@ using product_accumulate_t = typename WidestOf<accumulate_t<A>, accumulate_t<B>,
 template <class Value, class F, class Space>
 auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
   using Of = SparseRowsOf<F>;
-  const auto& columns = matrix.template level<1>();
+  const auto columns = matrix.template level<1>().view();
   return SparseRows<Value, typename Of::position_type, typename Of::coordinate_type>{
-      matrix.extent(0), matrix.extent(1), columns.positions.data(), columns.coordinates.data(),
-      matrix.values().data()};
+      matrix.extent(0), matrix.extent(1), columns.positions, columns.coordinates, matrix.values().data()};
 }
 
 }  // namespace detail
 
-/// A matrix in host memory as CSR of any index types, whose values multiply and add as numbers do.
+/// A matrix in host memory that has its rows in segments of columns, ordered and unique, such as CSR; whose
+/// values multiply and add as numbers do.
 template <class T>
 concept SparseRowsMatrix =
     AnyTensor<T> && detail::SparseRowsOf<typename std::remove_cvref_t<T>::format_type>::value &&
@@ -88,8 +89,8 @@ void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
                             typename Of::coordinate_type>(detail::sparse_rows(B), detail::sparse_rows(C));
   auto levels = A.levels();
   auto& columns = std::get<1>(levels);
-  columns.positions = std::move(product.positions);
-  columns.coordinates = std::move(product.coordinates);
+  columns = std::remove_cvref_t<decltype(columns)>::template from_segments<typename TensorA::space_type>(
+      {std::move(product.positions), std::move(product.coordinates)}, A.extent(0), A.extent(1));
   A.replace(A.extents(), std::move(levels), std::move(product.values));
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file storage_bound.hpp
+/// How large a tensor of a format can get that stores a known number of elements.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "../core/extents.hpp"
+#include "../core/format.hpp"
+#include "structure.hpp"
+
+namespace sporos {
+
+/// What a tensor stores at most.
+struct StorageBound {
+  std::int64_t values = 0;  ///< values, padding counted
+  std::int64_t bytes = 0;   ///< of all arrays, those of the values among them
+};
+
+/// A bound on the arrays of a tensor of format F with values of type Value where it stores at most `count`
+/// elements: each level is asked for its bytes where its coordinates are as many as the elements, or as many
+/// as there can be.
+///
+/// @throws RangeError where the values of full levels are more than 64 bits can count
+template <TensorFormat F, class Value>
+StorageBound storage_bound(const Extents<F::order>& extents, std::int64_t count) {
+  using shape = detail::Structure<F>;
+  [[maybe_unused]] const auto of_level = F::level_extents(extents);
+  StorageBound out;
+  std::int64_t parents = 1;
+  const auto take = [&]<int K>(std::integral_constant<int, K>) {
+    constexpr auto k = static_cast<std::size_t>(K);
+    const std::int64_t above = parents;
+    if constexpr (shape::full(K)) {
+      parents = checked_product(above, of_level[k], "the positions of a result");
+    } else if constexpr (!shape::branchless(K)) {
+      // A level that is not unique has a position for each tuple of the levels that continue it.
+      constexpr int last = shape::depth[k];
+      constexpr bool repeats = shape::keeps_duplicates && last == F::levels - 1;
+      for (int at = K; at <= last && !repeats; ++at) {
+        const std::int64_t extent = of_level[static_cast<std::size_t>(at)];
+        parents = extent > 0 && parents > count / extent ? count : parents * extent;
+      }
+      parents = repeats ? count : std::min(parents, count);
+    }
+    using Storage = typename F::template level<K>::template Storage<Kokkos::HostSpace>;
+    out.bytes += Storage::most_bytes(above, parents, of_level[k]);
+  };
+  [&]<std::size_t... K>(std::index_sequence<K...>) {
+    (take(std::integral_constant<int, static_cast<int>(K)>{}), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
+  out.values = parents;
+  out.bytes += parents * static_cast<std::int64_t>(sizeof(Value));
+  return out;
+}
+
+}  // namespace sporos
