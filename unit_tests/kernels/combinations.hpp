@@ -71,6 +71,20 @@ struct Combination {
   constexpr bool operator==(const Combination&) const = default;
 };
 
+/// The formats of tensors of an order in which a statement is tested: those of all statements, or lists of
+/// its own, `template <std::size_t Order> using formats = Formats<...>`.
+template <class N, std::size_t Order>
+struct FormatsFor {
+  using type = formats_of_order<Order>;
+};
+template <class N, std::size_t Order>
+  requires requires { typename N::template formats<Order>; }
+struct FormatsFor<N, Order> {
+  using type = typename N::template formats<Order>;
+};
+template <class N, std::size_t Order>
+using formats_for = typename FormatsFor<N, Order>::type;
+
 namespace detail {
 
 /// The permutations of a statement's variables.
@@ -111,7 +125,7 @@ constexpr bool admits() {
 template <class N, int Place>
 struct Readable {
   static constexpr std::string_view accesses = N::operands[static_cast<std::size_t>(Place)];
-  using formats = formats_of_order<mode_count(accesses)>;
+  using formats = formats_for<N, mode_count(accesses)>;
 
   /// A level that stores coordinates is reached through all levels above it.
   template <class F>
@@ -178,7 +192,7 @@ class Product {
   using operand_formats = typename detail::Readable<N, Place>::formats;
   /// One that stands for that of the first operand, where the statement adds to it.
   using result_formats = std::conditional_t<requires { requires N::adds_to_first; }, Formats<void>,
-                                            formats_of_order<N::result.size()>>;
+                                            formats_for<N, N::result.size()>>;
   static constexpr int spaces = 2;
 
   static constexpr std::int64_t size() {
