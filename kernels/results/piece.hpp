@@ -29,8 +29,9 @@ inline constexpr bool adds_to_pieces =
 /// @tparam Value    the result's, or the type in which it is summed where the piece is added to
 /// @tparam Bounded  whether its arrays are lent room that is enough; else they grow
 ///
-/// Positions are local to the piece; `ends` of a compressed level holds, for each local parent position,
-/// where its coordinates end. Parents that were passed over are closed when the next one is.
+/// It holds the Segments of each level that is not full, whatever the level makes of them later. Positions
+/// are local to the piece; `ends` holds, for each local parent position, where its coordinates end. Parents
+/// that were passed over are closed when the next one is.
 template <class Result, class Value, bool Bounded>
 class AppendedPiece {
  public:
@@ -92,10 +93,7 @@ class AppendedPiece {
     } else if constexpr (!repeats<K>) {
       position_[k] = coordinates<K>().size();
     }
-    if constexpr (K == levels - 1 && has_block) {
-      values_.extend(block_, Value{});
-      written_ = false;
-    }
+    if constexpr (K == levels - 1 && has_block) written_ = false;
   }
 
   /// The loop over level K is done with coordinate c: it is kept where something was appended below.
@@ -103,10 +101,7 @@ class AppendedPiece {
   SPOROS_HOST_INLINE void leave(std::int64_t c) {
     constexpr auto k = static_cast<std::size_t>(K);
     if constexpr (K == levels - 1 && has_block) {
-      if (written_)
-        coordinates<K>().push(narrow_coordinate<K>(c));
-      else
-        values_.resize(mark_[k]);
+      if (written_) coordinates<K>().push(narrow_coordinate<K>(c));
     }
     if constexpr (K < levels - 1) {
       if (count() == mark_[k]) return;
@@ -126,11 +121,13 @@ class AppendedPiece {
     coordinates<levels - 1>().push(narrow_coordinate<levels - 1>(c));
   }
 
-  /// Adds to the dense block below the last appended level.
+  /// Adds to the dense block below the last appended level. A block that nothing is added to takes no room:
+  /// the bound on the piece's values does not count it.
   SPOROS_HOST_INLINE void add_to_block(std::int64_t offset, const Value& value) {
+    if (!written_) values_.extend(block_, Value{});
+    written_ = true;
     Value& at = values_[values_.size() - block_ + offset];
     at = plus(at, value);
-    written_ = true;
   }
 
   /// Closes all parents; nothing is appended afterwards.
