@@ -15,7 +15,7 @@
 
 namespace sporos {
 
-/// One array of a tensor. The memory stays the tensor's.
+/// One array of a tensor; the tensor keeps owning the memory.
 struct Component {
   Role role = Role::values;
   int level = -1;              ///< the level it belongs to; -1 for the values

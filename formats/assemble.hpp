@@ -24,7 +24,7 @@
 namespace sporos {
 namespace detail {
 
-/// The largest coordinate of each level, where `largest` are those of the modes.
+/// The largest coordinate of each level, given the largest coordinate of each mode.
 template <TensorFormat F>
 Extents<F::levels> largest_of_levels(const Extents<F::order>& largest) {
   Extents<F::order> shape{};
@@ -34,14 +34,13 @@ Extents<F::levels> largest_of_levels(const Extents<F::order>& largest) {
   return out;
 }
 
-/// How much of an order a source has already.
+/// How far a source is already in order.
 struct Order {
-  int levels_to_sort;  ///< the outermost levels that are out of order; those below them are in order by
-                       ///< themselves
-  bool unique;         ///< whether each coordinate stands once
+  int levels_to_sort;  ///< number of outermost levels that are out of order; the levels below are in order
+  bool unique;         ///< whether each coordinate occurs once
 };
 
-/// Sorts what `source` has, and builds a tensor of it.
+/// Sorts the entries of `source` and builds a tensor from them.
 template <Order Given, TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
 Tensor<Value, F, Space> sort_and_build(const Source& source, const Packing<F, Words>& packing,
                                        const Extents<F::order>& extents, Duplicates duplicates) {
@@ -58,7 +57,7 @@ Tensor<Value, F, Space> sort_and_build(const Source& source, const Packing<F, Wo
   return Builder<Space, F, Sorted, Words, Value>(sorted, packing, extents, duplicates).build();
 }
 
-/// Entries as sort and Builder read them: keys are packed on the way.
+/// Entries as the sort and the Builder read them; keys are packed as they are visited.
 template <TensorFormat F, int Words, TensorValue Value>
 struct EntriesSource {
   static constexpr bool exact = true;
@@ -80,13 +79,13 @@ struct EntriesSource {
   }
 };
 
-/// What a first look at entries finds.
+/// What a first pass over the entries finds.
 template <int Order>
 struct EntriesSurvey {
   std::array<std::uint64_t, static_cast<std::size_t>(Order)>
-      largest{};       ///< of a mode; negative ones are huge
+      largest{};       ///< per mode; negative coordinates appear as huge ones
   bool sorted = true;  ///< whether the entries are in the order of the format
-  bool unique = true;  ///< whether, being sorted, each coordinate stands once
+  bool unique = true;  ///< whether each coordinate occurs once, if the entries are sorted
 
   void merge(const EntriesSurvey& other) {
     for (std::size_t mode = 0; mode < largest.size(); ++mode)
@@ -134,7 +133,7 @@ EntriesSurvey<F::order> survey(const Entries<Value, F::order>& entries) {
   for_each_chunk<Space>(chunks, [&](int chunk) {
     const auto [begin, end] = chunk_bounds(entries.size(), chunk, chunks);
     EntriesSurvey<F::order> part;
-    // In blocks that stay in cache from one mode to the next.
+    // In blocks small enough to stay in cache from one mode to the next.
     constexpr std::int64_t block = 2048;
     for (std::int64_t from = begin; from < end; from += block) {
       const std::int64_t to = std::min(from + block, end);
@@ -152,7 +151,7 @@ EntriesSurvey<F::order> survey(const Entries<Value, F::order>& entries) {
   return found[0];
 }
 
-/// Throws ShapeError for the first coordinate that lies outside the extents.
+/// Throws ShapeError, naming the first coordinate outside the extents.
 template <int Order, class Value>
 void refuse_coordinate_outside(const Entries<Value, Order>& entries) {
   for (std::int64_t e = 0; e < entries.size(); ++e)
@@ -166,7 +165,7 @@ void refuse_coordinate_outside(const Entries<Value, Order>& entries) {
     }
 }
 
-/// Throws unless the arrays of entries are equally long.
+/// Throws unless the arrays of the entries have the same length.
 template <int Order, class Value>
 void expect_whole(const Entries<Value, Order>& entries) {
   for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
@@ -185,7 +184,7 @@ EntriesSource<F, Words, Value> source_of(const Entries<Value, F::order>& entries
   return source;
 }
 
-/// By way of keys of one word.
+/// Assembles through keys of one word.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
 Tensor<Value, F, Space> assemble_packed(const Entries<Value, F::order>& entries,
                                         const Extents<F::levels>& largest,
@@ -200,7 +199,7 @@ Tensor<Value, F, Space> assemble_packed(const Entries<Value, F::order>& entries,
                                                                      duplicates);
 }
 
-/// By way of keys of a word for each level.
+/// Assembles through keys with one word for each level.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
 Tensor<Value, F, Space> assemble_wide(const Entries<Value, F::order>& entries,
                                       const Extents<F::levels>& largest, Duplicates duplicates) {
@@ -214,7 +213,7 @@ Tensor<Value, F, Space> assemble_wide(const Entries<Value, F::order>& entries,
   }
 }
 
-/// Throws FormatError where duplicates are to be kept by a format that has no place for them.
+/// Throws FormatError where duplicates are to be kept in a format that stores each coordinate once.
 template <TensorFormat F>
 void expect_place_for(Duplicates duplicates) {
   if (duplicates == Duplicates::keep && !Structure<F>::keeps_duplicates)
@@ -235,17 +234,17 @@ void expect_place_for(Duplicates duplicates) {
 /// @tparam F          format of the result; any composition of levels
 /// @tparam Space      where the result lives; assembled on the host
 /// @param entries     coordinates and values; not changed
-/// @param duplicates  what becomes of entries of equal coordinates
+/// @param duplicates  what to do with entries at the same coordinate
 /// @throws ShapeError   for a coordinate outside the extents, naming the entry
 /// @throws FormatError  for a duplicate under Duplicates::error, naming the coordinate; where F cannot hold
-/// the
-///                      entries (a Singleton below more than one coordinate); for the max of complex values
+///                      the entries (several coordinates below one parent of a Singleton); for the max of
+///                      complex values
 /// @throws RangeError   where F's index types cannot hold an extent or the number of nonzeros
-/// @throws MemoryError  where a dense level asks for more memory than there is
+/// @throws MemoryError  where a dense level needs more memory than there is
 ///
-/// Cost: entries in the order of F's levels are written in one pass after a count. Others are sorted by
-/// radix: a partition by the leading bits of the packed coordinates, then each part in cache; 2 (key + value)
-/// bytes of scratch an entry.
+/// Cost: entries already in the order of F's levels take one counting pass and one writing pass. Others are
+/// radix-sorted first: partitioned by the leading bits of the packed coordinates, then each part sorted in
+/// cache, with scratch memory for two keys and two values per entry.
 template <TensorFormat F, ExecutionSpace Space = Host, TensorValue Value>
 Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
                                  Duplicates duplicates = default_duplicates<F>) {

@@ -15,7 +15,7 @@
 namespace sporos {
 namespace detail {
 
-/// Finds the positions at some level coordinates, and sums the values there.
+/// Finds the positions at given level coordinates, and sums their values.
 template <TensorValue Value, TensorFormat F>
 class Lookup {
  public:
@@ -33,7 +33,7 @@ class Lookup {
   }
 
  private:
-  /// Searches below the positions [begin, end) of level K - 1, whose coordinates are the wanted ones.
+  /// Searches below the positions [begin, end) of level K - 1, all of which have the wanted coordinates.
   template <int K, class Visit>
   void search(std::int64_t begin, std::int64_t end, const Visit& visit) const {
     if constexpr (K == F::levels) {
@@ -59,7 +59,7 @@ class Lookup {
     }
   }
 
-  /// Goes down from the positions of a segment that hold coordinate i: by bisection where they are in order.
+  /// Descends from the positions of a segment with coordinate i, found by bisection where they are in order.
   template <int K, class Visit>
   void search_segment(Bounds segment, std::int64_t i, const Visit& visit) const {
     const auto& level = view_.template level<K>();
@@ -82,7 +82,8 @@ class Lookup {
     }
   }
 
-  /// Whether coordinates ascend within one segment: for a branchless level, below equal coordinates that do.
+  /// Whether coordinates ascend within one segment; for a branchless level, this also takes the levels above
+  /// it, down from the one that has the segments.
   static constexpr bool in_order(int k) {
     for (; k >= 0; --k) {
       if (!F::properties[static_cast<std::size_t>(k)].ordered) return false;
@@ -97,14 +98,14 @@ class Lookup {
 
 }  // namespace detail
 
-/// A(c): the value at a coordinate, 0 where none is stored, the sum where several are. For single looks:
-/// loops belong into index notation.
+/// A(c): the value at a coordinate, 0 where none is stored, the sum where several are. For single
+/// lookups; loops belong in index notation.
 ///
 ///     const double a = at(A, {2, 1});
 ///
 /// @throws ShapeError for a coordinate outside the extents
-/// Cost: what each level's locate costs, a bisection for a compressed one; where coordinates are unordered,
-/// their number.
+/// Cost: one lookup per level: O(1) for a dense one, a bisection for a compressed one, a scan of the segment
+/// where coordinates are unordered.
 template <AnyTensor T>
 typename T::value_type at(const T& t, const Extents<T::order>& coordinate) {
   static_assert(

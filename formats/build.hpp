@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file build.hpp
-/// The levels of any format from entries in the order of its levels: count positions, then write them, in
-/// parallel.
+/// Builds the levels of any format from entries in the order of its levels: counts positions, then writes
+/// them, in parallel.
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ namespace detail {
 
 /// Builds a tensor of format F from a source of entries in the order of its levels.
 ///
-/// A source has size(); key(e) for random access; visit(begin, end, visitor(key, value)) in order; it may
-/// have values(), the values in order, which become the tensor's where they are just what it stores.
+/// A source has size(); key(e) for random access; visit(begin, end, visitor(key, value)) in order. It may
+/// have values(), all values in order: where the tensor stores exactly these, it takes the array over.
 template <HostSpace Space, TensorFormat F, class Source, int Words, TensorValue Value>
 class Builder {
  public:
@@ -42,7 +42,7 @@ class Builder {
   static constexpr auto level_count = static_cast<std::size_t>(levels);
   static constexpr bool has_values = requires(const Source& source) { source.values(); };
 
-  /// @param unique  whether the source is known to have each coordinate once
+  /// @param unique  whether each coordinate is known to occur once
   Builder(const Source& source, const packing_type& packing, const Extents<F::order>& extents,
           Duplicates duplicates, bool unique = false)
       : source_(source), packing_(packing), extents_(extents), duplicates_(duplicates), unique_(unique) {}
@@ -60,7 +60,7 @@ class Builder {
       const Piece& piece = pieces_[static_cast<std::size_t>(at)];
       if constexpr (Words == 1)
         if (!found_duplicates_) return fill(piece);
-      fill_merging(piece);  // does for all what the other does faster
+      fill_merging(piece);  // handles every case; fill is the faster special case
     });
     return tensor_type(extents_, finish(), std::move(values_));
   }
@@ -69,11 +69,11 @@ class Builder {
   using counts_type = std::array<std::int64_t, level_count + 1>;
   using level_storage = typename tensor_type::level_storage;
 
-  /// A part of the entries that begins with a coordinate of its own.
+  /// A part of the entries. It begins with a coordinate that differs from the last one of the part before.
   struct Piece {
     std::int64_t begin = 0, end = 0;
-    /// Positions of each segmented level, tuples of levels 0 to k for the others; [levels] has the values.
-    /// First of this piece, then of all pieces in front of it.
+    /// Number of positions of each level, or of tuples of levels 0 to k where the level has none of its own;
+    /// [levels] counts values. First those of this piece, then the sum over all pieces before it.
     counts_type counts{};
     std::int64_t duplicates = 0;
   };
@@ -96,15 +96,15 @@ class Builder {
 
   Boundaries<F, Words> boundaries() const { return {packing_, duplicates_ == Duplicates::keep}; }
 
-  /// Whether each coordinate has a position of its own in every level that stores any: nothing is to be
-  /// counted where none stands twice.
+  /// Whether every entry has a position of its own in each level that stores coordinates: then the counts are
+  /// known where no coordinate occurs twice.
   static constexpr bool each_has_positions = [] {
     for (int k = 0; k < levels; ++k)
       if (!shape::full(k) && shape::depth[static_cast<std::size_t>(k)] != levels - 1) return false;
     return levels > 0;
   }();
 
-  /// Whether there is nothing to count: then the pieces know what is before them.
+  /// Whether the counts are known without counting; if so, fills them in.
   bool counts_are_known() {
     if constexpr (each_has_positions && !has_values)
       if (unique_) {
@@ -130,7 +130,7 @@ class Builder {
     piece.duplicates = piece.end - piece.begin - counts[level_count];
   }
 
-  /// From the counts of the pieces to where each begins.
+  /// Turns the counts of the pieces into where each begins.
   void sum_counts() {
     std::int64_t duplicates = 0;
     for (auto& piece : pieces_) {
@@ -194,7 +194,7 @@ class Builder {
     }
   }
 
-  /// The levels from what was written.
+  /// The levels, made from their segments.
   level_storage finish() {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
     level_storage levels;
@@ -213,8 +213,8 @@ class Builder {
       return Storage::template from_segments<Space>(std::move(std::get<k>(written_)), parents_[k], extent);
   }
 
-  /// A branchless level holds one coordinate below each parent: throws FormatError where there are more or
-  /// none.
+  /// Throws FormatError unless the entries have exactly one coordinate below each parent of a branchless
+  /// level.
   template <int K>
   void expect_one_below_each(std::int64_t parents) const {
     constexpr auto k = static_cast<std::size_t>(K);
@@ -232,7 +232,7 @@ class Builder {
     return writer;
   }
 
-  /// Writes the levels, and the values unless they are taken over.
+  /// Writes the levels, and the values unless their array is taken over.
   void fill(const Piece& piece) {
     key_type previous = before(piece.begin);
     auto writer = writer_of(piece, previous);
@@ -245,7 +245,7 @@ class Builder {
     if (piece.end == source_.size()) writer.close(parents_);
   }
 
-  /// Writes the levels, and one value for each run of entries of equal coordinates.
+  /// Writes the levels, and one value for each run of entries with the same coordinate.
   void fill_merging(const Piece& piece) {
     const auto ends = boundaries();
     key_type previous = before(piece.begin);

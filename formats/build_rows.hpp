@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file build_rows.hpp
-/// Rows (a full level over one that stores coordinates: CSR, CSC) by counting: entries go to their rows, and
-/// only rows that are out of order are sorted.
+/// Builds formats of rows (a full level over one that stores coordinates: CSR, CSC) by a counting sort over
+/// the rows.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ inline constexpr bool is_row_format = [] {
 }();
 
 /// Builds tensors of row formats from entries that come in ascending order within each row, each coordinate
-/// once: they need no more than a stable count by rows. Its functions return nothing where the general way is
-/// the better one.
+/// once, so that a stable counting sort by rows suffices. Its functions return nothing where the general way
+/// is faster.
 template <HostSpace Space, TensorFormat F, TensorValue Value>
   requires is_row_format<F>
 class RowBuilder {
@@ -47,7 +47,7 @@ class RowBuilder {
   RowBuilder(const Packing<F, 1>& packing, const Extents<F::order>& extents)
       : packing_(packing), extents_(extents), rows_(F::level_extents(extents)[0]) {}
 
-  /// From few entries that are in order within each row, each coordinate once; on one thread.
+  /// From few entries; on one thread.
   template <class Source>
   std::optional<tensor_type> build_few_in_order(const Source& source) {
     if (!Source::exact || !are_few(source.size())) return {};
@@ -69,7 +69,7 @@ class RowBuilder {
     return finish();
   }
 
-  /// From entries that are in order within each row, each coordinate once, partitioned by their leading bits.
+  /// From entries partitioned by their leading bits.
   std::optional<tensor_type> build_in_order(const Partitioned<1, Value>& parts) {
     const int shift = packing_.template bits<0>() - parts.digit.bits;
     const std::int64_t count = parts.count();
@@ -97,8 +97,8 @@ class RowBuilder {
   }
 
  private:
-  static constexpr std::int64_t few_alone = 1 << 18;      ///< entries that need no partition to stay in cache
-  static constexpr std::int64_t most_together = 1 << 16;  ///< entries of a part that fit a core's cache
+  static constexpr std::int64_t few_alone = 1 << 18;  ///< entries that fit in cache without being partitioned
+  static constexpr std::int64_t most_together = 1 << 16;  ///< entries of a part that fit in a core's cache
 
   bool are_few(std::int64_t count) const {
     const std::int64_t most = Space().concurrency() == 1 ? few_alone : few_items;
@@ -120,9 +120,9 @@ class RowBuilder {
     }
   }
 
-  /// Brings the rows [first, last) of one part in place.
-  /// @param ends    room for a number for each of the rows
-  /// @param values  room for the values
+  /// Puts the rows [first, last) of one part into order.
+  /// @param ends    scratch, [last - first]
+  /// @param values  scratch, [entries of the part]
   void place_part(const Partitioned<1, Value>& parts, std::int64_t part, std::int64_t first,
                   std::int64_t last, std::uint32_t* ends, Value* values) const {
     const Packing<F, 1> packing = packing_;

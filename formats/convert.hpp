@@ -24,7 +24,7 @@
 namespace sporos {
 namespace detail {
 
-/// The stored values of a tensor with keys of another format's levels, as sort and Builder read them.
+/// The stored values of a tensor with keys of another format's levels, as the sort and the Builder read them.
 template <TensorFormat To, TensorValue Value, TensorFormat From>
 struct TensorSource {
   static constexpr bool exact = !Structure<From>::padded && !From::is_blocked;
@@ -56,13 +56,13 @@ template <class DimensionMap, class... FromLevels, class... ToLevels>
 inline constexpr bool same_order<Format<DimensionMap, FromLevels...>, Format<DimensionMap, ToLevels...>> =
     Format<DimensionMap, FromLevels...>::is_ordered;
 
-/// How many of the outermost levels of `To` a stable sort has to look at, where the values come in the
-/// storage order of `From`: the modes behind them come in the right order by themselves.
+/// The number of outermost levels of `To` by which a stable sort must order values that come in the storage
+/// order of `From`; the remaining modes are then in the right order as well.
 template <TensorFormat From, TensorFormat To>
 inline constexpr int levels_to_sort = [] {
   if (From::is_blocked || To::is_blocked || !From::is_ordered) return To::levels;
   for (int count = 0; count < To::levels; ++count) {
-    int seen = count;  // how many of To's levels are met, in order, when From's are walked without the first
+    int seen = count;  // To's levels met in order so far, walking From's levels other than the first `count`
     for (int mode : From::mode_of_level) {
       bool first = false;
       for (int k = 0; k < count; ++k) first = first || To::mode_of_level[static_cast<std::size_t>(k)] == mode;
@@ -75,7 +75,7 @@ inline constexpr int levels_to_sort = [] {
   return To::levels;
 }();
 
-/// Every value into its place: for a dense result, and coordinates that stand once.
+/// Writes every value to its place: for a dense result, where each coordinate occurs once.
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
 Tensor<Value, To, Space> scatter(const Tensor<Value, From, Space>& t) {
   Tensor<Value, To, Space> out(t.extents());
@@ -94,7 +94,7 @@ Tensor<Value, To, Space> scatter(const Tensor<Value, From, Space>& t) {
   return out;
 }
 
-/// By way of keys of one word.
+/// Converts through keys of one word.
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
 Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
                                         const Extents<To::levels>& largest, Duplicates duplicates) {
@@ -112,15 +112,15 @@ Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
 
 }  // namespace detail
 
-/// The same tensor in format `To`: B(c) = A(c) for every coordinate c. Zeros that a dense level or block
-/// stores are not taken over into sparse formats; zeros that a sparse format stores are.
+/// The same tensor in format `To`: B(c) = A(c) for every coordinate c. Sparse formats
+/// leave out the zeros of a dense level or block, and keep those that a sparse format stores.
 ///
 ///     auto B = convert<CSC<>>(A);
 ///
-/// @param duplicates  what becomes of coordinates that a format which is not unique stores more than once
+/// @param duplicates  what to do with coordinates that a format which is not unique stores more than once
 /// @throws what assemble throws
-/// Cost: a deep copy for the same format; one pass after a count where the order of modes is the same; else a
-/// radix sort by as many of the outer modes as are out of order.
+/// Cost: a deep copy for the same format; a counting and a writing pass where the order of modes is the same;
+/// else a radix sort by those of the outer modes that are out of order.
 template <TensorFormat To, TensorValue Value, TensorFormat From, ExecutionSpace Space>
 Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
                                  Duplicates duplicates = default_duplicates<To>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file duplicates.hpp
-/// What becomes of entries of equal coordinates.
+/// What to do with entries at the same coordinate.
 #pragma once
 
 #include "../core/value.hpp"
@@ -8,27 +8,27 @@
 
 namespace sporos {
 
-/// What `assemble` does with entries of equal coordinates.
+/// What `assemble` does with entries at the same coordinate.
 enum class Duplicates {
   sum,    ///< adds the values, in the order of the entries; `or` for bool
   last,   ///< the last entry wins
   max,    ///< the largest value wins
   error,  ///< FormatError
-  keep    ///< each stays, in the order of the entries: for formats that are not unique
+  keep    ///< all are kept, in the order of the entries: for formats that are not unique
 };
 
-/// sum, or keep where the format admits that.
+/// `keep` where the format can store duplicates, else `sum`.
 template <TensorFormat F>
 inline constexpr Duplicates default_duplicates =
     detail::Structure<F>::keeps_duplicates ? Duplicates::keep : Duplicates::sum;
 
 namespace detail {
 
-/// Whether values can be compared: complex ones cannot, elements of a semiring need not.
+/// Whether values can be compared: complex numbers cannot, elements of a semiring need not have an order.
 template <class Value>
 inline constexpr bool has_order = !is_complex_v<Value> && !is_semiring_element_v<Value>;
 
-/// The value of a run of entries of equal coordinates.
+/// The value of a run of entries at the same coordinate.
 template <class Value>
 class Accumulator {
  public:

@@ -19,16 +19,15 @@ namespace sporos {
 /// Whether values that are 0 count as entries.
 enum class Zeros { keep, drop };
 
-/// drop for formats that store values which no entry stands for (dense tensors, dense blocks); else keep.
+/// `drop` for formats that pad with zeros (dense tensors, dense blocks), else `keep`.
 template <TensorFormat F>
 inline constexpr Zeros default_zeros = detail::Structure<F>::padded ? Zeros::drop : Zeros::keep;
 
 /// The coordinates and values that `t` stores, in storage order.
 ///
-/// @param zeros  whether stored zeros are among them. Values of blocks that reach beyond the extents never
-/// are.
+/// @param zeros  whether stored zeros count as entries. The padding of blocks beyond the extents never does.
 /// @throws MemoryError
-/// Cost: one pass over the values, two where some are left out; in parallel.
+/// Cost: one parallel pass over the values, two where some are left out.
 template <AnyTensor T>
 Entries<typename T::value_type, T::order> entries(const T& t,
                                                   Zeros zeros = default_zeros<typename T::format_type>) {

@@ -34,7 +34,7 @@ struct IndexTypes<First, Rest...> {
   using coordinate = typename First::coordinate_type;
 };
 
-/// The arguments of a format's name that are not the default.
+/// The arguments of a format's name that differ from the defaults.
 class NameArguments {
  public:
   NameArguments& add(const std::string& argument) {
@@ -119,7 +119,7 @@ struct NameOf<Format<Map<Dim<FirstMode>, Dim<Modes>...>, Levels...>> {
 
 /// The name of a format: "CSR", "CSC", "COO<3>", "CSF<3, 2-0-1>" with the mode order where it is not the
 /// natural one, "CSR<int32, int32>" with the widths of positions and coordinates where they are not the
-/// default, "BCSR<2, 3>"; for a composition that has no name its levels, "Dense(d0), Singleton(d1)".
+/// default, "BCSR<2, 3>". A composition without a name is spelt as its levels, "Dense(d0), Singleton(d1)".
 template <TensorFormat F>
 std::string format_name() {
   return detail::NameOf<F>::str();

@@ -38,14 +38,14 @@ class Image {
   Colour& at(int x, int y) { return pixels_[index(x, y)]; }
   const Colour& at(int x, int y) const { return pixels_[index(x, y)]; }
 
-  /// Fills a rectangle, as far as it lies inside.
+  /// Fills a rectangle, clipped to the picture.
   void fill(int x, int y, int width, int height, Colour colour) {
     for (int row = std::max(y, 0); row < std::min(y + height, height_); ++row)
       for (int column = std::max(x, 0); column < std::min(x + width, width_); ++column)
         at(column, row) = colour;
   }
 
-  /// Draws the border of a rectangle, one pixel wide, around the inside given.
+  /// Draws a border one pixel wide around a rectangle.
   void frame(int x, int y, int width, int height, Colour colour) {
     fill(x - 1, y - 1, width + 2, 1, colour);
     fill(x - 1, y + height, width + 2, 1, colour);
@@ -53,7 +53,7 @@ class Image {
     fill(x + width, y, 1, height, colour);
   }
 
-  /// Pixels that a text is wide, each dot of a glyph being `scale` pixels.
+  /// Width of a text in pixels, where each dot of a glyph is `scale` pixels wide.
   static int text_width(std::string_view words, int scale) {
     return words.empty() ? 0 : (static_cast<int>(words.size()) * (detail::Glyph::width + 1) - 1) * scale;
   }
@@ -71,7 +71,7 @@ class Image {
     }
   }
 
-  /// The picture as the bytes of a PNG file, 8 bits a channel.
+  /// The picture as the bytes of a PNG file, 8 bits per channel.
   std::string png() const {
     std::string rows;
     rows.reserve((static_cast<std::size_t>(width_) * 3 + 1) * static_cast<std::size_t>(height_));
@@ -104,7 +104,7 @@ class Image {
     return out;
   }
 
-  /// Writes the PNG file, complete or not at all.
+  /// Writes the PNG file completely or not at all.
   /// @throws IoError
   void save(const std::string& path) const {
     const std::string bytes = png();

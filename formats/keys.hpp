@@ -40,12 +40,12 @@ struct Key {
   }
 };
 
-/// Bits that coordinates 0 to `largest` take.
+/// The number of bits that coordinates 0 to `largest` need.
 constexpr int bits_for(std::int64_t largest) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
 }
 
-/// Bits of a word in use: one is left free, so that a shift by all bits in use is a shift.
+/// Bits of a word in use: one stays free, because a shift by all 64 bits would be undefined.
 inline constexpr int word_bits = 63;
 
 /// Which bits of which word hold the coordinate of each level of F.
@@ -123,7 +123,7 @@ class Packing {
     return ((a.word[word_of(k)] ^ b.word[word_of(k)]) >> fields_[k].shift) != 0;
   }
 
-  /// The bits of the outermost `count` levels.
+  /// A key with all bits of the outermost `count` levels set.
   key_type outermost(int count) const {
     key_type bits{};
     for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
@@ -131,7 +131,7 @@ class Packing {
     return bits;
   }
 
-  /// The first word in use, and how many of its bits are.
+  /// The first word in use, and how many of its bits are used.
   int first_word() const { return first_word_; }
   int top_bits() const { return top_bits_; }
 

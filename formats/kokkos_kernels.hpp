@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file kokkos_kernels.hpp
-/// CSR tensors as matrices of Kokkos Kernels, and back, without a copy. Empty where Sporos is built without
-/// it.
+/// CSR tensors as matrices of Kokkos Kernels and back, without a copy. Empty where Sporos is built without
+/// Kokkos Kernels.
 #pragma once
 
 #ifdef SPOROS_HAVE_KOKKOS_KERNELS
@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
-// Kokkos Kernels 4.4 uses what a Kokkos built without deprecated code refuses; seen to here, so that the two
-// go together either way.
+// Kokkos Kernels 4.4 uses names that a Kokkos built without deprecated code lacks: they are supplied here, so
+// that it works with either build.
 #if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4) && KOKKOS_VERSION < 50000
 #define KOKKOS_ENABLE_DEPRECATED_CODE_4
 #include <Kokkos_StaticCrsGraph.hpp>
@@ -36,10 +36,10 @@
 
 namespace sporos {
 
-/// The CrsMatrix over the arrays of a CSR tensor; they are reference-counted and shared, nothing is copied.
+/// The CrsMatrix over the arrays of a CSR tensor, which are shared by reference counts; nothing is copied.
 /// Memory that the tensor itself only borrowed (wrapped pointers) must outlive the matrix.
 ///
-/// @throws RangeError where the number of columns does not fit the matrix' ordinal type
+/// @throws RangeError where the number of columns does not fit the matrix's ordinal type
 template <TensorValue Value, std::integral Position, std::integral Coordinate, ExecutionSpace Space>
 auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
   using Matrix = KokkosSparse::CrsMatrix<Value, Coordinate, typename Space::device_type, void, Position>;
@@ -49,7 +49,7 @@ auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
                 t.values(), graph);
 }
 
-/// The CSR tensor over the arrays of a CrsMatrix, not looked at: see the checked form below.
+/// The CSR tensor over the arrays of a CrsMatrix, not validated: see the checked form below.
 template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
 auto from_crs_matrix(Trusted,
                      const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
@@ -84,12 +84,11 @@ auto from_crs_matrix(Trusted,
            std::make_shared<Matrix>(matrix));
 }
 
-/// The CSR tensor over the arrays of a CrsMatrix, without a copy; the matrix' arrays are kept alive. Its
-/// index types are the matrix' own.
+/// The CSR tensor over the arrays of a CrsMatrix, without a copy; the matrix's arrays are kept alive. Its
+/// index types are the matrix's own.
 ///
 /// @throws FormatError where rows are not sorted, hold a column twice or reach beyond the extents
-/// (`validate`);
-///                     `trusted` as first argument leaves that out
+///                     (`validate`); with `trusted` as first argument nothing is checked
 template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
 auto from_crs_matrix(const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
   return detail::checked(from_crs_matrix(trusted, matrix));

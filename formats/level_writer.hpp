@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file level_writer.hpp
-/// Writes the levels of a tensor from keys in order; knows where the positions of each level begin.
+/// Writes the levels of a tensor as segments, from keys in order.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class Boundaries {
 
   const Packing<F, Words>& packing() const { return packing_; }
 
-  /// Whether a key begins a new position of level K; of the values for K = levels.
+  /// Whether a key begins a new position of level K, or, for K = levels, a new value.
   template <int K>
   SPOROS_HOST_INLINE bool begins(const key_type& key, const key_type& previous) const {
     if constexpr (levels == 0) {
@@ -49,7 +49,7 @@ class Boundaries {
   bool keep_;
 };
 
-/// The extent of a level that is full: there is nothing to write of it.
+/// A full level: nothing of it is written, but its extent is needed to find positions.
 struct UnwrittenLevel {
   std::int64_t extent = 0;
 };
@@ -63,7 +63,7 @@ template <class L>
 struct WrittenLevelOf<L> {
   using type = UnwrittenLevel;
 };
-/// What a level is written to: segments, from which it is made, or nothing.
+/// What a level is written to.
 template <class L>
 using WrittenLevel = typename WrittenLevelOf<L>::type;
 
@@ -98,13 +98,13 @@ struct WrittenLevelsOf<F, std::index_sequence<K...>> {
   using appenders =
       std::tuple<SegmentAppender<WrittenLevel<typename F::template level<static_cast<int>(K)>>>...>;
 };
-/// Of each level of F what it is written to.
+/// What the levels of F are written to.
 template <class F>
 using WrittenLevels =
     typename WrittenLevelsOf<F, std::make_index_sequence<static_cast<std::size_t>(F::levels)>>::levels;
 
-/// Writes the levels from some position on. Everything it works with is its own, so that compilers keep it in
-/// registers while it writes.
+/// Writes the levels from some position on. It holds copies of everything it works with, so that compilers
+/// keep them in registers while it writes.
 template <TensorFormat F, int Words>
 class LevelWriter {
  public:
@@ -124,7 +124,7 @@ class LevelWriter {
         }(sequence{})),
         next_(next) {}
 
-  /// Opens the segments that are open in front: those of the key before.
+  /// Reopens the segments that the previous key left open.
   void resume(const key_type& key) {
     std::int64_t p = 0;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -137,7 +137,7 @@ class LevelWriter {
     return append_from<0>(key, previous, 0);
   }
 
-  /// Ends the last segments, and the empty ones of all parents behind them.
+  /// Ends the last segments, and the empty ones of all parents after them.
   /// @param parents  the number of parents of each level
   void close(const counts_type& parents) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -180,7 +180,7 @@ class LevelWriter {
     }
   }
 
-  /// Ends the open segment of level K and those, empty, of the parents up to p.
+  /// Ends the open segment of level K, and the empty segments of the parents up to p.
   template <int K>
   SPOROS_HOST_INLINE void close_level(std::int64_t p) {
     if constexpr (shape::segmented(K)) {

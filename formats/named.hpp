@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file named.hpp
-/// The formats that have names: each is a type composed of levels, nothing more.
+/// The formats that have names; each is an alias for a composition of levels.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct NaturalOrder<std::integer_sequence<int, Modes...>> {
 template <int Order>
 using natural_order = typename NaturalOrder<std::make_integer_sequence<int, Order>>::type;
 
-// A class and not an alias: nvcc hands aliases on to the host compiler resolved, and the pack with them gone.
+// A class and not an alias: nvcc resolves aliases before the host compiler sees them, and loses the pack.
 template <int, class Type>
 struct Repeat {
   using type = Type;
@@ -104,8 +104,8 @@ using DCSR = Format<Map<Dim<0>, Dim<1>>, Compressed<Position, Coordinate>, Compr
 template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
 using DCSC = Format<Map<Dim<1>, Dim<0>>, Compressed<Position, Coordinate>, Compressed<Position, Coordinate>>;
 
-/// Coordinate format of any order: one array of coordinates a mode, sorted in the mode order.
-/// `Unique = false` admits a coordinate tuple several times; its values then add up.
+/// Coordinate format of any order: one array of coordinates per mode, sorted in the mode order.
+/// With `Unique = false` a coordinate tuple may occur several times; its values then add up.
 template <int Order, class Modes = detail::natural_order<Order>, std::integral Position = std::int64_t,
           std::integral Coordinate = std::int32_t, bool Unique = true>
 using COO = typename detail::CooOf<Modes, Position, Coordinate, Unique>::type;

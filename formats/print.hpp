@@ -55,8 +55,8 @@ std::ostream& operator<<(std::ostream& out, const T& t) {
 
 /// How much of a tensor `print` shows.
 struct PrintOptions {
-  std::int64_t children = 8;  ///< coordinates below one parent; of more, the last is shown behind "…"
-  std::int64_t lines = 200;   ///< lines of the tree
+  std::int64_t children = 8;  ///< coordinates shown below one parent, "…" in place of others
+  std::int64_t lines = 200;   ///< largest number of lines of the tree
 };
 
 namespace detail {
@@ -81,7 +81,7 @@ class Tree {
   }
 
  private:
-  /// Draws the coordinates below position p of level K - 1, each with what is below it.
+  /// Draws the coordinates below position p of level K - 1, each with its subtree.
   template <int K>
   void draw_below(std::int64_t p, const std::string& margin) {
     const auto& level = view_.template level<K>();
@@ -130,8 +130,8 @@ class Tree {
 
 }  // namespace detail
 
-/// Prints the summary of a tensor, its levels, and its values as the tree that the levels make: a node for
-/// each stored coordinate, below it those of the next level, the values at the leaves.
+/// Prints the summary of a tensor, its levels, and its values as the tree that the levels form: a node for
+/// each stored coordinate, the coordinates of the next level below it, and values at the leaves.
 ///
 ///     Tensor<double, CSR> 3 x 3, 3 nonzeros, 68 B
 ///     Dense(d0), Compressed(d1)
@@ -143,7 +143,7 @@ class Tree {
 ///        ├─ 0: 7
 ///        └─ 2: 9
 ///
-/// Cost: that of the lines printed, and a copy where the tensor is not in host memory.
+/// Cost: proportional to the lines printed, plus a copy where the tensor is not in host memory.
 template <AnyTensor T>
 void print(std::ostream& out, const T& t, const PrintOptions& options = {}) {
   if constexpr (!HostSpace<typename T::space_type>) {

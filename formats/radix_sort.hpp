@@ -100,12 +100,11 @@ struct ItemRun {
   }
 };
 
-/// Writes the items of `source`, ordered by `digit`, in their own order where it is equal.
+/// Writes the items of `source` ordered by `digit`; items with equal digits keep their order.
 /// @param source  size(), visit(begin, end, visitor(key, value)); unless it is `exact`, it may visit fewer
-/// items
-///                than its size
+///                items than its size
 /// @param room    room(count) gives the memory to write `count` items to
-/// @return where each bucket begins, and the number of items as last element
+/// @return where each bucket begins; the last element is the number of items
 template <HostSpace Space, class Source, class Room>
 std::vector<std::int64_t> partition(const Source& source, Digit digit, const Room& room) {
   if (Source::exact && digit.bits == 0 && Space().concurrency() == 1) {
@@ -143,8 +142,8 @@ std::vector<std::int64_t> partition(const Source& source, Digit digit, const Roo
   return bounds;
 }
 
-/// The bits of one word that vary, moved together: the longest run of bits between them that do not is
-/// skipped.
+/// The varying bits of one word, moved together by leaving out the longest run of constant bits between
+/// them.
 class CompactBits {
  public:
   explicit CompactBits(std::uint64_t varying) {
@@ -168,7 +167,7 @@ class CompactBits {
   }
 
   int bits() const { return bits_; }
-  /// The varying bits of a word, with others above them.
+  /// The varying bits of a word; higher bits of the result are not meaningful.
   std::uint64_t of(std::uint64_t word) const {
     return (word >> high_shift_) << low_bits_ | ((word >> low_shift_) & low_mask_);
   }
@@ -178,9 +177,9 @@ class CompactBits {
   std::uint64_t low_mask_ = 0;
 };
 
-/// Sorts parts that fit a core's cache, on one thread: by as many leading bits as give buckets of about one
-/// item, then by insertion, larger buckets the same way again; or, where the leading bits tell too few items
-/// apart, digit by digit from the least significant one.
+/// Sorts parts that fit in a core's cache, on one thread: by enough leading bits that buckets hold about one
+/// item, then by insertion, with larger buckets sorted the same way again. Where the leading bits
+/// distinguish too few items, it sorts digit by digit from the least significant one instead.
 template <class KeyType, class Value>
 class CacheSort {
  public:
@@ -238,7 +237,7 @@ class CacheSort {
  private:
   static constexpr std::int64_t few = 24;  ///< items that are sorted by insertion
   static constexpr std::int64_t close =
-      4;  ///< items of a bucket, on average over items, up to which that is quick
+      4;  ///< average bucket size, weighted by items, up to which insertion is fast
   static constexpr int most_bits = 13;
 
   struct Histogram {
@@ -246,7 +245,7 @@ class CacheSort {
     std::int64_t squares = 0;   ///< sum of the squares of all buckets' sizes
   };
 
-  /// Makes next_ the beginnings of the buckets of a digit.
+  /// Sets next_ to where the buckets of a digit begin.
   template <class DigitOf>
   Histogram count(const items_type& items, std::int64_t count, const DigitOf& digit_of, int bits) {
     const std::size_t buckets = std::size_t{1} << bits;
@@ -265,7 +264,7 @@ class CacheSort {
     return out;
   }
 
-  /// Orders the items by the digit counted last; leaves the ends of its buckets in next_.
+  /// Orders the items by the digit counted last; leaves the ends of the buckets in next_.
   template <class DigitOf>
   void scatter(const items_type& from, const items_type& to, std::int64_t count, const DigitOf& digit_of) {
     std::uint32_t* const next = next_.data();
@@ -296,7 +295,7 @@ struct Partitioned {
   Scratch<Key<Words>> keys;
   Array<Value> values;
   Digit digit;
-  std::vector<std::int64_t> bounds;  ///< where the items of each bucket begin; their number
+  std::vector<std::int64_t> bounds;  ///< where the items of each bucket begin; last, the number of items
 
   std::int64_t count() const { return bounds.back(); }
   std::int64_t largest() const {
@@ -307,7 +306,7 @@ struct Partitioned {
   }
 };
 
-/// Items that one thread sorts as quickly as several.
+/// Up to this many items one thread sorts as fast as several.
 inline constexpr std::int64_t few_items = 1 << 15;
 
 /// @param source      see partition
@@ -348,7 +347,7 @@ class StableSort {
 
   std::int64_t size() const { return count_; }
   const key_type& key(std::int64_t e) const { return keys_.data()[e]; }
-  /// The sorted values, to be taken over where they are just what a tensor stores.
+  /// The sorted values; a tensor that stores exactly these may take the array over.
   const Array<Value>& values() const { return values_; }
   template <class Visitor>
   void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
@@ -358,7 +357,7 @@ class StableSort {
   }
 
  private:
-  static constexpr std::int64_t many = 1 << 16;  ///< items that do not fit a core's cache any more
+  static constexpr std::int64_t many = 1 << 16;  ///< more items than this do not fit in a core's cache
 
   struct Part {
     std::int64_t begin, end;
@@ -368,7 +367,7 @@ class StableSort {
   items_type items() const { return {keys_.data(), values_.data()}; }
   items_type spare() const { return {spare_keys_.data(), spare_values_.data()}; }
 
-  /// Takes a part on the list of what is still to be sorted, split while it is large.
+  /// Adds a part to the list of those still to be sorted, splitting it while it is large.
   void add(std::int64_t begin, std::int64_t end, bool in_spare) {
     if (begin == end) return;
     if (end - begin <= many) {
@@ -376,7 +375,7 @@ class StableSort {
       if (!in_spare) longest_ = std::max(longest_, end - begin);
       return;
     }
-    if (!spare_keys_.data()) {  // what is not touched of it costs nothing
+    if (!spare_keys_.data()) {  // pages that are never touched cost nothing
       spare_keys_ = Scratch<key_type>(count_);
       spare_values_ = Scratch<Value>(count_);
     }
@@ -399,7 +398,7 @@ class StableSort {
     std::vector<VaryingBits<Words>> found(static_cast<std::size_t>(chunks));
     for_each_chunk<Space>(chunks, [&](int chunk) {
       const auto [begin, end] = chunk_bounds(count, chunk, chunks);
-      // From the item in front, so that a difference between two chunks is seen as well.
+      // From the item before, so that differences between two chunks are seen as well.
       const std::int64_t from = std::max<std::int64_t>(begin - 1, 0);
       found[static_cast<std::size_t>(chunk)] = VaryingBits<Words>(keys + from, end - from, matter_);
     });
@@ -407,7 +406,7 @@ class StableSort {
     return found[0];
   }
 
-  /// Sorts the parts, each thread with its own spare memory, and brings them home.
+  /// Sorts the parts, each thread with spare memory of its own, and moves them back to their array.
   void finish() {
     const auto parts = static_cast<std::int64_t>(parts_.size());
     const int threads =

@@ -27,7 +27,7 @@ struct SpyOptions {
   int pixels = 1000;  ///< longest side of the drawing, or of all panels together
   int slice_mode =
       -1;           ///< the mode whose coordinates get panels of their own; -1: the shortest, from order 3 on
-  int slices = 16;  ///< panels at most; with more coordinates each panel sums a range of them
+  int slices = 16;  ///< largest number of panels; with more coordinates each panel sums a range of them
   bool caption = true;  ///< extents and number of nonzeros below the drawing
 };
 
@@ -79,14 +79,14 @@ struct SpyCounts {
   }
 };
 
-/// The cell, of `cells` equal ones, that coordinate i of `extent` falls into.
+/// Which of `cells` equal parts of [0, extent) coordinate i falls into.
 inline int spy_cell(std::int64_t i, std::int64_t extent, int cells) {
   if (extent <= cells) return static_cast<int>(i);
   return static_cast<int>(static_cast<unsigned __int128>(i) * static_cast<unsigned>(cells) /
                           static_cast<unsigned __int128>(extent));
 }
 
-/// Which modes are drawn how, in how many cells of how many pixels.
+/// How the modes are laid out: panels, cells and pixels.
 struct SpyLayout {
   int row_mode = -1, column_mode = -1, slice_mode = -1;  ///< -1: no such mode
   std::int64_t row_extent = 1, column_extent = 1, slice_extent = 1;
@@ -126,11 +126,11 @@ struct SpyLayout {
     if (slice_mode >= 0) label = Image::text_height(1) + 5;
     const auto height = static_cast<double>(row_extent);
     const auto width = static_cast<double>(column_extent);
-    double scale = 0;  // pixels of a coordinate, in the arrangement of panels that makes most of them
+    double scale = 0;  // pixels per coordinate, in the arrangement of panels that maximises them
     for (int across = 1; across <= panels; ++across) {
       const int down = (panels + across - 1) / across;
       const double fits = pixels / std::max(across * width, down * height);
-      if (fits < scale) continue;  // of equal ones the widest
+      if (fits < scale) continue;  // among equals the widest
       scale = fits;
       panel_columns = across;
       panel_rows = down;
@@ -191,11 +191,11 @@ inline std::string spy_label(const SpyLayout& layout, int panel) {
 
 /// Draws where the nonzeros of a tensor are. A matrix is one panel, rows downwards; a tensor of higher order
 /// is a grid of panels, one for each coordinate of `slice_mode` or for ranges of them, in which the first two
-/// of the other modes are drawn and the rest is summed over. A pixel is the darker the more nonzeros fall
-/// onto it, on a logarithmic scale; small tensors are drawn with several pixels for each coordinate. Stored
-/// zeros of dense formats are left out.
+/// of the other modes are drawn and the rest is summed over. The more nonzeros a
+/// pixel stands for, the darker it is, on a logarithmic scale; small tensors are drawn with several pixels
+/// per coordinate. Stored zeros of dense formats are left out.
 ///
-/// @throws ShapeError for a slice mode that the tensor has not, or no room to draw
+/// @throws ShapeError for a slice mode that the tensor does not have, or sizes that leave no room to draw
 /// Cost: one pass over the values, in parallel.
 template <AnyTensor T>
 Image spy_image(const T& t, const SpyOptions& options = {}) {
@@ -261,7 +261,7 @@ Image spy_image(const T& t, const SpyOptions& options = {}) {
   }
 }
 
-/// Writes the picture of spy_image to a PNG file, complete or not at all.
+/// Writes the picture of spy_image to a PNG file, completely or not at all.
 ///
 ///     spy(A, "west0497.png");
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file structure.hpp
-/// What follows from the levels of a format alone: which coordinates tell the positions of a level apart.
+/// What follows from the levels of a format alone: which coordinates distinguish the positions of a level.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ struct Structure {
   /// A level with any number of coordinates below each parent.
   static constexpr bool segmented(int k) { return !full(k) && !branchless(k); }
 
-  /// The last level whose coordinate tells positions of level k apart. A segmented level that is not unique
+  /// The last level whose coordinate distinguishes positions of level k. A segmented level that is not unique
   /// has a position for each tuple of the branchless levels that continue it (the columns of COO).
   static constexpr std::array<int, static_cast<std::size_t>(levels) + 1> depth = [] {
     std::array<int, static_cast<std::size_t>(levels) + 1> out{};
-    int open = -1;  // depth of the run of branchless levels that we are in
+    int open = -1;  // depth of the current run of branchless levels
     for (int k = 0; k < levels; ++k) {
       if (branchless(k)) {
         open = open > k ? open : k;
@@ -39,8 +39,8 @@ struct Structure {
     return out;
   }();
 
-  /// Whether entries of equal coordinates get positions of their own: a segmented level that is not unique is
-  /// continued to the last level, which is not unique either.
+  /// Whether entries at the same coordinate get positions of their own: a segmented level that is not unique
+  /// is continued by branchless levels down to the last, which is not unique either.
   static constexpr bool keeps_duplicates = [] {
     for (int k = 0; k < levels; ++k)
       if (segmented(k) && !unique(k) && depth[static_cast<std::size_t>(k)] == levels - 1)
@@ -48,7 +48,7 @@ struct Structure {
     return false;
   }();
 
-  /// Whether values are stored that no entry stands for: the innermost level is full.
+  /// Whether zeros are stored where there is no entry, because the innermost level is full.
   static constexpr bool padded = levels == 0 || full(levels - 1);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file transpose.hpp
-/// The modes of a tensor in another order: as a tensor of the same format, or by another name for the same
+/// The modes of a tensor in another order: as a tensor of the same format, or as another view of the same
 /// memory.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace sporos {
 namespace detail {
 
-/// Whether `Modes` holds each of 0 to its size - 1 once.
+/// Whether `Modes` contains each of 0 to its size - 1 exactly once.
 template <int... Modes>
 inline constexpr bool is_permutation = [] {
   std::array<bool, sizeof...(Modes)> seen{};
@@ -27,7 +27,7 @@ inline constexpr bool is_permutation = [] {
   return true;
 }();
 
-/// Where mode D of the old tensor is in the new one: the place of D in Modes.
+/// The mode of the new tensor that mode D of the old one becomes: the place of D in Modes.
 template <int D, int... Modes>
 inline constexpr int new_mode = [] {
   int at = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file validate.hpp
-/// Whether the arrays of a tensor keep the rules of its format.
+/// Whether the arrays of a tensor obey the rules of its format.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ std::int64_t first_broken(std::int64_t count, const Predicate& broken) {
   return -1;
 }
 
-/// Checks one tensor in host memory, level by level: what one check reads, those before it have found sound.
+/// Checks one tensor in host memory, level by level. Each check reads only what earlier ones have found
+/// valid.
 template <HostSpace Space, TensorValue Value, TensorFormat F>
 class Validation {
  public:
@@ -70,7 +71,7 @@ class Validation {
   }
   std::int64_t& positions(int k) { return positions_[static_cast<std::size_t>(k + 1)]; }
 
-  /// What the level itself finds wrong with its arrays, then coordinates outside the extent.
+  /// Lets the level check its own arrays, then checks that coordinates lie within the extent.
   template <int K>
   void check_level() {
     const auto& storage = t_.template level<K>();
@@ -94,8 +95,8 @@ class Validation {
     }
   }
 
-  /// Order and uniqueness below each parent of a segmented level, of the tuples that it makes with the
-  /// branchless levels that continue it.
+  /// Checks order and uniqueness below each parent of a segmented level: of the tuples of its coordinates and
+  /// those of the branchless levels that continue it.
   template <int K>
   void check_order() const {
     if constexpr (shape::segmented(K)) {
@@ -128,8 +129,8 @@ class Validation {
     return true;
   }();
 
-  /// Which rule the tuple at q breaks against the one in front of it: k if level k decreases but is ordered,
-  /// k + F::levels if level k repeats a coordinate but is unique, or nothing.
+  /// Which rule the tuple at q breaks, compared with the one before it: k if level k decreases but is
+  /// ordered, k + F::levels if level k repeats a coordinate but is unique, or `nothing`.
   template <int K, int Last>
   int compare(std::int64_t q) const {
     int found = nothing;
@@ -151,7 +152,7 @@ class Validation {
     if (here == before && properties.unique) found = K + F::levels;
   }
 
-  /// The position of a tuple that stands twice in a segment whose order is free, -1 if there is none.
+  /// The position of a tuple that occurs twice in an unordered segment, -1 if there is none.
   template <int K, int Last>
   std::int64_t repeated(Bounds segment) const {
     std::vector<std::int64_t> at(static_cast<std::size_t>(segment.size()));
@@ -195,7 +196,7 @@ class Validation {
         ", but the level is ordered: sort the coordinates, or choose a format whose level is not ordered");
   }
 
-  /// Blocks at the rim reach beyond the extents: what is stored there must be 0, and no entry of its own.
+  /// Blocks at the edge reach beyond the extents: what is stored there must be padding, and zero.
   void check_rim() const {
     const Walk walk(t_);
     const auto outside = [&](const Extents<F::levels>& at) {
@@ -233,12 +234,12 @@ class Validation {
 
 }  // namespace detail
 
-/// Checks that the arrays of `t` keep the rules of its format: lengths that fit, positions that begin at 0
+/// Checks that the arrays of `t` obey the rules of its format: lengths that fit, positions that begin at 0
 /// and do not decrease, coordinates within the extents, in order and unique as the levels promise, one value
 /// for each position, zeros where blocks reach beyond the extents.
 ///
 /// @throws FormatError naming level, position and what was found there
-/// Cost: one pass over all arrays, in parallel; a sort of each segment where a level is unique but not
+/// Cost: one parallel pass over all arrays, plus a sort of each segment where a level is unique but not
 /// ordered.
 template <AnyTensor T>
 void validate(const T& t) {

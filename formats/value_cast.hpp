@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file value_cast.hpp
-/// Values from one type to another, with the cases told apart in which the value would not be the same
-/// number.
+/// Conversion of values from one type to another, which detects values that the new type cannot hold.
 #pragma once
 
 #include <cmath>
@@ -65,7 +64,7 @@ bool value_cast(const From& from, To& to) {
   }
 }
 
-/// A value as messages and prints spell it.
+/// A value as text, for messages and printing.
 template <TensorValue Value>
 std::string value_text(const Value& value) {
   if constexpr (is_complex_v<Value>) {

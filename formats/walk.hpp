@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file walk.hpp
-/// The stored values of a tensor in storage order, with their coordinates: whole, or any part of them.
+/// Visits the stored values of a tensor, or any part of them, in storage order and with their coordinates.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace sporos::detail {
 
-/// Reads the levels of a tensor in host memory, from any position of the innermost level to any other, so
-/// that threads take equal parts of the values however they are spread over rows.
+/// Reads the levels of a tensor in host memory between any two positions of the innermost level, so that
+/// threads can take equal parts of the values however these are distributed over rows.
 template <TensorValue Value, TensorFormat F>
 class Walk {
  public:
@@ -33,7 +33,7 @@ class Walk {
     });
   }
 
-  /// Positions of level k; of the root for k = -1.
+  /// The number of positions of level k; 1, that of the root, for k = -1.
   std::int64_t positions(int k) const { return positions_[static_cast<std::size_t>(k + 1)]; }
   const auto& view() const { return view_; }
 
@@ -49,8 +49,8 @@ class Walk {
     descend<0>(range, at, 0, visitor);
   }
 
-  /// Calls visitor(coordinate, value) for the values at positions [begin, end) that lie inside the extents:
-  /// the blocks at the rim of a blocked format reach beyond them.
+  /// Calls visitor(coordinate, value) for the values at positions [begin, end) that lie inside the extents;
+  /// blocks at the edge of a blocked format reach beyond them.
   template <class Visitor>
   void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
     visit_levels(begin, end, [&](const Extents<levels>& at, std::int64_t q) {
@@ -85,7 +85,7 @@ class Walk {
   }
 
  private:
-  /// Which positions of each level lead to the part: [k + 1] is level k.
+  /// The positions of each level above the visited part: [k + 1] is level k.
   using Range = std::array<Bounds, level_count + 1>;
 
   template <std::size_t... K>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wrap.hpp
-/// Tensors over memory that is somebody else's: bare pointers and Kokkos Views, without a copy.
+/// Tensors over foreign memory: bare pointers and Kokkos Views, without a copy.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -24,13 +24,14 @@
 
 namespace sporos {
 
-/// Says that arrays keep the rules of their format, so that `wrap` need not look: `wrap<CSR<>>(trusted, …)`.
+/// Promises that arrays obey the rules of their format, so that they are not checked: `wrap<CSR<>>(trusted,
+/// …)`.
 struct Trusted {};
 inline constexpr Trusted trusted{};
 
 namespace detail {
 
-/// How many arrays the levels of F have, before level `Below`; values are not among them.
+/// The number of arrays of the levels of F above level `Below`, not counting the values.
 template <TensorFormat F, class MemorySpace, int Below = F::levels>
 inline constexpr int array_count_of_levels = []<std::size_t... K>(std::index_sequence<K...>) {
   return (0 + ... + F::template level<static_cast<int>(K)>::template Storage<MemorySpace>::array_count);
@@ -39,13 +40,13 @@ inline constexpr int array_count_of_levels = []<std::size_t... K>(std::index_seq
 template <class View>
 concept RankOneView = Kokkos::is_view_v<View> && View::rank() == 1;
 
-/// Foreign arrays as the level takes them whose first is number `First`: see WrappableLevel.
+/// The foreign arrays of one level, beginning with number `First` of all: see WrappableLevel.
 template <class MemorySpace, int First, class Sources>
 class ForeignArrays {
  public:
   explicit ForeignArrays(const Sources& sources) : sources_(sources) {}
 
-  /// The array over a pointer has `length` elements; a View brings its own length along.
+  /// An array over a pointer gets `length` elements; a View has a length of its own.
   template <int At, class T>
   Array<T, MemorySpace> get(std::int64_t length) const {
     const auto& source = std::get<static_cast<std::size_t>(First + At)>(sources_);
@@ -87,15 +88,15 @@ class Wrapping {
     expect_valid_extents(extents);
   }
 
-  /// From Views, which bring their lengths along.
+  /// From Views, which know their lengths.
   template <class Views>
   tensor_type from_views(const Views& views) {
     take_levels(views);
     return {extents_, std::move(levels_), std::get<std::tuple_size_v<Views> - 1>(views)};
   }
 
-  /// From pointers: lengths follow from the levels above, and from what the arrays say themselves.
-  /// @param count  the number of values, as the caller knows it
+  /// From pointers: lengths follow from the levels above and from the contents of the arrays.
+  /// @param count  the number of values that the caller expects
   template <class Pointers>
   tensor_type from_pointers(std::int64_t count, const Pointers& pointers) {
     const std::int64_t found = take_levels(pointers);
@@ -109,7 +110,7 @@ class Wrapping {
   }
 
  private:
-  /// Returns the number of positions of the last level.
+  /// Makes all levels; returns the number of positions of the last one.
   template <class Sources>
   std::int64_t take_levels(const Sources& sources) {
     std::int64_t positions = 1;
@@ -169,7 +170,7 @@ inline constexpr bool is_const_source = [] {
 
 }  // namespace detail
 
-/// A tensor over arrays of another library, not looked at: see the checked form below.
+/// A tensor over foreign arrays, not validated: see the checked form below.
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
 auto wrap(Trusted, const Extents<F::order>& extents, std::int64_t count, Sources... sources) {
   constexpr int expected = detail::array_count_of_levels<F, typename Space::memory_space> + 1;
@@ -194,8 +195,7 @@ auto wrap(Trusted, const Extents<F::order>& extents, Sources... sources) {
   return wrap<F, Space>(trusted, extents, std::int64_t{-1}, sources...);
 }
 
-/// A tensor of format F over arrays of another library, without a copy. Its statements read and write that
-/// memory.
+/// A tensor of format F over foreign arrays, without a copy. Its statements read and write that memory.
 ///
 ///     auto A = wrap<CSR<int, int>>({m, n}, nnz, row_positions, columns, values);  // pointers
 ///     auto B = wrap<DCSR<>>({m, n}, positions0, coordinates0, positions1, coordinates1, values);  // Views
@@ -208,11 +208,10 @@ auto wrap(Trusted, const Extents<F::order>& extents, Sources... sources) {
 /// @param extents  extents of the modes
 /// @param count    number of values, for pointers
 /// @param sources  arrays in the order of the levels (Compressed: positions, coordinates; Singleton:
-/// coordinates;
-///                 Dense: none), then the values; all pointers or all rank-1 Views
-/// @throws FormatError  where the arrays break the rules of the format (`validate`); `trusted` as first
-/// argument
-///                      leaves that out
+///                 coordinates; Dense: none; others as their from_arrays says), then the values; all pointers
+///                 or all rank-1 Views
+/// @throws FormatError  where the arrays break the rules of the format (`validate`); with `trusted` as first
+///                      argument nothing is checked
 /// @throws RangeError   where the index types cannot hold an extent
 /// Cost: that of `validate`.
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>

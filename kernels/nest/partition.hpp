@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file partition.hpp
-/// How the outermost loop is cut into chunks: at coordinates, so that each chunk has about as many nonzeros.
+/// Cuts the outermost loop into chunks with about the same number of nonzeros.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sporos {
 
 namespace detail {
 
-/// The number of positions of level Last that stand before position p of level K.
+/// The number of positions of level Last below the positions of level K that come before p.
 template <int Last, int K, class T>
 std::int64_t positions_before(const T& tensor, std::int64_t p) {
   using F = typename T::format_type;
@@ -82,8 +82,8 @@ std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t count, const Bel
   return cuts;
 }
 
-/// Cuts the outermost loop of an expression over `Variable` by the nonzeros of its largest operand that
-/// starts with that variable; evenly where there is none.
+/// Cuts the outermost loop of an expression over `Variable` by the nonzeros of the largest operand whose
+/// outermost level holds that variable; evenly where there is none.
 template <char Variable, class Right>
 std::vector<std::int64_t> cut_by_nonzeros(const Right& right, std::int64_t extent, std::int64_t count) {
   std::int64_t most = -1;
@@ -95,7 +95,7 @@ std::vector<std::int64_t> cut_by_nonzeros(const Right& right, std::int64_t exten
       if constexpr (A::level_names[0] == Variable && sorted) {
         if (A::format::is_dense ? most >= 0 : access.tensor().nnz() <= most) return;
         most = A::format::is_dense ? 0 : access.tensor().nnz();
-        // Rows cost something even where they are empty: each coordinate weighs as one nonzero.
+        // Empty rows cost something as well: each coordinate weighs a quarter of a nonzero.
         cuts = cut(extent, count, [&](std::int64_t c) {
           return detail::values_below_coordinate(access.tensor(), c) + c / 4;
         });

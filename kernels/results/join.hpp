@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file join.hpp
-/// From the pieces of an appended result to the result.
+/// Joins the pieces of an appended result into the result.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 
 namespace sporos {
 
-/// Joins the pieces, in order: offsets by a running sum, copies in parallel. What stands behind one another
-/// already, in the room that the pieces were lent, is not copied.
+/// Joins the pieces in order: a running sum gives their offsets, copies run in parallel. Pieces that already
+/// stand one after another in the room that they were lent are not copied.
 template <class Result, class Piece, class Space>
 class Join {
   using Room = PieceRoom<Result, Piece>;
@@ -31,7 +31,7 @@ class Join {
   using Places = std::vector<std::int64_t>;
 
  public:
-  /// @param room  what the pieces were lent
+  /// @param room  the room that the pieces were lent
   Join(const Result& result, std::vector<Piece>& pieces, const Room& room)
       : result_(result), pieces_(pieces), room_(room), parents_begin_(pieces.size(), 0) {}
 
@@ -82,7 +82,7 @@ class Join {
     }
   }
 
-  /// Where the coordinates of each position of the level above end, and a 0 in front.
+  /// The positions of a level: 0, then where the coordinates below each parent end.
   template <int K>
   auto positions(const Places& begin, std::int64_t total) {
     using Position = typename Piece::template position_type<K>;
@@ -109,7 +109,7 @@ class Join {
     }
   }
 
-  /// The pieces' arrays behind one another: `array_of(piece)` begins at begin[piece].
+  /// The pieces' arrays, one after another: `array_of(piece)` begins at begin[piece].
   template <class To, class ArrayOf, class RoomOf>
   HostArray<To> behind_one_another(const char* label, const Places& begin, std::int64_t total,
                                    const ArrayOf& array_of, const RoomOf& room_of) {
@@ -124,15 +124,15 @@ class Join {
     return out;
   }
 
-  /// An array for `total` elements and `front` before them; and whether it is the room in which the pieces'
-  /// arrays stand already, each where it belongs.
+  /// An array for `front` + `total` elements, and whether it is the room in which the pieces' arrays already
+  /// stand in their places.
   template <class To, class ArrayOf, class RoomOf>
   std::pair<HostArray<To>, bool> place(const char* label, std::int64_t front, const Places& begin,
                                        std::int64_t total, const ArrayOf& array_of, const RoomOf& room_of) {
     const auto& room = room_of(room_);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(room)>, HostArray<To>>)
       if (room_.lends()) {
-        // Where little came of much room, the result does not hold on to it.
+        // A result that fills little of a large room does not hold on to it.
         bool in_place = (front + total) * static_cast<std::int64_t>(sizeof(To)) >= Pool::smallest_block;
         std::int64_t written = front;
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
@@ -169,7 +169,7 @@ class Join {
   const Result& result_;
   std::vector<Piece>& pieces_;
   const Room& room_;
-  Places parents_begin_;  ///< where each piece's positions of the level above begin; all share the root's
+  Places parents_begin_;  ///< where each piece's positions of the level above begin; 0 for all at the root
   std::int64_t parents_ = 1;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file room.hpp
-/// Room for the pieces of an appended result: as much as they can need, where that is known, else a guess.
+/// Room for the pieces of an appended result: as much as they can need where a bound is known, else a guess.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 
 namespace sporos {
 
-/// One array for each array of the result, of which each piece is lent a part, in order. Where every piece
-/// but the last fills its parts, they are the result's arrays.
+/// One array for each array of the result; each piece is lent a part of it, in order. Where every piece but
+/// the last fills its parts, these arrays become the result's.
 ///
-/// What is not written takes addresses, not memory, so a guess is generous. It is made for a single piece
-/// only, which goes on in memory of its own where it outgrows it.
+/// Pages that are never written take addresses but no memory, so a guess can be generous. It is made only for
+/// a result of one piece, which moves to memory of its own where it outgrows the guess.
 template <class Result, class Piece>
 class PieceRoom {
   using format = typename Result::format;
   using Value = typename Piece::value_type;
   static constexpr auto levels = static_cast<std::size_t>(Piece::levels);
-  /// How many times the values of the largest operand are guessed to be the result's.
+  /// The guess: this many times the values of the largest operand.
   static constexpr std::int64_t guessed_growth = 16;
 
  public:
-  /// How many positions something has at each level.
+  /// A number of positions for each level.
   using Positions = std::array<std::int64_t, levels>;
 
-  /// @param pieces  the range of the result's outermost level that each piece is of
+  /// @param pieces  the range of the result's outermost level that each piece covers
   template <class Right>
   PieceRoom(const Right& right, const std::vector<Bounds>& pieces, const Extents<format::order>& extents) {
     const auto level_extents = format::level_extents(extents);
@@ -47,7 +47,7 @@ class PieceRoom {
     for_each_access(right, [&](const auto& access) { guess = std::max(guess, access.tensor().nnz()); });
     guess *= guessed_growth;
     begin_.resize(pieces.size() + 1);
-    // Parts that are filled a little only would each touch large pages of their own.
+    // Parts that are filled only a little would each touch large pages of their own.
     if (!Piece::bounded && pieces.size() > 1) return;
     try {
       for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
@@ -61,12 +61,12 @@ class PieceRoom {
       reserve(Levels{});
       lends_ = true;
     } catch (const Error&) {
-      // Not even addresses for a guess: pieces grow from nothing.
+      // The guess cannot be reserved: the piece grows from nothing instead.
       if (Piece::bounded) throw;
     }
   }
 
-  /// Room for pieces of the given sizes, of the same result as another's.
+  /// Room for pieces of the given sizes, of the same result as that of `other`.
   PieceRoom(const std::vector<Positions>& most, const PieceRoom& other) : block_(other.block_) {
     begin_.resize(most.size() + 1);
     for (std::size_t piece = 0; piece < most.size(); ++piece)
@@ -75,7 +75,7 @@ class PieceRoom {
     lends_ = true;
   }
 
-  /// The most that a piece has, at each level.
+  /// The largest room of a piece, at each level.
   Positions most() const {
     Positions out{};
     for (std::size_t piece = 0; piece + 1 < begin_.size(); ++piece)
@@ -84,7 +84,7 @@ class PieceRoom {
     return out;
   }
 
-  /// Whether pieces are lent anything.
+  /// Whether there is room to lend.
   bool lends() const { return lends_; }
   void lend(Piece& piece, std::size_t number) const {
     if (lends_) lend(piece, number, Levels{});
@@ -94,21 +94,21 @@ class PieceRoom {
   const auto& coordinates() const {
     return std::get<static_cast<std::size_t>(K)>(coordinates_);
   }
-  /// With one element before those of the first piece.
+  /// The array has one element before those of the first piece.
   template <int K>
   const auto& ends() const {
     return std::get<static_cast<std::size_t>(K)>(ends_);
   }
   const HostArray<Value>& values() const { return values_; }
 
-  /// Moves what a piece holds from elsewhere to its place, before which `begin` positions stand.
+  /// Moves a piece that was made elsewhere to its place, which begins at the positions `begin`.
   void move_here(Piece& piece, const Positions& begin) const { move_here(piece, begin, Levels{}); }
 
-  /// All of it has been written, or may have been.
+  /// Tells the pool that all of the room may have been written.
   void keep_all() const { keep_all(Levels{}); }
 
-  /// The pages of the values, and of the last level's coordinates, to be touched from the front; and which
-  /// bytes of them belong to a piece.
+  /// The pages of the values and of the last level's coordinates, to be touched from the front, and the bytes
+  /// of them that belong to a piece.
   detail::FirstTouch touch_values() const { return pages_of(values_); }
   detail::FirstTouch touch_coordinates() const { return pages_of(std::get<levels - 1>(coordinates_)); }
   std::pair<std::int64_t, std::int64_t> value_bytes(const Positions& from, const Positions& end) const {
@@ -134,7 +134,7 @@ class PieceRoom {
       using Array = std::remove_cvref_t<decltype(from)>;
       auto* const to = room.data() + at;
       const std::int64_t count = from.size();
-      // What will not stay in the caches goes past them.
+      // Arrays too large for the caches are written past them.
       if (static_cast<std::int64_t>(room.extent(0) * sizeof(*to)) > streamed_bytes)
         detail::stream_copy(from.data(), count, to);
       else
@@ -146,7 +146,7 @@ class PieceRoom {
       constexpr auto l = static_cast<std::size_t>(L);
       if constexpr (!Piece::template full<L>)
         move(piece.template coordinates<L>(), std::get<l>(coordinates_), begin[l]);
-      // The root has one end in all.
+      // The root level has a single end.
       if constexpr (Piece::template has_ends<L> && L > 0)
         move(piece.template ends<L>(), std::get<l>(ends_), begin[l - 1] + 1);
     };
@@ -163,7 +163,7 @@ class PieceRoom {
     keep(values_);
   }
 
-  /// Larger arrays than this are not in the caches when they are read again.
+  /// Larger arrays than this have left the caches before they are read again.
   static constexpr std::int64_t streamed_bytes = std::int64_t{8} << 20;
 
   using Levels = std::make_index_sequence<levels>;
@@ -174,8 +174,8 @@ class PieceRoom {
   static auto end_arrays(std::index_sequence<K...>)
       -> std::tuple<HostArray<typename Piece::template position_type<static_cast<int>(K)>>...>;
 
-  /// The most that a piece can have, or the least.
-  /// @param guess  where operands do not tell
+  /// The most positions that a piece can have, or, for `Least`, the fewest.
+  /// @param guess  used where the operands give no bound
   template <bool Least, class Right, class LevelExtents, std::size_t... K>
   static Positions positions_of(const Right& right, const Bounds& outermost, const LevelExtents& extents,
                                 std::int64_t guess, std::index_sequence<K...>) {
@@ -198,7 +198,7 @@ class PieceRoom {
     return out;
   }
 
-  /// Where the positions begin that are the parents of the level's, for a piece; the root has one for each.
+  /// Where the parents of level K begin for a piece; for the root level each piece has one parent.
   template <int K>
   std::int64_t parents_begin(std::size_t piece) const {
     if constexpr (K == 0)
@@ -246,7 +246,7 @@ class PieceRoom {
          begin_[number + 1][levels - 1] * block_);
   }
 
-  std::vector<Positions> begin_;  ///< of each piece, at each level; and behind the last
+  std::vector<Positions> begin_;  ///< where each piece begins at each level; last, where the final piece ends
   Positions least_{};             ///< of all pieces together
   std::int64_t block_ = 1;
   bool lends_ = false;

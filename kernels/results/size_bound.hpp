@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file size_bound.hpp
-/// How many positions a sparse result can have at most, and how many it will have at least, told by the
-/// operands' patterns before any loop runs.
+/// Bounds on the number of positions of a sparse result, from the operands' patterns, before any loop runs.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 
 namespace sporos {
 
-/// A bound on the number of different coordinates, of the variables of the result's levels 0 to K, at which
-/// an expression is there, where the outermost variable lies in a range.
+/// A bound on the number of distinct coordinates of the result's levels 0 to K at which an expression is
+/// present, where the outermost variable lies in a range.
 ///
 ///     operand that holds all of these variables, the outermost at its first level    its positions there
 ///     L * R, L / R                                                                   the smaller bound
@@ -25,8 +24,9 @@ namespace sporos {
 /// `known` says, by type, whether there is a bound for all levels. O(1), or O(log nnz) where the outermost
 /// level of an operand is sparse.
 ///
-/// `least` is a number of positions to reckon with: those of the largest term of a sum, of the only operand
-/// of a product that is known; 0 where two meet. Less, in truth, where an operand stores a coordinate twice.
+/// `least` is the number of positions to expect at least: those of the largest term of a sum, those of the
+/// only bounded factor of a product, 0 where two bounded factors meet. It is only an estimate: an operand
+/// that stores a coordinate twice makes fewer.
 template <class Result, class E>
 struct SizeBound {
   static constexpr bool known = false;
@@ -36,7 +36,7 @@ template <class Result, class TensorType, char... Names>
 struct SizeBound<Result, Access<TensorType, Names...>> {
   using A = Access<TensorType, Names...>;
 
-  /// The last level of the operand that holds one of the variables; -1 where a variable is missing.
+  /// The operand's last level among those that hold one of these variables; -1 where a variable is missing.
   static constexpr int last_level(int k) {
     int last = -1;
     for (int of = 0; of <= k; ++of) {
