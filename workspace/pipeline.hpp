@@ -86,6 +86,14 @@ concept PipelineWorker =
       worker.move(chunk, place);
     };
 
+/// Bytes, at most, that run_pipeline needs for itself.
+template <class Place>
+std::int64_t pipeline_bytes(std::int64_t workers, std::int64_t chunks) {
+  constexpr std::int64_t empty_queue = 1024;  // of a worker's chunks that wait
+  return ChunkPlaces<Place>::bytes(chunks) + workers * empty_queue +
+         2 * chunks * static_cast<std::int64_t>(sizeof(std::int64_t));
+}
+
 /// Computes the chunks of a result on several threads, and puts each behind the one before it, though their
 /// sizes show only once they are computed.
 ///

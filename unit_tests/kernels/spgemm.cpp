@@ -4,7 +4,9 @@
 /// bit by bit the same, in OpenMP. This program runs with 1, 2 and 4 threads.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "sparse_products.hpp"
@@ -172,6 +174,22 @@ const std::vector<Factors>& kinds() {
   return all;
 }
 
+/// The product of two operands of type M in index types of Matrix.
+template <class Space, class M, class Operand = std::remove_const_t<M>>
+using ByRows =
+    sporos::detail::ProductByRows<double, Space, Operand, Operand, double, std::int64_t, std::int32_t>;
+
+/// A matrix of a product's own arrays.
+template <class Arrays>
+Matrix matrix_of(std::int64_t rows, std::int64_t columns, const Arrays& arrays) {
+  const Matrix out({rows, columns});
+  auto levels = out.levels();
+  std::get<1>(levels).positions = arrays.positions;
+  std::get<1>(levels).coordinates = arrays.coordinates;
+  out.replace(out.extents(), levels, arrays.values);
+  return out;
+}
+
 class RowsOfProducts : public testing::TestWithParam<std::size_t> {
  protected:
   const Factors& factors() const { return kinds()[GetParam()]; }
@@ -200,38 +218,123 @@ TEST_P(RowsOfProducts, AreTheSameForAnyNumberOfThreads) {
 TEST_P(RowsOfProducts, AreTheSameInOnePassAndInTwo) {
   const auto B = matrix<double>(factors().left(), real_value, 1);
   const auto C = matrix<double>(factors().right(), real_value, 2);
+  const auto left = sporos::detail::sparse_rows(B), right = sporos::detail::sparse_rows(C);
   const Matrix once({B.extent(0), C.extent(1)});
   spgemm(once, B, C);
-  const Matrix twice({B.extent(0), C.extent(1)});
-  auto product = sporos::detail::multiply_rows<double, OpenMP, double, std::int64_t, std::int32_t>(
-      sporos::detail::sparse_rows(B), sporos::detail::sparse_rows(C), 0);
-  auto levels = twice.levels();
-  std::get<1>(levels).positions = product.positions;
-  std::get<1>(levels).coordinates = product.coordinates;
-  twice.replace(twice.extents(), levels, product.values);
-  EXPECT_TRUE(same_bytes(once, twice));
+  const auto in_two_passes = [&]<class Space>(const Space& space) {
+    ByRows<Space, decltype(left)> product(space, left, right, 0);
+    product.prepare();
+    return matrix_of(once.extent(0), once.extent(1), product.compute());
+  };
+  EXPECT_TRUE(same_bytes(once, in_two_passes(OpenMP())));
+  EXPECT_TRUE(same_bytes(once, in_two_passes(Serial())));
 }
 
 TEST_P(RowsOfProducts, AreTheSameWhereThePatternIsKnown) {
   auto rows = [](const auto& matrix) { return sporos::detail::sparse_rows(matrix); };
   const Pattern left = factors().left(), right = factors().right();
   const auto B = matrix<double>(left, real_value, 1), C = matrix<double>(right, real_value, 2);
-  const Matrix A({B.extent(0), C.extent(1)}), expected(A.extents());
-  spgemm(A, B, C);
-  using Operand = decltype(rows(B));
-  sporos::detail::ProductRefill<double, OpenMP, Operand, Operand, double, std::int64_t, std::int32_t> refill(
-      rows(B), rows(C));
+  const Matrix expected({B.extent(0), C.extent(1)});
+  ByRows<OpenMP, decltype(rows(B))> product(OpenMP(), rows(B), rows(C)), other(OpenMP(), rows(B), rows(C));
+  product.prepare();
+  const Matrix A = matrix_of(B.extent(0), C.extent(1), product.compute());
+  spgemm(expected, B, C);
+  EXPECT_TRUE(same_bytes(A, expected));
+  other.prepare();
   for (const unsigned seed : {3, 4}) {
     const auto D = matrix<double>(left, real_value, seed), E = matrix<double>(right, real_value, seed + 7);
-    refill.run(rows(D), rows(E), A.level<1>().positions.data(), A.level<1>().coordinates.data(),
-               A.values().data());
     spgemm(expected, D, E);
-    EXPECT_TRUE(same_bytes(A, expected));
+    for (auto* by_rows :
+         {&product, &other}) {  // with the workers that computed the pattern, and with new ones
+      Kokkos::deep_copy(A.values(), 0);
+      by_rows->refill(rows(D), rows(E), A.level<1>().positions.data(), A.level<1>().coordinates.data(),
+                      A.values().data());
+      EXPECT_TRUE(same_bytes(A, expected));
+    }
   }
+}
+
+/// The bytes that Kokkos has allocated since this was made, and the most that there were at once.
+class Allocations {
+ public:
+  Allocations() {
+    bytes_ = most_ = 0;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t size) {
+          most_ = std::max(most_, bytes_ += taken(size));
+        });
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(
+        [](Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t size) {
+          bytes_ -= taken(size);
+        });
+  }
+  ~Allocations() {
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
+  }
+  std::int64_t most() const { return most_; }
+
+ private:
+  /// Without the addresses by which the pool shifts what stands on large pages.
+  static std::int64_t taken(std::uint64_t size) {
+    const auto bytes = static_cast<std::int64_t>(size);
+    return bytes > 2 * Pool::large_page ? bytes - 2 * Pool::large_page : bytes;
+  }
+  static inline std::int64_t bytes_ = 0, most_ = 0;
+};
+
+TEST_P(RowsOfProducts, TakeNoMoreMemoryThanTheySayBefore) {
+  const auto B = matrix<double>(factors().left(), small_value<double>, 1);
+  const auto C = matrix<double>(factors().right(), small_value<double>, 2);
+  const auto left = sporos::detail::sparse_rows(B), right = sporos::detail::sparse_rows(C);
+  const auto check = [&]<class Space>(const Space& space, std::int64_t most_reserved) {
+    pool().release();
+    const Allocations allocations;
+    ByRows<Space, decltype(left)> product(space, left, right, most_reserved);
+    product.prepare();
+    const std::int64_t most = product.most_bytes();
+    const auto arrays = product.compute();
+    EXPECT_LE(product.held_bytes(), most);
+    product.refill(left, right, arrays.positions.data(), arrays.coordinates.data(), arrays.values.data());
+    EXPECT_LE(allocations.most(), most);
+    if (most_reserved > 0) {
+      EXPECT_LE(most, 2 * allocations.most() + 2 * Pool::large_page);
+    }
+  };
+  check(OpenMP(), Pool::machine_bytes() / 2);
+  check(Serial(), Pool::machine_bytes() / 2);
+  check(OpenMP(), 0);
+  check(Serial(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, RowsOfProducts, testing::Range<std::size_t>(0, kinds().size()),
                          [](const auto& of) { return kinds()[of.param].name; });
+
+TEST(Spgemm, RunsOnInstancesThatShareTheThreads) {
+  if (OpenMP().concurrency() < 4) GTEST_SKIP() << "instances of two threads take four to share";
+  const auto B = matrix<double>(scattered(2000, 2000, 12, 41), small_value<double>);
+  const auto instances = Kokkos::Experimental::partition_space(OpenMP(), 1, 1);
+  for (const auto& instance : instances) {
+    const Matrix A(B.extents());
+    spgemm(instance, A, B, B);
+    EXPECT_EQ(wrong(A, B, B), "");
+  }
+}
+
+// One thread that computes in two passes needs no room for all of the result besides the result.
+TEST(Spgemm, InTwoPassesHoldsAChunkBesidesTheResult) {
+  const auto B = matrix<double>(scattered(3000, 40, 3, 21), small_value<double>, 1);
+  const auto C = matrix<double>(scattered(40, 1000, 1200, 22), small_value<double>, 2);
+  const auto left = sporos::detail::sparse_rows(B), right = sporos::detail::sparse_rows(C);
+  pool().release();
+  const Allocations allocations;
+  ByRows<Serial, decltype(left)> product(Serial(), left, right, 0);
+  product.prepare();
+  const auto arrays = product.compute();
+  const auto result = static_cast<std::int64_t>(arrays.values.extent(0) * (sizeof(double) + 4));
+  EXPECT_GT(result, std::int64_t{8} << 20);
+  EXPECT_LT(allocations.most(), result + (std::int64_t{2} << 20));
+}
 
 TEST(Spgemm, TakesColumnsFarBehindTheFirst) {
   const std::int64_t far = std::int64_t{1} << 28;
@@ -264,7 +367,7 @@ TEST(Spgemm, SquaresAMatrixWhoseRowsAreAlikeOrShift) {
 TEST(Spgemm, MultipliesTwoMatricesOfOnePattern) {
   const auto B = matrix<double>(repeated(500, 500, 12, 4, 2), small_value<double>);
   const Matrix C(B.extents(), B.levels(), B.clone().values());
-  for (std::size_t at = 0; at < C.values().extent(0); ++at) C.values()(at) = at % 5 + 1.0;
+  for (std::size_t at = 0; at < C.values().extent(0); ++at) C.values()(at) = static_cast<double>(at % 5 + 1);
   const Matrix A(B.extents());
   spgemm(A, B, C);
   EXPECT_EQ(wrong(A, B, C), "");

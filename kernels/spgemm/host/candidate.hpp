@@ -14,7 +14,6 @@
 #include "../../statement/compute_type.hpp"
 #include "../pattern.hpp"
 #include "multiply.hpp"
-#include "refill.hpp"
 
 namespace sporos {
 
@@ -52,13 +51,16 @@ struct SpgemmByRows {
   class Refill {
    public:
     explicit Refill(const S& statement)
-        : product_(rows(Pattern::left(statement)), rows(Pattern::right(statement))) {}
+        : product_(typename S::result_type::tensor_type::space_type(), rows(Pattern::left(statement)),
+                   rows(Pattern::right(statement))) {
+      product_.prepare();
+    }
     void run(const S& statement) {
       const auto result = rows(statement.result());
-      product_.run(rows(Pattern::left(statement)), rows(Pattern::right(statement)), result.positions,
-                   result.coordinates, statement.result().tensor().values().data());
+      product_.refill(rows(Pattern::left(statement)), rows(Pattern::right(statement)), result.positions, result.coordinates,
+                      statement.result().tensor().values().data());
     }
-    std::int64_t bytes() const { return product_.bytes(); }
+    std::int64_t bytes() const { return product_.held_bytes(); }
 
    private:
     static auto rows(const auto& access) { return detail::sparse_rows(access.tensor()); }
@@ -68,7 +70,7 @@ struct SpgemmByRows {
     using Acc =
         detail::product_accumulate_t<typename A::value_type, typename B::value_type, typename C::value_type>;
 
-    detail::ProductRefill<Acc, typename S::result_type::tensor_type::space_type, B, C, typename A::value_type,
+    detail::ProductByRows<Acc, typename S::result_type::tensor_type::space_type, B, C, typename A::value_type,
                           typename A::position_type, typename A::coordinate_type>
         product_;
   };

@@ -55,10 +55,10 @@ concept SparseRowsMatrix =
 
 /// A = B * C: A(i, j) = the sum over k of B(i, k) * C(k, j), for sparse matrices by rows.
 ///
-/// A's old pattern and values are replaced; it holds an element wherever B and C have elements that meet,
-/// also where they cancel. Runs on the threads of A's space. The result is the same, bit by bit, for any
-/// number of threads. A may be B or C.
+/// A's old pattern and values are replaced; it holds an element wherever elements of B and C meet, even where
+/// their products cancel. The result is the same, bit by bit, for any number of threads. A may be B or C.
 ///
+/// @param space  the instance on whose threads it is computed
 /// @param A  [m, n]
 /// @param B  [m, l]
 /// @param C  [l, n]
@@ -66,15 +66,15 @@ concept SparseRowsMatrix =
 /// @throws RangeError   where A's positions cannot hold its number of elements
 /// @throws MemoryError  where there is no memory for A
 ///
-/// Cost: one pass over the products. They are gathered in a dense accumulator over the columns that a row can
-/// reach, and ordered by a map of marks instead of sorting (Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor
+/// Cost: one pass over the products. Most rows are gathered in a dense accumulator over the columns that they
+/// can reach, and ordered by a map of marks instead of sorting (Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor
 /// Algebra Compilation with Workspaces*, CGO 2019, has the accumulator; Gustavson, *Two Fast Algorithms for
 /// Sparse Matrices*, ACM TOMS 4(3), 1978, the product by rows). Neighbouring rows whose columns are the same,
 /// or the same but for a shift, are computed together. Memory: the result's, from the pool, and for each
-/// thread an accumulator over the columns of C; besides, where several threads compute, copies of what all
-/// but one of them make.
-template <SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
-void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
+/// thread an accumulator over the columns of C and a few chunks of the result; ProductByRows::most_bytes
+/// bounds it beforehand.
+template <HostSpace Space, SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
+void spgemm(const Space& space, const TensorA& A, const TensorB& B, const TensorC& C) {
   using Value = typename TensorA::value_type;
   using Of = detail::SparseRowsOf<typename TensorA::format_type>;
   using Acc = detail::product_accumulate_t<Value, typename TensorB::value_type, typename TensorC::value_type>;
@@ -84,14 +84,19 @@ void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
   expect_same_extent("mode 1 of B (k)", B.extent(1), "mode 0 of C (k)", C.extent(0));
   expect_same_extent("mode 0 of A (i)", A.extent(0), "mode 0 of B (i)", B.extent(0));
   expect_same_extent("mode 1 of A (j)", A.extent(1), "mode 1 of C (j)", C.extent(1));
-  auto product =
-      detail::multiply_rows<Acc, typename TensorA::space_type, Value, typename Of::position_type,
-                            typename Of::coordinate_type>(detail::sparse_rows(B), detail::sparse_rows(C));
+  auto product = detail::multiply_rows<Acc, Value, typename Of::position_type, typename Of::coordinate_type>(
+      space, detail::sparse_rows(B), detail::sparse_rows(C));
   auto levels = A.levels();
   auto& columns = std::get<1>(levels);
   columns = std::remove_cvref_t<decltype(columns)>::template from_segments<typename TensorA::space_type>(
       {std::move(product.positions), std::move(product.coordinates)}, A.extent(0), A.extent(1));
   A.replace(A.extents(), std::move(levels), std::move(product.values));
+}
+
+/// The same on the default instance of A's space.
+template <SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
+void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
+  spgemm(typename TensorA::space_type(), A, B, C);
 }
 
 }  // namespace sporos

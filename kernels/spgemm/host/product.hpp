@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file product.hpp
-/// The whole product of two matrices by rows: what memory it takes, and how the parts of the threads come
-/// together.
+/// The product of two matrices by rows: analysed, then computed, then computed again with other values.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,7 +17,7 @@
 #include "../../../core/first_touch.hpp"
 #include "../../../core/pool.hpp"
 #include "../../../core/space.hpp"
-#include "../../../formats/chunks.hpp"
+#include "../../../core/stream_copy.hpp"
 #include "../../../workspace/pipeline.hpp"
 #include "rows.hpp"
 #include "work.hpp"
@@ -35,54 +33,105 @@ struct ProductArrays {
 };
 
 /// One product A * B.
+///
+///     ProductByRows<…> product(space, a, b);
+///     product.prepare();                       // looks at the patterns
+///     product.most_bytes();                    // how much memory compute() takes at most
+///     auto arrays = product.compute();         // pattern and values
+///     product.refill(c, d, positions, …);      // the values of c * d, which have the patterns of a and b
+///
+/// @tparam Acc  the type in which products are formed and summed
 template <class Acc, HostSpace Space, class A, class B, class Value, class Position, class Coordinate>
 class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   using Work = ProductWork<Acc, Space, A, B, Value, Coordinate>;
   using typename Work::Chunk, typename Work::Worker;
-  using Work::a_, Work::bound_, Work::chunks_, Work::threads_, Work::workers_;
+  using Work::a_, Work::b_, Work::bound_, Work::chunks_, Work::element_bytes, Work::in_one_pass_,
+      Work::threads_, Work::work_, Work::workers_;
 
  public:
   using Arrays = ProductArrays<Value, Position, Coordinate>;
 
-  /// @param most_reserved  bytes up to which the result is computed in one pass, by what it can take at most
-  ProductByRows(const A& a, const B& b, std::int64_t most_reserved)
-      : Work(a, b), most_reserved_(most_reserved) {}
+  /// @param most_reserved  bytes up to which memory is reserved for the largest result that there can be; a
+  ///                       result that could be larger is computed twice: to be counted, then written
+  ProductByRows(const Space& space, const A& a, const B& b,
+                std::int64_t most_reserved = Pool::machine_bytes() / 2)
+      : Work(space, a, b, most_reserved) {}
 
+  /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
+  void prepare() { this->analyse(); }
+
+  /// An upper bound of the bytes that prepare(), compute() and refill() touch, the result among them.
+  std::int64_t most_bytes() const {
+    const std::int64_t positions = most_array_bytes<Position>(a_.rows + 1);
+    if (work_ == 0) return positions + this->most_work_bytes();
+    const auto chunks = static_cast<std::int64_t>(chunks_.size());
+    std::int64_t sum = positions + this->most_work_bytes() +
+                       most_array_bytes<Coordinate>(bound_ + row_slack) +
+                       most_array_bytes<Value>(bound_ + row_slack);
+    // A small result is copied out of its reservation.
+    if (in_one_pass_) sum += 2 * Pool::smallest_block;
+    const std::int64_t room = in_one_pass_ && threads_ == 1 ? 0 : room_for_chunks();
+    if (room > 0) sum += threads_ * (most_array_bytes<Coordinate>(room) + most_array_bytes<Value>(room));
+    sum += pipeline_bytes<std::int64_t>(threads_, chunks) + bound_ * element_bytes / FirstTouch::page;
+    return sum;
+  }
+
+  /// The product.
+  /// @throws RangeError   where Position cannot hold its number of elements
+  /// @throws MemoryError  where there is no memory for it
   Arrays compute() {
     Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
     ends_ = result.positions.data() + 1;
     result.positions.data()[0] = 0;
-    if (!this->prepare()) {
+    if (work_ == 0) {
       std::fill(ends_, ends_ + a_.rows, Position{0});
       result.coordinates = make_array<Coordinate>("sporos::coordinates", 0);
       result.values = make_array<Value>("sporos::values", 0);
       return result;
     }
-    if (!in_one_pass(result)) in_two_passes(result);
+    this->make_workers();
+    if (!in_one_pass_ || !compute_in_one_pass(result)) compute_in_two_passes(result);
     this->keep_blocks();
     return result;
   }
 
+  /// Computes the values of the product of matrices with the patterns of those that this was made with.
+  /// @param positions,columns  the product's pattern
+  void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values) {
+    a_ = a;
+    b_ = b;
+    if (work_ == 0) return;
+    this->make_workers();
+    this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
+      rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates.data(),
+                  worker.buffer_values.data(), values);
+    });
+    this->keep_blocks();
+  }
+
+  /// Bytes that are held for the next refill().
+  std::int64_t held_bytes() const { return this->work_bytes(); }
+
  private:
   /// Every row is computed once, into memory reserved for as many elements as there can be.
   /// @return false where that much memory cannot be reserved
-  bool in_one_pass(Arrays& result) {
-    constexpr std::int64_t bytes_each = sizeof(Value) + sizeof(Coordinate);
-    if (bound_ > most_reserved_ / bytes_each) return false;
+  bool compute_in_one_pass(Arrays& result) {
     HostArray<Coordinate> coordinates;
     HostArray<Value> values;
     try {
       coordinates = pool().reserve<Coordinate>("sporos::coordinates", bound_ + row_slack);
       values = pool().reserve<Value>("sporos::values", bound_ + row_slack);
-      if (threads_ > 1) reserve_for_chunks(chunks_in_worker);
+      if (threads_ > 1) reserve_for_chunks();
     } catch (const MemoryError&) {
-      for (auto& worker : workers_) worker.coordinates = {}, worker.values = {};
+      release_chunks();
+      in_one_pass_ = false;
+      if (threads_ == 1) this->cut();
       return false;
     }
     if (threads_ > 1)
-      in_turns(coordinates.data(), values.data());
+      compute_in_order(coordinates.data(), values.data());
     else
-      alone(coordinates.data(), values.data());
+      compute_alone(coordinates.data(), values.data());
     const std::int64_t size = total();
     result.coordinates = exactly("sporos::coordinates", coordinates, size);
     result.values = exactly("sporos::values", values, size);
@@ -90,7 +139,7 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   }
 
   /// One thread writes the rows where they belong.
-  void alone(Coordinate* coordinates, Value* values) {
+  void compute_alone(Coordinate* coordinates, Value* values) {
     Worker& worker = workers_[0];
     auto rows = this->rows_of(worker);
     auto output = worker.output(coordinates, values);
@@ -99,16 +148,16 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   }
 
   /// Several threads compute chunks into memory of their own, and copy them to the result in order.
-  void in_turns(Coordinate* coordinates, Value* values) {
+  void compute_in_order(Coordinate* coordinates, Value* values) {
     Placed placed{chunks_,
                   {{{reinterpret_cast<std::byte*>(values), bound_ * value_bytes},
                     {reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes}}}};
-    run_pipeline<std::int64_t>(Space(), static_cast<std::int64_t>(workers_.size()),
-                               static_cast<std::int64_t>(chunks_.size()), placed, [&](std::int64_t number) {
+    run_pipeline<std::int64_t>(this->space_, threads_, static_cast<std::int64_t>(chunks_.size()), placed,
+                               [&](std::int64_t number) {
                                  Worker& worker = workers_[static_cast<std::size_t>(number)];
-                                 return InTurns{*this, worker, this->rows_of(worker), coordinates, values};
+                                 return InOrder{*this, worker, this->rows_of(worker), coordinates, values};
                                });
-    keep_memory_of_chunks();
+    release_chunks();
   }
 
   static constexpr std::int64_t value_bytes = sizeof(Value), coordinate_bytes = sizeof(Coordinate);
@@ -130,7 +179,7 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   };
 
   /// A worker of run_pipeline: chunks stand one behind the other in its memory until none of them waits.
-  struct InTurns {
+  struct InOrder {
     ProductByRows& product;
     Worker& worker;
     RowProduct<Acc, A, B> rows;
@@ -157,21 +206,16 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   };
 
   /// Every row is computed twice: to count its elements, then to write them where they belong. Takes no
-  /// memory but the result's own and a chunk's.
-  void in_two_passes(Arrays& result) {
-    reserve_for_chunks(1);
+  /// memory but the result's own and a chunk's for each worker.
+  void compute_in_two_passes(Arrays& result) {
+    reserve_for_chunks();
     const auto pass = [&](const auto& then) {
-      std::atomic<std::size_t> next{0};
-      for_each_chunk<Space>(static_cast<int>(workers_.size()), [&](int w) {
-        Worker& worker = workers_[static_cast<std::size_t>(w)];
-        auto rows = this->rows_of(worker);
-        for (std::size_t number = next++; number < chunks_.size(); number = next++) {
-          Chunk& chunk = chunks_[number];
-          auto output = worker.output(worker.coordinates.data(), worker.values.data());
-          chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
-          worker.touched = std::max(worker.touched, chunk.size);
-          then(worker, chunk);
-        }
+      this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, Chunk& chunk) {
+        auto output = worker.output(worker.coordinates.data(), worker.values.data());
+        chunk.at = 0;
+        chunk.size = rows.compute(chunk.begin, chunk.end, 0, ends_, output);
+        worker.touched = std::max(worker.touched, chunk.size);
+        then(worker, chunk);
       });
     };
     pass([](const Worker&, const Chunk&) {});
@@ -185,23 +229,31 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
       copy_elements(worker, chunk, places[static_cast<std::size_t>(&chunk - chunks_.data())],
                     result.coordinates.data(), result.values.data());
     });
-    keep_memory_of_chunks();
+    release_chunks();
   }
 
-  /// Gives each worker room for `count` chunks.
-  void reserve_for_chunks(std::int64_t count) {
-    std::int64_t largest = 0;
-    for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
-    const std::int64_t room = std::min(bound_, count * largest) + row_slack;
+  /// Elements, and slack, that each worker has room for.
+  std::int64_t room_for_chunks() const {
+    const std::int64_t chunks = in_one_pass_ ? chunks_in_worker : 1;
+    return std::min(bound_, chunks * this->largest_chunk()) + row_slack;
+  }
+  void reserve_for_chunks() {
+    const std::int64_t room = room_for_chunks();
     for (auto& worker : workers_) {
       worker.coordinates = pool().reserve<Coordinate>("sporos::coordinates of rows", room);
       worker.values = pool().reserve<Value>("sporos::values of rows", room);
     }
   }
-  void keep_memory_of_chunks() {
+  /// Hands the chunks' memory back to the pool.
+  void release_chunks() {
     for (auto& worker : workers_) {
-      pool().keep(worker.coordinates, worker.touched);
-      pool().keep(worker.values, worker.touched);
+      if (worker.values.data()) {
+        pool().keep(worker.coordinates, worker.touched);
+        pool().keep(worker.values, worker.touched);
+      }
+      worker.coordinates = {};
+      worker.values = {};
+      worker.touched = 0;
     }
   }
 
@@ -213,8 +265,8 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
     return size;
   }
 
-  /// A chunk's elements to their place `to` in the result, past the caches where the result will not stay in
-  /// them; and the ends of its rows from the chunk's to the result's count.
+  /// Copies a chunk's elements to their place `to` in the result, past the caches where the result will not
+  /// stay in them, and makes the ends of its rows count from the result's first element.
   void copy_elements(const Worker& worker, const Chunk& chunk, std::int64_t to, Coordinate* coordinates,
                      Value* values) {
     const auto* const from_coordinates = worker.coordinates.data() + chunk.at;
@@ -231,8 +283,8 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
       ends_[row] = static_cast<Position>(ends_[row] + static_cast<Position>(to));
   }
 
-  /// An array of `size` elements that were written to the front of `reserved`. Small ones are copied, so that
-  /// they do not sit on a large reservation.
+  /// An array of the `size` elements that were written to the front of `reserved`. Small ones are copied, so
+  /// that they do not hold on to a large reservation.
   template <class T>
   static HostArray<T> exactly(const std::string& label, const HostArray<T>& reserved, std::int64_t size) {
     const HostArray<T> kept = pool().keep(reserved, size);
@@ -242,20 +294,18 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
     return copy;
   }
 
-  static constexpr std::int64_t chunks_in_worker = 4;  ///< for which a worker has room
+  /// For how many chunks a worker has room: one is computed while others wait for their places.
+  static constexpr std::int64_t chunks_in_worker = 4;
 
-  const std::int64_t most_reserved_;
   Position* ends_ = nullptr;
 };
 
-/// A * B by rows.
-/// @tparam Acc           the type in which products are formed and summed
-/// @param most_reserved  a result that could take more bytes is computed twice: to be counted, then written
-template <class Acc, HostSpace Space, class Value, class Position, class Coordinate, class A, class B>
-ProductArrays<Value, Position, Coordinate> multiply_rows(const A& a, const B& b,
-                                                         std::int64_t most_reserved = Pool::machine_bytes() /
-                                                                                      2) {
-  return ProductByRows<Acc, Space, A, B, Value, Position, Coordinate>(a, b, most_reserved).compute();
+/// A * B by rows, once.
+template <class Acc, class Value, class Position, class Coordinate, HostSpace Space, class A, class B>
+ProductArrays<Value, Position, Coordinate> multiply_rows(const Space& space, const A& a, const B& b) {
+  ProductByRows<Acc, Space, A, B, Value, Position, Coordinate> product(space, a, b);
+  product.prepare();
+  return product.compute();
 }
 
 }  // namespace sporos::detail

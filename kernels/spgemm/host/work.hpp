@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file work.hpp
-/// What a product by rows knows before it computes: how much work each row is, which rows resemble each
-/// other, how rows are dealt to threads, and the memory of each thread.
+/// What a product by rows finds out before it computes: how much work each row is, which rows are similar,
+/// how rows are dealt to workers, and how much memory these need.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../../../core/pool.hpp"
@@ -19,7 +20,7 @@
 
 namespace sporos::detail {
 
-/// Carves arrays, each aligned to a cache line, out of one block; with no block, only adds up what they take.
+/// Carves arrays, each aligned to a cache line, out of one block; without a block, only adds up their bytes.
 class Carver {
  public:
   explicit Carver(std::byte* block) : block_(block) {}
@@ -36,7 +37,7 @@ class Carver {
   std::int64_t bytes_ = 0;
 };
 
-/// The arrays of a thread, for products of `columns` columns; those of a DiagonalProduct, which are large,
+/// The arrays of a worker, for products of `columns` columns; those of a DiagonalProduct, which are large,
 /// only where they are needed.
 template <class Acc>
 RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_diagonals) {
@@ -68,24 +69,46 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_di
   return space;
 }
 
-/// The work of one product A * B, of which only the patterns matter.
+/// Bytes of memory, at most, of an array of the pool of which `count` elements are written: pages come whole.
+template <class T>
+std::int64_t most_array_bytes(std::int64_t count) {
+  constexpr std::int64_t small_pages = 2 * 4096;  // the array's first and its last
+  constexpr std::int64_t on_large_pages = std::int64_t{512} << 10;
+  const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
+  return bytes + (bytes >= on_large_pages ? Pool::large_page + small_pages : small_pages);
+}
+
+/// The work of one product A * B, of which only the patterns matter: what is found out before it is computed,
+/// and the memory of the workers.
 template <class Acc, HostSpace Space, class A, class B, class Value, class Coordinate>
 class ProductWork {
  protected:
-  ProductWork(const A& a, const B& b) : a_(a), b_(b), block_(rows_in_block(a.rows)) {}
+  /// @param most_reserved  bytes up to which memory is reserved for the largest result that there can be
+  ProductWork(const Space& space, const A& a, const B& b, std::int64_t most_reserved)
+      : space_(space), a_(a), b_(b), most_reserved_(most_reserved), block_(rows_in_block(a.rows)) {}
 
-  /// @return false where there is nothing to do
-  bool prepare() {
+  // Two may not share their workers' memory.
+  ProductWork(const ProductWork&) = delete;
+  ProductWork(ProductWork&&) noexcept = default;
+  ~ProductWork() = default;
+
+  /// Looks at the patterns. Cost: one pass over A, and where rows may be similar, one over B.
+  void analyse() {
     measure();
-    if (work_ == 0) return false;
+    if (work_ == 0) return;
     find_similar();
     similar_b_.repeated = repeated_length(b_, even_);
+    in_one_pass_ = bound_ <= most_reserved_ / element_bytes;
     cut();
-    make_workers();
-    return true;
+    Carver measuring(nullptr);
+    const auto measured = carve_row_space<Acc>(measuring, b_.columns, has_shifts());
+    space_bytes_ = measuring.bytes();
+    front_bytes_ = space_bytes_ - measured.sums_bytes;
+    buffered_ = *std::max_element(bounds_.begin(), bounds_.end()) + RowOutput<Coordinate, Value>::buffered() +
+                row_slack;
   }
 
-  /// Rows of a part of the work that a thread takes at a time.
+  /// Rows that a worker takes at a time.
   struct Chunk {
     std::int64_t begin = 0, end = 0;  ///< rows
     std::int64_t bound = 0;           ///< elements at most
@@ -98,51 +121,119 @@ class ProductWork {
     RowSpace<Acc> space;
     HostArray<Coordinate> coordinates, buffer_coordinates;
     HostArray<Value> values, buffer_values;
-    std::int64_t touched = 0;  ///< elements of `coordinates` and `values`
+    std::int64_t touched = 0;  ///< elements of `coordinates` and `values` that have been written
 
     RowOutput<Coordinate, Value> output(Coordinate* to_coordinates, Value* to_values) const {
       return {to_coordinates, to_values, buffer_coordinates.data(), buffer_values.data()};
     }
   };
 
+  /// Makes the workers, unless they are there.
+  void make_workers() {
+    if (!workers_.empty()) return;
+    std::vector<Worker> workers(static_cast<std::size_t>(threads_));
+    for (auto& worker : workers) {
+      worker.block = pool().reserve<std::byte>("sporos::row workspace", space_bytes_);
+      Carver carver(worker.block.data());
+      worker.space = carve_row_space<Acc>(carver, b_.columns, has_shifts());
+      worker.buffer_coordinates = pool().reserve<Coordinate>("sporos::buffer", buffered_);
+      worker.buffer_values = pool().reserve<Value>("sporos::buffer", buffered_);
+    }
+    workers_ = std::move(workers);
+  }
+
   RowProduct<Acc, A, B> rows_of(Worker& worker) const {
-    return {a_, b_, even_, is_few(), similar_a_, similar_b_, worker.space};
+    return {a_, b_, even_, has_short_rows(), similar_a_, similar_b_, worker.space};
   }
 
-  /// Tells the pool what of the workers' blocks has been touched.
+  /// Calls body(worker, rows, chunk) for every chunk, in parallel, each by the next worker that is free.
+  template <class Body>
+  void for_each_chunk_of_rows(const Body& body) {
+    ChunkQueue queue(static_cast<std::int64_t>(chunks_.size()));
+    for_each_worker(space_, static_cast<std::int64_t>(workers_.size()), queue, [&](std::int64_t number) {
+      Worker& worker = workers_[static_cast<std::size_t>(number)];
+      auto rows = rows_of(worker);
+      for (std::int64_t chunk = 0; queue.take(chunk);)
+        body(worker, rows, chunks_[static_cast<std::size_t>(chunk)]);
+    });
+  }
+
+  /// Elements of the largest chunk at most.
+  std::int64_t largest_chunk() const {
+    std::int64_t largest = 0;
+    for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
+    return largest;
+  }
+
+  /// Cuts the rows into chunks of about equal work: small ones, unless one thread writes all of the result in
+  /// its place.
+  void cut() {
+    threads_ = work_ < least_parallel_work ? 1 : space_.concurrency();
+    const std::int64_t most = std::max(64 * threads_, bound_ / most_in_chunk);
+    const std::int64_t wanted =
+        threads_ == 1 && in_one_pass_ ? 1 : std::clamp<std::int64_t>(work_ / least_work, 1, most);
+    chunks_.clear();
+    chunks_.reserve(std::min(products_.size(), static_cast<std::size_t>(wanted) + 1));
+    std::int64_t done = 0;
+    Chunk chunk;
+    for (std::size_t block = 0; block < products_.size(); ++block) {
+      done += products_[block];
+      chunk.bound += bounds_[block];
+      chunk.end = std::min(a_.rows, static_cast<std::int64_t>(block + 1) * block_);
+      const auto number = static_cast<std::int64_t>(chunks_.size()) + 1;
+      if (block + 1 == products_.size() || static_cast<double>(done) * static_cast<double>(wanted) >=
+                                               static_cast<double>(work_) * static_cast<double>(number)) {
+        chunks_.push_back(chunk);
+        chunk = Chunk{.begin = chunk.end, .end = chunk.end};
+      }
+    }
+    threads_ = std::min(threads_, static_cast<std::int64_t>(chunks_.size()));
+  }
+
+  /// Tells the pool how much of the workers' blocks has been touched.
   void keep_blocks() {
-    for (auto& worker : workers_)
-      pool().keep(worker.block, std::min(space_bytes_, front_bytes_ + worker.space.clean_sums));
+    for (auto& worker : workers_) pool().keep(worker.block, touched_bytes(worker));
   }
 
-  /// Bytes of the workers' memory that have been touched at most, and of what is known of rows.
-  std::int64_t kept_bytes() const {
-    auto sum = static_cast<std::int64_t>(memory_a_.extent(0) + memory_b_.extent(0));
+  /// Bytes that are held from one computation to the next.
+  std::int64_t work_bytes() const {
+    std::int64_t sum = analysis_bytes();
     for (const Worker& worker : workers_)
-      sum += std::min(space_bytes_, front_bytes_ + worker.space.clean_sums) +
+      sum += touched_bytes(worker) +
              static_cast<std::int64_t>(worker.buffer_coordinates.extent(0) * sizeof(Coordinate) +
                                        worker.buffer_values.extent(0) * sizeof(Value));
     return sum;
   }
+  /// The same, at most, before there are workers.
+  std::int64_t most_work_bytes() const {
+    return analysis_bytes() +
+           threads_ * (static_cast<std::int64_t>(sizeof(Worker)) + most_array_bytes<std::byte>(space_bytes_) +
+                       most_array_bytes<Coordinate>(buffered_) + most_array_bytes<Value>(buffered_));
+  }
 
+  static constexpr std::int64_t element_bytes = sizeof(Value) + sizeof(Coordinate);
+
+  const Space space_;
   A a_;
   B b_;
+  const std::int64_t most_reserved_;
   std::vector<Chunk> chunks_;
   std::vector<Worker> workers_;
-  std::int64_t bound_ = 0;  ///< elements of the result at most
+  std::int64_t work_ = 0;    ///< products
+  std::int64_t bound_ = 0;   ///< elements of the result at most
+  bool in_one_pass_ = true;  ///< each row is computed once, into memory for `bound_` elements
   std::int64_t threads_ = 1;
-  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< of a worker's block, and of what is before its sums
 
  private:
-  /// Products of each block of rows, and the elements that they can make; both at most, where the rows of B
+  /// Products of each block of rows, and the elements that they can make; upper bounds where the rows of B
   /// are even.
   void measure() {
     even_ = even_length(b_);
     const std::int64_t blocks = (a_.rows + block_ - 1) / block_;
     products_.resize(static_cast<std::size_t>(blocks));
     bounds_.resize(static_cast<std::size_t>(blocks));
-    const int chunks = chunks_for<Space>(a_.nnz(), 8);
-    for_each_chunk<Space>(chunks, [&](int chunk) {
+    const std::int64_t chunks = chunks_for(space_, a_.nnz(), 8);
+    for_each_chunk(space_, chunks, [&](std::int64_t chunk) {
       const auto [first, last] = chunk_bounds(blocks, chunk, chunks);
       for (std::int64_t block = first; block < last; ++block) {
         std::int64_t products = 0, bound = 0;
@@ -167,8 +258,8 @@ class ProductWork {
     }
   }
 
-  /// Runs of similar rows, cut at the same rows whatever the number of threads; none where they would not
-  /// pay.
+  /// Runs of similar rows, cut at the same rows whatever the number of threads; none where looking for them
+  /// would cost more than they save.
   void find_similar() {
     const auto pays = [&](const auto& matrix) {
       return work_ >= least_products_a_row * matrix.rows && has_similar_rows(matrix);
@@ -182,16 +273,16 @@ class ProductWork {
         std::fill_n(memory.data(), 2 * matrix.rows, std::uint8_t{0});
         return similar;
       }
-      constexpr std::int64_t rows_in_part = 48 * 256;
+      constexpr std::int64_t rows_in_part = 48 * 256;  // a multiple of rows_in_block
       const std::int64_t parts = (matrix.rows + rows_in_part - 1) / rows_in_part;
       std::atomic<std::int64_t> same{0}, shifted{0};
-      for_each_chunk<Space>(static_cast<int>(parts), [&](int part) {
+      for_each_chunk(space_, parts, [&](std::int64_t part) {
         const SimilarCount count = find_similar_rows(
             matrix, part * rows_in_part, std::min(matrix.rows, (part + 1) * rows_in_part), similar);
         same += count.same;
         shifted += count.shifted;
       });
-      similar.frequent = 8 * same > matrix.rows;
+      similar.frequent = least_frequent * same > matrix.rows;
       similar.shifts = shifted > 0 && work_ >= least_diagonal_work;
       return similar;
     };
@@ -203,64 +294,39 @@ class ProductWork {
       similar_a_ = find(a_, pays_in_a, memory_a_);
   }
 
-  /// Cuts the rows into chunks of equal work.
-  void cut() {
-    const std::int64_t threads = work_ < least_parallel_work ? 1 : Space().concurrency();
-    threads_ = threads;
-    const std::int64_t wanted =
-        threads == 1
-            ? 1
-            : std::clamp<std::int64_t>(work_ / least_work, 1, std::max(64 * threads, bound_ / most_in_chunk));
-    std::int64_t done = 0;
-    Chunk chunk;
-    for (std::size_t block = 0; block < products_.size(); ++block) {
-      done += products_[block];
-      chunk.bound += bounds_[block];
-      chunk.end = std::min(a_.rows, static_cast<std::int64_t>(block + 1) * block_);
-      const auto number = static_cast<std::int64_t>(chunks_.size()) + 1;
-      if (block + 1 == products_.size() || static_cast<double>(done) * static_cast<double>(wanted) >=
-                                               static_cast<double>(work_) * static_cast<double>(number)) {
-        chunks_.push_back(chunk);
-        chunk = Chunk{.begin = chunk.end, .end = chunk.end};
-      }
-    }
-    threads_ = std::min(threads_, static_cast<std::int64_t>(chunks_.size()));
+  bool has_shifts() const { return similar_a_.shifts && similar_b_.shifts; }
+
+  /// Whether rows have so few products, on average, that computing them costs no more than looking for
+  /// similar ones.
+  bool has_short_rows() const { return work_ < least_products_a_row * a_.rows; }
+
+  std::int64_t touched_bytes(const Worker& worker) const {
+    return std::min(space_bytes_, front_bytes_ + worker.space.clean_sums);
+  }
+  std::int64_t analysis_bytes() const {
+    return static_cast<std::int64_t>((products_.capacity() + bounds_.capacity()) * sizeof(std::int64_t) +
+                                     chunks_.capacity() * sizeof(Chunk)) +
+           most_array_bytes<std::uint8_t>(static_cast<std::int64_t>(memory_a_.extent(0))) +
+           most_array_bytes<std::uint8_t>(static_cast<std::int64_t>(memory_b_.extent(0)));
   }
 
-  void make_workers() {
-    Carver measuring(nullptr);
-    const bool with_diagonals = similar_a_.shifts && similar_b_.shifts;
-    const auto measured = carve_row_space<Acc>(measuring, b_.columns, with_diagonals);
-    space_bytes_ = measuring.bytes();
-    front_bytes_ = space_bytes_ - measured.sums_bytes;
-    workers_.resize(static_cast<std::size_t>(threads_));
-    for (auto& worker : workers_) {
-      worker.block = pool().reserve<std::byte>("sporos::row workspace", space_bytes_);
-      Carver carver(worker.block.data());
-      worker.space = carve_row_space<Acc>(carver, b_.columns, with_diagonals);
-      const std::int64_t buffer =
-          *std::max_element(bounds_.begin(), bounds_.end()) + RowOutput<Coordinate, Value>::buffered();
-      worker.buffer_coordinates = pool().reserve<Coordinate>("sporos::buffer", buffer + row_slack);
-      worker.buffer_values = pool().reserve<Value>("sporos::buffer", buffer + row_slack);
-    }
-  }
-
-  /// Whether rows have so few products, on average, that they are made as fast as similar rows are found.
-  bool is_few() const { return work_ < least_products_a_row * a_.rows; }
-
+  /// A row of so many products takes as long as looking for similar rows.
   static constexpr std::int64_t least_products_a_row = 8;
-  /// A DiagonalProduct's arrays want to be paid for.
+  /// One row in so many that has the columns of the next makes looking for them worth it.
+  static constexpr std::int64_t least_frequent = 8;
+  /// Products from which on the arrays of a DiagonalProduct save more than they cost to set up.
   static constexpr std::int64_t least_diagonal_work = 20'000;
-  static constexpr std::int64_t least_parallel_work = 20'000;  ///< products
-  static constexpr std::int64_t least_work = 4'000;            ///< products of a chunk
+  static constexpr std::int64_t least_parallel_work = 20'000;  ///< products that are worth waking threads
+  static constexpr std::int64_t least_work = 4'000;            ///< products that are worth taking a chunk
   static constexpr std::int64_t most_in_chunk = 32'768;        ///< elements, so that they stay in the caches
 
-  std::int64_t block_;
-  std::vector<std::int64_t> products_, bounds_;
-  std::int64_t work_ = 0;
-  std::int64_t even_ = 0;  ///< even_length of B
+  const std::int64_t block_;
+  std::vector<std::int64_t> products_, bounds_;  // [blocks of rows]
+  std::int64_t even_ = 0;                        ///< even_length of B
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
+  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< of a worker's block, and of what is before its sums
+  std::int64_t buffered_ = 0;                       ///< elements of a worker's buffers
 };
 
 }  // namespace sporos::detail
