@@ -2,25 +2,37 @@
 /// @file expression.hpp
 /// Index notation as expression types: access, +, -, *, scalars.
 ///
-/// Expression templates are usually trouble: temporaries dangle, `auto` keeps references alive too short. Not
-/// here: a node holds tensors as handles (a shared pointer) and scalars by value, so an expression may be
-/// kept, copied and run later.
+/// Expression templates usually dangle: a node that refers to its operands outlives the temporaries among
+/// them. Nodes here own what they hold, tensors as handles (shared pointers) and scalars by value, so an
+/// expression may be kept, copied and run later.
+///
+/// What every node needs is in its definition: its children, how it is rebuilt around others (tree.hpp), how
+/// it is written, and the constants of `ExpressionBase` where it differs. Nothing else that walks an
+/// expression has to know a new node, but for the operation that runs it (kernels/nest/lower.hpp).
 #pragma once
 
-#include <algorithm>
 #include <complex>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "index.hpp"
+#include "notation.hpp"
 #include "tensor.hpp"
+#include "tree.hpp"
 #include "value.hpp"
 
 namespace sporos {
 
-struct ExpressionBase {};
+/// What a node says of itself beside its children (tree.hpp), where it differs from this.
+struct ExpressionBase {
+  /// Whether it is present wherever one of its children is; else, where all of them are that are sparse.
+  static constexpr bool is_sum = false;
+  /// In how many of its children, from the left, it is linear: a sum over such a child may be taken of the
+  /// whole node instead.
+  static constexpr int factors = 0;
+  static constexpr Binding binding = Binding::whole;
+};
 
 template <class T>
 auto as_expression(const T& operand);
@@ -98,58 +110,117 @@ struct Literal : ExpressionBase {
   explicit Literal(T v) : value(v) {}
 };
 
-/// L * R: present where both sides are.
+/// A node with one child.
+template <class E>
+struct UnaryExpression : ExpressionBase {
+  using child_types = TypeList<E>;
+  E operand;
+
+  template <class F>
+  auto children(const F& f) const {
+    return f(operand);
+  }
+};
+
+/// A node with two children.
 template <class L, class R>
-struct Product : ExpressionBase {
+struct BinaryExpression : ExpressionBase {
+  using child_types = TypeList<L, R>;
   L left;
   R right;
 
-  Product(L l, R r) : left(std::move(l)), right(std::move(r)) {}
+  template <class F>
+  auto children(const F& f) const {
+    return f(left, right);
+  }
+};
+
+/// L * R: present where both sides are.
+template <class L, class R>
+struct Product : BinaryExpression<L, R> {
+  static constexpr int factors = 2;
+  static constexpr Binding binding = Binding::product;
+
+  Product(const L& l, const R& r) : BinaryExpression<L, R>{{}, l, r} {}
+  template <class A, class B>
+  static Product<A, B> with(const A& l, const B& r) {
+    return {l, r};
+  }
+  static std::string notation(const Phrase* of) {
+    return of[0].within(Binding::product) + " * " + of[1].within(Binding::product);
+  }
 };
 
 /// L + R: present where either side is.
 template <class L, class R>
-struct Sum : ExpressionBase {
-  using is_sum = void;
-  L left;
-  R right;
+struct Sum : BinaryExpression<L, R> {
+  static constexpr bool is_sum = true;
+  static constexpr Binding binding = Binding::sum;
 
-  Sum(L l, R r) : left(std::move(l)), right(std::move(r)) {}
+  Sum(const L& l, const R& r) : BinaryExpression<L, R>{{}, l, r} {}
+  template <class A, class B>
+  static Sum<A, B> with(const A& l, const B& r) {
+    return {l, r};
+  }
+  static std::string notation(const Phrase* of) {
+    return of[0].text + (of[1].text.starts_with('-') ? " - " + of[1].text.substr(1) : " + " + of[1].text);
+  }
 };
 
 /// -E
 template <class E>
-struct Negation : ExpressionBase {
-  E operand;
+struct Negation : UnaryExpression<E> {
+  static constexpr int factors = 1;
+  static constexpr Binding binding = Binding::product;
 
-  explicit Negation(E e) : operand(std::move(e)) {}
+  explicit Negation(const E& e) : UnaryExpression<E>{{}, e} {}
+  template <class A>
+  static auto with(const A& e) {
+    return Negation<A>(e);
+  }
+  static std::string notation(const Phrase* of) { return "-" + of[0].within(Binding::product); }
 };
 
 /// L / R: present where L is; R is a dense tensor or a scalar.
 template <class L, class R>
-struct Ratio : ExpressionBase {
-  L left;
-  R right;
+struct Ratio : BinaryExpression<L, R> {
+  static constexpr int factors = 1;
+  static constexpr Binding binding = Binding::product;
 
-  Ratio(L l, R r) : left(std::move(l)), right(std::move(r)) {}
+  Ratio(const L& l, const R& r) : BinaryExpression<L, R>{{}, l, r} {}
+  template <class A, class B>
+  static Ratio<A, B> with(const A& l, const B& r) {
+    return {l, r};
+  }
+  static std::string notation(const Phrase* of) {
+    return of[0].within(Binding::product) + " / " + of[1].within(Binding::whole);
+  }
 };
 
 /// f(E), present where E is: f keeps zero at zero.
 template <class E, class F>
-struct Mapped : ExpressionBase {
-  E operand;
+struct Mapped : UnaryExpression<E> {
   F function;
 
-  Mapped(E e, F f) : operand(std::move(e)), function(std::move(f)) {}
+  Mapped(const E& e, const F& f) : UnaryExpression<E>{{}, e}, function(f) {}
+  template <class A>
+  Mapped<A, F> with(const A& e) const {
+    return {e, function};
+  }
+  static std::string notation(const Phrase* of) { return "map(f, " + of[0].text + ")"; }
 };
 
 /// The sum of E over all coordinates of index variables, which stand nowhere else: sum(k, B(i, k) * C(k, j)).
 template <class E, char... Names>
-struct Reduction : ExpressionBase {
+struct Reduction : UnaryExpression<E> {
   static constexpr NameList names = NameList::of(Names...);
-  E operand;
 
-  explicit Reduction(E e) : operand(std::move(e)) {}
+  explicit Reduction(const E& e) : UnaryExpression<E>{{}, e} {}
+  template <class A>
+  static auto with(const A& e) {
+    return Reduction<A, Names...>(e);
+  }
+  static std::string notation(const Phrase* of) { return "sum(" + names.str() + ", " + of[0].text + ")"; }
 };
 
 /// An operand of index notation as a node: expressions as they are, scalars as literals (std::complex as
@@ -203,163 +274,49 @@ auto operator-(const E& operand) {
 /// keep zero at zero; on a device f is a functor with device code.
 template <class F, Expression E>
 auto map(F function, const E& operand) {
-  return Mapped(operand, std::move(function));
+  return Mapped<E, F>(operand, function);
 }
+
+/// `B(i, k)` of whichever tensor and variables.
+template <class E>
+concept AnyAccess = requires { typename E::tensor_type; };
+/// A scalar of whichever type.
+template <class E>
+concept AnyLiteral = requires(const E& e) { e.value; };
 
 /// Calls visit(access) for every access of an expression, from the left.
-template <class TensorType, char... Names, class Visitor>
-void for_each_access(const Access<TensorType, Names...>& access, Visitor&& visit) {
-  visit(access);
+template <Expression E, class Visitor>
+void for_each_access(const E& e, Visitor&& visit) {
+  if constexpr (AnyAccess<E>)
+    visit(e);
+  else if constexpr (has_children<E>)
+    e.children([&](const auto&... child) { (for_each_access(child, visit), ...); });
 }
-template <class T, class Visitor>
-void for_each_access(const Literal<T>&, Visitor&&) {}
-template <class L, class R, class Visitor>
-void for_each_access(const Product<L, R>& product, Visitor&& visit) {
-  for_each_access(product.left, visit);
-  for_each_access(product.right, visit);
-}
-template <class L, class R, class Visitor>
-void for_each_access(const Sum<L, R>& sum, Visitor&& visit) {
-  for_each_access(sum.left, visit);
-  for_each_access(sum.right, visit);
-}
-template <class L, class R, class Visitor>
-void for_each_access(const Ratio<L, R>& ratio, Visitor&& visit) {
-  for_each_access(ratio.left, visit);
-  for_each_access(ratio.right, visit);
-}
-template <class E, class Visitor>
-void for_each_access(const Negation<E>& negation, Visitor&& visit) {
-  for_each_access(negation.operand, visit);
-}
-template <class E, class F, class Visitor>
-void for_each_access(const Mapped<E, F>& mapped, Visitor&& visit) {
-  for_each_access(mapped.operand, visit);
-}
-
-template <class E, char... Names, class Visitor>
-void for_each_access(const Reduction<E, Names...>& reduction, Visitor&& visit) {
-  for_each_access(reduction.operand, visit);
-}
-
-/// A compile-time list of types.
-template <class... Types>
-struct TypeList {
-  static constexpr int size = static_cast<int>(sizeof...(Types));
-};
 
 namespace detail {
 
-template <class... A, class... B>
-TypeList<A..., B...> operator+(TypeList<A...>, TypeList<B...>);
-
 template <class E>
-struct AccessesOf;
-template <class TensorType, char... Names>
-struct AccessesOf<Access<TensorType, Names...>> {
-  using type = TypeList<Access<TensorType, Names...>>;
-  using scalars = TypeList<>;
-};
-template <class T>
-struct AccessesOf<Literal<T>> {
-  using type = TypeList<>;
-  using scalars = TypeList<T>;
-};
-template <class L, class R>
-struct AccessesOf<Product<L, R>> {
-  using type = decltype(typename AccessesOf<L>::type{} + typename AccessesOf<R>::type{});
-  using scalars = decltype(typename AccessesOf<L>::scalars{} + typename AccessesOf<R>::scalars{});
-};
-template <class L, class R>
-struct AccessesOf<Sum<L, R>> : AccessesOf<Product<L, R>> {};
-template <class L, class R>
-struct AccessesOf<Ratio<L, R>> : AccessesOf<Product<L, R>> {};
+constexpr auto accesses() {
+  if constexpr (AnyAccess<E>)
+    return TypeList<E>{};
+  else
+    return fold<E>([]<class... C>(TypeList<C...>) { return (TypeList<>{} + ... + accesses<C>()); });
+}
 template <class E>
-struct AccessesOf<Negation<E>> : AccessesOf<E> {};
-template <class E, class F>
-struct AccessesOf<Mapped<E, F>> : AccessesOf<E> {};
-template <class E, char... Names>
-struct AccessesOf<Reduction<E, Names...>> : AccessesOf<E> {};
+constexpr auto scalars() {
+  if constexpr (AnyLiteral<E>)
+    return TypeList<typename E::value_type>{};
+  else
+    return fold<E>([]<class... C>(TypeList<C...>) { return (TypeList<>{} + ... + scalars<C>()); });
+}
 
 }  // namespace detail
 
 /// The accesses of an expression type, from the left.
 template <class E>
-using accesses_of = typename detail::AccessesOf<E>::type;
+using accesses_of = decltype(detail::accesses<E>());
 /// The types of an expression's scalar literals, from the left.
 template <class E>
-using scalars_of = typename detail::AccessesOf<E>::scalars;
-
-/// Gives tensors letters in the order in which they come, the same tensor the same letter.
-class TensorLetters {
- public:
-  template <AnyTensor T>
-  char of(const T& tensor) {
-    const auto found = std::find(seen_.begin(), seen_.end(), tensor.identity());
-    const auto at = found - seen_.begin();
-    if (found == seen_.end()) seen_.push_back(tensor.identity());
-    return static_cast<char>('A' + at);
-  }
-
- private:
-  std::vector<const void*> seen_;
-};
-
-/// Writes expressions as index notation, tensors as letters: "B(i, k) * C(k, j)".
-class Notation {
- public:
-  explicit Notation(TensorLetters& letters) : letters_(letters) {}
-
-  template <class TensorType, char... Names>
-  std::string of(const Access<TensorType, Names...>& access) {
-    return text(letters_.of(access.tensor()), '(', Access<TensorType, Names...>::names.str(), ')');
-  }
-  template <class T>
-  std::string of(const Literal<T>& literal) {
-    if constexpr (std::is_arithmetic_v<T>)
-      return text(literal.value);
-    else
-      return "scalar";
-  }
-  template <class L, class R>
-  std::string of(const Product<L, R>& product) {
-    const std::string left = factor(product.left);
-    return left + " * " + factor(product.right);
-  }
-  template <class L, class R>
-  std::string of(const Ratio<L, R>& ratio) {
-    const std::string left = factor(ratio.left);
-    const std::string right = factor(ratio.right);
-    return left + " / " +
-           (right.find(" * ") != right.npos || right.find(" / ") != right.npos ? "(" + right + ")" : right);
-  }
-  template <class L, class R>
-  std::string of(const Sum<L, R>& sum) {
-    const std::string left = of(sum.left);
-    const std::string right = of(sum.right);
-    return right.starts_with('-') ? left + " - " + right.substr(1) : left + " + " + right;
-  }
-  template <class E>
-  std::string of(const Negation<E>& negation) {
-    return "-" + factor(negation.operand);
-  }
-  template <class E, class F>
-  std::string of(const Mapped<E, F>& mapped) {
-    return "map(f, " + of(mapped.operand) + ")";
-  }
-  template <class E, char... Names>
-  std::string of(const Reduction<E, Names...>& reduction) {
-    return "sum(" + reduction.names.str() + ", " + of(reduction.operand) + ")";
-  }
-
- private:
-  template <class E>
-  std::string factor(const E& e) {
-    constexpr bool is_sum = requires { typename E::is_sum; };
-    return is_sum ? "(" + of(e) + ")" : of(e);
-  }
-
-  TensorLetters& letters_;
-};
+using scalars_of = decltype(detail::scalars<E>());
 
 }  // namespace sporos

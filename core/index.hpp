@@ -30,6 +30,9 @@ struct NameList {
 
   constexpr char operator[](int at) const { return names[at]; }
   constexpr void push(char name) { names[size++] = name; }
+  constexpr void push(const NameList& others) {
+    for (int at = 0; at < others.size; ++at) push(others[at]);
+  }
   constexpr void push_new(char name) {
     if (!contains(name)) push(name);
   }

@@ -143,7 +143,7 @@ template <class Result, class Right>
 consteval NameList derived_names() {
   const NameList variables = statement_variables<Result, Right>();
   OrderRules rules = rules_of(accesses_of<Right>{}, variables);
-  const NameList summed = SummedNames<Right>::names;
+  const NameList summed = summed_names<Right>();
   for (int at = 0; at < summed.size; ++at) rules.last[variables.find(summed[at])] = true;
   if (!HostSpace<typename Result::tensor_type::space_type>)
     for (int at = 0; at < Result::level_names.size; ++at) {

@@ -105,11 +105,11 @@ template <class TensorType, char... Names, class E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
   using Given = decltype(as_expression(right));
-  static_assert(detail::sums_own_their_variables<Given, Given>,
+  static_assert(detail::sums_own_their_variables<Given>(),
                 "the variable of an explicit sum stands in that sum alone: give it a letter of its own");
-  auto expression = detail::WithoutLoopSums<detail::SumPlace::term>::of(as_expression(right));
+  auto expression = detail::without_loop_sums<detail::SumPlace::term>(as_expression(right));
   using Right = decltype(expression);
-  static_assert(!(detail::SummedNames<Right>::names.contains(Names) || ...),
+  static_assert(!(detail::summed_names<Right>().contains(Names) || ...),
                 "the variable of an explicit sum stands in the result: what is summed over is gone");
   return Statement<Result, Right, derived_order<Result, Right>>(result, std::move(expression));
 }

@@ -15,7 +15,7 @@
 /// soon as the loops have bound the rest of their variables.
 #pragma once
 
-#include <type_traits>
+#include <utility>
 
 #include "expression.hpp"
 
@@ -23,50 +23,47 @@ namespace sporos {
 
 namespace detail {
 
-/// Whether a variable stands in an expression.
-template <char Name, class E>
-constexpr bool stands_in() {
-  return [&]<class... A>(TypeList<A...>) { return (A::names.contains(Name) || ...); }(accesses_of<E>{});
+/// The number of accesses in an expression that a variable stands in.
+template <class E>
+constexpr int accesses_with(char variable) {
+  return [&]<class... A>(TypeList<A...>) {
+    return (0 + ... + (A::names.contains(variable) ? 1 : 0));
+  }(accesses_of<E>{});
 }
 
-/// Whether in every sum inside the expression all terms have the variable or none has.
 template <class E>
-struct InWholeSums {
-  template <char Name>
-  static constexpr bool of = true;
-};
-template <class L, class R>
-struct InWholeSums<Product<L, R>> {
-  template <char Name>
-  static constexpr bool of = InWholeSums<L>::template of<Name> && InWholeSums<R>::template of<Name>;
-};
-template <class L, class R>
-struct InWholeSums<Ratio<L, R>> : InWholeSums<L> {};
+inline constexpr bool is_reduction = false;
+template <class E, char... Names>
+inline constexpr bool is_reduction<Reduction<E, Names...>> = true;
+
+/// Whether in every sum of terms that a sum over the variable has to distribute over, the variable stands in
+/// all terms or in none.
 template <class E>
-struct InWholeSums<Negation<E>> : InWholeSums<E> {};
-template <class L, class R>
-struct InWholeSums<Sum<L, R>> {
-  template <char Name>
-  static constexpr bool of =
-      stands_in<Name, L>() == stands_in<Name, R>() && InWholeSums<Product<L, R>>::template of<Name>;
-};
+constexpr bool in_whole_sums(char variable) {
+  return fold<E>([&]<class... C>(TypeList<C...>) {
+    if constexpr (E::is_sum) {
+      const int terms = (0 + ... + (accesses_with<C>(variable) > 0 ? 1 : 0));
+      return (terms == 0 || terms == E::child_types::size) && (in_whole_sums<C>(variable) && ...);
+    } else {
+      [[maybe_unused]] int at = 0;
+      return ((at++ >= E::factors || in_whole_sums<C>(variable)) && ...);
+    }
+  });
+}
 
 /// The number of explicit sums among the factors of an expression.
 template <class E>
-inline constexpr int sums_among_factors = 0;
-template <class E, char... Names>
-inline constexpr int sums_among_factors<Reduction<E, Names...>> = 1;
-template <class E>
-inline constexpr int sums_among_factors<Negation<E>> = sums_among_factors<E>;
-template <class L, class R>
-inline constexpr int sums_among_factors<Ratio<L, R>> = sums_among_factors<L>;
-template <class L, class R>
-inline constexpr int sums_among_factors<Product<L, R>> = sums_among_factors<L> + sums_among_factors<R>;
-
-template <class E>
-inline constexpr bool is_sum_of_terms = false;
-template <class L, class R>
-inline constexpr bool is_sum_of_terms<Sum<L, R>> = true;
+constexpr int sums_among_factors() {
+  if constexpr (is_reduction<E>)
+    return 1;
+  else
+    return fold<E>([]<class... C>(TypeList<C...>) {
+      const int sums[] = {sums_among_factors<C>()..., 0};
+      int count = 0;
+      for (int at = 0; at < E::factors; ++at) count += sums[at];
+      return count;
+    });
+}
 
 /// Where an explicit sum stands.
 enum class SumPlace {
@@ -75,116 +72,70 @@ enum class SumPlace {
   inside   ///< where sums of other terms must stay outside
 };
 
-/// Takes those explicit sums out of an expression at `Place` that are loops of the statement.
-template <SumPlace Place>
-struct WithoutLoopSums {
-  template <SumPlace Below>
-  using at = WithoutLoopSums<Below>;
-  static constexpr SumPlace inside = SumPlace::inside;
-
-  template <class TensorType, char... Names>
-  static auto of(const Access<TensorType, Names...>& access) {
-    return access;
-  }
-  template <class T>
-  static auto of(const Literal<T>& literal) {
-    return literal;
-  }
-  template <class L, class R>
-  static auto of(const Product<L, R>& product) {
-    constexpr bool one = sums_among_factors<Product<L, R>> == 1;
-    constexpr SumPlace below = Place != inside && one ? SumPlace::factor : inside;
-    return Product(at<below>::of(product.left), at<below>::of(product.right));
-  }
-  template <class L, class R>
-  static auto of(const Sum<L, R>& sum) {
-    constexpr SumPlace below = Place == SumPlace::term ? SumPlace::term : inside;
-    return Sum(at<below>::of(sum.left), at<below>::of(sum.right));
-  }
-  template <class L, class R>
-  static auto of(const Ratio<L, R>& ratio) {
-    constexpr SumPlace below = Place == inside ? inside : SumPlace::factor;
-    return Ratio(at<below>::of(ratio.left), at<inside>::of(ratio.right));
-  }
-  template <class E>
-  static auto of(const Negation<E>& negation) {
-    const auto operand = at<Place>::of(negation.operand);
-    return Negation<std::remove_const_t<decltype(operand)>>(operand);
-  }
-  template <class E, class F>
-  static auto of(const Mapped<E, F>& mapped) {
-    return Mapped(at<inside>::of(mapped.operand), mapped.function);
-  }
-  template <class E, char... Names>
-  static auto of(const Reduction<E, Names...>& reduction) {
-    constexpr bool whole = (InWholeSums<E>::template of<Names> && ...);
-    constexpr bool is_loop =
-        whole && (Place == SumPlace::term || (Place == SumPlace::factor && !is_sum_of_terms<E>));
-    if constexpr (is_loop) {
-      return of(reduction.operand);
-    } else {
-      const auto operand = at<inside>::of(reduction.operand);
-      return Reduction<std::remove_const_t<decltype(operand)>, Names...>(operand);
-    }
-  }
-};
-
-/// The variables of explicit sums that are left in an expression.
+/// Where a child of E stands, given where E stands and whether E is linear in the child.
 template <class E>
-struct SummedNames {
-  static constexpr NameList names{};
-};
-template <class L, class R>
-struct SummedNames<Product<L, R>> {
-  static constexpr NameList names = [] {
-    NameList out = SummedNames<L>::names;
-    for (int at = 0; at < SummedNames<R>::names.size; ++at) out.push(SummedNames<R>::names[at]);
-    return out;
-  }();
-};
-template <class L, class R>
-struct SummedNames<Sum<L, R>> : SummedNames<Product<L, R>> {};
-template <class L, class R>
-struct SummedNames<Ratio<L, R>> : SummedNames<Product<L, R>> {};
-template <class E>
-struct SummedNames<Negation<E>> : SummedNames<E> {};
-template <class E, class F>
-struct SummedNames<Mapped<E, F>> : SummedNames<E> {};
-template <class E, char... Names>
-struct SummedNames<Reduction<E, Names...>> {
-  static constexpr NameList names = [] {
-    NameList out = SummedNames<E>::names;
-    (out.push(Names), ...);
-    return out;
-  }();
-};
+constexpr SumPlace place_below(SumPlace place, bool is_factor) {
+  if (E::is_sum && place == SumPlace::term) return place;
+  if (!is_factor || place == SumPlace::inside || sums_among_factors<E>() > 1) return SumPlace::inside;
+  return E::child_types::size == 1 ? place : SumPlace::factor;
+}
 
-/// The number of accesses that a variable stands in.
-template <char Name, class... A>
-constexpr int accesses_with(TypeList<A...>) {
-  return (0 + ... + (A::names.contains(Name) ? 1 : 0));
+/// Whether a node is an explicit sum and, at the place where it stands, a loop of the statement.
+template <class E>
+constexpr bool is_loop_sum([[maybe_unused]] SumPlace place) {
+  if constexpr (is_reduction<E>) {
+    using Operand = decltype(E::operand);
+    for (int at = 0; at < E::names.size; ++at)
+      if (!in_whole_sums<Operand>(E::names[at])) return false;
+    return place == SumPlace::term || (place == SumPlace::factor && !Operand::is_sum);
+  } else {
+    return false;
+  }
+}
+
+/// The expression, standing at `Place`, with the operands of those explicit sums in their stead that are
+/// loops of the statement.
+template <SumPlace Place, class E>
+auto without_loop_sums(const E& e) {
+  if constexpr (is_loop_sum<E>(Place)) {
+    return without_loop_sums<Place>(e.operand);
+  } else if constexpr (!has_children<E>) {
+    return e;
+  } else {
+    return e.children([&]<class... C>(const C&... child) {
+      return [&]<int... At>(std::integer_sequence<int, At...>) {
+        return e.with(without_loop_sums<place_below<E>(Place, At < E::factors)>(child)...);
+      }(std::make_integer_sequence<int, E::child_types::size>{});
+    });
+  }
+}
+
+/// The variables of the explicit sums in an expression.
+template <class E>
+constexpr NameList summed_names() {
+  NameList out = fold<E>([]<class... C>(TypeList<C...>) {
+    NameList all;
+    (all.push(summed_names<C>()), ...);
+    return all;
+  });
+  if constexpr (is_reduction<E>) out.push(E::names);
+  return out;
 }
 
 /// Whether the variables of every explicit sum in E stand, in the whole right side, inside that sum alone.
-template <class Whole, class E>
-inline constexpr bool sums_own_their_variables = true;
-template <class Whole, class L, class R>
-inline constexpr bool sums_own_their_variables<Whole, Product<L, R>> =
-    sums_own_their_variables<Whole, L> && sums_own_their_variables<Whole, R>;
-template <class Whole, class L, class R>
-inline constexpr bool sums_own_their_variables<Whole, Sum<L, R>> =
-    sums_own_their_variables<Whole, Product<L, R>>;
-template <class Whole, class L, class R>
-inline constexpr bool sums_own_their_variables<Whole, Ratio<L, R>> =
-    sums_own_their_variables<Whole, Product<L, R>>;
-template <class Whole, class E>
-inline constexpr bool sums_own_their_variables<Whole, Negation<E>> = sums_own_their_variables<Whole, E>;
-template <class Whole, class E, class F>
-inline constexpr bool sums_own_their_variables<Whole, Mapped<E, F>> = sums_own_their_variables<Whole, E>;
-template <class Whole, class E, char... Names>
-inline constexpr bool sums_own_their_variables<Whole, Reduction<E, Names...>> =
-    ((accesses_with<Names>(accesses_of<Whole>{}) == accesses_with<Names>(accesses_of<E>{})) && ...) &&
-    sums_own_their_variables<Whole, E>;
+template <class Whole, class E = Whole>
+constexpr bool sums_own_their_variables() {
+  if constexpr (is_reduction<E>)
+    for (int at = 0; at < E::names.size; ++at)
+      if (accesses_with<Whole>(E::names[at]) != accesses_with<E>(E::names[at])) return false;
+  return fold<E>([]<class... C>(TypeList<C...>) { return (sums_own_their_variables<Whole, C>() && ...); });
+}
+
+template <char... Names, class E>
+auto reduction(const E& operand) {
+  static_assert(((accesses_with<E>(Names) > 0) && ...), "the variables of a sum stand in what is summed");
+  return Reduction<E, Names...>(operand);
+}
 
 }  // namespace detail
 
@@ -192,21 +143,15 @@ inline constexpr bool sums_own_their_variables<Whole, Reduction<E, Names...>> =
 /// Every summed variable stands in the expression and nowhere outside of it.
 template <char First, Expression E>
 auto sum(Index<First>, const E& operand) {
-  static_assert(detail::stands_in<First, E>(), "the variable of a sum stands in what is summed");
-  return Reduction<E, First>(operand);
+  return detail::reduction<First>(operand);
 }
 template <char First, char Second, Expression E>
 auto sum(Index<First>, Index<Second>, const E& operand) {
-  static_assert(detail::stands_in<First, E>() && detail::stands_in<Second, E>(),
-                "the variables of a sum stand in what is summed");
-  return Reduction<E, First, Second>(operand);
+  return detail::reduction<First, Second>(operand);
 }
 template <char First, char Second, char Third, Expression E>
 auto sum(Index<First>, Index<Second>, Index<Third>, const E& operand) {
-  static_assert(
-      detail::stands_in<First, E>() && detail::stands_in<Second, E>() && detail::stands_in<Third, E>(),
-      "the variables of a sum stand in what is summed");
-  return Reduction<E, First, Second, Third>(operand);
+  return detail::reduction<First, Second, Third>(operand);
 }
 
 }  // namespace sporos

@@ -91,7 +91,7 @@ template <class Traits, int Depth, class E, class Stream>
 inline constexpr bool is_full_sum =
     Depth + 1 == Traits::loops && !Stream::has_walks && !stream::is_loaded<E> &&
     std::is_arithmetic_v<typename Traits::compute> && !std::is_same_v<typename Traits::compute, bool> &&
-    !stream::Searches<typename Traits::order_type, Depth + 1, E>::value;
+    !stream::searches<typename Traits::order_type, Depth + 1, E>();
 
 /// Such a sum. Factors that are numbers stand before it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1 *
 /// d1. Its terms are added in the lanes of a vector, which is another order than one by one, but always the
@@ -101,8 +101,8 @@ SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds&
                           const Output& output) {
   using Compute = typename Traits::compute;
   if (range.begin >= range.end) return;
-  auto numbers = stream::numbers_of(e);
-  auto stream = stream::open<Traits::order[Depth]>(stream::others_of(e), bounds.extent[Depth]);
+  auto numbers = stream::factors_of<true>(e);
+  auto stream = stream::open<Traits::order[Depth]>(stream::factors_of<false>(e), bounds.extent[Depth]);
   Compute sum{};
   SPOROS_SUM_IN_ANY_ORDER(sum)
   for (std::int64_t c = range.begin; c < range.end; ++c) {
@@ -178,7 +178,7 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
     output.add(detail::value_of(e), env);
   } else {
     constexpr char variable = Traits::order[Depth];
-    constexpr bool mentions = stream::Mentions<E>::of(variable);
+    constexpr bool mentions = stream::mentions<E>(variable);
     if constexpr (Traits::is_result_variable(Depth)) {
       loop<Traits, Depth>(bounds, env, e, output);
     } else if constexpr (!mentions) {
@@ -188,8 +188,8 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
       nest<Traits, Depth>(bounds, env, e.left, output);
       nest<Traits, Depth>(bounds, env, e.right, output);
     } else if constexpr (stream::is_negated_add<E>) {
-      nest<Traits, Depth>(bounds, env, stream::apply(e.operand.left, e.function), output);
-      nest<Traits, Depth>(bounds, env, stream::apply(e.operand.right, e.function), output);
+      nest<Traits, Depth>(bounds, env, e.with(e.operand.left), output);
+      nest<Traits, Depth>(bounds, env, e.with(e.operand.right), output);
     } else {
       static_assert(
           stream::reduces_whole<E>(variable),

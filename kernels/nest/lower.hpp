@@ -17,6 +17,8 @@ namespace sporos {
 /// An operand before the nest starts: the view that its leaves point to.
 template <class A, class Compute>
 struct Operand {
+  using access = A;
+  using compute = Compute;
   typename A::tensor_type::view_type view;
 };
 
@@ -31,86 +33,54 @@ std::int64_t extent_of(char variable, const E& e) {
   return extent;
 }
 
-template <class Compute, class TensorType, char... Names>
-auto lower(const Access<TensorType, Names...>& access) {
-  return Operand<Access<TensorType, Names...>, Compute>{access.tensor().view()};
-}
-template <class Compute, class T>
-auto lower(const Literal<T>& literal) {
-  return stream::Loaded<Compute>{static_cast<Compute>(literal.value)};
-}
-template <class Compute, class L, class R>
-auto lower(const Product<L, R>& product) {
-  auto left = lower<Compute>(product.left);
-  auto right = lower<Compute>(product.right);
-  return stream::Mul<decltype(left), decltype(right)>{left, right};
-}
-template <class Compute, class L, class R>
-auto lower(const Sum<L, R>& sum) {
-  auto left = lower<Compute>(sum.left);
-  auto right = lower<Compute>(sum.right);
-  return stream::Add<decltype(left), decltype(right)>{left, right};
-}
-template <class Compute, class L, class R>
-auto lower(const Ratio<L, R>& ratio) {
-  auto left = lower<Compute>(ratio.left);
-  auto right = lower<Compute>(ratio.right);
-  return stream::Mul<decltype(left), decltype(right), stream::Division>{left, right};
-}
-template <class Compute, class E>
-auto lower(const Negation<E>& negation) {
-  auto operand = lower<Compute>(negation.operand);
-  return stream::Apply<decltype(operand), stream::Minus>{operand, {}};
-}
-template <class Compute, class E, class F>
-auto lower(const Mapped<E, F>& mapped) {
-  auto operand = lower<Compute>(mapped.operand);
-  return stream::Apply<decltype(operand), F>{operand, mapped.function};
-}
-
-template <class Compute, class E, char... Names>
-auto lower(const Reduction<E, Names...>& reduction) {
-  auto operand = lower<Compute>(reduction.operand);
-  return stream::Reduce<decltype(operand), Names...>{operand, {{extent_of(Names, reduction.operand)...}}};
-}
-
-// Declared ahead, because each calls the others.
-template <class T>
-SPOROS_INLINE auto begin(const stream::Loaded<T>& source);
-template <class L, class R, class Operation>
-SPOROS_INLINE auto begin(const stream::Mul<L, R, Operation>& source);
+/// What a node does with its children inside the nest. A node of your own needs an overload in its own
+/// namespace: one of the operations of stream/expression.hpp, or one like them.
 template <class L, class R>
-SPOROS_INLINE auto begin(const stream::Add<L, R>& source);
-template <class E, class F>
-SPOROS_INLINE auto begin(const stream::Apply<E, F>& source);
-template <class E, char... Names>
-SPOROS_INLINE auto begin(const stream::Reduce<E, Names...>& source);
-
-/// The expression with every operand above its first level, pointing into `source`.
-template <class A, class Compute>
-SPOROS_INLINE auto begin(const Operand<A, Compute>& source) {
-  return stream::Leaf<A, Compute, 0>{&source.view, 0, 1};
-}
-template <class T>
-SPOROS_INLINE auto begin(const stream::Loaded<T>& source) {
-  return source;
-}
-template <class L, class R, class Operation>
-SPOROS_INLINE auto begin(const stream::Mul<L, R, Operation>& source) {
-  return stream::combine<Operation>(begin(source.left), begin(source.right));
+stream::Multiplication operation_of(const Product<L, R>&) {
+  return {};
 }
 template <class L, class R>
-SPOROS_INLINE auto begin(const stream::Add<L, R>& source) {
-  return stream::add(begin(source.left), begin(source.right));
+stream::Addition operation_of(const Sum<L, R>&) {
+  return {};
+}
+template <class L, class R>
+stream::Division operation_of(const Ratio<L, R>&) {
+  return {};
+}
+template <class E>
+stream::Function<stream::Minus> operation_of(const Negation<E>&) {
+  return {};
 }
 template <class E, class F>
-SPOROS_INLINE auto begin(const stream::Apply<E, F>& source) {
-  return stream::apply(begin(source.operand), source.function);
+stream::Function<F> operation_of(const Mapped<E, F>& mapped) {
+  return {mapped.function};
+}
+template <class E, char... Names>
+stream::SumOver<Names...> operation_of(const Reduction<E, Names...>& reduction) {
+  return {{extent_of(Names, reduction.operand)...}};
 }
 
-template <class E, char... Names>
-SPOROS_INLINE auto begin(const stream::Reduce<E, Names...>& source) {
-  return source.over(begin(source.operand));
+/// The expression over views, in which every operand is an `Operand` and every scalar is `Loaded`.
+template <class Compute, Expression E>
+auto lower(const E& e) {
+  if constexpr (AnyAccess<E>)
+    return Operand<E, Compute>{e.tensor().view()};
+  else if constexpr (AnyLiteral<E>)
+    return stream::Loaded<Compute>{static_cast<Compute>(e.value)};
+  else
+    return e.children([&](const auto&... child) { return operation_of(e)(lower<Compute>(child)...); });
+}
+
+/// The lowered expression with every operand above its first level, pointing into `source`.
+template <class E>
+SPOROS_INLINE auto begin(const E& source) {
+  if constexpr (has_children<E>)
+    return source.children([&](const auto&... child)
+                               SPOROS_INLINE_LAMBDA { return source.with(begin(child)...); });
+  else if constexpr (stream::is_loaded<E>)
+    return source;
+  else
+    return stream::Leaf<typename E::access, typename E::compute, 0>{&source.view, 0, 1};
 }
 
 /// The extent of each loop of a statement, outermost first.

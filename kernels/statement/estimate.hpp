@@ -61,7 +61,7 @@ class AppendBound {
       return 1;
     } else {
       constexpr char variable = Traits::order[Depth];
-      constexpr bool mentions = stream::Mentions<E>::of(variable);
+      constexpr bool mentions = stream::mentions<E>(variable);
       constexpr bool reduced = !Traits::is_result_variable(Depth);
       const std::int64_t extent = bounds_.extent[Depth];
       if constexpr (!mentions) {

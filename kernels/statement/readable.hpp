@@ -85,7 +85,7 @@ namespace detail {
 /// Whether the variables of sums inside the expression come behind all others.
 template <class Right, class Order>
 consteval bool sums_come_last() {
-  constexpr NameList summed = SummedNames<Right>::names;
+  constexpr NameList summed = summed_names<Right>();
   for (int at = 0; at < Order::names.size - summed.size; ++at)
     if (summed.contains(Order::names[at])) return false;
   return true;

@@ -279,7 +279,7 @@ class Run {
   /// Whether they come to every value, with a sum over what is left of the loops, so that none needs a start.
   static constexpr bool comes_to_all =
       comes_once && how.bound_depth == 1 && loops > 1 && !walks_outermost &&
-      !stream::Searches<Order, 1, decltype(begin(std::declval<const Source&>()))>::value;
+      !stream::searches<Order, 1, decltype(begin(std::declval<const Source&>()))>();
 
   /// About as many bytes of a result as are started at a time. Entering a loop anew is free where it runs
   /// over all coordinates, and takes a search where it walks.

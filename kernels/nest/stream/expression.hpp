@@ -3,10 +3,13 @@
 /// An expression inside the loop nest: operands bound level by level, until nothing but numbers is left.
 ///
 /// The nodes mirror core/expression.hpp, but hold views and positions instead of tensors, and live on the
-/// device. An operand starts as a `Leaf` above its first level and moves down as loops bind its variables;
-/// below its last level it becomes `Loaded`: its value in a register, read once. An operand that is known not
-/// to be there is `Absent`, and products and sums fold around it, so that a loop in which one side of a sum
-/// is missing does not mention that side.
+/// device. An operand starts as a `Leaf` above its first level (leaf.hpp) and moves down as loops bind its
+/// variables; below its last level it becomes `Loaded`: its value in a register, read once. An operand that
+/// is known not to be there is `Absent`.
+///
+/// Everything else is an operation on one or two children, `Unary` or `Binary` (core/tree.hpp says how a
+/// question walks them). An operation is called with its children and folds: numbers to a number, and around
+/// what is absent, so that a loop in which one side of a sum is missing does not mention that side.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +27,111 @@ struct Absent {};
 /// A number.
 template <class T>
 struct Loaded {
+  using compute = T;
   T value;
 };
 
-/// The operations that are absent where a side is: L * R and L / R.
+/// An operation on one child.
+template <class Operation, class E>
+struct Unary {
+  using child_types = TypeList<E>;
+  using compute = typename E::compute;
+  using operation_type = Operation;
+  E operand;
+  Operation operation;
+
+  template <class F>
+  SPOROS_INLINE auto children(const F& f) const {
+    return f(operand);
+  }
+  template <class A>
+  SPOROS_INLINE auto with(const A& e) const {
+    return operation(e);
+  }
+};
+
+/// An operation, without state, on two children.
+template <class Operation, class L, class R>
+struct Binary {
+  using child_types = TypeList<L, R>;
+  using compute = typename L::compute;
+  using operation_type = Operation;
+  L left;
+  R right;
+
+  template <class F>
+  SPOROS_INLINE auto children(const F& f) const {
+    return f(left, right);
+  }
+  template <class A, class B>
+  SPOROS_INLINE static auto with(const A& l, const B& r) {
+    return Operation{}(l, r);
+  }
+};
+
+template <class E>
+inline constexpr bool is_absent = std::is_same_v<E, Absent>;
+template <class E>
+inline constexpr bool is_loaded = false;
+template <class T>
+inline constexpr bool is_loaded<Loaded<T>> = true;
+
+/// l op r, which is absent where a side is.
+template <class Operation, class L, class R>
+SPOROS_INLINE auto where_both_are(const L& l, const R& r) {
+  if constexpr (is_absent<L> || is_absent<R>)
+    return Absent{};
+  else if constexpr (is_loaded<L> && is_loaded<R>)
+    return Loaded<decltype(l.value)>{Operation::of(l.value, r.value)};
+  else
+    return Binary<Operation, L, R>{l, r};
+}
+
+/// L * R
 struct Multiplication {
   template <class T>
-  SPOROS_INLINE T operator()(const T& a, const T& b) const {
+  SPOROS_INLINE static T of(const T& a, const T& b) {
     if constexpr (std::is_same_v<T, bool>)
       return a && b;
     else
       return static_cast<T>(a * b);
   }
+  template <class L, class R>
+  SPOROS_INLINE auto operator()(const L& l, const R& r) const {
+    return where_both_are<Multiplication>(l, r);
+  }
 };
+
+/// L / R
 struct Division {
   template <class T>
-  SPOROS_INLINE T operator()(const T& a, const T& b) const {
+  SPOROS_INLINE static T of(const T& a, const T& b) {
     static_assert(!is_semiring_element_v<T>, "a semiring has no division: it adds and multiplies");
     static_assert(!std::is_same_v<T, bool>, "bool tensors know * and + only");
     return static_cast<T>(a / b);
   }
+  template <class L, class R>
+  SPOROS_INLINE auto operator()(const L& l, const R& r) const {
+    return where_both_are<Division>(l, r);
+  }
 };
 
-/// The functions of one value that keep zero at zero: negation, and the user's.
+/// L + R, which is the other side where one is absent.
+struct Addition {
+  template <class L, class R>
+  SPOROS_INLINE auto operator()(const L& l, const R& r) const {
+    if constexpr (is_absent<L>)
+      return r;
+    else if constexpr (is_absent<R>)
+      return l;
+    else if constexpr (is_loaded<L> && is_loaded<R>)
+      return Loaded<decltype(l.value)>{plus(l.value, r.value)};
+    else
+      return Binary<Addition, L, R>{l, r};
+  }
+};
+
+/// -x, a function of one value as the user's are.
 struct Minus {
   template <class T>
   SPOROS_INLINE T operator()(const T& a) const {
@@ -56,79 +141,58 @@ struct Minus {
   }
 };
 
-template <class L, class R, class Operation = Multiplication>
-struct Mul {
-  using operation = Operation;
-  L left;
-  R right;
-};
-template <class L, class R>
-struct Add {
-  L left;
-  R right;
-};
-template <class E, class F>
-struct Apply {
-  using function_type = F;
-  E operand;
+/// f(E), where f keeps zero at zero. A function of the user's is given the number in an element of a
+/// semiring.
+template <class F>
+struct Function {
   F function;
+
+  template <class E>
+  SPOROS_INLINE auto operator()(const E& e) const {
+    if constexpr (is_absent<E>)
+      return e;
+    else if constexpr (!is_loaded<E>)
+      return Unary<Function, E>{e, *this};
+    else if constexpr (std::is_same_v<F, Minus>)
+      return E{function(e.value)};
+    else
+      return E{static_cast<decltype(e.value)>(function(number_of(e.value)))};
+  }
 };
 
-template <class E, char... Names>
-struct Reduce;
-
-/// The variables of an explicit sum, and how far each runs.
+/// The sum of E over variables of its own, each of which runs from 0 to its extent. It becomes a number once
+/// the loops have bound E's other variables (`sum_into` in stream.hpp).
 template <char... Names>
 struct SumOver {
+  static constexpr NameList names = NameList::of(Names...);
   std::int64_t extents[sizeof...(Names)];
 
-  /// The sum of an operand, folded where it is absent.
   template <class E>
-  SPOROS_INLINE auto operator()(const E& e) const;
+  SPOROS_INLINE auto operator()(const E& e) const {
+    if constexpr (is_absent<E>)
+      return e;
+    else
+      return Unary<SumOver, E>{e, *this};
+  }
 };
 
-/// The sum of E over variables of its own, which becomes a number once the loops have bound E's others.
-template <class E, char... Names>
-struct Reduce {
-  static constexpr NameList names = NameList::of(Names...);
-  E operand;
-  SumOver<Names...> over;
-};
-
-template <class E>
-inline constexpr bool is_absent = std::is_same_v<E, Absent>;
-template <class E>
-inline constexpr bool is_loaded = false;
-template <class T>
-inline constexpr bool is_loaded<Loaded<T>> = true;
-template <class E>
-inline constexpr bool is_reduce = false;
-template <class E, char... Names>
-inline constexpr bool is_reduce<Reduce<E, Names...>> = true;
 template <class E>
 inline constexpr bool is_product = false;
 template <class L, class R>
-inline constexpr bool is_product<Mul<L, R, Multiplication>> = true;
+inline constexpr bool is_product<Binary<Multiplication, L, R>> = true;
 template <class E>
 inline constexpr bool is_add = false;
 template <class L, class R>
-inline constexpr bool is_add<Add<L, R>> = true;
+inline constexpr bool is_add<Binary<Addition, L, R>> = true;
 /// -(L + R): a negation that may be taken into the terms of a sum.
 template <class E>
 inline constexpr bool is_negated_add = false;
 template <class E>
-inline constexpr bool is_negated_add<Apply<E, Minus>> = is_add<E>;
-
-/// l * r or l / r, folded where a side is absent or both are numbers.
-template <class Operation, class L, class R>
-SPOROS_INLINE auto combine(const L& l, const R& r) {
-  if constexpr (is_absent<L> || is_absent<R>)
-    return Absent{};
-  else if constexpr (is_loaded<L> && is_loaded<R>)
-    return Loaded<decltype(l.value)>{Operation{}(l.value, r.value)};
-  else
-    return Mul<L, R, Operation>{l, r};
-}
+inline constexpr bool is_negated_add<Unary<Function<Minus>, E>> = is_add<E>;
+template <class E>
+inline constexpr bool is_reduce = false;
+template <class E, char... Names>
+inline constexpr bool is_reduce<Unary<SumOver<Names...>, E>> = true;
 
 /// The number 1, of whichever type: what a product without factors is.
 struct One {};
@@ -141,81 +205,18 @@ SPOROS_INLINE auto times(const L& l, const R& r) {
   else if constexpr (std::is_same_v<R, One>)
     return l;
   else
-    return combine<Multiplication>(l, r);
+    return Multiplication{}(l, r);
 }
 
-/// l + r, folded likewise.
-template <class L, class R>
-SPOROS_INLINE auto add(const L& l, const R& r) {
-  if constexpr (is_absent<L>)
-    return r;
-  else if constexpr (is_absent<R>)
-    return l;
-  else if constexpr (is_loaded<L> && is_loaded<R>)
-    return Loaded<decltype(l.value)>{plus(l.value, r.value)};
-  else
-    return Add<L, R>{l, r};
-}
-
-/// f(x); a function of the user's is given the number in an element of a semiring.
-template <class F, class T>
-SPOROS_INLINE auto call(const F& f, const T& x) {
-  if constexpr (std::is_same_v<F, Minus>)
-    return f(x);
-  else
-    return f(number_of(x));
-}
-
-/// The product of those factors of e that are numbers already, and the product of the others: e is both
-/// together.
-template <class E>
-SPOROS_INLINE auto numbers_of(const E& e) {
-  if constexpr (is_loaded<E>)
+/// The product of those factors of e that are numbers already, or of those that are not: e is both together.
+template <bool Numbers, class E>
+SPOROS_INLINE auto factors_of(const E& e) {
+  if constexpr (is_product<E>)
+    return times(factors_of<Numbers>(e.left), factors_of<Numbers>(e.right));
+  else if constexpr (is_loaded<E> == Numbers)
     return e;
-  else if constexpr (is_product<E>)
-    return times(numbers_of(e.left), numbers_of(e.right));
   else
     return One{};
-}
-template <class E>
-SPOROS_INLINE auto others_of(const E& e) {
-  if constexpr (is_loaded<E>)
-    return One{};
-  else if constexpr (is_product<E>)
-    return times(others_of(e.left), others_of(e.right));
-  else
-    return e;
-}
-
-/// f(e), folded likewise.
-template <class E, class F>
-SPOROS_INLINE auto apply(const E& e, const F& f) {
-  if constexpr (is_absent<E>)
-    return e;
-  else if constexpr (is_loaded<E>)
-    return E{static_cast<decltype(e.value)>(call(f, e.value))};
-  else
-    return Apply<E, F>{e, f};
-}
-
-/// The function of an operand as `apply` folds it.
-template <class F>
-struct FunctionOf {
-  F function;
-
-  template <class E>
-  SPOROS_INLINE auto operator()(const E& e) const {
-    return apply(e, function);
-  }
-};
-
-template <char... Names>
-template <class E>
-SPOROS_INLINE auto SumOver<Names...>::operator()(const E& e) const {
-  if constexpr (is_absent<E>)
-    return e;
-  else
-    return Reduce<E, Names...>{e, *this};
 }
 
 }  // namespace sporos::stream

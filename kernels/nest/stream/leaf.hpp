@@ -36,6 +36,7 @@ struct Leaf {
   std::int64_t begin;
   std::int64_t end;
 
+  /// The properties of the next level.
   static constexpr LevelProperties next() { return A::format::properties[static_cast<std::size_t>(K)]; }
   /// Whether [begin, end) may be more than one position.
   static constexpr bool is_range = [] {
@@ -44,7 +45,17 @@ struct Leaf {
     else
       return !A::format::properties[static_cast<std::size_t>(K - 1)].unique;
   }();
+  /// Whether the next level stores coordinates of a variable.
+  static constexpr bool walks(char variable) {
+    if constexpr (K < levels)
+      return A::level_names[K] == variable && !next().full;
+    else
+      return false;
+  }
 };
+
+template <class E>
+concept AnyLeaf = requires { typename E::view_type; };
 
 /// Moves an operand down through all levels that the first `Depth` loops of `Order` have decided: full levels
 /// of bound variables are located, and below the last level the value is read.
@@ -77,98 +88,72 @@ SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
     }
   }
 }
-template <class Order, int Depth, class Env>
-SPOROS_INLINE Absent advance(Absent, const Env&) {
-  return {};
-}
-template <class Order, int Depth, class T, class Env>
-SPOROS_INLINE Loaded<T> advance(const Loaded<T>& loaded, const Env&) {
-  return loaded;
-}
-template <class Order, int Depth, class E, class F, class Env>
-SPOROS_INLINE auto advance(const Apply<E, F>& e, const Env& env) {
-  return apply(advance<Order, Depth>(e.operand, env), e.function);
-}
-template <class Order, int Depth, class L, class R, class Env>
-SPOROS_INLINE auto advance(const Add<L, R>& e, const Env& env) {
-  return add(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
-}
-template <class Order, int Depth, class L, class R, class Operation, class Env>
-SPOROS_INLINE auto advance(const Mul<L, R, Operation>& e, const Env& env) {
-  return combine<Operation>(advance<Order, Depth>(e.left, env), advance<Order, Depth>(e.right, env));
+template <class Order, int Depth, class E, class Env>
+SPOROS_INLINE auto advance(const E& e, [[maybe_unused]] const Env& env) {
+  if constexpr (has_children<E>)
+    return e.children([&](const auto&... child)
+                          SPOROS_INLINE_LAMBDA { return e.with(advance<Order, Depth>(child, env)...); });
+  else
+    return e;
 }
 
-template <class Order, int Depth, class E, char... Names, class Env>
-SPOROS_INLINE auto advance(const Reduce<E, Names...>& e, const Env& env) {
-  return e.over(advance<Order, Depth>(e.operand, env));
-}
-
-/// Whether variables other than `own` are to be bound before an expression can be summed over its own.
-template <class Order, int Depth, class E>
-struct Waits {
-  static constexpr bool besides(const NameList&) { return false; }
-};
-template <class Order, int Depth, class A, class Compute, int K>
-struct Waits<Order, Depth, Leaf<A, Compute, K>> {
-  static constexpr bool besides(const NameList& own) {
-    for (int k = K; k < A::level_names.size; ++k)
-      if (!own.contains(A::level_names[k]) && Order::names.find(A::level_names[k]) >= Depth) return true;
+/// Whether an expression waits for the variable.
+template <class E>
+constexpr bool mentions(char variable) {
+  if constexpr (AnyLeaf<E>) {
+    for (int k = E::bound_levels; k < E::levels; ++k)
+      if (E::access::level_names[k] == variable) return true;
     return false;
+  } else {
+    if constexpr (is_reduce<E>)
+      if (E::operation_type::names.contains(variable)) return false;
+    return fold<E>([&]<class... C>(TypeList<C...>) { return (mentions<C>(variable) || ...); });
   }
-};
-template <class Order, int Depth, class E, class F>
-struct Waits<Order, Depth, Apply<E, F>> : Waits<Order, Depth, E> {};
-template <class Order, int Depth, class L, class R>
-struct Waits<Order, Depth, Add<L, R>> {
-  static constexpr bool besides(const NameList& own) {
-    return Waits<Order, Depth, L>::besides(own) || Waits<Order, Depth, R>::besides(own);
+}
+
+/// Whether loops from `Depth` on are to bind variables other than `own` before an expression can be summed
+/// over its own.
+template <class Order, int Depth, class E>
+constexpr bool waits(NameList own = {}) {
+  if constexpr (AnyLeaf<E>) {
+    for (int k = E::bound_levels; k < E::levels; ++k) {
+      const char variable = E::access::level_names[k];
+      if (!own.contains(variable) && Order::names.find(variable) >= Depth) return true;
+    }
+    return false;
+  } else {
+    if constexpr (is_reduce<E>) own.push(E::operation_type::names);
+    return fold<E>([&]<class... C>(TypeList<C...>) { return (waits<Order, Depth, C>(own) || ...); });
   }
-};
-template <class Order, int Depth, class L, class R, class Operation>
-struct Waits<Order, Depth, Mul<L, R, Operation>> : Waits<Order, Depth, Add<L, R>> {};
-template <class Order, int Depth, class E, char... Names>
-struct Waits<Order, Depth, Reduce<E, Names...>> {
-  static constexpr bool besides(const NameList& own) {
-    NameList all = own;
-    (all.push(Names), ...);
-    return Waits<Order, Depth, E>::besides(all);
-  }
-};
+}
 
 /// Whether what an expression holds below the bound loops is known at run time only: because an operand's
 /// next level stores coordinates of a variable that a loop has bound already, as in A(i, i), and is searched;
 /// or because a sum inside the expression is formed here, whose terms may all be absent.
 template <class Order, int Depth, class E>
-struct Searches {
-  static constexpr bool value = false;
-};
-template <class Order, int Depth, class A, class Compute, int K>
-struct Searches<Order, Depth, Leaf<A, Compute, K>> {
-  static constexpr bool value = [] {
-    int k = K;
-    while (k < A::level_names.size && Order::names.find(A::level_names[k]) < Depth) {
-      if (!A::format::properties[static_cast<std::size_t>(k)].full) return true;
-      ++k;
-    }
+constexpr bool searches() {
+  if constexpr (AnyLeaf<E>) {
+    for (int k = E::bound_levels; k < E::levels && Order::names.find(E::access::level_names[k]) < Depth; ++k)
+      if (!E::access::format::properties[static_cast<std::size_t>(k)].full) return true;
     return false;
-  }();
-};
-template <class Order, int Depth, class E, class F>
-struct Searches<Order, Depth, Apply<E, F>> : Searches<Order, Depth, E> {};
-template <class Order, int Depth, class L, class R>
-struct Searches<Order, Depth, Add<L, R>> {
-  static constexpr bool value = Searches<Order, Depth, L>::value || Searches<Order, Depth, R>::value;
-};
-template <class Order, int Depth, class L, class R, class Operation>
-struct Searches<Order, Depth, Mul<L, R, Operation>> : Searches<Order, Depth, Add<L, R>> {};
-template <class Order, int Depth, class E, char... Names>
-struct Searches<Order, Depth, Reduce<E, Names...>> {
-  static constexpr bool value =
-      Searches<Order, Depth, E>::value || !Waits<Order, Depth, Reduce<E, Names...>>::besides({});
-};
+  } else {
+    if constexpr (is_reduce<E>)
+      if (!waits<Order, Depth, E>()) return true;
+    return fold<E>([]<class... C>(TypeList<C...>) { return (searches<Order, Depth, C>() || ...); });
+  }
+}
+
+/// Whether, in every sum inside the expression, all terms have the variable or none has.
+template <class E>
+constexpr bool reduces_whole(char variable) {
+  return fold<E>([&]<class... C>(TypeList<C...>) {
+    const int terms = (0 + ... + (mentions<C>(variable) ? 1 : 0));
+    return is_reduce<E> || ((!is_add<E> || terms == 0 || terms == 2) && (reduces_whole<C>(variable) && ...));
+  });
+}
 
 template <class E, char... Names, class F>
-SPOROS_INLINE void sum_into(const Reduce<E, Names...>& e, const F& f);
+SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f);
 
 /// The positions of coordinate c at the next level of an operand; empty where it is not stored. O(log of the
 /// fiber).
@@ -194,13 +179,27 @@ SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   return {first_not_below(c), first_not_below(c + 1)};
 }
 
+template <class Order, int Depth, class E, class Env, class F>
+SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f);
+
+/// f(what `advance_into` makes of each child...).
+template <class Order, int Depth, class Env, class F, class First, class... Rest>
+SPOROS_INLINE void advance_all(const Env& env, const F& f, const First& first, const Rest&... rest) {
+  advance_into<Order, Depth>(first, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
+    if constexpr (sizeof...(Rest) == 0)
+      f(x);
+    else
+      advance_all<Order, Depth>(env, [&](const auto&... y) SPOROS_INLINE_LAMBDA { f(x, y...); }, rest...);
+  });
+}
+
 /// Calls f with what `advance` makes of an expression; levels that repeat a bound variable are searched, and
 /// f is called with Absent in their place where they do not hold its coordinate.
 template <class Order, int Depth, class E, class Env, class F>
 SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
-  if constexpr (!Searches<Order, Depth, E>::value) {
+  if constexpr (!searches<Order, Depth, E>()) {
     f(advance<Order, Depth>(e, env));
-  } else if constexpr (requires { typename E::access; }) {
+  } else if constexpr (AnyLeaf<E>) {
     using A = typename E::access;
     using Expression = typename A::format::template expression<E::bound_levels>;
     const std::int64_t c = Expression::of(env.at[Order::names.find(A::level_names[E::bound_levels])]);
@@ -215,30 +214,20 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
       else
         f(Absent{});
     }
-  } else if constexpr (is_reduce<E>) {
-    advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      const auto sum = e.over(x);
-      if constexpr (Waits<Order, Depth, E>::besides({}) || is_absent<std::remove_cvref_t<decltype(x)>>)
-        f(sum);
-      else
-        sum_into(sum, f);
-    });
-  } else if constexpr (requires { e.operand; }) {
-    advance_into<Order, Depth>(e.operand, env,
-                               [&](const auto& x) SPOROS_INLINE_LAMBDA { f(apply(x, e.function)); });
   } else {
-    advance_into<Order, Depth>(e.left, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      advance_into<Order, Depth>(e.right, env, [&](const auto& y) SPOROS_INLINE_LAMBDA {
-        if constexpr (is_add<E>)
-          f(add(x, y));
-        else
-          f(combine<typename E::operation>(x, y));
-      });
-    });
+    auto make = [&](const auto&... x) SPOROS_INLINE_LAMBDA {
+      auto node = e.with(x...);
+      if constexpr (is_reduce<decltype(node)> && !waits<Order, Depth, E>())
+        sum_into(node, f);
+      else
+        f(node);
+    };
+    e.children([&](const auto&... child)
+                   SPOROS_INLINE_LAMBDA { advance_all<Order, Depth>(env, make, child...); });
   }
 }
 
-/// Asks for what an operand that is full from its next level on holds at coordinate c of `Variable`, where
+/// Prefetches what an operand that is full from its next level on holds at coordinate c of `Variable`, where
 /// that is more than one element: the first of them, up to a few cache lines.
 template <char Variable, class A, class Compute, int K>
 SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
@@ -258,93 +247,9 @@ SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   }
 }
 template <char Variable, class E>
-SPOROS_INLINE void fetch(const E& e, std::int64_t c) {
-  if constexpr (requires { e.operand; }) {
-    fetch<Variable>(e.operand, c);
-  } else if constexpr (requires { e.left; }) {
-    fetch<Variable>(e.left, c);
-    fetch<Variable>(e.right, c);
-  }
-}
-
-/// Whether an expression still waits for the variable.
-template <class E>
-struct Mentions {
-  static constexpr bool of(char) { return false; }
-};
-template <class A, class Compute, int K>
-struct Mentions<Leaf<A, Compute, K>> {
-  static constexpr bool of(char variable) {
-    for (int k = K; k < A::level_names.size; ++k)
-      if (A::level_names[k] == variable) return true;
-    return false;
-  }
-};
-template <class E, class F>
-struct Mentions<Apply<E, F>> : Mentions<E> {};
-template <class L, class R>
-struct Mentions<Add<L, R>> {
-  static constexpr bool of(char variable) { return Mentions<L>::of(variable) || Mentions<R>::of(variable); }
-};
-template <class L, class R, class Operation>
-struct Mentions<Mul<L, R, Operation>> : Mentions<Add<L, R>> {};
-template <class E, char... Names>
-struct Mentions<Reduce<E, Names...>> {
-  static constexpr bool of(char variable) {
-    return ((variable != Names) && ...) && Mentions<E>::of(variable);
-  }
-};
-
-/// Whether an expression's stored coordinates decide where the variable's loop goes; else the loop runs over
-/// the whole extent. A product iterates what one of its sides iterates, a sum only what both do.
-template <class E>
-struct Iterates {
-  static constexpr bool of(char) { return false; }
-};
-template <class A, class Compute, int K>
-struct Iterates<Leaf<A, Compute, K>> {
-  static constexpr bool of(char variable) {
-    if constexpr (K < Leaf<A, Compute, K>::levels)
-      return A::level_names[K] == variable && !Leaf<A, Compute, K>::next().full;
-    else
-      return false;
-  }
-};
-template <class E, class F>
-struct Iterates<Apply<E, F>> : Iterates<E> {};
-template <class E, char... Names>
-struct Iterates<Reduce<E, Names...>> : Iterates<E> {};
-template <class L, class R>
-struct Iterates<Add<L, R>> {
-  static constexpr bool of(char variable) { return Iterates<L>::of(variable) && Iterates<R>::of(variable); }
-};
-template <class L, class R, class Operation>
-struct Iterates<Mul<L, R, Operation>> {
-  static constexpr bool of(char variable) { return Iterates<L>::of(variable) || Iterates<R>::of(variable); }
-};
-
-/// Whether, in every sum inside the expression, all terms have the variable or none has.
-template <class E>
-struct ReducesWhole {
-  static constexpr bool of(char) { return true; }
-};
-template <class E, class F>
-struct ReducesWhole<Apply<E, F>> : ReducesWhole<E> {};
-template <class L, class R, class Operation>
-struct ReducesWhole<Mul<L, R, Operation>> {
-  static constexpr bool of(char variable) {
-    return ReducesWhole<L>::of(variable) && ReducesWhole<R>::of(variable);
-  }
-};
-template <class L, class R>
-struct ReducesWhole<Add<L, R>> {
-  static constexpr bool of(char variable) {
-    return Mentions<L>::of(variable) == Mentions<R>::of(variable) && ReducesWhole<Mul<L, R>>::of(variable);
-  }
-};
-template <class E>
-constexpr bool reduces_whole(char variable) {
-  return ReducesWhole<E>::of(variable);
+SPOROS_INLINE void fetch(const E& e, [[maybe_unused]] std::int64_t c) {
+  if constexpr (has_children<E>)
+    e.children([&](const auto&... child) SPOROS_INLINE_LAMBDA { (fetch<Variable>(child, c), ...); });
 }
 
 }  // namespace sporos::stream

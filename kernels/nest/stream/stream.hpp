@@ -35,7 +35,7 @@ namespace sporos::stream {
 
 /// The stored coordinates of one operand's next level.
 template <class A, class Compute, int K>
-class Walk {
+class LevelStream {
  public:
   using L = Leaf<A, Compute, K>;
   using Expression = typename A::format::template expression<K>;
@@ -46,7 +46,7 @@ class Walk {
   static constexpr std::int64_t block = Expression::block;
   static constexpr bool looks_ahead = block == 1;
 
-  SPOROS_INLINE Walk(const L& leaf, std::int64_t extent) : view_(leaf.view), extent_(extent) {
+  SPOROS_INLINE LevelStream(const L& leaf, std::int64_t extent) : view_(leaf.view), extent_(extent) {
     if constexpr (L::is_range) {
       static_assert(L::next().branchless, "below a level that is not unique stand singleton levels only");
       at_ = leaf.begin;
@@ -281,15 +281,15 @@ class Intersection {
   SPOROS_INLINE void here(const F& f) const {
     if constexpr (both)
       a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
       });
     else if constexpr (A::iterates)
       a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
       });
     else
       b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA {
-        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
       });
   }
   template <class F>
@@ -301,7 +301,7 @@ class Intersection {
         f(Absent{});
     } else {
       a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
       });
     }
   }
@@ -385,7 +385,7 @@ class Union {
   template <class F>
   SPOROS_INLINE void visit(std::int64_t c, const F& f) const {
     a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(add(x, y)); });
+      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(Addition{}(x, y)); });
     });
   }
   SPOROS_INLINE void pass(std::int64_t c) {
@@ -401,7 +401,7 @@ class Union {
       const std::int64_t y = b_.coord();
       if (x == y) {
         a_.here([&](const auto& l) SPOROS_INLINE_LAMBDA {
-          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, add(l, r)); });
+          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, Addition{}(l, r)); });
         });
         a_.next();
         b_.next();
@@ -422,8 +422,8 @@ class Union {
   B b_;
 };
 
-/// f(E); sum(…, E), over one of the variables that it waits for. `Node` makes it of what its operand is.
-template <class S, class Node>
+/// An operation on one expression, absent where that is: f(E), or sum(…, E) over a variable that E waits for.
+template <class S, class Operation>
 class Wrapped {
  public:
   static constexpr bool iterates = S::iterates;
@@ -431,7 +431,7 @@ class Wrapped {
   static constexpr bool has_walks = S::has_walks;
   static constexpr bool looks_ahead = S::looks_ahead;
 
-  SPOROS_INLINE Wrapped(const S& s, const Node& node) : s_(s), node_(node) {}
+  SPOROS_INLINE Wrapped(const S& s, const Operation& operation) : s_(s), operation_(operation) {}
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) { s_.restrict_to(begin, end); }
   SPOROS_INLINE std::int64_t most(std::int64_t extent) const { return s_.most(extent); }
@@ -446,40 +446,38 @@ class Wrapped {
   SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
   template <class Body>
   SPOROS_INLINE void here(const Body& f) const {
-    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(node_(x)); });
+    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(operation_(x)); });
   }
   template <class Body>
   SPOROS_INLINE void visit(std::int64_t c, const Body& f) const {
-    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(node_(x)); });
+    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(operation_(x)); });
   }
   SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
 
  private:
   S s_;
-  Node node_;
+  Operation operation_;
 };
 
 /// The stream of an expression over `Variable`, whose extent is given.
 template <char Variable, class E>
 SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
-  if constexpr (requires { typename E::access; }) {
-    if constexpr (Iterates<E>::of(Variable))
-      return Walk<typename E::access, typename E::compute, E::bound_levels>(e, extent);
+  if constexpr (!mentions<E>(Variable)) {
+    return Free<E>{e};
+  } else if constexpr (AnyLeaf<E>) {
+    if constexpr (E::walks(Variable))
+      return LevelStream<typename E::access, typename E::compute, E::bound_levels>(e, extent);
     else
       return Free<E>{e};
-  } else if constexpr (!Mentions<E>::of(Variable)) {
-    return Free<E>{e};
-  } else if constexpr (is_reduce<E>) {
-    return Wrapped(open<Variable>(e.operand, extent), e.over);
-  } else if constexpr (requires { e.operand; }) {
-    return Wrapped(open<Variable>(e.operand, extent), FunctionOf<typename E::function_type>{e.function});
-  } else if constexpr (is_add<E>) {
-    return Union(open<Variable>(e.left, extent), open<Variable>(e.right, extent));
+  } else if constexpr (E::child_types::size == 1) {
+    return Wrapped(open<Variable>(e.operand, extent), e.operation);
   } else {
     auto left = open<Variable>(e.left, extent);
     auto right = open<Variable>(e.right, extent);
-    using Operation = typename E::operation;
-    return Intersection<decltype(left), decltype(right), Operation>(left, right);
+    if constexpr (is_add<E>)
+      return Union(left, right);
+    else
+      return Intersection<decltype(left), decltype(right), typename E::operation_type>(left, right);
   }
 }
 
@@ -546,35 +544,15 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
       });
 }
 
-/// The type in which an expression computes.
-template <class E>
-struct ComputeOf;
-template <class T>
-struct ComputeOf<Loaded<T>> {
-  using type = T;
-};
-template <class A, class Compute, int K>
-struct ComputeOf<Leaf<A, Compute, K>> {
-  using type = Compute;
-};
-template <class E, class F>
-struct ComputeOf<Apply<E, F>> : ComputeOf<E> {};
-template <class L, class R>
-struct ComputeOf<Add<L, R>> : ComputeOf<L> {};
-template <class L, class R, class Operation>
-struct ComputeOf<Mul<L, R, Operation>> : ComputeOf<L> {};
-template <class E, char... Names>
-struct ComputeOf<Reduce<E, Names...>> : ComputeOf<E> {};
-
 }  // namespace detail
 
 /// Forms a sum whose other variables are all bound: f with its value, or with Absent where no term is there.
 template <class E, char... Names, class F>
-SPOROS_INLINE void sum_into(const Reduce<E, Names...>& e, const F& f) {
-  using T = typename detail::ComputeOf<E>::type;
+SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f) {
+  using T = typename E::compute;
   T sum{};
   bool present = false;
-  detail::for_each_term<Names...>(e.operand, e.over.extents, [&](const T& term) SPOROS_INLINE_LAMBDA {
+  detail::for_each_term<Names...>(e.operand, e.operation.extents, [&](const T& term) SPOROS_INLINE_LAMBDA {
     sum = plus(sum, term);
     present = true;
   });
