@@ -13,7 +13,8 @@ namespace sporos::detail {
 
 #ifdef SPOROS_VECTOR_EXTENSION
 
-/// Blocks of `Grain` lanes of x and y in turn: of each those of even (`Odd` = 0) or odd (1) number.
+/// Blocks of `Grain` lanes from x and y in turn: of each vector those with an even (`Odd` = 0) or odd (1)
+/// number.
 template <int Grain, int Odd, class Vector, int... Lane>
 SPOROS_HOST_INLINE Vector blocks_in_turn(const Vector& x, const Vector& y,
                                          std::integer_sequence<int, Lane...> /*lanes*/) {
@@ -23,7 +24,7 @@ SPOROS_HOST_INLINE Vector blocks_in_turn(const Vector& x, const Vector& y,
       (Lane / (2 * Grain) * (2 * Grain) + Odd * Grain + Lane % Grain + (Lane / Grain % 2 ? lanes : 0))...);
 }
 
-/// x and y hold partial sums of `Grain` packets each, in turn; the result holds those of all of them, in
+/// Where x and y each hold, in turn, partial sums of `Grain` packets, partial sums of all these packets in
 /// turn.
 template <int Grain, class T, int Lanes>
 SPOROS_HOST_INLINE Packet<T, Lanes> add_in_turn(const Packet<T, Lanes>& x, const Packet<T, Lanes>& y) {
@@ -33,7 +34,7 @@ SPOROS_HOST_INLINE Packet<T, Lanes> add_in_turn(const Packet<T, Lanes>& x, const
   return out;
 }
 
-/// The lower half of the lanes plus the upper half.
+/// The sum of the lower half of the lanes and the upper half.
 template <class T, int Lanes, int... Lane>
 SPOROS_HOST_INLINE Packet<T, Lanes / 2> add_halves(const Packet<T, Lanes>& x,
                                                    std::integer_sequence<int, Lane...> /*lanes*/) {
@@ -50,7 +51,7 @@ SPOROS_HOST_INLINE Packet<T, N> fold_to(const Packet<T, Lanes>& x) {
     return fold_to<N>(add_halves(x, std::make_integer_sequence<int, Lanes / 2>{}));
 }
 
-/// The same in place: packets[n] of the first N / 2 = packets 2n and 2n + 1.
+/// Adds N packets up to one that holds partial sums of each in turn: packets[0].
 template <int Grain, int N, class T, int Lanes>
 SPOROS_HOST_INLINE void add_pairs(Packet<T, Lanes>* packets) {
   unrolled<N / 2>([&](auto n) SPOROS_INLINE_LAMBDA {
@@ -62,7 +63,7 @@ SPOROS_HOST_INLINE void add_pairs(Packet<T, Lanes>* packets) {
 #endif
 
 #ifdef SPOROS_VECTOR_EXTENSION
-/// Lane n is the sum of the lanes of packets[n]; the packets are used up.
+/// A packet whose lane n is the sum of the lanes of packets[n]; overwrites the packets.
 template <class T>
 SPOROS_HOST_INLINE Packet<T, 8> sums_of_lanes(Packet<T, 8> (&packets)[8]) {
   add_pairs<1, 8>(packets);
@@ -70,8 +71,8 @@ SPOROS_HOST_INLINE Packet<T, 8> sums_of_lanes(Packet<T, 8> (&packets)[8]) {
 }
 #endif
 
-/// to[n] = the sum of the lanes of packets[n], n < 8; the packets are used up. The lanes of each are added in
-/// the same order, whichever it is. `Lanes` is a power of two.
+/// to[n] = the sum of the lanes of packets[n], n < 8; overwrites the packets. The order in which lanes are
+/// added does not depend on n. `Lanes` is a power of two.
 template <class T, int Lanes>
 SPOROS_HOST_INLINE void sum_lanes(Packet<T, Lanes> (&packets)[8], T* to) {
 #ifdef SPOROS_VECTOR_EXTENSION

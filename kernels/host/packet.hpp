@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packet.hpp
-/// A few values side by side that are computed with at once, and the transpose that gets rows into them.
+/// Vectors of a few numbers that are computed with at once, and the transposition of rows into such vectors.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace sporos::detail {
 
-/// Bytes of the widest vector that the code is compiled for.
+/// Bytes of the widest vector register of the processor that the code is compiled for.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)
@@ -26,7 +26,7 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int vector_bytes = 16;
 #endif
 
-/// What a complex number consists of; a real one of itself.
+/// The type of the parts of a complex number, and how many there are; a real number is its own only part.
 template <class T>
 struct RealPart {
   using type = T;
@@ -60,7 +60,8 @@ struct Packet {
   SPOROS_HOST_INLINE void set(int lane, T x) { v[lane] = x; }
   SPOROS_HOST_INLINE T get(int lane) const { return v[lane]; }
 
-  /// N numbers at any address; `plane` tells where imaginary parts lie, if there are.
+  /// N numbers at any address; imaginary parts, where there are any, lie `plane` numbers behind the real
+  /// ones.
   SPOROS_HOST_INLINE void load(const T* from, std::ptrdiff_t /*plane*/) { std::memcpy(&v, from, sizeof v); }
   SPOROS_HOST_INLINE void store(T* to, std::ptrdiff_t /*plane*/) const { std::memcpy(to, &v, sizeof v); }
 
@@ -130,7 +131,7 @@ struct Packet<T, N> {
   }
 };
 
-/// One lane is the number itself.
+/// A packet of one lane: the number itself.
 template <class T>
 struct LonePacket {
   using value_type = T;
@@ -150,7 +151,7 @@ struct Packet<T, 1> : LonePacket<T> {
   SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
 };
 
-/// to[c * to_stride + r] = from[r * from_stride + c] for a block of 4 x 4.
+/// to[c * to_stride + r] = from[r * from_stride + c] for r < 4, c < 4.
 template <class T>
 SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to,
                                       std::ptrdiff_t to_stride) {
@@ -193,7 +194,8 @@ SPOROS_HOST_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std
     for (std::ptrdiff_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
 }
 
-/// Rows of values into columns of numbers of the accumulation type; a complex number's parts into two planes.
+/// Transposes rows of values into columns of numbers of the accumulation type; the parts of complex numbers
+/// go into two planes.
 template <class Acc, class Value>
 SPOROS_HOST_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
                                         std::ptrdiff_t columns, real_part_t<Acc>* to,
@@ -214,7 +216,7 @@ SPOROS_HOST_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_s
   }
 }
 
-/// The other way: columns of numbers into rows of values.
+/// Transposes such columns of numbers back into rows of values.
 template <class Acc, class Value>
 SPOROS_HOST_INLINE void columns_to_rows(const real_part_t<Acc>* from, std::ptrdiff_t from_stride,
                                         std::ptrdiff_t plane, std::ptrdiff_t rows, std::ptrdiff_t columns,

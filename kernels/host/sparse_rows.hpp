@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sparse_rows.hpp
-/// A sparse matrix by rows as the product's kernels see it: plain arrays.
+/// A sparse matrix by rows as the host's kernels see it: plain arrays.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sporos {
 
-/// A matrix in compressed sparse rows: row r holds coordinates[positions[r]] to
-/// coordinates[positions[r + 1] - 1], ascending, each once, and the values beside them. Owns nothing.
+/// A view of a matrix in compressed sparse rows: row r has the columns coordinates[positions[r]] to
+/// coordinates[positions[r + 1] - 1], ascending, each once, and the values at the same positions.
 template <class Value, class Position, class Coordinate>
 struct SparseRows {
   using value_type = Value;

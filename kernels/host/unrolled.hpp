@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file unrolled.hpp
-/// Loops that are to be gone after compiling, so that arrays indexed by them become registers.
+/// Loops that are always unrolled, so that the arrays that they index are kept in registers.
 #pragma once
 
 #include <type_traits>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file diagonals.hpp
-/// Many rows of the product at once where the columns of both operands only shift from row to row: along grid
-/// lines.
+/// Many rows of the product at once, where the columns of both operands only shift from row to row, as along
+/// the lines of a grid.
 ///
-/// Rows i to i + R - 1 of A then have the same columns but for the shift; so have the rows of B that each of
-/// these columns names; and so has the product. One symbolic pass says which products meet in which element
-/// of the row. Stored by diagonals, neighbouring rows stand side by side, and each element is a sum of
-/// products of contiguous vectors, formed in registers.
+/// R neighbouring rows of A then have the same columns but for the shift; so have the rows of B that they
+/// name; and so has the product. One symbolic pass, the program, says which products add up to which element
+/// of a row. Stored by diagonals, elements of neighbouring rows are contiguous, and each diagonal of the
+/// product is a sum of products of contiguous vectors, formed in registers.
 #pragma once
 
 #include <algorithm>
@@ -23,17 +23,18 @@
 
 namespace sporos::detail {
 
-/// What a DiagonalProduct takes on at most.
+/// The largest rows that a DiagonalProduct multiplies, and how many at once.
 struct DiagonalLimits {
-  static constexpr std::int64_t fewest_rows = 6;
-  static constexpr std::int64_t columns = 128;                   ///< of a row of A
-  static constexpr std::int64_t products = 2048;                 ///< of a row of the product
-  static constexpr std::int64_t overhang = 8;                    ///< shifts that one part of B serves
+  static constexpr std::int64_t fewest_rows = 6;  ///< that are worth a program
+  static constexpr std::int64_t columns = 128;    ///< of a row of A
+  static constexpr std::int64_t products = 2048;  ///< of a row of the product
+  static constexpr std::int64_t overhang = 8;     ///< by how much rows of B may be shifted to share a part
   static constexpr std::int64_t window = std::int64_t{1} << 22;  ///< columns that a row can reach
-  /// Rows at once, and from there to the next diagonal: many where all fits the first cache, else few.
+  /// Rows at once, and the stride from one diagonal to the next: many where all of it fits in the first
+  /// cache, else few.
   static constexpr std::int64_t rows = 48, stride = rows + overhang;
   static constexpr std::int64_t few_rows = 16, few_stride = few_rows + 2 * overhang;
-  static constexpr std::int64_t numbers_of_many = 3072;  ///< numbers of B that go with `rows`
+  static constexpr std::int64_t numbers_of_many = 3072;  ///< numbers of B up to which there are many
 };
 
 /// The arrays of a DiagonalProduct.
@@ -48,15 +49,15 @@ struct DiagonalSpace {
   std::int32_t* columns;    // [products + order_slack] of a row of the product, relative to A's first column
   std::int32_t* b_columns;  // [products] of the rows of B, one behind the other, relative to A's first column
   std::uint32_t* begin;     // [products + 1] where an element's pairs begin
-  std::uint32_t* a_at;      // [products] where the first factor of a pair stands
-  std::uint32_t* b_at;      // [products] where the second does
-  std::uint32_t* slot;      // [window] from column to element
+  std::uint32_t* a_at;      // [products] where the first factor of a pair is in a_values
+  std::uint32_t* b_at;      // [products] where the second factor is in b_values
+  std::uint32_t* slot;      // [window] from a column to its element
   Real* a_values;           // [planes, a_plane]
   Real* b_values;           // [planes, b_plane]
   Real* sums;               // [planes, sums_plane]
 };
 
-/// Multiplies runs of shifted rows, and remembers the last pattern: grid lines repeat it.
+/// Multiplies runs of shifted rows, and keeps the program of the last one, which grid lines repeat.
 template <class Acc, class A, class B>
 class DiagonalProduct {
  public:
@@ -68,7 +69,7 @@ class DiagonalProduct {
                   const Space& space, const Marks& marks)
       : a_(a), b_(b), similar_a_(similar_a), similar_b_(similar_b), space_(space), marks_(marks) {}
 
-  /// How many of the rows from `row` to `end` can be multiplied together: 0 where it does not pay.
+  /// How many of the rows from `row` to `end` can be multiplied together; 0 where it does not pay.
   std::int64_t rows_from(std::int64_t row, std::int64_t end) {
     std::int64_t rows = std::min<std::int64_t>(similar_a_.shifted[row] + 1, end - row);
     const std::int64_t count = a_.length(row);
@@ -78,7 +79,7 @@ class DiagonalProduct {
     for (std::int64_t k = 0; k < count; ++k) {
       const auto c = static_cast<std::int64_t>(columns[k]);
       rows = std::min<std::int64_t>(rows, similar_b_.shifted[c] + 1);
-      if (rows < Limits::fewest_rows) return 0;  // an empty row shifts to nothing and ends up here as well
+      if (rows < Limits::fewest_rows) return 0;  // so does an empty row of B, of which none is shifted
       const std::int64_t q = b_.begin(c), length = b_.length(c);
       products += length;
       first = std::min(first, static_cast<std::int64_t>(b_.coordinates[q]));
@@ -93,16 +94,16 @@ class DiagonalProduct {
     return rows;
   }
 
-  /// The columns that a row can reach, of the row that rows_from looked at.
+  /// The number of columns that can be reached by the row that rows_from looked at.
   std::int64_t window() const { return window_; }
 
-  /// What multiply() did: rows, and the elements in each of them.
+  /// What multiply() has computed: rows, and the elements in each of them.
   struct Done {
     std::int64_t rows, elements;
   };
 
-  /// Multiplies `row` and the rows behind it, `rows` in all as rows_from found. How many are in the arrays at
-  /// once depends on what was multiplied before; the result does not.
+  /// Multiplies `rows` rows from `row` on, as many as rows_from has found. How many are in the arrays at once
+  /// depends on what was multiplied before; the result does not.
   template <class Value, class Coordinate>
   Done multiply(std::int64_t row, std::int64_t rows, Coordinate* columns, Value* values) {
     for (std::int64_t done = 0; done < rows;) {
@@ -115,11 +116,11 @@ class DiagonalProduct {
   }
 
  private:
-  /// A run of rows of B, stored by diagonals.
+  /// A run of rows of B that are stored by diagonals together.
   struct Part {
     std::int64_t column;  ///< its first row, relative to A's first column
     std::int64_t length;  ///< elements in each of its rows
-    std::int64_t beyond;  ///< rows that it needs beyond those of the product
+    std::int64_t beyond;  ///< rows that it has beyond those of the product
     std::int64_t at;      ///< where its numbers begin
   };
   /// A column of the row of A.
@@ -129,8 +130,8 @@ class DiagonalProduct {
     std::int64_t delta;  ///< from the part's first row
   };
 
-  /// Multiplies `row` and, of `rows` rows in all, as many as fit.
-  /// @return how many these are
+  /// Multiplies as many of `rows` rows from `row` on as fit in the arrays.
+  /// @return how many rows that is
   template <class Value, class Coordinate>
   std::int64_t multiply_some(std::int64_t row, std::int64_t rows, Coordinate* columns, Value* values) {
     if (!knows(row, std::min(rows, most_rows_))) {
@@ -153,7 +154,7 @@ class DiagonalProduct {
     return rows;
   }
 
-  /// Whether the program fits the row and rows - 1 behind it.
+  /// Whether the program is that of `rows` rows from `row` on.
   bool knows(std::int64_t row, std::int64_t rows) const {
     if (a_.length(row) != count_) return false;
     const auto* const columns = a_.coordinates + a_.begin(row);
@@ -176,7 +177,7 @@ class DiagonalProduct {
     return true;
   }
 
-  /// Cuts the rows of B that are needed into parts.
+  /// Cuts the rows of B that are needed into parts, and decides how many rows are computed at once.
   void lay_out(std::int64_t row, std::int64_t rows) {
     most_rows_ = Limits::rows;
     stride_ = Limits::stride;
@@ -213,7 +214,7 @@ class DiagonalProduct {
     return at;
   }
 
-  /// The elements of the row, and which products each of them is the sum of, in the order of A's columns.
+  /// Finds the elements of the row, and for each the products that add up to it, in the order of A's columns.
   void make_program(std::int64_t row) {
     const auto* const columns = a_.coordinates + a_.begin(row);
     const auto origin = static_cast<std::int64_t>(columns[0]);
@@ -248,12 +249,12 @@ class DiagonalProduct {
         space_.b_at[pair] = static_cast<std::uint32_t>(part.at + t * stride_ + column.delta);
       }
     }
-    // Each begin has moved to the next one's place.
+    // Each begin has moved to where the next element's pairs begin.
     for (std::int64_t s = elements_; s > 0; --s) space_.begin[s] = space_.begin[s - 1];
     space_.begin[0] = 0;
   }
 
-  /// The values of A and B by diagonals.
+  /// Stores the values of A and B by diagonals.
   void fetch(std::int64_t row, std::int64_t rows) {
     const std::int64_t begin = a_.begin(row);
     const auto origin = static_cast<std::int64_t>(a_.coordinates[begin]);
@@ -265,7 +266,7 @@ class DiagonalProduct {
     }
   }
 
-  /// All elements of Lanes * Vectors rows from the r-th on.
+  /// Computes all elements of Lanes * Vectors rows from the r-th on.
   template <int Lanes, int Vectors>
   SPOROS_HOST_KERNEL void sum(std::int64_t r) const {
     using Numbers = Packet<Acc, Lanes>;

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file few.hpp
-/// A row of at most eight products: sorted in registers.
+/// A row of few products, sorted in registers.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../../../core/inline.hpp"
 
 namespace sporos::detail {
+
+/// Products of a row that are sorted, at most: as many keys as a network sorts in registers, and fewer than
+/// an accumulator is opened and emptied for.
+inline constexpr std::int64_t row_of_few_products = 8;
+/// Bits of a key that say which of these products it belongs to.
+inline constexpr int product_bits = 3;
+static_assert(row_of_few_products == 1 << product_bits);
+
+/// Matrices with fewer columns than this leave a key room for product_bits, and for keys behind all of
+/// theirs.
+template <class Key>
+inline constexpr std::int64_t few_columns =
+    std::int64_t{1} << (std::numeric_limits<Key>::digits - product_bits - 1);
+
+/// Elements of B that are read at once where its rows are no longer: without a branch on their length.
+inline constexpr std::int64_t brief_row = 4;
 
 template <class Key>
 SPOROS_HOST_INLINE void order(Key& a, Key& b) {
@@ -38,24 +55,25 @@ SPOROS_HOST_INLINE void sort_8(Key* k) {
   order(k[1], k[2]), order(k[3], k[4]), order(k[5], k[6]);
 }
 
-/// The row that is the sum of a[k] times row a_columns[k] of `b`, at most 8 products in all. Sums are formed
-/// in the order of k. Writes up to 8 elements.
-/// @tparam Key  unsigned; holds 8 times the number of columns
-/// @param brief  no row has more than 4 elements, and 4 can be read from where any of them begins
+/// The row that is the sum of a[k] times row a_columns[k] of `b`, at most row_of_few_products products in
+/// all, which is how many elements it writes at most. Sums are formed in the order of k.
+/// @tparam Key   unsigned; there are at most few_columns<Key> columns
+/// @param brief  no row has more than brief_row elements, and as many can be read from where any of them
+/// begins
 /// @return the number of elements
 template <class Key, class Acc, class A, class B, class Value, class Coordinate>
 SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
                                              const typename A::coordinate_type* a_columns, std::int64_t count,
                                              const B& b, bool brief, Coordinate* columns, Value* values) {
-  Key key[12] = {};
-  Acc product[12];
+  Key key[row_of_few_products + brief_row] = {};
+  Acc product[row_of_few_products + brief_row];
   std::int64_t products = 0;
-  // What is read too much may be any numbers: their product is not formed where it could overflow.
+  // Elements of the next rows are read as well and may be any numbers: products of integers could overflow.
   if (brief && !std::is_integral_v<Acc>) {
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
       const Acc factor = static_cast<Acc>(a[k]);
-      for (int t = 0; t < 4; ++t) {
+      for (int t = 0; t < brief_row; ++t) {
         key[products + t] = static_cast<Key>(b.coordinates[begin + t]);
         product[products + t] = factor * static_cast<Acc>(b.values[begin + t]);
       }
@@ -71,11 +89,13 @@ SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
       }
     }
   }
-  // The slot behind the column keeps products of one column in their order, and says where the value is.
-  Key sorted[8];
-  for (int t = 0; t < 8; ++t)
-    sorted[t] = t < products ? static_cast<Key>(key[t] << 3 | static_cast<Key>(t))
-                             : static_cast<Key>(~Key{7} | static_cast<Key>(t));
+  // The number of the product behind the column keeps products of one column in their order, and says where
+  // the value is. Keys that stand for no product are the largest.
+  constexpr Key number_mask = row_of_few_products - 1;
+  Key sorted[row_of_few_products];
+  for (int t = 0; t < row_of_few_products; ++t)
+    sorted[t] = t < products ? static_cast<Key>(key[t] << product_bits | static_cast<Key>(t))
+                             : static_cast<Key>(~number_mask | static_cast<Key>(t));
   if (products <= 4)
     sort_4(sorted);
   else
@@ -84,10 +104,10 @@ SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
   Key previous = ~Key{0};
   Acc sum{};
   for (std::int64_t t = 0; t < products; ++t) {
-    const Key column = sorted[t] >> 3;
+    const Key column = sorted[t] >> product_bits;
     const bool is_new = column != previous;
     last += is_new;
-    sum = (is_new ? Acc{} : sum) + product[sorted[t] & 7];
+    sum = (is_new ? Acc{} : sum) + product[sorted[t] & number_mask];
     previous = column;
     columns[last] = static_cast<Coordinate>(column);
     values[last] = static_cast<Value>(sum);

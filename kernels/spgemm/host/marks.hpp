@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file marks.hpp
-/// Which columns of a row were written, and those columns in ascending order: a byte a column, 64 of them
-/// read as one word of bits.
+/// Marks that say which columns of a row have been written, and give these columns in ascending order.
 #pragma once
 
 #include <array>
@@ -21,10 +20,10 @@
 
 namespace sporos::detail {
 
-/// Elements that writing the columns of a word may write behind the last of them.
+/// Elements that may be written behind the last one where the columns of a word are.
 inline constexpr std::int64_t order_slack = 32;
 
-/// Bit b of the result is byte b of the 64 (each 0 or 1), which are cleared.
+/// The word whose bit b is byte b of 64 bytes, each 0 or 1; clears the bytes.
 SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 #if defined(SPOROS_SPGEMM_AVX512)
   const __m512i x = _mm512_loadu_si512(bytes);
@@ -50,7 +49,7 @@ SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
     std::uint64_t eight;
     std::memcpy(&eight, bytes + 8 * part, 8);
     if (!eight) continue;
-    // The multiplication moves the lowest bit of each byte to a place of its own in the highest byte.
+    // The multiplication moves the lowest bit of each byte to a bit of its own in the highest byte.
     if constexpr (std::endian::native == std::endian::little) {
       bits |= ((eight * 0x0102040810204080u) >> 56) << (8 * part);
     } else {
@@ -63,8 +62,8 @@ SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 }
 
 #if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
-/// Writes base + the number in each of the lowest bytes, as many as `count`, in steps of a register. With
-/// masks that are all ones, since g++ 12 warns of its own header's undefined registers in the forms without.
+/// Writes base + each of the lowest `count` bytes, a register at a time. The masks are all ones: in the forms
+/// without a mask, g++ 12 warns of undefined registers in its own header.
 template <class Coordinate>
 SPOROS_HOST_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
   if constexpr (sizeof(Coordinate) == 4) {
@@ -94,7 +93,7 @@ SPOROS_HOST_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t 
 }
 #endif
 
-/// Writes base + b for each bit b, ascending. Writes up to `order_slack` elements too many.
+/// Writes base + b for each bit b, ascending, and up to order_slack elements more.
 template <class Coordinate>
 SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordinate base) {
   const auto count = static_cast<std::int64_t>(std::popcount(bits));
@@ -119,25 +118,28 @@ SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Co
   return to + count;
 }
 
-/// How marks are kept, by how often a row writes into its window, and how many of its columns.
+/// How marks are kept, which depends on how often a row writes into its window, and to how many columns of
+/// it.
 enum class Marking {
-  crowded,  ///< often into every 64: a byte a column. A store waits for nothing, where setting a bit would
-            ///< wait for the last one set in the same word
-  even,     ///< some of most 64: a bit a column
-  sparse,   ///< most words stay empty: a bit a column, and a byte for each word that is not empty
-  none      ///< not at all: the columns are known
+  crowded,  ///< often in every word of 64 columns: a byte for each column. Storing it waits for nothing,
+            ///< while setting a bit would wait for the one set before it in the same word
+  even,     ///< some in most words: a bit for each column
+  sparse,   ///< most words stay empty: a bit for each column, and a byte for each word that is not empty
+  none      ///< the columns are known: nothing is marked
 };
 
-/// The columns of a window that were marked. All arrays are zero in between.
+/// The columns of a window that have been marked. All arrays are zero between rows.
 struct Marks {
   std::uint8_t* bytes;  // [window, rounded up to 64]
   std::uint64_t* bits;  // [window / 64, rounded up]
   std::uint8_t* words;  // [window / 64, rounded up to 64]
 
-  /// @param elements  columns that will be marked, about
+  /// How to keep the marks of a row.
+  /// @param elements  about how many columns will be marked
   static Marking marking(std::int64_t products, std::int64_t elements, std::int64_t window) {
+    constexpr std::int64_t crowd = 4;  // products in each word that wait for one another more than bytes cost
     const std::int64_t words = window / 64 + 1;
-    return products >= 4 * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
+    return products >= crowd * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
   }
 
   template <Marking How>

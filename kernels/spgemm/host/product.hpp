@@ -19,6 +19,7 @@
 #include "../../../core/space.hpp"
 #include "../../../core/stream_copy.hpp"
 #include "../../../workspace/pipeline.hpp"
+#include "row_output.hpp"
 #include "rows.hpp"
 #include "work.hpp"
 

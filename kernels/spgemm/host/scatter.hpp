@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file scatter.hpp
-/// Rows of the product through a dense accumulator over the window of columns that they can reach.
+/// Rows of the product in a dense accumulator over the window of columns that they can reach.
 #pragma once
 
 #include <algorithm>
@@ -13,69 +13,16 @@
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "marks.hpp"
+#include "reach.hpp"
 #include "similar_rows.hpp"
 
 namespace sporos::detail {
 
-/// What the row of products can reach.
-struct Reach {
-  std::int64_t products = 0;
-  std::int64_t longest = 0;     ///< the length of the longest row of B
-  std::int64_t last_begin = 0;  ///< where the last of them begins
-  std::int64_t first = 0;       ///< the first column
-  std::int64_t window = 0;      ///< columns from the first to the last
-};
+/// Rows of B with the same columns that are added together at most: with more, their factors do not stay in
+/// registers.
+inline constexpr int most_added_together = 4;
 
-/// The most elements that a row of B has, where that is few and hardly more than the mean, as in incidence
-/// matrices and on grids; else 0. Then what rows of the product take is known without looking at those of B.
-template <class B>
-std::int64_t even_length(const B& b) {
-  constexpr std::int64_t few = 8;
-  if (b.nnz() > few * b.rows) return 0;
-  std::int64_t longest = 0;
-  for (std::int64_t row = 0; row < b.rows; ++row) longest = std::max(longest, b.length(row));
-  return longest <= few && 2 * b.nnz() >= longest * b.rows ? longest : 0;
-}
-
-/// Looks at the rows of B that a row of A names. Where there are few columns for many rows, the window is all
-/// of them: looking through it costs less than the rows' ends.
-/// @param even  even_length of b: where it is known, products are at most that many
-template <class B, class Coordinate>
-SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b,
-                                  std::int64_t even) {
-  Reach reach;
-  if (b.columns <= 128 * count) {
-    if (even * count > 8) {
-      reach.products = even * count;
-      reach.longest = even;
-      reach.window = b.columns;
-      return reach;
-    }
-    for (std::int64_t k = 0; k < count; ++k) {
-      const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
-      reach.last_begin = std::max(reach.last_begin, begin);
-      reach.products += length;
-      reach.longest = std::max(reach.longest, length);
-    }
-    reach.window = b.columns;
-    return reach;
-  }
-  std::int64_t last = -1;
-  reach.first = b.columns;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
-    reach.last_begin = std::max(reach.last_begin, begin);
-    if (length == 0) continue;
-    reach.products += length;
-    reach.longest = std::max(reach.longest, length);
-    reach.first = std::min(reach.first, static_cast<std::int64_t>(b.coordinates[begin]));
-    last = std::max(last, static_cast<std::int64_t>(b.coordinates[begin + length - 1]));
-  }
-  reach.window = last - reach.first + 1;
-  return reach;
-}
-
-/// sums[j] += a[0] * row 0 of B + … + a[H - 1] * row H - 1, the rows of B having the same columns.
+/// sums[j] += a[0] * b(0, j) + … + a[H - 1] * b(H - 1, j) for H rows of B that have the same columns j.
 template <Marking How, int H, class Sum, class Value, class Coordinate>
 SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
                                  const Value* __restrict values, std::int64_t length, std::int64_t first,
@@ -90,9 +37,9 @@ SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict colu
   }
 }
 
-/// Adds up the rows of B that `group` rows of A name. A function of its own, whose pointers are told apart:
-/// its loops then keep everything in registers.
-/// @tparam Alike  looks for rows of B with the same columns, which are then added together
+/// Adds up the rows of B that `group` rows of A name. A function of its own, since the compiler then knows
+/// that its pointers do not alias, and keeps everything in registers.
+/// @tparam Alike  whether to look for rows of B with the same columns, which are then added together
 template <Marking How, bool Alike, class Acc, int N, class A, class B>
 SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b,
                                 const std::uint8_t* same_b, std::int64_t first,
@@ -116,11 +63,11 @@ SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B
     int together = 1;
     if constexpr (Alike) {
       const int alike = same_b[top];
-      while (together < 4 && together <= alike && k + together < count &&
+      while (together < most_added_together && together <= alike && k + together < count &&
              static_cast<std::int64_t>(columns[k + together]) == top + together)
         ++together;
     }
-    Sum factor[4] = {factor_at(k)};
+    Sum factor[most_added_together] = {factor_at(k)};
     if constexpr (Alike) {
       for (int h = 1; h < together; ++h) factor[h] = factor_at(k + h);
       if (together == 2)
@@ -135,10 +82,10 @@ SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B
   }
 }
 
-/// The same for one row of A, where all rows of B are of L elements, and most have the columns of the next,
-/// as where rows are entities and columns the groups that they are in. Adding each to sums in memory would
-/// wait for the last one to the same column; so rows with the same columns are summed in registers, every
-/// other one apart.
+/// The same for one row of A, where all rows of B have L elements, and most have the same columns as the next
+/// row, as where rows are members and columns the groups that they are in. Each addition to a sum in memory
+/// would wait for the last one; so rows with the same columns are summed in registers, even and odd ones
+/// apart.
 template <Marking How, int L, class Acc, class A, class B>
 SPOROS_HOST_KERNEL void scatter_repeated(const A& a, std::int64_t row, const B& b, std::int64_t first,
                                          Packet<Acc, 1>* __restrict sums, Marks marks) {
@@ -194,7 +141,7 @@ SPOROS_HOST_INLINE void scatter_repeated(const A& a, std::int64_t row, const B& 
   }
 }
 
-/// Adds up the rows of B that `group` rows of A name, as their likeness suggests.
+/// Adds up the rows of B that `group` rows of A name, in the way that suits how similar these are.
 template <Marking How, class Acc, int N, class A, class B>
 void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                      std::int64_t first, Packet<Acc, N>* sums, const Marks& marks) {
@@ -209,7 +156,7 @@ void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const 
   }
 }
 
-/// Hands out the sums of `count` columns and clears them.
+/// Moves the sums of `count` columns to `values`, and clears them.
 template <class Acc, int N, class Value, class Coordinate>
 SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_t count, std::int64_t first,
                                int group, Packet<Acc, N>* __restrict sums, Value* __restrict values) {
@@ -229,11 +176,11 @@ SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_
   }
 }
 
-/// `group` <= N rows of the product, from row `row` of A on, which have the same columns in A.
-/// @param elements  of a row, about
-/// @param sums      zero over the window, and left so
-/// @param marks     clear over the window, and left so
-/// @return elements in each of the rows, which stand behind one another
+/// Computes `group` <= N rows of the product, from row `row` on, whose rows of A have the same columns.
+/// @param elements  a guess of how many elements a row will have
+/// @param sums      zero over the window, before and after
+/// @param marks     clear over the window, before and after
+/// @return the number of elements in each of the rows, which are written one behind the other
 template <class Acc, int N, class A, class B, class Value, class Coordinate>
 std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const B& b,
                                  const SimilarRows& similar_b, const Reach& reach, std::int64_t elements,
@@ -244,7 +191,7 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
     scatter_similar<How, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
     end = marks.take<How>(reach.window, first, columns);
   };
-  // Repeated rows are marked once for many.
+  // Repeated rows of B are marked once for many, so few marks are set.
   switch (N == 1 && similar_b.repeated > 0 ? Marking::sparse
                                            : Marks::marking(reach.products, elements, reach.window)) {
     case Marking::crowded:
@@ -265,7 +212,7 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
   return count;
 }
 
-/// The same, where the columns are known: `count` of them in each row.
+/// The same where the columns of a row are known, `count` of them.
 template <class Acc, int N, class A, class B, class Value, class Coordinate>
 void refill_by_scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                        const Reach& reach, Packet<Acc, N>* sums, Marks marks, const Coordinate* columns,

@@ -11,28 +11,29 @@
 
 namespace sporos::detail {
 
-/// How far the rows behind each row resemble it.
+/// For each row, how many rows behind it are similar.
 ///
-/// Rows of one finite-element node have the same columns; rows along a grid line have columns that shift by
-/// one from row to row. Both share one symbolic computation.
+/// Rows of one node of finite elements have the same columns; the columns of rows along a grid line shift by
+/// one from row to row. In both cases one symbolic computation serves all of them.
 struct SimilarRows {
   std::uint8_t* same = nullptr;     // [rows]: how many rows behind this one have its columns, up to 255
-  std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each its predecessor shifted by one
-  bool frequent = false;            ///< so many rows have the columns of the next that looking for them pays
-  bool shifts = false;              ///< there are rows that are their predecessor shifted
-  int repeated = 0;  ///< elements of every row, where most have the columns of the next: up to most_repeated
+  std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each the one before shifted by one
+  bool frequent = false;  ///< so many rows have the columns of the next row that looking for them pays
+  bool shifts = false;    ///< there are rows that are the one before shifted
+  int repeated = 0;  ///< where most rows have the columns of the next row and all are of one length up to
+                     ///< most_repeated, that length
 };
 
-/// How many rows have the columns of the next, and how many those of the next shifted.
+/// How many rows have the same columns as the next row, and how many the same but for a shift.
 struct SimilarCount {
   std::int64_t same = 0, shifted = 0;
-  std::int64_t of = 0;  ///< rows that a sample looked at
+  std::int64_t of = 0;  ///< rows in the sample
 };
 
-/// Elements of a row at most where repeated rows are summed in registers.
+/// Elements of repeated rows at most: as many as are summed in registers.
 inline constexpr int most_repeated = 4;
 
-/// Whether row + 1 has the columns of `row`, or the same shifted by one: 0 or 1; else -1.
+/// By how much the columns of row + 1 are shifted against those of `row`: 0 or 1; else -1.
 template <class Rows>
 SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
   using Coordinate = typename Rows::coordinate_type;
@@ -50,7 +51,7 @@ SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
   return difference ? -1 : static_cast<int>(shift);
 }
 
-/// How many of at most 1024 rows here and there resemble the next.
+/// How many rows are similar to the next, in a sample of at most 1024 rows from all over the matrix.
 template <class Rows>
 SimilarCount sample_similar_rows(const Rows& matrix) {
   constexpr std::int64_t places = 32, rows = 32;
@@ -68,15 +69,18 @@ SimilarCount sample_similar_rows(const Rows& matrix) {
   return count;
 }
 
-/// Whether rows that resemble the next are so many that finding them pays, by a sample of a large matrix.
+/// Whether so many rows are similar to the next that finding them pays: in a large matrix, judged by a
+/// sample.
 template <class Rows>
 bool has_similar_rows(const Rows& matrix) {
-  if (matrix.rows <= 2048) return true;
+  constexpr std::int64_t small = 2048;  // rows that take hardly longer than a sample
+  constexpr std::int64_t least = 16;    // one similar row in so many pays
+  if (matrix.rows <= small) return true;
   const SimilarCount count = sample_similar_rows(matrix);
-  return 16 * (count.same + count.shifted) >= count.of;
+  return least * (count.same + count.shifted) >= count.of;
 }
 
-/// The elements of a row where scatter_repeated takes the rows, else 0, by a sample.
+/// The length of the rows where they suit scatter_repeated, judged by a sample; else 0.
 /// @param longest  even_length of the matrix
 template <class Rows>
 int repeated_length(const Rows& matrix, std::int64_t longest) {
@@ -85,8 +89,8 @@ int repeated_length(const Rows& matrix, std::int64_t longest) {
   return 2 * count.same > count.of ? static_cast<int>(longest) : 0;
 }
 
-/// Fills `similar` for the rows from `begin` to `end`; runs end there. Cost: the coordinates of similar rows
-/// are read, of others mostly the first.
+/// Fills `similar` for the rows from `begin` to `end`; runs end at `end`. Cost: reads all coordinates of
+/// similar rows, and mostly only the first of others.
 template <class Rows>
 SimilarCount find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
                                const SimilarRows& similar) {

@@ -15,59 +15,13 @@
 #include "../../../core/space.hpp"
 #include "../../../formats/chunks.hpp"
 #include "../../host/sparse_rows.hpp"
+#include "reach.hpp"
+#include "row_output.hpp"
+#include "row_space.hpp"
 #include "rows.hpp"
 #include "similar_rows.hpp"
 
 namespace sporos::detail {
-
-/// Carves arrays, each aligned to a cache line, out of one block; without a block, only adds up their bytes.
-class Carver {
- public:
-  explicit Carver(std::byte* block) : block_(block) {}
-  template <class T>
-  T* take(std::int64_t count) {
-    std::byte* const at = block_ ? block_ + bytes_ : nullptr;
-    bytes_ += (count * static_cast<std::int64_t>(sizeof(T)) + 63) / 64 * 64;
-    return reinterpret_cast<T*>(at);
-  }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  std::byte* block_;
-  std::int64_t bytes_ = 0;
-};
-
-/// The arrays of a worker, for products of `columns` columns; those of a DiagonalProduct, which are large,
-/// only where they are needed.
-template <class Acc>
-RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_diagonals) {
-  using Limits = DiagonalLimits;
-  using Diagonals = DiagonalSpace<Acc>;
-  using Real = real_part_t<Acc>;
-  RowSpace<Acc> space;
-  space.marks_columns = (columns + 64 + 4095) / 4096 * 4096;
-  space.marks.bytes = carver.take<std::uint8_t>(space.marks_columns);
-  space.marks.bits = carver.take<std::uint64_t>(space.marks_columns / 64);
-  space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
-  if (with_diagonals) {
-    auto& diagonals = space.diagonals;
-    diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);
-    diagonals.b_columns = carver.take<std::int32_t>(Limits::products);
-    diagonals.begin = carver.take<std::uint32_t>(Limits::products + 1);
-    diagonals.a_at = carver.take<std::uint32_t>(Limits::products);
-    diagonals.b_at = carver.take<std::uint32_t>(Limits::products);
-    diagonals.slot = carver.take<std::uint32_t>(std::min(columns, Limits::window));
-    diagonals.a_values = carver.take<Real>(Diagonals::planes * Diagonals::a_plane);
-    diagonals.b_values = carver.take<Real>(Diagonals::planes * Diagonals::b_plane);
-    diagonals.sums = carver.take<Real>(Diagonals::planes * Diagonals::sums_plane);
-  }
-  using Widest = Packet<Acc, RowSpace<Acc>::most_lanes>;
-  space.sums_bytes =
-      std::max(columns * static_cast<std::int64_t>(sizeof(Acc)),
-               std::min(columns, RowSpace<Acc>::widest_group) * static_cast<std::int64_t>(sizeof(Widest)));
-  space.sums = carver.take<std::byte>(space.sums_bytes);
-  return space;
-}
 
 /// Bytes of memory, at most, of an array of the pool of which `count` elements are written: pages come whole.
 template <class T>

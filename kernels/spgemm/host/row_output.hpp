@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file row_output.hpp
+/// Where rows of the product are written: one behind the other, past the caches once there are many.
+#pragma once
+
+#include <cstdint>
+
+#include "../../../core/stream_copy.hpp"
+#include "marks.hpp"
+
+namespace sporos::detail {
+
+/// Elements that computing a row may write behind its last one: the columns of a word of marks at a time, or
+/// the 8 products of a short row.
+inline constexpr std::int64_t row_slack = order_slack + 8;
+
+/// Where rows are written, one behind the other: directly while the result may stay in the caches, from then
+/// on through a buffer that does, and past them from there.
+template <class Coordinate, class Value>
+class RowOutput {
+ public:
+  /// @param columns,values  room for all elements, and row_slack
+  /// @param buffer_columns,buffer_values  room for buffered() elements, for those of a block of rows, and for
+  ///                                      row_slack
+  RowOutput(Coordinate* columns, Value* values, Coordinate* buffer_columns, Value* buffer_values)
+      : columns_(columns), values_(values), buffer_columns_(buffer_columns), buffer_values_(buffer_values) {}
+
+  /// Elements from which on the buffer is emptied.
+  static constexpr std::int64_t buffered() { return 2048; }
+  /// Elements from which on a result goes past the caches.
+  static constexpr std::int64_t most_at_once =
+      (std::int64_t{16} << 20) / static_cast<std::int64_t>(sizeof(Value) + sizeof(Coordinate));
+
+  /// Where the next row is to be written.
+  Coordinate* columns() const { return streams_ ? buffer_columns_ + in_buffer_ : columns_ + size_; }
+  Value* values() const { return streams_ ? buffer_values_ + in_buffer_ : values_ + size_; }
+
+  /// `count` elements more have been written.
+  void advance(std::int64_t count) {
+    if (streams_) {
+      in_buffer_ += count;
+      if (in_buffer_ >= buffered()) flush();
+    } else {
+      size_ += count;
+      streams_ = size_ > most_at_once;
+    }
+  }
+  void flush() {
+    if (in_buffer_ == 0) return;
+    stream_copy(buffer_columns_, in_buffer_, columns_ + size_);
+    stream_copy(buffer_values_, in_buffer_, values_ + size_);
+    size_ += in_buffer_;
+    in_buffer_ = 0;
+    finish_stream_copies();
+  }
+
+  /// Elements that have been written, once they are flushed.
+  std::int64_t size() const { return size_; }
+
+ private:
+  Coordinate* columns_;
+  Value* values_;
+  Coordinate* buffer_columns_;
+  Value* buffer_values_;
+  std::int64_t size_ = 0, in_buffer_ = 0;
+  bool streams_ = false;
+};
+
+}  // namespace sporos::detail

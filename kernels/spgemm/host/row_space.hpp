@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file row_space.hpp
+/// The arrays that a worker computes rows of the product with.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../host/packet.hpp"
+#include "diagonals.hpp"
+#include "marks.hpp"
+#include "row_strategy.hpp"
+
+namespace sporos::detail {
+
+/// The arrays that a worker computes rows with. As much of those over the columns of B as has been used is
+/// kept zero from row to row, and no more is touched.
+template <class Acc>
+struct RowSpace {
+  std::byte* sums;  // [columns of B] numbers, or [widest_alike_window] packets of up to most_alike_lanes
+  Marks marks;      // [columns of B]
+  DiagonalSpace<Acc> diagonals{};  ///< none where no rows shift
+  std::int64_t clean_sums = 0;     ///< bytes of `sums` that are zero between rows
+  std::int64_t clean_marks = 0;    ///< columns whose marks are clear between rows
+  std::int64_t sums_bytes = 0;     ///< room
+  std::int64_t marks_columns = 0;  ///< room, a multiple of marks_step
+
+  static constexpr std::int64_t marks_step = 4096;  ///< columns of 64 words, each of 64 marks
+
+  /// Makes sure that `window` packets of Sum are zero and as many marks clear.
+  template <class Sum>
+  Sum* open(std::int64_t window) {
+    open_marks(window);
+    const std::int64_t bytes = window * static_cast<std::int64_t>(sizeof(Sum));
+    if (bytes > clean_sums) {
+      const std::int64_t more = std::min(2 * bytes, sums_bytes);
+      std::fill(sums + clean_sums, sums + more, std::byte{0});
+      clean_sums = more;
+    }
+    return reinterpret_cast<Sum*>(sums);
+  }
+  void open_marks(std::int64_t window) {
+    if (window <= clean_marks) return;
+    const std::int64_t more = std::min(whole_steps(2 * window), marks_columns);
+    std::fill(marks.bytes + clean_marks, marks.bytes + more, std::uint8_t{0});
+    std::fill(marks.bits + clean_marks / 64, marks.bits + more / 64, std::uint64_t{0});
+    std::fill(marks.words + clean_marks / 64, marks.words + more / 64, std::uint8_t{0});
+    clean_marks = more;
+  }
+
+  static std::int64_t whole_steps(std::int64_t columns) {
+    return (columns + marks_step - 1) / marks_step * marks_step;
+  }
+};
+
+/// Carves arrays, each aligned to a cache line, out of one block; without a block, only adds up their bytes.
+class Carver {
+ public:
+  explicit Carver(std::byte* block) : block_(block) {}
+  template <class T>
+  T* take(std::int64_t count) {
+    constexpr std::int64_t line = 64;
+    std::byte* const at = block_ ? block_ + bytes_ : nullptr;
+    bytes_ += (count * static_cast<std::int64_t>(sizeof(T)) + line - 1) / line * line;
+    return reinterpret_cast<T*>(at);
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* block_;
+  std::int64_t bytes_ = 0;
+};
+
+/// The arrays of a worker, for products of `columns` columns; those of a DiagonalProduct, which are large,
+/// only where they are needed. The sums, of which the least is touched, come last.
+template <class Acc>
+RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_diagonals) {
+  using Limits = DiagonalLimits;
+  using Diagonals = DiagonalSpace<Acc>;
+  using Real = real_part_t<Acc>;
+  RowSpace<Acc> space;
+  space.marks_columns = RowSpace<Acc>::whole_steps(columns + 64);
+  space.marks.bytes = carver.take<std::uint8_t>(space.marks_columns);
+  space.marks.bits = carver.take<std::uint64_t>(space.marks_columns / 64);
+  space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
+  if (with_diagonals) {
+    auto& diagonals = space.diagonals;
+    diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);
+    diagonals.b_columns = carver.take<std::int32_t>(Limits::products);
+    diagonals.begin = carver.take<std::uint32_t>(Limits::products + 1);
+    diagonals.a_at = carver.take<std::uint32_t>(Limits::products);
+    diagonals.b_at = carver.take<std::uint32_t>(Limits::products);
+    diagonals.slot = carver.take<std::uint32_t>(std::min(columns, Limits::window));
+    diagonals.a_values = carver.take<Real>(Diagonals::planes * Diagonals::a_plane);
+    diagonals.b_values = carver.take<Real>(Diagonals::planes * Diagonals::b_plane);
+    diagonals.sums = carver.take<Real>(Diagonals::planes * Diagonals::sums_plane);
+  }
+  using Widest = Packet<Acc, most_alike_lanes>;
+  space.sums_bytes =
+      std::max(columns * static_cast<std::int64_t>(sizeof(Acc)),
+               std::min(columns, widest_alike_window) * static_cast<std::int64_t>(sizeof(Widest)));
+  space.sums = carver.take<std::byte>(space.sums_bytes);
+  return space;
+}
+
+}  // namespace sporos::detail
