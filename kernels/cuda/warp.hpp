@@ -17,14 +17,6 @@ inline constexpr unsigned all_lanes = 0xffffffffu;
 
 __device__ __forceinline__ int lane_id() { return static_cast<int>(threadIdx.x) % warp_size; }
 
-/// plus() as an object.
-struct Plus {
-  template <class T>
-  __device__ __forceinline__ T operator()(const T& a, const T& b) const {
-    return plus(a, b);
-  }
-};
-
 /// a * b as tensors multiply: `and` for bool.
 template <class T>
 __device__ __forceinline__ T times(const T& a, const T& b) {

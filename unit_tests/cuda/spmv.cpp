@@ -92,7 +92,7 @@ Entries<Value, 2> entries_with_a_row_over_a_tile(std::int64_t tile, std::int64_t
 }
 TYPED_TEST(CudaSpmv, EqualsTheHostsWhereARowIsLittleLongerThanATile) {
   using V = typename TypeParam::value;
-  constexpr std::int64_t tile = cuda::SpmvTiling<cuda::SpmvChoice::small>::tile;
+  constexpr std::int64_t tile = sporos::cuda::SpmvTiling<sporos::cuda::SpmvChoice::small>::tile;
   for (const std::int64_t excess : {-1, 0, 1, 2, 3, 12, 27, 28, 29, 40, 64})
     expect_product_equals_host<V, typename TypeParam::format>(
         entries_with_a_row_over_a_tile<V>(tile, excess));

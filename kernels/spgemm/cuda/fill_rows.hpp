@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include <cub/block/block_radix_sort.cuh>
+
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 #include "column_table.hpp"
@@ -56,7 +58,7 @@ class RowSum {
           [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
             bool added = false;
             const unsigned place = table_.insert(column, added);
-            if (added) list_[::atomicAdd(total_, 1)] = column;
+            if (added) list_[::atomicAdd(total_, 1)] = Config::sort == RowSort::by_digits ? place : column;
             const Compute product = times(static_cast<Compute>(x), static_cast<Compute>(y));
             if (Config::in_warp && alone)
               values_[place] = plus(values_[place], product);
@@ -75,7 +77,7 @@ class RowSum {
     else if constexpr (Config::sort == RowSort::by_rank)
       store_by_rank(c, out, count);
     else
-      store_sorted_in_shared(c, out, count);
+      store_sorted_by_digits(c, out, count);
   }
 
  private:
@@ -112,10 +114,36 @@ class RowSum {
     }
   }
 
-  __device__ __forceinline__ void store_sorted_in_shared(const MatrixC& c, std::int64_t out,
+  /// The list holds places in the table. Once columns and places are in registers, the sort takes the room of
+  /// the table's keys and of the list behind them.
+  __device__ __forceinline__ void store_sorted_by_digits(const MatrixC& c, std::int64_t out,
                                                          int count) const {
-    sort_in_shared(team_, list_, count);
-    for (int at = team_.lane; at < count; at += Config::lanes) put(c, out + at, list_[at]);
+    using Sort = cub::BlockRadixSort<std::uint32_t, Config::lanes, Config::each, std::uint16_t>;
+    static_assert(
+        sizeof(typename Sort::TempStorage) <= sizeof(std::uint32_t) * (Config::capacity + Config::most),
+        "the sort finds room where keys and list were");
+    static_assert(Config::capacity <= 65536, "places are sorted as 16 bits");
+    std::uint32_t column[Config::each];  // [lanes, each]
+    std::uint16_t place[Config::each];   // [lanes, each]
+#pragma unroll
+    for (int k = 0; k < Config::each; ++k) {
+      const int at = k * Config::lanes + team_.lane;
+      place[k] = at < count ? static_cast<std::uint16_t>(list_[at]) : 0;
+      column[k] = at < count ? table_.keys[place[k]] : no_column;
+    }
+    team_.sync();
+    // As many bits as tell columns apart, from each other and from no_column.
+    const int bits = 32 - __clz(static_cast<int>(c.columns));
+    Sort(*reinterpret_cast<typename Sort::TempStorage*>(table_.keys))
+        .SortBlockedToStriped(column, place, 0, bits);
+#pragma unroll
+    for (int k = 0; k < Config::each; ++k) {
+      const int at = k * Config::lanes + team_.lane;
+      if (at < count) {
+        c.coordinates[out + at] = static_cast<Coordinate>(column[k]);
+        c.values[out + at] = static_cast<Value>(values_[place[k]]);
+      }
+    }
   }
 
   __device__ __forceinline__ void put(const MatrixC& c, std::int64_t at, std::uint32_t column) const {

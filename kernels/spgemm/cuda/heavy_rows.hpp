@@ -20,9 +20,10 @@ namespace sporos::cuda {
 
 /// Shape of the kernels over heavy rows.
 struct HeavyConfig {
-  static constexpr int threads = 256;
-  static constexpr std::int64_t blocks = 8192;          ///< that a batch of rows is spread over
-  static constexpr std::int64_t most_bytes = 64 << 20;  ///< of bitmaps and ranks, where one row takes less
+  static constexpr int threads = 256;                   ///< a block
+  static constexpr std::int64_t blocks = 8192;          ///< a batch of rows, about
+  static constexpr std::int64_t most_blocks = 128;      ///< a row
+  static constexpr std::int64_t most_bytes = 64 << 20;  ///< of bitmaps and ranks, unless one row takes more
 };
 
 /// Bitmaps of a batch of rows, and for each word the number of bits before it in its row.
@@ -32,13 +33,16 @@ struct HeavyRows {
   std::uint32_t* bits = nullptr;   ///< [capacity, words]
   std::int32_t* before = nullptr;  ///< [capacity, words]
 
-  /// For rows of `columns` columns, `count` rows in all, of `products` products.
+  /// For `count` rows of `columns` columns, in a product of matrices that has `products` products of
+  /// elements.
   static HeavyRows take(Layout& layout, std::int64_t columns, std::int64_t count, std::int64_t products) {
     HeavyRows out;
     if (count == 0) return out;
     out.words = ceil_div(columns, 32);
-    const std::int64_t row_bytes = out.words * 8;
-    const std::int64_t budget = std::min(HeavyConfig::most_bytes, 2 * products);
+    const std::int64_t row_bytes =
+        out.words * static_cast<std::int64_t>(sizeof(std::uint32_t) + sizeof(std::int32_t));
+    const std::int64_t budget =
+        std::min(HeavyConfig::most_bytes, 2 * products);  // no more than the work is worth
     out.capacity = std::clamp<std::int64_t>(budget / row_bytes, 1, count);
     out.bits = layout.take<std::uint32_t>(out.capacity * out.words);
     out.before = layout.take<std::int32_t>(out.capacity * out.words);
@@ -59,6 +63,7 @@ __device__ __forceinline__ void for_each_heavy_product(const RowArguments<Matrix
       static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
 }
 
+/// Sets the bits of a row's columns: gridDim.y blocks a row.
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy) {
@@ -101,8 +106,8 @@ __global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const 
   const auto out = static_cast<std::int64_t>(c.positions[members[blockIdx.x]]);
   for (std::int64_t word = static_cast<std::int64_t>(blockIdx.y) * HeavyConfig::threads + threadIdx.x;
        word < heavy.words; word += static_cast<std::int64_t>(gridDim.y) * HeavyConfig::threads) {
-    std::uint32_t bits = heavy.bits[blockIdx.x * heavy.words + word];
-    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];
+    std::uint32_t bits = heavy.bits[blockIdx.x * heavy.words + word];       // [32 columns]
+    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];  // of the word's first column
     for (; bits != 0; bits &= bits - 1, ++at) {
       c.coordinates[at] =
           static_cast<typename MatrixC::coordinate_type>(word * 32 + __ffs(static_cast<int>(bits)) - 1);
@@ -111,14 +116,15 @@ __global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const 
   }
 }
 
+/// Adds each product to the value of its column, whose place is the rank of the column's bit.
 template <class Compute, class MatrixA, class MatrixB, class MatrixC>
 __global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy,
     const __grid_constant__ MatrixC c) {
   const std::int64_t row = in.members[blockIdx.x];
   const auto out = static_cast<std::int64_t>(c.positions[row]);
-  const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;
-  const std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;
+  const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;     // [words]
+  const std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;  // [words]
   for_each_heavy_product<true>(in, row, [&](std::uint32_t column, const auto& x, const auto& y, bool) {
     const int rank = __popc(bits[column / 32] & ((1u << column % 32) - 1));
     atomic_add(c.values + out + before[column / 32] + rank,
@@ -126,7 +132,10 @@ __global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
   });
 }
 
-/// Runs work(rows of the batch, grid of the batch) after the batch's bitmaps are made.
+/// Makes the bitmaps of as many rows as there is memory for, runs work(these rows, grid), and goes on to the
+/// next ones.
+///
+/// @param sizes  [rows of C], set for the rows; null where they are known
 template <class MatrixA, class MatrixB, class Work>
 void for_each_heavy_batch(const Kokkos::Cuda& space, const RowArguments<MatrixA, MatrixB>& rows,
                           const HeavyRows& heavy, std::int32_t* sizes, const Work& work) {
@@ -134,7 +143,8 @@ void for_each_heavy_batch(const Kokkos::Cuda& space, const RowArguments<MatrixA,
     auto batch = rows;
     batch.members += begin;
     batch.count = std::min(heavy.capacity, rows.count - begin);
-    const Grid grid(batch.count, std::clamp<std::int64_t>(HeavyConfig::blocks / batch.count, 1, 128));
+    const Grid grid(batch.count,
+                    std::clamp<std::int64_t>(HeavyConfig::blocks / batch.count, 1, HeavyConfig::most_blocks));
     zero(space, heavy.bits, batch.count * heavy.words);
     launch(space, "sporos::spgemm mark", &mark_heavy_kernel<MatrixA, MatrixB>, grid, HeavyConfig::threads, 0,
            batch, heavy);

@@ -10,12 +10,12 @@
 
 namespace sporos::cuda {
 
-/// Bin b takes the rows of size limit[b - 1] + 1 to limit[b]; rows of size 0 are in none, larger ones than
-/// any limit in the last.
+/// Bin b takes the rows of sizes limit[b - 1] + 1 to limit[b]. Empty rows are in no bin, and rows larger than
+/// all limits in the last.
 template <int Count>
 struct BinLimits {
   static constexpr int count = Count;
-  std::int32_t limit[Count - 1];
+  std::int32_t limit[Count - 1];  ///< ascending
 
   __device__ int bin_of(std::int64_t size) const {
     if (size == 0) return -1;
@@ -25,7 +25,7 @@ struct BinLimits {
   }
 };
 
-/// How many rows are in each bin, and how many of them stand in the list already.
+/// How many rows each bin has, and how many of them are in the list already.
 template <int Count>
 struct BinCounts {
   unsigned long long count[Count];
@@ -78,7 +78,11 @@ __global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes, const __g
 
 }  // namespace detail
 
-/// The rows of each bin behind one another in `members`, the bins' sizes in `bins`, which is zero before.
+/// Lists rows bin by bin in `members`, and their numbers in `bins`, which is zero before. Within a bin rows
+/// are in no particular order: a block counts its own rows in shared memory and takes a stretch of each bin.
+///
+/// @param sizes    [rows]
+/// @param members  [rows]
 template <class Limits, class Size>
 void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const Size* sizes, const Limits& limits,
                     BinCounts<Limits::count>* bins, std::int32_t* members) {

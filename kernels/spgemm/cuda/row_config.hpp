@@ -14,7 +14,7 @@ namespace sporos::cuda {
 enum class RowSort {
   by_rank,       ///< each column's place is the number of smaller ones: short rows, by lanes of one warp
   in_registers,  ///< bitonic, by lanes of one warp
-  in_shared      ///< bitonic, by a whole block
+  by_digits      ///< CUB's radix sort, by a whole block
 };
 
 /// `Lanes` threads and a table of `Capacity` columns for each row, `Rows` rows a block.
@@ -29,21 +29,21 @@ struct RowConfig {
   static constexpr int most_counted = Capacity / 4 * 3;  ///< the same where columns are only counted
   static constexpr bool in_warp = Lanes <= warp_size;
   static constexpr int least_to_sort = 128;  ///< places from which on counting smaller columns takes longer
-  static constexpr RowSort sort = !in_warp                    ? RowSort::in_shared
+  static constexpr RowSort sort = !in_warp                    ? RowSort::by_digits
                                   : Capacity >= least_to_sort ? RowSort::in_registers
                                                               : RowSort::by_rank;
-  static constexpr int each =
-      sort == RowSort::in_registers ? most / Lanes : 1;  ///< columns that a lane sorts
+  static constexpr int each = sort == RowSort::by_rank ? 1 : most / Lanes;  ///< columns that a lane sorts
   /// Rows of B are asked for by all lanes at once where there are few lanes and much to do for each.
   static constexpr bool lists_rows = sort == RowSort::in_registers && Lanes < warp_size;
   /// Blocks that a multiprocessor is to hold while it fills rows: it waits for memory, so occupancy counts
-  /// for more than registers, as far as shared memory lets it.
-  static constexpr int blocks = !in_warp ? 1 : lists_rows ? 5 : 8;
+  /// for more than registers, as far as shared memory lets it. Where a row has a block alone, shared memory
+  /// has room for 1024 threads of the largest shape, so that a thread may have 64 registers.
+  static constexpr int blocks = !in_warp ? 1024 / threads : lists_rows ? 5 : 8;
 
   static_assert((Capacity & (Capacity - 1)) == 0 && Capacity >= 8, "a table has 2^n places, 8 at least");
   static_assert(Lanes >= 4, "a team fills a list up to whole fours");
   static_assert((Lanes & (Lanes - 1)) == 0, "a warp divides into teams of 2^n lanes");
-  static_assert(sort != RowSort::in_registers || each * Lanes == most,
+  static_assert(sort == RowSort::by_rank || each * Lanes == most,
                 "the lanes of a row share its columns evenly");
   static_assert(in_warp || Rows == 1, "a row of more than a warp has its block alone");
   static_assert(threads <= 1024, "a block has 1024 threads at most");

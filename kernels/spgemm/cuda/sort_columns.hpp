@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sort_columns.hpp
-/// Sorting the columns of one row: in registers by lanes of a warp, in shared memory by a block, or by
-/// counting smaller ones.
-///
-/// Both sorts are bitonic, and each merge begins by comparing a block of columns with its own mirror image:
-/// then all exchanges go one way, and what lies behind the end may be thought larger than any column.
+/// Sorting the columns of one row by lanes of a warp: in registers, or by counting smaller ones.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +11,9 @@
 
 namespace sporos::cuda::detail {
 
-/// Sorts `count` columns in shared memory, in place, by the threads of a row.
-template <class Config>
-__device__ void sort_in_shared(const RowTeam<Config>& team, std::uint32_t* list, int count) {
-  const auto exchange = [&](int low, int high) {
-    if (high >= count) return;
-    const std::uint32_t x = list[low];
-    const std::uint32_t y = list[high];
-    if (x > y) {
-      list[low] = y;
-      list[high] = x;
-    }
-  };
-  for (int half = 1; half < count; half *= 2) {
-    team.sync();
-    for (int pair = team.lane; pair / half * half * 2 < count; pair += Config::lanes) {
-      const int first = pair / half * half * 2;
-      exchange(first + pair % half, first + 2 * half - 1 - pair % half);
-    }
-    for (int step = half / 2; step > 0; step /= 2) {
-      team.sync();
-      for (int pair = team.lane; pair / step * step * 2 < count; pair += Config::lanes) {
-        const int low = pair / step * step * 2 + pair % step;
-        exchange(low, low + step);
-      }
-    }
-  }
-  team.sync();
-}
-
 /// Sorts the columns that `Lanes` neighbouring lanes hold, `Each` a lane, one lane's behind the other's. All
-/// lanes of the warp call it.
+/// lanes of the warp call it. Bitonic; each merge begins by comparing a block of columns with its own mirror
+/// image, so that all exchanges go one way.
 template <int Lanes, int Each>
 __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each]) {
   const int lane = lane_id() % Lanes;
