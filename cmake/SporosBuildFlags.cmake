@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# How Sporos' own programs (tests, examples, tools, benchmarks) are compiled; a user's program is the user's affair.
+# How Sporos' own programs (tests, examples, tools, benchmarks) are compiled; users choose flags for their own programs.
 
 add_library(sporos_build_flags INTERFACE)
 target_compile_options(sporos_build_flags INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 and 13 see these in their own std::string once it is inlined, where nothing is wrong.
+  # False positives of g++ 12 and 13 in inlined code of their own std::string.
   target_compile_options(sporos_build_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                                                       -Wno-stringop-overread)
-  # It looks through its memory for garbage at every step from 128 MB on, where a precompiled header alone takes 200.
+  # By default g++ collects garbage at every step from 128 MB on, and a precompiled header alone takes 200 MB.
   if(NOT Kokkos_ENABLE_CUDA)
     target_compile_options(sporos_build_flags INTERFACE --param=ggc-min-heapsize=500000)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # clang 19 warns of its own -march=native on processors with AVX10; older ones do not know that warning. And it sees
-  # std::stable_sort of g++ 12's library use what C++17 has deprecated.
+  # clang 19 warns about its own -march=native on processors with AVX10; older versions do not know that warning. It
+  # also reports that std::stable_sort of g++ 12's library uses what C++17 has deprecated.
   target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination
                                                       -Wno-deprecated-declarations)
 endif()
 if(Kokkos_ENABLE_CUDA)
-  # fmt 9 takes nvcc for a compiler that does not know constexpr.
+  # fmt 9 assumes that nvcc does not support constexpr.
   target_compile_definitions(sporos_build_flags INTERFACE FMT_USE_CONSTEXPR=1)
 endif()
 if(SPOROS_WERROR)
@@ -38,7 +38,8 @@ if(SPOROS_SANITIZE)
   target_link_options(sporos_build_flags INTERFACE -fsanitize=${SPOROS_SANITIZE})
 endif()
 
-# LLVM's OpenMP library says through OMPT what its own, uninstrumented code orders; the sanitizer must not guess besides.
+# Through OMPT, LLVM's OpenMP library tells the sanitizer what its own, uninstrumented code orders; the sanitizer must
+# not guess in addition.
 if(SPOROS_SANITIZE STREQUAL "thread")
   set(SPOROS_TEST_ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1:atexit_sleep_ms=0")
 else()
@@ -47,14 +48,14 @@ endif()
 
 find_program(SPOROS_CCACHE ccache)
 if(SPOROS_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT Kokkos_ENABLE_CUDA)
-  # ccache asks for this before it works with precompiled headers.
+  # Without this setting, ccache does not work with precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros
                                   "${SPOROS_CCACHE}")
 endif()
 
 # sporos_add_program(<name> SOURCES <files>... [LIBRARIES <targets>...] [DEFINITIONS <definitions>...]
 #                    [OPTIONS <compiler options>...] [PRECOMPILE <kind>])
-# The programs of one kind share a precompiled header, and so have the same libraries and options.
+# The programs of one kind share a precompiled header, so they must have the same libraries and options.
 function(sporos_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "PRECOMPILE" "SOURCES;LIBRARIES;DEFINITIONS;OPTIONS")
   add_executable(${name} ${program_SOURCES})
@@ -72,7 +73,7 @@ function(sporos_add_program name)
       set(headers <Kokkos_Core.hpp> <algorithm> <array> <complex> <map> <random> <string> <vector>)
       if(program_PRECOMPILE STREQUAL "tests")
         list(APPEND headers <gtest/gtest.h>)
-      elseif(program_PRECOMPILE STREQUAL "statement_tests")
+      elseif(program_PRECOMPILE MATCHES "^(statement|optimised)_tests$")
         list(APPEND headers <gtest/gtest.h> <sporos/sporos.hpp>)
       elseif(program_PRECOMPILE STREQUAL "tools")
         list(APPEND headers <sporos/formats/io/file.hpp>)
@@ -83,8 +84,8 @@ function(sporos_add_program name)
   endif()
 endfunction()
 
-# The flags in a response file, for whoever compiles one file by hand (scripts/compile) and for tests of compile errors.
-# Named as a system folder, /usr/include would hide what the standard library includes by include_next.
+# The flags in a response file, for compiling one file by hand (scripts/compile) and for tests of compile errors. If it
+# were named as a system folder, /usr/include would hide what the standard library includes with include_next.
 set(SPOROS_FLAGS_FILE "${PROJECT_BINARY_DIR}/sporos.flags")
 set(sporos_includes "$<TARGET_PROPERTY:sporos,INTERFACE_INCLUDE_DIRECTORIES>")
 set(sporos_includes "$<FILTER:$<REMOVE_DUPLICATES:${sporos_includes}>,EXCLUDE,^(/usr/include|${SPOROS_BUILD_INCLUDE_DIR})$>")

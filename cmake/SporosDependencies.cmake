@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The libraries that Sporos stands on.
+# The libraries that Sporos depends on.
 
 sporos_find_kokkos()
 find_package(Threads REQUIRED)

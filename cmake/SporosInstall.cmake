@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where, and the package that find_package(Sporos) reads.
+# What `cmake --install` installs, and the package that find_package(Sporos) reads.
 
 include(CMakePackageConfigHelpers)
 

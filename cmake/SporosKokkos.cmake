@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds Kokkos: the user's own first, then the one that scripts/bootstrap built into the per-user cache.
+# Finds Kokkos: first the user's own, then the one that scripts/bootstrap has built in the per-user cache.
 
 set(SPOROS_KOKKOS_VARIANT
     host
@@ -8,7 +8,7 @@ set_property(CACHE SPOROS_KOKKOS_VARIANT PROPERTY STRINGS host debug asan tsan c
 
 set(SPOROS_SCRIPTS_DIR "${CMAKE_CURRENT_LIST_DIR}/../scripts")
 
-# The script alone knows how the cache is laid out.
+# Only the script knows the layout of the cache.
 function(sporos_cached_kokkos out)
   set(arguments --${SPOROS_KOKKOS_VARIANT} --print-prefix)
   if(SPOROS_PORTABLE)
@@ -30,8 +30,8 @@ function(sporos_cached_kokkos out)
   endif()
 endfunction()
 
-# With CUDA, every file is compiled by nvcc_wrapper: Kokkos 4 is a C++ library to CMake, and the wrapper of the very
-# Kokkos that is linked carries its flags.
+# With CUDA, nvcc_wrapper compiles every file: for CMake, Kokkos 4 is a C++ library, and the flags are in the wrapper
+# that belongs to the Kokkos that is linked.
 macro(sporos_choose_compiler)
   if(SPOROS_KOKKOS_VARIANT STREQUAL "cuda" AND NOT CMAKE_CXX_COMPILER AND NOT "$ENV{CXX}" MATCHES "nvcc_wrapper")
     if(Kokkos_ROOT)
@@ -48,7 +48,7 @@ macro(sporos_choose_compiler)
   endif()
 endmacro()
 
-# The package of Kokkos Kernels 4.4 gives its version as "..": only a header knows it.
+# The package of Kokkos Kernels 4.4 reports its version as "..", so it is read from a header.
 macro(sporos_read_kokkos_kernels_version)
   get_target_property(sporos_kernels_include Kokkos::kokkoskernels INTERFACE_INCLUDE_DIRECTORIES)
   set(KokkosKernels_VERSION 0)
@@ -67,7 +67,7 @@ macro(sporos_read_kokkos_kernels_version)
 endmacro()
 
 macro(sporos_find_kokkos)
-  # A variant is asked for by name; the plain host build takes the user's Kokkos wherever CMake finds it.
+  # A variant is requested by name; the plain host build uses the user's Kokkos wherever CMake finds it.
   if(SPOROS_KOKKOS_VARIANT STREQUAL "host" OR Kokkos_ROOT OR Kokkos_DIR OR DEFINED ENV{Kokkos_ROOT})
     find_package(Kokkos 4.7 CONFIG QUIET)
   endif()
@@ -90,7 +90,7 @@ macro(sporos_find_kokkos)
     message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without CUDA.")
   endif()
   if(SPOROS_ENABLE_KOKKOS_KERNELS)
-    # The one built beside this Kokkos; any other is built on another Kokkos.
+    # Only the Kokkos Kernels next to this Kokkos: any other was built with another Kokkos.
     get_filename_component(sporos_kokkos_cmake "${Kokkos_DIR}" DIRECTORY)
     find_package(KokkosKernels CONFIG QUIET HINTS "${sporos_kokkos_cmake}/KokkosKernels")
     if(KokkosKernels_FOUND)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target Sporos::sporos: headers, and what they need.
+# The target Sporos::sporos: the headers and what they depend on.
 
-# Headers include each other relatively, so the tree works as it stands; users write <sporos/…>, which the build tree
-# offers through links.
+# Headers include each other relatively, so the tree works as it is; users write <sporos/…>, which the build tree
+# provides through links.
 set(SPOROS_HEADER_FOLDERS core formats workspace kernels)
 set(SPOROS_BUILD_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 file(MAKE_DIRECTORY "${SPOROS_BUILD_INCLUDE_DIR}/sporos")
@@ -18,7 +18,7 @@ target_include_directories(sporos INTERFACE "$<BUILD_INTERFACE:${SPOROS_BUILD_IN
 target_link_libraries(sporos INTERFACE Kokkos::kokkos ZLIB::ZLIB Threads::Threads)
 target_include_directories(sporos SYSTEM INTERFACE "$<BUILD_INTERFACE:${SPOROS_FAST_FLOAT_INCLUDE_DIR}>")
 if(Kokkos_ENABLE_CUDA)
-  # What is known at compile time is computed by constexpr functions, on the device as well.
+  # Compile-time constants are computed by constexpr functions, also in device code.
   target_compile_options(sporos INTERFACE --expt-relaxed-constexpr)
 endif()
 if(KokkosKernels_FOUND)

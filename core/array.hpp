@@ -17,7 +17,8 @@
 
 namespace sporos {
 
-/// A reference-counted array; made from a bare pointer it refers to foreign memory and frees nothing.
+/// A reference-counted array. Constructed from a raw pointer, it refers to memory that it does not own and
+/// never frees it.
 template <class T, class MemorySpace = Kokkos::HostSpace>
 using Array = Kokkos::View<T*, MemorySpace>;
 
@@ -26,17 +27,17 @@ template <class T>
 using HostArray = Array<T, Kokkos::HostSpace>;
 
 /// `count` elements, not initialised.
-/// @throws MemoryError where the memory is not to be had
+/// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   expect_kokkos();
   const auto refuse = [&](std::string reason) {
     while (reason.ends_with('.')) reason.pop_back();
     throw MemoryError(text(label, ": ", count, " elements of ", sizeof(T), " bytes cannot be allocated: ",
-                           reason, ". Where few of them are nonzero, use a sparse level"));
+                           reason, ". If few of them are nonzero, use a sparse level"));
   };
   if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
-    refuse("more than 64 bits of bytes");
+    refuse("the size in bytes does not fit in 64 bits");
   try {
     Array<T, MemorySpace> array(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                                 static_cast<std::size_t>(count));
@@ -50,6 +51,7 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
 }
 
 /// `count` elements, all zero.
+/// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> zeroed_array(const std::string& label, std::int64_t count) {
   auto array = make_array<T, MemorySpace>(label, count);

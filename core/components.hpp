@@ -15,7 +15,7 @@
 
 namespace sporos {
 
-/// One array of a tensor; the tensor keeps owning the memory.
+/// One array of a tensor. It refers to the tensor's memory and is valid as long as the tensor is.
 struct Component {
   Role role = Role::values;
   int level = -1;              ///< the level it belongs to; -1 for the values
@@ -26,7 +26,8 @@ struct Component {
   std::int64_t bytes = 0;
 };
 
-/// The arrays of `t`, levels outermost first, values last. A dense tensor has values alone.
+/// The arrays of `t`: the levels from outermost to innermost, then the values. A dense tensor has only
+/// values.
 template <AnyTensor T>
 std::vector<Component> components(const T& t) {
   std::vector<Component> out;
@@ -45,7 +46,7 @@ std::vector<Component> components(const T& t) {
   return out;
 }
 
-/// "values", "positions", "coordinates", "metadata"
+/// The name of a role: "values", "positions", "coordinates", "metadata".
 constexpr std::string_view to_string(Role role) {
   switch (role) {
     case Role::values:

@@ -18,8 +18,8 @@
 
 namespace sporos {
 
-/// An unordered list of (coordinate, value) pairs, structure of arrays, in which a coordinate may stand more
-/// than once. Copies share the arrays.
+/// An unordered list of (coordinate, value) pairs, stored as a structure of arrays. A coordinate may occur
+/// more than once. Copies share the arrays.
 ///
 ///     entries of a 3 x 4 matrix:   coordinates[0]  2 0 2
 ///                                  coordinates[1]  1 3 1
@@ -34,19 +34,20 @@ struct Entries {
 
   Extents<Order> extents{};
   std::array<HostArray<std::int64_t>, static_cast<std::size_t>(Order)>
-      coordinates;  ///< 0-based, one array a mode
+      coordinates;  ///< 0-based, one array per mode
   HostArray<Value> values;
 
   Entries() = default;
 
   /// Room for `count` entries, not initialised.
+  /// @throws ShapeError for a negative extent, MemoryError if the memory cannot be allocated
   Entries(const Extents<Order>& shape, std::int64_t count) : extents(shape) {
     expect_valid_extents(shape);
     for (auto& mode : coordinates) mode = make_array<std::int64_t>("sporos::Entries coordinates", count);
     values = make_array<Value>("sporos::Entries values", count);
   }
 
-  /// The entries written out: `Entries<double, 2>({3, 4}, {{{2, 1}, 5.0}, {{0, 3}, 7.0}})`.
+  /// The given entries: `Entries<double, 2>({3, 4}, {{{2, 1}, 5.0}, {{0, 3}, 7.0}})`.
   Entries(const Extents<Order>& shape, std::initializer_list<std::pair<Extents<Order>, Value>> list)
       : Entries(shape, static_cast<std::int64_t>(list.size())) {
     std::int64_t at = 0;

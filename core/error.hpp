@@ -17,13 +17,13 @@
 
 namespace sporos {
 
-/// The root of everything that Sporos throws on purpose.
+/// The base class of all errors that Sporos throws.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Extents of two tensors, or of a tensor and its data, do not fit together.
+/// The extents of two tensors, or of a tensor and its data, do not match.
 class ShapeError : public Error {
  public:
   using Error::Error;
@@ -35,31 +35,31 @@ class FormatError : public Error {
   using Error::Error;
 };
 
-/// A statement cannot be run as it was scheduled.
+/// A statement cannot be run with the schedule that it was given.
 class ScheduleError : public Error {
  public:
   using Error::Error;
 };
 
-/// A number does not fit in the type that is to hold it.
+/// A number does not fit in the type that has to hold it.
 class RangeError : public Error {
  public:
   using Error::Error;
 };
 
-/// Memory that a tensor needs is not to be had.
+/// Memory cannot be allocated, or a statement needs more than its bound allows.
 class MemoryError : public Error {
  public:
   using Error::Error;
 };
 
-/// Something was used before it was ready, or after it was gone (Kokkos not initialised, say).
+/// Something is used before it is initialised or after it is gone (Kokkos is not running, for example).
 class StateError : public Error {
  public:
   using Error::Error;
 };
 
-/// A file cannot be opened, read or written: the system's own reason is in the message.
+/// A file cannot be opened, read or written; the message gives the system's reason.
 class IoError : public Error {
  public:
   IoError(std::string file, std::string_view reason)
@@ -71,12 +71,13 @@ class IoError : public Error {
   std::string file_;
 };
 
-/// A file's text is not what its format asks for.
+/// The text of a file does not follow the rules of its format.
 class ParseError : public Error {
  public:
   /// @param file    the file as the caller named it
-  /// @param line    1-based line of the text; 0 where the fault has no line (an empty file, broken gzip)
-  /// @param reason  what was found, what was expected
+  /// @param line    1-based line of the text; 0 if the fault is on no particular line (empty file, broken
+  /// gzip)
+  /// @param reason  what was found and what was expected
   ParseError(std::string file, std::int64_t line, std::string reason)
       : Error(file + (line > 0 ? ":" + std::to_string(line) : std::string()) + ": " + reason),
         file_(std::move(file)),
@@ -93,7 +94,7 @@ class ParseError : public Error {
   std::string reason_;
 };
 
-/// A fault of Sporos itself: please report it with its message.
+/// A bug in Sporos: please report it with its message.
 class InternalError : public Error {
  public:
   using Error::Error;
@@ -116,7 +117,7 @@ void append_text(std::string& out, Number part) {
 
 }  // namespace detail
 
-/// The parts, written one behind the other: `text("extent ", 3, " of ", name)`.
+/// The parts, concatenated: `text("extent ", 3, " of ", name)`.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::string out;
@@ -124,19 +125,19 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
-/// "file:line: " of a place in the source, the way compilers print it.
+/// A place in the source as compilers print it: "file:line: ".
 inline std::string place(const std::source_location& where) {
   return text(where.file_name(), ':', where.line(), ": ");
 }
 
-/// Throws InternalError unless `holds`: for what only a fault of Sporos can break.
+/// Throws InternalError unless `holds`: for conditions that only a bug in Sporos can break.
 inline void ensure(bool holds, std::string_view claim,
                    std::source_location where = std::source_location::current()) {
   if (!holds) throw InternalError(place(where) + "broken invariant: " + std::string(claim));
 }
 
 /// Throws ShapeError unless extent `a` equals extent `b`.
-/// @param what_a,what_b  how the caller knows the two modes: "mode 1 of B (k)"
+/// @param what_a,what_b  how the message names the two modes: "mode 1 of B (k)"
 inline void expect_same_extent(std::string_view what_a, std::int64_t a, std::string_view what_b,
                                std::int64_t b, std::source_location where = std::source_location::current()) {
   if (a != b)
@@ -144,7 +145,9 @@ inline void expect_same_extent(std::string_view what_a, std::int64_t a, std::str
                           ": an index variable runs over one extent only"));
 }
 
-/// `value` as a `To`, or a RangeError that says what was too large and for which width.
+/// `value` as a `To`.
+/// @param what  how the message names the value
+/// @throws RangeError if `To` cannot hold the value
 template <std::integral To, std::integral From>
 To narrow(From value, std::string_view what) {
   if (!std::in_range<To>(value))

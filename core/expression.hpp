@@ -6,9 +6,9 @@
 /// them. Nodes here own what they hold, tensors as handles (shared pointers) and scalars by value, so an
 /// expression may be kept, copied and run later.
 ///
-/// What every node needs is in its definition: its children, how it is rebuilt around others (tree.hpp), how
-/// it is written, and the constants of `ExpressionBase` where it differs. Nothing else that walks an
-/// expression has to know a new node, but for the operation that runs it (kernels/nest/lower.hpp).
+/// A node's definition holds all that most questions need to know of it: its children (tree.hpp), `with` to
+/// make the same node of other children, how it is written (notation.hpp), and the constants of
+/// `ExpressionBase` where it differs. To run, it names its operation as well (kernels/nest/lower.hpp).
 #pragma once
 
 #include <complex>
@@ -24,13 +24,14 @@
 
 namespace sporos {
 
-/// What a node says of itself beside its children (tree.hpp), where it differs from this.
+/// The base of all nodes, with what holds for a node that does not say otherwise.
 struct ExpressionBase {
-  /// Whether it is present wherever one of its children is; else, where all of them are that are sparse.
+  /// Whether the node is present wherever one of its children is.
   static constexpr bool is_sum = false;
-  /// In how many of its children, from the left, it is linear: a sum over such a child may be taken of the
-  /// whole node instead.
+  /// The number of children, from the left, in which the node is linear: a sum over such a child equals the
+  /// sum over the node.
   static constexpr int factors = 0;
+  /// How tightly its text binds.
   static constexpr Binding binding = Binding::whole;
 };
 
@@ -44,7 +45,7 @@ concept Expression = std::is_base_of_v<ExpressionBase, std::remove_cvref_t<E>>;
 template <class T>
 concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
 
-/// `B(i, k)`: the value of a tensor at index variables, one a mode. Assigning to it runs a statement.
+/// `B(i, k)`: the values of a tensor at index variables, one for each mode. Assigning to it runs a statement.
 template <class TensorType, char... Names>
 class Access : public ExpressionBase {
  public:
@@ -54,7 +55,7 @@ class Access : public ExpressionBase {
 
   /// The variable of each mode.
   static constexpr NameList names = NameList::of(Names...);
-  /// The variable of each level, outermost first: a blocked mode stands twice.
+  /// The variable of each level, outermost first: that of a blocked mode stands twice.
   static constexpr NameList level_names = [] {
     NameList out;
     for (int mode : format::mode_of_level) out.push(names[mode]);
@@ -66,8 +67,8 @@ class Access : public ExpressionBase {
 
   const TensorType& tensor() const { return tensor_; }
 
-  /// Runs `*this = expression` with the default schedule. Like every statement it writes the tensor that the
-  /// access refers to, so it works on a `const` handle.
+  /// Runs `*this = expression` with the default schedule. Like every statement it writes to the tensor that
+  /// the access refers to, so it works on a `const` handle.
   /// @throws ShapeError where an index variable would run over two extents
   template <class E>
     requires Expression<E> || ScalarValue<E>
@@ -110,38 +111,16 @@ struct Literal : ExpressionBase {
   explicit Literal(T v) : value(v) {}
 };
 
-/// A node with one child.
-template <class E>
-struct UnaryExpression : ExpressionBase {
-  using child_types = TypeList<E>;
-  E operand;
-
-  template <class F>
-  auto children(const F& f) const {
-    return f(operand);
-  }
-};
-
-/// A node with two children.
-template <class L, class R>
-struct BinaryExpression : ExpressionBase {
-  using child_types = TypeList<L, R>;
-  L left;
-  R right;
-
-  template <class F>
-  auto children(const F& f) const {
-    return f(left, right);
-  }
-};
-
 /// L * R: present where both sides are.
 template <class L, class R>
-struct Product : BinaryExpression<L, R> {
+struct Product : ExpressionBase {
   static constexpr int factors = 2;
   static constexpr Binding binding = Binding::product;
 
-  Product(const L& l, const R& r) : BinaryExpression<L, R>{{}, l, r} {}
+  L left;
+  R right;
+
+  Product(L l, R r) : left(std::move(l)), right(std::move(r)) {}
   template <class A, class B>
   static Product<A, B> with(const A& l, const B& r) {
     return {l, r};
@@ -153,11 +132,14 @@ struct Product : BinaryExpression<L, R> {
 
 /// L + R: present where either side is.
 template <class L, class R>
-struct Sum : BinaryExpression<L, R> {
+struct Sum : ExpressionBase {
   static constexpr bool is_sum = true;
   static constexpr Binding binding = Binding::sum;
 
-  Sum(const L& l, const R& r) : BinaryExpression<L, R>{{}, l, r} {}
+  L left;
+  R right;
+
+  Sum(L l, R r) : left(std::move(l)), right(std::move(r)) {}
   template <class A, class B>
   static Sum<A, B> with(const A& l, const B& r) {
     return {l, r};
@@ -169,11 +151,13 @@ struct Sum : BinaryExpression<L, R> {
 
 /// -E
 template <class E>
-struct Negation : UnaryExpression<E> {
+struct Negation : ExpressionBase {
   static constexpr int factors = 1;
   static constexpr Binding binding = Binding::product;
 
-  explicit Negation(const E& e) : UnaryExpression<E>{{}, e} {}
+  E operand;
+
+  explicit Negation(E e) : operand(std::move(e)) {}
   template <class A>
   static auto with(const A& e) {
     return Negation<A>(e);
@@ -183,11 +167,14 @@ struct Negation : UnaryExpression<E> {
 
 /// L / R: present where L is; R is a dense tensor or a scalar.
 template <class L, class R>
-struct Ratio : BinaryExpression<L, R> {
+struct Ratio : ExpressionBase {
   static constexpr int factors = 1;
   static constexpr Binding binding = Binding::product;
 
-  Ratio(const L& l, const R& r) : BinaryExpression<L, R>{{}, l, r} {}
+  L left;
+  R right;
+
+  Ratio(L l, R r) : left(std::move(l)), right(std::move(r)) {}
   template <class A, class B>
   static Ratio<A, B> with(const A& l, const B& r) {
     return {l, r};
@@ -199,10 +186,11 @@ struct Ratio : BinaryExpression<L, R> {
 
 /// f(E), present where E is: f keeps zero at zero.
 template <class E, class F>
-struct Mapped : UnaryExpression<E> {
+struct Mapped : ExpressionBase {
+  E operand;
   F function;
 
-  Mapped(const E& e, const F& f) : UnaryExpression<E>{{}, e}, function(f) {}
+  Mapped(E e, F f) : operand(std::move(e)), function(std::move(f)) {}
   template <class A>
   Mapped<A, F> with(const A& e) const {
     return {e, function};
@@ -210,12 +198,14 @@ struct Mapped : UnaryExpression<E> {
   static std::string notation(const Phrase* of) { return "map(f, " + of[0].text + ")"; }
 };
 
-/// The sum of E over all coordinates of index variables, which stand nowhere else: sum(k, B(i, k) * C(k, j)).
+/// The sum of E over all coordinates of index variables that stand nowhere else: sum(k, B(i, k) * C(k, j)).
 template <class E, char... Names>
-struct Reduction : UnaryExpression<E> {
+struct Reduction : ExpressionBase {
   static constexpr NameList names = NameList::of(Names...);
 
-  explicit Reduction(const E& e) : UnaryExpression<E>{{}, e} {}
+  E operand;
+
+  explicit Reduction(E e) : operand(std::move(e)) {}
   template <class A>
   static auto with(const A& e) {
     return Reduction<A, Names...>(e);
@@ -223,8 +213,8 @@ struct Reduction : UnaryExpression<E> {
   static std::string notation(const Phrase* of) { return "sum(" + names.str() + ", " + of[0].text + ")"; }
 };
 
-/// An operand of index notation as a node: expressions as they are, scalars as literals (std::complex as
-/// Kokkos').
+/// An operand of index notation as a node: an expression as it is, a scalar as a literal (std::complex as
+/// Kokkos::complex).
 template <class T>
 auto as_expression(const T& operand) {
   if constexpr (Expression<T>)
@@ -274,23 +264,27 @@ auto operator-(const E& operand) {
 /// keep zero at zero; on a device f is a functor with device code.
 template <class F, Expression E>
 auto map(F function, const E& operand) {
-  return Mapped<E, F>(operand, function);
+  return Mapped(operand, std::move(function));
 }
 
-/// `B(i, k)` of whichever tensor and variables.
+/// An access to any tensor, with any variables.
 template <class E>
 concept AnyAccess = requires { typename E::tensor_type; };
-/// A scalar of whichever type.
+/// A scalar of any type.
 template <class E>
 concept AnyLiteral = requires(const E& e) { e.value; };
 
 /// Calls visit(access) for every access of an expression, from the left.
 template <Expression E, class Visitor>
 void for_each_access(const E& e, Visitor&& visit) {
-  if constexpr (AnyAccess<E>)
+  if constexpr (AnyAccess<E>) {
     visit(e);
-  else if constexpr (has_children<E>)
-    e.children([&](const auto&... child) { (for_each_access(child, visit), ...); });
+  } else if constexpr (has_one_child<E>) {
+    for_each_access(e.operand, visit);
+  } else if constexpr (has_two_children<E>) {
+    for_each_access(e.left, visit);
+    for_each_access(e.right, visit);
+  }
 }
 
 namespace detail {

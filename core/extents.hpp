@@ -28,7 +28,7 @@ std::string to_string(const std::array<std::int64_t, Order>& extents) {
   return out;
 }
 
-/// "(2, 1)": a coordinate as messages and prints spell it.
+/// A coordinate as messages and printed tensors show it: "(2, 1)".
 template <std::size_t Order>
 std::string coordinate_text(const std::array<std::int64_t, Order>& coordinate) {
   std::string out = "(";
@@ -47,7 +47,8 @@ void expect_valid_extents(const std::array<std::int64_t, Order>& extents) {
       throw ShapeError(text("extent ", extents[mode], " of mode ", mode, " is negative: extents are counts"));
 }
 
-/// a * b, or a RangeError naming `what` where 64 bits do not hold it. Both are non-negative.
+/// a * b for non-negative a and b.
+/// @throws RangeError naming `what` if 64 bits cannot hold the product
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b, std::string_view what) {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(a, b, &product))

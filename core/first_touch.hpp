@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file first_touch.hpp
-/// Memory that several threads fill from the front, each of its large pages touched first by one of them.
+/// First touch of an array that several threads fill from front to back: each large page is touched by one
+/// thread.
 #pragma once
 
 #include <atomic>
@@ -11,19 +12,19 @@
 namespace sporos::detail {
 
 /// The large pages of an array, which threads claim in order. The system clears a page when it is first
-/// touched, which for a large one takes as long as computing thousands of elements. Threads that touch the
-/// same page at the same time would each clear one, and all but one of these would be thrown away.
+/// touched, which for a large page takes as long as computing thousands of elements. Threads that touch the
+/// same page at the same time each clear a page, and all but one of these are discarded.
 class FirstTouch {
  public:
-  /// @param begin,bytes  the array, nothing of which has been written
+  /// @param begin,bytes  the array; nothing in it has been written yet
   FirstTouch(std::byte* begin, std::int64_t bytes)
       : begin_(begin),
         offset_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) % page)),
         pages_((offset_ + bytes + page - 1) / page),
         touched_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pages_))) {}
 
-  /// Claims and touches the first page that nobody has claimed, if it begins before byte `end`.
-  /// @return false where it does not
+  /// Claims and touches the first unclaimed page if it begins before byte `end`.
+  /// @return whether there was such a page
   bool touch_next(std::int64_t end) {
     std::int64_t next = claimed_.load(std::memory_order_relaxed);
     do {

@@ -18,7 +18,7 @@
 
 namespace sporos {
 
-/// How a level's coordinate follows from the coordinate of a dimension.
+/// How the coordinate of a level is computed from the coordinate of a mode.
 enum class DimensionPart { whole, quotient, remainder };
 
 /// The dimension expression `d`: the coordinate of mode D itself.
@@ -33,10 +33,10 @@ struct Dim {
   static std::string str() { return text('d', D); }
 };
 
-/// The dimension expression `d / Block`: which block of `Block` coordinates.
+/// The dimension expression `d / Block`: which block of `Block` coordinates the coordinate is in.
 template <int D, std::int64_t Block>
 struct Quotient {
-  static_assert(Block > 0, "a block has one coordinate at least");
+  static_assert(Block > 0, "a block has at least one coordinate");
   static constexpr int mode = D;
   static constexpr DimensionPart part = DimensionPart::quotient;
   static constexpr std::int64_t block = Block;
@@ -48,10 +48,10 @@ struct Quotient {
   static std::string str() { return text('d', D, " / ", Block); }
 };
 
-/// The dimension expression `d % Block`: where inside its block.
+/// The dimension expression `d % Block`: the place of the coordinate inside its block.
 template <int D, std::int64_t Block>
 struct Remainder {
-  static_assert(Block > 0, "a block has one coordinate at least");
+  static_assert(Block > 0, "a block has at least one coordinate");
   static constexpr int mode = D;
   static constexpr DimensionPart part = DimensionPart::remainder;
   static constexpr std::int64_t block = Block;
@@ -63,7 +63,7 @@ struct Remainder {
   static std::string str() { return text('d', D, " % ", Block); }
 };
 
-/// The dimension -> level map: expression k gives the coordinate of level k.
+/// The map from modes to levels: expression k gives the coordinate of level k.
 template <class... Expressions>
 struct Map {};
 
@@ -98,30 +98,30 @@ struct Format<Map<Expressions...>, Levels...> {
   static constexpr std::array<LevelProperties, sizeof...(Levels)> properties{Levels::properties...};
   static constexpr std::array<int, sizeof...(Levels)> mode_of_level{Expressions::mode...};
 
-  /// Whether every level is full: the tensor is dense, its values are located by arithmetic.
+  /// Whether every level is full: the tensor is dense, and the position of a value is computed by arithmetic.
   static constexpr bool is_dense = (Levels::properties.full && ...);
   /// Whether a mode is split over several levels.
   static constexpr bool is_blocked = ((Expressions::part != DimensionPart::whole) || ...);
-  /// Whether coordinates ascend level by level, so that entries come in one order only.
+  /// Whether coordinates ascend in every level, so that entries have only one order.
   static constexpr bool is_ordered = (Levels::properties.ordered && ...);
-  /// Whether each coordinate tuple has one position at most.
+  /// Whether each coordinate tuple has at most one position.
   static constexpr bool is_unique = [] {
-    bool last = true;  // a tuple is unique when the last level that is not full is
+    bool last = true;  // tuples are unique if the last level that is not full is unique
     ((last = Levels::properties.full ? last : Levels::properties.unique), ...);
     return last;
   }();
 
-  /// Extents of the levels' own coordinates.
+  /// Extents of the levels of a tensor with the given extents.
   static Extents<levels> level_extents(const Extents<order>& extents) {
     return {Expressions::extent(extents[Expressions::mode])...};
   }
 
-  /// Coordinates of the levels for a coordinate of the tensor.
+  /// Coordinates in the levels of a coordinate of the tensor.
   static Extents<levels> level_coordinates(const Extents<order>& coordinate) {
     return {Expressions::of(coordinate[Expressions::mode])...};
   }
 
-  /// Coordinate of the tensor for the coordinates of the levels.
+  /// Coordinate of the tensor for coordinates in the levels.
   static Extents<order> coordinate(const Extents<levels>& at) {
     Extents<order> out{};
     std::size_t k = 0;
@@ -139,7 +139,7 @@ struct Format<Map<Expressions...>, Levels...> {
     return out;
   }
 
-  // A mode is held whole by one level, or by a quotient and, further down, its remainder.
+  // A mode is stored by a single level, or by a quotient level and, further down, its remainder level.
   static_assert(
       [] {
         constexpr std::array<int, sizeof...(Levels)> modes{Expressions::mode...};
@@ -165,9 +165,9 @@ struct Format<Map<Expressions...>, Levels...> {
         }
         return true;
       }(),
-      "each mode of a format stands in one level whole (Dim<d>), or as Quotient<d, b> above Remainder<d, b> "
-      "with the "
-      "same block b");
+      "each mode of a format is stored by one level (Dim<d>), or by Quotient<d, b> above Remainder<d, b> "
+      "with "
+      "the same block b");
 };
 
 template <class T>

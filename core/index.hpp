@@ -7,7 +7,7 @@
 
 namespace sporos {
 
-/// An index variable of index notation: `Index<'i'> i;`. Two with the same letter are the same variable.
+/// An index variable of index notation: `Index<'i'> i;`. Two variables with the same letter are the same.
 template <char Name>
 struct Index {
   static constexpr char name = Name;
@@ -16,7 +16,7 @@ struct Index {
 /// An ordered list of index variables as a compile-time value: a loop order, the variables of an access.
 struct NameList {
   static constexpr int capacity = 16;
-  // Unused places hold blanks: compilers print the list as a string, and some stop at a NUL.
+  // Unused places hold blanks, because compilers print the list as a string and some stop at a NUL.
   char names[capacity] = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '};
   int size = 0;
 
@@ -37,7 +37,7 @@ struct NameList {
     if (!contains(name)) push(name);
   }
   constexpr bool contains(char name) const { return find(name) < size; }
-  /// Where `name` stands in the list; `size` where it does not.
+  /// The place of `name` in the list, or `size` if it is not there.
   constexpr int find(char name) const {
     int at = 0;
     while (at < size && names[at] != name) ++at;
@@ -54,12 +54,6 @@ struct NameList {
     }
     return out;
   }
-};
-
-/// The order in which a statement's loops run, outermost first, as a type: `LoopOrder<'i', 'k', 'j'>`.
-template <char... Names>
-struct LoopOrder {
-  static constexpr NameList names = NameList::of(Names...);
 };
 
 /// Ready-made variables: `using namespace sporos::indices;` brings i, j, k, l, m, n, p, q, r, s.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file large_pages.hpp
-/// How memory gets its pages: touching it for the first time costs more than most arithmetic on it.
+/// Large pages and early first touch: touching memory for the first time costs more than most arithmetic on
+/// it.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,8 @@
 
 namespace sporos {
 
-/// Asks the system to back memory that was not touched yet by pages of 2 MiB, where it can: first touch is
-/// then several times faster, and so is releasing it. Without effect on small memory and on systems that know
-/// no such thing.
+/// Asks the system to back untouched memory with pages of 2 MiB where it can, which makes first touch and
+/// release several times faster. Has no effect on small memory and on systems without large pages.
 inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
@@ -23,18 +23,20 @@ inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] s
   const std::uintptr_t begin = (at + page - 1) / page * page;
   const std::uintptr_t end = (at + bytes) / page * page;
   if (begin < end)
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // refused: only slower
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // if refused, only slower
 #endif
 }
 
-/// Has memory that was not touched yet cleared now, at once: half the cost of page by page as it is touched,
-/// and less where several threads would do so. Without effect on systems that know no such thing.
+/// Has the system back untouched memory now, in one call. That takes half as long as page by page on first
+/// touch, and saves more if several threads would touch the memory. Has no effect on systems without this
+/// call.
 inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_POPULATE_WRITE)
   constexpr std::uintptr_t least_page = 4096;
   const auto at = reinterpret_cast<std::uintptr_t>(memory);
   const std::uintptr_t begin = at / least_page * least_page;
-  ::madvise(reinterpret_cast<void*>(begin), at + bytes - begin, MADV_POPULATE_WRITE);  // refused: only slower
+  ::madvise(reinterpret_cast<void*>(begin), at + bytes - begin,
+            MADV_POPULATE_WRITE);  // if refused, only slower
 #endif
 }
 

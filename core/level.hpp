@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file level.hpp
-/// What a level of a format has to be: its properties, its parts and the ability of each, as concepts.
+/// What a level of a format must provide: its properties, its parts and its capabilities, as concepts.
 ///
 /// A tensor is stored as a chain of levels. Level k maps a position p of level k-1 (its parent; 0 above the
 /// first level) and a coordinate i to a position q of its own; the positions of the last level index the
-/// values. The abilities follow Chou, Kjolstad, Amarasinghe, *Format Abstraction for Sparse Tensor Algebra
+/// values. The capabilities follow Chou, Kjolstad, Amarasinghe, *Format Abstraction for Sparse Tensor Algebra
 /// Compilers* (OOPSLA 2018), sections 3 and 4.
 ///
 /// A level is a type with these parts:
@@ -13,15 +13,15 @@
 ///       static constexpr LevelProperties properties{...};       what its type promises
 ///       static std::string name();                              "MyLevel"
 ///       struct View {...};                                      pointers and numbers that kernels copy
-///       template <class MemorySpace> struct Storage {...};      what owns the arrays
-///       // and, unless every coordinate is there:
-///       using position_type = ...;                              an integer; not where branchless
+///       template <class MemorySpace> struct Storage {...};      owns the arrays
+///       // unless the level is full:
+///       using position_type = ...;                              an integer; not if branchless
 ///       using coordinate_type = ...;                            an integer
-///       static void check_extent(std::int64_t extent);          throws RangeError where coordinate_type is
+///       static void check_extent(std::int64_t extent);          throws RangeError if coordinate_type is
 ///     };                                                        too narrow
 ///
-/// Kernels read a level through its View, and make one from Segments, its coordinates in plain arrays. So a
-/// level is an operand and a result of every statement without being named anywhere else.
+/// Kernels read a level through its View and build one from Segments, its coordinates in plain arrays. A new
+/// level therefore works as operand and as result of every statement without being named anywhere else.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -44,7 +44,7 @@ struct Bounds {
   constexpr bool operator==(const Bounds&) const = default;
 };
 
-/// A position, or the news that there is none.
+/// The result of a lookup: a position, and whether there is one.
 struct Located {
   std::int64_t position = 0;
   bool found = false;
@@ -53,12 +53,12 @@ struct Located {
 /// What the type of a level promises about the coordinates below one parent position.
 struct LevelProperties {
   bool ordered = true;      ///< coordinates do not decrease
-  bool unique = true;       ///< no coordinate stands twice
-  bool full = false;        ///< every coordinate i of the extent is there, at position p * extent + i
+  bool unique = true;       ///< no coordinate occurs twice
+  bool full = false;        ///< every coordinate i of the extent is stored, at position p * extent + i
   bool branchless = false;  ///< exactly one coordinate below each parent p, at position p
 };
 
-/// What one array of a tensor means.
+/// The role of one array of a tensor.
 enum class Role { values, positions, coordinates, metadata };
 
 /// Coordinate iteration: coord_bounds(p) -> [begin, end) of coordinates.
@@ -67,8 +67,8 @@ concept CoordinateIterable = requires(const View view, std::int64_t p) {
   { view.coord_bounds(p) } -> std::same_as<Bounds>;
 };
 
-/// Position iteration: pos_bounds(p) -> [begin, end) of positions; coord_at(q) -> i. The positions of
-/// parent 0 begin at 0, and those of each parent where those of the one before it end.
+/// Position iteration: pos_bounds(p) -> [begin, end) of positions; coord_at(q) -> i. The positions of parent
+/// 0 begin at 0, and those of every other parent where those of the parent before it end.
 template <class View>
 concept PositionIterable = requires(const View view, std::int64_t p, std::int64_t q) {
   { view.pos_bounds(p) } -> std::same_as<Bounds>;
@@ -81,7 +81,7 @@ concept Locatable = requires(const View view, std::int64_t p, std::int64_t i) {
   { view.locate(p, i) } -> std::same_as<Located>;
 };
 
-/// Insert: insert(p, i) -> q, in any order of coordinates; the level has a place for each already.
+/// Insert: insert(p, i) -> q, with coordinates in any order; the level already has a position for each.
 template <class View>
 concept Insertable = requires(const View view, std::int64_t p, std::int64_t i) {
   { view.insert(p, i) } -> std::convertible_to<std::int64_t>;
@@ -101,13 +101,13 @@ struct PositionOf<L> {
 
 }  // namespace detail
 
-/// The form of Segments that a level which is not full is made from.
+/// The type of Segments from which a level that is not full is built.
 template <class L, class MemorySpace = Kokkos::HostSpace>
 using SegmentsOf = Segments<typename detail::PositionOf<L>::type, typename L::coordinate_type, MemorySpace>;
 
 namespace detail {
 
-// Arguments with which the concepts try the templates of a Storage.
+// Arguments with which the concepts check the templates of a Storage.
 struct AnyVisitor {
   template <class ArrayType>
   void operator()(Role, const char*, const ArrayType&) const {}
@@ -134,7 +134,7 @@ using HostStorage = typename L::template Storage<Kokkos::HostSpace>;
 
 }  // namespace detail
 
-/// What every level says of itself.
+/// What every level states about itself.
 template <class L>
 concept DescribedLevel = requires {
   { L::properties } -> std::convertible_to<LevelProperties>;
@@ -144,15 +144,16 @@ concept DescribedLevel = requires {
   typename L::template Storage<Kokkos::HostSpace>;
 } && !(L::properties.full && L::properties.branchless);
 
-/// What every Storage can do:
+/// What every Storage provides:
 ///
 ///     view()                               the View of its arrays
 ///     size(parents)                        the number of positions below `parents` parent positions
-///     empty(parents, extent)               the level with as little stored as it can: nothing, unless it is
+///     empty(parents, extent)               the level with as little stored as possible: nothing, unless it
+///     is
 ///                                          full
 ///     for_each_array(visit)                calls visit(Role, name, array) for each array
 ///     copy_to<OtherSpace>()                a deep copy in another memory space
-///     most_bytes(parents, count, extent)   a bound on the bytes of its arrays where it stores at most
+///     most_bytes(parents, count, extent)   an upper bound on the bytes of its arrays if it stores at most
 ///                                          `count` coordinates below at most `parents` parents
 template <class L>
 concept StoredLevel =
@@ -165,16 +166,16 @@ concept StoredLevel =
       { detail::HostStorage<L>::most_bytes(n, n, n) } -> std::same_as<std::int64_t>;
     };
 
-/// Foreign arrays, for `wrap` and `validate`:
+/// Access to arrays from outside, for `wrap` and `validate`:
 ///
 ///     array_count                          how many arrays the level has
-///     from_arrays(arrays, parents, extent) the level over arrays of others: arrays.get<At, T>(length) is
+///     from_arrays(arrays, parents, extent) a level that refers to given arrays: arrays.get<At, T>(length) is
 ///                                          the At-th of them, arrays.last(array) the last element of one
 ///     fault(parents, extent, first)        what is wrong with its arrays, as a sentence that begins with
-///                                          what is found; "" for nothing. first(count, broken) finds the
-///                                          first at in [0, count) for which broken(at) holds, in parallel;
-///                                          -1 for none. That coordinates lie within the extent, in order
-///                                          and unique, is checked for all levels alike.
+///                                          what was found, or "". first(count, broken) returns the smallest
+///                                          `at` in [0, count) for which broken(at) holds, or -1; it searches
+///                                          in parallel. Whether coordinates lie within the extent, in order
+///                                          and unique, is checked elsewhere, for all levels alike.
 template <class L>
 concept WrappableLevel = requires(const detail::HostStorage<L> storage, const detail::AnyArrays arrays,
                                   const detail::AnySearch first, std::int64_t n) {
@@ -183,14 +184,14 @@ concept WrappableLevel = requires(const detail::HostStorage<L> storage, const de
   { storage.fault(n, n, first) } -> std::convertible_to<std::string>;
 };
 
-/// A level that is not full says in which integers its coordinates are handed over.
+/// A level that is not full names the integer types of its positions and coordinates.
 template <class L>
 concept IndexedLevel = requires(std::int64_t extent) {
   requires std::integral<typename L::coordinate_type>;
   L::check_extent(extent);
 } && (L::properties.branchless || requires { requires std::integral<typename L::position_type>; });
 
-/// A level that is not full is made from its coordinates in the order of its positions:
+/// A level that is not full can be built from its coordinates in the order of their positions:
 ///
 ///     from_segments<Space>(segments, parents, extent)   may keep the arrays of `segments`, and may use the
 ///                                                       threads of the host space `Space`
@@ -201,7 +202,7 @@ concept MadeFromSegments = requires(SegmentsOf<L> segments, std::int64_t n) {
   } -> std::same_as<detail::HostStorage<L>>;
 };
 
-/// A type that can stand as a level of a format.
+/// A type that can be used as a level of a format.
 template <class L>
 concept Level = DescribedLevel<L> && StoredLevel<L> && WrappableLevel<L> &&
                 (L::properties.full ? CoordinateIterable<typename L::View> && Locatable<typename L::View> &&
@@ -209,8 +210,8 @@ concept Level = DescribedLevel<L> && StoredLevel<L> && WrappableLevel<L> &&
                                     : PositionIterable<typename L::View>) &&
                 (L::properties.full || (IndexedLevel<L> && MadeFromSegments<L>));
 
-/// A level whose arrays are Segments as they stand: `Storage::segments()` hands them over without a copy, and
-/// its View has pointers to them. Kernels for matrices by rows ask for it.
+/// A level whose arrays are Segments already: `Storage::segments()` returns them without a copy, and its View
+/// has pointers to them. Kernels for matrices stored by rows require it.
 template <class L>
 concept StoresSegments = Level<L> && !L::properties.branchless &&
                          requires(const detail::HostStorage<L> storage, const typename L::View view) {
@@ -219,7 +220,7 @@ concept StoresSegments = Level<L> && !L::properties.branchless &&
                            { view.coordinates } -> std::convertible_to<const typename L::coordinate_type*>;
                          };
 
-/// Compiles where L is a Level; else the compiler says what it lacks.
+/// Compiles if L is a Level; otherwise the compiler's error says what L lacks.
 template <class L>
 consteval bool require_level() {
   static_assert(
@@ -246,7 +247,7 @@ consteval bool require_level() {
       if constexpr (IndexedLevel<L>)
         static_assert(MadeFromSegments<L>,
                       "the Storage of a level that is not full has from_segments<Space>(segments, parents, "
-                      "extent), by which results are made");
+                      "extent), from which results are built");
     }
   }
   return Level<L>;

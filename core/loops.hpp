@@ -1,171 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file loops.hpp
-/// In which orders can a statement's loops run, and which one is chosen: all at compile time.
-///
-/// A level that is not full is reached only through the levels above it, so its variable comes after theirs;
-/// a full level waits until the levels above it are known, and bounds nothing. Among the orders left,
-/// variables that a sparse operand iterates come first and the others run inside them; the result's own order
-/// decides next. On a GPU the outermost loop is followed by those of the result that no operand iterates:
-/// neighbouring threads deal their coordinates among them, and each sums what runs inside in a register.
+/// The loops of a statement as types: the variable of each, and their order.
 #pragma once
 
-#include <cstddef>
-#include <utility>
-
-#include "expression.hpp"
-#include "format.hpp"
 #include "index.hpp"
-#include "space.hpp"
-#include "sum.hpp"
 
 namespace sporos {
 
-namespace detail {
-
-constexpr bool same_names(const NameList& a, const NameList& b) {
-  if (a.size != b.size) return false;
-  for (int at = 0; at < b.size; ++at)
-    if (!a.contains(b[at])) return false;
-  return true;
-}
-
-template <class... Accesses>
-constexpr NameList variables(TypeList<Accesses...>) {
-  NameList out;
-  [[maybe_unused]] const auto add = [&](const NameList& names) {
-    for (int at = 0; at < names.size; ++at) out.push_new(names[at]);
-  };
-  (add(Accesses::names), ...);
-  return out;
-}
-
-/// What one operand asks of the loop order: before[a][b] where variable a has to be bound before b.
-struct OrderRules {
-  bool before[NameList::capacity][NameList::capacity] = {};
-  bool prefers[NameList::capacity][NameList::capacity] = {};
-  bool sparse[NameList::capacity] = {};
-  bool last[NameList::capacity] = {};   ///< summed inside the expression: the others are bound before
-  bool dealt[NameList::capacity] = {};  ///< among the threads of a GPU
+/// One loop of a statement: it runs over all coordinates of an index variable.
+template <char Variable>
+struct Loop {
+  static constexpr char variable = Variable;
 };
 
-template <class A>
-constexpr void add_operand_rules(OrderRules& rules, const NameList& variables) {
-  constexpr NameList levels = A::level_names;
-  for (int k = 0; k < levels.size; ++k) {
-    const int below = variables.find(levels[k]);
-    const bool full = A::format::properties[static_cast<std::size_t>(k)].full;
-    for (int above = 0; above < k; ++above) {
-      const int a = variables.find(levels[above]);
-      if (a == below) continue;
-      (full ? rules.prefers : rules.before)[a][below] = true;
-    }
-    if (!full)
-      for (int above = 0; above <= k; ++above) rules.sparse[variables.find(levels[above])] = true;
-  }
-}
-
-template <class... Operands>
-constexpr OrderRules rules_of(TypeList<Operands...>, const NameList& variables) {
-  OrderRules rules;
-  (add_operand_rules<Operands>(rules, variables), ...);
-  return rules;
-}
-
-/// Greedy topological order; a list shorter than `variables` where the operands contradict each other.
-constexpr NameList order_by(const OrderRules& rules, const NameList& variables) {
-  NameList out;
-  while (out.size < variables.size) {
-    int best = -1;
-    int best_rank = 0;
-    for (int v = 0; v < variables.size; ++v) {
-      if (out.contains(variables[v])) continue;
-      bool free = true;
-      bool preferred = true;
-      for (int u = 0; u < variables.size; ++u) {
-        if (out.contains(variables[u])) continue;
-        free = free && !rules.before[u][v];
-        preferred = preferred && !rules.prefers[u][v];
-      }
-      if (!free) continue;
-      const bool is_dealt = rules.dealt[v] && out.size > 0;
-      const int rank =
-          is_dealt ? -1 : (rules.last[v] ? 4 : 0) + (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
-      if (best < 0 || rank < best_rank) {
-        best = v;
-        best_rank = rank;
-      }
-    }
-    if (best < 0) break;
-    out.push(variables[best]);
-  }
-  return out;
-}
-
-/// Whether no operand has to walk what it stores to loop over a variable.
-template <class... Operands>
-constexpr bool is_full_in_all(char variable, TypeList<Operands...>) {
-  [[maybe_unused]] const auto full_in = [&]<class A>(const A*) {
-    for (int k = 0; k < A::level_names.size; ++k)
-      if (A::level_names[k] == variable && !A::format::properties[static_cast<std::size_t>(k)].full)
-        return false;
-    return true;
-  };
-  return (full_in(static_cast<const Operands*>(nullptr)) && ...);
-}
-
-/// Whether an operand can be read when loops run in `order`.
-template <class A>
-constexpr bool readable(const NameList& order) {
-  constexpr NameList levels = A::level_names;
-  for (int k = 0; k < levels.size; ++k) {
-    if (A::format::properties[static_cast<std::size_t>(k)].full) continue;
-    for (int above = 0; above < k; ++above)
-      if (order.find(levels[above]) > order.find(levels[k])) return false;
-  }
-  return true;
-}
-
-}  // namespace detail
-
-/// The variables of a statement: the result's in its level order, then the right side's as they appear.
-template <class Result, class Right>
-consteval NameList statement_variables() {
-  NameList out;
-  for (int at = 0; at < Result::level_names.size; ++at) out.push_new(Result::level_names[at]);
-  const NameList right = detail::variables(accesses_of<Right>{});
-  for (int at = 0; at < right.size; ++at) out.push_new(right[at]);
-  return out;
-}
-
-namespace detail {
-
-template <class Result, class Right>
-consteval NameList derived_names() {
-  const NameList variables = statement_variables<Result, Right>();
-  OrderRules rules = rules_of(accesses_of<Right>{}, variables);
-  const NameList summed = summed_names<Right>();
-  for (int at = 0; at < summed.size; ++at) rules.last[variables.find(summed[at])] = true;
-  if (!HostSpace<typename Result::tensor_type::space_type>)
-    for (int at = 0; at < Result::level_names.size; ++at) {
-      const int v = variables.find(Result::level_names[at]);
-      rules.dealt[v] = is_full_in_all(Result::level_names[at], accesses_of<Right>{});
-    }
-  const NameList order = order_by(rules, variables);
-  return order.size == variables.size ? order : NameList{};
-}
-
-template <class Result, class Right, class Places>
-struct DerivedOrder;
-template <class Result, class Right, int... At>
-struct DerivedOrder<Result, Right, std::integer_sequence<int, At...>> {
-  using type = LoopOrder<derived_names<Result, Right>()[At]...>;
+/// The loops of a statement, outermost first, as a type: `LoopOrder<Loop<'i'>, Loop<'k'>, Loop<'j'>>`.
+template <class... Loops>
+struct LoopOrder {
+  static constexpr int size = static_cast<int>(sizeof...(Loops));
+  static constexpr NameList names = NameList::of(Loops::variable...);
 };
 
-}  // namespace detail
-
-/// The loop order chosen for a statement; empty where its operands contradict each other.
-template <class Result, class Right>
-using derived_order = typename detail::DerivedOrder<
-    Result, Right, std::make_integer_sequence<int, detail::derived_names<Result, Right>().size>>::type;
+/// A loop order by its variables: `loops_over<'i', 'k', 'j'>`.
+template <char... Variables>
+using loops_over = LoopOrder<Loop<Variables>...>;
 
 }  // namespace sporos

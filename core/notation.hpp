@@ -10,22 +10,23 @@
 
 #include "error.hpp"
 #include "tensor.hpp"
+#include "tree.hpp"
 
 namespace sporos {
 
-/// How tightly the parts of a node's text hold together.
+/// How tightly the parts of a text bind, loosest first.
 enum class Binding { sum, product, whole };
 
-/// The text of a node.
+/// The text of a node, and how tightly it binds.
 struct Phrase {
   std::string text;
-  Binding binding;
+  Binding binding = Binding::whole;
 
-  /// The text as a part of another, in parentheses where it binds less than that takes.
+  /// The text as a part of another, in parentheses where it binds less tightly than `least`.
   std::string within(Binding least) const { return binding < least ? "(" + text + ")" : text; }
 };
 
-/// Gives tensors letters in the order in which they come, the same tensor the same letter.
+/// Gives each tensor a letter, in the order in which they are first seen.
 class TensorLetters {
  public:
   template <AnyTensor T>
@@ -40,36 +41,43 @@ class TensorLetters {
   std::vector<const void*> seen_;
 };
 
-/// Writes expressions as index notation, tensors as letters: "B(i, k) * C(k, j)". A node that has no notation
-/// of its own is written as a function of its children: "f(B(i, k), C(k, j))".
+/// Writes expressions as index notation, tensors as letters: "B(i, k) * C(k, j)". A node says how it is
+/// written in a function `notation` of its children's phrases; one without it is written as a function of
+/// them: "f(B(i, k), C(k, j))".
 class Notation {
  public:
   explicit Notation(TensorLetters& letters) : letters_(letters) {}
 
   template <class E>
   std::string of(const E& e) {
-    if constexpr (requires { e.tensor(); }) {
-      return text(letters_.of(e.tensor()), '(', E::names.str(), ')');
-    } else if constexpr (requires { e.value; }) {
-      if constexpr (std::is_arithmetic_v<decltype(e.value)>)
-        return text(e.value);
-      else
-        return "scalar";
-    } else {
-      return e.children([&]<class... C>(const C&... child) {
-        const Phrase phrases[] = {Phrase{of(child), C::binding}...};
-        if constexpr (requires { E::notation(phrases); }) {
-          return E::notation(phrases);
-        } else {
-          std::string arguments;
-          for (const Phrase& phrase : phrases) arguments += (arguments.empty() ? "" : ", ") + phrase.text;
-          return "f(" + arguments + ")";
-        }
-      });
-    }
+    return phrase(e).text;
   }
 
  private:
+  template <class E>
+  Phrase phrase(const E& e) {
+    if constexpr (requires { e.tensor(); }) {
+      return {text(letters_.of(e.tensor()), '(', E::names.str(), ')')};
+    } else if constexpr (requires { e.value; }) {
+      if constexpr (std::is_arithmetic_v<decltype(e.value)>)
+        return {text(e.value)};
+      else
+        return {"scalar"};
+    } else {
+      Phrase children[2];
+      if constexpr (has_one_child<E>) {
+        children[0] = phrase(e.operand);
+      } else {
+        children[0] = phrase(e.left);
+        children[1] = phrase(e.right);
+      }
+      if constexpr (requires { E::notation(children); })
+        return {E::notation(children), E::binding};
+      else
+        return {"f(" + children[0].text + (has_two_children<E> ? ", " + children[1].text : "") + ")"};
+    }
+  }
+
   TensorLetters& letters_;
 };
 

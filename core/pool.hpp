@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pool.hpp
-/// The process' pool of host memory: large arrays on large pages, kept for the next array when their owner is
-/// gone.
+/// The process' pool of host memory: large arrays on large pages, whose memory is kept for later arrays.
 #pragma once
 
 #include <algorithm>
@@ -22,57 +21,61 @@
 #endif
 
 #include "array.hpp"
+#include "memory_use.hpp"
 
 namespace sporos {
 
-/// Hands out host arrays, and keeps their memory when the last array that refers to it is gone.
+/// Hands out host arrays, and keeps their memory when the last reference to an array is gone.
 ///
-/// The first touch of a page costs the system more than most kernels cost per element, and a large page (2
-/// MiB) a small fraction of the 512 small ones in its place. So blocks stand on large pages where the system
-/// gives them, and stay with the pool, up to `limit()` bytes, for the next array of their type.
+/// Touching a page for the first time costs more per element than most kernels do, and a large page (2 MiB)
+/// costs a small fraction of the 512 small pages that it replaces. So blocks are placed on large pages where
+/// the system provides them, and the pool keeps up to `limit()` bytes of them for later arrays of the same
+/// type.
 ///
-/// An array of the pool is a Kokkos View like any other: a part of its block, which counts its references.
-/// The pool holds one reference itself and gives the block out again when it holds the only one.
+/// An array from the pool is an ordinary Kokkos View: a part of a block, whose reference count it shares. The
+/// pool holds one reference itself and reuses the block when this is the only one.
 ///
-/// Every function may be called from any thread, but, as Kokkos rules for views, not inside a parallel
-/// region.
+/// Every function may be called from any thread, but not inside a parallel region, as for all Kokkos Views.
 class Pool {
  public:
-  /// Smaller arrays are the allocator's affair: what they cost is not their pages.
+  /// Smaller arrays come from the ordinary allocator: page faults are not their main cost.
   static constexpr std::int64_t smallest_block = std::int64_t{64} << 10;
   static constexpr std::int64_t large_page = std::int64_t{2} << 20;
+  /// The prefix of the labels of the pool's blocks, by which profiling tools recognise them.
+  static constexpr const char* block_label = "sporos::pool, ";
 
   Pool() : limit_(machine_bytes() / 4) {}
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// `count` elements, not initialised, all of which the caller will write.
-  /// @throws MemoryError where the memory is not to be had
+  /// `count` elements, not initialised; the caller will write all of them.
+  /// @throws MemoryError if the memory cannot be allocated
   template <class T>
   HostArray<T> array(const std::string& label, std::int64_t count) {
     if (count < smallest_block / bytes_of<T>(1)) return make_array<T>(label, count);
     return keep(reserve<T>(label, count, count), count);
   }
 
-  /// Room for up to `capacity` elements, of which the caller writes as many from the front as it turns out to
-  /// need, and then calls `keep`; a quarter, likely. What is not written takes addresses, not memory.
-  /// @param least  elements that the caller will write whatever happens, as far as it knows
-  /// @throws MemoryError where the system refuses even the addresses
+  /// Room for up to `capacity` elements. The caller writes as many of them, from the front, as it turns out
+  /// to need (a quarter is assumed), and then calls `keep`. Unwritten elements take address space but no
+  /// memory.
+  /// @param least  the number of elements that the caller is known to write in any case
+  /// @throws MemoryError if not even the address space can be reserved
   template <class T>
   HostArray<T> reserve(const std::string& label, std::int64_t capacity, std::int64_t least = 0) {
     expect_kokkos();
     if (capacity < smallest_block / bytes_of<T>(1)) return make_array<T>(label, capacity);
     const std::lock_guard lock(mutex_);
     if (auto found = find<T>(capacity)) return *found;
-    // A large page must begin at a multiple of its size, a block need not.
+    // A large page begins at a multiple of its size; a block need not.
     const bool large = bytes_of<T>(std::max(least, capacity / 4)) >= large_page_threshold;
     const std::int64_t slack = large ? 2 * large_page / bytes_of<T>(1) : 0;
     HostArray<T> whole;
     try {
-      whole = make_array<T>(label, capacity + slack);
+      whole = make_array<T>(block_label + label, capacity + slack);
     } catch (const MemoryError&) {
       drop_idle(0);
-      whole = make_array<T>(label, capacity + slack);
+      whole = make_array<T>(block_label + label, capacity + slack);
     }
     forget_at_finalize();
     auto* const first = reinterpret_cast<std::byte*>(whole.data());
@@ -81,7 +84,7 @@ class Pool {
       const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first));
       offset = (large_page - address % large_page) % large_page;
       ask_for_large_pages(first + offset, bytes_of<T>(capacity));
-      // Blocks that all began at a multiple of 2 MiB would meet in the same sets of every cache.
+      // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache.
       offset += stagger_;
       stagger_ = (stagger_ + 17 * 64) % 16384;
     }
@@ -90,10 +93,11 @@ class Pool {
     if (!large && least > 0)
       populate(lent.data(), static_cast<std::size_t>(bytes_of<T>(std::min(least, capacity))));
     blocks_.push_back(std::make_unique<BlockOf<T>>(std::move(whole), lent, ++clock_));
+    begin_use(*blocks_.back());
     return lent;
   }
 
-  /// The first `count` elements of `reserved`, which is what has been written of it: the rest stays unused.
+  /// The first `count` elements of `reserved`, those that have been written. The rest stays unused.
   template <class T>
   HostArray<T> keep(const HostArray<T>& reserved, std::int64_t count) {
     ensure(count <= static_cast<std::int64_t>(reserved.extent(0)), "no more is kept than was reserved");
@@ -102,16 +106,18 @@ class Pool {
                                     [&](const auto& b) { return b->begin == reserved.data(); });
     if (block == blocks_.end()) return part(reserved, 0, count);
     (*block)->touched = std::max((*block)->touched, bytes_of<T>(count));
+    (*block)->in_use = bytes_of<T>(count);
+    report((*block)->most_besides + bytes_of<T>(count));
     if (touched() > limit_) {
       drop_idle(limit_);
-      // Still too much: this block is its owner's alone, and goes with it.
+      // Still too much: the pool gives this block up, and it is freed with its owner.
       if (touched() > limit_)
         std::erase_if(blocks_, [&](const auto& b) { return b->begin == reserved.data(); });
     }
     return part(reserved, 0, count);
   }
 
-  /// Bytes of memory that the pool holds and no array uses.
+  /// Bytes of memory that the pool holds and that no array uses.
   std::int64_t bytes_held() const {
     const std::lock_guard lock(mutex_);
     std::int64_t sum = 0;
@@ -120,7 +126,7 @@ class Pool {
     return sum;
   }
 
-  /// Bytes in use by arrays whose memory will come back to the pool.
+  /// Bytes used by arrays whose memory will return to the pool.
   std::int64_t bytes_lent() const {
     const std::lock_guard lock(mutex_);
     std::int64_t sum = 0;
@@ -129,22 +135,34 @@ class Pool {
     return sum;
   }
 
-  /// What `bytes_held() + bytes_lent()` stays within; arrays beyond it are freed when their owner is gone. A
-  /// quarter of the machine's memory unless set.
+  /// Bytes of the arrays in use now; each counts with the part that its owner has kept.
+  std::int64_t bytes_in_use() const {
+    const std::lock_guard lock(mutex_);
+    return in_use();
+  }
+
+  /// Calls `listener` with the bytes of all arrays in use whenever they have grown; null turns this off.
+  void watch(detail::MemoryListener listener) {
+    const std::lock_guard lock(mutex_);
+    listener_ = listener;
+  }
+
+  /// The bound on `bytes_held() + bytes_lent()`; arrays beyond it are freed with their owners. By default, a
+  /// quarter of the machine's memory.
   std::int64_t limit() const {
     const std::lock_guard lock(mutex_);
     return limit_;
   }
-  /// 0 keeps nothing.
+  /// Sets the limit in bytes; with 0 the pool keeps nothing.
   void limit(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     limit_ = std::max<std::int64_t>(bytes, 0);
     drop_idle(limit_);
-    // Blocks in use that no longer fit are their owners' alone.
+    // The pool gives up blocks in use that exceed the limit; they are freed with their owners.
     while (!blocks_.empty() && touched() > limit_) blocks_.pop_back();
   }
 
-  /// Bytes of memory of the machine.
+  /// Bytes of physical memory of the machine.
   static std::int64_t machine_bytes() {
 #if defined(__linux__)
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -153,14 +171,15 @@ class Pool {
     return std::int64_t{8} << 30;
   }
 
-  /// Gives all memory that no array uses back to the system.
+  /// Returns all memory that no array uses to the system.
   void release() {
     const std::lock_guard lock(mutex_);
     std::erase_if(blocks_, [](const auto& block) { return block->idle(); });
   }
 
  private:
-  /// From here on a large page costs less than the small ones in its place, even if most of it stays unused.
+  /// From this size on, a large page costs less than the small pages it replaces, even if most of it stays
+  /// unused.
   static constexpr std::int64_t large_page_threshold = std::int64_t{512} << 10;
 
   struct Block {
@@ -170,8 +189,10 @@ class Pool {
     virtual bool idle() const = 0;
 
     const void* begin;
-    std::int64_t capacity;     ///< bytes of addresses
-    std::int64_t touched = 0;  ///< bytes that were ever written
+    std::int64_t capacity;          ///< bytes of address space
+    std::int64_t touched = 0;       ///< bytes that have ever been written
+    std::int64_t in_use = 0;        ///< bytes of the array that uses the block; 0 until they are known
+    std::int64_t most_besides = 0;  ///< most bytes in use elsewhere while in_use was not known
     const std::type_info* type;
     std::uint64_t last_use;
   };
@@ -183,7 +204,7 @@ class Pool {
           whole(std::move(all)),
           first(usable.data() - whole.data()) {}
 
-    /// Nobody but the pool refers to the block, so nobody else can come to refer to it.
+    /// The only reference is the pool's own, so nobody else can create another.
     bool idle() const override {
       if (whole.use_count() > 1) return false;
       std::atomic_thread_fence(std::memory_order_acquire);
@@ -204,8 +225,8 @@ class Pool {
     return Kokkos::subview(array, std::pair(begin, end));
   }
 
-  /// The idle block of T that fits best: with room enough, and not so much written that the array would hold
-  /// back memory that a larger one could use.
+  /// The idle block of T that fits best: large enough, but without so much written memory that the array
+  /// would keep it from a larger one.
   template <class T>
   std::optional<HostArray<T>> find(std::int64_t capacity) {
     const std::int64_t bytes = bytes_of<T>(capacity);
@@ -217,8 +238,28 @@ class Pool {
         best = block.get();
     if (!best) return {};
     best->last_use = ++clock_;
+    begin_use(*best);
     const auto* const found = static_cast<const BlockOf<T>*>(best);
     return part(found->whole, found->first, found->first + capacity);
+  }
+
+  /// Marks a block as lent; how much of it will be written is known only at keep().
+  void begin_use(Block& block) {
+    block.in_use = 0;
+    block.most_besides = in_use();
+  }
+  std::int64_t in_use() const {
+    std::int64_t sum = 0;
+    for (const auto& block : blocks_)
+      if (block->in_use > 0 && !block->idle()) sum += block->in_use;
+    return sum;
+  }
+  /// Tells the listener `bytes`, or the bytes in use now if they are more.
+  void report(std::int64_t bytes) {
+    if (!listener_) return;
+    const std::int64_t now = in_use();
+    for (const auto& block : blocks_) block->most_besides = std::max(block->most_besides, now);
+    listener_(std::max(bytes, now));
   }
 
   std::int64_t touched() const {
@@ -227,7 +268,7 @@ class Pool {
     return sum;
   }
 
-  /// Frees idle blocks, those unused for longest first, until what is left is within `bytes`.
+  /// Frees idle blocks, the least recently used first, until the blocks that remain take at most `bytes`.
   void drop_idle(std::int64_t bytes) {
     while (true) {
       if (bytes > 0 && touched() <= bytes) return;
@@ -240,7 +281,7 @@ class Pool {
     }
   }
 
-  /// Kokkos frees no view once it is finalized: the pool lets go of its own before.
+  /// Kokkos cannot free a View after it is finalized, so the pool releases its own Views before.
   void forget_at_finalize() {
     if (hooked_) return;
     hooked_ = true;
@@ -255,7 +296,7 @@ class Pool {
   static void ask_for_large_pages([[maybe_unused]] std::byte* first, [[maybe_unused]] std::int64_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     const std::int64_t whole_pages = (bytes + large_page - 1) / large_page * large_page;
-    // Advice: a system without large pages refuses it, and nothing is lost.
+    // This is only advice: a system without large pages refuses it, and nothing is lost.
     (void)madvise(first, static_cast<std::size_t>(whole_pages), MADV_HUGEPAGE);
 #endif
   }
@@ -266,12 +307,13 @@ class Pool {
   std::int64_t stagger_ = 0;
   std::uint64_t clock_ = 0;
   bool hooked_ = false;
+  detail::MemoryListener listener_ = nullptr;
   const std::shared_ptr<Pool*> self_ = std::make_shared<Pool*>(this);
 };
 
-/// The pool that results and workspaces come from.
+/// The pool from which results and workspaces are allocated.
 inline Pool& pool() {
-  // Never destroyed: arrays of static lifetime may outlive whatever order static objects are destroyed in.
+  // Never destroyed: arrays of static lifetime may outlive any other static object.
   static Pool& instance = *new Pool;
   return instance;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file schedule.hpp
-/// Schedule: how a statement is run, besides the order of its loops, as a type.
+/// Schedule: how a statement is run, apart from the order of its loops: a set of named options, as a type.
 #pragma once
 
 #include <type_traits>
@@ -9,37 +9,106 @@
 
 namespace sporos {
 
-/// Where a sparse result that scatters is gathered.
-enum class WorkspaceChoice {
-  automatic,  ///< by what the loop order asks for
-  dense,      ///< an array over the innermost variable, inside the loops that the result shares
-  coordinate  ///< a list of coordinates and values over all variables
+/// The options of a schedule. Each is a type with a `name`, a tag that identifies the option;
+/// `Schedule::get<name>` is the option that was given, or the default.
+namespace option {
+
+/// The operations that + and * stand for.
+template <class Ring>
+struct Over {
+  using name = Over<void>;
+  using type = Ring;
 };
-template <WorkspaceChoice Choice>
-using WorkspaceConstant = std::integral_constant<WorkspaceChoice, Choice>;
 
-/// The arguments of `Statement::workspace`.
-inline constexpr WorkspaceConstant<WorkspaceChoice::automatic> automatic_workspace{};
-inline constexpr WorkspaceConstant<WorkspaceChoice::dense> dense_workspace{};
-inline constexpr WorkspaceConstant<WorkspaceChoice::coordinate> coordinate_workspace{};
+/// The workspace that gathers a scattered sparse result: a WorkspacePolicy (workspace/policy.hpp) with its
+/// settings.
+template <class Policy>
+struct GatheredIn {
+  using name = GatheredIn<void>;
+  using type = Policy;
+  [[no_unique_address]] Policy policy{};
+};
 
-/// What `Statement`'s members generic(), deterministic(), over(), workspace() have asked for.
-template <class Ring = Arithmetic, WorkspaceChoice Workspace = WorkspaceChoice::automatic,
-          bool Generic = false, bool Deterministic = false>
-struct Schedule {
-  using semiring = Ring;
-  static constexpr WorkspaceChoice workspace = Workspace;
-  /// Whether the loop nest runs even where a specialised kernel could take its place.
-  static constexpr bool is_generic = Generic;
-  static constexpr bool is_deterministic = Deterministic;
-  static constexpr bool is_arithmetic = std::is_same_v<Ring, Arithmetic>;
+/// Which candidates may run the statement: any of them, the loop nest alone, or one.
+enum class Choice { any, nest, one };
+template <Choice Which, class Candidate = void>
+struct RunBy {
+  using name = RunBy<Choice::any>;
+  using candidate = Candidate;
+  static constexpr Choice choice = Which;
+};
 
-  using as_generic = Schedule<Ring, Workspace, true, Deterministic>;
-  using as_deterministic = Schedule<Ring, Workspace, Generic, true>;
-  template <class Other>
-  using over = Schedule<Other, Workspace, Generic, Deterministic>;
-  template <WorkspaceChoice Choice>
-  using gathered_in = Schedule<Ring, Choice, Generic, Deterministic>;
+/// Whether the result must be bitwise the same for any number of threads.
+template <bool Is>
+struct Deterministic {
+  using name = Deterministic<false>;
+  static constexpr bool value = Is;
+};
+
+}  // namespace option
+
+/// Lets the engine choose the workspace.
+struct AutomaticWorkspace {};
+inline constexpr AutomaticWorkspace automatic_workspace{};
+
+namespace detail {
+
+template <class Name, class Default, class... Options>
+struct OptionOf {
+  using type = Default;
+};
+template <class Name, class Default, class First, class... Rest>
+struct OptionOf<Name, Default, First, Rest...>
+    : std::conditional_t<std::is_same_v<typename First::name, Name>, std::type_identity<First>,
+                         OptionOf<Name, Default, Rest...>> {};
+
+}  // namespace detail
+
+/// The options set by Statement's members over(), workspace(), generic(), use() and deterministic().
+template <class... Options>
+struct Schedule : Options... {
+  /// The option with the given name, or the default if it was not set.
+  template <class Name, class Default>
+  using get = typename detail::OptionOf<Name, Default, Options...>::type;
+
+  using semiring = typename get<option::Over<void>, option::Over<Arithmetic>>::type;
+  static constexpr bool is_arithmetic = std::is_same_v<semiring, Arithmetic>;
+
+  using workspace = get<option::GatheredIn<void>, option::GatheredIn<AutomaticWorkspace>>;
+  using workspace_policy = typename workspace::type;
+
+  using run_by = get<option::RunBy<option::Choice::any>, option::RunBy<option::Choice::any>>;
+
+  static constexpr bool is_deterministic =
+      get<option::Deterministic<false>, option::Deterministic<false>>::value;
+
+  /// The workspace policy with its settings.
+  workspace_policy policy() const {
+    if constexpr (std::is_base_of_v<workspace, Schedule>)
+      return static_cast<const workspace&>(*this).policy;
+    else
+      return {};
+  }
+
+  /// The same schedule with one more option, which replaces an option of the same name.
+  template <class Option>
+  auto with(const Option& option) const {
+    if constexpr ((std::is_same_v<typename Options::name, typename Option::name> || ...))
+      return Schedule<std::conditional_t<std::is_same_v<typename Options::name, typename Option::name>,
+                                         Option, Options>...>{
+          pick(option, static_cast<const Options&>(*this))...};
+    else
+      return Schedule<Options..., Option>{static_cast<const Options&>(*this)..., option};
+  }
+
+ private:
+  template <class Option, class Mine>
+  static auto pick(const Option& option, const Mine& mine) {
+    if constexpr (std::is_same_v<typename Mine::name, typename Option::name>)
+      return option;
+    else
+      return mine;
+  }
 };
 
 }  // namespace sporos

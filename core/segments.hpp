@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file segments.hpp
-/// Segments: the stored coordinates of a level in plain arrays, the form in which every level can be made.
+/// Segments: the stored coordinates of a level in plain arrays, from which every level that is not full is
+/// built.
 #pragma once
 
 #include <concepts>
@@ -11,9 +12,9 @@
 
 namespace sporos {
 
-/// The coordinates below parent p are coordinates[positions[p]] to coordinates[positions[p + 1] - 1], in the
-/// order and as unique as the level promises. Below a branchless level's parent p stands coordinates[p]
-/// alone, and `positions` stays empty.
+/// The coordinates below parent p are coordinates[positions[p]] to coordinates[positions[p + 1] - 1], ordered
+/// and unique as the level promises. In a branchless level, coordinates[p] is the only coordinate below
+/// parent p, and `positions` is empty.
 template <std::integral Position, std::integral Coordinate, class MemorySpace = Kokkos::HostSpace>
 struct Segments {
   using position_type = Position;
@@ -24,7 +25,7 @@ struct Segments {
 
   /// Room in host memory for `count` coordinates below `parents` parents; positions[0] is 0, the rest is not
   /// initialised.
-  /// @throws RangeError where `Position` cannot hold `count`
+  /// @throws RangeError if `Position` cannot hold `count`; MemoryError if the memory cannot be allocated
   static Segments with_room(std::int64_t parents, std::int64_t count) {
     narrow<Position>(count, "the number of coordinates of a level");
     Segments out{make_array<Position, MemorySpace>("sporos::positions", parents + 1),
@@ -32,7 +33,7 @@ struct Segments {
     out.positions.data()[0] = 0;
     return out;
   }
-  /// The same for a branchless level, which has as many coordinates as parents.
+  /// The same for a branchless level, which has one coordinate per parent.
   static Segments with_room_for_branchless(std::int64_t parents) {
     return {{}, make_array<Coordinate, MemorySpace>("sporos::coordinates", parents)};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file semiring.hpp
-/// Semirings: other operations in the places of + and *, named by the two of them.
+/// Semirings: pairs of operations that replace + and *.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -14,10 +14,10 @@
 
 namespace sporos {
 
-/// An associative operation with a neutral element, by name: what a semiring adds and multiplies with. An
-/// operation of the user's own is a type with the same three members.
+/// An associative operation with a neutral element: the addition or the multiplication of a semiring. A
+/// user-defined operation is a type with the same three members.
 ///
-///     name()            how it is called in print
+///     name()            its name in messages
 ///     neutral<T>()      the e with operation(e, x) = x
 ///     operator()(a, b)  the operation, in device code
 template <class Operation>
@@ -53,7 +53,7 @@ struct Times {
   }
 };
 
-/// The smaller of a and b; neutral is infinity, or the largest number of an integer type.
+/// The smaller of a and b; the neutral element is infinity, or the largest value of an integer type.
 struct Min {
   static constexpr std::string_view name() { return "min"; }
   template <class T>
@@ -65,12 +65,12 @@ struct Min {
   }
   template <class T>
   KOKKOS_INLINE_FUNCTION T operator()(const T& a, const T& b) const {
-    static_assert(!is_complex_v<T>, "complex numbers have no order, and so no smallest");
+    static_assert(!is_complex_v<T>, "complex numbers are not ordered, so there is no smaller one");
     return b < a ? b : a;
   }
 };
 
-/// The larger of a and b; neutral is minus infinity, or the smallest number of an integer type.
+/// The larger of a and b; the neutral element is minus infinity, or the smallest value of an integer type.
 struct Max {
   static constexpr std::string_view name() { return "max"; }
   template <class T>
@@ -82,12 +82,12 @@ struct Max {
   }
   template <class T>
   KOKKOS_INLINE_FUNCTION T operator()(const T& a, const T& b) const {
-    static_assert(!is_complex_v<T>, "complex numbers have no order, and so no largest");
+    static_assert(!is_complex_v<T>, "complex numbers are not ordered, so there is no larger one");
     return a < b ? b : a;
   }
 };
 
-/// Whether a or b is other than zero, as 1 or 0.
+/// Logical or: 1 if a or b is nonzero, else 0.
 struct Or {
   static constexpr std::string_view name() { return "or"; }
   template <class T>
@@ -100,7 +100,7 @@ struct Or {
   }
 };
 
-/// Whether both a and b are other than zero, as 1 or 0.
+/// Logical and: 1 if both a and b are nonzero, else 0.
 struct And {
   static constexpr std::string_view name() { return "and"; }
   template <class T>
@@ -113,10 +113,12 @@ struct And {
   }
 };
 
-/// What a statement computes with: + stands for `Add` and * for `Multiply`, and what is not stored is the
-/// neutral element of `Add`, which `Multiply` has to keep: Multiply(neutral, x) = neutral.
+/// The operations that a statement computes with: + stands for `Add` and * for `Multiply`. A value that is
+/// not stored is the neutral element of `Add`, which `Multiply` must preserve: Multiply(neutral, x) =
+/// neutral.
 ///
-///     assign(D(i, j), A(i, k) * B(k, j)).over(MinPlus{}).run();    // D = the shortest way by one k
+///     assign(D(i, j), A(i, k) * B(k, j)).over(MinPlus{}).run();    // D = shortest paths through one vertex
+///     k
 ///
 /// (Kepner, Gilbert (eds.), *Graph Algorithms in the Language of Linear Algebra*, SIAM 2011, chapter 2.)
 template <SemiringOperation Add_, SemiringOperation Multiply_>
@@ -128,19 +130,19 @@ struct Semiring {
   static std::string str() { return text(Add::name(), '-', Multiply::name()); }
 };
 
-/// Numbers as they are added and multiplied.
+/// Ordinary addition and multiplication.
 using Arithmetic = Semiring<Plus, Times>;
-/// Shortest ways.
+/// Shortest paths.
 using MinPlus = Semiring<Min, Plus>;
-/// Longest ways.
+/// Longest paths.
 using MaxPlus = Semiring<Max, Plus>;
-/// Most reliable ways, of numbers that are not negative.
+/// Most reliable paths; values must not be negative.
 using MaxTimes = Semiring<Max, Times>;
-/// What can be reached.
+/// Reachability.
 using OrAnd = Semiring<Or, And>;
 
-/// A number that a statement over `Ring` computes with: its + and * are the semiring's, and it is the neutral
-/// element of + unless it is given a value.
+/// A number whose + and * are those of the semiring `Ring`. Default-constructed, it is the neutral element of
+/// +.
 template <class T, class Ring>
 struct SemiringElement {
   using number_type = T;
@@ -165,7 +167,7 @@ struct SemiringElement {
 template <class T, class Ring>
 inline constexpr bool is_semiring_element_v<SemiringElement<T, Ring>> = true;
 
-/// The number in an element; numbers are their own.
+/// The number in an element; a plain number is returned unchanged.
 template <class T>
 KOKKOS_INLINE_FUNCTION const T& number_of(const T& number) {
   return number;

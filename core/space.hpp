@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file space.hpp
-/// Execution spaces: the names that users write, what is asked of a space, and Kokkos' lifetime.
+/// Execution spaces: the names that users write, the concepts, and the lifetime of Kokkos.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -11,7 +11,7 @@
 
 namespace sporos {
 
-/// The host space that Kokkos was built to use by default: OpenMP where it is there, else Serial.
+/// The default host space of Kokkos: OpenMP if it is enabled, else Serial.
 using Host = Kokkos::DefaultHostExecutionSpace;
 #ifdef KOKKOS_ENABLE_SERIAL
 using Serial = Kokkos::Serial;
@@ -34,7 +34,7 @@ concept HostSpace =
     static_cast<bool>(
         Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible);
 
-/// The space itself where the host reads its memory, else Host: where host code works on a tensor of `Space`.
+/// The space itself if the host can read its memory, else Host: where host code works on a tensor of `Space`.
 template <ExecutionSpace Space>
 using HostSpaceOf = std::conditional_t<HostSpace<Space>, Space, Host>;
 
@@ -46,7 +46,7 @@ inline void expect_kokkos() {
         "Kokkos::initialize)");
 }
 
-/// Initialises Kokkos, and finalises it at the end of the scope; does neither where the caller already has.
+/// Initialises Kokkos and finalises it at the end of the scope, unless the caller has initialised it already.
 class ScopeGuard {
  public:
   ScopeGuard(int& argc, char** argv) : owner_(!Kokkos::is_initialized()) {

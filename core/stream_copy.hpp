@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file stream_copy.hpp
-/// Copies past the caches, for results too large to stay in them.
+/// Copies that bypass the caches, for results too large to stay in them.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 
 namespace sporos::detail {
 
-/// to[0 .. count) = from[0 .. count), written to memory without reading it first, where the processor can.
-/// Call finish_stream_copies() before another thread reads it, or end a StreamCopies.
+/// Copies from[0 .. count) to to[0 .. count) with stores that do not read the target first, where the
+/// processor has them. Before another thread reads the copy, call finish_stream_copies() or leave a
+/// StreamCopies scope.
 template <class T>
 void stream_copy(const T* from, std::int64_t count, T* to) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -43,14 +44,14 @@ void stream_copy(const T* from, std::int64_t count, T* to) {
 #endif
 }
 
-/// Orders stream copies before later writes: a thread that sees the latter sees the former as well.
+/// Orders stream copies before later writes: a thread that sees such a write also sees the copies.
 inline void finish_stream_copies() {
 #if defined(__SSE2__) && !defined(__CUDACC__)
   _mm_sfence();
 #endif
 }
 
-/// A scope whose stream copies are finished at its end, however it ends.
+/// Finishes the stream copies made in a scope when the scope is left, also by an exception.
 class StreamCopies {
  public:
   StreamCopies() = default;

@@ -2,8 +2,8 @@
 /// @file sum.hpp
 /// Explicit sums, `sum(k, ...)`: which of them are loops of the statement, and which are numbers inside it.
 ///
-/// An index variable that the result lacks is summed over, term by term, without a word: `y(i) = A(i, j) *
-/// x(j)`. An explicit sum says where that happens where it matters:
+/// An index variable that the result lacks is summed over, term by term: `y(i) = A(i, j) * x(j)`. An explicit
+/// sum says where that happens, where it matters:
 ///
 ///     s(i) = map(root, sum(j, A(i, j) * A(i, j)))             the root of a sum, not a sum of roots
 ///     y(i) = A(i, j) * x(j) / sum(k, A(i, k))                 divided by a sum
@@ -15,7 +15,7 @@
 /// soon as the loops have bound the rest of their variables.
 #pragma once
 
-#include <utility>
+#include <cstddef>
 
 #include "expression.hpp"
 
@@ -42,8 +42,8 @@ template <class E>
 constexpr bool in_whole_sums(char variable) {
   return fold<E>([&]<class... C>(TypeList<C...>) {
     if constexpr (E::is_sum) {
-      const int terms = (0 + ... + (accesses_with<C>(variable) > 0 ? 1 : 0));
-      return (terms == 0 || terms == E::child_types::size) && (in_whole_sums<C>(variable) && ...);
+      const std::size_t terms = (0 + ... + (accesses_with<C>(variable) > 0 ? 1 : 0));
+      return (terms == 0 || terms == sizeof...(C)) && (in_whole_sums<C>(variable) && ...);
     } else {
       [[maybe_unused]] int at = 0;
       return ((at++ >= E::factors || in_whole_sums<C>(variable)) && ...);
@@ -77,7 +77,7 @@ template <class E>
 constexpr SumPlace place_below(SumPlace place, bool is_factor) {
   if (E::is_sum && place == SumPlace::term) return place;
   if (!is_factor || place == SumPlace::inside || sums_among_factors<E>() > 1) return SumPlace::inside;
-  return E::child_types::size == 1 ? place : SumPlace::factor;
+  return has_one_child<E> ? place : SumPlace::factor;
 }
 
 /// Whether a node is an explicit sum and, at the place where it stands, a loop of the statement.
@@ -93,20 +93,19 @@ constexpr bool is_loop_sum([[maybe_unused]] SumPlace place) {
   }
 }
 
-/// The expression, standing at `Place`, with the operands of those explicit sums in their stead that are
-/// loops of the statement.
+/// The expression, which stands at `Place`, with each explicit sum that is a loop of the statement replaced
+/// by its operand.
 template <SumPlace Place, class E>
 auto without_loop_sums(const E& e) {
   if constexpr (is_loop_sum<E>(Place)) {
     return without_loop_sums<Place>(e.operand);
-  } else if constexpr (!has_children<E>) {
-    return e;
+  } else if constexpr (has_one_child<E>) {
+    return e.with(without_loop_sums<place_below<E>(Place, E::factors > 0)>(e.operand));
+  } else if constexpr (has_two_children<E>) {
+    return e.with(without_loop_sums<place_below<E>(Place, E::factors > 0)>(e.left),
+                  without_loop_sums<place_below<E>(Place, E::factors > 1)>(e.right));
   } else {
-    return e.children([&]<class... C>(const C&... child) {
-      return [&]<int... At>(std::integer_sequence<int, At...>) {
-        return e.with(without_loop_sums<place_below<E>(Place, At < E::factors)>(child)...);
-      }(std::make_integer_sequence<int, E::child_types::size>{});
-    });
+    return e;
   }
 }
 

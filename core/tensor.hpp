@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tensor.hpp
-/// Tensor: values in a format in a space; a cheap handle to shared components.
+/// Tensor: values in a format, in the memory of a space; a cheap handle to shared components.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -39,7 +39,7 @@ concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
 
 namespace detail {
 
-/// The levels' views behind one another: what std::tuple is, but usable in device code.
+/// The views of the levels in order: a std::tuple that can be used in device code.
 template <class... Views>
 struct ViewPack {};
 template <class Head, class... Tail>
@@ -68,13 +68,13 @@ struct LevelsOf<F, std::index_sequence<K...>> {
 template <class F>
 using levels_of = LevelsOf<F, std::make_index_sequence<static_cast<std::size_t>(F::levels)>>;
 
-/// What handles to one tensor share.
+/// What all handles to one tensor share.
 template <class Value, class F, class MemorySpace>
 struct Components {
   Extents<F::order> extents{};
   typename levels_of<F>::template storage<MemorySpace> levels;
   Array<Value, MemorySpace> values;
-  std::shared_ptr<const void> owner;  ///< what keeps foreign memory alive, where the arrays do not
+  std::shared_ptr<const void> owner;  ///< keeps foreign memory alive if the arrays do not
 };
 
 }  // namespace detail
@@ -98,8 +98,8 @@ struct TensorView {
 /// A tensor of `F::order` modes in format F, living in the memory of `Space`, whose statements run in
 /// `Space`.
 ///
-/// A handle: copies refer to the same components, so `B = A` costs nothing and a statement that writes A is
-/// seen through B. `clone()` makes a deep copy.
+/// A tensor is a handle: copies refer to the same components, so `B = A` copies no data, and when a statement
+/// writes A, B changes with it. `clone()` makes a deep copy.
 ///
 ///     Tensor<double, CSR<>> A({497, 497});      // no nonzero yet
 ///     auto B = assemble<CSR<>>(entries);        // from coordinates and values
@@ -119,12 +119,12 @@ class Tensor {
   using view_type = TensorView<Value, F>;
   static constexpr int order = F::order;
 
-  /// All extents 0.
+  /// All extents are 0.
   Tensor() : Tensor(Extents<order>{}) {}
 
-  /// No nonzero stored; the values of a dense tensor are 0.
-  /// @throws ShapeError for a negative extent, RangeError where the format's coordinates cannot hold an
-  /// extent
+  /// No nonzero is stored; the values of a dense tensor are 0.
+  /// @throws ShapeError for a negative extent, RangeError if the format's coordinates cannot hold an extent,
+  /// MemoryError if the memory cannot be allocated
   explicit Tensor(const Extents<order>& extents) {
     expect_valid_extents(extents);
     components_ = std::make_shared<Components>();
@@ -134,14 +134,15 @@ class Tensor {
     components_->values = zeroed_array<Value, memory_space>("sporos::Tensor values", positions);
   }
 
-  /// The components as given, not looked at: `wrap` and `assemble` are the checked ways to get here.
-  /// @param owner  what keeps foreign memory alive, where the arrays themselves do not
+  /// A tensor of the given components, which are not checked; `wrap` and `assemble` are the checked
+  /// alternatives.
+  /// @param owner  keeps foreign memory alive if the arrays themselves do not
   Tensor(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values,
          std::shared_ptr<const void> owner = {})
       : components_(std::make_shared<Components>(
             Components{extents, std::move(levels), std::move(values), std::move(owner)})) {}
 
-  /// A tensor of another type is converted by name.
+  /// Does not compile: the message says how to convert a tensor of another type explicitly.
   template <AnyTensor Other>
     requires(!std::is_same_v<Other, Tensor>)
   Tensor& operator=(const Other&) {
@@ -155,11 +156,11 @@ class Tensor {
   const Extents<order>& extents() const { return components_->extents; }
   std::int64_t extent(int mode) const { return components_->extents.at(static_cast<std::size_t>(mode)); }
 
-  /// The number of stored values: for a sparse format the stored nonzeros (explicit zeros counted, blocks
-  /// padded), for a dense one all values.
+  /// The number of stored values: all values of a dense tensor, otherwise the stored nonzeros, including
+  /// explicit zeros and the padding of blocks.
   std::int64_t nnz() const { return static_cast<std::int64_t>(components_->values.extent(0)); }
 
-  /// Bytes of all arrays.
+  /// Bytes of all arrays together.
   std::int64_t bytes() const {
     std::int64_t sum = nnz() * static_cast<std::int64_t>(sizeof(Value));
     for_each_level([&](auto, const auto& storage) {
@@ -188,20 +189,22 @@ class Tensor {
     }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
   }
 
-  /// What keeps foreign memory alive; empty where the arrays do.
+  /// What keeps foreign memory alive; empty if the arrays do.
   const std::shared_ptr<const void>& owner() const { return components_->owner; }
 
   view_type view() const { return {pack_views<0>(), components_->values.data()}; }
 
-  /// Puts other components in place of these; every handle to this tensor sees them.
+  /// Replaces the components; every handle to this tensor sees the new ones.
   void replace(const Extents<order>& extents, level_storage levels, Array<Value, memory_space> values) const {
     *components_ = Components{extents, std::move(levels), std::move(values), {}};
   }
 
   /// A deep copy.
+  /// @throws MemoryError if the memory cannot be allocated
   Tensor clone() const { return copy_to<Space>(); }
 
   /// A deep copy in another space.
+  /// @throws MemoryError if the memory cannot be allocated
   template <ExecutionSpace Other>
   Tensor<Value, F, Other> copy_to() const {
     using memory = typename Other::memory_space;
@@ -211,8 +214,8 @@ class Tensor {
     return {extents(), std::move(levels), copy_array<memory>(components_->values)};
   }
 
-  /// The tensor in another space: where the memory is the same, a handle to the same components; else a copy
-  /// of them.
+  /// The tensor in another space: a handle to the same components if both spaces share the memory, else a
+  /// deep copy.
   template <ExecutionSpace Other>
   Tensor<Value, F, Other> move_to() const {
     if constexpr (std::is_same_v<typename Other::memory_space, memory_space>)
@@ -228,7 +231,7 @@ class Tensor {
   }
   const void* identity() const { return components_.get(); }
 
-  /// Index notation: `A(i, j)`, one index variable a mode.
+  /// Index notation: `A(i, j)`, one index variable per mode.
   template <char... Names>
   auto operator()(Index<Names>...) const {
     static_assert(sizeof...(Names) == order,
@@ -241,8 +244,8 @@ class Tensor {
   template <TensorValue, TensorFormat, ExecutionSpace>
   friend class Tensor;
 
-  /// A template, for which no braced list is meant: Tensor({0, 5}) has these extents, and 0 is a null pointer
-  /// too.
+  /// A template, so that it takes no braced list: Tensor({0, 5}) gives extents, although 0 converts to a null
+  /// pointer.
   template <std::same_as<std::shared_ptr<Components>> Shared>
   explicit Tensor(Shared components) : components_(std::move(components)) {}
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tree.hpp
-/// Trees of types: how a question about an expression asks the expression's children.
+/// Expressions as trees: how a question about a node asks the node's children.
 ///
-/// A node with children has
-///
-///     using child_types = TypeList<L, R>;    the types of its children, from the left
-///     children(f)                            f(left, right)
-///     with(l, r)                             the same node around other children
-///
-/// and a leaf has none of them. A question about a type is a constexpr function that answers for the nodes
-/// that differ and folds the answers of the children for all others:
+/// A node has one child, its member `operand`, or two, `left` and `right`; a leaf has neither. A question
+/// about a type is a constexpr function that answers for the nodes that differ, and folds the answers of the
+/// children for all others:
 ///
 ///     template <class E>
 ///     constexpr int leaves_of() {
@@ -17,9 +12,8 @@
 ///       return fold<E>([]<class... C>(TypeList<C...>) { return (0 + ... + leaves_of<C>()); });
 ///     }
 ///
-/// A question about a value, and whatever makes another tree of one, calls `children` and `with` likewise:
-///
-///     return e.children([&](const auto&... child) { return e.with(simplified(child)...); });
+/// What walks or rebuilds a value has a case for each number of children, so that it is one function a node:
+/// a lambda for the children would make it three, and compile time goes by the number of functions.
 #pragma once
 
 namespace sporos {
@@ -34,15 +28,20 @@ constexpr TypeList<A..., B...> operator+(TypeList<A...>, TypeList<B...>) {
   return {};
 }
 
-/// A node of a tree that is not a leaf.
 template <class E>
-concept has_children = requires { typename E::child_types; };
+concept has_one_child = requires(const E& e) { e.operand; };
+template <class E>
+concept has_two_children = requires(const E& e) { e.left, e.right; };
+template <class E>
+concept has_children = has_one_child<E> || has_two_children<E>;
 
-/// f(TypeList<the children of E>); the list of a leaf is empty.
+/// f(TypeList<the types of E's children, from the left>); the list of a leaf is empty.
 template <class E, class F>
 constexpr auto fold(const F& f) {
-  if constexpr (has_children<E>)
-    return f(typename E::child_types{});
+  if constexpr (has_one_child<E>)
+    return f(TypeList<decltype(E::operand)>{});
+  else if constexpr (has_two_children<E>)
+    return f(TypeList<decltype(E::left), decltype(E::right)>{});
   else
     return f(TypeList<>{});
 }

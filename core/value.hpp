@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file value.hpp
-/// What a tensor may hold: arithmetic types, complex, bool, and the 16-bit floats that are stored narrow and
-/// computed in float.
+/// The value types of tensors: arithmetic types, complex, bool, and 16-bit floats, which are computed in
+/// float.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -19,9 +19,9 @@
 
 namespace sporos {
 
-/// IEEE binary16 as storage: converts to and from float (round to nearest, ties to even); arithmetic is
-/// float's. The same bits on the host and on a GPU, which has instructions for it, but for NaN: that stays
-/// NaN, of any sign and payload.
+/// IEEE binary16 as a storage type: converts to and from float (round to nearest, ties to even); arithmetic
+/// is done in float. The host and a GPU, which has instructions for it, give the same bits, except that a NaN
+/// may differ in sign and payload.
 struct half {
   std::uint16_t bits = 0;
 
@@ -38,7 +38,7 @@ struct half {
     const std::uint32_t magnitude = u & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);   // NaN
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
-    if (magnitude < 0x38800000u) {  // subnormal in binary16: let float's own adder round the shifted value
+    if (magnitude < 0x38800000u) {  // subnormal in binary16: a float addition rounds the shifted value
       const float shifted = Kokkos::bit_cast<float>(magnitude) + 0.5f;
       return static_cast<std::uint16_t>(sign | (Kokkos::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
     }
@@ -63,8 +63,8 @@ struct half {
   }
 };
 
-/// bfloat16 as storage: the upper half of a float, rounded to nearest, ties to even; arithmetic is float's.
-/// The same bits on the host and on a GPU, but for NaN, as for half.
+/// bfloat16 as a storage type: the upper half of a float, rounded to nearest, ties to even; arithmetic is
+/// done in float. The host and a GPU give the same bits, except for NaN, as for half.
 struct bfloat16 {
   std::uint16_t bits = 0;
 
@@ -95,20 +95,21 @@ inline constexpr bool is_complex_v<std::complex<Real>> = true;
 template <class T>
 inline constexpr bool is_narrow_float_v = std::same_as<T, half> || std::same_as<T, bfloat16>;
 
-/// Numbers that add and multiply as a semiring's do (semiring.hpp): what statements compute with.
+/// Whether T's + and * are those of a semiring (semiring.hpp): the numbers that statements compute with.
 template <class T>
 inline constexpr bool is_semiring_element_v = false;
 
-/// A type that a tensor may hold as value.
+/// A type of value that a tensor can hold.
 template <class T>
 concept TensorValue =
     std::is_arithmetic_v<T> || is_complex_v<T> || is_narrow_float_v<T> || is_semiring_element_v<T>;
 
-/// The type in which sums of `T` are formed: float for the 16-bit floats, else T itself (for bool: or).
+/// The type in which sums of `T` are formed: float for the 16-bit floats, else T itself. The sum of bools is
+/// or.
 template <class T>
 using accumulate_t = std::conditional_t<is_narrow_float_v<T>, float, T>;
 
-/// a + b as tensors add: in the accumulation type; `or` for bool.
+/// a + b as tensors add: in the accumulation type; for bool, or.
 template <class T>
 KOKKOS_INLINE_FUNCTION T plus(T a, T b) {
   if constexpr (std::same_as<T, bool>)
@@ -117,7 +118,7 @@ KOKKOS_INLINE_FUNCTION T plus(T a, T b) {
     return static_cast<T>(static_cast<accumulate_t<T>>(a) + static_cast<accumulate_t<T>>(b));
 }
 
-/// The name of a value type as messages and files spell it: "double", "complex<float>", "bfloat16".
+/// The name of a value type in messages and files: "double", "complex<float>", "bfloat16".
 template <class T>
 constexpr std::string_view value_name() {
   if constexpr (std::same_as<T, double>)

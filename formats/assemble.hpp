@@ -42,19 +42,22 @@ struct Order {
 
 /// Sorts the entries of `source` and builds a tensor from them.
 template <Order Given, TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
-Tensor<Value, F, Space> sort_and_build(const Source& source, const Packing<F, Words>& packing,
-                                       const Extents<F::order>& extents, Duplicates duplicates) {
+Tensor<Value, F, Space> sort_and_build(const Space& space, const Source& source,
+                                       const Packing<F, Words>& packing, const Extents<F::order>& extents,
+                                       Duplicates duplicates) {
   constexpr bool in_order = Words == 1 && is_row_format<F> && Given.levels_to_sort == 1 && Given.unique;
   if constexpr (in_order)
-    if (auto built = RowBuilder<Space, F, Value>(packing, extents).build_few_in_order(source)) return *built;
+    if (auto built = RowBuilder<Space, F, Value>(space, packing, extents).build_few_in_order(source))
+      return *built;
   const auto matter = packing.outermost(Given.levels_to_sort);
-  auto parts = partition_by_leading_bits<Space, Words, Value>(source, packing.first_word(),
+  auto parts = partition_by_leading_bits<Space, Words, Value>(space, source, packing.first_word(),
                                                               packing.top_bits(), matter);
   if constexpr (in_order)
-    if (auto built = RowBuilder<Space, F, Value>(packing, extents).build_in_order(parts)) return *built;
+    if (auto built = RowBuilder<Space, F, Value>(space, packing, extents).build_in_order(parts))
+      return *built;
   using Sorted = StableSort<Space, Words, Value>;
-  const Sorted sorted(std::move(parts), matter);
-  return Builder<Space, F, Sorted, Words, Value>(sorted, packing, extents, duplicates).build();
+  const Sorted sorted(space, std::move(parts), matter);
+  return Builder<Space, F, Sorted, Words, Value>(space, sorted, packing, extents, duplicates).build();
 }
 
 /// Entries as the sort and the Builder read them; keys are packed as they are visited.
@@ -96,7 +99,7 @@ struct EntriesSurvey {
 };
 
 template <TensorFormat F, HostSpace Space, class Value>
-EntriesSurvey<F::order> survey(const Entries<Value, F::order>& entries) {
+EntriesSurvey<F::order> survey(const Space& space, const Entries<Value, F::order>& entries) {
   constexpr auto order = static_cast<std::size_t>(F::order);
   std::array<const std::int64_t*, order> coordinates;
   for (std::size_t mode = 0; mode < order; ++mode) coordinates[mode] = entries.coordinates[mode].data();
@@ -128,9 +131,9 @@ EntriesSurvey<F::order> survey(const Entries<Value, F::order>& entries) {
     part.sorted = !descends;
     part.unique = part.unique && !repeats;
   };
-  const int chunks = chunks_for<Space>(entries.size());
+  const std::int64_t chunks = chunks_for(space, entries.size());
   std::vector<EntriesSurvey<F::order>> found(static_cast<std::size_t>(chunks));
-  for_each_chunk<Space>(chunks, [&](int chunk) {
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
     const auto [begin, end] = chunk_bounds(entries.size(), chunk, chunks);
     EntriesSurvey<F::order> part;
     // In blocks small enough to stay in cache from one mode to the next.
@@ -186,27 +189,27 @@ EntriesSource<F, Words, Value> source_of(const Entries<Value, F::order>& entries
 
 /// Assembles through keys of one word.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
-Tensor<Value, F, Space> assemble_packed(const Entries<Value, F::order>& entries,
+Tensor<Value, F, Space> assemble_packed(const Space& space, const Entries<Value, F::order>& entries,
                                         const Extents<F::levels>& largest,
                                         const EntriesSurvey<F::order>& seen, Duplicates duplicates) {
   const Packing<F, 1> packing(largest);
   const auto source = source_of<F, 1>(entries, packing);
   if (seen.sorted)
-    return Builder<Space, F, EntriesSource<F, 1, Value>, 1, Value>(source, packing, entries.extents,
+    return Builder<Space, F, EntriesSource<F, 1, Value>, 1, Value>(space, source, packing, entries.extents,
                                                                    duplicates, seen.unique)
         .build();
-  return sort_and_build<Order{F::levels, false}, F, Space, 1, Value>(source, packing, entries.extents,
+  return sort_and_build<Order{F::levels, false}, F, Space, 1, Value>(space, source, packing, entries.extents,
                                                                      duplicates);
 }
 
 /// Assembles through keys with one word for each level.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
-Tensor<Value, F, Space> assemble_wide(const Entries<Value, F::order>& entries,
+Tensor<Value, F, Space> assemble_wide(const Space& space, const Entries<Value, F::order>& entries,
                                       const Extents<F::levels>& largest, Duplicates duplicates) {
   if constexpr (F::levels > 1) {
     const Packing<F, F::levels> packing(largest);
     const auto source = source_of<F, F::levels>(entries, packing);
-    return sort_and_build<Order{F::levels, false}, F, Space, F::levels, Value>(source, packing,
+    return sort_and_build<Order{F::levels, false}, F, Space, F::levels, Value>(space, source, packing,
                                                                                entries.extents, duplicates);
   } else {
     throw InternalError("a coordinate of one level does not fit one word");
@@ -223,7 +226,39 @@ void expect_place_for(Duplicates duplicates) {
                            "std::int64_t, std::int32_t, false>"));
 }
 
+/// Bytes of scratch memory that assembling `count` entries takes at most, besides the entries and the tensor:
+/// two lists of keys and values, and the counts of a radix sort.
+template <TensorFormat F, TensorValue Value>
+std::int64_t assemble_bytes(const Extents<F::order>& extents, std::int64_t count) {
+  auto largest = F::level_extents(extents);
+  for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
+  const std::int64_t words = Packing<F, 1>::fits_one_word(largest) ? 1 : std::max(F::levels, 1);
+  return 2 * count * (words * 8 + static_cast<std::int64_t>(sizeof(Value))) + (std::int64_t{4} << 20);
+}
+
 }  // namespace detail
+
+/// The tensor of some entries, assembled on the threads of a space instance; see below.
+template <TensorFormat F, HostSpace Space, TensorValue Value>
+Tensor<Value, F, Space> assemble(const Space& space, const Entries<Value, F::order>& entries,
+                                 Duplicates duplicates = default_duplicates<F>) {
+  expect_kokkos();
+  expect_valid_extents(entries.extents);
+  detail::expect_whole(entries);
+  detail::expect_place_for<F>(duplicates);
+  if (entries.size() == 0) return Tensor<Value, F, Space>(entries.extents);
+  const auto seen = detail::survey<F>(space, entries);
+  Extents<F::order> largest_coordinate{};
+  for (std::size_t mode = 0; mode < entries.extents.size(); ++mode) {
+    if (seen.largest[mode] >= static_cast<std::uint64_t>(entries.extents[mode]))
+      detail::refuse_coordinate_outside(entries);
+    largest_coordinate[mode] = static_cast<std::int64_t>(seen.largest[mode]);
+  }
+  const auto largest = detail::largest_of_levels<F>(largest_coordinate);
+  return detail::Packing<F, 1>::fits_one_word(largest)
+             ? detail::assemble_packed<F>(space, entries, largest, seen, duplicates)
+             : detail::assemble_wide<F>(space, entries, largest, duplicates);
+}
 
 /// The tensor whose value at each coordinate is the sum of the entries there: A(c) = sum of values[e] over
 /// the entries e with coordinates[e] = c. Entries may come in any order. The result does not depend on the
@@ -248,26 +283,11 @@ void expect_place_for(Duplicates duplicates) {
 template <TensorFormat F, ExecutionSpace Space = Host, TensorValue Value>
 Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
                                  Duplicates duplicates = default_duplicates<F>) {
-  if constexpr (!HostSpace<Space>) {
-    return assemble<F, Host>(entries, duplicates).template move_to<Space>();
-  } else {
-    expect_kokkos();
-    expect_valid_extents(entries.extents);
-    detail::expect_whole(entries);
-    detail::expect_place_for<F>(duplicates);
-    if (entries.size() == 0) return Tensor<Value, F, Space>(entries.extents);
-    const auto seen = detail::survey<F, Space>(entries);
-    Extents<F::order> largest_coordinate{};
-    for (std::size_t mode = 0; mode < entries.extents.size(); ++mode) {
-      if (seen.largest[mode] >= static_cast<std::uint64_t>(entries.extents[mode]))
-        detail::refuse_coordinate_outside(entries);
-      largest_coordinate[mode] = static_cast<std::int64_t>(seen.largest[mode]);
-    }
-    const auto largest = detail::largest_of_levels<F>(largest_coordinate);
-    return detail::Packing<F, 1>::fits_one_word(largest)
-               ? detail::assemble_packed<F, Space>(entries, largest, seen, duplicates)
-               : detail::assemble_wide<F, Space>(entries, largest, duplicates);
-  }
+  expect_kokkos();
+  if constexpr (HostSpace<Space>)
+    return assemble<F>(Space(), entries, duplicates);
+  else
+    return assemble<F>(Host(), entries, duplicates).template move_to<Space>();
 }
 
 }  // namespace sporos

@@ -43,20 +43,25 @@ class Builder {
   static constexpr bool has_values = requires(const Source& source) { source.values(); };
 
   /// @param unique  whether each coordinate is known to occur once
-  Builder(const Source& source, const packing_type& packing, const Extents<F::order>& extents,
-          Duplicates duplicates, bool unique = false)
-      : source_(source), packing_(packing), extents_(extents), duplicates_(duplicates), unique_(unique) {}
+  Builder(const Space& space, const Source& source, const packing_type& packing,
+          const Extents<F::order>& extents, Duplicates duplicates, bool unique = false)
+      : space_(space),
+        source_(source),
+        packing_(packing),
+        extents_(extents),
+        duplicates_(duplicates),
+        unique_(unique) {}
 
   tensor_type build() {
     if (source_.size() == 0) return tensor_type(extents_);
     cut();
     if (!counts_are_known()) {
-      for_each_chunk<Space>(static_cast<int>(pieces_.size()),
-                            [&](int piece) { count(pieces_[static_cast<std::size_t>(piece)]); });
+      for_each_chunk(space_, static_cast<std::int64_t>(pieces_.size()),
+                     [&](std::int64_t piece) { count(pieces_[static_cast<std::size_t>(piece)]); });
       sum_counts();
     }
     reserve(std::make_index_sequence<level_count>{});
-    for_each_chunk<Space>(static_cast<int>(pieces_.size()), [&](int at) {
+    for_each_chunk(space_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t at) {
       const Piece& piece = pieces_[static_cast<std::size_t>(at)];
       if constexpr (Words == 1)
         if (!found_duplicates_) return fill(piece);
@@ -79,9 +84,9 @@ class Builder {
   };
 
   void cut() {
-    const int pieces = chunks_for<Space>(source_.size(), 4);
+    const std::int64_t pieces = chunks_for(space_, source_.size(), 4);
     std::int64_t begin = 0;
-    for (int piece = 0; piece < pieces; ++piece) {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
       std::int64_t end = chunk_bounds(source_.size(), piece, pieces).second;
       if (end <= begin) continue;
       if (duplicates_ != Duplicates::keep && !unique_)
@@ -267,6 +272,7 @@ class Builder {
     if (piece.end == source_.size()) writer.close(parents_);
   }
 
+  const Space& space_;
   const Source& source_;
   const packing_type& packing_;
   Extents<F::order> extents_;

@@ -44,8 +44,8 @@ class RowBuilder {
   using Coordinate = typename level_type::coordinate_type;
   using tensor_type = Tensor<Value, F, Space>;
 
-  RowBuilder(const Packing<F, 1>& packing, const Extents<F::order>& extents)
-      : packing_(packing), extents_(extents), rows_(F::level_extents(extents)[0]) {}
+  RowBuilder(const Space& space, const Packing<F, 1>& packing, const Extents<F::order>& extents)
+      : space_(space), packing_(packing), extents_(extents), rows_(F::level_extents(extents)[0]) {}
 
   /// From few entries; on one thread.
   template <class Source>
@@ -80,12 +80,12 @@ class RowBuilder {
     start(count);
     values_ = parts.values;
     const auto part_count = static_cast<std::int64_t>(parts.bounds.size()) - 1;
-    const int threads =
-        count <= few_items ? 1 : static_cast<int>(std::min<std::int64_t>(Space().concurrency(), part_count));
-    const Scratch<std::uint32_t> ends(threads * rows_together);
-    const Scratch<Value> values(threads * largest);
+    const std::int64_t threads =
+        count <= few_items ? 1 : std::min<std::int64_t>(space_.concurrency(), part_count);
+    const ScratchArray<std::uint32_t> ends(threads * rows_together);
+    const ScratchArray<Value> values(threads * largest);
     std::atomic<std::int64_t> next{0};
-    for_each_chunk<Space>(threads, [&](int thread) {
+    for_each_worker(space_, threads, [&](std::int64_t thread) {
       for (std::int64_t part = next++; part < part_count; part = next++)
         place_part(parts, part, std::min(part << shift, rows_), std::min((part + 1) << shift, rows_),
                    ends.data() + thread * rows_together, values.data() + thread * largest);
@@ -101,7 +101,7 @@ class RowBuilder {
   static constexpr std::int64_t most_together = 1 << 16;  ///< entries of a part that fit in a core's cache
 
   bool are_few(std::int64_t count) const {
-    const std::int64_t most = Space().concurrency() == 1 ? few_alone : few_items;
+    const std::int64_t most = space_.concurrency() == 1 ? few_alone : few_items;
     return std::in_range<Position>(count) && count <= most && rows_ <= 2 * count + 1024;
   }
 
@@ -156,6 +156,7 @@ class RowBuilder {
     return tensor_type(extents_, std::move(levels), values_);
   }
 
+  const Space& space_;
   Packing<F, 1> packing_;
   Extents<F::order> extents_;
   std::int64_t rows_;

@@ -18,6 +18,7 @@
 
 #include "../core/error.hpp"
 #include "../core/large_pages.hpp"
+#include "../core/memory_use.hpp"
 #include "../core/space.hpp"
 
 namespace sporos::detail {
@@ -161,10 +162,10 @@ inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, st
 /// Uninitialised scratch memory for `count` elements, freed at the end of its scope.
 template <class T>
   requires std::is_trivially_destructible_v<T>
-class Scratch {
+class ScratchArray {
  public:
-  Scratch() = default;
-  explicit Scratch(std::int64_t count) {
+  ScratchArray() = default;
+  explicit ScratchArray(std::int64_t count) {
     constexpr std::size_t line = 64;
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(static_cast<std::size_t>(count), sizeof(T), &bytes) ||
@@ -172,6 +173,8 @@ class Scratch {
       refuse(count);
     data_.reset(static_cast<T*>(std::aligned_alloc(line, (bytes + line) / line * line)));
     if (!data_) refuse(count);
+    data_.get_deleter().bytes = static_cast<std::int64_t>(bytes);
+    count_memory(data_.get_deleter().bytes);
     prefer_large_pages(data_.get(), bytes);
   }
   T* data() const { return data_.get(); }
@@ -182,7 +185,11 @@ class Scratch {
                            " bytes cannot be allocated: free some memory, or work on parts"));
   }
   struct Free {
-    void operator()(T* data) const { std::free(data); }
+    std::int64_t bytes = 0;
+    void operator()(T* data) const {
+      count_memory(-bytes);
+      std::free(data);
+    }
   };
   std::unique_ptr<T, Free> data_;
 };

@@ -102,12 +102,14 @@ Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
   const Walk walk(t);
   const Packing<To, 1> packing(largest);
   const Source source{walk, packing, t.nnz()};
+  const Space space;
   if constexpr (same_order<From, To> && !Structure<From>::padded)
-    return Builder<Space, To, Source, 1, Value>(source, packing, t.extents(), duplicates, From::is_unique)
+    return Builder<Space, To, Source, 1, Value>(space, source, packing, t.extents(), duplicates,
+                                                From::is_unique)
         .build();
   else
     return sort_and_build<Order{levels_to_sort<From, To>, From::is_unique}, To, Space, 1, Value>(
-        source, packing, t.extents(), duplicates);
+        space, source, packing, t.extents(), duplicates);
 }
 
 }  // namespace detail
@@ -140,7 +142,7 @@ Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
     const auto of_levels = detail::largest_of_levels<To>(largest);
     if (detail::Packing<To, 1>::fits_one_word(of_levels))
       return detail::convert_packed<To>(t, of_levels, duplicates);
-    return detail::assemble_wide<To, Space>(entries(t), of_levels, duplicates);
+    return detail::assemble_wide<To>(Space(), entries(t), of_levels, duplicates);
   }
 }
 

@@ -106,18 +106,18 @@ struct ItemRun {
 /// @param room    room(count) gives the memory to write `count` items to
 /// @return where each bucket begins; the last element is the number of items
 template <HostSpace Space, class Source, class Room>
-std::vector<std::int64_t> partition(const Source& source, Digit digit, const Room& room) {
-  if (Source::exact && digit.bits == 0 && Space().concurrency() == 1) {
+std::vector<std::int64_t> partition(const Space& space, const Source& source, Digit digit, const Room& room) {
+  if (Source::exact && digit.bits == 0 && space.concurrency() == 1) {
     const auto out = room(source.size());
     std::int64_t next = 0;
     source.visit(0, source.size(), [&](const auto& key, const auto& value) { out.set(next++, key, value); });
     return {0, source.size()};
   }
-  const int chunks = chunks_for<Space>(source.size());
+  const std::int64_t chunks = chunks_for(space, source.size());
   const std::size_t buckets = digit.buckets();
   std::vector<std::vector<std::int64_t>> at(static_cast<std::size_t>(chunks));
   for (auto& counts : at) counts.assign(buckets, 0);
-  for_each_chunk<Space>(chunks, [&](int chunk) {
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
     std::int64_t* counts = at[static_cast<std::size_t>(chunk)].data();
     const auto [begin, end] = chunk_bounds(source.size(), chunk, chunks);
     if (Source::exact && digit.bits == 0)
@@ -133,7 +133,7 @@ std::vector<std::int64_t> partition(const Source& source, Digit digit, const Roo
   }
   bounds[buckets] = sum;
   const auto out = room(sum);
-  for_each_chunk<Space>(chunks, [&](int chunk) {
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
     std::int64_t* next = at[static_cast<std::size_t>(chunk)].data();
     const auto [begin, end] = chunk_bounds(source.size(), chunk, chunks);
     source.visit(begin, end,
@@ -292,7 +292,7 @@ class CacheSort {
 /// The items of a source, partitioned by leading bits of their keys.
 template <int Words, class Value>
 struct Partitioned {
-  Scratch<Key<Words>> keys;
+  ScratchArray<Key<Words>> keys;
   Array<Value> values;
   Digit digit;
   std::vector<std::int64_t> bounds;  ///< where the items of each bucket begin; last, the number of items
@@ -314,15 +314,15 @@ inline constexpr std::int64_t few_items = 1 << 15;
 /// @param top_bits    how many bits of it are
 /// @param matter      the bits to sort by
 template <HostSpace Space, int Words, class Value, class Source>
-Partitioned<Words, Value> partition_by_leading_bits(const Source& source, int first_word, int top_bits,
-                                                    const Key<Words>& matter) {
+Partitioned<Words, Value> partition_by_leading_bits(const Space& space, const Source& source, int first_word,
+                                                    int top_bits, const Key<Words>& matter) {
   const int ignored = std::countr_zero(matter.word[first_word] | std::uint64_t{1} << top_bits);
   const int bits =
       source.size() <= few_items ? 0 : std::min({top_bits - ignored, 11, bits_for(source.size() / 4096)});
   Partitioned<Words, Value> out;
   out.digit = {first_word, top_bits - bits, bits};
-  out.bounds = partition<Space>(source, out.digit, [&](std::int64_t count) {
-    out.keys = Scratch<Key<Words>>(count);
+  out.bounds = partition(space, source, out.digit, [&](std::int64_t count) {
+    out.keys = ScratchArray<Key<Words>>(count);
     out.values = make_array<Value>("sporos::Tensor values", count);
     return Items<Key<Words>, Value>{out.keys.data(), out.values.data()};
   });
@@ -337,8 +337,12 @@ class StableSort {
   using items_type = Items<key_type, Value>;
 
   /// @param matter  the bits to sort by
-  StableSort(Partitioned<Words, Value> parts, const key_type& matter)
-      : matter_(matter), count_(parts.count()), keys_(std::move(parts.keys)), values_(parts.values) {
+  StableSort(const Space& space, Partitioned<Words, Value> parts, const key_type& matter)
+      : space_(space),
+        matter_(matter),
+        count_(parts.count()),
+        keys_(std::move(parts.keys)),
+        values_(parts.values) {
     if (matter == key_type{}) return;
     for (std::size_t bucket = 0; bucket + 1 < parts.bounds.size(); ++bucket)
       add(parts.bounds[bucket], parts.bounds[bucket + 1], false);
@@ -376,8 +380,8 @@ class StableSort {
       return;
     }
     if (!spare_keys_.data()) {  // pages that are never touched cost nothing
-      spare_keys_ = Scratch<key_type>(count_);
-      spare_values_ = Scratch<Value>(count_);
+      spare_keys_ = ScratchArray<key_type>(count_);
+      spare_values_ = ScratchArray<Value>(count_);
     }
     const items_type from = (in_spare ? spare() : items()) + begin;
     const items_type to = (in_spare ? items() : spare()) + begin;
@@ -386,17 +390,17 @@ class StableSort {
       if (in_spare) from.copy_to(to, end - begin);
       return;
     }
-    const auto bounds = partition<Space>(ItemRun<key_type, Value>{from, end - begin}, varying.leading(11),
-                                         [&](std::int64_t) { return to; });
+    const auto bounds = partition(space_, ItemRun<key_type, Value>{from, end - begin}, varying.leading(11),
+                                  [&](std::int64_t) { return to; });
     for (std::size_t bucket = 0; bucket + 1 < bounds.size(); ++bucket)
       add(begin + bounds[bucket], begin + bounds[bucket + 1], !in_spare);
   }
 
   /// The varying bits of many items.
   VaryingBits<Words> varying_bits(const key_type* keys, std::int64_t count) const {
-    const int chunks = chunks_for<Space>(count);
+    const std::int64_t chunks = chunks_for(space_, count);
     std::vector<VaryingBits<Words>> found(static_cast<std::size_t>(chunks));
-    for_each_chunk<Space>(chunks, [&](int chunk) {
+    for_each_chunk(space_, chunks, [&](std::int64_t chunk) {
       const auto [begin, end] = chunk_bounds(count, chunk, chunks);
       // From the item before, so that differences between two chunks are seen as well.
       const std::int64_t from = std::max<std::int64_t>(begin - 1, 0);
@@ -409,14 +413,14 @@ class StableSort {
   /// Sorts the parts, each thread with spare memory of its own, and moves them back to their array.
   void finish() {
     const auto parts = static_cast<std::int64_t>(parts_.size());
-    const int threads =
-        count_ <= few_items ? 1 : static_cast<int>(std::min<std::int64_t>(Space().concurrency(), parts));
-    const Scratch<key_type> keys(threads * longest_);
-    const Scratch<Value> values(threads * longest_);
+    const std::int64_t threads =
+        count_ <= few_items ? 1 : std::min<std::int64_t>(space_.concurrency(), parts);
+    const ScratchArray<key_type> keys(threads * longest_);
+    const ScratchArray<Value> values(threads * longest_);
     std::vector<CacheSort<key_type, Value>> sorts(static_cast<std::size_t>(threads),
                                                   CacheSort<key_type, Value>(matter_));
     std::atomic<std::int64_t> next{0};
-    for_each_chunk<Space>(threads, [&](int thread) {
+    for_each_worker(space_, threads, [&](std::int64_t thread) {
       const items_type own{keys.data() + thread * longest_, values.data() + thread * longest_};
       for (std::int64_t at = next++; at < parts; at = next++) {
         const Part& part = parts_[static_cast<std::size_t>(at)];
@@ -430,12 +434,13 @@ class StableSort {
     });
   }
 
+  const Space& space_;
   key_type matter_;
   std::int64_t count_ = 0;
-  Scratch<key_type> keys_;
+  ScratchArray<key_type> keys_;
   Array<Value> values_;
-  Scratch<key_type> spare_keys_;
-  Scratch<Value> spare_values_;
+  ScratchArray<key_type> spare_keys_;
+  ScratchArray<Value> spare_values_;
   std::vector<Part> parts_;
   std::int64_t longest_ = 0;
 };

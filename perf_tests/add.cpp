@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file add.cpp
-/// Sums of sparse matrices beside Eigen, Kokkos Kernels and SuiteSparse:GraphBLAS, and beside the loop nest.
+/// Sums of sparse matrices, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS and the loop nest.
 ///
 ///     perf_add --threads 2 --json add_2_threads.json MATRIX.mtx.gz...
 ///
-/// Each matrix is added to itself with its columns shifted by one, and to its transpose where it is square;
-/// besides come sums of three, and of floats. Every result is a matrix in memory of its own with its columns
-/// in order. Eigen computes with one thread. Peers add three matrices as they can: Eigen in one pass, the
-/// others in two. All results are compared with each other, bit by bit.
+/// Each matrix is added to itself with its columns shifted by one and, if it is square, to its transpose;
+/// there are also sums of three matrices, and of floats. Every result is a new matrix with sorted columns.
+/// Eigen computes with one thread. Eigen adds three matrices in one pass, the other peers in two. All results
+/// are compared with each other, bit by bit.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@ namespace {
 
 using namespace sporos::indices;
 
-/// A matrix by rows as whoever made it has it; `owner` keeps it.
+/// A matrix stored by rows, in the arrays of the library that made it; `owner` keeps them alive.
 template <class Value>
 struct Made {
   std::int64_t rows = 0;
@@ -44,7 +44,7 @@ Made<Value> made(const Matrix<Value>& a) {
           std::make_shared<const Matrix<Value>>(a)};
 }
 
-/// @throws StateError where the two differ in a single bit
+/// @throws StateError if the two differ in a single bit
 template <class Value>
 void expect_same(const std::string& who, const Made<Value>& expected, const Made<Value>& found) {
   const auto same = [&](const auto* x, const auto* y, std::int64_t count) {
@@ -63,7 +63,7 @@ KokkosMatrix<Value> kokkos_sum(const KokkosMatrix<Value>& a, const KokkosMatrix<
   using Handle = KokkosKernels::Experimental::KokkosKernelsHandle<std::int32_t, std::int32_t, Value, OpenMP,
                                                                   Kokkos::HostSpace, Kokkos::HostSpace>;
   Handle handle;
-  handle.create_spadd_handle(true);  // columns are in order
+  handle.create_spadd_handle(true);  // columns are sorted
   KokkosMatrix<Value> out;
   KokkosSparse::spadd_symbolic(&handle, a, b, out);
   KokkosSparse::spadd_numeric(&handle, Value(1), a, Value(1), b, out);
@@ -90,7 +90,7 @@ Made<Value> made(const graphblas::Matrix& a) {
     std::vector<std::int32_t> positions, columns;
     std::vector<Value> values;
   };
-  auto tuples = graphblas::tuples<Value>(a);  // by rows, as the matrix is
+  auto tuples = graphblas::tuples<Value>(a);  // row by row, like the matrix
   const auto rows = static_cast<std::size_t>(graphblas::rows_of(a));
   auto out = std::make_shared<Arrays>();
   out->positions.assign(rows + 1, 0);
@@ -103,7 +103,7 @@ Made<Value> made(const graphblas::Matrix& a) {
 }
 #endif
 
-/// Measures the sum of two matrices, or three, in one type.
+/// Measures the sum of two or three matrices in one type.
 template <class Value = double>
 void sum(Report& report, const std::string& name, const Rows& first, const Rows& second,
          const Rows* third = nullptr) {
@@ -185,7 +185,7 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
                  contenders);
 }
 
-/// Each column one to the right, and the last to the front.
+/// Every column moved to the right, the last ones to the front.
 Rows shifted(const Rows& rows, std::int64_t by) {
   return rows.with_columns([&](std::int64_t column) { return (column + by) % rows.columns(); });
 }

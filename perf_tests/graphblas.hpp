@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file graphblas.hpp
-/// SuiteSparse:GraphBLAS as a peer: its operands made of Sporos' tensors, and its results read.
+/// SuiteSparse:GraphBLAS as a peer: converts Sporos tensors to its matrices and reads its results.
 #pragma once
 
 #include <complex>
-// The header is C's, and names a macro like the imaginary unit.
+// The header is written for C and defines a macro with the name of the imaginary unit.
 extern "C" {
 #include <GraphBLAS.h>
 }
@@ -30,7 +30,7 @@ inline void check(GrB_Info status, const char* what) {
 using Matrix = std::shared_ptr<std::remove_pointer_t<GrB_Matrix>>;
 using Vector = std::shared_ptr<std::remove_pointer_t<GrB_Vector>>;
 
-/// Its names for a type of values.
+/// GraphBLAS' functions and types for a type of values.
 template <class Value>
 struct Of;
 template <>
@@ -72,7 +72,7 @@ Vector make_vector(std::int64_t size) {
   return {made, [](GrB_Vector vector) { GrB_Vector_free(&vector); }};
 }
 
-/// A copy that GraphBLAS takes over, and frees as malloc's.
+/// A copy in malloc's memory, which GraphBLAS takes over and frees.
 template <class To, class From>
 void* copy_of(const From* from, std::int64_t count) {
   const auto size = static_cast<std::size_t>(count);
@@ -93,7 +93,7 @@ inline std::int64_t columns_of(const Matrix& a) {
   return static_cast<std::int64_t>(columns);
 }
 
-/// A CSR matrix by rows; GraphBLAS' indices are always of 64 bits.
+/// A CSR matrix; GraphBLAS' indices always have 64 bits.
 template <class Value, class Position, class Coordinate>
 Matrix sparse(const Tensor<Value, CSR<Position, Coordinate>>& a) {
   const auto& columns = a.template level<1>();
@@ -112,7 +112,7 @@ Matrix sparse(const Tensor<Value, CSR<Position, Coordinate>>& a) {
   return out;
 }
 
-/// A dense matrix by rows, as one that is full.
+/// A dense matrix stored by rows, as a full GraphBLAS matrix.
 template <class Value>
 Matrix full(const Tensor<Value, DenseMatrix<>>& a) {
   const auto out = make_matrix<Value>(a.extent(0), a.extent(1));
@@ -148,7 +148,7 @@ Tuples<Value> tuples(const Matrix& a) {
         "GrB_Matrix_extractTuples");
   return out;
 }
-/// The values of a vector; zero where it has none.
+/// The values of a vector; zero where it has no entry.
 template <class Value>
 std::vector<Value> values_of(const Vector& x) {
   GrB_Index size = 0;

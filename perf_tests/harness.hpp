@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file harness.hpp
-/// What the benchmarks on the host share: contenders measured in turn, medians with spread, a table and a
-/// JSON file.
+/// What all host benchmarks share: contenders measured in turn, medians with spread, a table and a JSON file.
 ///
 ///     void run(Report& report) {
 ///       report.compare({"bcsstk16", {{"nnz", a.nnz()}}},
@@ -37,18 +36,18 @@ namespace sporos::perf {
 
 using json = nlohmann::ordered_json;
 
-/// Where memory comes from while contenders are measured: the same for all of them.
+/// Where memory comes from while contenders are measured; the same for all of them.
 enum class Memory {
-  fresh,    ///< from the system for every call, and back to it
-  retained  ///< what earlier calls gave back
+  fresh,    ///< every call allocates from the system and returns to it
+  retained  ///< calls reuse memory that earlier calls have freed
 };
 inline std::string_view to_string(Memory memory) { return memory == Memory::fresh ? "fresh" : "retained"; }
 
-/// Sets malloc and the pool to get memory so.
+/// Configures malloc and the pool accordingly.
 inline void set_memory(Memory memory) {
   static const std::int64_t limit = pool().limit();
   if (memory == Memory::fresh) {
-    // Set by hand the thresholds stay where they are: else malloc raises them, and retains what is freed.
+    // Explicitly set thresholds are fixed; otherwise malloc raises them and keeps memory that is freed.
     mallopt(M_MMAP_MAX, 65536);
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     mallopt(M_TRIM_THRESHOLD, 128 << 10);
@@ -64,7 +63,7 @@ inline void set_memory(Memory memory) {
 
 inline std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-/// What the command line says.
+/// The command line.
 struct Options {
   std::int64_t rounds = 7;
   int threads = 1;
@@ -72,7 +71,7 @@ struct Options {
   bool processor_time = false;
   std::vector<Memory> memories{Memory::fresh, Memory::retained};
   std::vector<std::string> files;
-  std::string command;  ///< without the folders of files
+  std::string command;  ///< with the file names, but without their folders
 
   static Options parse(int argc, char** argv, const std::string& program) {
     Options out;
@@ -122,12 +121,12 @@ inline Kokkos::InitializationSettings kokkos_settings(const Options& options) {
 
 enum class Role {
   ours,      ///< what a user of Sporos gets
-  variant,   ///< another way that Sporos has, shown beside it
+  variant,   ///< another way of Sporos, shown for comparison
   peer,      ///< another library
-  yardstick  ///< no contender: what the machine does with as much memory
+  yardstick  ///< not a contender: what the machine achieves with the same amount of memory
 };
 
-/// One that is measured. What a call returns, if anything, is let go after the clock has stopped.
+/// What is measured. The value that a call returns, if any, is destroyed after the clock has stopped.
 struct Contender {
   template <class Compute>
   Contender(std::string its_name, Role its_role, const Compute& compute)
@@ -148,22 +147,22 @@ struct Contender {
   std::function<std::shared_ptr<const void>()> call;
 };
 
-/// What all contenders compute, and what is to be said of it: its extents, its nonzeros, its operations.
-/// Where it says "bytes", the contenders' bandwidths are recorded.
+/// What all contenders compute, and its properties: extents, nonzeros, operations. If "bytes" is one of them,
+/// the contenders' bandwidths are recorded.
 struct Case {
   std::string name;
   json about = json::object();
-  std::string kind = {};  ///< geometric means are taken over the cases of one kind
+  std::string kind = {};  ///< geometric means are taken over all cases of the same kind
 };
 
-/// Seconds of one contender over the rounds.
+/// The seconds of one contender in all rounds.
 class Times {
  public:
   void add(double seconds) {
     seconds_.insert(std::upper_bound(seconds_.begin(), seconds_.end(), seconds), seconds);
   }
   double median() const { return quantile(0.5); }
-  /// Between the ranks, linearly.
+  /// Interpolates linearly between ranks.
   double quantile(double part) const {
     const double at = part * static_cast<double>(seconds_.size() - 1);
     const auto below = static_cast<std::size_t>(at);
@@ -175,7 +174,7 @@ class Times {
   std::vector<double> seconds_;  // ascending
 };
 
-/// The first line of a system file that begins with `key`, behind the colon.
+/// The text after the colon in the first line of a system file that begins with `key`.
 inline std::string system_line(const char* file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);)
@@ -216,16 +215,16 @@ class Report {
         {"kokkos", text(KOKKOS_VERSION / 10000, '.', KOKKOS_VERSION / 100 % 100, '.', KOKKOS_VERSION % 100)}};
   }
 
-  /// Says what else took part: the version of a peer.
+  /// Adds information about the run, such as the version of a peer.
   void about(const std::string& key, const json& value) { context_[key] = value; }
 
-  /// Calls `tell(memory)` whenever memory comes from elsewhere, for a peer that keeps memory of its own.
+  /// Calls `tell(memory)` whenever the source of memory changes, for a peer that keeps memory of its own.
   void on_memory(std::function<void(Memory)> tell) { on_memory_.push_back(std::move(tell)); }
 
   bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
   const Options& options() const { return options_; }
 
-  /// Measures contenders in turn, each round beginning with another of them.
+  /// Measures the contenders in turn; each round begins with another one.
   void compare(const Case& what, const std::vector<Contender>& contenders) {
     for (const Memory memory : options_.memories) {
       take_memory(memory);
@@ -233,7 +232,7 @@ class Report {
       std::vector<bool> warms;
       for (const auto& contender : contenders) {
         double seconds = time(contender, 1, memory);
-        if (seconds < 0.5) seconds = time(contender, 1, memory);  // now that it is warm
+        if (seconds < 0.5) seconds = time(contender, 1, memory);  // measured again, after the warm-up
         calls.push_back(static_cast<int>(std::clamp(least_seconds / seconds, 1.0, 200.0)));
         warms.push_back(seconds < 0.5);
       }
@@ -241,9 +240,10 @@ class Report {
       for (std::int64_t round = 0; round < options_.rounds; ++round)
         for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
           const std::size_t c = (turn + static_cast<std::size_t>(round)) % contenders.size();
-          // Nobody pays for the caches that the one before has left: those come in the same order every
-          // round. Nor for memory that has been free for long: a virtual machine may have given it back to
-          // its host, page by page, and gets it back more slowly than any page is cleared.
+          // Contenders come in the same order in every round, so a warm-up call spares each one the caches
+          // that the one before it has left. It also spares it memory that has been free for long: a virtual
+          // machine may have returned such memory to its host page by page, and gets it back more slowly than
+          // a page is cleared.
           if (warms[c]) contenders[c].call();
           times[c].add(time(contenders[c], calls[c], memory));
         }
@@ -253,7 +253,7 @@ class Report {
     write();
   }
 
-  /// The geometric means, and the JSON file.
+  /// Prints the geometric means and writes the JSON file.
   void finish() {
     for (auto& [group, logs] : logs_) {
       const double sum = [&] {
@@ -275,7 +275,7 @@ class Report {
     for (const auto& tell : on_memory_) tell(memory);
   }
 
-  /// After every case: what was measured is not lost when the rest is cut short.
+  /// Called after every case, so that no measurement is lost if the run is interrupted.
   void write() const {
     if (options_.json_file.empty()) return;
     std::ofstream out(options_.json_file);
@@ -378,8 +378,8 @@ class Report {
   bool header_ = false;
 };
 
-/// The main function of the benchmark perf_`subject`: measures what `run` asks of a report. Without
-/// `memories`, with those that the command line names.
+/// The main function of the benchmark perf_`subject`: measures what `run` asks of a report, with the given
+/// `memories`, or with those that the command line names if there are none.
 template <class Run>
 int benchmark(int argc, char** argv, const std::string& subject, const Run& run,
               const std::vector<Memory>& memories = {}) {

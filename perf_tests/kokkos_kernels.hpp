@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file kokkos_kernels.hpp
-/// Kokkos Kernels' sparse products, with a Kokkos built with or without deprecated code.
+/// Kokkos Kernels' sparse products, for a Kokkos built with or without deprecated code.
 #pragma once
 
 #include <Kokkos_Core.hpp>
 
-// Kokkos Kernels 4.4 uses what a Kokkos built without deprecated code lacks: here it is.
+// Kokkos Kernels 4.4 uses functions that a Kokkos built without deprecated code lacks; they are added here.
 #if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4) && KOKKOS_VERSION < 50000
 namespace Kokkos {
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file laplacian.hpp
-/// The matrices of regular grids, for the benchmarks of host and device alike.
+/// The matrices of regular grids, for benchmarks on host and device.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace sporos::perf {
 
 /// The Laplacian of a grid of n^3 points: 27 points with `corners`, else 7.
-/// @tparam Rows  made of (rows, columns); put(column) adds to the current row, end_row() ends it
+/// @tparam Rows  constructed from (rows, columns); put(column) adds to the current row, end_row() ends it
 template <class Rows>
 Rows laplacian_as(std::int64_t n, bool corners) {
   Rows out(n * n * n, n * n * n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file matrices.hpp
-/// Matrices for the benchmarks on the host: made by rule, or read.
+/// Matrices for the host benchmarks: generated, or read from files.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace sporos::perf {
 
-/// Which columns each row of a matrix has, ascending.
+/// The columns of each row of a matrix, ascending.
 class Rows {
  public:
   Rows(std::int64_t rows, std::int64_t columns) : extents_{rows, columns}, positions_{0} {}
@@ -30,7 +30,7 @@ class Rows {
   std::int64_t columns() const { return extents_[1]; }
   std::int64_t nnz() const { return static_cast<std::int64_t>(coordinates_.size()); }
 
-  /// The matrix of random values from 0.5 to 1.5, with indices of these widths.
+  /// The matrix with random values from 0.5 to 1.5, with indices of the given widths.
   template <class Value = double, class Position = std::int64_t, class Coordinate = std::int32_t>
   Tensor<Value, CSR<Position, Coordinate>> matrix(unsigned seed = 3) const {
     std::mt19937 draw(seed);
@@ -50,7 +50,7 @@ class Rows {
         .clone();
   }
 
-  /// Each column moved to where `to` says, no two to the same.
+  /// Moves each column to the place that `to` gives; no two columns may get the same place.
   template <class To>
   Rows with_columns(const To& to) const {
     Rows out = *this;
@@ -85,12 +85,12 @@ class Rows {
 /// The Laplacian of a grid of n^3 points: 27 points with `corners`, else 7.
 inline Rows laplacian(std::int64_t n, bool corners) { return laplacian_as<Rows>(n, corners); }
 
-/// Interpolation to a grid of n^3 points from every second of them: a point of the coarse grid to itself and,
-/// by parts, its neighbours.
+/// Interpolation to a grid of n^3 points from every second of them: a point of the coarse grid contributes to
+/// itself and, in part, to its neighbours.
 inline Rows interpolation(std::int64_t n) {
   const std::int64_t half = (n + 1) / 2;
   Rows out(n * n * n, half * half * half);
-  // A fine coordinate lies at a coarse one, or between two.
+  // A fine coordinate coincides with a coarse one or lies between two.
   const auto coarse = [&](std::int64_t fine) {
     return std::pair(fine / 2, std::min((fine + 1) / 2, half - 1));
   };
@@ -122,7 +122,7 @@ Rows from_pairs(std::int64_t rows, std::int64_t columns, std::int64_t count, con
   return out;
 }
 
-/// A graph of 2^scale vertices whose edges crowd in a corner (a = 0.57, b = c = 0.19, d = 0.05).
+/// A graph of 2^scale vertices whose edges are concentrated in a corner (a = 0.57, b = c = 0.19, d = 0.05).
 inline Rows rmat(int scale, std::int64_t count) {
   std::mt19937_64 random(11);
   const std::int64_t n = std::int64_t{1} << scale;
@@ -155,8 +155,8 @@ Tensor<Value, F> dense(const Extents<F::order>& extents, unsigned seed) {
   return out;
 }
 
-/// The pattern of a file, every explicit zero and duplicate as it is read; values are drawn anew, so that
-/// none is zero.
+/// The pattern of a file, including explicit zeros and duplicates as they are read; the values are drawn at
+/// random, so that none is zero.
 inline Rows pattern_of(const std::string& file) {
   const auto read_matrix = read<CSR<>>(file);
   const auto& columns = read_matrix.level<1>();
@@ -170,7 +170,7 @@ inline Rows pattern_of(const std::string& file) {
   return out;
 }
 
-/// What a file's matrix is called: its name without folder and endings.
+/// The name of a file's matrix: the file name without folder and endings.
 inline std::string matrix_name(const std::string& file) {
   const std::string name = file_name(file);
   return name.substr(0, name.find('.'));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp.cpp
-/// Matricised tensor times Khatri-Rao product beside SPLATT, and beside the loop nest.
+/// The matricised tensor times Khatri-Rao product, compared with SPLATT and the loop nest.
 ///
 ///     perf_mttkrp --threads 2 --json mttkrp_2_threads.json TENSOR.tns.gz...
 ///
-/// Tensors of order 3 and 4 in compressed fibers, R columns: a made one with the extents of FROSTT's NIPS
-/// (paper, author, word, year), and the files'. Slices without entries are taken out, as SPLATT does. Two
-/// things are measured: products of each mode with a tensor that has this mode outermost and the others from
-/// the shortest to the longest (for SPLATT, its tensors for all modes), and products of the inner modes with
-/// a single tensor, modes from the shortest to the longest (SPLATT's for one). Results are compared.
+/// Tensors of order 3 and 4 in compressed fibers, with R columns: a generated one with the extents of
+/// FROSTT's NIPS (paper, author, word, year), and those in files. Empty slices are removed, as SPLATT does.
+/// Two things are measured: the product of each mode with a tensor that has this mode outermost and the
+/// others from the shortest to the longest (with SPLATT, tensors for all modes), and the products of the
+/// inner modes with a single tensor whose modes go from the shortest to the longest (with SPLATT, one
+/// tensor). Results are compared.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +28,7 @@
 #include "matrices.hpp"
 
 #ifdef SPOROS_HAVE_SPLATT
-// The header is C's, and leaves its own linkage out in places.
+// The header is written for C and does not declare C linkage everywhere.
 extern "C" {
 #include <splatt.h>
 }
@@ -44,7 +45,7 @@ using Factors = std::array<Factor, static_cast<std::size_t>(N)>;
 template <int N>
 using Modes = std::array<std::size_t, static_cast<std::size_t>(N)>;
 
-/// The same entries without the slices that have none.
+/// The same entries without empty slices.
 template <int N>
 Entries<double, N> without_empty_slices(const Entries<double, N>& entries) {
   Extents<N> extents{};
@@ -68,13 +69,13 @@ Entries<double, N> without_empty_slices(const Entries<double, N>& entries) {
   return out;
 }
 
-/// A tensor like FROSTT's NIPS: 3 * 10^6 words of papers by authors in years, every author of a paper with
-/// all of its words, a few words in most papers.
+/// A tensor similar to FROSTT's NIPS: 3 * 10^6 words of papers by authors in years. Every author of a paper
+/// has all of its words; most papers have few words.
 Entries<double, 4> papers() {
   const std::int64_t papers = 2482, authors = 2862, words = 14036, years = 17, nonzeros = 3'000'000;
   std::mt19937_64 random(13);
   const auto draw = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  // The chance of c falls as c grows: as 1 / sqrt(c) for power 2, as 1 / c^(2/3) for 3.
+  // The probability of c falls with c: as 1 / sqrt(c) for power 2, as 1 / c^(2/3) for power 3.
   const auto skewed = [&](std::int64_t extent, double power) {
     return static_cast<std::int64_t>(static_cast<double>(extent) * std::pow(draw(), power));
   };
@@ -85,7 +86,7 @@ Entries<double, 4> papers() {
     std::set<std::int64_t> by, of;
     const auto by_count = static_cast<std::size_t>(1 + skewed(4, 1.5));
     while (by.size() < by_count) by.insert(skewed(authors, 2));
-    // Each paper takes its part of what is left, more or less.
+    // Each paper takes about its share of what is left.
     const auto part = static_cast<double>(left) / static_cast<double>(papers - paper);
     const auto count = static_cast<std::size_t>((0.5 + draw()) * part / static_cast<double>(by_count));
     while (of.size() < std::min<std::size_t>(count, 9000)) of.insert(skewed(words, 3));
@@ -98,7 +99,7 @@ Entries<double, 4> papers() {
   return out;
 }
 
-/// Modes in the order of their extents, shortest first; `first` before all of them where it is one.
+/// Modes in the order of their extents, shortest first, but with `first` before all of them if it is a mode.
 template <int N>
 Modes<N> shortest_first(const Extents<N>& extents, int first = -1) {
   Modes<N> out{};
@@ -112,7 +113,7 @@ Modes<N> shortest_first(const Extents<N>& extents, int first = -1) {
   return out;
 }
 
-/// The tensor with its modes in another order, in compressed fibers.
+/// The tensor in compressed fibers, with its modes in another order.
 template <int N>
 Tensor<double, CSF<N>> fibers(const Entries<double, N>& entries, const Modes<N>& order) {
   auto turned = entries;
@@ -145,7 +146,7 @@ void multiply(const Factor& M, const Tensor<double, CSF<N>>& T, const Factors<N>
 }
 
 #ifdef SPOROS_HAVE_SPLATT
-/// SPLATT with its default options, but for how many tensors it makes.
+/// SPLATT with its default options, except for the number of tensors that it makes.
 template <int N>
 class Splatt {
  public:
@@ -155,8 +156,8 @@ class Splatt {
     options_.get()[SPLATT_OPTION_NTHREADS] = threads;
     options_.get()[SPLATT_OPTION_VERBOSITY] = SPLATT_VERBOSITY_NONE;
     const auto count = static_cast<std::size_t>(entries.size());
-    // It sorts what it is given into arrays of its own, and frees those it was given: the coordinates' come
-    // back in place of them, the values' do not.
+    // SPLATT sorts its input into arrays of its own and frees the arrays that it was given: new arrays of
+    // coordinates are returned in their place, but not those of values.
     std::array<splatt_idx_t*, static_cast<std::size_t>(N)> coordinates{};
     for (std::size_t mode = 0; mode < coordinates.size(); ++mode) {
       coordinates[mode] = static_cast<splatt_idx_t*>(std::malloc(count * sizeof(splatt_idx_t)));
@@ -186,7 +187,7 @@ class Splatt {
 };
 #endif
 
-/// @throws StateError where two sums of positive products differ by more than their order explains
+/// @throws StateError if two sums of positive products differ by more than their order explains
 void expect_same(const std::string& who, const Factor& expected, const Factor& found) {
   for (std::size_t at = 0; at < expected.values().extent(0); ++at)
     if (!(std::abs(found.values()(at) - expected.values()(at)) <= 1e-11 * expected.values()(at)))
@@ -194,7 +195,7 @@ void expect_same(const std::string& who, const Factor& expected, const Factor& f
                             " instead of ", expected.values()(at)));
 }
 
-/// One product: of mode D of a tensor whose modes stand in `order`, `made` for SPLATT.
+/// One product: mode D of a tensor whose modes are in the order `order`, made for SPLATT as `made`.
 template <int D, int N, class Peer>
 void product(Report& report, const std::string& name, const std::string& kind, std::int64_t columns,
              const Tensor<double, CSF<N>>& T, const Modes<N>& order, const Factors<N>& factors,
@@ -242,7 +243,7 @@ void inner_modes(Report& report, const std::string& name, std::int64_t columns,
 
 template <int N>
 void products(Report& report, const std::string& name, const Entries<double, N>& all) {
-  // As one entry a coordinate, which is what both compute with.
+  // Duplicates are merged first, since both libraries compute with one entry per coordinate.
   const auto entries = without_empty_slices(sporos::entries(assemble<CSF<N>>(all, Duplicates::sum)));
 #ifdef SPOROS_HAVE_SPLATT
   const int threads = report.options().threads;

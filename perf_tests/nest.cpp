@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file nest.cpp
-/// The loop nest that the compiler makes of a statement, beside the same algorithm written out by hand.
+/// The loop nest that the compiler makes of a statement, compared with the same algorithm written by hand.
 ///
 ///     perf_nest --clock processor --rounds 31 --json nest.json
 ///
-/// One thread. The loops by hand run over the tensors' own arrays and write into arrays that were made before
-/// the clock starts, large enough for the result: memory costs them nothing. So both are measured with
-/// retained memory only. Results are compared at the end of each case.
+/// Runs on one thread. The loops written by hand read the tensors' own arrays and write into arrays that were
+/// allocated before the clock starts, large enough for the result, so that memory costs them nothing.
+/// Therefore both are measured with retained memory only. Results are compared at the end of each case.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -55,7 +55,7 @@ Tensor<double, F> random_dense(const std::array<std::int64_t, Order>& extents, u
   return out;
 }
 
-/// A CSR matrix as loops by hand see it.
+/// A CSR matrix as the loops written by hand see it.
 struct Rows {
   explicit Rows(const Csr& matrix)
       : rows(matrix.extent(0)),
@@ -69,7 +69,7 @@ struct Rows {
   const double* values;
 };
 
-/// What a loop by hand makes of a sparse result, in arrays large enough for it.
+/// A sparse result of the loops written by hand, in arrays that are large enough for it.
 struct RowsMade {
   RowsMade(std::int64_t rows, std::int64_t capacity)
       : positions(static_cast<std::size_t>(rows + 1)),
@@ -81,8 +81,8 @@ struct RowsMade {
   std::vector<double> values;
 };
 
-// ---- The loops by hand. Each a function of its own, as it would be in a library, that does not learn from
-// its one caller what the extents are.
+// ---- The loops written by hand. Each is a separate function, as it would be in a library, so that it does
+// not learn the extents from its only caller.
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define BY_HAND [[gnu::noipa]] void
@@ -214,7 +214,7 @@ BY_HAND union_by_hand(const Rows& a, const Rows& b, RowsMade& c) {
   }
 }
 
-// ---- Whether both made the same.
+// ---- Comparison of the results.
 
 bool same_values(const double* x, const double* y, std::int64_t count) {
   for (std::int64_t at = 0; at < count; ++at)
@@ -303,7 +303,7 @@ std::vector<Pair> pairs() {
   return out;
 }
 
-/// @throws StateError where a nest and the loops by hand make different results
+/// @throws StateError if a nest and the loops written by hand compute different results
 void run(Report& report) {
   for (const Pair& pair : pairs()) {
     if (!report.wants(pair.name)) continue;

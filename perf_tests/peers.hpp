@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file peers.hpp
-/// The libraries that host benchmarks stand beside: started, named with their versions, and given Sporos' own
-/// arrays where they can take them. The matrices that they all are measured with.
+/// The libraries with which the host benchmarks compare: their start, names and versions, and their views of
+/// Sporos' arrays if they can use them. Also the matrices with which all are measured.
 #pragma once
 
 #ifdef SPOROS_HAVE_GRAPHBLAS
@@ -30,7 +30,7 @@
 
 namespace sporos::perf {
 
-/// The matrices of these benchmarks: indices of 32 bits where nothing else is said, as peers like them best.
+/// The matrices of these benchmarks; indices have 32 bits by default, which suits the peers best.
 template <class Value, class Index = std::int32_t>
 using Matrix = Tensor<Value, CSR<Index, Index>>;
 template <class Value>
@@ -38,7 +38,7 @@ using Dense = Tensor<Value, DenseMatrix<>>;
 template <class Value>
 using Vector = Tensor<Value, DenseVector>;
 
-/// The type that others have for values: std::complex for Kokkos'.
+/// The value type that other libraries use: std::complex for Kokkos::complex.
 template <class Value>
 struct StandardOf {
   using type = Value;
@@ -50,7 +50,7 @@ struct StandardOf<Kokkos::complex<Real>> {
 template <class Value>
 using Standard = typename StandardOf<Value>::type;
 
-/// Starts the peers with as many threads as Sporos has, and says in the report which they are.
+/// Starts the peers with as many threads as Sporos has, and records them in the report.
 class Peers {
  public:
   explicit Peers([[maybe_unused]] Report& report) {
@@ -133,8 +133,8 @@ auto kokkos(const Vector<Value>& x) {
 }
 #endif
 
-/// Calls `body(name, matrix)` for every matrix of a benchmark of products with dense operands: the files',
-/// and those made by rule.
+/// Calls `body(name, matrix)` for every matrix of a benchmark of products with dense operands: those in files
+/// and generated ones.
 template <class Body>
 void for_matrices(const Report& report, const Body& body) {
   const auto call = [&]<class Value>(const std::string& name, const Rows& rows) {
@@ -148,7 +148,7 @@ void for_matrices(const Report& report, const Body& body) {
   call.template operator()<float>("laplacian27_45, float", laplacian(45, true));
 }
 
-/// A sum of products, and the most by which another order of its terms can change it.
+/// A sum of products, and a bound on how much another order of its terms can change it.
 template <class Value>
 class BoundedSum {
  public:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file read.cpp
-/// How fast files are read and written, beside Eigen's loadMarket on the same file in the same run.
+/// How fast files are read and written, compared with Eigen's loadMarket on the same file in the same run.
 ///
 ///     perf_read --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
 ///               --benchmark_out=read.json --benchmark_out_format=json
 ///
-/// bytes_per_second counts the file's plain text, by the clock; cpu_time is that of all threads together:
-/// text over cpu_time is the speed of a core. threads: those that parse; gzip text is inflated by one more.
+/// bytes_per_second counts the plain text of the file in real time; cpu_time is that of all threads together,
+/// so that text / cpu_time is the speed of one core. threads is the number of parsing threads; one more
+/// inflates gzip text.
 #include <benchmark/benchmark.h>
 
 #ifdef SPOROS_HAVE_EIGEN
@@ -26,7 +27,7 @@ namespace {
 
 constexpr std::int64_t entry_count = 1'000'000;
 
-/// A folder that goes at the end of the program.
+/// A folder that is removed at the end of the program.
 class Folder {
  public:
   Folder() {
@@ -39,7 +40,7 @@ class Folder {
     rmdir(path_.c_str());
   }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
-  /// Notes a file that was written, and its size as plain text.
+  /// Records a file that was written, and its size as plain text.
   void add(const std::string& name, std::int64_t bytes) { files_[name] = bytes; }
   std::int64_t bytes(const std::string& name) const { return files_.at(name); }
 
@@ -65,7 +66,7 @@ sporos::Entries<double, Order> random_entries(const sporos::Extents<Order>& exte
   return entries;
 }
 
-/// The files that are read: written once.
+/// The files to read, written once.
 Folder& data() {
   static Folder folder;
   static const bool written = [] {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sddmm.cpp
-/// The product of two dense matrices at the nonzeros of a sparse one beside SuiteSparse:GraphBLAS, and beside
+/// The product of two dense matrices at the nonzeros of a sparse one, compared with SuiteSparse:GraphBLAS,
 /// the loop nest and its plan.
 ///
 ///     perf_sddmm --threads 2 --json sddmm_2_threads.json MATRIX.mtx.gz...
 ///
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), C and D row-major and of 32 and 128 columns. GraphBLAS computes C *
-/// D' under the mask of B's pattern, and is spared the factor B(i, j). The result is there, with its pattern,
-/// from an earlier call: memory is retained. All results are compared at the end of each case.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), with C and D row-major and of 32 and 128 columns. GraphBLAS
+/// computes C * D' under the mask of B's pattern, without the factor B(i, j). The result and its pattern
+/// exist from an earlier call: memory is retained. All results are compared at the end of each case.
 #include "peers.hpp"
 
 namespace sporos::perf {
@@ -15,8 +15,8 @@ namespace {
 
 using namespace sporos::indices;
 
-/// @throws StateError where the values at B's nonzeros, row by row, are not those of C * D', times B's where
-/// they are `scaled`
+/// @throws StateError if the values at B's nonzeros, row by row, are not those of C * D', times B's if
+/// `scaled`
 template <class Value>
 void expect_products(const std::string& who, const Matrix<Value>& B, const Dense<Value>& C,
                      const Dense<Value>& D, bool scaled, const Value* values) {
@@ -34,7 +34,7 @@ void expect_products(const std::string& who, const Matrix<Value>& B, const Dense
             text(who, " computes another product: the value at (", row, ", ", columns.coordinates(q), ")"));
     }
 }
-/// @throws StateError where the pattern is not B's
+/// @throws StateError if the pattern is not B's
 template <class Value>
 void expect_pattern(const std::string& who, const Matrix<Value>& B, const Matrix<Value>& A) {
   const auto& expected = B.template level<1>();
@@ -46,7 +46,7 @@ void expect_pattern(const std::string& who, const Matrix<Value>& B, const Matrix
     throw StateError(text(who, " computes a result of another pattern"));
 }
 
-/// Measures A = B .* (C * D'), C and D of `inner` columns.
+/// Measures A = B .* (C * D'), with C and D of `inner` columns.
 template <class Value>
 void product(Report& report, const std::string& matrix, const Matrix<Value>& B, std::int64_t inner) {
   const std::string name = text(matrix, ", K = ", inner);
@@ -68,6 +68,7 @@ void product(Report& report, const std::string& matrix, const Matrix<Value>& B, 
       [=] { assign(by_nest(i, j), B(i, j) * C(i, k) * D(j, k)).generic().run(); });
   const auto again = std::make_shared<decltype(plan(assign(planned(i, j), B(i, j) * C(i, k) * D(j, k))))>(
       plan(assign(planned(i, j), B(i, j) * C(i, k) * D(j, k))));
+  again->run();
   add("plan", Role::variant, planned, [=] { again->run(); });
 #ifdef SPOROS_HAVE_GRAPHBLAS
   const auto b = graphblas::sparse(B);

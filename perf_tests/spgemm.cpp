@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm.cpp
-/// The product of sparse matrices beside Eigen, Kokkos Kernels and SuiteSparse:GraphBLAS, and beside the loop
+/// The product of sparse matrices, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS and the loop
 /// nest.
 ///
 ///     perf_spgemm --threads 2 --json spgemm_2_threads.json MATRIX.mtx.gz...
 ///
-/// Each file's matrix is squared, or multiplied with its transpose where it is not square; besides come
-/// grids, a random graph, and products of other shapes and types. Every result is a matrix in memory of its
-/// own with its columns in order, but Kokkos Kernels', which does not order them. Eigen computes with one
-/// thread. All results are compared with Eigen's.
+/// The matrix of each file is squared, or multiplied with its transpose if it is not square; there are also
+/// grids, a random graph, and products of other shapes and types. Every result is a new matrix with sorted
+/// columns, except that Kokkos Kernels does not sort them. Eigen computes with one thread. All results are
+/// compared with Eigen's.
 #include "peers.hpp"
 
 namespace sporos::perf {
@@ -34,7 +34,7 @@ template <class Value>
 using EntriesOf = std::vector<Entry<Standard<Value>>>;
 
 #ifdef SPOROS_HAVE_EIGEN
-/// The most by which the sum of an element's products, taken in another order, can differ from Eigen's.
+/// A bound on the difference between the sum of an element's products, taken in another order, and Eigen's.
 template <class Value, class Index>
 auto most_difference(const Matrix<Value, Index>& b, const Matrix<Value, Index>& c) {
   using Magnitudes = Eigen::SparseMatrix<double, Eigen::RowMajor, Index>;
@@ -120,7 +120,7 @@ class KokkosKernels4 {
 };
 #endif
 
-/// The entries of a matrix by rows, ordered.
+/// The entries of a matrix, sorted by row and column.
 template <class Value, class Positions, class Coordinates, class Values>
 EntriesOf<Value> entries_by_rows(std::int64_t rows, const Positions* positions,
                                  const Coordinates* coordinates, const Values* values) {
@@ -132,8 +132,7 @@ EntriesOf<Value> entries_by_rows(std::int64_t rows, const Positions* positions,
 }
 
 #ifdef SPOROS_HAVE_EIGEN
-/// @throws Error where the entries are not those of `expected`, its pattern exactly and its values within
-/// `bound`
+/// @throws Error if the entries are not those of `expected`: the pattern exactly, the values within `bound`
 template <class Value, class Sparse, class Bound>
 void expect_product(const std::string& who, const Sparse& expected, const Bound& bound,
                     EntriesOf<Value> found) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
-/// The product of a sparse and a dense matrix of 32 and of 128 columns beside Eigen, Kokkos Kernels and
-/// SuiteSparse:GraphBLAS, and beside the loop nest.
+/// The product of a sparse matrix and a dense one of 32 or 128 columns, compared with Eigen, Kokkos Kernels,
+/// SuiteSparse:GraphBLAS and the loop nest.
 ///
 ///     perf_spmm --threads 2 --json spmm_2_threads.json MATRIX.mtx.gz...
 ///
-/// Dense matrices are row-major. Everybody but GraphBLAS, whose indices have 64 bits, reads the same arrays,
-/// with indices of 32 bits; results are written into one matrix that is there, so memory is retained. All
+/// Dense matrices are row-major. All libraries read the same arrays with 32-bit indices, except GraphBLAS,
+/// whose indices have 64 bits. Results are written into an existing matrix, so memory is retained. All
 /// results are compared at the end of each case.
 #include "peers.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using namespace sporos::indices;
 
-/// @throws StateError where `c` is not A * B
+/// @throws StateError if `c` is not A * B
 template <class Value>
 void expect_product(const std::string& who, const Matrix<Value>& A, const Dense<Value>& B, const Value* c) {
   const auto& columns = A.template level<1>();
@@ -33,7 +33,7 @@ void expect_product(const std::string& who, const Matrix<Value>& A, const Dense<
   }
 }
 
-/// Measures C = A * B, B of `width` columns.
+/// Measures C = A * B, with B of `width` columns.
 template <class Value>
 void product(Report& report, const std::string& matrix, const Matrix<Value>& A, std::int64_t width) {
   const std::string name = text(matrix, ", ", width, " columns");

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmv.cpp
-/// The product of a sparse matrix and a vector beside Eigen, Kokkos Kernels and SuiteSparse:GraphBLAS, beside
-/// the loop nest, and beside how fast memory can be read at all.
+/// The product of a sparse matrix and a vector, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS,
+/// the loop nest, and the speed of memory itself.
 ///
 ///     perf_spmv --threads 2 --json spmv_2_threads.json MATRIX.mtx.gz...
 ///
-/// Everybody but GraphBLAS, whose indices have 64 bits, reads the same arrays, with indices of 32 bits;
-/// results are written into vectors that are there, so memory is retained. All results are compared at the
-/// end of each case. `bytes` counts each array once. Where they are more than the caches nearby hold, the
-/// triad a = b + s * c over as many bytes is measured in the same rounds, with plain and with nontemporal
-/// stores: the one reads the lines of `a` as well, which are not counted. So is reading alone, which is
-/// nearly all that the product does.
+/// All libraries read the same arrays with 32-bit indices, except GraphBLAS, whose indices have 64 bits.
+/// Results are written into existing vectors, so memory is retained. All results are compared at the end of
+/// each case. `bytes` counts each array once. If the arrays exceed the caches of a core, the triad a = b + s
+/// * c over the same number of bytes is measured in the same rounds, with plain and with nontemporal stores;
+/// with plain stores, the lines of `a` are also read, which is not counted. Reading alone is measured as
+/// well, since the product does little else.
 #include "peers.hpp"
 
 #if defined(__AVX__)
@@ -33,7 +33,7 @@ void in_parts(std::int64_t size, const Body& body) {
   OpenMP().fence("triad");
 }
 
-/// a = b + s * c over arrays of as many bytes together.
+/// a = b + s * c over arrays of the given number of bytes together.
 class Triad {
  public:
   explicit Triad(std::int64_t bytes)
@@ -49,7 +49,7 @@ class Triad {
       for (std::int64_t at = begin; at < end; ++at) a[at] = b[at] + 3.0 * c[at];
     });
   }
-  /// Reads all three.
+  /// Reads all three arrays.
   void read() const {
     in_parts(size_, [this](std::int64_t begin, std::int64_t end) {
       double sums[32] = {};
@@ -96,7 +96,7 @@ class Triad {
   Vector<double> a_, b_, c_;
 };
 
-/// @throws StateError where `y` is not A * x
+/// @throws StateError if `y` is not A * x
 template <class Value, class Y>
 void expect_product(const std::string& who, const Matrix<Value>& A, const Vector<Value>& x, const Y& y) {
   const auto& columns = A.template level<1>();
@@ -180,7 +180,7 @@ void run(Report& report) {
   if (report.wants("rmat_16_500k")) product(report, "rmat_16_500k", rmat(16, 500'000));
   if (report.wants("laplacian27_45, float"))
     product<float>(report, "laplacian27_45, float", laplacian(45, true));
-  // Past the caches that a core has to itself.
+  // Larger than the caches of a core.
   grid("laplacian7_160", 160, false);
   grid("laplacian27_100", 100, true);
   if (report.wants("uniform_1M_16M")) product(report, "uniform_1M_16M", uniform(1 << 20, 1 << 20, 16 << 20));

@@ -20,7 +20,7 @@ die() {
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# One compile of a Kokkos translation unit takes about 1.5 GB; more jobs than memory allows end in a killed compiler.
+# One compilation of a Kokkos source takes about 1.5 GB; more jobs than memory allows would get the compiler killed.
 jobs() {
   local cores memory_kb by_memory
   cores="$(nproc 2>/dev/null || echo 2)"
@@ -30,7 +30,7 @@ jobs() {
   echo "${SPOROS_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }
 
-# Configures build/<preset>, quietly unless it fails; shows the summary of what was found.
+# Configures build/<preset> and prints the summary of what was found; prints the rest only if it fails.
 configure_preset() { # <preset> [cmake arguments...]
   local preset="$1" log
   shift

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file command.hpp
-/// What every command of `sporos` is made of. A command is one file, `<name>.cpp`, with one function,
-/// `add_<name>`, which says its options and what it does; commands.hpp lists them.
+/// What the commands of `sporos` consist of. A command is one file, `<name>.cpp`, with one function,
+/// `add_<name>`, which declares its options and what it does; commands.hpp lists them.
 #pragma once
 
 #include <functional>
@@ -18,38 +18,38 @@ class Validator;
 
 namespace sporos::tool {
 
-/// The name of the program, in front of each message.
+/// The name of the program, which precedes each message.
 inline constexpr std::string_view program = "sporos";
 
 /// Exit codes.
 inline constexpr int done = 0;
-inline constexpr int check_failed = 1;  ///< a result is not what the reference says, or a fault of Sporos
+inline constexpr int check_failed = 1;  ///< a result differs from the reference, or a bug in Sporos
 inline constexpr int bad_input = 2;     ///< an option, a file or its content
 
-/// The user asked for what cannot be had: an option, or files that do not go together. One line.
+/// The user asked for something impossible: a bad option, or files that do not fit together. One line.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// What has come out of a command.
+/// The outcome of a command.
 struct Outcome {
   Report report;
-  std::string failed_check;  ///< one line; empty where every check holds
+  std::string failed_check;  ///< one line; empty if every check holds
 };
 
-/// The command that the user chose, once the command line is read.
+/// The command that the user chose, after the command line has been read.
 struct Choice {
   bool json = false;
   int threads = 0;  ///< 0: as many as Kokkos takes
   std::function<Outcome()> run;
 };
 
-/// Adds a command. The options that all have, `--json` and `--threads`, follow its own.
+/// Adds a command. The options that all commands have, `--json` and `--threads`, follow its own.
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
                       std::function<Outcome()> run);
 
-/// Refuses an option's value outside of [least, most].
+/// Rejects values of an option outside [least, most].
 CLI::Validator within(int least, int most);
 
 }  // namespace sporos::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file comparison.cpp
-/// The facts of a comparison.
+/// The output of a comparison.
 #include "comparison.hpp"
 
 namespace sporos::tool {

@@ -9,19 +9,19 @@
 
 namespace sporos::tool {
 
-/// What a comparison with a reference has found.
+/// The findings of a comparison with a reference.
 struct Comparison {
   std::int64_t compared = 0;
-  std::int64_t missing = 0;     ///< entries that the reference has and the result has not
-  std::int64_t unexpected = 0;  ///< entries that the result has and the reference has not
-  std::int64_t beyond = 0;      ///< entries further from the reference than the bound
+  std::int64_t missing = 0;     ///< entries of the reference that the result lacks
+  std::int64_t unexpected = 0;  ///< entries of the result that the reference lacks
+  std::int64_t beyond = 0;      ///< entries whose error exceeds the bound
   double largest_error = 0;
-  double largest_part_of_bound = 0;  ///< largest error / bound of an entry
+  double largest_part_of_bound = 0;  ///< largest ratio of an entry's error to its bound
 
   bool holds() const { return missing == 0 && unexpected == 0 && beyond == 0; }
 };
 
-/// As facts of a report.
+/// Adds them to a report.
 void describe(Report& report, const Comparison& found);
 
 }  // namespace sporos::tool

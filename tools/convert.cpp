@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file convert.cpp
-/// `sporos convert IN OUT`: from a file through a format into another file.
+/// `sporos convert IN OUT`: converts a file through a storage format into another file.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <sporos/formats/value_cast.hpp>
@@ -26,7 +26,7 @@ struct ConvertOptions {
   bool verify = false;
 };
 
-/// "2,0,1"
+/// Parses a list such as "2,0,1".
 std::vector<int> parse_modes(const std::string& list) {
   std::vector<int> modes;
   for (std::size_t at = 0; at < list.size(); at += 2) {
@@ -55,7 +55,7 @@ FormatName chosen_format(const ConvertOptions& options, const Input& input) {
   return *format;
 }
 
-/// Values that a .smtx file would lose are left out only by who says so.
+/// A .smtx file would lose the values, so the user has to ask for that.
 void expect_pattern(const ConvertOptions& options, const AnyEntries& any) {
   std::visit(
       [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
@@ -115,7 +115,7 @@ Outcome convert_file(const ConvertOptions& options) {
     const AnyEntries expected = merged(input.entries, input.duplicates(), drops_zeros);
     const bool in_memory = through.keep_zeros || same_entries(expected, passage.entries);
     AnyEntries read_back = read_input(options.out).entries;
-    // An array file holds zeros where no entry is, and a pattern no values to compare.
+    // An array file stores zeros where there is no entry, and a pattern has no values to compare.
     if (style.layout == MatrixMarketLayout::array) read_back = merged(read_back, Duplicates::sum, true);
     const AnyEntries zero_free = merged(input.entries, input.duplicates(), true);
     const bool on_disk =

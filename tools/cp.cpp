@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cp.cpp
-/// `sporos cp TENSOR --rank r -o PREFIX`: a tensor as a sum of outer products, in files.
+/// `sporos cp TENSOR --rank r -o PREFIX`: decomposes a tensor into a sum of outer products and writes them to
+/// files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,7 @@ struct CpOptions {
   CpSearch search;
 };
 
-/// The files that a prefix stands for.
+/// The files whose names begin with a prefix.
 struct CpFiles {
   std::vector<std::string> factors;
   std::string lambda, plot;
@@ -53,7 +54,7 @@ void check(const CpOptions& options, const Input& input) {
                             std::numeric_limits<std::int32_t>::max()));
     rows += static_cast<double>(extent);
   }
-  // Each factor, and what its least squares problem has on the right side.
+  // Each factor, and the right side of its least squares problem.
   expect_memory(2 * rows * options.search.rank * sizeof(double), path + ": cp with its factor matrices");
 }
 
@@ -81,7 +82,7 @@ CpRun compute(const CpOptions& options, const Input& input) {
       entries);
 }
 
-/// All for programs, about ten and the last for people.
+/// All fits for programs; for people, about ten and the last.
 void describe_fits(Report& report, const CpRun& run) {
   std::vector<std::vector<Cell>> rows, some;
   const std::size_t count = run.fits.size(), step = (count + 9) / 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cp_run.hpp
-/// The decomposition of examples/cp_als, of tensors as the tool has them.
+/// The decomposition of examples/cp_als for the tensors of this tool.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sporos::tool {
 
-/// How a decomposition is sought.
+/// The settings of a decomposition.
 struct CpSearch {
   int rank = 16;
   int iterations = 100;
@@ -19,17 +19,17 @@ struct CpSearch {
   unsigned seed = 1;
 };
 
-/// X ~ the sum over r of lambda(r) times the outer product of the factors' columns r.
+/// X ~ the sum over r of lambda(r) times the outer product of columns r of the factors.
 struct CpRun {
   Entries<double, 2> lambda;                ///< rank x 1
   std::vector<Entries<double, 2>> factors;  ///< extent of the mode x rank, columns of length 1
-  std::vector<double> fits;                 ///< after each iteration
+  std::vector<double> fits;                 ///< the fit after each iteration
   bool converged = false;
   Stored tensor;
   double seconds = 0;
 };
 
-/// Alternating least squares on the tensor stored as CSF, once for each mode.
+/// Alternating least squares on the tensor, which is stored as CSF once for each mode.
 /// @param entries  merged
 template <int Order>
 CpRun run_cp(const Entries<double, Order>& entries, const CpSearch& search);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cp_run_of.hpp
-/// The template behind cp_run.hpp, instantiated in cp_run_<orders>.cpp.
+/// The template that implements cp_run.hpp, instantiated in cp_run_<orders>.cpp.
 #pragma once
 
 #include <Kokkos_Timer.hpp>

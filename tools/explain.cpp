@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explain.cpp
-/// `sporos explain NAME`: the loops of a statement, before anybody writes a line of code.
+/// `sporos explain NAME`: the loops of a statement, without writing any code.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -21,7 +21,7 @@ struct ExplainOptions {
 
 using Explanations = std::vector<Explanation>;
 
-/// "coo, csf", each once, of all or of one name.
+/// The distinct values of a member, as "coo, csf", over all explanations or over those of one name.
 std::string joined(const Explanations& all, const std::string& name, std::string Explanation::* what) {
   std::string out, last;
   for (const Explanation& one : all) {
@@ -32,7 +32,8 @@ std::string joined(const Explanations& all, const std::string& name, std::string
   return out;
 }
 
-/// The one that is asked for. A product of sparse matrices has its formats from its loop order.
+/// The explanation that was asked for. The formats of a product of sparse matrices follow from its loop
+/// order.
 const Explanation& chosen(const Explanations& all, const ExplainOptions& options) {
   const std::string names = joined(all, "", &Explanation::name);
   if (options.name.empty()) throw UsageError("NAME is required: one of " + names + ", or --list");

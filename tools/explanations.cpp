@@ -20,7 +20,7 @@ using namespace sporos::indices;
 constexpr std::int64_t extent = 1000;  ///< of every mode
 constexpr std::int64_t columns = 16;   ///< of dense factors
 
-/// Entries on and beside the diagonal.
+/// Entries on the diagonal and next to it.
 template <class F>
 Tensor<double, F> banded() {
   Extents<F::order> extents;
@@ -38,7 +38,7 @@ Tensor<double, F> banded() {
   return assemble<F>(entries);
 }
 
-/// Nothing stored, or zeros.
+/// A tensor that stores nothing, or zeros.
 template <class F>
 Tensor<double, F> empty(std::int64_t rows = extent, std::int64_t other = extent) {
   if constexpr (F::order == 1)
@@ -90,13 +90,13 @@ auto inner() {
   return assign(Tensor<double, Scalar>(Extents<0>{})(), banded<F>()(i, j, k) * banded<F>()(i, j, k));
 }
 
-/// The explanation of what `make` makes, its loops as they are derived.
+/// The explanation of the statement that `make` makes, with its derived loop order.
 template <class Make>
 Explanation of(const char* name, const char* format, Make make) {
   return {name, format, [make] { return explain(make()); }};
 }
 
-/// The product of sparse matrices with its loops in a given order.
+/// The product of sparse matrices with a given loop order.
 template <class Result, class Left, class Right, char... Names>
 Explanation product(const char* order, Index<Names>... loops) {
   return {"spgemm", order, [=] { return explain(spgemm<Result, Left, Right>().reorder(loops...)); }};
@@ -106,7 +106,7 @@ Explanation product(const char* order, Index<Names>... loops) {
 
 std::string Explanation::statement() const {
   const std::string all = text();
-  return all.substr(0, all.find('\n'));  // explain() says it first
+  return all.substr(0, all.find('\n'));  // the statement is the first line of its explanation
 }
 
 std::vector<Explanation> explanations() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explanations.hpp
-/// The statements that `sporos explain` knows: each in a few formats of its operands, with small tensors made
-/// up.
+/// The statements that `sporos explain` knows, each for a few formats of its operands, with small artificial
+/// tensors.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,17 @@ namespace sporos::tool {
 
 /// One statement over tensors of given formats.
 struct Explanation {
-  std::string name;    ///< "spgemm"
-  std::string format;  ///< which format or loop order tells it from the others of that name: "csr", "ikj"
-  std::function<std::string()> text;  ///< what explain() says of it
+  std::string name;  ///< "spgemm"
+  std::string
+      format;  ///< the format or loop order that distinguishes it from others of that name: "csr", "ikj"
+  std::function<std::string()> text;  ///< the output of explain()
 
-  /// "A(i, j) = B(i, k) * C(k, j)"
+  /// The statement itself: "A(i, j) = B(i, k) * C(k, j)".
   std::string statement() const;
 };
 
-/// All of them, those of one name behind one another, the first being what is meant where no format is named.
-/// The tensors of a statement are made when it is asked for.
+/// All explanations. Those of one name follow each other, and the first is the default if no format is given.
+/// The tensors of a statement are made only when its text is asked for.
 std::vector<Explanation> explanations();
 
 }  // namespace sporos::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file info.cpp
-/// `sporos info FILE`: what a file holds, and what it would take in each format.
+/// `sporos info FILE`: what a file holds, and how much memory it would take in each format.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
@@ -20,7 +20,7 @@ struct InfoOptions {
   bool no_formats = false;
 };
 
-/// Formats worth a look: BCSR of larger blocks shows nothing that the smallest does not.
+/// Formats worth showing: BCSR with larger blocks tells nothing that the smallest blocks do not.
 constexpr std::array matrix_formats = {FormatName::coo,    FormatName::csr,  FormatName::csc,
                                        FormatName::dcsr,   FormatName::dcsc, FormatName::bcsr2x2,
                                        FormatName::bcsr4x4};
@@ -77,7 +77,8 @@ void tabulate_modes(Report& report, const Statistics& counted) {
                std::move(rows));
 }
 
-/// A format is assembled to see what it takes, unless its full levels dwarf what the entries need.
+/// A format is assembled to find out what it takes, unless its full levels far exceed the size of the
+/// entries.
 void tabulate_formats(Report& report, const Input& input) {
   std::vector<std::vector<Cell>> rows;
   PassageOptions options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file input.cpp
-/// Which reader a file needs.
+/// Selects the reader that a file needs.
 #include "input.hpp"
 
 #include <sys/stat.h>
@@ -12,11 +12,11 @@
 namespace sporos::tool {
 namespace {
 
-/// A file is opened twice, to see what it is and to read it: a pipe would be empty the second time.
+/// A file is opened twice, to find out its kind and to read it; a pipe would be empty the second time.
 void refuse_pipe(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-    throw UsageError(path + ": is no regular file: save what comes out of it in a file first");
+    throw UsageError(path + ": is not a regular file: save its contents in a file first");
 }
 
 AnyEntries read_by_field(const std::string& path, MatrixMarketField field) {

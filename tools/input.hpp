@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file input.hpp
-/// Files as the tool reads them: any kind, any order up to six, values as the file has them.
+/// Files as the tool reads them: any kind, orders up to six, values of the type that the file has.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -19,10 +19,10 @@ namespace sporos::tool {
 
 using Complex = Kokkos::complex<double>;
 
-/// The largest order of a tensor that the tool works on.
+/// The largest order of tensors that the tool supports.
 inline constexpr int largest_order = 6;
 
-/// Entries of any order and value type that a file may have; those of a pattern are 1.
+/// Entries of any order and value type that a file may have; the values of a pattern are 1.
 using AnyEntries =
     std::variant<Entries<double, 2>, Entries<std::int64_t, 2>, Entries<Complex, 2>, Entries<double, 1>,
                  Entries<double, 3>, Entries<double, 4>, Entries<double, 5>, Entries<double, 6>>;
@@ -30,12 +30,12 @@ using AnyEntries =
 std::int64_t size_of(const AnyEntries& entries);
 std::vector<std::int64_t> extents_of(const AnyEntries& entries);
 
-/// A file, read.
+/// A file that has been read.
 struct Input {
   std::string path;
   FileInfo file;
   AnyEntries entries;
-  double seconds = 0;  ///< that reading took
+  double seconds = 0;  ///< time that reading took
 
   int order() const { return file.order; }
   std::int64_t size() const { return size_of(entries); }
@@ -45,18 +45,18 @@ struct Input {
   std::string_view field() const;
   /// "general", "symmetric", …
   std::string_view symmetry() const;
-  /// What becomes of coordinates that stand twice: values add up; a pattern stays one.
+  /// How duplicate coordinates are merged: values are added; a pattern remains a pattern.
   Duplicates duplicates() const { return is_pattern() ? Duplicates::max : Duplicates::sum; }
 };
 
-/// Reads a file. A Matrix Market file of integers is read as such, one of complex numbers as such.
-/// @throws ParseError, IoError; UsageError for an order that the tool does not work on
+/// Reads a file. Integers and complex numbers in a Matrix Market file are read as such.
+/// @throws ParseError, IoError; UsageError for an order that the tool does not support
 Input read_input(const std::string& path);
 
-/// Reads a file that has to hold a matrix.
+/// Reads a file that must hold a matrix.
 Input read_matrix(const std::string& path);
 
-/// What a file is and what it holds, as facts of a report.
+/// Adds the kind of a file and what it holds to a report.
 void describe(Report& report, const Input& input);
 
 }  // namespace sporos::tool

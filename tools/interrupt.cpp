@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file interrupt.cpp
-/// A thread that waits for signals: unlike a handler, it may look into folders.
+/// A thread that waits for signals: unlike a signal handler, it may search folders.
 #include "interrupt.hpp"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ void remove_unfinished() {
     if (it->path().filename().string().starts_with(begin)) fs::remove(it->path(), ignored);
 }
 
-/// The signals that end the program and are not ignored (as nohup has it).
+/// The signals that end the program, except ignored ones (as under nohup).
 sigset_t ending_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -50,7 +50,7 @@ void clean_up_when_interrupted() {
     int number = 0;
     if (sigwait(&set, &number) != 0) return;
     remove_unfinished();
-    // The one who waits for this program learns that a signal ended it.
+    // The parent process has to learn that a signal ended the program.
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, number);
@@ -63,7 +63,8 @@ void clean_up_when_interrupted() {
 void will_write(const std::string& path) {
   const std::lock_guard lock(guard);
   std::error_code ignored;
-  // A link stays; what it points to is replaced, so that is where the work is done.
+  // A symbolic link is kept and the file that it points to is replaced, so the temporary file is next to that
+  // file.
   const fs::path target = fs::exists(path, ignored) ? fs::canonical(path, ignored) : fs::path(path);
   folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file main.cpp
-/// The command `sporos`: reads the command line, runs the command chosen, says how it went.
+/// The program `sporos`: reads the command line, runs the chosen command and reports the outcome.
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -29,7 +29,7 @@ CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, co
 
 namespace {
 
-/// One line on standard error.
+/// Prints one line on standard error and returns the exit code.
 int complain(std::string message, int code) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::cerr << program << ": " << message << '\n';
@@ -43,7 +43,7 @@ std::string names_of(const CLI::App& app) {
   return names;
 }
 
-/// What every command takes, at the end of its --help.
+/// Adds the options that every command has, shown at the end of its --help.
 void add_common_options(CLI::App& command, Choice& choice) {
   command.add_flag("--json", choice.json, "One JSON object on standard output, for programs");
   command.add_option("--threads", choice.threads, "Threads to run on; all processors unless given")
@@ -51,14 +51,14 @@ void add_common_options(CLI::App& command, Choice& choice) {
       ->type_name("N");
 }
 
-/// "; see sporos info --help"
+/// A hint where to find help: "; see sporos info --help".
 std::string where_to_look(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   const std::string command = chosen.empty() ? "" : ' ' + chosen.front()->get_name();
   return "; see " + std::string(program) + command + " --help";
 }
 
-/// The command that the command line names; -1 where it asks for help alone, else the exit code.
+/// Reads the command line. Returns -1 if it names a command to run; otherwise the exit code.
 int read_command_line(CLI::App& app, int argc, char** argv) {
   const auto refuse = [&](const std::string& why) { return complain(why + where_to_look(app), bad_input); };
   try {
@@ -75,7 +75,7 @@ int read_command_line(CLI::App& app, int argc, char** argv) {
 }
 
 int run(const Choice& choice) {
-  // What Kokkos would say about the binding of threads is of no use to someone who wants a file converted.
+  // Kokkos' warnings about thread binding are of no use to someone who wants to convert a file.
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);
   if (choice.threads > 0) settings.set_num_threads(choice.threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file memory.cpp
-/// How much memory there is.
+/// How much memory the machine has.
 #include "memory.hpp"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp.cpp
-/// `sporos mttkrp TENSOR --mode m --rank r`: the kernel of tensor decompositions, on factors made up here.
+/// `sporos mttkrp TENSOR --mode m --rank r`: the kernel of tensor decompositions, with random factors.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
@@ -84,7 +84,8 @@ void check(const MttkrpOptions& options, const Input& input) {
   expect_memory(2 * rows * options.rank * sizeof(double), options.path + ": mttkrp with its factor matrices");
 }
 
-/// The statement in the modes of the file: "M(i, r) = T(k, i, l) * C(k, r) * D(l, r)" for mode 1 of three.
+/// The statement in terms of the file's modes: "M(i, r) = T(k, i, l) * C(k, r) * D(l, r)" for mode 1 of
+/// three.
 std::string statement_text(int order, int mode) {
   const std::string others = "klmnp";
   const std::string factors = "CDEFG";
@@ -156,7 +157,7 @@ Outcome mttkrp(const MttkrpOptions& options) {
   result.fact("seconds", options.repeats > 1 ? "median time" : "computed in", Seconds{median});
   if (options.repeats > 1) result.fact("fastest_seconds", "fastest time", Seconds{seconds.front()});
   result.fact("repeats", "", Count{options.repeats});
-  // One multiplication for each factor and one addition, for each entry and column.
+  // For each entry and column, one multiplication per factor and one addition.
   const double operations = static_cast<double>(run.tensor.stored) * options.rank * input.order();
   if (median > 0) result.fact("operations_per_second", "speed", PerSecond{operations / median});
 

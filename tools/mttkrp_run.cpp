@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp_run.cpp
-/// One statement for each order, and the sums that it is compared with.
+/// One statement for each order, and the reference sums that it is compared with.
 #include "mttkrp_run.hpp"
 
 #include <Kokkos_Timer.hpp>
@@ -43,7 +43,7 @@ auto statement_of(const Matrix& M, const T& t, const std::vector<Matrix>& F) {
                   t(i, k, l, m, n, p) * F[0](k, r) * F[1](l, r) * F[2](m, r) * F[3](n, r) * F[4](p, r));
 }
 
-/// The product of factors that an entry stands for, at one column.
+/// The product of the factors that belong to an entry, in one column.
 template <int Order>
 long double term(const Entries<double, Order>& entries, const Factors& factors, int rank, std::size_t q,
                  int column) {
@@ -106,7 +106,7 @@ Comparison compare_mttkrp(const Entries<double, Order>& entries, const Factors& 
     ++out.compared;
     const double n = static_cast<double>(counts[row]) + Order + 1;
     const auto modulus = static_cast<double>(sums[at].modulus);
-    if (!std::isfinite(modulus)) continue;  // double has nothing to say where the terms overflow
+    if (!std::isfinite(modulus)) continue;  // if terms overflow, a double gives no information
     const double bound = n * u / (1 - n * u) * modulus + n * std::numeric_limits<double>::denorm_min();
     const auto error = static_cast<double>(std::abs(result.values(q) - sums[at].value));
     if (!(error <= bound)) ++out.beyond;

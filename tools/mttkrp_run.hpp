@@ -17,18 +17,18 @@
 
 namespace sporos::tool {
 
-/// Factor matrices by rows: factors[m][i * rank + r].
+/// Factor matrices stored by rows: factors[m][i * rank + r].
 using Factors = std::vector<std::vector<double>>;
 
 struct MttkrpRun {
-  Entries<double, 2> result;  ///< all values of M, by rows
+  Entries<double, 2> result;  ///< all values of M, row by row
   Stored tensor;
 
   std::vector<double> seconds;  ///< of each run
 };
 
 /// Runs the statement `repeats` times on the tensor stored as CSF.
-/// @param entries  merged, the mode of the result first
+/// @param entries  merged, with the mode of the result first
 /// @param factors  one for each of the other modes, in their order
 template <int Order>
 MttkrpRun run_mttkrp(const Entries<double, Order>& entries, const Factors& factors, int rank, int repeats);
@@ -38,8 +38,9 @@ extern template MttkrpRun run_mttkrp(const Entries<double, 4>&, const Factors&, 
 extern template MttkrpRun run_mttkrp(const Entries<double, 5>&, const Factors&, int, int);
 extern template MttkrpRun run_mttkrp(const Entries<double, 6>&, const Factors&, int, int);
 
-/// Compares M with sums formed in long double, entry by entry of the tensor. The bound of a value that is the
-/// sum of n products of f factors is (n + f) u / (1 - (n + f) u) times the sum of the products' moduli.
+/// Compares M with sums formed in long double, entry by entry of the tensor. The error bound of a value that
+/// is the sum of n products of f factors is (n + f) u / (1 - (n + f) u) times the sum of the products'
+/// moduli, with u the unit roundoff of double.
 template <int Order>
 Comparison compare_mttkrp(const Entries<double, Order>& entries, const Factors& factors, int rank,
                           const Entries<double, 2>& result);

@@ -27,10 +27,10 @@ struct MultiplyOptions {
   bool verify = false;
 };
 
-/// Up to here a double holds every whole number.
+/// Doubles represent all integers up to here exactly.
 constexpr std::int64_t largest_whole = std::int64_t{1} << 53;
 
-/// Sorted, merged, and of one type of value: double, or complex where an operand is.
+/// The entries, sorted and merged, with values of one type: double, or complex if an operand is complex.
 template <class To>
 AnyEntries with_values(const AnyEntries& any, const std::string& path) {
   return std::visit(
@@ -76,7 +76,8 @@ void expect_fit(const Input& A, const Input& B) {
                               std::numeric_limits<std::int32_t>::max(), " rows and columns"));
 }
 
-/// Products of integers and patterns are integers, and written so as long as a double holds them exactly.
+/// Products of integers and patterns are integers; they are written as such if doubles represent them
+/// exactly.
 AnyEntries as_integers(const AnyEntries& any) {
   const auto& real = std::get<Entries<double, 2>>(any);
   Entries<std::int64_t, 2> out(real.extents, 0);
@@ -89,7 +90,7 @@ AnyEntries as_integers(const AnyEntries& any) {
   return out;
 }
 
-/// The inner-product orders look at every pair of a row and a column.
+/// Loop orders that form inner products visit every pair of a row and a column.
 void warn_of_pairs(ProductOrder order, const Input& A, const Input& B) {
   if (order != ProductOrder::ijk && order != ProductOrder::jik) return;
   const double pairs = static_cast<double>(A.extents()[0]) * static_cast<double>(B.extents()[1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file output.cpp
-/// Which writer a name asks for.
+/// Selects the writer for a file name.
 #include "output.hpp"
 
 #include <unistd.h>
@@ -74,14 +74,14 @@ void check_output(const std::string& path, int order) {
                     (order == 2 && (io::has_suffix(path, ".mtx") || io::has_suffix(path, ".smtx")));
   if (!fits)
     throw UsageError(text(path, ": a ", order == 2 ? "matrix" : text("tensor of order ", order),
-                          " is written to a name that ends in ", order == 2 ? ".mtx, .tns or .smtx" : ".tns",
-                          ", with .gz behind it or not"));
+                          " needs a file name that ends in ", order == 2 ? ".mtx, .tns or .smtx" : ".tns",
+                          ", optionally followed by .gz"));
   check_folder(path);
 }
 
 void check_picture(const std::string& path) {
   if (path.ends_with(".gz") || !io::has_suffix(path, ".png"))
-    throw UsageError(path + ": a picture is written to a name that ends in .png");
+    throw UsageError(path + ": a picture needs a file name that ends in .png");
   check_folder(path);
 }
 

@@ -10,9 +10,9 @@
 
 namespace sporos::tool {
 
-/// What a matrix is written as, where the file says such things.
+/// How to write a matrix to a file that has such properties.
 struct OutputStyle {
-  bool pattern = false;  ///< no values
+  bool pattern = false;  ///< without values
   MatrixMarketLayout layout = MatrixMarketLayout::coordinate;
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
 };
@@ -20,14 +20,15 @@ struct OutputStyle {
 /// The style of the file that was read.
 OutputStyle style_of(const Input& input);
 
-/// Refuses, before the work is done, a name that nothing can be written to afterwards: one whose end says no
-/// kind of file that holds a tensor of this order, or in a folder that is not there or not to be written.
+/// Rejects, before any work is done, a name to which the result cannot be written: its ending is not that of
+/// a kind of file for tensors of this order, or its folder does not exist or is not writable.
 /// @throws UsageError, IoError
 void check_output(const std::string& path, int order);
 /// The same for a picture.
 void check_picture(const std::string& path);
 
-/// Writes what the name says; symmetry and layout are for .mtx. Returns the seconds that it took.
+/// Writes the kind of file that the name stands for; symmetry and layout apply to .mtx. Returns the seconds
+/// taken.
 double write_output(const std::string& path, const AnyEntries& entries, const OutputStyle& style);
 
 }  // namespace sporos::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file passage.cpp
-/// Formats by name, and the way from a file's entries to the passage of their type.
+/// Formats by name, and the selection of the passage for the type of a file's entries.
 #include "passage.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool is_blocked(FormatName format) {
   return format == FormatName::bcsr2x2 || format == FormatName::bcsr3x3 || format == FormatName::bcsr4x4;
 }
 
-/// Modes in another order. The arrays are shared: nothing is copied.
+/// The entries with their modes in another order. The arrays are shared, not copied.
 template <class Value, int Order>
 Entries<Value, Order> reordered(const Entries<Value, Order>& entries, const std::vector<int>& mode_order) {
   Entries<Value, Order> out;
@@ -55,13 +55,13 @@ void expect_permutation(const std::vector<int>& mode_order, int order) {
                         order > 3 ? ",3 …" : ""));
 }
 
-/// Levels of permuted modes by the modes' own numbers: "Dense(d0)" becomes "Dense(d2)".
+/// The levels of permuted modes in terms of the original modes: "Dense(d0)" becomes "Dense(d2)".
 std::string relabelled(const std::string& levels, const std::vector<int>& mode_order) {
   std::string out;
   for (std::size_t at = 0; at < levels.size(); ++at) {
     out += levels[at];
     if (levels.compare(at, 2, "(d") != 0) continue;
-    const auto level = static_cast<std::size_t>(levels[at + 2] - '0');  // an order is of one digit
+    const auto level = static_cast<std::size_t>(levels[at + 2] - '0');  // an order has a single digit
     out += 'd' + std::to_string(mode_order[level]);
     at += 2;
   }

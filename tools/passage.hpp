@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file passage.hpp
-/// Entries into a format and out of it again: what `convert`, `info` and `validate` are made of.
+/// Stores entries in a format and reads them back: the core of `convert`, `info` and `validate`.
 #pragma once
 
 #include <cstdint>
@@ -16,48 +16,48 @@ namespace sporos::tool {
 /// The formats that the tool knows by name.
 enum class FormatName { coo, csr, csc, dcsr, dcsc, csf, bcsr2x2, bcsr3x3, bcsr4x4, dense };
 
-/// Their names, as they are given with --format; "bcsr" is bcsr2x2.
+/// Their names, as given with --format; "bcsr" is bcsr2x2.
 std::string_view to_string(FormatName format);
 std::optional<FormatName> format_named(std::string_view name);
 /// All names in one line, for messages and --help.
 std::string format_names();
 
-/// Whether a format holds tensors of this order: most hold matrices alone.
+/// Whether a format can hold tensors of this order: most hold matrices only.
 bool holds_order(FormatName format, int order);
 
-/// Whether a format holds such extents: blocks have coordinates of 32 bits.
+/// Whether a format can hold such extents: blocked formats have 32-bit coordinates.
 bool holds_extents(FormatName format, const std::vector<std::int64_t>& extents);
 
-/// Whether a format stores zeros that no entry stands for, so that zeros of a file cannot be told from them.
+/// Whether a format stores padding zeros, from which the zeros of a file cannot be distinguished.
 bool pads_with_zeros(FormatName format);
 
-/// The bytes that the full levels of a format take for these extents, whatever the number of entries: what to
-/// look at before asking for a format that is unfit. Infinity where 64 bits do not count them.
+/// The bytes that the full levels of a format take for these extents, whatever the number of entries; for
+/// rejecting unsuitable formats in advance. Infinity if 64 bits cannot hold the number.
 double bytes_of_full_levels(FormatName format, const std::vector<std::int64_t>& extents);
 
-/// What a tensor was while it was in the format.
+/// What is known about a tensor while it was in the format.
 struct Passage {
-  AnyEntries entries;       ///< as they came out; without any if they were not asked for
-  std::string levels;       ///< "Dense(d0), Compressed(d1)", the modes as the file has them
-  std::int64_t stored = 0;  ///< values
+  AnyEntries entries;       ///< as read back; empty if they were not asked for
+  std::string levels;       ///< "Dense(d0), Compressed(d1)", in terms of the file's modes
+  std::int64_t stored = 0;  ///< number of stored values
   std::int64_t bytes = 0;   ///< of all arrays
   double assemble_seconds = 0;
   double validate_seconds = 0;
   double extract_seconds = 0;
 };
 
-/// How entries go through a format.
+/// Options for storing entries in a format and reading them back.
 struct PassageOptions {
   Duplicates duplicates = Duplicates::sum;
   bool validate = true;
   bool take_out = true;
-  bool keep_zeros = false;        ///< take padding zeros out as well, as an array file has them
-  std::vector<int> mode_order{};  ///< which mode is stored outermost, and so on; empty: the natural order
+  bool keep_zeros = false;        ///< also read back padding zeros, as an array file has them
+  std::vector<int> mode_order{};  ///< the mode of each level, outermost first; empty: the natural order
 };
 
-/// Assembles entries in a format (with 64-bit coordinates where the extents ask for them), validates the
-/// tensor, takes its entries out.
-/// @throws UsageError where the format does not hold such tensors; what assemble and validate throw
+/// Assembles entries in a format (with 64-bit coordinates if the extents require them), validates the tensor,
+/// and reads its entries back.
+/// @throws UsageError if the format cannot hold such tensors; also what assemble and validate throw
 Passage pass_through(FormatName format, const AnyEntries& entries, const PassageOptions& options);
 
 /// The same for a matrix of one value type, instantiated in passage_<type>.cpp.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file passage_of.hpp
-/// The templates behind passage.hpp: one passage, and the choice of a format by name.
+/// The templates that implement passage.hpp: one passage, and the choice of a format by name.
 #pragma once
 
 #include <Kokkos_Timer.hpp>
@@ -17,7 +17,7 @@
 
 namespace sporos::tool {
 
-/// Through format F.
+/// Stores entries in format F and reads them back.
 template <class F, class Value>
 Passage pass(const Entries<Value, F::order>& entries, const PassageOptions& options) {
   Passage out;
@@ -40,21 +40,21 @@ Passage pass(const Entries<Value, F::order>& entries, const PassageOptions& opti
   return out;
 }
 
-/// Whether 32 bits hold every coordinate.
+/// Whether 32 bits can hold every coordinate.
 template <std::size_t Order>
 bool are_narrow(const std::array<std::int64_t, Order>& extents) {
   return std::all_of(extents.begin(), extents.end(),
                      [](std::int64_t extent) { return extent <= std::numeric_limits<std::int32_t>::max(); });
 }
 
-/// Calls `then` with the type of index that coordinates need.
+/// Calls `then` with the index type that the coordinates need.
 template <std::size_t Order, class Then>
 Passage with_coordinate(const std::array<std::int64_t, Order>& extents, const Then& then) {
   return are_narrow(extents) ? then(std::int32_t{}) : then(std::int64_t{});
 }
 
 [[noreturn]] inline void refuse_order(FormatName format, int order) {
-  throw UsageError(text("the format ", to_string(format), " holds no tensor of order ", order,
+  throw UsageError(text("the format ", to_string(format), " cannot hold tensors of order ", order,
                         ": give coo, csf or dense"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plot.cpp
-/// Axes, ticks, and a line from point to point.
+/// Axes, ticks, and lines between points.
 #include "plot.hpp"
 
 #include <fmt/format.h>
@@ -13,11 +13,11 @@ namespace sporos::tool {
 namespace {
 
 constexpr Colour white{255, 255, 255}, black{40, 40, 40}, grid{225, 225, 225}, blue{31, 90, 160};
-constexpr int width = 900, height = 560;                     // of the picture
-constexpr int left = 90, right = 30, top = 50, bottom = 70;  // around the field
+constexpr int width = 900, height = 560;                     // of the picture, in pixels
+constexpr int left = 90, right = 30, top = 50, bottom = 70;  // margins around the field
 constexpr int scale = 2;                                     // of the letters
 
-/// Where coordinates fall in the picture.
+/// Maps coordinates to pixels.
 struct Field {
   Ticks x, y;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file product.cpp
-/// Loop orders by name; the reference that a product is compared with.
+/// Loop orders by name, and the reference with which a product is compared.
 #include "product.hpp"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ constexpr std::array names = {Name{ProductOrder::ikj, "ikj"}, Name{ProductOrder:
                               Name{ProductOrder::ijk, "ijk"}, Name{ProductOrder::jki, "jki"},
                               Name{ProductOrder::kji, "kji"}, Name{ProductOrder::jik, "jik"}};
 
-/// A product of two values and its modulus, in long double, by components where it is complex.
+/// A product of two values and its modulus, in long double; for complex values, by components.
 struct Term {
   long double re = 0, im = 0;
-  long double modulus = 0;  ///< sum of the moduli of the real products that it is made of
+  long double modulus = 0;  ///< sum of the moduli of the real products that it consists of
 };
 
 Term multiplied(double a, double b) {
@@ -43,7 +43,7 @@ double real_part(const Complex& value) { return value.real(); }
 double imaginary_part(double) { return 0; }
 double imaginary_part(const Complex& value) { return value.imag(); }
 
-/// The entries of row i of a list that is sorted by rows.
+/// The entries of row i in a list that is sorted by rows.
 template <class Value>
 std::pair<std::size_t, std::size_t> row(const Entries<Value, 2>& entries, std::int64_t i) {
   const std::int64_t* const begin = entries.coordinates[0].data();
@@ -51,7 +51,7 @@ std::pair<std::size_t, std::size_t> row(const Entries<Value, 2>& entries, std::i
   return {static_cast<std::size_t>(first - begin), static_cast<std::size_t>(last - begin)};
 }
 
-/// One row of the product: terms at their columns, sorted.
+/// One row of the product: its terms, sorted by column.
 template <class Value>
 class ReferenceRow {
  public:
@@ -63,7 +63,7 @@ class ReferenceRow {
 
   ReferenceRow(const Entries<Value, 2>& A, const Entries<Value, 2>& B) : a_(A), b_(B) {}
 
-  /// The row made of entries [first, last) of A.
+  /// Computes the row from entries [first, last) of A.
   const std::vector<Sum>& form(std::size_t first, std::size_t last) {
     sums_.clear();
     for (std::size_t p = first; p < last; ++p) {
@@ -97,7 +97,7 @@ class ReferenceRow {
 template <class Value>
 void compare_value(const Value& value, const Term& term, std::int64_t count, Comparison& out) {
   ++out.compared;
-  // A complex product is four real ones, two to a component.
+  // A complex product consists of four real ones, two for each component.
   const double n = static_cast<double>(is_complex_v<Value> ? 2 * count : count) + 1;
   constexpr double u = std::numeric_limits<double>::epsilon() / 2;
   const double modulus = static_cast<double>(term.modulus);
@@ -107,14 +107,14 @@ void compare_value(const Value& value, const Term& term, std::int64_t count, Com
     if (x == nearest || (x != x && nearest != nearest)) return 0.0;
     return static_cast<double>(std::abs(x - y));
   };
-  if (!std::isfinite(modulus)) return;  // double has nothing to say where the terms overflow
+  if (!std::isfinite(modulus)) return;  // if terms overflow, a double gives no information
   const double error = std::max(differ(real_part(value), term.re), differ(imaginary_part(value), term.im));
   if (!(error <= bound)) ++out.beyond;
   out.largest_error = std::max(out.largest_error, error);
   out.largest_part_of_bound = std::max(out.largest_part_of_bound, error / bound);
 }
 
-/// C sorted by rows, then columns, as A and B are.
+/// C sorted by rows and then by columns, like A and B.
 template <class Value>
 Comparison compare(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const Entries<Value, 2>& C) {
   Comparison out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file product_of.hpp
-/// The template behind product.hpp: formats by loop order, and the statement.
+/// The template that implements product.hpp: formats by loop order, and the statement.
 #pragma once
 
 #include <Kokkos_Timer.hpp>
@@ -47,7 +47,7 @@ class ProductRun {
   }
 
  private:
-  /// An order that leaves a choice of workspaces.
+  /// Runs a loop order that allows a choice of workspaces.
   template <class ResultFormat, class FormatA, class FormatB, char... Names>
   Product gathered(Index<Names>... order) const {
     switch (plan_.workspace) {
@@ -61,8 +61,8 @@ class ProductRun {
     return in_order<ResultFormat, FormatA, FormatB>(automatic_workspace, order...);
   }
 
-  template <class ResultFormat, class FormatA, class FormatB, WorkspaceChoice Choice, char... Names>
-  Product in_order(WorkspaceConstant<Choice> workspace, Index<Names>... order) const {
+  template <class ResultFormat, class FormatA, class FormatB, class Policy, char... Names>
+  Product in_order(Policy workspace, Index<Names>... order) const {
     using namespace sporos::indices;
     Product out;
     Kokkos::Timer timer;

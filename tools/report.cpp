@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file report.cpp
-/// How facts and tables look: aligned text, JSON.
+/// The layout of facts and tables: aligned text, JSON.
 #include "report.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 
-/// "1,234,567"
+/// A number with separators: "1,234,567".
 std::string grouped(std::int64_t number) {
   std::string digits = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;
@@ -34,12 +34,12 @@ std::string bytes_text(std::int64_t bytes) {
   constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   auto amount = static_cast<double>(bytes);
   std::size_t unit = 0;
-  // 1023.95 KiB would be shown as 1024.0 KiB.
+  // Without this limit, 1023.95 KiB would be shown as 1024.0 KiB.
   for (; amount >= 1023.95 && unit + 1 < units.size(); ++unit) amount /= 1024;
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", amount, units[unit]);
 }
 
-/// Three digits that mean something: "812 ns", "1.24 ms", "12.4 s", "3 min 5 s".
+/// A duration with three significant digits: "812 ns", "1.24 ms", "12.4 s", "3 min 5 s".
 std::string seconds_text(double seconds) {
   if (!(seconds >= 0)) return "-";
   if (seconds >= 119.5) {
@@ -81,7 +81,7 @@ bool is_number(const Cell& cell) {
   return !std::holds_alternative<std::string>(cell) && !std::holds_alternative<bool>(cell);
 }
 
-/// The width that a UTF-8 text takes on a terminal, for texts of Latin letters.
+/// The width of a UTF-8 text on a terminal, for Latin letters.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -160,7 +160,7 @@ struct Report::Contents {
                  part);
   }
 
-  /// Numbers to the right, words to the left.
+  /// Numbers are aligned to the right, words to the left.
   static void write(std::ostream& out, const Table& table) {
     if (std::all_of(table.columns.begin(), table.columns.end(),
                     [](const Column& column) { return column.heading.empty(); }))
@@ -178,7 +178,7 @@ struct Report::Contents {
       std::string text;
       for (std::size_t at = 0; at < widths.size(); ++at) {
         out << "  ";
-        // The last column of words needs no padding behind it.
+        // A last column of words needs no padding after it.
         put_padded(out, text_of(at), right[at] || at + 1 < widths.size() ? widths[at] : 0, right[at]);
       }
       out << '\n';
@@ -240,7 +240,7 @@ void Report::remark(std::string_view text) {
 void Report::write_text(std::ostream& out) const { contents_->write_text(out, contents_->label_width()); }
 
 void Report::write_json(std::ostream& out) const {
-  // What a file is called need not be UTF-8.
+  // File names need not be UTF-8.
   out << contents_->json().dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

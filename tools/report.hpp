@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file report.hpp
-/// What a command has to say: facts and tables, shown to a person as aligned text or to a program as one JSON
-/// object.
+/// The output of a command: facts and tables, printed as aligned text for people or as one JSON object for
+/// programs.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace sporos::tool {
 
-/// Numbers with their unit: a person reads "24.1 KiB" where a program reads 24680.
+/// Numbers with their units: people see "24.1 KiB" where programs see 24680.
 struct Count {
   std::int64_t value;
 };
@@ -25,11 +25,11 @@ struct Bytes {
 struct Seconds {
   double value;
 };
-/// A part of a whole, 0 to 1; a person reads percent.
+/// A fraction from 0 to 1; people see percent.
 struct Part {
   double value;
 };
-/// Operations a second; a person reads "1.23 Gop/s".
+/// Operations per second; people see "1.23 Gop/s".
 struct PerSecond {
   double value;
 };
@@ -37,16 +37,16 @@ struct PerSecond {
 struct Shape {
   std::vector<std::int64_t> extents;
 };
-/// Nothing to say here: "-", or null.
+/// No value: "-", or null.
 struct Absent {};
 
 using Cell = std::variant<Absent, bool, Count, Bytes, Seconds, Part, PerSecond, double, Shape, std::string>;
 
-/// A cell as a person reads it.
+/// The text of a cell for people.
 std::string to_text(const Cell& cell);
 
-/// Facts and tables in the order in which they were put in. Keys are for programs, in snake_case; labels are
-/// for people. A label that is empty hides the fact from people, a key that is empty from programs.
+/// Facts and tables in the order in which they were added. Keys, in snake_case, are for programs; labels are
+/// for people. An empty label hides a fact from people, an empty key hides it from programs.
 class Report {
  public:
   Report();
@@ -55,21 +55,21 @@ class Report {
   ~Report();
 
   void fact(std::string_view key, std::string_view label, Cell cell);
-  /// The same name for both.
+  /// A fact whose key is also its label.
   void fact(std::string_view name, Cell cell) { fact(name, name, std::move(cell)); }
 
-  /// Facts of their own under a heading, a nested object for programs.
+  /// A group of facts under a heading; for programs, a nested object.
   Report& section(std::string_view key, std::string_view heading);
 
-  /// A table; each row has a cell a column. For programs a list of objects. A table without headings is
-  /// hidden from people, one without a key from programs.
+  /// A table, in which each row has one cell per column; for programs, a list of objects. A table without
+  /// headings is hidden from people, one without a key from programs.
   struct Column {
     std::string key;
     std::string heading;
   };
   void table(std::string_view key, std::vector<Column> columns, std::vector<std::vector<Cell>> rows);
 
-  /// A remark for people alone, on a line of its own.
+  /// A remark for people only, on a line of its own.
   void remark(std::string_view text);
 
   void write_text(std::ostream& out) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spy.cpp
-/// `sporos spy FILE -o out.png`: where the nonzeros are, as a picture.
+/// `sporos spy FILE -o out.png`: draws where the nonzeros are.
 #include <CLI/CLI.hpp>
 #include <Kokkos_Timer.hpp>
 #include <memory>
@@ -21,7 +21,7 @@ struct SpyCommandOptions {
   SpyOptions look;
 };
 
-/// Coordinates are all that is drawn, so that one type of value does for all.
+/// Only coordinates are drawn, so one type of value serves for all.
 template <class Value, int Order>
 Image draw(const Entries<Value, Order>& entries, const SpyOptions& look) {
   Entries<bool, Order> places(entries.extents, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statistics.cpp
-/// Counting, sorting and comparing entries: plain loops that share nothing with what they check.
+/// Counting, sorting and comparing entries with plain loops, which share no code with what they check.
 #include "statistics.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ bool same_place(const Entries<Value, Order>& entries, std::int64_t a, std::int64
   return true;
 }
 
-/// The entries' numbers in the order of their coordinates, modes compared in the given order; entries of one
-/// coordinate keep theirs.
+/// The numbers of the entries in the order of their coordinates, with modes compared in the given order;
+/// entries with equal coordinates keep their order.
 template <class Value, int Order>
 std::vector<std::int64_t> sorted_order(
     const Entries<Value, Order>& entries,
@@ -154,9 +154,9 @@ bool same_value(const A& a, const B& b) {
   } else if constexpr (is_complex_v<A>) {
     return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag());
   } else if constexpr (std::is_same_v<A, B>) {
-    return a == b || (a != a && b != b);  // no number is no number
+    return a == b || (a != a && b != b);  // NaN equals NaN here
   } else {
-    // An integer and a double: as integers, where the double is one.
+    // An integer and a double are compared as integers if the double is one.
     const double real = std::is_same_v<A, double> ? static_cast<double>(a) : static_cast<double>(b);
     if (!(real >= -0x1p63 && real < 0x1p63) || real != std::trunc(real)) return false;
     return static_cast<std::int64_t>(a) == static_cast<std::int64_t>(b);

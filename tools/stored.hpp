@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file stored.hpp
-/// What is said of a tensor that takes part in a computation.
+/// What is reported about a tensor that takes part in a computation.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace sporos::tool {
 
-/// An operand or the result, as it was stored.
+/// An operand or the result, as stored.
 struct Stored {
   std::string format;
-  std::int64_t stored = 0;  ///< values
+  std::int64_t stored = 0;  ///< number of stored values
   std::int64_t bytes = 0;
   double assemble_seconds = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file validate.cpp
-/// `sporos validate FILE`: whether a file is what it says, and what it holds can be stored.
+/// `sporos validate FILE`: checks that a file is well formed and that what it holds can be stored.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -20,7 +20,8 @@ struct ValidateOptions {
   bool strict = false;
 };
 
-/// Assembles in the formats that a reader is most likely to want, and lets the library check its own arrays.
+/// Assembles the entries in the formats that are most likely to be used, and has the library check its
+/// arrays.
 void check_formats(Report& report, const Input& input) {
   PassageOptions options;
   options.duplicates = input.duplicates();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file reference.hpp
-/// The oracle of tensors and formats: lists of (coordinate, value), obvious and slow; and random entries.
+/// The oracle for tensors and formats: lists of (coordinate, value), obvious and slow; and random entries.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,11 +20,11 @@
 
 namespace sporos::test {
 
-/// The values of a tensor in the order of their coordinates.
+/// The values of a tensor with their coordinates, in the order of the coordinates.
 template <class Value, int Order>
 using Table = std::vector<std::pair<Extents<Order>, Value>>;
 
-/// Sorts a list, and makes one of what stands at the same coordinate.
+/// Sorts a list and merges values at the same coordinate.
 template <class Value, std::size_t Order>
 auto merged(std::vector<std::pair<std::array<std::int64_t, Order>, Value>> list, Duplicates duplicates) {
   std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -49,7 +49,7 @@ auto merged(std::vector<std::pair<std::array<std::int64_t, Order>, Value>> list,
   return out;
 }
 
-/// What entries are once assembled.
+/// What entries become once they are assembled.
 template <class Value, int Order>
 Table<Value, Order> table(const Entries<Value, Order>& entries, Duplicates duplicates = Duplicates::sum) {
   Table<Value, Order> list;
@@ -67,7 +67,7 @@ inline constexpr bool stores_padding = [] {
     return F::properties[static_cast<std::size_t>(F::levels - 1)].full;
 }();
 
-/// Goes down the levels of a tensor by nothing but the capabilities that they have.
+/// Descends the levels of a tensor using only the capabilities that they have.
 template <int K, class View, class F, class List>
 void collect(const View& view, const Extents<F::order>& extents, Extents<F::levels>& at, std::int64_t p,
              List& list) {
@@ -94,8 +94,8 @@ void collect(const View& view, const Extents<F::order>& extents, Extents<F::leve
   }
 }
 
-/// What a tensor stores: zeros of dense levels and blocks left out, what stands at one coordinate added
-/// unless kept.
+/// What a tensor stores, without the zeros of dense levels and blocks; values at the same coordinate are
+/// added unless `duplicates` says otherwise.
 template <class Value, class F, class Space>
 Table<Value, F::order> table(const Tensor<Value, F, Space>& t, Duplicates duplicates = Duplicates::sum) {
   Table<Value, F::order> list;
@@ -106,7 +106,7 @@ Table<Value, F::order> table(const Tensor<Value, F, Space>& t, Duplicates duplic
   return merged(std::move(list), duplicates);
 }
 
-/// Whether two tables are the same; else says where they first differ.
+/// Whether two tables are the same; otherwise, where they first differ.
 template <class Value, std::size_t Order>
 testing::AssertionResult same(const std::vector<std::pair<std::array<std::int64_t, Order>, Value>>& a,
                               const std::vector<std::pair<std::array<std::int64_t, Order>, Value>>& b) {
@@ -123,7 +123,7 @@ testing::AssertionResult same(const std::vector<std::pair<std::array<std::int64_
   return testing::AssertionSuccess();
 }
 
-/// A value from 1 to 9, or 1 where the type has no others: sums of a hundred of them are exact in every type.
+/// A value from 1 to 9, or 1 for types without others: sums of a hundred of them are exact in every type.
 template <class Value, class Random>
 Value random_value(Random& random) {
   const int x = 1 + static_cast<int>(random() % 9);
@@ -136,7 +136,7 @@ Value random_value(Random& random) {
     return static_cast<Value>(x);
 }
 
-/// Entries at random coordinates, in no order, some of them at the same.
+/// Unsorted entries at random coordinates, some of which coincide.
 template <class Value, int Order>
 Entries<Value, Order> random_entries(const Extents<Order>& extents, std::int64_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -152,7 +152,7 @@ Entries<Value, Order> random_entries(const Extents<Order>& extents, std::int64_t
   return entries;
 }
 
-/// Entries that each stand at a coordinate of their own, in no order.
+/// Unsorted entries at distinct coordinates.
 template <class Value, int Order>
 Entries<Value, Order> random_unique_entries(const Extents<Order>& extents, std::int64_t count,
                                             std::uint64_t seed) {
@@ -164,7 +164,7 @@ Entries<Value, Order> random_unique_entries(const Extents<Order>& extents, std::
   return entries;
 }
 
-/// The message of the error of type `Expected` that `run` throws; a failure of the test where it throws none.
+/// The message of the error of type `Expected` that `run` throws; the test fails if it throws none.
 template <class Expected, class Run>
 std::string message_of(const Run& run) {
   try {
@@ -179,7 +179,7 @@ std::string message_of(const Run& run) {
   return {};
 }
 
-/// Whether a text holds another.
+/// Whether a text contains another.
 inline testing::AssertionResult contains(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << '"' << text << "\" does not hold \"" << part << '"';

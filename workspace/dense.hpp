@@ -8,38 +8,44 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <vector>
+#include <string_view>
 
 #include "../core/error.hpp"
-#include "../core/inline.hpp"
+#include "../core/extents.hpp"
+#include "../core/memory_use.hpp"
 #include "../core/pool.hpp"
 #include "../core/value.hpp"
+#include "policy.hpp"
 
 namespace sporos {
 
+struct DensePolicy;
+
 /// Gathers values by coordinate, in any order, and hands them out in ascending order.
 ///
-/// A bitmap remembers which coordinates were written, and a second one which words of the first: handing out
-/// costs O(coordinates written + extent / 4096), sorts nothing, and leaves the workspace empty for the next
-/// use. (Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces*, CGO 2019, gives
-/// the use of it.)
+/// A bitmap records which coordinates have been written, and a second one which words of the first. Handing
+/// out the values costs O(coordinates written + extent / 4096), sorts nothing, and leaves the workspace empty
+/// for the next use. (Its use is described in Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra
+/// Compilation with Workspaces*, CGO 2019.)
 template <class T>
 class DenseWorkspace {
  public:
-  /// @throws MemoryError where an array over the extent is not to be had
-  explicit DenseWorkspace(std::int64_t extent) try
-      : values_(size_for(extent)),
-        written_(static_cast<std::size_t>((extent + 63) / 64)),
-        touched_(static_cast<std::size_t>((extent + 4095) / 4096)) {
+  static constexpr bool in_order = true;
+
+  /// @throws MemoryError if an array over the extent cannot be allocated
+  DenseWorkspace(const DensePolicy&, const Extents<1>& extents) try
+      : values_(size_for(extents[0])),
+        written_(static_cast<std::size_t>((extents[0] + 63) / 64)),
+        touched_(static_cast<std::size_t>((extents[0] + 4095) / 4096)) {
   } catch (const std::exception&) {
-    throw MemoryError(text("a dense workspace over ", extent, " coordinates of ", sizeof(T),
+    throw MemoryError(text("a dense workspace over ", extents[0], " coordinates of ", sizeof(T),
                            " bytes each cannot be allocated: choose a loop order with .reorder(...) that "
                            "appends the result, or that scatters it over several variables"));
   }
 
   /// values[c] += value
-  void add(std::int64_t c, const T& value) {
-    const auto at = static_cast<std::size_t>(c);
+  void add(const Extents<1>& c, const T& value) {
+    const auto at = static_cast<std::size_t>(c[0]);
     values_[at].sum = plus(values_[at].sum, value);
     written_[at >> 6] |= std::uint64_t{1} << (at & 63);
     touched_[at >> 12] |= std::uint64_t{1} << ((at >> 6) & 63);
@@ -53,7 +59,7 @@ class DenseWorkspace {
         const std::size_t word = group * 64 + static_cast<std::size_t>(std::countr_zero(words));
         for (std::uint64_t bits = written_[word]; bits; bits &= bits - 1) {
           const std::size_t at = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-          take(static_cast<std::int64_t>(at), values_[at].sum);
+          take(Extents<1>{static_cast<std::int64_t>(at)}, values_[at].sum);
           values_[at].sum = T{};
         }
         written_[word] = 0;
@@ -62,24 +68,35 @@ class DenseWorkspace {
     }
   }
 
-  std::int64_t bytes() const { return bytes_over(static_cast<std::int64_t>(values_.size())); }
-  /// Bytes of a workspace over `extent` coordinates.
-  static std::int64_t bytes_over(std::int64_t extent) {
+  /// Bytes of a workspace over `extents`, regardless of how often values are added.
+  static std::int64_t most_bytes(const DensePolicy&, const Extents<1>& extents, std::int64_t /*adds*/) {
+    const std::int64_t extent = extents[0];
     return extent * static_cast<std::int64_t>(sizeof(T)) + ((extent + 63) / 64 + (extent + 4095) / 4096) * 8;
   }
 
  private:
-  /// The system would hand out more memory than there is, and end the process when it is touched.
+  /// Refuses sizes beyond the machine's memory: the system may grant them and then end the process on first
+  /// touch.
   static std::size_t size_for(std::int64_t extent) {
     if (extent > Pool::machine_bytes() / static_cast<std::int64_t>(sizeof(T))) throw std::bad_alloc();
     return static_cast<std::size_t>(extent);
   }
-  struct Cell {  // keeps std::vector<bool> away
+  struct Cell {  // a struct, to avoid std::vector<bool>
     T sum{};
   };
-  std::vector<Cell> values_;
-  std::vector<std::uint64_t> written_;
-  std::vector<std::uint64_t> touched_;
+  detail::CountedVector<Cell> values_;
+  detail::CountedVector<std::uint64_t> written_;
+  detail::CountedVector<std::uint64_t> touched_;
 };
+
+/// Gathers over one variable, in an array over its extent.
+struct DensePolicy {
+  static constexpr std::string_view name = "dense workspace";
+  static constexpr bool takes(int order) { return order == 1; }
+  template <class T, int Order>
+  using workspace = DenseWorkspace<T>;
+};
+
+inline constexpr DensePolicy dense_workspace{};
 
 }  // namespace sporos

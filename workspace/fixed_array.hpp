@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file fixed_array.hpp
-/// FixedArray: an array that is appended to, in room that is known to be enough.
+/// FixedArray: an array to append to, in memory that is known to be large enough.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace sporos {
 
-/// What GrowArray is where a bound on the size is known: owns nothing, checks nothing, and is copied like a
-/// pointer, so that its size stays in a register while a loop appends.
+/// The counterpart of GrowArray for a size with a known bound. It owns nothing, checks nothing, and is copied
+/// like a pointer, so that its size stays in a register while a loop appends.
 template <class T>
 class FixedArray {
  public:
   FixedArray() = default;
-  /// @param room  memory for as many elements as will ever be appended
+  /// @param room  memory for all elements that will ever be appended
   FixedArray(T* room, std::int64_t /*capacity*/) : data_(room) {}
 
   std::int64_t size() const { return size_; }
@@ -25,7 +25,7 @@ class FixedArray {
   const T& operator[](std::int64_t at) const { return data_[at]; }
 
   SPOROS_HOST_INLINE void push(const T& value) { data_[size_++] = value; }
-  /// `count` more elements, all `value`.
+  /// Appends `count` elements, all equal to `value`.
   SPOROS_HOST_INLINE void extend(std::int64_t count, const T& value) {
     for (std::int64_t at = 0; at < count; ++at) data_[size_ + at] = value;
     size_ += count;

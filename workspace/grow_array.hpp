@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file grow_array.hpp
-/// GrowArray: a host array that is appended to, and leaves new memory as it comes.
+/// GrowArray: a host array to append to, which does not initialise new memory.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,20 @@
 #include <type_traits>
 #include <utility>
 
+#include "../core/memory_use.hpp"
+
 namespace sporos {
 
-/// Like std::vector for trivially copyable elements, but growing neither initialises nor, where the system
-/// can move pages, copies; and it may start in memory that it is lent.
+/// Like std::vector for trivially copyable elements, but growing neither initialises memory nor, where the
+/// system can move pages, copies it. It may start in memory that the caller lends.
 template <class T>
 class GrowArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   GrowArray() = default;
-  /// In `room`, for `capacity` elements; beyond them in memory of its own.
+  /// Starts in `room`, which has space for `capacity` elements, and allocates memory of its own when it
+  /// outgrows it.
   GrowArray(T* room, std::int64_t capacity) : data_(room), capacity_(capacity), lent_(true) {}
   GrowArray(GrowArray&& other) noexcept { swap(other); }
   GrowArray& operator=(GrowArray&& other) noexcept {
@@ -29,7 +32,9 @@ class GrowArray {
     return *this;
   }
   ~GrowArray() {
-    if (!lent_) std::free(data_);
+    if (lent_ || !data_) return;
+    detail::count_memory(-bytes(capacity_));
+    std::free(data_);
   }
 
   std::int64_t size() const { return size_; }
@@ -43,7 +48,7 @@ class GrowArray {
       grow(size_ + 1);
     data_[size_++] = value;
   }
-  /// `count` more elements, all `value`.
+  /// Appends `count` elements, all equal to `value`.
   void extend(std::int64_t count, const T& value) {
     if (size_ + count > capacity_) grow(size_ + count);
     for (std::int64_t at = 0; at < count; ++at) data_[size_ + at] = value;
@@ -58,12 +63,14 @@ class GrowArray {
     std::swap(capacity_, other.capacity_);
     std::swap(lent_, other.lent_);
   }
+  static std::int64_t bytes(std::int64_t count) { return count * static_cast<std::int64_t>(sizeof(T)); }
   [[gnu::noinline]] void grow(std::int64_t needed) {
     const std::int64_t capacity = needed > 2 * capacity_ ? needed : 2 * capacity_;
     void* const own = lent_ ? nullptr : static_cast<void*>(data_);
     void* const moved = std::realloc(own, static_cast<std::size_t>(capacity) * sizeof(T));
     if (!moved) throw std::bad_alloc();
     if (lent_ && size_ > 0) std::memcpy(moved, data_, static_cast<std::size_t>(size_) * sizeof(T));
+    detail::count_memory(bytes(capacity) - (lent_ ? 0 : bytes(capacity_)));
     lent_ = false;
     data_ = static_cast<T*>(moved);
     capacity_ = capacity;

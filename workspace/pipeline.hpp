@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pipeline.hpp
-/// The ordered pipeline: threads compute the chunks of a result in buffers of their own, and move each to its
+/// The ordered pipeline: threads compute chunks of a result in private buffers and move each chunk to its
 /// place once the sizes of all chunks before it are known.
 #pragma once
 
@@ -31,8 +31,8 @@ class ChunkPlaces {
   explicit ChunkPlaces(std::int64_t chunks)
       : places_(static_cast<std::size_t>(chunks) + 1), computed_(static_cast<std::size_t>(chunks), 0) {}
 
-  /// Says that a chunk has been computed. Its size may make the places of chunks behind it known.
-  /// @param end_of  end_of(chunk, place) is where a computed chunk ends that begins at `place`
+  /// Marks a chunk as computed. With its size, the places of later chunks may become known.
+  /// @param end_of  end_of(chunk, place) is where a computed chunk ends if it begins at `place`
   template <class EndOf>
   void publish(std::int64_t chunk, const EndOf& end_of) {
     const std::lock_guard lock(guard_);
@@ -43,13 +43,13 @@ class ChunkPlaces {
     known_.store(static_cast<std::int64_t>(known), std::memory_order_release);
   }
 
-  /// Whether it is known where a chunk begins; of a published chunk, its end is then known as well.
+  /// Whether the place of a chunk is known. If the chunk is published, its end is then known as well.
   bool is_known(std::int64_t chunk) const { return chunk <= known_.load(std::memory_order_acquire); }
 
-  /// Where a chunk begins whose place is known; for the number of chunks, where the last one ends.
+  /// Where a chunk begins, if its place is known; for the number of chunks, where the last one ends.
   const Place& operator[](std::int64_t chunk) const { return places_[static_cast<std::size_t>(chunk)]; }
 
-  /// Bytes that the places of so many chunks take.
+  /// Bytes that the places of `chunks` chunks take.
   static std::int64_t bytes(std::int64_t chunks) {
     return (chunks + 1) * static_cast<std::int64_t>(sizeof(Place)) + chunks;
   }
@@ -57,19 +57,19 @@ class ChunkPlaces {
  private:
   std::vector<Place> places_;           // [chunks + 1]
   std::vector<std::uint8_t> computed_;  // [chunks]
-  std::atomic<std::int64_t> known_{0};  ///< chunks whose places are known, besides the first
+  std::atomic<std::int64_t> known_{0};  ///< chunks whose places are known, not counting the first
   std::mutex guard_;
 };
 
-/// A result that chunks are moved into, as run_pipeline sees it.
+/// A result into which run_pipeline moves chunks.
 template <class Result, class Place>
 concept PipelineResult =
     requires(Result& result, std::size_t array, std::int64_t chunk, const Place& from, const Place& end) {
-      // end_of(chunk, from): where a computed chunk ends that begins at `from`; called under a lock
+      // end_of(chunk, from): where a computed chunk ends if it begins at `from`; called under a lock
       { result.end_of(chunk, from) } -> std::convertible_to<Place>;
-      // pages()[array]: the detail::FirstTouch of each large array that chunks are moved to
+      // pages()[array]: the detail::FirstTouch of each large array into which chunks are moved
       { result.pages()[array].touch_next(std::int64_t{}) } -> std::same_as<bool>;
-      // bytes(array, from, end): the first byte of an array that a chunk takes, and the one behind its last
+      // bytes(array, from, end): the half-open range of bytes of an array that a chunk takes
       { result.bytes(array, from, end) } -> std::convertible_to<std::pair<std::int64_t, std::int64_t>>;
     };
 
@@ -77,8 +77,8 @@ concept PipelineResult =
 template <class Worker, class Place>
 concept PipelineWorker =
     requires(Worker& worker, std::int64_t chunk, std::int64_t waiting, const Place& place) {
-      // has_room(chunk, waiting): whether the buffers can take a chunk while the last `waiting` chunks that
-      // this worker has computed are still in them; always true where none are
+      // has_room(chunk, waiting): whether the buffers can take a chunk while they still hold the last
+      // `waiting` chunks of this worker; always true if `waiting` is 0
       { worker.has_room(chunk, waiting) } -> std::same_as<bool>;
       // compute(chunk): computes a chunk in the buffers
       worker.compute(chunk);
@@ -86,16 +86,16 @@ concept PipelineWorker =
       worker.move(chunk, place);
     };
 
-/// Bytes, at most, that run_pipeline needs for itself.
+/// An upper bound on the bytes that run_pipeline needs for itself.
 template <class Place>
 std::int64_t pipeline_bytes(std::int64_t workers, std::int64_t chunks) {
-  constexpr std::int64_t empty_queue = 1024;  // of a worker's chunks that wait
+  constexpr std::int64_t empty_queue = 1024;  // bytes of a worker's std::deque of waiting chunks
   return ChunkPlaces<Place>::bytes(chunks) + workers * empty_queue +
          2 * chunks * static_cast<std::int64_t>(sizeof(std::int64_t));
 }
 
-/// Computes the chunks of a result on several threads, and puts each behind the one before it, though their
-/// sizes show only once they are computed.
+/// Computes the chunks of a result on several threads and places each after the one before it, although their
+/// sizes are known only when they have been computed.
 ///
 ///     thread 0   [ compute 0           ][ move 0 ][ compute 5 …
 ///     thread 1   [ compute 1    ][ compute 4        ][ move 1 ][ …
@@ -105,17 +105,17 @@ std::int64_t pipeline_bytes(std::int64_t workers, std::int64_t chunks) {
 ///     result     |  0       |  1    |  2          |  3      |  4 …       written from front to back
 ///     pages      |   thread 0     |   thread 2     |   thread 0 …        each touched first by one thread
 ///
-/// Chunks are taken in order, so none waits long for its place; until then its thread computes others, as far
-/// as its buffers go. Nothing can wait for ever: of all chunks that are not computed yet, the first one's
-/// thread holds back only chunks before it, whose places are known, so that it can move them and go on. Each
-/// large page of the result is touched first by one thread alone, while others compute (FirstTouch says why).
+/// Chunks are taken in order, so none waits long for its place; meanwhile its thread computes further chunks,
+/// as long as its buffers have room. No thread waits forever: the thread with the first chunk that is not
+/// computed yet holds only chunks before it, whose places are known, so it can move them and go on. Each
+/// large page of the result is first touched by a single thread while others compute (FirstTouch says why).
 ///
-/// The first exception that a worker throws is rethrown here, once the others have stopped; what the result
-/// then holds is unspecified.
+/// If a worker throws, the first exception is rethrown here once the other workers have stopped; the contents
+/// of the result are then unspecified.
 ///
 /// @tparam Place       a position in the result, or one for each of its levels
-/// @param workers      at most as many as `space` has threads at once
-/// @param make_worker  make_worker(number) is a worker; called on the thread that will be it
+/// @param workers      the number of workers, at most the number of threads of `space`
+/// @param make_worker  make_worker(number) creates a worker; called on the thread that runs it
 template <class Place, HostSpace Space, PipelineResult<Place> Result, class MakeWorker>
   requires PipelineWorker<std::invoke_result_t<const MakeWorker&, std::int64_t>, Place>
 void run_pipeline(const Space& space, std::int64_t workers, std::int64_t chunks, Result& result,
@@ -123,8 +123,9 @@ void run_pipeline(const Space& space, std::int64_t workers, std::int64_t chunks,
   ChunkPlaces<Place> places(chunks);
   detail::ChunkQueue queue(chunks);
 
-  // Touches the pages of a chunk that nobody has claimed, and says whether all of them are there. `ahead` has
-  // it touch a page of what is likely to follow while another thread is busy with one of these.
+  // Touches the unclaimed pages of a chunk and returns whether all of its pages have been touched. With
+  // `ahead`, it also touches a page that is likely to be needed next while another thread is busy with one of
+  // these.
   const auto have_pages = [&](const Place& from, const Place& end, bool ahead) {
     auto& pages = result.pages();
     bool touched = true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cp_als.cpp
-/// Fluorescence of five samples, taken apart into the amino acids that they were mixed from.
+/// Fluorescence of five samples, decomposed into the amino acids of which they are mixtures.
 ///
 ///     cp_als [tensor file] [rank]
 ///
 /// R. Bro, "PARAFAC: tutorial and applications", Chemometrics and Intelligent Laboratory Systems 38 (1997):
-/// the data are of three amino acids, in different amounts in each sample.
+/// each sample contains three amino acids in different amounts.
 #include "cp_als.hpp"
 
 #include <fmt/core.h>

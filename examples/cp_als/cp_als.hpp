@@ -23,16 +23,16 @@ using Matrix = sporos::Tensor<double, sporos::DenseMatrix<>>;
 
 struct Options {
   int rank = 16;
-  int iterations = 50;      ///< at most
-  double tolerance = 1e-5;  ///< stop where the fit changes by less
-  unsigned seed = 1;        ///< of the random factors that it begins with
+  int iterations = 50;      ///< the most iterations
+  double tolerance = 1e-5;  ///< stop when the fit changes by less
+  unsigned seed = 1;        ///< of the random initial factors
 };
 
-/// What comes out: factor m has a row for each coordinate of mode m and columns of length 1.
+/// The decomposition: factor m has a row for each coordinate of mode m, and columns of length 1.
 struct Model {
   std::vector<double> lambda;
   std::vector<Matrix> factors;
-  std::vector<double> fits;  ///< after each iteration 1 - |X - M| / |X|: 1 where M is X
+  std::vector<double> fits;  ///< 1 - |X - M| / |X| after each iteration: 1 if M is X
   bool converged = false;
 };
 
@@ -62,7 +62,7 @@ inline void gram(const Matrix& G, const Matrix& A) {
   G(r, s) = A(i, r) * A(i, s);
 }
 
-/// V(r, s) = product over the Gram matrices, but for that of mode `skipped`; -1 skips none.
+/// V(r, s) = the product of the Gram matrices of all modes but `skipped`; -1 skips none.
 inline std::vector<double> hadamard(const std::vector<Matrix>& grams, int skipped = -1) {
   std::vector<double> V(static_cast<std::size_t>(grams[0].nnz()), 1.0);
   for (int mode = 0; mode < std::ssize(grams); ++mode)
@@ -71,8 +71,8 @@ inline std::vector<double> hadamard(const std::vector<Matrix>& grams, int skippe
   return V;
 }
 
-/// Solves A V = B for A, in place of B: the normal equations of the least squares problem of one mode.
-/// V = L L^T by Cholesky; where a column of V depends on those before it, its column of A is 0.
+/// Solves A V = B for A, in place of B: the normal equations of the least squares problem of one mode, by the
+/// Cholesky factorisation V = L L^T. If a column of V depends on earlier ones, its column of A is 0.
 inline void solve(const Matrix& B, std::vector<double> V) {
   const auto rank = static_cast<std::size_t>(B.extent(1));
   const auto L = [&](std::size_t r, std::size_t s) -> double& { return V[r * rank + s]; };
@@ -116,8 +116,9 @@ inline std::vector<double> normalise(const Matrix& A) {
   return lengths;
 }
 
-/// 1 - |X - M| / |X|, where |X - M|^2 = |X|^2 + |M|^2 - 2 <X, M> needs no pass over the tensor: |M|^2 is in
-/// the Gram matrices, <X, M> in the last MTTKRP. Half of the digits cancel: a fit of 1 is told to 1e-8.
+/// 1 - |X - M| / |X|. No pass over the tensor is needed, since |X - M|^2 = |X|^2 + |M|^2 - 2 <X, M>, where
+/// |M|^2 follows from the Gram matrices and <X, M> from the last MTTKRP. Half of the digits cancel, so a fit
+/// of 1 is accurate to 1e-8.
 inline double fit(double norm, const Model& model, const std::vector<Matrix>& grams, const Matrix& mttkrp) {
   const std::vector<double>& lambda = model.lambda;
   const std::vector<double> V = hadamard(grams);
@@ -141,11 +142,11 @@ Tensor turned(const Tensor& X) {
     return sporos::permute<1, 2, 3, 4, 0>(X);
 }
 
-/// Decomposes a tensor of order 3 to 5. One mode after the other is solved for, all others held: the error
-/// never grows. Keeps a copy of the tensor for each mode, with that mode first, so that each MTTKRP writes
-/// its rows one after the other.
+/// Decomposes a tensor of order 3 to 5. In turn, the factor of each mode is computed with all others fixed,
+/// so that the error never grows. Keeps a copy of the tensor for each mode, with that mode first, so that
+/// each MTTKRP writes its rows in order.
 /// @throws ShapeError for a rank or a number of iterations below 1
-/// @param after  called with the number of each iteration and the fit behind it
+/// @param after  called after each iteration with its number and the fit
 template <class Tensor>
 Model als(const Tensor& X, const Options& options, const std::function<void(int, double)>& after = {}) {
   constexpr int Order = Tensor::order;
@@ -153,7 +154,7 @@ Model als(const Tensor& X, const Options& options, const std::function<void(int,
   if (options.rank < 1 || options.iterations < 1)
     throw sporos::ShapeError(sporos::text("cp::als is asked for rank ", options.rank, " in ",
                                           options.iterations, " iterations, expected at least 1 of each"));
-  std::vector views = {X};  // views[m] has the modes m, m + 1, …, 0, …
+  std::vector views = {X};  // views[m] has the modes in the order m, m + 1, …, 0, …
   while (std::ssize(views) < Order) views.push_back(turned(views.back()));
   double norm = 0;
   for (std::int64_t at = 0; at < X.nnz(); ++at) norm += X.values()(at) * X.values()(at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pipeline.cpp
-/// A pipeline as a user would write it: real files in, products in several formats, each verified, a table
-/// and a picture out.
+/// A typical pipeline: reads real files, computes products in several formats, verifies each, and writes a
+/// table and a picture.
 ///
 ///     pipeline [matrix file] [tensor file]
 #include <fmt/core.h>
@@ -21,7 +21,7 @@ using namespace sporos::indices;
 
 namespace {
 
-/// Best time of five runs, in milliseconds.
+/// The best time of five runs, in milliseconds.
 template <class Work>
 double milliseconds(const Work& work) {
   double best = std::numeric_limits<double>::infinity();
@@ -43,7 +43,7 @@ Tensor<double, F> numbers(const Extents<F::order>& extents) {
   return out;
 }
 
-/// The largest |a - b|, over the largest |b|: both are dense and alike.
+/// The largest |a - b| divided by the largest |b|, for dense tensors of the same shape.
 template <class A, class B>
 double difference(const A& a, const B& b) {
   double most = 0, scale = std::numeric_limits<double>::min();
@@ -56,14 +56,14 @@ double difference(const A& a, const B& b) {
 
 bool all_verified = true;
 
-/// Runs `work`, which makes `result`, and prints a row of the table; error() compares the result with a
-/// reference, and `operations` are the products in the longest of its sums.
+/// Runs `work`, which computes `result`, and prints a row of the table. error() compares the result with a
+/// reference; `operations` is the number of products in the longest of its sums.
 template <class Work, class Result, class Error>
 void report(const std::string& what, const Work& work, const Result& result, std::int64_t operations,
             const Error& error) {
   const double time = milliseconds(work);
   const double off = error();
-  // A sum of n products is off by n rounding errors at the most, relative to the sum of their magnitudes.
+  // The error of a sum of n products is at most n rounding errors, relative to the sum of their magnitudes.
   const double bound = static_cast<double>(operations) * std::numeric_limits<double>::epsilon();
   const bool verified = off <= bound;
   all_verified = all_verified && verified;
@@ -73,14 +73,14 @@ void report(const std::string& what, const Work& work, const Result& result, std
 }
 
 void matrix_products(const std::string& path) {
-  // Read once; hold the matrix by rows and by columns.
+  // The file is read once; the matrix is kept both by rows and by columns.
   const auto rows = read<CSR<>>(path);
   const auto columns = convert<CSC<>>(rows);
   const std::int64_t m = rows.extent(0), n = rows.extent(1);
   fmt::print("{}\n  {} by rows, {} by columns\n\n", path, bytes_text(rows.bytes()),
              bytes_text(columns.bytes()));
 
-  // y = B x. The reference adds entry by entry.
+  // y = B x. The reference adds up the entries one by one.
   const auto x = numbers<DenseVector>({n});
   const Tensor<double, DenseVector> y({m}), expected({m});
   const auto list = entries(rows);
@@ -90,7 +90,7 @@ void matrix_products(const std::string& path) {
   report("y(i) = B(i,k) * x(k)    B in CSR", [&] { y(i) = rows(i, k) * x(k); }, y, n, error);
   report("y(i) = B(i,k) * x(k)    B in CSC", [&] { y(i) = columns(i, k) * x(k); }, y, n, error);
 
-  // A = B Bᵀ, verified by A x = B (Bᵀ x). By rows a workspace gathers each row of A; by columns each column.
+  // A = B Bᵀ, verified by A x = B (Bᵀ x). A workspace gathers each row of A in CSR, and each column in CSC.
   const Tensor<double, CSR<>> A({m, m});
   const Tensor<double, CSC<>> C({m, m});
   const auto transposed_rows = transpose(rows);

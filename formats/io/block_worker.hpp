@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file block_worker.hpp
-/// Parsing of a text block by block in parallel, with the line of the first fault exact.
+/// Parallel parsing of a text in blocks, with the exact line of the first fault.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace sporos::io {
 
-/// How far all blocks together have come; changed in file order alone.
+/// The progress of all blocks together; changed in file order only.
 struct TextPlace {
-  std::int64_t lines = 0;    ///< before the block whose turn it is
+  std::int64_t lines = 0;    ///< in the blocks before the one whose turn it is
   std::int64_t entries = 0;  ///< likewise
 };
 
-/// Parses blocks of a text. A fault that parse() or place() throws as a LineFault becomes a ParseError with
-/// the line of the file.
+/// Parses blocks of a text. A LineFault thrown by parse() or place() becomes a ParseError with the line of
+/// the file.
 class BlockWorker : public PieceWorker {
  public:
   BlockWorker(TextSource& source, TextPlace& place) : source_(source), place_(place) {}
@@ -31,7 +31,7 @@ class BlockWorker : public PieceWorker {
     try {
       return source_.next(block_);
     } catch (const LineFault& fault) {
-      block_.clear();  // parse() will find nothing
+      block_.clear();  // so that parse() finds nothing
       fault_ = fault;
       return true;
     }
@@ -57,14 +57,14 @@ class BlockWorker : public PieceWorker {
   }
 
  protected:
-  /// Parses a block: any thread, any order. Counts lines_ and entries_ as it goes.
+  /// Parses a block; called on any thread, in any order. Updates lines_ and entries_ as it goes.
   virtual void parse(std::string_view text) = 0;
-  /// Finds the place of the block's entries, which are known to follow `so_far()`; in file order.
+  /// Determines the place of the block's entries, which follow those of `so_far()`; called in file order.
   virtual void place(std::string_view text, double read_part) = 0;
 
   const TextPlace& so_far() const { return place_; }
 
-  std::int64_t lines_ = 0;    ///< of this block that are parsed
+  std::int64_t lines_ = 0;    ///< lines of this block that have been parsed
   std::int64_t entries_ = 0;  ///< likewise
 
  private:
@@ -74,8 +74,8 @@ class BlockWorker : public PieceWorker {
   std::optional<LineFault> fault_;
 };
 
-/// The 0-based line, within a block, of its entry number `entry`, where lines that are blank or begin with
-/// `comment` hold none.
+/// The 0-based line, within a block, of entry number `entry`; lines that are blank or begin with `comment`
+/// hold no entry.
 inline std::int64_t line_of_entry(std::string_view block, std::int64_t entry, char comment) {
   const char* p = block.data();
   const char* const end = p + block.size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file byte_stream.hpp
-/// Bytes in order from a file or from memory, decompressed where they begin as gzip does.
+/// Bytes in order from a file or from memory, decompressed if they begin as gzip data does.
 #pragma once
 
 #include <fcntl.h>
@@ -25,18 +25,18 @@ namespace sporos::io {
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// Up to `room` bytes into `out`; 0 at the end alone. Throws IoError, ParseError.
+  /// Reads up to `room` bytes into `out`; returns 0 only at the end. Throws IoError, ParseError.
   virtual std::size_t read(char* out, std::size_t room) = 0;
-  /// Bytes of the file that have been taken (compressed ones, where it is compressed).
+  /// Bytes of the file read so far (compressed bytes, if the file is compressed).
   virtual std::int64_t taken() const = 0;
-  /// Bytes of the file; 0 where that is not known (a pipe).
+  /// Size of the file in bytes; 0 if unknown (a pipe).
   virtual std::int64_t total() const = 0;
 };
 
-/// A file, or whatever else can be opened and read (a pipe).
+/// A file, or anything else that can be opened and read (a pipe).
 class FileStream final : public ByteStream {
  public:
-  /// Throws ParseError for a directory, IoError for what cannot be opened.
+  /// Throws ParseError for a directory, IoError if the file cannot be opened.
   explicit FileStream(const std::string& path) : path_(path) {
     do descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     while (descriptor_ < 0 && errno == EINTR);
@@ -75,7 +75,7 @@ class FileStream final : public ByteStream {
   std::int64_t total_ = 0;
 };
 
-/// Bytes that the caller holds, and keeps while this lives.
+/// Bytes that the caller owns and keeps alive.
 class MemoryStream final : public ByteStream {
  public:
   explicit MemoryStream(std::string_view bytes) : bytes_(bytes) {}
@@ -94,8 +94,8 @@ class MemoryStream final : public ByteStream {
   std::size_t at_ = 0;
 };
 
-/// Another stream, with its first bytes looked at; inflated if they are gzip's magic number, whatever the
-/// file's name. Members that follow each other are one text, zero bytes behind the last one are padding.
+/// Another stream, inflated if its first bytes are gzip's magic number, whatever the name of the file.
+/// Consecutive gzip members form one text; zero bytes after the last member are padding.
 class PlainOrGzipStream final : public ByteStream {
  public:
   PlainOrGzipStream(std::unique_ptr<ByteStream> source, std::string name)
@@ -138,7 +138,7 @@ class PlainOrGzipStream final : public ByteStream {
     at_ += count;
     available_ -= count;
   }
-  /// Moves what is left to the front and reads behind it; false at the end of the file.
+  /// Moves the unread bytes to the front and reads more behind them; false at the end of the file.
   bool refill() {
     std::memmove(input_.get(), input_.get() + at_, available_);
     at_ = 0;
@@ -178,12 +178,12 @@ class PlainOrGzipStream final : public ByteStream {
     while (available_ < 2 && refill()) {
     }
     if (starts_member()) {
-      if (inflateReset(&stream_) != Z_OK) broken("a member cannot be begun");
+      if (inflateReset(&stream_) != Z_OK) broken("a gzip member cannot be started");
       return;
     }
     do {
       for (; available_ > 0; consume(1))
-        if (input_[at_] != 0) broken(text("bytes that are no gzip member follow at byte ", taken()));
+        if (input_[at_] != 0) broken(text("bytes that are not a gzip member follow at byte ", taken()));
     } while (refill());
     finished_ = true;
   }
@@ -191,7 +191,7 @@ class PlainOrGzipStream final : public ByteStream {
   std::unique_ptr<ByteStream> source_;
   std::string name_;
   std::unique_ptr<char[]> input_;
-  std::size_t at_ = 0;         ///< first byte of the input that is not consumed
+  std::size_t at_ = 0;         ///< first byte of the input that has not been consumed
   std::size_t available_ = 0;  ///< bytes of the input from there on
   bool compressed_ = false;
   bool finished_ = false;

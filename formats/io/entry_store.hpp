@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file entry_store.hpp
-/// Entries gathered while a file is read, block by block, without trust in how many a header announces.
+/// Entries gathered block by block while a file is read, without trusting the number that a header announces.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@
 
 namespace sporos::io {
 
-/// Plain memory for `T`, not initialised.
+/// Uninitialised memory for elements of type `T`.
 template <class T>
 class Scratch {
  public:
   T* data() const { return data_.get(); }
-  /// Room for `count` elements; what was there is lost.
+  /// Makes room for `count` elements; the old contents are lost.
   void reserve(std::size_t count) {
     if (count <= capacity_) return;
     data_.reset(static_cast<T*>(std::malloc(count * sizeof(T))));
@@ -38,24 +38,25 @@ class Scratch {
   std::size_t capacity_ = 0;
 };
 
-/// Entries in segments. The first segment is sized by extrapolation from the first block, so that in the
-/// common case it becomes the result without a copy; memory is never asked for on the word of a header.
+/// Entries in segments. The size of the first segment is extrapolated from the first block, so that it
+/// usually becomes the result without a copy. Memory is never allocated just because a header announces
+/// entries.
 template <class Value, int Order>
 class EntryStore {
  public:
-  /// A place for some entries in one piece: write them there while others get places of their own.
+  /// A contiguous place for some entries: write them there while other threads reserve places of their own.
   struct Slot {
     std::array<std::int64_t*, static_cast<std::size_t>(Order)> coordinates;
     Value* values;
   };
 
-  /// @param most  entries that there can be at the most, by what the header claims
+  /// @param most  the largest possible number of entries, according to the header
   explicit EntryStore(std::int64_t most = std::numeric_limits<std::int64_t>::max()) : most_(most) {}
 
   std::int64_t size() const { return size_; }
 
-  /// Room for the next `count` entries. One thread at a time, in file order.
-  /// @param read_part  part of the file, 0 to 1, that ends with these entries; 0 where it is not known
+  /// Reserves room for the next `count` entries; called by one thread at a time, in file order.
+  /// @param read_part  the fraction of the file, 0 to 1, up to the end of these entries; 0 if unknown
   Slot reserve(std::int64_t count, double read_part) {
     if (segments_.empty() || segments_.back().capacity - segments_.back().used < count)
       grow(count, read_part);
@@ -102,7 +103,7 @@ class EntryStore {
   };
 
   void grow(std::int64_t count, double read_part) {
-    double guess = static_cast<double>(size_);  // as much again as there is
+    double guess = static_cast<double>(size_);  // as many again as there are
     const double entries = static_cast<double>(size_ + count);
     if (read_part > 0) guess = entries * (1 / read_part - 1) * 1.05;
     const double left = std::min(static_cast<double>(most_ - size_), 4e18);
@@ -111,7 +112,8 @@ class EntryStore {
     try {
       add_segment(capacity);
     } catch (const std::exception&) {
-      // The extrapolation may be wild (a file with a huge hole); what is known to be needed may still fit.
+      // The extrapolation may be far off (a file with a huge hole), but what is needed for certain may still
+      // fit.
       if (capacity == count) throw;
       add_segment(count);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file file.hpp
-/// Files of entries of any kind: what a file is, reading by content, writing by name.
+/// Files of entries of any kind: finding out the kind, reading by content, writing by name.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ constexpr std::string_view to_string(FileKind kind) {
   }
 }
 
-/// What a file says of itself in its first lines.
+/// What the first lines of a file say about it.
 struct FileInfo {
   FileKind kind = FileKind::matrix_market;
   bool compressed = false;             ///< gzip
-  std::int64_t bytes = 0;              ///< of the file as it lies; 0 for what is no regular file
+  std::int64_t bytes = 0;              ///< size of the file on disk; 0 if it is not a regular file
   int order = 2;                       ///< number of modes
-  std::vector<std::int64_t> extents;   ///< empty where only the entries tell
-  std::optional<std::int64_t> stored;  ///< entries in the file: of a symmetric one, those of one triangle
+  std::vector<std::int64_t> extents;   ///< empty if only the entries determine them
+  std::optional<std::int64_t> stored;  ///< entries in the file; of a symmetric one, those of one triangle
   std::optional<MatrixMarketHeader> matrix_market;  ///< field, symmetry, layout
 };
 
 namespace io {
 
-/// The name without folder and .gz, in lower case, ends in `suffix`.
+/// Whether the name, in lower case and without folder and .gz, ends in `suffix`.
 inline bool has_suffix(std::string_view path, std::string_view suffix) {
   std::string name;
   for (const char c : path) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -50,7 +50,7 @@ inline bool has_suffix(std::string_view path, std::string_view suffix) {
   return name.ends_with(suffix);
 }
 
-/// What a text is by its first line, and by its name where that says nothing.
+/// The kind of a text according to its first line, or to its name if the line does not tell.
 inline FileKind kind_of(TextSource& source) {
   const std::string& name = source.name();
   const char* const line = peek_line(source);
@@ -72,8 +72,8 @@ inline FileKind kind_of(TextSource& source) {
 
 }  // namespace io
 
-/// What the first lines of a file say: kind, order, extents and entries as far as they are known there.
-/// Throws ParseError, IoError. Cost: a few kilobytes are read.
+/// What the first lines of a file say: its kind and order, and its extents and number of entries if they are
+/// given there. Reads a few kilobytes. Throws ParseError, IoError.
 inline FileInfo inspect(const std::string& path) {
   FileInfo info;
   {
@@ -104,10 +104,10 @@ inline FileInfo inspect(const std::string& path) {
   return info;
 }
 
-/// The entries of a file of any kind, which its content tells: see read_matrix_market_entries,
+/// The entries of a file of any kind, which is recognised by its content: see read_matrix_market_entries,
 /// read_tns_entries, read_smtx_entries.
-/// @throws ParseError, IoError; ShapeError where the file holds a tensor of another order, as inspect(path)
-///         tells beforehand
+/// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(path) tells
+/// the order beforehand)
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& options = {}) {
@@ -117,14 +117,15 @@ Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& o
   if (kind == FileKind::tns) return read_tns_entries<Value, Order>(source, options);
   if constexpr (Order == 2)
     return kind == FileKind::smtx
-               ? read_smtx_entries<Value>(path, options)  // which cuts its text another way
+               ? read_smtx_entries<Value>(path, options)  // its text is cut into blocks differently
                : read_matrix_market_entries<Value>(source, options);
   else
     io::refuse_order(path, text("a matrix (", to_string(kind), ")"), 2, Order);
 }
 
-/// Writes `entries` as what the name says: .mtx, .tns or .smtx, each with .gz behind it or not.
-/// @throws FormatError for another name, for entries that such a file cannot hold; IoError
+/// Writes `entries` in the format that the file's name stands for: .mtx, .tns or .smtx, optionally with .gz.
+/// @throws FormatError for any other name and for entries that such a file cannot hold; IoError if it cannot
+/// be written
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_entries(const std::string& path, const Entries<Value, Order>& entries) {
@@ -133,8 +134,8 @@ void write_entries(const std::string& path, const Entries<Value, Order>& entries
     if (io::has_suffix(path, ".mtx")) return write_matrix_market(path, entries);
     if (io::has_suffix(path, ".smtx")) return write_smtx(path, entries);
   }
-  throw FormatError(text(path, ": a tensor of order ", Order, " is written to a name that ends in ",
-                         Order == 2 ? ".mtx, .tns or .smtx" : ".tns", ", with .gz behind it or not"));
+  throw FormatError(text(path, ": a tensor of order ", Order, " needs a file name that ends in ",
+                         Order == 2 ? ".mtx, .tns or .smtx" : ".tns", ", optionally followed by .gz"));
 }
 
 }  // namespace sporos

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file frostt.hpp
-/// FROSTT .tns files: one entry a line, coordinates from 1 and a value. Reading, writing.
+/// FROSTT .tns files: one entry per line, 1-based coordinates and a value. Reading, writing.
 ///
 /// S. Smith et al., "FROSTT: The Formidable Repository of Open Sparse Tensors and Tools" (2017), frostt.io.
 #pragma once
@@ -27,11 +27,11 @@
 namespace sporos {
 namespace io {
 
-/// What stands before the entries of a .tns file, and what the first entry shows.
+/// What precedes the entries of a .tns file, and what its first entry shows.
 struct TnsPreamble {
-  std::int64_t numbers = 0;           ///< on the line of the first entry; 0 where there is no entry
-  std::vector<std::int64_t> extents;  ///< empty where the file does not say
-  std::int64_t lines = 0;             ///< taken
+  std::int64_t numbers = 0;           ///< on the line of the first entry; 0 if there is no entry
+  std::vector<std::int64_t> extents;  ///< empty if the file does not give them
+  std::int64_t lines = 0;             ///< taken so far
 };
 
 inline std::int64_t count_words(const char* p) {
@@ -41,7 +41,7 @@ inline std::int64_t count_words(const char* p) {
   return words;
 }
 
-/// The numbers of a line of extents.
+/// Parses a line of extents.
 inline std::vector<std::int64_t> parse_extents(const char* p, const std::string& file, std::int64_t line) {
   std::vector<std::int64_t> extents;
   for (p = skip_blanks(p); *p != '\n'; p = skip_blanks(p)) {
@@ -56,20 +56,19 @@ inline std::vector<std::int64_t> parse_extents(const char* p, const std::string&
   return extents;
 }
 
-/// Whether the line from `p` on holds counts alone.
+/// Whether the line from `p` on consists of counts only.
 inline bool all_counts(const char* p) {
   std::int64_t count = 0;
   for (p = skip_blanks(p); p && *p != '\n'; p = p ? skip_blanks(p) : p) p = parse_count(p, count);
   return p != nullptr;
 }
 
-/// Reads what precedes the first entry: comments; and extents, if there are any, as a comment "# extents 5 6
-/// 7" or as two lines "3" and "5 6 7". A line of one number cannot be an entry, so that the latter is no
-/// guess.
+/// Reads what precedes the first entry: comments, and possibly the extents, either as a comment "# extents 5
+/// 6 7" or as two lines "3" and "5 6 7". The latter is not ambiguous, since no entry is a single number.
 inline TnsPreamble take_tns_preamble(TextSource& source) {
   constexpr std::string_view extents_comment = "# extents ";
   TnsPreamble preamble;
-  std::int64_t order = -1;  // as a line of its own says
+  std::int64_t order = -1;  // from a line of its own; -1 if there is none
   while (const char* const line = peek_line(source)) {
     const std::int64_t number = source.lines_taken() + 1;
     const char* const p = skip_blanks(line);
@@ -91,7 +90,7 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
                          text("found ", preamble.extents.size(), " extents, expected ", order,
                               ", the order that stands above them"));
     } else {
-      // What is no text of entries at all has no order either.
+      // Text without any entries has no order either.
       std::int64_t coordinate = 0;
       if (!parse_count(p, coordinate))
         throw ParseError(source.name(), number,
@@ -105,20 +104,21 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
   preamble.lines = source.lines_taken();
   if (preamble.numbers == 0 && preamble.extents.empty())
     throw ParseError(source.name(), preamble.lines,
-                     preamble.lines == 0 ? "the file is empty, expected a .tns file"
-                                         : "the file ends before its first entry, and says no extents");
+                     preamble.lines == 0
+                         ? "the file is empty, expected a .tns file"
+                         : "the file ends before its first entry and does not give its extents");
   return preamble;
 }
 
-/// Throws the ShapeError of a file that holds a tensor of another order than its reader asks for.
-/// @param what  what the file holds and how that is seen: "a matrix"
+/// Throws the ShapeError for a file that holds a tensor of another order than its reader asks for.
+/// @param what  what the file holds, and how that is known: "a matrix"
 [[noreturn]] inline void refuse_order(const std::string& file, const std::string& what, std::int64_t found,
                                       int expected) {
   throw ShapeError(text(file, ": holds ", what, ", order ", found, ", expected a tensor of order ", expected,
                         ": inspect(file).order tells the order before a file is read"));
 }
 
-/// What all threads that read one .tns file share.
+/// Data shared by all threads that read one .tns file.
 template <class Value, int Order>
 struct TnsJob {
   TextSource& source;
@@ -204,7 +204,7 @@ class TnsWorker final : public BlockWorker {
     std::memcpy(static_cast<void*>(slot_.values), values_.data(), count * sizeof(Value));
   }
 
-  /// What is wrong with the line at `p`.
+  /// Says what is wrong with the line at `p`.
   std::string fault(const char* p, const char* end) const {
     const std::int64_t words = count_words(p), expected = Order + (F == Field::complex ? 2 : 1);
     for (std::size_t mode = 0; mode < modes; ++mode, p = skip_blanks(p)) {
@@ -242,11 +242,11 @@ void read_tns_body(TnsJob<Value, Order>& job, int workers) {
 /// What the first lines of a .tns file say.
 struct TnsHeader {
   int order = 0;                      ///< number of modes
-  std::vector<std::int64_t> extents;  ///< empty where only the entries tell
+  std::vector<std::int64_t> extents;  ///< empty if only the entries determine them
 };
 
-/// Reads the first lines of a .tns file, plain or gzip. The order is one less than the numbers on a line:
-/// values that are complex count as two. Throws ParseError, IoError.
+/// Reads the first lines of a .tns file, plain or gzip. The order is the number of numbers on a line minus
+/// one, so complex values count as two. Throws ParseError, IoError.
 inline TnsHeader read_tns_header(const std::string& path) {
   io::TextSource source(path, io::header_options());
   io::TnsPreamble preamble = io::take_tns_preamble(source);
@@ -298,16 +298,14 @@ Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions
   return job.store.take(job.extents);
 }
 
-/// The entries of a FROSTT .tns file, plain or gzip, in the order of the file. The extents are `extents`,
-/// else what the file says before its first entry (a comment "# extents 5 6 7", or two lines "3" and "5 6
-/// 7"), else the largest coordinates. A complex value is two numbers, or one real one. Duplicates and stored
-/// zeros are kept.
+/// The entries of a FROSTT .tns file, plain or gzip, in the order of the file. The extents are `extents` if
+/// given, else those that the file gives before its first entry (a comment "# extents 5 6 7", or two lines
+/// "3" and "5 6 7"), else the largest coordinates. A complex value is two numbers, or a single real one.
+/// Duplicates and stored zeros are kept. Cost: linear in the text, parallel over blocks.
 ///
 /// @tparam Order  number of modes; read_tns_order(path) finds it out
-/// @throws ParseError naming file and line for text that is no such file, out of the extents, or whose values
-///         `Value` cannot hold; ShapeError for a tensor of another order; IoError where the system refuses to
-///         read
-/// Cost: linear in the text, parallel over blocks.
+/// @throws ParseError naming file and line for malformed text, coordinates outside the extents and values
+/// that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be read
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_tns_entries(const std::string& path, const ReadOptions& options = {},
@@ -319,17 +317,17 @@ Entries<Value, Order> read_tns_entries(const std::string& path, const ReadOption
 
 /// How entries are written as a .tns file.
 struct TnsWriteOptions {
-  std::string comment = {};  ///< its lines are put in front
-  int threads = 0;           ///< that format and compress; 0: as many as the default host space has
+  std::string comment = {};  ///< lines to write at the front
+  int threads = 0;           ///< for formatting and compressing; 0: as many as the default host space has
   int gzip_level = 6;        ///< 1 (fast) to 9 (small), for names that end in .gz
 };
 
-/// Writes `entries`, in their order, as a FROSTT .tns file: numbers with the fewest digits that read back as
-/// they are, gzip where `path` ends in .gz; a comment says the extents where the largest coordinates do not.
-/// The file appears when it is complete; an old one stays until then.
-///
-/// @throws IoError where the system refuses to write
+/// Writes `entries`, in their order, as a FROSTT .tns file, compressed if `path` ends in .gz. Numbers have
+/// the fewest digits that read back as the same number. A comment gives the extents if they differ from the
+/// largest coordinates. The file appears when it is complete; until then, an old file of that name stays.
 /// Cost: linear, parallel over pieces.
+///
+/// @throws IoError if the file cannot be written
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_tns(const std::string& path, const Entries<Value, Order>& entries,
@@ -348,7 +346,7 @@ void write_tns(const std::string& path, const Entries<Value, Order>& entries,
     head += text("# ", rest.substr(0, length), '\n');
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
-  // A comment of the caller's that happens to read like extents is overruled by the true ones.
+  // If the caller's comment happens to look like extents, the true extents have to override it.
   if (largest != entries.extents || entries.size() == 0 || !head.empty()) {
     head += "# extents";
     for (const std::int64_t extent : entries.extents) head += text(' ', extent);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file in_order.hpp
-/// Work on pieces of a file in parallel, with one step that every piece takes in file order.
+/// Parallel work on the pieces of a file, with one step that runs for all pieces in file order.
 #pragma once
 
 #include <algorithm>
@@ -19,22 +19,22 @@
 
 namespace sporos::io {
 
-/// What one thread does with one piece after the other. A piece is fetched by one thread at a time and
-/// numbered in that order; in_turn() runs in the order of these numbers, one at a time; work() and after()
-/// run at will.
+/// What one thread does with one piece after another. Pieces are fetched by one thread at a time and numbered
+/// in that order; in_turn() runs in the order of these numbers, one at a time; work() and after() run in any
+/// order and at the same time.
 class PieceWorker {
  public:
   virtual ~PieceWorker() = default;
-  /// Takes the next piece; false where there is none left.
+  /// Takes the next piece; false if there is none left.
   virtual bool fetch() = 0;
   virtual void work() = 0;
   virtual void in_turn() = 0;
   virtual void after() {}
 };
 
-/// Runs `worker_count` workers, one a thread, the calling thread among them, until a fetch says that nothing
-/// is left. Of all that is thrown, what came from the earliest piece is thrown again here: the outcome does
-/// not depend on the number of threads.
+/// Runs `worker_count` workers, one per thread including the calling one, until nothing is left to fetch. Of
+/// all exceptions, the one from the earliest piece is rethrown, so that the outcome does not depend on the
+/// number of threads.
 class InOrder {
  public:
   using MakeWorker = std::function<std::unique_ptr<PieceWorker>()>;
@@ -44,7 +44,7 @@ class InOrder {
     std::vector<std::unique_ptr<PieceWorker>> workers;
     for (int thread = 0; thread < std::max(1, worker_count); ++thread) workers.push_back(make_worker());
     std::vector<std::thread> threads;
-    // The first piece is done before a thread is made: a small file needs none.
+    // The first piece is processed before any thread is created: a small file needs none.
     if (pieces.one_piece(*workers.front())) {
       const ThreadSpread spread;
       threads.reserve(workers.size());
@@ -53,7 +53,7 @@ class InOrder {
           spread.apply();
           pieces.all(worker);
         };
-        // Where the system gives no more threads, those that there are do all the work.
+        // If the system refuses more threads, those that exist do all the work.
         if (outcome([&] { threads.emplace_back(all); })) break;
       }
       pieces.all(*workers.front());
@@ -68,7 +68,7 @@ class InOrder {
     }
   }
 
-  /// False where the worker has nothing more to do.
+  /// Processes one piece; false if the worker has nothing more to do.
   bool one_piece(PieceWorker& worker) {
     std::exception_ptr failure;
     std::int64_t number = 0;
@@ -127,7 +127,7 @@ class InOrder {
   std::exception_ptr failure_;
 };
 
-/// The threads that reading and writing use unless told otherwise: those of the default host space.
+/// The default number of threads for reading and writing: that of the default host space.
 inline int default_threads() {
   return Kokkos::is_initialized() && !Kokkos::is_finalized()
              ? std::max(1, static_cast<int>(Host().concurrency()))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file matrix_market.hpp
-/// Matrix Market files: what they say of themselves, reading, writing.
+/// Matrix Market files: their headers, reading, writing.
 #pragma once
 
 #include "matrix_market_header.hpp"

@@ -31,8 +31,8 @@ struct MatrixMarketHeader {
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t stored = 0;     ///< entries that the file holds: of a symmetric one, those of one triangle
-  std::int64_t size_line = 0;  ///< 1-based line on which the three numbers above stand
+  std::int64_t stored = 0;     ///< entries in the file; of a symmetric one, those of one triangle
+  std::int64_t size_line = 0;  ///< 1-based number of the line with the three numbers above
 };
 
 constexpr std::string_view to_string(MatrixMarketLayout layout) {
@@ -68,7 +68,7 @@ constexpr std::string_view to_string(Field field) {
   }
 }
 
-/// Why the standard has no such banner; empty where it has.
+/// Why the standard does not allow this banner; empty if it does.
 inline std::string unlawful_banner(const MatrixMarketHeader& header) {
   using enum MatrixMarketSymmetry;
   const bool pattern = header.field == Field::pattern;
@@ -84,8 +84,8 @@ inline std::string unlawful_banner(const MatrixMarketHeader& header) {
   return {};
 }
 
-/// The number of values of an array: all, or those of the lower triangle (of a skew-symmetric one without the
-/// diagonal). False where 64 bits do not hold it.
+/// Counts the values of an array: all of them, or those of the lower triangle (of a skew-symmetric matrix,
+/// without the diagonal). False if 64 bits cannot hold the number.
 inline bool count_array(const MatrixMarketHeader& header, std::int64_t& count) {
   const std::int64_t n = header.rows;
   if (header.symmetry == MatrixMarketSymmetry::general)
@@ -97,10 +97,10 @@ inline bool count_array(const MatrixMarketHeader& header, std::int64_t& count) {
   return true;
 }
 
-/// Reads the banner; the sizes follow on a line of their own.
+/// Parses the banner; the sizes follow on a separate line.
 inline MatrixMarketHeader parse_banner(const char* line, const std::string& file) {
   const char* p = line;
-  const char* before = line;  // the word that was taken last
+  const char* before = line;  // the word taken last
   const auto take = [&] {
     before = p;
     return take_word(p);
@@ -135,12 +135,12 @@ inline MatrixMarketHeader parse_banner(const char* line, const std::string& file
   if (word == "hermitian") header.symmetry = hermitian;
   expect(header.symmetry != general || word == "general",
          "'general', 'symmetric', 'skew-symmetric' or 'hermitian'");
-  expect(take().empty(), "the end of the line behind the banner's five words");
+  expect(take().empty(), "the end of the line after the banner's five words");
   if (const std::string reason = unlawful_banner(header); !reason.empty()) refuse(reason);
   return header;
 }
 
-/// Reads the line of sizes into `header`, and derives what an array holds.
+/// Parses the line of sizes into `header`, and derives the number of values of an array.
 inline void parse_sizes(const char* p, const std::string& file, std::int64_t line_number,
                         MatrixMarketHeader& header) {
   header.size_line = line_number;
@@ -158,7 +158,7 @@ inline void parse_sizes(const char* p, const std::string& file, std::int64_t lin
   if (*skip_blanks(p) != '\n')
     throw ParseError(
         file, line_number,
-        text("found ", found(p), " behind the sizes, expected ", array ? "two" : "three", " numbers"));
+        text("found ", found(p), " after the sizes, expected ", array ? "two" : "three", " numbers"));
   if (header.symmetry != MatrixMarketSymmetry::general && header.rows != header.columns)
     throw ParseError(file, line_number,
                      text("a ", to_string(header.symmetry), " matrix is square, but this one is ",
@@ -170,7 +170,8 @@ inline void parse_sizes(const char* p, const std::string& file, std::int64_t lin
         text("an array of ", header.rows, " x ", header.columns, " has more entries than 64 bits count"));
 }
 
-/// Reads banner, comments and sizes; the source is left at the first line of entries.
+/// Reads the banner, the comments and the sizes; the next line of the source is then the first line of
+/// entries.
 inline MatrixMarketHeader take_header(TextSource& source) {
   const char* line = take_line(source);
   if (!line) throw ParseError(source.name(), 0, "the file is empty, expected a Matrix Market file");
@@ -186,7 +187,7 @@ inline MatrixMarketHeader take_header(TextSource& source) {
 
 }  // namespace io
 
-/// Reads what a Matrix Market file, plain or gzip, says of itself, and no more of it. Throws ParseError,
+/// Reads the header of a Matrix Market file, plain or gzip, and no more than that. Throws ParseError,
 /// IoError.
 inline MatrixMarketHeader read_matrix_market_header(const std::string& path) {
   io::TextSource source(path, io::header_options());

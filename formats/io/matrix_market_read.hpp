@@ -22,7 +22,7 @@
 namespace sporos {
 namespace io {
 
-/// What all threads that read one Matrix Market file share.
+/// Data shared by all threads that read one Matrix Market file.
 template <class Value>
 struct MatrixMarketJob {
   MatrixMarketJob(TextSource& text_source, const MatrixMarketHeader& given, bool expand_symmetry)
@@ -33,10 +33,10 @@ struct MatrixMarketJob {
 
   TextSource& source;
   const MatrixMarketHeader header;
-  const bool expand;  ///< entries off the diagonal stand for two
+  const bool expand;  ///< entries off the diagonal stand for two entries each
   TextPlace place{header.size_line, 0};
   EntryStore<Value, 2> store;
-  std::int64_t next_row = 0, next_column = 0;  ///< of a symmetric array: where the next block begins
+  std::int64_t next_row = 0, next_column = 0;  ///< for a symmetric array: where the next block begins
 };
 
 /// -x for a skew-symmetric file, the conjugate for a hermitian one, else x.
@@ -54,7 +54,7 @@ Value mirrored(Value x, MatrixMarketSymmetry symmetry) {
     return static_cast<Value>(-x);
 }
 
-/// Whether `Value` holds the mirror image of `x` too; false for the smallest integer of a skew-symmetric
+/// Whether `Value` can also hold the mirror image of `x`; false for the smallest integer in a skew-symmetric
 /// file.
 template <class Value>
 bool has_mirror(Value x, MatrixMarketSymmetry symmetry) {
@@ -95,7 +95,7 @@ class CoordinateWorker final : public BlockWorker {
       }
       std::uint64_t i = 0, j = 0;
       const char* const next = parse_entry(p, end, i, j, *value);
-      // i - 1 is huge for i = 0.
+      // i - 1 wraps to a huge number for i = 0.
       if (!next || i - 1 >= rows || j - 1 >= columns || (one_triangle && !fits_triangle(i, j, *value)))
           [[unlikely]] {
         if (*p == '%') {
@@ -120,7 +120,7 @@ class CoordinateWorker final : public BlockWorker {
   void place(std::string_view block, double read_part) override {
     const std::int64_t left = header_.stored - so_far().entries;
     if (entries_ > left)
-      throw LineFault{line_of_entry(block, left, '%'), text("an entry more than the ", header_.stored,
+      throw LineFault{line_of_entry(block, left, '%'), text("more entries than the ", header_.stored,
                                                             " that line ", header_.size_line, " announces")};
     if (entries_ == 0) return;
     slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
@@ -149,7 +149,7 @@ class CoordinateWorker final : public BlockWorker {
     }
   }
 
-  /// One line; nullptr where something is wrong with it.
+  /// Parses one line; returns nullptr if something is wrong with it.
   static const char* parse_entry(const char* p, const char* end, std::uint64_t& i, std::uint64_t& j,
                                  Value& value) {
     p = parse_unsigned(p, i);
@@ -176,7 +176,7 @@ class CoordinateWorker final : public BlockWorker {
     return true;
   }
 
-  /// What is wrong with the line at `p`.
+  /// Says what is wrong with the line at `p`.
   std::string fault(const char* p, const char* end) const {
     std::int64_t i = 0, j = 0;
     const char* q = parse_count(p, i);
@@ -195,7 +195,7 @@ class CoordinateWorker final : public BlockWorker {
       p = skip_blanks(q);
     }
     if (*p != '\n')
-      return text("found ", found(p), " behind the entry, expected the end of the line",
+      return text("found ", found(p), " after the entry, expected the end of the line",
                   F == Field::pattern ? " (a pattern has no values)" : "");
     const std::string at = text("entry (", i, ", ", j, ") ");
     if (i > j) return at + text("is the smallest ", value_name<Value>(), ": its negative does not fit");
@@ -215,7 +215,7 @@ class CoordinateWorker final : public BlockWorker {
   typename EntryStore<Value, 2>::Slot slot_{};
 };
 
-/// Parses lines of one value each, text of field `F`: column after column, of a symmetric matrix the lower
+/// Parses lines of one value each, as text of field `F`: column by column; for a symmetric matrix, the lower
 /// triangle.
 template <class Value, Field F>
 class ArrayWorker final : public BlockWorker {
@@ -260,20 +260,22 @@ class ArrayWorker final : public BlockWorker {
     if (entries_ > excess) find_coordinates(so_far().entries, entries_ - excess, block);
     if (excess > 0)
       throw LineFault{line_of_entry(block, left, '%'),
-                      text("a value more than the ", header_.stored, " of the array that line ",
+                      text("more values than the ", header_.stored, " of the array that line ",
                            header_.size_line, " announces")};
     if (entries_ == 0) return;
     slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
   }
 
-  /// What is wrong with the line at `p`, whose value ends at `next` (nullptr: it is none).
+  /// Says what is wrong with the line at `p`, whose value ends at `next` (nullptr if it does not begin with
+  /// one).
   static std::string fault(const char* p, const char* next, const char* end) {
     if (!next) return why_no_value<Value, F>(p, end);
-    if (*next != '\n') return text("found ", found(next), " behind the value, expected the end of the line");
+    if (*next != '\n') return text("found ", found(next), " after the value, expected the end of the line");
     return text("the value is the smallest ", value_name<Value>(), ": its negative does not fit");
   }
 
-  /// Row and column of the block's first value; how many of its first `count` values are diagonal ones.
+  /// Finds row and column of the block's first value, and how many of its first `count` values are on the
+  /// diagonal.
   void find_coordinates(std::int64_t first, std::int64_t count, std::string_view block) {
     using enum MatrixMarketSymmetry;
     if (header_.symmetry == general) {
@@ -281,7 +283,7 @@ class ArrayWorker final : public BlockWorker {
       column_ = first / header_.rows;
       return;
     }
-    // The place behind the last value of the block before, which was in turn just now.
+    // The previous block, whose turn was just before, has left the place after its last value here.
     row_ = job_.next_row;
     column_ = job_.next_column;
     const std::int64_t below = header_.symmetry == skew_symmetric ? 1 : 0;
@@ -379,14 +381,14 @@ Entries<Value, 2> read_matrix_market_entries(io::TextSource& source, const ReadO
   }
 }
 
-/// The entries of a Matrix Market file, plain or gzip, coordinate or array, in the order of the file; a
-/// symmetric one is expanded, each entry off the diagonal followed by its mirror image (unless
-/// options.expand_symmetry is off). Values of a pattern are 1. A real file is read into an integer type only
-/// if all its values are integers. Duplicates and stored zeros are kept.
+/// The entries of a Matrix Market file, plain or gzip, coordinate or array, in the order of the file. A
+/// symmetric matrix is expanded: each entry off the diagonal is followed by its mirror image, unless
+/// options.expand_symmetry is off. The values of a pattern are 1. A real file can be read into an integer
+/// type only if all its values are integers. Duplicates and stored zeros are kept. Cost: linear in the text,
+/// parallel over blocks; 16 bytes and one Value per entry.
 ///
-/// @throws ParseError naming file and line for text that is no such file or whose values `Value` cannot hold;
-///         IoError where the system refuses to read
-/// Cost: linear in the text, parallel over blocks; 16 bytes and one Value an entry.
+/// @throws ParseError naming file and line for malformed text and values that `Value` cannot hold; IoError if
+/// the file cannot be read
 template <TensorValue Value>
 Entries<Value, 2> read_matrix_market_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();

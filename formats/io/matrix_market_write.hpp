@@ -23,18 +23,18 @@ namespace sporos {
 struct MatrixMarketWriteOptions {
   MatrixMarketLayout layout = MatrixMarketLayout::coordinate;
   MatrixMarketSymmetry symmetry =
-      MatrixMarketSymmetry::general;  ///< any but general: checked, one triangle is written
+      MatrixMarketSymmetry::general;  ///< if not general, the entries are checked and one triangle is written
   std::optional<MatrixMarketField> field =
-      std::nullopt;               ///< unset: by the type of the values; pattern drops them
-  std::string comment = {};       ///< its lines are put behind the banner
-  bool expanded_symmetry = true;  ///< off: the entries are those of the lower triangle already
-  int threads = 0;                ///< that format and compress; 0: as many as the default host space has
-  int gzip_level = 6;             ///< 1 (fast) to 9 (small), for names that end in .gz
+      std::nullopt;               ///< unset: determined by the type of the values; pattern drops them
+  std::string comment = {};       ///< lines to write after the banner
+  bool expanded_symmetry = true;  ///< off: the entries are already those of the lower triangle only
+  int threads = 0;     ///< for formatting and compressing; 0: as many as the default host space has
+  int gzip_level = 6;  ///< 1 (fast) to 9 (small), for names that end in .gz
 };
 
 namespace io {
 
-/// The field that says most exactly what `entries` hold.
+/// The field that describes the values of `entries` most precisely.
 template <class Value, int Order>
 Field natural_field(const Entries<Value, Order>& entries, MatrixMarketLayout layout) {
   if constexpr (is_complex_v<Value>) {
@@ -54,7 +54,7 @@ std::string value_text(const Value& value) {
   return std::string(digits, format_value(digits, value));
 }
 
-/// Whether `x` is an integer that 64 bits hold.
+/// Whether `x` is an integer that fits in 64 bits.
 template <class Value>
 bool is_whole(Value x) {
   if constexpr (std::integral<Value>) {
@@ -66,7 +66,7 @@ bool is_whole(Value x) {
   }
 }
 
-/// Whether `x`, or a part of it, is not a number.
+/// Whether `x`, or a part of it, is NaN.
 template <class Value>
 bool is_nan(const Value& x) {
   if constexpr (is_complex_v<Value>)
@@ -75,7 +75,7 @@ bool is_nan(const Value& x) {
     return std::isnan(static_cast<double>(x));
 }
 
-/// Which values are legal with the given banner; FormatError says which one is not.
+/// Checks that all values are legal with the given banner; throws FormatError for the first one that is not.
 template <class Value>
 void expect_field(const Entries<Value, 2>& entries, Field field, const std::string& path) {
   if (is_complex_v<Value> && field != Field::complex && field != Field::pattern)
@@ -86,12 +86,12 @@ void expect_field(const Entries<Value, 2>& entries, Field field, const std::stri
     for (std::int64_t q = 0; q < entries.size(); ++q)
       if (!is_whole(entries.values(static_cast<std::size_t>(q))))
         throw FormatError(text(path, ": the value ", value_text(entries.values(static_cast<std::size_t>(q))),
-                               " of entry ", q, " is no integer: write the field 'real'"));
+                               " of entry ", q, " is not an integer: write the field 'real'"));
   }
 }
 
 /// The positions of the entries that a file of the given symmetry stores, in their order. Throws FormatError
-/// where the entries are not symmetric.
+/// if the entries are not symmetric.
 template <class Value>
 std::vector<std::int64_t> stored_triangle(const Entries<Value, 2>& entries, MatrixMarketSymmetry symmetry,
                                           bool expanded, const std::string& path) {
@@ -148,7 +148,7 @@ std::vector<std::int64_t> stored_triangle(const Entries<Value, 2>& entries, Matr
   return stored;
 }
 
-/// The text in front of the entries.
+/// The text before the entries.
 inline std::string matrix_market_head(const MatrixMarketHeader& header, std::string_view comment) {
   std::string head = text("%%MatrixMarket matrix ", to_string(header.layout), ' ', to_string(header.field),
                           ' ', to_string(header.symmetry), '\n');
@@ -162,7 +162,7 @@ inline std::string matrix_market_head(const MatrixMarketHeader& header, std::str
   return head + '\n';
 }
 
-/// Writes a value the way `field` has it.
+/// Writes a value as text of `field`.
 template <class Value>
 char* format_as(char* p, const Value& value, Field field) {
   if constexpr (!is_complex_v<Value>) {
@@ -180,7 +180,7 @@ char* format_as(char* p, const Value& value, Field field) {
   return format_value(p, value);
 }
 
-/// The values of an array, column after column, of a symmetric matrix the lower triangle; where no entry is,
+/// The values of an array, column by column; for a symmetric matrix, its lower triangle. Missing entries are
 /// 0.
 template <class Value>
 std::vector<Value> array_values(const Entries<Value, 2>& entries, const MatrixMarketHeader& header,
@@ -198,7 +198,7 @@ std::vector<Value> array_values(const Entries<Value, 2>& entries, const MatrixMa
     const auto at = static_cast<std::size_t>(before + (general ? i : i - j - below));
     if (taken[at])
       throw FormatError(text(path, ": entry (", i + 1, ", ", j + 1,
-                             ") stands twice, an array has one value there: assemble the entries first"));
+                             ") occurs twice, but an array has one value there: assemble the entries first"));
     taken[at] = true;
     values[at] = entries.values(static_cast<std::size_t>(q));
   }
@@ -207,14 +207,12 @@ std::vector<Value> array_values(const Entries<Value, 2>& entries, const MatrixMa
 
 }  // namespace io
 
-/// Writes `entries`, in their order, as a Matrix Market file: numbers with the fewest digits that read back
-/// as they are, gzip where `path` ends in .gz. The file appears when it is complete; an old one stays until
-/// then.
+/// Writes `entries`, in their order, as a Matrix Market file, compressed if `path` ends in .gz. Numbers have
+/// the fewest digits that read back as the same number. The file appears when it is complete; until then, an
+/// old file of that name stays. Cost: linear, parallel over pieces; checking a symmetry takes a sort.
 ///
-/// @throws FormatError where the values do not fit the field or the symmetry that options ask for; IoError
-/// where
-///         the system refuses to write
-/// Cost: linear, parallel over pieces; for a symmetry that is to be checked, a sort.
+/// @throws FormatError if the values do not fit the field or the symmetry that `options` ask for; IoError if
+/// the file cannot be written
 template <TensorValue Value>
 void write_matrix_market(const std::string& path, const Entries<Value, 2>& entries,
                          const MatrixMarketWriteOptions& options = {}) {

@@ -3,9 +3,9 @@
 /// Numbers as text: fast parsing of coordinates and values, and writing with the fewest digits that read back
 /// as the same number.
 ///
-/// Every parser takes a pointer into text that ends in a newline with at least `text_padding` readable bytes
-/// behind it (a block of TextSource), so that it needs no check for the end; it returns the place behind the
-/// number, or nullptr where there is no number of the kind that was asked for.
+/// Every parser takes a pointer into text that ends in a newline followed by at least `text_padding` readable
+/// bytes (a block of TextSource), so that it need not check for the end. It returns a pointer to what follows
+/// the number, or nullptr if there is no number of the requested kind.
 #pragma once
 
 #include <fast_float/fast_float.h>
@@ -26,10 +26,10 @@
 
 namespace sporos::io {
 
-/// Bytes that may be read behind the last newline of a text.
+/// Number of bytes that may be read after the last newline of a text.
 inline constexpr std::size_t text_padding = 16;
 
-/// What the values of a text file are, by its own claim.
+/// What the values of a text file are, according to the file.
 enum class Field { real, integer, complex, pattern };
 
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -42,7 +42,7 @@ inline const char* skip_blanks(const char* p) {
   return p;
 }
 
-/// The place behind the newline that ends the line at `p`.
+/// The place after the newline that ends the line at `p`.
 inline const char* skip_line(const char* p, const char* end) {
   const void* newline = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
   return newline ? static_cast<const char*>(newline) + 1 : end;
@@ -55,7 +55,7 @@ inline std::string_view line_at(const char* p) {
   return {p, static_cast<std::size_t>(end - p)};
 }
 
-/// The word that follows at `p`, in lower case; `p` is put behind it. Empty at the end of the line.
+/// Takes the next word at `p`, in lower case, and moves `p` behind it. Empty at the end of the line.
 inline std::string take_word(const char*& p) {
   std::string word;
   for (p = skip_blanks(p); !ends_number(*p); ++p)
@@ -63,12 +63,12 @@ inline std::string take_word(const char*& p) {
   return word;
 }
 
-/// An unsigned integer of decimal digits; nullptr for no digit, or for more than 64 bits hold.
+/// An unsigned decimal integer; nullptr if there is no digit or 64 bits cannot hold the number.
 inline const char* parse_unsigned(const char* p, std::uint64_t& value) {
   if constexpr (std::endian::native == std::endian::little) {
-    // Eight characters at once: digits become 0..9, the lowest byte with its high bit set in `stop` is the
-    // first character that is none. One path for every length spares the branch that a digit loop
-    // mispredicts.
+    // Eight characters at once: digits become 0..9, and the lowest byte of `stop` with its high bit set marks
+    // the first character that is not a digit. One path for all lengths avoids the branch that a loop over
+    // digits would mispredict.
     std::uint64_t word;
     std::memcpy(&word, p, 8);
     word ^= 0x3030303030303030u;
@@ -94,7 +94,7 @@ inline const char* parse_unsigned(const char* p, std::uint64_t& value) {
   return p;
 }
 
-/// A non-negative 64-bit integer that stands alone: a coordinate, a count.
+/// A non-negative 64-bit integer (a coordinate, a count) followed by a blank or newline.
 inline const char* parse_count(const char* p, std::int64_t& value) {
   std::uint64_t magnitude = 0;
   p = parse_unsigned(p, magnitude);
@@ -123,14 +123,14 @@ const char* parse_integer(const char* p, Integer& value) {
   return p;
 }
 
-/// Whether `x` is an infinity; holds under -ffast-math too, where std::isinf may not.
+/// Whether `x` is an infinity; correct also under -ffast-math, where std::isinf may not be.
 inline bool is_infinite(double x) {
   return (std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu) == 0x7ff0000000000000u;
 }
 
 namespace detail {
 
-/// The text of a number with Fortran's exponent letters (1.5D+03) put into C's.
+/// The text of a number with Fortran's exponent letter (1.5D+03) replaced by C's.
 inline std::string with_c_exponent(const char* p) {
   std::string token;
   for (; !ends_number(*p); ++p) token += (*p == 'd' || *p == 'D' || *p == 'q' || *p == 'Q') ? 'e' : *p;
@@ -139,8 +139,8 @@ inline std::string with_c_exponent(const char* p) {
 
 }  // namespace detail
 
-/// A real number, rounded to nearest; nan and inf by name; Fortran's D exponents. nullptr for what is no
-/// number and for finite text that is too large for `Real`.
+/// A real number, rounded to nearest; nan and inf by name; Fortran's D exponents. nullptr if there is no
+/// number, or if a finite number is too large for `Real`.
 template <std::floating_point Real>
 const char* parse_real(const char* p, const char* end, Real& value) {
   if (*p == '+') {
@@ -164,8 +164,8 @@ const char* parse_real(const char* p, const char* end, Real& value) {
   return stop;
 }
 
-/// A value of type `Real`, `Integer`, bool or 16-bit float from text of field `F` (real or integer); integers
-/// from real text only where the number is one; bool from 0 and 1 only.
+/// A value of type `Real`, `Integer`, bool or 16-bit float from text of field `F` (real or integer). Real
+/// text gives an integer only if the number is one; bool is 0 or 1 only.
 template <class Value, Field F>
 const char* parse_scalar(const char* p, const char* end, Value& value) {
   if constexpr (std::same_as<Value, bool>) {
@@ -186,7 +186,7 @@ const char* parse_scalar(const char* p, const char* end, Value& value) {
       return stop;
     double real = 0;
     stop = parse_real(p, end, real);
-    constexpr double exact = 9007199254740992.0;  // every integer up to here is a double of its own
+    constexpr double exact = 9007199254740992.0;  // up to here every integer is a double
     if (!stop || !(real >= -exact && real <= exact)) return nullptr;
     const auto whole = static_cast<std::int64_t>(real);
     if (static_cast<double>(whole) != real || !std::in_range<Value>(whole)) return nullptr;
@@ -202,7 +202,7 @@ const char* parse_scalar(const char* p, const char* end, Value& value) {
   }
 }
 
-/// A value of any tensor type from text of field `F`; the text must end behind it with a blank or a newline.
+/// A value of any tensor type from text of field `F`, which a blank or a newline must follow.
 template <class Value, Field F>
 const char* parse_value(const char* p, const char* end, Value& value) {
   if constexpr (F == Field::pattern) {
@@ -227,8 +227,8 @@ const char* parse_value(const char* p, const char* end, Value& value) {
   }
 }
 
-/// The token at `p` for a message: quoted, unprintable bytes as \xNN, cut at 40 characters; "the end of the
-/// line" where there is none.
+/// The token at `p` for a message: quoted, with unprintable bytes as \xNN, cut at 40 characters; "the end of
+/// the line" if there is none.
 inline std::string found(const char* p) {
   p = skip_blanks(p);
   if (*p == '\n') return "the end of the line";
@@ -253,7 +253,7 @@ inline std::string found(const char* p) {
 
 namespace detail {
 
-/// Whether the token at `p` is written as a decimal number, or as an integer, whatever its size.
+/// Whether the token at `p` has the form of a decimal number, or of an integer, whatever its size.
 inline bool has_form_of_number(const char* p, bool integer) {
   const auto digits = [&p] {
     const char* const first = p;
@@ -276,7 +276,7 @@ inline bool has_form_of_number(const char* p, bool integer) {
 
 }  // namespace detail
 
-/// Why parse_value<Value, F> refuses the text at `p`.
+/// Why parse_value<Value, F> rejects the text at `p`.
 template <class Value, Field F>
 std::string why_no_value(const char* p, const char* end) {
   const std::string token = found(p);
@@ -305,7 +305,7 @@ std::string why_no_value(const char* p, const char* end) {
   }
 }
 
-/// Characters that one written scalar needs at the most.
+/// The largest number of characters that a written scalar takes.
 inline constexpr std::size_t scalar_width = 32;
 
 /// Writes `value` with the fewest digits that read back as the same `Value`; returns the end of the text.

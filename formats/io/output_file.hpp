@@ -22,12 +22,12 @@
 
 namespace sporos::io {
 
-/// Bytes are written to a temporary file beside the final name, which commit() forces to the disk and
-/// renames; without commit() the temporary file goes. An old file stays as it was until then, and its
-/// permissions stay for good. What is no regular file (a pipe, /dev/stdout) is written directly.
+/// Writes to a temporary file next to the final one. commit() forces it to the disk and renames it; without
+/// commit() it is removed. Until then an old file stays as it was, and its permissions are kept. Anything
+/// that is not a regular file (a pipe, /dev/stdout) is written directly.
 class OutputFile {
  public:
-  /// Throws IoError where the system refuses.
+  /// Throws IoError if the file cannot be created.
   explicit OutputFile(std::string path) : path_(std::move(path)), final_(path_) {
     struct stat status{};
     const bool exists = ::stat(path_.c_str(), &status) == 0;
@@ -39,7 +39,7 @@ class OutputFile {
       return;
     }
     if (char* const target = exists ? ::realpath(path_.c_str(), nullptr) : nullptr) {
-      final_ = target;  // a symbolic link stays one: what it points to is replaced
+      final_ = target;  // a symbolic link is kept, and the file that it points to is replaced
       std::free(target);
     }
     for (int attempt = 0; descriptor_ < 0; ++attempt) {
@@ -57,7 +57,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// What the names of this process' temporary files begin with, for who cleans up after a signal.
+  /// The prefix of the names of this process' temporary files, for cleaning up after a signal.
   static std::string temporary_prefix() {
     return text(".sporos-", static_cast<std::int64_t>(::getpid()), '-');
   }
@@ -72,7 +72,7 @@ class OutputFile {
     }
   }
 
-  /// Makes the file appear. Throws IoError; then it does not.
+  /// Makes the file appear under its name. If that throws IoError, the file does not appear.
   void commit() {
     if (temporary_.empty()) {
       if (::close(std::exchange(descriptor_, -1)) != 0) fail("written");
@@ -82,8 +82,8 @@ class OutputFile {
     if (::close(std::exchange(descriptor_, -1)) != 0) fail("written");
     if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("put in place");
     temporary_.clear();
-    // The name lasts through a power cut only if its folder reaches the disk; not every file system can do
-    // that.
+    // The new name survives a power failure only if its folder reaches the disk too; not every file system
+    // can do that.
     if (const int folder_descriptor = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         folder_descriptor >= 0) {
       ::fsync(folder_descriptor);
@@ -116,8 +116,8 @@ class OutputFile {
   }
 
   std::string path_;       ///< as the caller named it
-  std::string final_;      ///< where it will stand
-  std::string temporary_;  ///< empty where the file is written directly, or is in place
+  std::string final_;      ///< where it will appear
+  std::string temporary_;  ///< empty if the file is written directly or already in place
   int descriptor_ = -1;
 };
 

@@ -29,7 +29,7 @@ class Progress {
   };
 
   /// @param label  what is being read
-  /// @param total  amount of the whole work; 0 where it is not known (nothing is drawn then)
+  /// @param total  the total amount of work; 0 if unknown (nothing is drawn then)
   Progress(std::string_view label, std::int64_t total) : Progress(label, total, Options()) {}
   Progress(std::string_view label, std::int64_t total, const Options& options)
       : label_(label),
@@ -43,7 +43,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Says that `done` of the total is done; draws when it is time to.
+  /// Reports that `done` of the total is done, and redraws the line if it is time to.
   void update(std::int64_t done) {
     if (!options_.drawn || total_ <= 0) return;
     const auto now = Clock::now();
@@ -66,7 +66,7 @@ class Progress {
   }
 
   void put(const std::string& bytes) const {
-    // A terminal that is gone is no reason for a read to fail.
+    // A read must not fail because the terminal is gone.
     [[maybe_unused]] const auto written = ::write(options_.descriptor, bytes.data(), bytes.size());
   }
 

@@ -12,10 +12,10 @@ namespace sporos {
 
 /// How a file of entries is read.
 struct ReadOptions {
-  int threads = 0;              ///< that parse; 0: as many as the default host space has
-  bool expand_symmetry = true;  ///< off: a symmetric Matrix Market file gives its stored triangle alone
+  int threads = 0;              ///< for parsing; 0: as many as the default host space has
+  bool expand_symmetry = true;  ///< off: of a symmetric Matrix Market file, only the stored triangle is read
   bool progress = true;  ///< a bar on standard error, if it is a terminal and reading takes over a second
-  std::size_t block_bytes = std::size_t{1} << 20;  ///< of text that a thread takes at a time
+  std::size_t block_bytes = std::size_t{1} << 20;  ///< size of the blocks of text that threads take
 };
 
 namespace io {
@@ -28,7 +28,7 @@ inline TextOptions text_options(const ReadOptions& options, Cut cut = Cut::at_li
   return text;
 }
 
-/// How the first lines of a text are taken in, when nothing else is wanted of it.
+/// How a text is read if only its first lines are needed.
 inline TextOptions header_options(Cut cut = Cut::at_lines) {
   TextOptions text;
   text.block_bytes = std::size_t{1} << 14;
@@ -37,7 +37,7 @@ inline TextOptions header_options(Cut cut = Cut::at_lines) {
   return text;
 }
 
-/// The next line of a header, nullptr at the end of the text; a fault has its line.
+/// The next line of a header, or nullptr at the end of the text; a fault is reported with its line.
 inline const char* take_line(TextSource& source) {
   try {
     return source.next_line();
@@ -45,7 +45,7 @@ inline const char* take_line(TextSource& source) {
     throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
   }
 }
-/// Likewise, and the line stays to be taken.
+/// The same, but the line remains to be taken.
 inline const char* peek_line(TextSource& source) {
   try {
     return source.peek_line();
@@ -54,7 +54,7 @@ inline const char* peek_line(TextSource& source) {
   }
 }
 
-/// The threads worth starting for a text.
+/// How many threads are worth starting for a text.
 inline int worker_count(const TextSource& source, const ReadOptions& options) {
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const std::int64_t bytes = source.file_bytes() * (source.compressed() ? 20 : 1);

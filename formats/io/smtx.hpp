@@ -39,7 +39,7 @@ struct SmtxHeader {
 
 namespace io {
 
-/// Reads the first line: three counts, between them a comma or blanks.
+/// Parses the first line: three counts, separated by a comma or blanks.
 inline SmtxHeader take_smtx_header(TextSource& source) {
   const char* p = take_line(source);
   if (!p) throw ParseError(source.name(), 0, "the file is empty, expected a .smtx file");
@@ -60,29 +60,30 @@ inline SmtxHeader take_smtx_header(TextSource& source) {
   }
   if (*p != '\n')
     throw ParseError(source.name(), 1,
-                     text("found ", found(p), " behind the three sizes, expected the end of the line"));
+                     text("found ", found(p), " after the three sizes, expected the end of the line"));
   return header;
 }
 
-/// How a .smtx text is taken in: its second and third line are long.
+/// How a .smtx text is read, whose second and third lines are long.
 inline TextOptions smtx_text_options(const ReadOptions& options) {
   TextOptions text = text_options(options, Cut::at_words);
-  text.block_bytes = std::max(text.block_bytes, std::size_t{1} << 12);  // the first line lies in one block
+  text.block_bytes =
+      std::max(text.block_bytes, std::size_t{1} << 12);  // so that the first line lies in one block
   return text;
 }
 
-/// What all threads that read one .smtx file share.
+/// Data shared by all threads that read one .smtx file.
 template <class Value>
 struct SmtxJob {
   TextSource& source;
   SmtxHeader header;
   TextPlace place{1, 0};
-  std::vector<std::int64_t> offsets{};  ///< complete, and not changed any more, when the first column comes
+  std::vector<std::int64_t> offsets{};  ///< complete, and constant, before the first column is read
   EntryStore<Value, 2> store;
 };
 
-/// Parses blocks of integers and line ends; in file order, tells the row offsets of line 2 from the columns
-/// of line 3.
+/// Parses blocks of integers and line ends; in file order, separates the row offsets of line 2 from the
+/// columns of line 3.
 template <class Value>
 class SmtxWorker final : public BlockWorker {
  public:
@@ -130,8 +131,8 @@ class SmtxWorker final : public BlockWorker {
     }
   }
 
-  /// Numbers begin to end stand on line `line` of this block, which ends behind them or goes on in the next
-  /// block.
+  /// Takes numbers `begin` to `end`, which stand on line `line` of this block. The line ends after them, or
+  /// continues in the next block.
   void take(std::int64_t line, std::int64_t begin, std::int64_t end, bool ends, double read_part) {
     const std::int64_t file_line = so_far().lines + line + 1;
     const std::int64_t* const numbers = numbers_.data();
@@ -164,7 +165,7 @@ class SmtxWorker final : public BlockWorker {
                                    ", the number of entries: the line was cut off")};
     } else if (end > begin) {
       throw LineFault{line,
-                      text("found ", numbers[begin], " behind the columns, expected the end of the file")};
+                      text("found ", numbers[begin], " after the columns, expected the end of the file")};
     }
   }
 
@@ -174,7 +175,7 @@ class SmtxWorker final : public BlockWorker {
     const std::int64_t least = offsets.empty() ? 0 : offsets.back();
     if (row > job_.header.rows)
       throw LineFault{line,
-                      text("found more row offsets than ", job_.header.rows + 1, ", one more than the rows")};
+                      text("found more than ", job_.header.rows + 1, " row offsets, one more than the rows")};
     if (offset < least || offset > job_.header.stored || (row == 0 && offset != 0))
       throw LineFault{line,
                       text("row offset ", row, " is ", offset, ", expected ",
@@ -229,10 +230,10 @@ Entries<Value, 2> read_smtx_entries(io::TextSource& source, const ReadOptions& o
   return job.store.take({header.rows, header.columns});
 }
 
-/// The entries of a DLMC .smtx file, plain or gzip, row by row; all values are 1.
+/// The entries of a DLMC .smtx file, plain or gzip, row by row; all values are 1. Cost: linear in the text,
+/// parallel over blocks.
 ///
-/// @throws ParseError naming file and line for text that is no such file; IoError where the system refuses to
-/// read Cost: linear in the text, parallel over blocks.
+/// @throws ParseError naming file and line for malformed text; IoError if the file cannot be read
 template <TensorValue Value>
 Entries<Value, 2> read_smtx_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();
@@ -243,17 +244,16 @@ Entries<Value, 2> read_smtx_entries(const std::string& path, const ReadOptions& 
 /// How entries are written as a .smtx file.
 struct SmtxWriteOptions {
   bool drop_values =
-      false;           ///< off: values other than 1 are a FormatError, as the file has no place for them
-  int threads = 0;     ///< that format and compress; 0: as many as the default host space has
+      false;           ///< off: values other than 1 are a FormatError, since the file cannot hold values
+  int threads = 0;     ///< for formatting and compressing; 0: as many as the default host space has
   int gzip_level = 6;  ///< 1 (fast) to 9 (small), for names that end in .gz
 };
 
-/// Writes the coordinates of `entries`, row after row, as a DLMC .smtx file, gzip where `path` ends in .gz;
-/// the entries of one row keep their order. The file appears when it is complete; an old one stays until
-/// then.
+/// Writes the coordinates of `entries`, row by row, as a DLMC .smtx file, compressed if `path` ends in .gz.
+/// The entries of one row keep their order. The file appears when it is complete; until then, an old file of
+/// that name stays. Cost: linear in entries and rows, parallel over pieces.
 ///
-/// @throws FormatError where values would be lost; IoError where the system refuses to write
-/// Cost: linear in entries and rows, parallel over pieces.
+/// @throws FormatError if values would be lost; IoError if the file cannot be written
 template <TensorValue Value>
 void write_smtx(const std::string& path, const Entries<Value, 2>& entries,
                 const SmtxWriteOptions& options = {}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file text_sink.hpp
-/// Writing of text in pieces that are formatted, and compressed, in parallel.
+/// Writing text in pieces that are formatted and compressed in parallel.
 #pragma once
 
 #include <zlib.h>
@@ -18,13 +18,13 @@
 
 namespace sporos::io {
 
-/// Whether a file of this name is to be gzip.
+/// Whether a file of this name is to be compressed.
 inline bool has_gzip_name(std::string_view path) { return path.ends_with(".gz") || path.ends_with(".GZ"); }
 
-/// Text that is being put together.
+/// A text under construction.
 class TextBuffer {
  public:
-  /// Room for `count` more characters; end(p) says how far they were used.
+  /// Room for `count` more characters; end(p) tells how far they have been used.
   char* room(std::size_t count) {
     if (size_ + count > capacity_) {
       const std::size_t larger = 2 * capacity_ + count;
@@ -48,10 +48,10 @@ class TextBuffer {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// Writes bytes to a file, as they are or as one gzip member whose parts were compressed independently.
+/// Writes bytes to a file, either plain or as one gzip member whose parts are compressed independently.
 class TextSink {
  public:
-  /// @param path  gzip where it ends in .gz
+  /// @param path  compressed if it ends in .gz
   TextSink(const std::string& path, int gzip_level)
       : file_(path), gzip_(has_gzip_name(path)), level_(gzip_level) {
     if (gzip_)
@@ -67,7 +67,7 @@ class TextSink {
     z_off_t length = 0;
   };
 
-  /// Any thread, any order.
+  /// Compresses a part; callable from any thread, in any order.
   void compress(std::string_view bytes, Part& part) const {
     z_stream stream{};
     if (deflateInit2(&stream, level_, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -87,7 +87,7 @@ class TextSink {
     part.length = static_cast<z_off_t>(bytes.size());
   }
 
-  /// In the order of the text.
+  /// Writes a part; called in the order of the text.
   void put(std::string_view bytes) {
     if (gzip_) {
       Part part;
@@ -123,7 +123,7 @@ class TextSink {
   std::uint32_t length_ = 0;
 };
 
-/// Puts piece `number` of a text behind what the buffer holds.
+/// Appends piece `number` of a text to the buffer.
 using FormatPiece = std::function<void(std::int64_t number, TextBuffer& out)>;
 
 namespace detail {
@@ -162,7 +162,7 @@ class FormatWorker final : public PieceWorker {
 
 }  // namespace detail
 
-/// Puts pieces 0, 1, … of a text into the sink, formatted by up to `threads` threads.
+/// Writes pieces 0, 1, … of a text to the sink, formatted by up to `threads` threads.
 inline void put_pieces(TextSink& sink, std::int64_t pieces, int threads, const FormatPiece& format) {
   std::int64_t next = 0;
   if (threads <= 0) threads = default_threads();
@@ -170,11 +170,11 @@ inline void put_pieces(TextSink& sink, std::int64_t pieces, int threads, const F
   InOrder::run(workers, [&] { return std::make_unique<detail::FormatWorker>(sink, next, pieces, format); });
 }
 
-/// Entries that one piece of a written text holds.
+/// Number of entries per piece of a written text.
 inline constexpr std::int64_t entries_per_piece = std::int64_t{1} << 15;
 
-/// Calls put(q, p) for every q below `count`, in parallel by pieces; put writes what belongs to q at p, at
-/// most `widest` characters, and returns where it ended.
+/// Calls put(q, p) for every q below `count`, in parallel by pieces; put writes entry q at p, at most
+/// `widest` characters, and returns where it ends.
 template <class Put>
 void put_lines(TextSink& sink, std::int64_t count, std::size_t widest, int threads, Put put) {
   const std::int64_t pieces = (count + entries_per_piece - 1) / entries_per_piece;

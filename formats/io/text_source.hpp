@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file text_source.hpp
-/// A text file, plain or gzip, as blocks of whole lines (or words); decompression runs in a thread of its
-/// own.
+/// A text file, plain or gzip, as blocks of whole lines (or words); decompression runs in a separate thread.
 #pragma once
 
 #include <condition_variable>
@@ -27,37 +26,36 @@ namespace sporos::io {
 /// Where a text may be cut into blocks.
 enum class Cut { at_lines, at_words };
 
-/// How a text file is taken in.
+/// How a text file is read.
 struct TextOptions {
-  std::size_t block_bytes = std::size_t{1} << 20;   ///< size of a block, about
+  std::size_t block_bytes = std::size_t{1} << 20;   ///< approximate size of a block
   std::size_t longest_line = std::size_t{1} << 20;  ///< a longer line (with Cut::at_words: word) is an error
   Cut cut = Cut::at_lines;
   bool progress = true;  ///< a bar on standard error, if that is a terminal and reading takes over a second
 };
 
-/// A fault at a line that is known only relative to the block it is in.
+/// A fault at a line that is known only relative to its block.
 struct LineFault {
   std::int64_t line;  ///< 0 for the block's first line
   std::string reason;
 };
 
-/// A piece of the text, ending in a newline (or, with Cut::at_words, in a blank), with text_padding readable
-/// bytes behind it.
+/// A piece of the text that ends in a newline (or, with Cut::at_words, in a blank), followed by text_padding
+/// readable bytes.
 class Block {
  public:
   std::string_view view() const { return {bytes_.get() + begin_, end_ - begin_}; }
   bool empty() const { return begin_ == end_; }
-  /// The part of the file that lies before the end of this block, 0 to 1; 0 where the file's size is not
-  /// known.
+  /// The fraction of the file, 0 to 1, up to the end of this block; 0 if the size of the file is unknown.
   double read_part() const { return read_part_; }
-  /// Takes `count` bytes away from the front.
+  /// Removes `count` bytes from the front.
   void drop(std::size_t count) { begin_ += count; }
   void clear() { begin_ = end_ = 0; }
 
  private:
   friend class BlockCutter;
 
-  /// Room for `capacity` bytes and the padding; keeps what is there.
+  /// Makes room for `capacity` bytes and the padding; keeps the contents.
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     std::unique_ptr<char[]> larger(new char[capacity + text_padding]);
@@ -80,14 +78,14 @@ class BlockCutter {
         options_(options),
         progress_(label(), options.progress ? stream.total() : 0) {}
 
-  /// Fills `block`; false at the end of the text. A last line without a newline is given one.
+  /// Fills `block`; false at the end of the text. A last line without a newline gets one.
   bool next(Block& block) {
     block.begin_ = block.end_ = 0;
     if (ended_) return false;
     block.reserve(std::max(options_.block_bytes, 2 * carry_.size()));
     std::memcpy(block.bytes_.get(), carry_.data(), carry_.size());
     block.end_ = carry_.size();
-    std::size_t searched = 0;  // no cut lies before it
+    std::size_t searched = 0;  // there is no cut before it
     for (;;) {
       while (block.end_ < block.capacity_) {
         const std::size_t count = stream_.read(block.bytes_.get() + block.end_, block.capacity_ - block.end_);
@@ -132,8 +130,8 @@ class BlockCutter {
     std::memset(block.bytes_.get() + block.end_, '\n', text_padding);
     const std::int64_t total = stream_.total();
     text_bytes_ += static_cast<double>(block.end_);
-    // A text that gzip made more than twenty times smaller is the exception: what follows is not extrapolated
-    // from it.
+    // Text that gzip makes more than twenty times smaller is exceptional, so no such ratio is assumed for
+    // what follows.
     const double taken =
         stream_.compressed() ? std::max(static_cast<double>(stream_.taken()), text_bytes_ / 20) : text_bytes_;
     block.read_part_ = total > 0 ? std::min(1.0, taken / static_cast<double>(total)) : 0;
@@ -141,7 +139,7 @@ class BlockCutter {
     return true;
   }
 
-  /// One behind the last place where the block may be cut; 0 for none.
+  /// The place after the last possible cut; 0 if there is none.
   std::size_t last_cut(const Block& block, std::size_t searched) const {
     std::size_t at = block.end_;
     if (options_.cut == Cut::at_lines) {
@@ -156,17 +154,16 @@ class BlockCutter {
   std::string name_;
   TextOptions options_;
   Progress progress_;
-  double text_bytes_ = 0;  ///< delivered
-  std::string carry_;      ///< what was read behind the last cut
-  char last_ = '\n';       ///< delivered
+  double text_bytes_ = 0;  ///< delivered so far
+  std::string carry_;      ///< what was read after the last cut
+  char last_ = '\n';       ///< last character delivered
   bool ended_ = false;
 };
 
-/// The text of a file as blocks in file order. Blocks of gzip text are inflated ahead, in a thread of its
-/// own.
+/// The text of a file as blocks in file order. A separate thread inflates gzip text ahead of its use.
 class TextSource {
  public:
-  /// Throws ParseError for a directory or broken gzip data, IoError for what cannot be opened.
+  /// Throws ParseError for a directory or broken gzip data, IoError if the file cannot be opened.
   explicit TextSource(const std::string& path, const TextOptions& options = {})
       : TextSource(std::make_unique<FileStream>(path), path, options) {}
 
@@ -196,8 +193,8 @@ class TextSource {
   bool compressed() const { return stream_.compressed(); }
   std::int64_t file_bytes() const { return stream_.total(); }
 
-  /// Shows where the next line begins, which ends in a newline, and leaves it there; nullptr at the end of
-  /// the text. For headers: what follows the lines taken comes with next(). Throws what next() throws.
+  /// The next line, including its newline, which remains to be taken; nullptr at the end of the text. For
+  /// headers: next() delivers what follows the lines taken. Throws what next() throws.
   const char* peek_line() {
     if (front_.empty() && !fetch(front_)) return nullptr;
     const std::string_view rest = front_.view();
@@ -206,7 +203,7 @@ class TextSource {
       throw LineFault{0, text("this line is longer than ", rest.size(), " characters: is this a text file?")};
     return rest.data();
   }
-  /// Takes the next line, which stays readable until the next call; nullptr at the end of the text.
+  /// Takes the next line, which stays valid until the next call; nullptr at the end of the text.
   const char* next_line() {
     const char* const line = peek_line();
     if (!line) return nullptr;
@@ -214,11 +211,11 @@ class TextSource {
     ++lines_;
     return line;
   }
-  /// The number of lines that next_line has delivered.
+  /// The number of lines taken with next_line.
   std::int64_t lines_taken() const { return lines_; }
 
-  /// The next block; false at the end of the text. The block that `block` held is used again. Throws
-  /// ParseError, IoError, and LineFault counted from the end of the block before.
+  /// The next block; false at the end of the text. The memory of `block` is reused. Throws ParseError,
+  /// IoError, and a LineFault relative to the end of the previous block.
   bool next(Block& block) {
     if (front_.empty()) return fetch(block);
     std::swap(block, front_);
@@ -279,15 +276,15 @@ class TextSource {
   std::string name_;
   PlainOrGzipStream stream_;
   BlockCutter cutter_;
-  Block front_;                 ///< what next_line has begun
-  std::size_t line_bytes_ = 0;  ///< of the line that was shown, its newline counted
+  Block front_;                 ///< the block from which next_line takes lines
+  std::size_t line_bytes_ = 0;  ///< of the line that was peeked at, including its newline
   std::int64_t lines_ = 0;
 
   std::thread ahead_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Block> ready_;
-  std::vector<Block> spare_;  ///< memory for blocks to come
+  std::vector<Block> spare_;  ///< memory for later blocks
   bool finished_ = false, abandoned_ = false;
   std::exception_ptr failure_;
 };

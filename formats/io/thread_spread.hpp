@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file thread_spread.hpp
-/// Where the threads of reading and writing may run.
+/// The processors on which the threads of reading and writing may run.
 #pragma once
 
 #include <sched.h>
@@ -10,8 +10,9 @@
 
 namespace sporos::io {
 
-/// The processors of the default host space. A thread starts on those of the thread that makes it: under
-/// OMP_PROC_BIND that is a single one, and all would share it. Made by the parent, applied by the child.
+/// The processors of the default host space. A new thread inherits the processors of the thread that creates
+/// it; under OMP_PROC_BIND that is a single one, which all threads would share. Created by the parent,
+/// applied by the child.
 class ThreadSpread {
  public:
   ThreadSpread() {
@@ -36,7 +37,7 @@ class ThreadSpread {
 #endif
   }
 
-  /// Lets the calling thread run on all of these processors.
+  /// Lets the calling thread run on any of these processors.
   void apply() const {
     if (CPU_COUNT(&processors_) > own_) sched_setaffinity(0, sizeof processors_, &processors_);
   }

@@ -12,7 +12,7 @@ namespace sporos {
 
 namespace detail {
 
-/// A term of a sum: the access that it scales, and by what. `access` is void where it is no such term.
+/// A term of a sum: an access and its scalar factor. `access` is void if the expression is not such a term.
 template <class E>
 struct ScaledAccess {
   using access = void;
@@ -59,7 +59,7 @@ struct ScaledAccess<Product<Literal<T>, E>> {
 
 }  // namespace detail
 
-/// A(i, j) = ± b * B(i, j) ± c * C(i, j) with scalars b and c or without, all sparse by rows.
+/// A(i, j) = ± b * B(i, j) ± c * C(i, j) with optional scalars b and c, all sparse and stored by rows.
 template <class Operands>
 class AddPattern {
  private:
@@ -77,7 +77,7 @@ class AddPattern {
     if constexpr (std::is_void_v<B>)
       return false;
     else if constexpr (Operands::template is_csr<Result> && Operands::template is_csr<B>)
-      return detail::binds<Result, B>("ij", "ij");
+      return binds<Result, B>("ij", "ij");
     else
       return false;
   }
@@ -108,7 +108,7 @@ class AddPattern {
   static const auto& right(const S& statement) {
     return term(statement.right().right);
   }
-  /// b, and what its sign makes of it.
+  /// The scalar b with its sign.
   template <class Compute, class S>
   static Compute left_coefficient(const S& statement) {
     return coefficient<Compute>(statement.right().left);

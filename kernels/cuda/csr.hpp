@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Row i has the nonzeros [positions[i], positions[i + 1]), their columns ascending.
 template <class Value, class Position, class Coordinate>
@@ -22,4 +22,4 @@ struct CsrView {
   Value* values = nullptr;            ///< [nonzeros]
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

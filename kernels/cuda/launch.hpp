@@ -6,12 +6,11 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 using Memory = Kokkos::CudaSpace;
 
@@ -84,9 +83,8 @@ T read_back(const Kokkos::Cuda& space, const T* at) {
   return value;
 }
 
-/// Device memory that kernels work in, kept from one statement to the next: it grows, and goes with Kokkos.
-/// Statements share it one after the other; who runs them on several streams gives each a workspace of its
-/// own.
+/// Device memory that kernels work in, kept from one statement to the next: it grows. Kernels borrow one from
+/// the scratch memory of their stream (core/resources.hpp), and so use it one behind the other.
 class Workspace {
  public:
   /// Room for `bytes` bytes, aligned to 256. Memory is zero when it is made; where it grows, what was there
@@ -94,7 +92,7 @@ class Workspace {
   char* reserve(std::int64_t bytes) {
     if (bytes > size()) {
       memory_ = {};
-      memory_ = zeroed_array<char, Memory>("sporos::cuda::Workspace", bytes + bytes / 8);
+      memory_ = zeroed_array<char, Memory>("sporos::gpu::Workspace", bytes + bytes / 8);
     }
     return memory_.data();
   }
@@ -104,18 +102,6 @@ class Workspace {
  private:
   Array<char, Memory> memory_;
 };
-
-/// The one workspace of type W that the statements of this process share, released when Kokkos is finalised.
-template <class W = Workspace>
-W& shared_workspace() {
-  static W workspace;
-  static const bool hooked = [] {
-    Kokkos::push_finalize_hook([] { workspace.release(); });
-    return true;
-  }();
-  (void)hooked;
-  return workspace;
-}
 
 /// Cuts one stretch of memory into arrays, each aligned to 256 bytes; with no memory it only counts.
 class Layout {
@@ -135,4 +121,4 @@ class Layout {
   std::int64_t bytes_ = 0;
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

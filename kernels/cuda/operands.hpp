@@ -9,12 +9,13 @@
 
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
+#include "../nest/nest_run.hpp"
 #include "../statement/compute_type.hpp"
 #include "../statement/factors.hpp"
 #include "csr.hpp"
 #include "launch.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 namespace detail {
 
@@ -22,8 +23,6 @@ template <class F>
 inline constexpr bool is_csr = false;
 template <class Position, class Coordinate>
 inline constexpr bool is_csr<CSR<Position, Coordinate>> = true;
-
-using sporos::detail::reads_result;
 
 template <class S>
 using compute_of = compute_t<typename S::result_type, typename S::right_type>;
@@ -60,6 +59,11 @@ class NewCsr {
     return {extents_[0],   extents_[1], nonzeros, storage_.positions.data(), storage_.coordinates.data(),
             values_.data()};
   }
+  /// Bytes of a result of so many nonzeros.
+  static std::int64_t bytes(const Extents<2>& extents, std::int64_t nonzeros) {
+    return (extents[0] + 1) * static_cast<std::int64_t>(sizeof(Position)) +
+           nonzeros * static_cast<std::int64_t>(sizeof(typename Level::coordinate_type) + sizeof(Value));
+  }
   void put_into(const TensorType& result) const {
     result.replace(extents_, {{extents_[0]}, storage_}, values_);
   }
@@ -92,4 +96,4 @@ struct GpuOperands {
   static constexpr bool is_dense_by_rows = std::is_same_v<typename A::format, DenseMatrix<>>;
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

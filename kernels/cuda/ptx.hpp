@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace sporos::cuda::ptx {
+namespace sporos::gpu::ptx {
 
 /// 16 and 8 bytes that nothing writes meanwhile, past the cache of this multiprocessor. sm_70.
 __device__ __forceinline__ void load_past_l1(const void* at, std::uint32_t (&words)[4]) {
@@ -57,4 +57,4 @@ __device__ __forceinline__ void red_add_v4(float* at, float x, float y, float z,
 #endif
 }
 
-}  // namespace sporos::cuda::ptx
+}  // namespace sporos::gpu::ptx

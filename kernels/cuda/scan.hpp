@@ -19,7 +19,7 @@
 
 #include "launch.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 namespace detail {
 
@@ -34,8 +34,7 @@ struct SizeAt {
   }
 };
 
-/// A type of Sporos, as all that stands in the types of CUB's kernels: nvcc writes CUB's own operations there
-/// as `cuda::…`, which is ambiguous in programs with `using namespace sporos`.
+/// a + b, as CUB's scan is given it.
 struct AddSizes {
   __host__ __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
 };
@@ -119,4 +118,4 @@ void sizes_to_positions(const Kokkos::Cuda& space, std::int64_t count, const Siz
   detail::scan_sizes(space, count, sizes, positions, total, scratch, bytes);
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

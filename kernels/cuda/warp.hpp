@@ -10,7 +10,7 @@
 #include "../../core/value.hpp"
 #include "ptx.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 inline constexpr int warp_size = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;
@@ -223,4 +223,4 @@ class ParentFinder {
   std::int64_t first_ = -1;
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

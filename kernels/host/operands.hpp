@@ -53,7 +53,7 @@ struct RealHostOperands : HostOperands {
   template <class S>
   static constexpr bool admits() {
     using Right = typename S::right_type;
-    if constexpr (!HostOperands::admits<S>() || std::is_void_v<detail::factors_of<Right>>)
+    if constexpr (!HostOperands::admits<S>() || std::is_void_v<factors_of<Right>>)
       return false;
     else
       return detail::has_one_real_type<S>() &&

@@ -11,17 +11,18 @@
 
 namespace sporos {
 
-/// Which factor of M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * … is what.
+/// The roles of the factors of M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * ….
 struct MttkrpPlaces {
-  int tensor = -1;                               ///< -1 where the product is no such one
+  int tensor = -1;                               ///< -1 if the product does not match
   int result_level = -1;                         ///< the level of T that holds i
-  int factor_of_level[NameList::capacity] = {};  ///< -1 for the result's
+  int factor_of_level[NameList::capacity] = {};  ///< -1 for the result's level
 };
 
-/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, i at any level of T, a matrix for each of the others, all
-/// dense ones by rows and all values of one type, factors in any order.
+/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, with i at any level of T and a matrix for each other
+/// level. Matrices are dense and stored by rows, all values are of one type, and factors may come in any
+/// order.
 ///
-/// @tparam Operands  besides: Operands::is_fibers<F> says whether T may have the format F
+/// @tparam Operands  also has Operands::is_fibers<F>, which says whether T may have the format F
 template <class Operands>
 class MttkrpPattern {
   template <class Result, class Factors>
@@ -37,7 +38,7 @@ class MttkrpPattern {
     return out;
   }
 
-  /// The places where factor number At is T and the factors K the matrices.
+  /// The roles if factor number At is T and the factors K are the matrices.
   template <class Result, class Factors, int At, int... K>
   static constexpr MttkrpPlaces places_around(std::integer_sequence<int, K...>) {
     using T = typename Factors::template at<At>;
@@ -78,23 +79,23 @@ class MttkrpPattern {
   template <class S>
   static constexpr MttkrpPlaces places = [] {
     if constexpr (Operands::template admits<S>())
-      return find<typename S::result_type, detail::factor_list<S>>();
+      return find<typename S::result_type, factor_list<S>>();
     else
       return MttkrpPlaces{};
   }();
   template <class S>
   static constexpr bool matches = places<S>.tensor >= 0;
 
-  /// T.
+  /// The tensor T.
   template <class S>
   static const auto& tensor(const S& statement) {
-    return detail::factor<places<S>.tensor>(statement.right());
+    return factor<places<S>.tensor>(statement.right());
   }
-  /// The matrix whose rows the coordinates of a level of T pick.
+  /// The matrix whose rows are selected by the coordinates of a level of T.
   template <int Level, class S>
   static const auto& factor_of_level(const S& statement) {
     static_assert(Level != places<S>.result_level, "the result's level has no factor");
-    return detail::factor<places<S>.factor_of_level[Level]>(statement.right());
+    return factor<places<S>.factor_of_level[Level]>(statement.right());
   }
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file loop_nest.hpp
-/// The loop nest: one loop for each variable of the order, each over the stream of the expression at that
+/// The loop nest: one loop for each variable of the order, over the stream of the expression at that
 /// variable.
 ///
-/// `nest<D>` opens the stream of what is left of the expression over the D-th variable and runs the rest of
-/// the loops for each coordinate. Everything that depends on types - who iterates, who is located, who is
-/// absent, where values are reduced - is decided as the templates unfold; what remains is the loop that a
-/// person would write.
+/// `nest<D>` opens a stream over the D-th variable of what is left of the expression, and runs the remaining
+/// loops for each coordinate. Everything that depends on types alone is decided when the templates are
+/// instantiated: which operands are iterated, which are located, which are absent, and where values are
+/// reduced. What remains is the loop that a person would write.
 #pragma once
 
 #include <cstdint>
@@ -18,36 +18,37 @@
 
 namespace sporos {
 
-/// Neighbouring threads of a GPU that run the same chunk, and deal the coordinates of one loop among them.
+/// The number of neighbouring threads of a GPU that run the same chunk and share the coordinates of one loop.
 inline constexpr std::int64_t lanes_of_warp = 32;
 
-/// What the nest of one statement knows at compile time.
-template <class Result, class Order, class Compute, WorkspaceChoice Workspace = WorkspaceChoice::automatic>
+/// What is known about the nest of a statement at compile time.
+template <class Result, class Order, class Compute, class Policy = AutomaticWorkspace>
 struct NestTraits {
   using result = Result;
   using compute = Compute;
   using order_type = Order;
   static constexpr NameList order = Order::names;
   static constexpr int loops = order.size;
-  static constexpr Classification classification = classify<Result>(order, Workspace);
-  static constexpr int lane_depth = -1;  ///< the loop that is dealt among lanes; -1 where there is none
+  static constexpr Classification classification = classify<Result, Policy>(order);
+  static constexpr int lane_depth = -1;  ///< the loop whose coordinates the lanes share, or -1
 
   static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
 };
 
-/// The same, its loop at `Depth` dealt among lanes. All of them run the loops outside of it, and none writes
-/// there: it is over a variable of the result.
+/// The same, with the coordinates of the loop at `Depth` shared among lanes. All lanes run the loops outside
+/// it; they write nothing there, because the loop is over a variable of the result.
 template <class Traits, int Depth>
 struct InLanes : Traits {
   static constexpr int lane_depth = Depth;
 };
 
-/// What it knows at run time: how far each loop goes, and which part of the outermost loop is this chunk's.
+/// What is known at run time: the extent of each loop, and the part of the outermost loop that this chunk
+/// covers.
 template <int Loops>
 struct NestBounds {
   std::int64_t extent[Loops > 0 ? Loops : 1];
   Bounds outermost;
-  bool first_chunk = true;  ///< terms that lack the outermost variable are added once, by the first chunk
+  bool first_chunk = true;  ///< terms without the outermost variable are added once, by the first chunk
   std::int64_t lane = 0;
 };
 
@@ -55,7 +56,6 @@ struct NestBounds {
 template <class T>
 struct ScalarOutput {
   static constexpr bool is_scalar = true;
-  static constexpr bool is_located = false;
   static constexpr bool is_independent = false;
   T* sum;
   bool* present;
@@ -85,17 +85,16 @@ SPOROS_INLINE auto value_of(const stream::Loaded<E>& loaded) {
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output);
 
-/// Whether the loop over the variable of `Depth` is a sum of numbers that are all there: what is left of the
-/// expression is full, and complete once that variable is bound.
+/// Whether the loop over the variable of `Depth` is a sum without gaps: every stream is full, and the
+/// expression is complete once that variable is bound.
 template <class Traits, int Depth, class E, class Stream>
 inline constexpr bool is_full_sum =
     Depth + 1 == Traits::loops && !Stream::has_walks && !stream::is_loaded<E> &&
     std::is_arithmetic_v<typename Traits::compute> && !std::is_same_v<typename Traits::compute, bool> &&
     !stream::searches<typename Traits::order_type, Depth + 1, E>();
 
-/// Such a sum. Factors that are numbers stand before it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1 *
-/// d1. Its terms are added in the lanes of a vector, which is another order than one by one, but always the
-/// same.
+/// Computes such a sum. Numeric factors are taken out of it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1
+/// * d1. The terms are added in the lanes of a vector: not in sequential order, but always in the same one.
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds& range, Env& env, const E& e,
                           const Output& output) {
@@ -116,7 +115,7 @@ SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds&
   output.add(detail::value_of(stream::times(numbers, stream::Loaded<Compute>{sum})), env);
 }
 
-/// One loop: over the stream of `e` at the variable of `Depth`.
+/// One loop, over the stream of `e` at the variable of `Depth`.
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
   constexpr char variable = Traits::order[Depth];
@@ -125,7 +124,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && decltype(stream)::ordered;
-  // What the innermost loop reads of other operands comes from far, at coordinates that are known before.
+  // The innermost loop reads scattered elements of other operands, whose coordinates are known in advance.
   constexpr char ahead = Depth + 2 == Traits::loops ? variable : 0;
   if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
     add_up<Traits, Depth>(bounds, range, env, e, output);
@@ -152,21 +151,22 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   }
 }
 
-/// The loops from `Depth` on, for what is left of the expression.
+/// The loops from `Depth` on, for the remaining expression.
 SPOROS_MAY_CALL_HOST
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
   using Compute = typename Traits::compute;
-  constexpr Classification how = Traits::classification;
+  constexpr Classification classification = Traits::classification;
   constexpr bool reducing = Output::is_scalar;
+  constexpr bool gathering = requires { Output::is_workspace; };
   if constexpr (stream::is_absent<E>) {
     return;
-  } else if constexpr (!reducing && how.kind == ResultKind::dense_workspace && Depth == how.prefix &&
-                       !Output::is_located) {
+  } else if constexpr (!reducing && !gathering && classification.kind == ResultKind::gathered &&
+                       Depth == classification.prefix) {
     auto workspace = output.workspace();
     nest<Traits, Depth>(bounds, env, e, workspace);
     output.drain(workspace, env);
-  } else if constexpr (!reducing && Depth == how.bound_depth && Depth < Traits::loops) {
+  } else if constexpr (!reducing && Depth == classification.bound_depth && Depth < Traits::loops) {
     Compute sum{};
     bool present = false;
     nest<Traits, Depth>(bounds, env, e, ScalarOutput<Compute>{&sum, &present});
@@ -188,8 +188,8 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
       nest<Traits, Depth>(bounds, env, e.left, output);
       nest<Traits, Depth>(bounds, env, e.right, output);
     } else if constexpr (stream::is_negated_add<E>) {
-      nest<Traits, Depth>(bounds, env, e.with(e.operand.left), output);
-      nest<Traits, Depth>(bounds, env, e.with(e.operand.right), output);
+      nest<Traits, Depth>(bounds, env, e.operation(e.operand.left), output);
+      nest<Traits, Depth>(bounds, env, e.operation(e.operand.right), output);
     } else {
       static_assert(
           stream::reduces_whole<E>(variable),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file lower.hpp
-/// From an expression over tensors to one over views, the form that kernels carry; and the extents of its
-/// loops.
+/// Turns an expression over tensors into one over views, the form that kernels carry.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace sporos {
 
-/// An operand before the nest starts: the view that its leaves point to.
+/// An operand before the nest starts: the view that its leaf will point to.
 template <class A, class Compute>
 struct Operand {
   using access = A;
@@ -33,8 +32,8 @@ std::int64_t extent_of(char variable, const E& e) {
   return extent;
 }
 
-/// What a node does with its children inside the nest. A node of your own needs an overload in its own
-/// namespace: one of the operations of stream/expression.hpp, or one like them.
+/// What a node does with its children inside the nest. A node of another library has an overload in its own
+/// namespace, which returns one of the operations of stream/expression.hpp or one like them.
 template <class L, class R>
 stream::Multiplication operation_of(const Product<L, R>&) {
   return {};
@@ -60,57 +59,30 @@ stream::SumOver<Names...> operation_of(const Reduction<E, Names...>& reduction) 
   return {{extent_of(Names, reduction.operand)...}};
 }
 
-/// The expression over views, in which every operand is an `Operand` and every scalar is `Loaded`.
+/// The expression over views: every access becomes an `Operand`, every scalar is `Loaded`.
 template <class Compute, Expression E>
 auto lower(const E& e) {
   if constexpr (AnyAccess<E>)
     return Operand<E, Compute>{e.tensor().view()};
   else if constexpr (AnyLiteral<E>)
     return stream::Loaded<Compute>{static_cast<Compute>(e.value)};
+  else if constexpr (has_one_child<E>)
+    return operation_of(e)(lower<Compute>(e.operand));
   else
-    return e.children([&](const auto&... child) { return operation_of(e)(lower<Compute>(child)...); });
+    return stream::combine<decltype(operation_of(e))>(lower<Compute>(e.left), lower<Compute>(e.right));
 }
 
 /// The lowered expression with every operand above its first level, pointing into `source`.
 template <class E>
 SPOROS_INLINE auto begin(const E& source) {
-  if constexpr (has_children<E>)
-    return source.children([&](const auto&... child)
-                               SPOROS_INLINE_LAMBDA { return source.with(begin(child)...); });
+  if constexpr (has_one_child<E>)
+    return source.operation(begin(source.operand));
+  else if constexpr (has_two_children<E>)
+    return stream::combine<typename E::operation_type>(begin(source.left), begin(source.right));
   else if constexpr (stream::is_loaded<E>)
     return source;
   else
     return stream::Leaf<typename E::access, typename E::compute, 0>{&source.view, 0, 1};
-}
-
-/// The extent of each loop of a statement, outermost first.
-/// @throws ShapeError where a variable stands at modes of different extents
-template <class Result, class Right, class Order, class How>
-NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, How>& statement) {
-  NestBounds<Order::names.size> out{};
-  std::string known_by[NameList::capacity];
-  TensorLetters letters;
-  const auto take = [&](const auto& access) {
-    using A = std::remove_cvref_t<decltype(access)>;
-    for (int mode = 0; mode < A::names.size; ++mode) {
-      const int loop = Order::names.find(A::names[mode]);
-      const std::int64_t extent = access.tensor().extent(mode);
-      const std::string what = text("index ", A::names[mode], ": mode ", mode, " of ",
-                                    letters.of(access.tensor()), '(', A::names.str(), ')');
-      if (known_by[loop].empty()) {
-        known_by[loop] = what;
-        out.extent[loop] = extent;
-      } else if (out.extent[loop] != extent) {
-        throw ShapeError(text(statement.str(), ": ", known_by[loop], " has extent ", out.extent[loop],
-                              ", but ", what, " has extent ", extent,
-                              "; an index variable runs over one extent only"));
-      }
-    }
-  };
-  take(statement.result());
-  for_each_access(statement.right(), take);
-  out.outermost = {0, Order::names.size > 0 ? out.extent[0] : 1};
-  return out;
 }
 
 }  // namespace sporos

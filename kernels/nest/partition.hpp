@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file partition.hpp
-/// Cuts the outermost loop into chunks with about the same number of nonzeros.
+/// Cutting the outermost loop into chunks with about the same number of nonzeros.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sporos {
 
 namespace detail {
 
-/// The number of positions of level Last below the positions of level K that come before p.
+/// The number of positions of level Last below the positions of level K before p.
 template <int Last, int K, class T>
 std::int64_t positions_before(const T& tensor, std::int64_t p) {
   using F = typename T::format_type;
@@ -57,9 +57,9 @@ std::int64_t values_below_coordinate(const T& tensor, std::int64_t c) {
 
 }  // namespace detail
 
-/// The coordinates at which to cut [0, extent) into `count` chunks of about equal weight, the weight of [0,
-/// c) being `below(c)`, which ascends: count + 1 coordinates, the first 0, the last `extent`. O(count log
-/// extent).
+/// The coordinates at which to cut [0, extent) into `count` chunks of about equal weight: count + 1
+/// coordinates, the first 0 and the last `extent`. `below(c)` is the weight of [0, c) and does not decrease.
+/// Cost: O(count log extent).
 template <class Below>
 std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t count, const Below& below) {
   std::vector<std::int64_t> cuts(static_cast<std::size_t>(count + 1), 0);
@@ -83,7 +83,7 @@ std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t count, const Bel
 }
 
 /// Cuts the outermost loop of an expression over `Variable` by the nonzeros of the largest operand whose
-/// outermost level holds that variable; evenly where there is none.
+/// outermost level holds that variable; evenly if there is none.
 template <char Variable, class Right>
 std::vector<std::int64_t> cut_by_nonzeros(const Right& right, std::int64_t extent, std::int64_t count) {
   std::int64_t most = -1;
@@ -95,7 +95,7 @@ std::vector<std::int64_t> cut_by_nonzeros(const Right& right, std::int64_t exten
       if constexpr (A::level_names[0] == Variable && sorted) {
         if (A::format::is_dense ? most >= 0 : access.tensor().nnz() <= most) return;
         most = A::format::is_dense ? 0 : access.tensor().nnz();
-        // Empty rows cost something as well: each coordinate weighs a quarter of a nonzero.
+        // Empty rows take time as well: each coordinate weighs as much as a quarter of a nonzero.
         cuts = cut(extent, count, [&](std::int64_t c) {
           return detail::values_below_coordinate(access.tensor(), c) + c / 4;
         });

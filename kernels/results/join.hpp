@@ -16,12 +16,13 @@
 #include "../../core/error.hpp"
 #include "../../core/pool.hpp"
 #include "../../core/tensor.hpp"
+#include "../../formats/chunks.hpp"
 #include "room.hpp"
 
 namespace sporos {
 
-/// Joins the pieces in order: a running sum gives their offsets, copies run in parallel. Pieces that already
-/// stand one after another in the room that they were lent are not copied.
+/// Joins the pieces in order: a running sum gives their offsets, and copies run in parallel. Pieces that
+/// already follow each other in the room that was reserved for them are not copied.
 template <class Result, class Piece, class Space>
 class Join {
   using Room = PieceRoom<Result, Piece>;
@@ -31,9 +32,9 @@ class Join {
   using Places = std::vector<std::int64_t>;
 
  public:
-  /// @param room  the room that the pieces were lent
-  Join(const Result& result, std::vector<Piece>& pieces, const Room& room)
-      : result_(result), pieces_(pieces), room_(room), parents_begin_(pieces.size(), 0) {}
+  /// @param room  the room in which the pieces were made
+  Join(const Space& space, const Result& result, std::vector<Piece>& pieces, const Room& room)
+      : space_(space), result_(result), pieces_(pieces), room_(room), parents_begin_(pieces.size(), 0) {}
 
   void operator()() { join(std::make_index_sequence<static_cast<std::size_t>(format::levels)>{}); }
 
@@ -82,7 +83,7 @@ class Join {
     }
   }
 
-  /// The positions of a level: 0, then where the coordinates below each parent end.
+  /// The positions of a level: 0, then the end of the coordinates below each parent.
   template <int K>
   auto positions(const Places& begin, std::int64_t total) {
     using Position = typename Piece::template position_type<K>;
@@ -124,15 +125,15 @@ class Join {
     return out;
   }
 
-  /// An array for `front` + `total` elements, and whether it is the room in which the pieces' arrays already
-  /// stand in their places.
+  /// An array for `front` + `total` elements, and whether it is the room itself, in which the pieces' arrays
+  /// are already in place.
   template <class To, class ArrayOf, class RoomOf>
   std::pair<HostArray<To>, bool> place(const char* label, std::int64_t front, const Places& begin,
                                        std::int64_t total, const ArrayOf& array_of, const RoomOf& room_of) {
     const auto& room = room_of(room_);
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(room)>, HostArray<To>>)
       if (room_.lends()) {
-        // A result that fills little of a large room does not hold on to it.
+        // A result that fills little of a large room must not keep the room alive.
         bool in_place = (front + total) * static_cast<std::int64_t>(sizeof(To)) >= Pool::smallest_block;
         std::int64_t written = front;
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
@@ -160,16 +161,15 @@ class Join {
 
   template <class Body>
   void each_piece(const Body& body) const {
-    Kokkos::parallel_for("sporos::join",
-                         Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(
-                             0, static_cast<std::int64_t>(pieces_.size())),
-                         [&](std::int64_t piece) { body(static_cast<std::size_t>(piece)); });
+    detail::for_each_chunk(space_, static_cast<std::int64_t>(pieces_.size()),
+                           [&](std::int64_t piece) { body(static_cast<std::size_t>(piece)); });
   }
 
+  const Space& space_;
   const Result& result_;
   std::vector<Piece>& pieces_;
   const Room& room_;
-  Places parents_begin_;  ///< where each piece's positions of the level above begin; 0 for all at the root
+  Places parents_begin_;  ///< where each piece's positions of the level above begin; all 0 at the root
   std::int64_t parents_ = 1;
 };
 

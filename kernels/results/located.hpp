@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file located.hpp
-/// Results in a format whose levels are all full: each value has its place, found by arithmetic as loops
-/// bind.
+/// The nest's candidate for results whose levels are all full: the position of each value is computed by
+/// arithmetic as loops bind its coordinates.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
-#include "../nest/loop_nest.hpp"
+#include "../../core/pool.hpp"
+#include "../nest/nest_run.hpp"
+#include "../nest/work.hpp"
 
 namespace sporos {
 
-/// Adds into the values of a dense result, with its levels 0 to K-1 bound.
+/// Adds to the values of a dense result, with the coordinates of levels 0 to K-1 bound.
 ///
-/// @tparam Atomic  whether other threads may write to the same place
-/// @tparam Once    whether the loops come to each place once, with all that is summed there
+/// @tparam Atomic  whether other threads may write to the same position
+/// @tparam Once    whether the loops reach each position once, with the complete sum for it
 template <class A, class T, bool Atomic, bool Once, int K = 0>
 struct LocatedOutput {
   static constexpr bool is_scalar = false;
-  static constexpr bool is_located = true;
-  /// Each coordinate of a result variable has a place of its own, so that loops over it may vectorise.
+  /// Different coordinates of a result variable have different positions, so loops over it may vectorise.
   static constexpr bool is_independent = true;
   using view_type = typename A::tensor_type::view_type;
 
   const view_type* view;
   T* values;
-  bool accumulates;  ///< whether values hold what a sum is added to, and not their start alone
+  bool accumulates;  ///< whether `values` hold something to add to, and not only initial values
   std::int64_t position = 0;
 
-  /// Calls f with an output whose view is in the caller's own frame.
+  /// Calls f with an output that has a local copy of the view.
   template <class F>
   SPOROS_INLINE void with_copy(const F& f) const {
     view_type mine = *view;
@@ -60,7 +66,8 @@ struct LocatedOutput {
     else
       values[position] = plus(values[position], static_cast<T>(value));
   }
-  /// Takes the sum of a reduction: where it is all there is, it is written, and the loops wait for no load.
+  /// Takes the sum of a reduction. If it is the complete value, it is stored, so that the loops wait for no
+  /// load.
   template <class V, class Env>
   SPOROS_INLINE void add_sum(const V& sum, bool present, const Env& env) const {
     if (Once && !accumulates)
@@ -68,6 +75,267 @@ struct LocatedOutput {
     else if (present)
       add(sum, env);
   }
+};
+
+namespace detail {
+
+/// Where chunks with about equally many coordinates begin; at index `count`, where the last one ends.
+struct EvenCuts {
+  std::int64_t extent;
+  std::int64_t count;
+
+  KOKKOS_INLINE_FUNCTION std::int64_t operator[](std::int64_t chunk) const {
+    const std::int64_t longer = extent % count;  // chunks with one coordinate more
+    return extent / count * chunk + (chunk < longer ? chunk : longer);
+  }
+};
+
+/// The nest over the chunks of the outermost loop, for a result whose values are located. As many threads run
+/// a chunk as it has lanes.
+template <class Traits, class Source, class T, bool Atomic, bool Once, class Cuts>
+struct LocatedLoops {
+  using Result = typename Traits::result;
+
+  Source source;
+  typename Result::tensor_type::view_type result;
+  NestBounds<Traits::loops> bounds;
+  Cuts cuts;  ///< cuts[chunk]: where a chunk begins
+  T* values;
+  std::int64_t
+      stride;  ///< distance between the values of the chunks' private results; 0 if all write to the same
+  std::int64_t
+      part;  ///< number of values per coordinate of the outermost loop; 0 if all are already initialised
+  std::int64_t block;  ///< number of coordinates to initialise and run at a time
+  bool accumulates;
+
+  static constexpr std::int64_t lanes = Traits::lane_depth >= 0 ? lanes_of_warp : 1;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t thread) const {
+    const std::int64_t chunk = thread / lanes;
+    auto of_lane = bounds;
+    of_lane.lane = thread % lanes;
+    auto view = result;
+    std::int64_t begin = cuts[chunk];
+    do {
+      const std::int64_t end = begin + block < cuts[chunk + 1] ? begin + block : cuts[chunk + 1];
+      for (std::int64_t at = begin * part; at < end * part; ++at) values[at] = T{};
+      run_nest<Traits>(source, of_lane, {begin, end}, chunk == 0 && begin == cuts[0],
+                       LocatedOutput<Result, T, Atomic, Once>{&view, values + chunk * stride, accumulates});
+      begin = end;
+    } while (begin < cuts[chunk + 1]);
+  }
+};
+
+/// values[at] += the chunks' private results at `at`, in the order of the chunks.
+template <class T>
+struct AddPrivate {
+  const T* sums;
+  T* values;
+  std::int64_t size;
+  std::int64_t chunks;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
+    T sum = values[at];
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum = plus(sum, sums[chunk * size + at]);
+    values[at] = sum;
+  }
+};
+
+}  // namespace detail
+
+/// The loop nest with a dense result, on the host or on a device.
+struct LocatedNest {
+  static constexpr std::string_view name = "loop nest, located";
+  static constexpr bool deterministic = true;
+  static constexpr bool any_schedule = true;
+
+  template <class S>
+  static constexpr bool matches = detail::NestOf<S>::classification.kind == ResultKind::located;
+
+  template <class S>
+  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
+    return {detail::expected_terms(statement) * detail::NestSeconds::located};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class LocatedNest::Plan {
+  using Nest = detail::NestRun<S>;
+  using Result = typename Nest::Result;
+  using Options = typename Nest::Options;
+  using Space = typename Nest::Space;
+  using Memory = typename Nest::Memory;
+  using Value = typename Nest::Value;
+  using T = typename Nest::Compute;
+  using Source = typename Nest::Source;
+  using Traits = typename Nest::Traits;
+  using Operands = accesses_of<typename Nest::Right>;
+  static constexpr Classification classification = Nest::classification;
+
+ public:
+  Plan(const S& statement, const Resources<Space>&) : nest_(statement) {}
+
+  void run() {
+    nest_.read_operands();
+    const S& statement = nest_.statement();
+    const Space& space = nest_.space();
+    const std::int64_t size = result().nnz();
+    const std::int64_t extent = std::max<std::int64_t>(nest_.bounds().outermost.end, 1);
+    const bool needs_start = !comes_to_all || statement.accumulates();
+    const std::int64_t part = starts_parts && needs_start && !statement.accumulates() ? size / extent : 0;
+    const std::int64_t block =
+        Nest::splittable && part > 0
+            ? std::max<std::int64_t>(1, started_bytes / (part * std::int64_t{sizeof(T)}))
+            : extent;
+    const std::int64_t count = chunks_at_most();
+    std::vector<std::int64_t> by_nonzeros;
+    if constexpr (HostSpace<Space>) by_nonzeros = nest_.cuts(count);
+    const auto chunks = HostSpace<Space> ? static_cast<std::int64_t>(by_nonzeros.size()) - 1 : count;
+    const bool private_results = !Nest::disjoint && !atomic && chunks > 1;
+
+    const auto values = target();
+    if (needs_start && part == 0) start(values);
+    auto sums = values;
+    if (private_results) {
+      sums = make_array<T, Memory>("sporos::private results", size * chunks);
+      Kokkos::deep_copy(space, sums, T{});
+    }
+
+    // Reading positions from a device would mean waiting for it.
+    const auto where = [&] {
+      if constexpr (HostSpace<Space>)
+        return by_nonzeros.data();
+      else
+        return detail::EvenCuts{nest_.bounds().outermost.end, count};
+    }();
+    using Cuts = std::remove_const_t<decltype(where)>;
+    using Loops = detail::LocatedLoops<LaneTraits, Source, T, atomic, comes_once, Cuts>;
+    const Loops loops{nest_.source(), result().view(), nest_.bounds(),
+                      where,          sums.data(),     private_results ? size : 0,
+                      part,           block,           statement.accumulates()};
+    Kokkos::parallel_for(
+        "sporos::nest",
+        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(space, 0, chunks * Loops::lanes),
+        loops);
+    if (private_results)
+      Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(space, 0, size),
+                           detail::AddPrivate<T>{sums.data(), values.data(), size, chunks});
+    space.fence("sporos::run");
+    store(values);
+  }
+
+  /// The result exists already. Further memory is needed for private results of chunks that scatter, and for
+  /// sums in another type if the result's own values cannot hold them.
+  Bytes bytes() const {
+    const std::int64_t size = result().nnz();
+    const std::int64_t chunks = chunks_at_most();
+    const std::int64_t made =
+        (sums_in_place() ? 0 : size) + (!Nest::disjoint && !atomic && chunks > 1 ? size * chunks : 0);
+    return {size, result().bytes(), made * static_cast<std::int64_t>(sizeof(T))};
+  }
+
+  void explain(std::ostream& out) const {
+    out << "  result: located\n";
+    if constexpr (!Nest::disjoint && !atomic)
+      if (chunks_at_most() > 1) out << "  chunks sum into results of their own, which are added up\n";
+  }
+
+ private:
+  /// Whether chunks that write to the same part of the result add to it atomically, instead of into private
+  /// results.
+  static constexpr bool atomic = !Nest::disjoint && !HostSpace<Space> && !Options::is_deterministic;
+  /// Whether the values that a chunk writes are contiguous, so that the chunk can initialise them itself
+  /// shortly before it adds to them, while they are still in the cache.
+  static constexpr bool starts_parts = [] {
+    if constexpr (Nest::disjoint && HostSpace<Space>)
+      return Result::level_names[0] == Nest::outermost && Nest::Format::template expression<0>::block == 1;
+    else
+      return false;
+  }();
+  /// Whether the loops reach each value of the result only once: no reduction runs outside of its variables,
+  /// and no operand stores a coordinate in several places.
+  template <class... Accesses>
+  static constexpr bool all_come_once(TypeList<Accesses...>) {
+    return (std::all_of(Accesses::format::properties.begin(), Accesses::format::properties.end(),
+                        [](const LevelProperties& level) { return level.ordered || level.unique; }) &&
+            ...);
+  }
+  static constexpr bool comes_once =
+      classification.bound_depth == Result::names.size && all_come_once(Operands{});
+
+  /// Whether they also reach every value, with a sum over the remaining loops, so that none has to be
+  /// initialised.
+  static constexpr bool comes_to_all =
+      comes_once && classification.bound_depth == 1 && Nest::loops > 1 && !Nest::walks_outermost &&
+      !stream::searches<typename Nest::Order, 1, decltype(begin(std::declval<const Source&>()))>();
+
+  /// Approximate bytes of the result that are initialised at a time. Re-entering a loop is free if it runs
+  /// over all coordinates, and takes a search if it iterates over stored ones.
+  static constexpr std::int64_t started_bytes = Nest::walks_outermost ? std::int64_t{256} << 10 : 2048;
+
+  /// The loop whose coordinates the lanes of a GPU share, or -1: the innermost loop over a variable of the
+  /// result that is full in all operands, so that neighbouring lanes access neighbouring memory.
+  static constexpr int lane_depth = [] {
+    if constexpr (!HostSpace<Space>)
+      for (int depth = Nest::loops - 1; depth > 0; --depth)
+        if (Traits::is_result_variable(depth) &&
+            detail::is_full_in_all(Nest::Order::names[depth], Operands{}))
+          return depth;
+    return -1;
+  }();
+  using LaneTraits = std::conditional_t<(lane_depth >= 0), InLanes<Traits, lane_depth>, Traits>;
+
+  const auto& result() const { return nest_.statement().result().tensor(); }
+
+  std::int64_t chunks_at_most() const {
+    if constexpr (!Nest::disjoint && !atomic)
+      return private_count();
+    else if constexpr (HostSpace<Space>)
+      return nest_.chunk_count(16);
+    else
+      return nest_.chunk_count(1, lane_depth >= 0 ? 4 : 1);
+  }
+
+  /// The number of chunks with private results: one per thread, or, if the sums must be bitwise reproducible,
+  /// the same number for any number of threads; one if the private results would cost more than the work.
+  std::int64_t private_count() const {
+    std::int64_t work = 0;
+    for_each_access(nest_.statement().right(),
+                    [&](const auto& access) { work = std::max(work, access.tensor().nnz()); });
+    if (result().nnz() > work) return 1;
+    if constexpr (Options::is_deterministic && Nest::splittable)
+      return std::clamp<std::int64_t>(nest_.bounds().outermost.end, 1, 16);
+    else
+      return nest_.chunk_count(1);
+  }
+
+  /// Whether sums are formed in the result's own values: their type allows it, and no operand reads them.
+  bool sums_in_place() const { return std::is_same_v<T, Value> && !reads_result(nest_.statement()); }
+
+  Array<T, Memory> target() const {
+    if constexpr (std::is_same_v<T, Value>)
+      if (sums_in_place()) return result().values();
+    return make_array<T, Memory>("sporos::result", result().nnz());
+  }
+  /// Sets the values to zero, or to those of the result if the statement adds to it.
+  void start(const Array<T, Memory>& values) const {
+    if (!nest_.statement().accumulates())
+      Kokkos::deep_copy(nest_.space(), values, T{});
+    else if (static_cast<const void*>(values.data()) != static_cast<const void*>(result().values().data()))
+      Kokkos::parallel_for("sporos::start", Kokkos::RangePolicy<Space>(nest_.space(), 0, result().nnz()),
+                           detail::CopyValues<Value, T>{result().values().data(), values.data()});
+  }
+  void store(const Array<T, Memory>& values) const {
+    if (static_cast<const void*>(values.data()) == static_cast<const void*>(result().values().data())) return;
+    Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, result().nnz()),
+                         detail::CopyValues<T, Value>{values.data(), result().values().data()});
+    nest_.space().fence("sporos::round");
+  }
+
+  Nest nest_;
 };
 
 }  // namespace sporos

@@ -18,19 +18,20 @@
 
 namespace sporos {
 
-/// Whether values of a result are added up where they will be stored: in the dense blocks below the levels
-/// that are appended. Elsewhere they come summed.
+/// Whether a piece adds up values in place: in the dense blocks below the levels that are appended. Other
+/// values are appended as complete sums.
 template <class Result>
 inline constexpr bool adds_to_pieces =
     detail::appendable_levels<typename Result::format>() < Result::format::levels;
 
 /// The piece of a result that one chunk of the outermost loop makes.
 ///
-/// @tparam Value    the result's, or the type in which it is summed where the piece is added to
-/// @tparam Bounded  whether its arrays are lent room that is enough; else they grow
+/// @tparam Value    the result's value type, or the type of the sums if the piece adds up values
+/// @tparam Bounded  whether its arrays are in reserved room that suffices; otherwise they grow
 ///
-/// It holds the Segments of each level that is not full, whatever the level makes of them later. Positions
+/// It holds the Segments of each level that is not full, whatever the level later builds from them. Positions
 /// are local to the piece; `ends` holds, for each local parent position, where its coordinates end. Parents
+/// that were skipped are closed together with the next one.
 /// that were passed over are closed when the next one is.
 template <class Result, class Value, bool Bounded>
 class AppendedPiece {
@@ -43,15 +44,16 @@ class AppendedPiece {
 
   template <int K>
   static constexpr bool full = format::template level<K>::properties.full;
-  /// Levels from the first without uniqueness on repeat the coordinates: one each for every value.
+  /// From the first level without uniqueness on, levels store a coordinate for every value, repeated if
+  /// necessary.
   template <int K>
   static constexpr bool repeats = !full<K> && (!format::template level<K>::properties.unique ||
                                                format::template level<K>::properties.branchless);
-  /// Whether level K keeps where the coordinates of each parent end.
+  /// Whether level K stores where the coordinates of each parent end.
   template <int K>
   static constexpr bool has_ends = !full<K> && !format::template level<K>::properties.branchless;
 
-  /// The types of a level's arrays, of those that it has.
+  /// The element types of a level's arrays.
   template <int K>
   static auto coordinate_of_level() {
     if constexpr (full<K>)
@@ -80,7 +82,7 @@ class AppendedPiece {
     for (std::size_t k = static_cast<std::size_t>(levels); k < extents_.size(); ++k) block_ *= extents_[k];
   }
 
-  /// The loop over level K binds coordinate c.
+  /// Called when the loop over level K binds coordinate c.
   template <int K>
   SPOROS_HOST_INLINE void enter(std::int64_t c) {
     constexpr auto k = static_cast<std::size_t>(K);
@@ -96,7 +98,8 @@ class AppendedPiece {
     if constexpr (K == levels - 1 && has_block) written_ = false;
   }
 
-  /// The loop over level K is done with coordinate c: it is kept where something was appended below.
+  /// Called when the loop over level K is done with coordinate c, which is kept if something was appended
+  /// below it.
   template <int K>
   SPOROS_HOST_INLINE void leave(std::int64_t c) {
     constexpr auto k = static_cast<std::size_t>(K);
@@ -121,8 +124,8 @@ class AppendedPiece {
     coordinates<levels - 1>().push(narrow_coordinate<levels - 1>(c));
   }
 
-  /// Adds to the dense block below the last appended level. A block that nothing is added to takes no room:
-  /// the bound on the piece's values does not count it.
+  /// Adds to the dense block below the last appended level. A block to which nothing is added takes no room,
+  /// since the bound on the piece's values does not count it.
   SPOROS_HOST_INLINE void add_to_block(std::int64_t offset, const Value& value) {
     if (!written_) values_.extend(block_, Value{});
     written_ = true;
@@ -130,7 +133,7 @@ class AppendedPiece {
     at = plus(at, value);
   }
 
-  /// Closes all parents; nothing is appended afterwards.
+  /// Closes all parents. Nothing may be appended after that.
   void finish() {
     if constexpr (counts_by_coordinates) values_.resize(count());
     finish_from<0>(1);
@@ -173,7 +176,7 @@ class AppendedPiece {
     (push_level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
   }
 
-  /// Where room is enough and each coordinate of the last level has one value, one counter does for both.
+  /// If the room suffices and each coordinate of the last level has one value, a single counter serves both.
   static constexpr bool counts_by_coordinates = Bounded && !has_block;
   SPOROS_HOST_INLINE std::int64_t count() const {
     if constexpr (counts_by_coordinates)
@@ -182,13 +185,13 @@ class AppendedPiece {
       return values_.size();
   }
 
-  /// Ends the coordinates of level K below its parent's local position p, and those of all parents passed
-  /// over.
+  /// Ends the coordinates of level K below the parent at local position p; parents skipped before it have
+  /// none.
   template <int K>
   SPOROS_HOST_INLINE void close(std::int64_t p) {
     if constexpr (has_ends<K>) {
       auto& ends = this->template ends<K>();
-      // A count that the type cannot hold is refused when the pieces are joined.
+      // If the type cannot hold a count, an error is raised when the pieces are joined.
       using Position = position_type<K>;
       if (p > ends.size()) ends.extend(p - ends.size(), ends.size() ? ends[ends.size() - 1] : Position{0});
       ends.push(static_cast<Position>(coordinates<K>().size()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file room.hpp
-/// Room for the pieces of an appended result: as much as they can need where a bound is known, else a guess.
+/// Reserved room for the pieces of an appended result: enough if a bound on its size is known, else a guess.
 #pragma once
 
 #include <algorithm>
@@ -21,31 +21,44 @@
 
 namespace sporos {
 
-/// One array for each array of the result; each piece is lent a part of it, in order. Where every piece but
-/// the last fills its parts, these arrays become the result's.
+/// Memory for each array of the result, of which every piece gets a part, in order. If every piece but the
+/// last fills its parts, these arrays become the result's.
 ///
-/// Pages that are never written take addresses but no memory, so a guess can be generous. It is made only for
-/// a result of one piece, which moves to memory of its own where it outgrows the guess.
+/// Pages that are never written take address space but no memory, so a guess may be generous. A guess is made
+/// only for a result of a single piece, which moves to memory of its own if it outgrows the guess.
 template <class Result, class Piece>
 class PieceRoom {
   using format = typename Result::format;
   using Value = typename Piece::value_type;
   static constexpr auto levels = static_cast<std::size_t>(Piece::levels);
-  /// The guess: this many times the values of the largest operand.
+  /// The guess is this many times the number of values of the largest operand.
   static constexpr std::int64_t guessed_growth = 16;
 
  public:
   /// A number of positions for each level.
   using Positions = std::array<std::int64_t, levels>;
 
-  /// @param pieces  the range of the result's outermost level that each piece covers
+  /// The guessed number of positions of a piece whose size the operands do not bound; and an upper bound on
+  /// the bytes for that many positions at each level.
+  template <class Right>
+  static std::int64_t guessed_positions(const Right& right) {
+    std::int64_t guess = 0;
+    for_each_access(right, [&](const auto& access) { guess = std::max(guess, access.tensor().nnz()); });
+    return guessed_growth * guess;
+  }
+  template <class Right>
+  static std::int64_t guess_bytes(const Right& right) {
+    constexpr auto widest = static_cast<std::int64_t>(sizeof(std::int64_t));
+    return (guessed_positions(right) + 1) *
+           (2 * Piece::levels * widest + static_cast<std::int64_t>(sizeof(Value)));
+  }
+
+  /// @param pieces  for each piece, the range of the result's outermost level that it covers
   template <class Right>
   PieceRoom(const Right& right, const std::vector<Bounds>& pieces, const Extents<format::order>& extents) {
     const auto level_extents = format::level_extents(extents);
     for (std::size_t k = levels; k < level_extents.size(); ++k) block_ *= level_extents[k];
-    std::int64_t guess = 0;
-    for_each_access(right, [&](const auto& access) { guess = std::max(guess, access.tensor().nnz()); });
-    guess *= guessed_growth;
+    const std::int64_t guess = guessed_positions(right);
     begin_.resize(pieces.size() + 1);
     // Parts that are filled only a little would each touch large pages of their own.
     if (!Piece::bounded && pieces.size() > 1) return;
@@ -61,12 +74,12 @@ class PieceRoom {
       reserve(Levels{});
       lends_ = true;
     } catch (const Error&) {
-      // The guess cannot be reserved: the piece grows from nothing instead.
+      // If the guess cannot be reserved, the piece grows from nothing instead.
       if (Piece::bounded) throw;
     }
   }
 
-  /// Room for pieces of the given sizes, of the same result as that of `other`.
+  /// Room for pieces of the given sizes, for the same result as `other`.
   PieceRoom(const std::vector<Positions>& most, const PieceRoom& other) : block_(other.block_) {
     begin_.resize(most.size() + 1);
     for (std::size_t piece = 0; piece < most.size(); ++piece)
@@ -75,7 +88,7 @@ class PieceRoom {
     lends_ = true;
   }
 
-  /// The largest room of a piece, at each level.
+  /// The largest part of a piece at each level.
   Positions most() const {
     Positions out{};
     for (std::size_t piece = 0; piece + 1 < begin_.size(); ++piece)
@@ -84,7 +97,7 @@ class PieceRoom {
     return out;
   }
 
-  /// Whether there is room to lend.
+  /// Whether any room was reserved.
   bool lends() const { return lends_; }
   void lend(Piece& piece, std::size_t number) const {
     if (lends_) lend(piece, number, Levels{});
@@ -94,21 +107,21 @@ class PieceRoom {
   const auto& coordinates() const {
     return std::get<static_cast<std::size_t>(K)>(coordinates_);
   }
-  /// The array has one element before those of the first piece.
+  /// The array has one more element in front of those of the first piece.
   template <int K>
   const auto& ends() const {
     return std::get<static_cast<std::size_t>(K)>(ends_);
   }
   const HostArray<Value>& values() const { return values_; }
 
-  /// Moves a piece that was made elsewhere to its place, which begins at the positions `begin`.
+  /// Moves a piece from elsewhere to its place, which begins at the positions `begin`.
   void move_here(Piece& piece, const Positions& begin) const { move_here(piece, begin, Levels{}); }
 
   /// Tells the pool that all of the room may have been written.
   void keep_all() const { keep_all(Levels{}); }
 
-  /// The pages of the values and of the last level's coordinates, to be touched from the front, and the bytes
-  /// of them that belong to a piece.
+  /// First touch of the values and of the last level's coordinates, from the front, and the bytes of these
+  /// arrays that belong to a piece.
   detail::FirstTouch touch_values() const { return pages_of(values_); }
   detail::FirstTouch touch_coordinates() const { return pages_of(std::get<levels - 1>(coordinates_)); }
   std::pair<std::int64_t, std::int64_t> value_bytes(const Positions& from, const Positions& end) const {
@@ -134,7 +147,7 @@ class PieceRoom {
       using Array = std::remove_cvref_t<decltype(from)>;
       auto* const to = room.data() + at;
       const std::int64_t count = from.size();
-      // Arrays too large for the caches are written past them.
+      // Arrays too large for the caches are written with stores that bypass them.
       if (static_cast<std::int64_t>(room.extent(0) * sizeof(*to)) > streamed_bytes)
         detail::stream_copy(from.data(), count, to);
       else
@@ -163,7 +176,7 @@ class PieceRoom {
     keep(values_);
   }
 
-  /// Larger arrays than this have left the caches before they are read again.
+  /// Arrays larger than this have left the caches before they are read again.
   static constexpr std::int64_t streamed_bytes = std::int64_t{8} << 20;
 
   using Levels = std::make_index_sequence<levels>;
@@ -174,8 +187,8 @@ class PieceRoom {
   static auto end_arrays(std::index_sequence<K...>)
       -> std::tuple<HostArray<typename Piece::template position_type<static_cast<int>(K)>>...>;
 
-  /// The most positions that a piece can have, or, for `Least`, the fewest.
-  /// @param guess  used where the operands give no bound
+  /// The most positions that a piece can have, or, with `Least`, the fewest to expect.
+  /// @param guess  used if the operands give no bound
   template <bool Least, class Right, class LevelExtents, std::size_t... K>
   static Positions positions_of(const Right& right, const Bounds& outermost, const LevelExtents& extents,
                                 std::int64_t guess, std::index_sequence<K...>) {
@@ -198,7 +211,7 @@ class PieceRoom {
     return out;
   }
 
-  /// Where the parents of level K begin for a piece; for the root level each piece has one parent.
+  /// Where the parents of level K begin for a piece. At the root level each piece has a single parent.
   template <int K>
   std::int64_t parents_begin(std::size_t piece) const {
     if constexpr (K == 0)
@@ -246,8 +259,9 @@ class PieceRoom {
          begin_[number + 1][levels - 1] * block_);
   }
 
-  std::vector<Positions> begin_;  ///< where each piece begins at each level; last, where the final piece ends
-  Positions least_{};             ///< of all pieces together
+  std::vector<Positions>
+      begin_;  ///< where each piece begins at each level; the last element is the end of the last piece
+  Positions least_{};  ///< for all pieces together
   std::int64_t block_ = 1;
   bool lends_ = false;
   decltype(coordinate_arrays(Levels{})) coordinates_;

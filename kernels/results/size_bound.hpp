@@ -12,21 +12,21 @@
 
 namespace sporos {
 
-/// A bound on the number of distinct coordinates of the result's levels 0 to K at which an expression is
-/// present, where the outermost variable lies in a range.
+/// An upper bound on the number of distinct coordinates of the result's levels 0 to K at which an expression
+/// is present, with the outermost variable restricted to a range.
 ///
-///     operand that holds all of these variables, the outermost at its first level    its positions there
-///     L * R, L / R                                                                   the smaller bound
-///     L + R                                                                          the sum of both
-///     f(E), -E, a sum of E over a variable                                           that of E
-///     anything else                                                                  unknown
+///     an operand with all of these variables, the outermost at its first level    its number of positions
+///     there L * R, L / R                                                                the smaller bound L
+///     + R                                                                       the sum of both bounds f(E),
+///     -E, a sum of E over a variable                                        the bound of E anything else
+///     unknown
 ///
-/// `known` says, by type, whether there is a bound for all levels. O(1), or O(log nnz) where the outermost
+/// `known` says, by type, whether there is a bound for all levels. Cost: O(1), or O(log nnz) if the outermost
 /// level of an operand is sparse.
 ///
-/// `least` is the number of positions to expect at least: those of the largest term of a sum, those of the
-/// only bounded factor of a product, 0 where two bounded factors meet. It is only an estimate: an operand
-/// that stores a coordinate twice makes fewer.
+/// `least` is the smallest number of positions to expect: that of the largest term of a sum, that of the only
+/// bounded factor of a product, and 0 if two bounded factors meet. It is only an estimate: an operand that
+/// stores a coordinate twice gives fewer positions.
 template <class Result, class E>
 struct SizeBound {
   static constexpr bool known = false;
@@ -36,7 +36,7 @@ template <class Result, class TensorType, char... Names>
 struct SizeBound<Result, Access<TensorType, Names...>> {
   using A = Access<TensorType, Names...>;
 
-  /// The operand's last level among those that hold one of these variables; -1 where a variable is missing.
+  /// The operand's last level that holds one of these variables; -1 if a variable is missing.
   static constexpr int last_level(int k) {
     int last = -1;
     for (int of = 0; of <= k; ++of) {

@@ -17,22 +17,22 @@
 
 namespace sporos {
 
-/// Computes pieces whose sizes are bounded, and moves each to the front of the result's room, behind those
-/// before it: run_pipeline draws how.
+/// Computes pieces of bounded size in buffers, and moves each into the result's room, directly after the
+/// pieces before it, as drawn at run_pipeline.
 template <class Result, class Piece, class Space>
 class Turns {
   using Room = PieceRoom<Result, Piece>;
   using Positions = typename Room::Positions;
-  /// One in which a piece is computed while another waits for its place.
-  static constexpr std::int64_t buffers_of_thread = 2;
 
  public:
-  /// About how many elements a piece should have: enough to be worth taking, and few enough to stay in a
-  /// core's own cache while they are computed and moved.
+  /// One buffer in which a piece is computed while another piece waits for its place.
+  static constexpr std::int64_t buffers_of_thread = 2;
+  /// Approximate limits on the number of elements of a piece: enough to be worth its overhead, and few enough
+  /// to stay in a core's own cache while it is computed and moved.
   static constexpr std::int64_t least_elements = 4096;
   static constexpr std::int64_t most_elements = 32768;
 
-  /// @param room  of all pieces together
+  /// @param room  for all pieces together
   Turns(const Space& space, std::vector<Piece>& pieces, const Room& room)
       : space_(space),
         pieces_(pieces),
@@ -42,9 +42,8 @@ class Turns {
         buffers_(std::vector<Positions>(static_cast<std::size_t>(threads_ * buffers_of_thread), room.most()),
                  room),
         pages_{room.touch_values(), room.touch_coordinates()} {}
-  Turns(std::vector<Piece>& pieces, const Room& room) : Turns(Space(), pieces, room) {}
 
-  /// @param compute  compute(chunk, piece) appends to a piece that was lent room, and finishes it
+  /// @param compute  compute(chunk, piece) appends to a piece with reserved room and finishes it
   template <class Compute>
   void operator()(const Compute& compute) {
     run_pipeline<Positions>(space_, threads_, count_, *this,
@@ -52,7 +51,7 @@ class Turns {
     buffers_.keep_all();
   }
 
-  // What run_pipeline asks of a result.
+  // The functions that run_pipeline requires of a result.
   Positions end_of(std::int64_t number, Positions place) const {
     for (std::size_t k = 0; k < place.size(); ++k) place[k] += piece(number).positions(static_cast<int>(k));
     return place;
@@ -85,7 +84,7 @@ class Turns {
 
   Piece& piece(std::int64_t number) const { return pieces_[static_cast<std::size_t>(number)]; }
 
-  const Space space_;
+  const Space& space_;
   std::vector<Piece>& pieces_;
   const Room& room_;
   std::int64_t count_, threads_;

@@ -9,9 +9,9 @@
 
 namespace sporos {
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B sparse by rows in the same format and of the same values, C
-/// and D dense of the same values, factors in any order. Where Operands::turns_dense holds, C and D may bind
-/// k first and be stored along either mode.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), with factors in any order. A and B are sparse, stored by rows in
+/// the same format; C and D are dense; all have the same value type. If Operands::turns_dense holds, C and D
+/// may bind k first and be stored along either mode.
 template <class Operands>
 struct SddmmPattern {
   template <class A, class B, class C, class D>
@@ -19,33 +19,33 @@ struct SddmmPattern {
     if constexpr (Operands::template is_csr<A> && std::is_same_v<typename B::format, typename A::format> &&
                   std::is_same_v<typename B::value_type, typename A::value_type> && is_dense<C>() &&
                   is_dense<D>() && std::is_same_v<typename C::value_type, typename D::value_type>)
-      return detail::binds<A, B, C, D>("ij", "ij", "ik", "jk") ||
-             (Operands::turns_dense && (detail::binds<A, B, C, D>("ij", "ij", "ki", "jk") ||
-                                        detail::binds<A, B, C, D>("ij", "ij", "ik", "kj") ||
-                                        detail::binds<A, B, C, D>("ij", "ij", "ki", "kj")));
+      return binds<A, B, C, D>("ij", "ij", "ik", "jk") ||
+             (Operands::turns_dense &&
+              (binds<A, B, C, D>("ij", "ij", "ki", "jk") || binds<A, B, C, D>("ij", "ij", "ik", "kj") ||
+               binds<A, B, C, D>("ij", "ij", "ki", "kj")));
     else
       return false;
   }
-  /// Where B, C and D stand.
+  /// The places of B, C and D in the product.
   template <class S>
-  static constexpr auto places = detail::places_of_factors<SddmmPattern, Operands, S, 3>();
+  static constexpr auto places = places_of_factors<SddmmPattern, Operands, S, 3>();
   template <class S>
   static constexpr bool matches = places<S>[0] >= 0;
 
-  /// B, whose pattern the result gets.
+  /// B, whose pattern becomes the result's.
   template <class S>
   static const auto& sampled(const S& statement) {
-    return detail::factor<places<S>[0]>(statement.right());
+    return factor<places<S>[0]>(statement.right());
   }
-  /// C, the factor of the rows.
+  /// C, the factor selected by rows.
   template <class S>
   static const auto& of_rows(const S& statement) {
-    return detail::factor<places<S>[1]>(statement.right());
+    return factor<places<S>[1]>(statement.right());
   }
-  /// D, the factor of the columns.
+  /// D, the factor selected by columns.
   template <class S>
   static const auto& of_columns(const S& statement) {
-    return detail::factor<places<S>[2]>(statement.right());
+    return factor<places<S>[2]>(statement.right());
   }
 
  private:

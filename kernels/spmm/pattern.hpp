@@ -7,30 +7,30 @@
 
 namespace sporos {
 
-/// C(i, j) = A(i, k) * B(k, j), A sparse by rows, B and C dense by rows, factors in any order.
+/// C(i, j) = A(i, k) * B(k, j), A sparse, B and C dense, all stored by rows, factors in any order.
 template <class Operands>
 struct SpmmPattern {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (Operands::template is_dense_by_rows<C> && Operands::template is_csr<A> &&
                   Operands::template is_dense_by_rows<B>)
-      return detail::binds<C, A, B>("ij", "ik", "kj");
+      return binds<C, A, B>("ij", "ik", "kj");
     else
       return false;
   }
-  /// Where A and B stand.
+  /// The places of A and B in the product.
   template <class S>
-  static constexpr auto places = detail::places_of_factors<SpmmPattern, Operands, S, 2>();
+  static constexpr auto places = places_of_factors<SpmmPattern, Operands, S, 2>();
   template <class S>
   static constexpr bool matches = places<S>[0] >= 0;
 
   template <class S>
   static const auto& sparse(const S& statement) {
-    return detail::factor<places<S>[0]>(statement.right());
+    return factor<places<S>[0]>(statement.right());
   }
   template <class S>
   static const auto& dense(const S& statement) {
-    return detail::factor<places<S>[1]>(statement.right());
+    return factor<places<S>[1]>(statement.right());
   }
 };
 

@@ -48,8 +48,8 @@ template <class Result, class... Operands, class... Scalars>
 struct ComputeOf<Result, TypeList<Operands...>, TypeList<Scalars...>> {
   using tensors = typename WidestOf<accumulate_t<typename Result::value_type>,
                                     accumulate_t<typename Operands::value_type>...>::type;
-  // An integer literal beside float tensors is meant as a float, a double literal beside float tensors too:
-  // scalars widen only what they cannot be written in.
+  // Next to float tensors, an integer or double literal is meant as a float: scalars widen the type only if
+  // it cannot represent them at all.
   template <class Scalar>
   static constexpr bool widens = (is_complex_v<Scalar> && !is_complex_v<tensors>) ||
                                  (std::is_floating_point_v<Scalar> && std::is_integral_v<tensors>);
@@ -58,11 +58,11 @@ struct ComputeOf<Result, TypeList<Operands...>, TypeList<Scalars...>> {
 
 }  // namespace detail
 
-/// The common type of the result's and the operands' accumulation types; complex where any of them is.
+/// The common type of the result's and the operands' accumulation types; complex if any of them is.
 template <class Result, class Right>
 using compute_t = typename detail::ComputeOf<Result, accesses_of<Right>, scalars_of<Right>>::type;
 
-/// The same with the operations of a semiring.
+/// The same, with the operations of a semiring.
 template <class Result, class Right, class Ring>
 using compute_over_t = std::conditional_t<std::is_same_v<Ring, Arithmetic>, compute_t<Result, Right>,
                                           SemiringElement<compute_t<Result, Right>, Ring>>;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file factors.hpp
-/// A right side that is a product of accesses and nothing else: its factors, and which of them a pattern
-/// (kernels/<operation>/pattern.hpp) takes as what.
+/// Right sides that are products of accesses and nothing else: their factors, and the role that each factor
+/// has in a pattern (kernels/<operation>/pattern.hpp).
 ///
-/// A pattern is one formula, written once for the host and for GPUs: which variables the factors bind and
-/// what each of them is, a sparse matrix or a dense one. What a kernel's place and method admit as either is
-/// told by the template argument `Operands`, a struct of constants over accesses:
+/// A pattern is a formula, written once for the host and for GPUs. It says which variables the factors bind,
+/// and which factors are sparse and which are dense. Which formats count as sparse or dense depends on the
+/// kernel and is given by the template argument `Operands`, a struct of constants over accesses:
 ///
-///     Operands::admits<S>()          whether the kernel looks into statements of type S at all
-///     Operands::is_csr<A>            a sparse matrix by rows
-///     Operands::is_dense_vector<A>   and so on, as the pattern asks
+///     Operands::admits<S>()          whether the kernel considers statements of type S at all
+///     Operands::is_csr<A>            a sparse matrix stored by rows
+///     Operands::is_dense_vector<A>   and so on, as the pattern requires
 ///
-/// A pattern says whether a statement `matches`, and hands out its factors by name.
+/// A pattern says whether a statement `matches`, and gives access to its factors by name.
 #pragma once
 
 #include <array>
@@ -23,15 +23,15 @@
 
 #include "../../core/statement.hpp"
 
-namespace sporos::detail {
+namespace sporos {
 
 template <class A>
 inline constexpr bool is_access = false;
 template <class TensorType, char... Names>
 inline constexpr bool is_access<Access<TensorType, Names...>> = true;
 
-/// The accesses of an expression that is a product of accesses and nothing else, from the left; void where it
-/// is something else.
+/// The accesses of an expression that is a product of accesses and nothing else, from left to right;
+/// otherwise void.
 template <class E>
 struct Factors {
   using type = void;
@@ -59,7 +59,7 @@ struct ListOf<TypeList<Accesses...>> {
   using at = std::tuple_element_t<static_cast<std::size_t>(K), std::tuple<Accesses...>>;
 };
 
-/// The factors of a statement's right side, by their places; none where it is no product of accesses.
+/// The factors of a statement's right side in their order; none if it is not a product of accesses.
 template <class S>
 using factor_list = ListOf<factors_of<typename S::right_type>>;
 
@@ -79,7 +79,7 @@ void for_each_factor(const E& e, const Visit& visit) {
   walk(walk, e, std::integral_constant<int, 0>{});
 }
 
-/// Access number K of a product.
+/// The K-th access of a product.
 template <int K, class E>
 const auto& factor(const E& e) {
   using Factor = typename ListOf<factors_of<E>>::template at<K>;
@@ -90,14 +90,14 @@ const auto& factor(const E& e) {
   return *found;
 }
 
-/// Whether accesses bind variables as a formula does, one string an access:
-/// `binds<Y, A, X>("i", "ij", "j")` holds for y(i) = A(i, j) * x(j), whatever the variables are called.
-/// Different letters stand for different variables.
+/// Whether accesses bind variables as in a formula, given as one string per access: `binds<Y, A, X>("i",
+/// "ij", "j")` holds for y(i) = A(i, j) * x(j), whatever the names of the variables. Different letters stand
+/// for different variables.
 template <class... Accesses, class... Strings>
 constexpr bool binds(const Strings&... formula) {
-  static_assert(sizeof...(Accesses) == sizeof...(Strings), "a formula has one string an access");
+  static_assert(sizeof...(Accesses) == sizeof...(Strings), "a formula has one string per access");
   NameList letters;    // of the formula
-  NameList variables;  // that they stand for
+  NameList variables;  // the variables that they stand for
   const auto agrees = [&](const NameList& names, std::string_view access) {
     if (names.size != static_cast<int>(access.size())) return false;
     for (int at = 0; at < names.size; ++at) {
@@ -111,9 +111,9 @@ constexpr bool binds(const Strings&... formula) {
   return (agrees(Accesses::names, formula) && ...);
 }
 
-/// Which places in a product the factors of a pattern stand at, in the pattern's own order:
-/// Pattern::fits<Result, First, Second, ...>() says whether it takes accesses as its first, second and so on.
-/// All -1 where it takes them in no order, or where Operands::admits<S>() is false, which is asked first.
+/// The places, in a product, of the factors of a pattern, in the pattern's own order: Pattern::fits<Result,
+/// First, Second, ...>() says whether it accepts accesses as its first factor, its second and so on. All are
+/// -1 if it accepts them in no order, or if Operands::admits<S>(), which is asked first, is false.
 template <class Pattern, class Operands, class S, int Count>
 constexpr std::array<int, static_cast<std::size_t>(Count)> places_of_factors() {
   static_assert(Count == 2 || Count == 3);
@@ -142,15 +142,4 @@ constexpr std::array<int, static_cast<std::size_t>(Count)> places_of_factors() {
   return out;
 }
 
-/// Whether an access of the right side reads the values that the result stands in.
-template <class S>
-bool reads_result(const S& statement) {
-  bool found = false;
-  const void* const mine = statement.result().tensor().values().data();
-  for_each_access(statement.right(), [&](const auto& access) {
-    found = found || static_cast<const void*>(access.tensor().values().data()) == mine;
-  });
-  return found;
-}
-
-}  // namespace sporos::detail
+}  // namespace sporos

@@ -1,31 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plan.hpp
-/// Plans: what of a statement depends on patterns alone is done once, and run again with new values.
+/// Plans: what depends only on the patterns of a statement is done once, and used again with new values.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "../../core/error.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/pattern.hpp"
-#include "../results/refill.hpp"
+#include "estimate.hpp"
 #include "run.hpp"
 
 namespace sporos {
 
-/// A statement whose symbolic part is done: the pattern of a sparse result, where each of its values comes to
-/// stand, and the buffers. `run()` computes the values anew, as often as the operands' values change.
+namespace detail {
+
+/// A plan of any candidate, behind one interface. It is compiled where plans are made, not where statements
+/// are run directly.
+class AnyPlan {
+ public:
+  virtual ~AnyPlan() = default;
+  virtual void run() = 0;
+  virtual void refill() = 0;
+  virtual Bytes bytes() const = 0;
+  virtual std::int64_t held_bytes() const = 0;
+  virtual void explain(std::ostream& out) const = 0;
+  virtual std::string_view name() const = 0;
+};
+
+template <class K, class S>
+class PlanBy : public AnyPlan {
+  using P = typename K::template Plan<S>;
+  static_assert(CandidatePlan<P, S>,
+                "the Plan of a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
+
+ public:
+  explicit PlanBy(const S& statement) : statement_(statement), plan_(statement, statement.resources()) {
+    if constexpr (requires(P& plan) { plan.prepare(); }) plan_.prepare();
+  }
+  void run() override {
+    expect_within_limit<K>(plan_, statement_);
+    plan_.run();
+  }
+  void refill() override {
+    if constexpr (requires(P& plan) { plan.refill(); })
+      plan_.refill();
+    else
+      plan_.run();
+  }
+  Bytes bytes() const override { return plan_.bytes(); }
+  std::int64_t held_bytes() const override {
+    if constexpr (requires(const P& plan) { plan.held_bytes(); })
+      return plan_.held_bytes();
+    else
+      return 0;
+  }
+  void explain(std::ostream& out) const override { plan_.explain(out); }
+  std::string_view name() const override { return K::name; }
+
+ private:
+  const S& statement_;
+  P plan_;
+};
+
+}  // namespace detail
+
+/// A statement whose analysis is done and kept: what depends only on the operands' patterns is computed once.
+/// The first `run()` makes the result's pattern and values; later ones compute only the values, whenever the
+/// operands' values have changed.
 ///
-///     auto product = plan(assign(A(i, j), B(i, k) * C(k, j)));   // A has its pattern now, and its values
+///     auto product = plan(assign(A(i, j), B(i, k) * C(k, j)));   // nothing is computed
+///     product.run();                                             // A has its pattern and its values
 ///     B.values()(0) = 3;
 ///     product.run();                                             // A has the new values
 ///
-/// Patterns stay what they were when the plan was made. Operands may be given other arrays that hold the same
-/// pattern; coordinates that are changed in place, in arrays that a tensor keeps, are not noticed.
+/// The patterns must remain those for which the plan was made. Operands may be given other arrays that hold
+/// the same pattern. Coordinates that are changed in place, in arrays that a tensor keeps, are not detected.
 template <class S>
 class Plan {
  public:
@@ -33,24 +90,12 @@ class Plan {
   using Right = typename S::right_type;
   using Tensor = typename Result::tensor_type;
 
-  /// Runs the statement.
-  /// @throws ScheduleError where a sparse result is one of the operands, and what the statement throws
-  explicit Plan(const S& statement) : statement_(statement), refill_(made(statement)) { keep_patterns(); }
-
-  /// Computes the result's values from the operands' present ones.
-  /// @throws ScheduleError, with nothing changed, where a tensor of the statement has another pattern now
-  void run() {
-    check_patterns();
-    refill_.run(statement_);
-  }
-
-  const S& statement() const { return statement_; }
-
-  /// Bytes that the plan holds besides the tensors.
-  std::int64_t bytes() const { return refill_.bytes(); }
-
- private:
-  static detail::Refill<S> made(const S& statement) {
+  /// Analyses the statement and changes nothing.
+  /// @throws ScheduleError if a sparse result is one of the operands, and everything that the statement
+  /// throws
+  explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
+    require_valid<S>();
+    expect_kokkos();
     if constexpr (!Tensor::format_type::is_dense)
       for_each_access(statement.right(), [&](const auto& access) {
         if (access.tensor().identity() == statement.result().tensor().identity())
@@ -58,11 +103,44 @@ class Plan {
                                    ": the sparse result of a plan is one of its operands, whose pattern it "
                                    "would change: write to a tensor of its own"));
       });
-    sporos::run(statement);
-    return detail::Refill<S>(statement);
+    plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(*statement_, Use::often, [&]<class K>() {
+      return std::make_unique<detail::PlanBy<K, S>>(*statement_);
+    });
+    keep_patterns_of_operands();
   }
 
-  /// A tensor of the statement with the pattern that it had.
+  /// Computes the result from the current values of the operands.
+  /// @throws ScheduleError, with nothing changed, if a tensor of the statement has a different pattern now
+  void run() {
+    check_patterns();
+    const detail::ProfiledRegion region(*statement_);
+    if (has_run_) {
+      plan_->refill();
+      return;
+    }
+    plan_->run();
+    has_run_ = true;
+    TensorLetters letters;
+    const auto& result = statement_->result().tensor();
+    keep(text("the result ", letters.of(result)), result);
+  }
+
+  const S& statement() const { return *statement_; }
+
+  /// The name of the candidate that runs the statement.
+  std::string_view candidate() const { return plan_->name(); }
+
+  /// Bytes that the plan holds in addition to the tensors.
+  std::int64_t bytes() const { return plan_->held_bytes(); }
+
+  /// An upper bound on what the first run allocates.
+  Estimate estimate() const { return {plan_->bytes(), detail::operand_bytes(*statement_)}; }
+
+  /// Prints what the plan does.
+  void explain(std::ostream& out) const { plan_->explain(out); }
+
+ private:
+  /// A tensor of the statement and the pattern that it had when the plan was made.
   struct Kept {
     std::string which;  ///< "operand C"
     std::function<bool()> is_same;
@@ -72,30 +150,30 @@ class Plan {
     kept_.push_back(
         {std::move(which), [tensor, pattern = detail::Pattern<T>(tensor)] { return pattern.is_of(tensor); }});
   }
-  void keep_patterns() {
+  void keep_patterns_of_operands() {
     TensorLetters letters;
-    const auto& result = statement_.result().tensor();
-    keep(text("the result ", letters.of(result)), result);
-    for_each_access(statement_.right(), [&](const auto& access) {
+    letters.of(statement_->result().tensor());
+    for_each_access(statement_->right(), [&](const auto& access) {
       keep(text("operand ", letters.of(access.tensor())), access.tensor());
     });
   }
   void check_patterns() const {
     for (const Kept& kept : kept_)
       if (!kept.is_same())
-        throw ScheduleError(text("the plan of ", statement_.str(), " was made for another pattern of ",
+        throw ScheduleError(text("the plan of ", statement_->str(), " was made for another pattern of ",
                                  kept.which, ": make a new one with plan(...)"));
   }
 
-  S statement_;
-  detail::Refill<S> refill_;
+  std::unique_ptr<const S> statement_;  ///< keeps its address when the plan is moved
+  std::unique_ptr<detail::AnyPlan> plan_;
   std::vector<Kept> kept_;
+  bool has_run_ = false;
 };
 
-/// Does a statement's symbolic part, and runs it a first time; see Plan.
-template <class Result, class Right, class Order, class How>
-auto plan(const Statement<Result, Right, Order, How>& statement) {
-  return Plan<Statement<Result, Right, Order, How>>(statement);
+/// Analyses a statement, so that it can be run again whenever its operands' values change; see Plan.
+template <class Result, class Right, class Order, class Options>
+auto plan(const Statement<Result, Right, Order, Options>& statement) {
+  return Plan<Statement<Result, Right, Order, Options>>(statement);
 }
 
 }  // namespace sporos

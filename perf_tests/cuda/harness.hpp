@@ -79,7 +79,7 @@ void measure(benchmark::State& state, int batch, const Work& work) {
 
 /// The largest difference of two arrays on the device, over the largest entry of the second.
 template <class Value, class OtherValue>
-double difference(const Array<Value, cuda::Memory>& a, const Array<OtherValue, cuda::Memory>& b) {
+double difference(const Array<Value, gpu::Memory>& a, const Array<OtherValue, gpu::Memory>& b) {
   const auto x = copy_array<Kokkos::HostSpace>(a);
   const auto y = copy_array<Kokkos::HostSpace>(b);
   double most = 0;

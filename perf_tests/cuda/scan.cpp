@@ -28,11 +28,11 @@ struct SumSizes {
   }
 };
 
-Array<std::int32_t, cuda::Memory> row_sizes(std::int64_t rows) {
+Array<std::int32_t, gpu::Memory> row_sizes(std::int64_t rows) {
   std::mt19937 draw(17);
   const auto sizes = make_array<std::int32_t, Kokkos::HostSpace>("sizes", rows);
   for (std::int64_t row = 0; row < rows; ++row) sizes(row) = 1 << draw() % 12;
-  return copy_array<cuda::Memory>(sizes);
+  return copy_array<gpu::Memory>(sizes);
 }
 
 template <class Position>
@@ -42,18 +42,18 @@ void add_scan(std::int64_t rows) {
     return [=](benchmark::State& state) {
       const Kokkos::Cuda space;
       const auto sizes = row_sizes(rows);
-      const auto positions = make_array<Position, cuda::Memory>("positions", rows + 1);
-      const auto expected = make_array<Position, cuda::Memory>("positions", rows + 1);
-      const auto total = make_array<std::int64_t, cuda::Memory>("total", 1);
-      const std::int64_t bytes = cuda::sizes_to_positions_bytes<std::int32_t, Position>(space, rows);
-      const auto scratch = make_array<char, cuda::Memory>("scratch", bytes);
+      const auto positions = make_array<Position, gpu::Memory>("positions", rows + 1);
+      const auto expected = make_array<Position, gpu::Memory>("positions", rows + 1);
+      const auto total = make_array<std::int64_t, gpu::Memory>("total", 1);
+      const std::int64_t bytes = gpu::sizes_to_positions_bytes<std::int32_t, Position>(space, rows);
+      const auto scratch = make_array<char, gpu::Memory>("scratch", bytes);
       const auto run_kokkos = [&](Position* to) {
         Kokkos::parallel_scan("scan", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, rows),
                               SumSizes<std::int32_t, Position>{sizes.data(), to, rows, total.data()});
       };
       const auto run_cub = [&] {
-        cuda::sizes_to_positions(space, rows, sizes.data(), positions.data(), total.data(), scratch.data(),
-                                 bytes);
+        gpu::sizes_to_positions(space, rows, sizes.data(), positions.data(), total.data(), scratch.data(),
+                                bytes);
       };
       if (with_cub)
         measure(state, 10, run_cub);
@@ -69,7 +69,7 @@ void add_scan(std::int64_t rows) {
 }
 
 /// Eight limits, as SpGEMM has.
-constexpr cuda::BinLimits<9> limits{{32, 64, 128, 256, 512, 1024, 4096, 8192}};
+constexpr gpu::BinLimits<9> limits{{32, 64, 128, 256, 512, 1024, 4096, 8192}};
 
 void add_bins(std::int64_t rows) {
   const std::string tail = "/" + std::to_string(rows);
@@ -78,11 +78,11 @@ void add_bins(std::int64_t rows) {
       [=](benchmark::State& state) {
         const Kokkos::Cuda space;
         const auto sizes = row_sizes(rows);
-        const auto members = make_array<std::int32_t, cuda::Memory>("members", rows);
-        const auto bins = make_array<cuda::BinCounts<9>, cuda::Memory>("bins", 1);
+        const auto members = make_array<std::int32_t, gpu::Memory>("members", rows);
+        const auto bins = make_array<gpu::BinCounts<9>, gpu::Memory>("bins", 1);
         measure(state, 10, [&] {
-          cuda::zero(space, bins.data(), 1);
-          cuda::sort_into_bins(space, rows, sizes.data(), limits, bins.data(), members.data());
+          gpu::zero(space, bins.data(), 1);
+          gpu::sort_into_bins(space, rows, sizes.data(), limits, bins.data(), members.data());
         });
       },
       10);
@@ -94,29 +94,29 @@ void add_bins(std::int64_t rows) {
         const auto keys_host = make_array<std::uint8_t, Kokkos::HostSpace>("bins", rows);
         std::mt19937 draw(17);
         for (std::int64_t row = 0; row < rows; ++row) keys_host(row) = draw() % 9;
-        const auto keys = copy_array<cuda::Memory>(keys_host);
-        const auto sorted = make_array<std::uint8_t, cuda::Memory>("sorted", rows);
-        const auto numbers = make_array<std::int32_t, cuda::Memory>("rows", rows);
-        const auto members = make_array<std::int32_t, cuda::Memory>("members", rows);
-        const auto counts = make_array<std::int32_t, cuda::Memory>("counts", 9);
+        const auto keys = copy_array<gpu::Memory>(keys_host);
+        const auto sorted = make_array<std::uint8_t, gpu::Memory>("sorted", rows);
+        const auto numbers = make_array<std::int32_t, gpu::Memory>("rows", rows);
+        const auto members = make_array<std::int32_t, gpu::Memory>("members", rows);
+        const auto counts = make_array<std::int32_t, gpu::Memory>("counts", 9);
         const auto count = static_cast<int>(rows);
         std::size_t histogram_bytes = 0;
         std::size_t sort_bytes = 0;
         const auto histogram = [&](void* scratch) {
-          cuda::expect_success(
+          gpu::expect_success(
               cub::DeviceHistogram::HistogramEven(scratch, histogram_bytes, keys.data(), counts.data(), 10, 0,
                                                   9, count, space.cuda_stream()),
               "histogram");
         };
         const auto sort = [&](void* scratch) {
-          cuda::expect_success(
+          gpu::expect_success(
               cub::DeviceRadixSort::SortPairs(scratch, sort_bytes, keys.data(), sorted.data(), numbers.data(),
                                               members.data(), count, 0, 4, space.cuda_stream()),
               "sort");
         };
         histogram(nullptr);
         sort(nullptr);
-        const auto scratch = make_array<char, cuda::Memory>(
+        const auto scratch = make_array<char, gpu::Memory>(
             "scratch", static_cast<std::int64_t>(std::max(histogram_bytes, sort_bytes)));
         measure(state, 10, [&] {
           histogram(scratch.data());

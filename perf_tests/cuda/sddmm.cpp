@@ -33,11 +33,11 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
     state.counters["flops"] = benchmark::Counter(2.0 * static_cast<double>(b.nnz() * inner),
                                                  benchmark::Counter::kIsIterationInvariantRate);
   };
-  const auto result = make_array<Value, cuda::Memory>("result", b.nnz());
+  const auto result = make_array<Value, gpu::Memory>("result", b.nnz());
   add(
       "sddmm/sporos" + tail,
       [=](benchmark::State& state) {
-        const cuda::SddmmArguments<Value, Value, std::int32_t, std::int32_t> arguments{
+        const gpu::SddmmArguments<Value, Value, std::int32_t, std::int32_t> arguments{
             b.extent(0),
             b.nnz(),
             inner,
@@ -47,7 +47,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
             c.values().data(),
             d.values().data(),
             result.data()};
-        measure(state, 5, [&] { cuda::sddmm<Value>(Kokkos::Cuda(), arguments); });
+        measure(state, 5, [&] { gpu::sddmm<Value>(Kokkos::Cuda(), arguments); });
         flops(state);
       },
       10);
@@ -86,7 +86,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker, std::int64_t i
           check(cusparseSDDMM_bufferSize(cusparse(), operation, operation, &one, left, right, &zero, pattern,
                                          data_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, &size),
                 "cusparseSDDMM_bufferSize");
-          const Array<char, cuda::Memory> buffer("buffer", size);
+          const Array<char, gpu::Memory> buffer("buffer", size);
           check(cusparseSDDMM_preprocess(cusparse(), operation, operation, &one, left, right, &zero, pattern,
                                          data_type<Value>, CUSPARSE_SDDMM_ALG_DEFAULT, buffer.data()),
                 "cusparseSDDMM_preprocess");

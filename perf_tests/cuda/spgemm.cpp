@@ -29,7 +29,7 @@ class Peer {
     for (const auto& buffer : buffers_) sum += static_cast<double>(buffer.extent(0));
     return sum;
   }
-  const Array<Value, cuda::Memory>& values() const { return values_; }
+  const Array<Value, gpu::Memory>& values() const { return values_; }
 
   void operator()() {
     const auto rows = a_.extent(0);
@@ -92,49 +92,49 @@ class Peer {
 
  private:
   template <class T, class Size>
-  static void fit(Array<T, cuda::Memory>& array, Size count) {
+  static void fit(Array<T, gpu::Memory>& array, Size count) {
     if (array.extent(0) == static_cast<std::size_t>(count)) return;
     array = {};
-    array = make_array<T, cuda::Memory>("buffer", static_cast<std::int64_t>(count));
+    array = make_array<T, gpu::Memory>("buffer", static_cast<std::int64_t>(count));
   }
 
   DeviceCsr<Value> a_;
   cusparseSpGEMMAlg_t algorithm_;
-  Array<char, cuda::Memory> buffers_[3];
-  Array<std::int32_t, cuda::Memory> positions_;
-  Array<std::int32_t, cuda::Memory> coordinates_;
-  Array<Value, cuda::Memory> values_;
+  Array<char, gpu::Memory> buffers_[3];
+  Array<std::int32_t, gpu::Memory> positions_;
+  Array<std::int32_t, gpu::Memory> coordinates_;
+  Array<Value, gpu::Memory> values_;
 };
 
 template <class Value>
 void add_matrix(const std::string& matrix, const CsrMaker& maker) {
   const auto a = maker.make<Value>();
   const std::string tail = "/" + matrix + "/" + std::string(value_name<Value>());
-  using View = cuda::CsrView<Value, std::int32_t, std::int32_t>;
-  using Product = cuda::Spgemm<Value, View, View, View>;
-  const auto workspace = std::make_shared<cuda::SpgemmWorkspace>();
-  const auto view = cuda::detail::csr_view(a);
+  using View = gpu::CsrView<Value, std::int32_t, std::int32_t>;
+  using Product = gpu::Spgemm<Value, View, View, View>;
+  const auto workspace = std::make_shared<gpu::SpgemmWorkspace>();
+  const auto view = gpu::detail::csr_view(a);
 
   const auto multiply = [=](auto& c) {  // into memory that is kept
     Product product(Kokkos::Cuda(), view, view, *workspace);
     const std::int64_t nonzeros = product.count(c.positions.data());
     if (static_cast<std::int64_t>(c.coordinates.extent(0)) != nonzeros) {
-      c.coordinates = make_array<std::int32_t, cuda::Memory>("coordinates", nonzeros);
-      c.values = make_array<Value, cuda::Memory>("values", nonzeros);
+      c.coordinates = make_array<std::int32_t, gpu::Memory>("coordinates", nonzeros);
+      c.values = make_array<Value, gpu::Memory>("values", nonzeros);
     }
     product.fill(
         View{view.rows, view.columns, nonzeros, c.positions.data(), c.coordinates.data(), c.values.data()});
     return product.products();
   };
   struct Kept {
-    Array<std::int32_t, cuda::Memory> positions;
-    Array<std::int32_t, cuda::Memory> coordinates;
-    Array<Value, cuda::Memory> values;
+    Array<std::int32_t, gpu::Memory> positions;
+    Array<std::int32_t, gpu::Memory> coordinates;
+    Array<Value, gpu::Memory> values;
   };
   add(
       "spgemm/sporos" + tail,
       [=](benchmark::State& state) {
-        Kept c{make_array<std::int32_t, cuda::Memory>("positions", a.extent(0) + 1), {}, {}};
+        Kept c{make_array<std::int32_t, gpu::Memory>("positions", a.extent(0) + 1), {}, {}};
         std::int64_t products = 0;
         measure(state, 1, [&] { products = multiply(c); });
         state.counters["products_per_second"] =
@@ -149,7 +149,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
       [=](benchmark::State& state) {
         DeviceCsr<Value> c(a.extents());
         measure(state, 1, [&] {
-          cuda::shared_workspace<cuda::SpgemmWorkspace>().release();
+          gpu::shared_workspace<gpu::SpgemmWorkspace>().release();
           c = DeviceCsr<Value>(a.extents());
           c(i, j) = a(i, k) * a(k, j);
         });
@@ -174,7 +174,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
                 const DeviceCsr<Value> c(a.extents());
                 c(i, j) = a(i, k) * a(k, j);
                 state.counters["difference"] = difference(c.values(), peer.values());
-                cuda::shared_workspace<cuda::SpgemmWorkspace>().release();
+                gpu::shared_workspace<gpu::SpgemmWorkspace>().release();
               }
             } catch (const std::exception& failure) {
               state.SkipWithError(failure.what());

@@ -64,7 +64,7 @@ void add_product(const std::string& matrix, const DeviceCsr<Value>& a, std::int6
           check(cusparseSpMM_bufferSize(cusparse(), none, none, &one, of_a, of_b, &zero, of_c,
                                         data_type<Value>, algorithm, &size),
                 "cusparseSpMM_bufferSize");
-          const Array<char, cuda::Memory> buffer("buffer", size);
+          const Array<char, gpu::Memory> buffer("buffer", size);
           check(cusparseSpMM_preprocess(cusparse(), none, none, &one, of_a, of_b, &zero, of_c,
                                         data_type<Value>, algorithm, buffer.data()),
                 "cusparseSpMM_preprocess");

@@ -29,18 +29,18 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
   for (const bool planned : {true, false})
     add((planned ? "spmv/sporos" : "spmv/sporos_without_plan") + tail,
         [=](benchmark::State& state) {
-          const cuda::SpmvArguments arguments{a.extent(0),
-                                              a.template level<1>().positions.data(),
-                                              a.template level<1>().coordinates.data(),
-                                              a.values().data(),
-                                              x.values().data(),
-                                              y.values().data()};
-          const auto plan = make_array<cuda::SpmvTileStart, cuda::Memory>(
-              "plan", cuda::spmv_tiles(a.extent(0), a.nnz()) + 1);
-          cuda::plan_spmv(Kokkos::Cuda(), arguments, a.nnz(), plan.data());
+          const gpu::SpmvArguments arguments{a.extent(0),
+                                             a.template level<1>().positions.data(),
+                                             a.template level<1>().coordinates.data(),
+                                             a.values().data(),
+                                             x.values().data(),
+                                             y.values().data()};
+          const auto plan =
+              make_array<gpu::SpmvTileStart, gpu::Memory>("plan", gpu::spmv_tiles(a.extent(0), a.nnz()) + 1);
+          gpu::plan_spmv(Kokkos::Cuda(), arguments, a.nnz(), plan.data());
           measure(state, 20, [&] {
-            cuda::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(),
-                              cuda::shared_workspace<cuda::SpmvWorkspace>(), planned ? plan.data() : nullptr);
+            gpu::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(), gpu::shared_workspace<gpu::SpmvWorkspace>(),
+                             planned ? plan.data() : nullptr);
           });
           count(state);
         },
@@ -70,7 +70,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
           check(cusparseSpMV_bufferSize(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in,
                                         &zero, out, data_type<Value>, algorithm, &size),
                 "cusparseSpMV_bufferSize");
-          const Array<char, cuda::Memory> buffer("buffer", size);
+          const Array<char, gpu::Memory> buffer("buffer", size);
           check(cusparseSpMV_preprocess(cusparse(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix_of, in,
                                         &zero, out, data_type<Value>, algorithm, buffer.data()),
                 "cusparseSpMV_preprocess");

@@ -36,22 +36,22 @@ inline auto geam(cusparseHandle_t h, int m, int n, const float* x, cusparseMatDe
 
 template <class Value>
 void add_pair(const std::string& matrices, const CsrMaker& left, const CsrMaker& right) {
-  using View = cuda::CsrView<Value, std::int32_t, std::int32_t>;
+  using View = gpu::CsrView<Value, std::int32_t, std::int32_t>;
   const auto a = left.make<Value>();
   const auto b = right.make<Value>();
   const std::string tail = "/" + matrices + "/" + std::string(value_name<Value>());
-  const auto a_view = cuda::detail::csr_view(a);
-  const auto b_view = cuda::detail::csr_view(b);
+  const auto a_view = gpu::detail::csr_view(a);
+  const auto b_view = gpu::detail::csr_view(b);
   const std::int64_t most = a.nnz() + b.nnz();
-  const auto positions = make_array<std::int32_t, cuda::Memory>("positions", a.extent(0) + 1);
-  const auto coordinates = make_array<std::int32_t, cuda::Memory>("coordinates", most);
-  const auto values = make_array<Value, cuda::Memory>("values", most);
-  const auto peer_positions = make_array<std::int32_t, cuda::Memory>("positions", a.extent(0) + 1);
-  const auto peer_coordinates = make_array<std::int32_t, cuda::Memory>("coordinates", most);
-  const auto peer_values = make_array<Value, cuda::Memory>("values", most);
-  const auto workspace = std::make_shared<cuda::Workspace>();
+  const auto positions = make_array<std::int32_t, gpu::Memory>("positions", a.extent(0) + 1);
+  const auto coordinates = make_array<std::int32_t, gpu::Memory>("coordinates", most);
+  const auto values = make_array<Value, gpu::Memory>("values", most);
+  const auto peer_positions = make_array<std::int32_t, gpu::Memory>("positions", a.extent(0) + 1);
+  const auto peer_coordinates = make_array<std::int32_t, gpu::Memory>("coordinates", most);
+  const auto peer_values = make_array<Value, gpu::Memory>("values", most);
+  const auto workspace = std::make_shared<gpu::Workspace>();
   const auto run = [=] {
-    cuda::SparseSum<Value, View, View, View> sum(Kokkos::Cuda(), a_view, b_view, *workspace);
+    gpu::SparseSum<Value, View, View, View> sum(Kokkos::Cuda(), a_view, b_view, *workspace);
     const std::int64_t nonzeros = sum.count(positions.data());
     sum.fill(View{a_view.rows, a_view.columns, nonzeros, positions.data(), coordinates.data(), values.data()},
              Value{1}, Value{1});
@@ -79,7 +79,7 @@ void add_pair(const std::string& matrices, const CsrMaker& left, const CsrMaker&
         std::size_t size = 0;
         check(geam_size(cusparse(), rows, columns, &one, general, a_view, b_view, &one, c, &size),
               "csrgeam2_bufferSizeExt");
-        const Array<char, cuda::Memory> buffer("buffer", size + 1);
+        const Array<char, gpu::Memory> buffer("buffer", size + 1);
         int nonzeros = 0;
         measure(state, 5, [&] {
           check(cusparseXcsrgeam2Nnz(cusparse(), rows, columns, general, static_cast<int>(a.nnz()),
@@ -93,7 +93,7 @@ void add_pair(const std::string& matrices, const CsrMaker& left, const CsrMaker&
         state.counters["nonzeros"] = nonzeros;
         state.counters["workspace_bytes"] = static_cast<double>(size);
         const auto mine = static_cast<std::size_t>(run());
-        const auto head = [&](const auto& array) { return Array<Value, cuda::Memory>(array.data(), mine); };
+        const auto head = [&](const auto& array) { return Array<Value, gpu::Memory>(array.data(), mine); };
         state.counters["difference"] =
             mine == static_cast<std::size_t>(nonzeros) ? difference(head(values), head(peer_values)) : 1e300;
         cusparseDestroyMatDescr(general);

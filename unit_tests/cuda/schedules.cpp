@@ -84,6 +84,7 @@ TEST(CudaPlans, RunAgainWithNewValues) {
   const auto C = assemble<CSR<>>(random_entries<double, 2>({401, 307}, 3000, 11)).copy_to<Cuda>();
   const Tensor<double, CSR<>, Cuda> A({503, 307}), expected({503, 307});
   auto product = plan(assign(A(i, j), B(i, k) * C(k, j)));
+  product.run();
   Kokkos::deep_copy(B.values(), 3.0);
   product.run();
   expected(i, j) = B(i, k) * C(k, j);

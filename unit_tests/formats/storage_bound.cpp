@@ -11,8 +11,8 @@ namespace {
 
 TEST(AStorageBound, IsExactForRows) {
   const auto t = assemble<CSR<>>(random_unique_entries<double, 2>({9, 12}, 20, 1));
-  const StorageBound bound = storage_bound<CSR<>, double>({9, 12}, 20);
-  EXPECT_EQ(bound.values, 20);
+  const StorageBound bound = storage_bound<CSR<>, double>({9, 12}, t.nnz());
+  EXPECT_EQ(bound.values, t.nnz());
   EXPECT_EQ(bound.bytes, t.bytes());
   EXPECT_EQ((storage_bound<COO<2>, float>({9, 12}, 20).bytes), 2 * 8 + 20 * (4 + 4 + 4));
   EXPECT_EQ((storage_bound<DenseMatrix<>, double>({9, 12}, 5).bytes), 9 * 12 * 8);

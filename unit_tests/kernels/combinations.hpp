@@ -27,7 +27,7 @@ struct Letters {
   constexpr std::string_view view() const { return {text, Size - 1}; }
 };
 
-/// The variables of a statement's tensors, a letter a mode: Notation<"ij", "ik", "kj"> is A(i,j) = B(i,k)
+/// The variables of a statement's tensors, one letter per mode: Notation<"ij", "ik", "kj"> is A(i,j) = B(i,k)
 /// C(k,j). A tensor that is read twice is one operand with two accesses: Notation<"ij", "ki,kj"> is A(i,j) =
 /// B(k,i) B(k,j).
 template <Letters Result, Letters... Operands>
@@ -60,7 +60,7 @@ constexpr void for_each_access_of(std::string_view accesses, const Visitor& visi
     visit(accesses.substr(begin, modes));
 }
 
-/// One point of the product; formats are places in the lists of their orders.
+/// One combination; formats are given by their places in the lists for their orders.
 template <int Operands>
 struct Combination {
   int order = 0;
@@ -71,8 +71,8 @@ struct Combination {
   constexpr bool operator==(const Combination&) const = default;
 };
 
-/// The formats of tensors of an order in which a statement is tested: those of all statements, or lists of
-/// its own, `template <std::size_t Order> using formats = Formats<...>`.
+/// The formats of tensors of a given order in which a statement is tested: those of all statements, or lists
+/// of its own, `template <std::size_t Order> using formats = Formats<...>`.
 template <class N, std::size_t Order>
 struct FormatsFor {
   using type = formats_of_order<Order>;
@@ -112,7 +112,7 @@ struct Orders {
   }
 };
 
-/// Whether a statement admits the format for an operand: all but where it says `admits<Place, F>` itself.
+/// Whether a statement accepts a format for an operand: any format, unless it defines `admits<Place, F>`.
 template <class N, int Place, class F>
 constexpr bool admits() {
   if constexpr (requires { N::template admits<Place, F>; })
@@ -121,13 +121,13 @@ constexpr bool admits() {
     return true;
 }
 
-/// Which formats of one operand can be read in which loop orders.
+/// The formats of one operand that can be read in each loop order.
 template <class N, int Place>
 struct Readable {
   static constexpr std::string_view accesses = N::operands[static_cast<std::size_t>(Place)];
   using formats = formats_for<N, mode_count(accesses)>;
 
-  /// A level that stores coordinates is reached through all levels above it.
+  /// A level that stores coordinates can be reached only through all levels above it.
   template <class F>
   static constexpr bool in_order(const NameList& order) {
     bool readable = admits<N, Place, F>();
@@ -182,7 +182,7 @@ inline constexpr auto readable_formats = [] {
 
 }  // namespace detail
 
-/// All combinations of the statement N whose operands can be read in their loop order, numbered.
+/// All combinations of the statement N in which the operands can be read in the loop order, numbered.
 template <class N>
 class Product {
  public:
@@ -190,7 +190,7 @@ class Product {
   using orders = detail::Orders<N>;
   template <int Place>
   using operand_formats = typename detail::Readable<N, Place>::formats;
-  /// One that stands for that of the first operand, where the statement adds to it.
+  /// If the statement adds to its first operand, a placeholder for that operand's format.
   using result_formats = std::conditional_t<requires { requires N::adds_to_first; }, Formats<void>,
                                             formats_for<N, N::result.size()>>;
   static constexpr int spaces = 2;
@@ -218,15 +218,16 @@ class Product {
     return out;
   }
 
-  /// All combinations once, for places 0 to size() - 1, in an order whose first few are spread over all.
+  /// Visits all combinations once, for places 0 to size() - 1, in an order whose first few are spread over
+  /// all.
   static constexpr combination spread(std::int64_t place) {
-    // Steps of about the golden section; without a divisor in common with the size they meet every number.
+    // Steps of about the golden section; a step that is coprime to the size reaches every number.
     auto step = static_cast<std::int64_t>(0.618033988749895 * static_cast<double>(size()));
     while (std::gcd(step, size()) != 1) ++step;
     return at(place * step % size());
   }
 
-  /// `Count` combinations in which formats, orders and spaces come about equally often, others for each
+  /// `Count` combinations in which formats, orders and spaces occur about equally often, different for each
   /// statement.
   template <int Count>
   static constexpr auto cross_section() {
@@ -237,7 +238,7 @@ class Product {
     const std::size_t first_space = random >> 31;
     for (std::size_t made = 0; made < out.size(); ++made) {
       combination& next = out[made];
-      // The candidate that the combinations before use least, from a random one on.
+      // The candidate that earlier combinations use least; ties are resolved from a random one on.
       const auto rarest = [&](int count, const auto& allowed, const auto& of) {
         random = random * 1664525u + 1013904223u;
         const auto start = static_cast<int>((random >> 8) % static_cast<std::uint32_t>(count));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file dense_products.hpp
-/// Sparse matrices whose rows have every length that the kernels for products with dense operands treat
-/// apart, dense operands, and the comparisons of their results.
+/// Sparse matrices with rows of every length that the kernels for products with dense operands treat
+/// differently, dense operands, and comparisons of their results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,11 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "sparse_products.hpp"
+#include "spgemm/sparse_products.hpp"
+
+#include "kernel_of.hpp"
 
 namespace sporos::test {
 
-/// Row r has r % 37 random columns: every rest of eight, also none, and rows of several steps.
+/// Row r has r % 37 random columns: every remainder modulo eight, empty rows, and rows that take several
+/// steps.
 inline Pattern of_all_lengths(std::int64_t rows, std::int64_t columns, std::uint64_t seed) {
   std::mt19937_64 draw(seed);
   return pattern(rows, columns, [&](std::int64_t row, auto& set) {
@@ -26,7 +29,7 @@ inline Pattern of_all_lengths(std::int64_t rows, std::int64_t columns, std::uint
   });
 }
 
-/// Rows of none to four nonzeros, and now and then of five.
+/// Rows of zero to four nonzeros, and occasionally of five.
 inline Pattern of_short_rows(std::int64_t rows, std::int64_t columns) {
   return pattern(rows, columns, [&](std::int64_t row, auto& set) {
     const std::int64_t length = row % 37 == 0 ? 5 : row * row / 3 % (row % 50 < 25 ? 5 : 3);
@@ -49,7 +52,7 @@ inline const std::vector<std::pair<std::string, Pattern>>& sparse_kinds() {
   return all;
 }
 
-/// A dense tensor of small values, whose sums of products are exact.
+/// A dense tensor of small values, for which sums of products are exact.
 template <class Value, class F, class Space = Host>
 Tensor<Value, F, Space> small_dense(const Extents<F::order>& extents, std::uint64_t seed) {
   const Tensor<Value, F, Space> out(extents);
@@ -58,7 +61,7 @@ Tensor<Value, F, Space> small_dense(const Extents<F::order>& extents, std::uint6
     out.values()(static_cast<std::size_t>(at)) = small_value<Value>(draw);
   return out;
 }
-/// The same of values whose sums depend on their order.
+/// The same with values for which sums depend on the order of their terms.
 template <class Value, class F, class Space = Host>
 Tensor<Value, F, Space> real_dense(const Extents<F::order>& extents, std::uint64_t seed) {
   const Tensor<Value, F, Space> out(extents);
@@ -68,7 +71,7 @@ Tensor<Value, F, Space> real_dense(const Extents<F::order>& extents, std::uint64
   return out;
 }
 
-/// Where two dense results differ; "" for nowhere.
+/// Where two dense results differ; "" if they are equal.
 template <class Left, class Right>
 std::string first_difference(const Left& a, const Right& b) {
   if (a.extents() != b.extents()) return "the extents differ";
@@ -90,12 +93,6 @@ Tensor<typename Matrix::value_type, DenseMatrix<>> dense_of(const Matrix& a) {
           row * a.extent(1) + static_cast<std::int64_t>(columns.coordinates(static_cast<std::size_t>(q))))) =
           a.values()(static_cast<std::size_t>(q));
   return out;
-}
-
-/// The kernel that runs a statement; "" for the nest.
-template <class S>
-std::string kernel_of(const S& /*statement*/) {
-  return std::string(specialised_kernel_name<S>());
 }
 
 }  // namespace sporos::test

@@ -63,15 +63,16 @@ using formats_of_order = typename FormatsOfOrder<static_cast<int>(Order)>::type;
 
 }  // namespace sporos::test
 
-// Assembling these formats is compiled once, in formats_*.cpp, and not with every statement.
+// The assembly of these formats is compiled once, in formats_*.cpp, instead of with every statement.
 #define SPOROS_TEST_FORMATS(Each)                                                                        \
   Each(SparseVector<>) Each(test::RepeatedVector) Each(CSR<>) Each(CSC<>) Each(DCSR<>) Each(DCSC<>)      \
       Each(COO<2>) Each(test::ColumnCoo) Each(test::RepeatedMatrix) Each(test::Blocks) Each(CSF<3>)      \
           Each(test::Csf021) Each(test::Csf102) Each(test::Csf120) Each(test::Csf201) Each(test::Csf210) \
               Each(COO<3>) Each(test::Coo201) Each(test::RepeatedCube) Each(CSF<4>) Each(test::Csf3120)  \
                   Each(test::Csf1302) Each(COO<4>)
-#define SPOROS_TEST_ASSEMBLE(F, Space) \
-  template Tensor<double, F, Space> assemble<F, Space, double>(const Entries<double, F::order>&, Duplicates);
+#define SPOROS_TEST_ASSEMBLE(F, Space)                          \
+  template Tensor<double, F, Space> assemble<F, Space, double>( \
+      const Space&, const Entries<double, F::order>&, Duplicates);
 #define SPOROS_TEST_EXTERN(F) extern SPOROS_TEST_ASSEMBLE(F, Serial) extern SPOROS_TEST_ASSEMBLE(F, OpenMP)
 
 namespace sporos {

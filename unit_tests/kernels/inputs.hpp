@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file inputs.hpp
-/// Random operands of every shape that tends to break kernels: empty, thin, wide, skewed, blocks cut at the
-/// edge.
+/// Random operands of shapes that tend to break kernels: empty, thin, wide, skewed, with blocks cut off at
+/// the edge.
 #pragma once
 
 #include <array>
@@ -36,11 +36,11 @@ class Sizes {
   std::array<std::int64_t, 128> extents_{};
 };
 
-/// One set of shapes and how densely the operands are filled.
+/// A set of extents, and how densely the operands are filled.
 struct Case {
   std::string name;
   Sizes sizes;
-  double density = 0.4;  ///< entries drawn, as a part of all coordinates; some fall on the same coordinate
+  double density = 0.4;  ///< entries drawn, as a fraction of all coordinates; some coincide
   bool skewed =
       false;  ///< all entries have the first coordinate 1 in their first mode, or 0 where it is alone
 };
@@ -49,7 +49,7 @@ struct Case {
 inline std::vector<Case> cases(std::string_view variables) {
   std::vector<Case> out;
   Sizes mixed(variables, 5);
-  std::int64_t extent = 7;  // no multiple of the blocks' 2 and 3 but by chance
+  std::int64_t extent = 7;  // rarely a multiple of the block sizes 2 and 3
   for (const char variable : variables) {
     mixed[variable] = extent;
     extent = extent == 7 ? 8 : extent == 8 ? 5 : 4;
@@ -70,7 +70,7 @@ inline std::vector<Case> cases(std::string_view variables) {
   return out;
 }
 
-/// A value other than zero, small enough that sums of products are exact in every type.
+/// A nonzero value, small enough that sums of products are exact in every type.
 template <class Value>
 Value small_value(std::mt19937_64& draw) {
   const int magnitude = 1 + static_cast<int>(draw() % 3);

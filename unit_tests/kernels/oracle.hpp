@@ -11,7 +11,7 @@
 
 namespace sporos::test {
 
-/// A number, and whether it is there: stored nonzeros are, and whatever is computed from them. So the oracle
+/// A number, and whether it is present: stored nonzeros are, and everything computed from them. So the oracle
 /// knows the pattern of a sparse result as well as its values.
 template <class T>
 struct Term {
@@ -19,7 +19,7 @@ struct Term {
   bool present = false;
 };
 
-/// What `T` is computed in by the oracle: exact for the small integers that tests use.
+/// The type in which the oracle computes with `T`: exact for the small integers that tests use.
 template <class T>
 struct OracleValue {
   using type = T;
@@ -114,7 +114,7 @@ struct Oracle {
   }
 };
 
-/// What was found while a tensor was read: its terms, and what is wrong with its structure ("" for nothing).
+/// The result of reading a tensor: its terms, and what is wrong with its structure ("" if nothing is).
 template <class T>
 struct Reading {
   Oracle<T> terms;
@@ -123,7 +123,7 @@ struct Reading {
 
 namespace detail {
 
-/// Reads a tensor level by level, along the capabilities of its levels, trusting nothing.
+/// Reads a tensor level by level through the capabilities of its levels, and trusts nothing.
 template <class TensorType>
 class Reader {
  public:
@@ -231,7 +231,7 @@ class Reader {
 
 }  // namespace detail
 
-/// The terms of a tensor on the host, and whether its arrays keep the rules of its format.
+/// The terms of a tensor on the host, and whether its arrays obey the rules of its format.
 template <class TensorType>
 auto read(const TensorType& t) {
   return detail::Reader<TensorType>(t).take();

@@ -4,24 +4,26 @@
 /// oracle's.
 ///
 /// A statement under test is a Notation with two functions: `write`, the statement as a user writes it, and
-/// `element`, the same for one coordinate of the result by loops over terms.
+/// `element`, the same for one coordinate of the result, by loops over terms.
 ///
 ///     struct MatrixProduct : Notation<"ij", "ik", "kj"> {
-///       static auto write(const auto& A, const auto& B, const auto& C) { return assign(A(i, j), B(i, k) *
-///       C(k, j)); } static auto element(const Sizes& n, const auto& B, const auto& C, auto i, auto j) {
+///       static auto write(const auto& A, const auto& B, const auto& C) {
+///         return assign(A(i, j), B(i, k) * C(k, j));
+///       }
+///       static auto element(const Sizes& n, const auto& B, const auto& C, auto i, auto j) {
 ///         return sum(n['k'], [&](auto k) { return B(i, k) * C(k, j); });
 ///       }
 ///     };
 ///     TEST(MatrixProduct, EqualsTheDenseOne) { check<MatrixProduct, 16>(); }
 ///
-/// A statement that adds to its result says `adds_to_first`: the result then is a copy of its first operand.
-/// One that cannot take some formats says so by `admits<Place, F>`.
+/// A statement that adds to its result defines `adds_to_first`: the result is then a copy of its first
+/// operand. One that does not accept some formats defines `admits<Place, F>`.
 ///
-/// Statements under test stand in `namespace sporos::test`, in which `i`, `j`, ... are index variables.
+/// Statements under test are in `namespace sporos::test`, in which `i`, `j`, ... are index variables.
 ///
-/// By default a small cross-section of the product runs. Compiled with SPOROS_TEST_PARTS=n and
-/// SPOROS_TEST_PART=p (0 to n-1), every n-th of `full_count` combinations does, from the p-th on: the n
-/// programs together run as many of each statement.
+/// By default a small cross-section of the combinations runs. Compiled with SPOROS_TEST_PARTS=n and
+/// SPOROS_TEST_PART=p (0 to n-1), a program runs every n-th of `full_count` combinations, from the p-th on,
+/// so that the n programs together run `full_count` combinations of each statement.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +45,7 @@ namespace sporos::test {
 
 using namespace sporos::indices;
 
-/// A dense tensor of entries, of which some may fall on the same coordinate.
+/// A dense tensor of entries, some of which may have the same coordinate.
 template <class F>
 auto filled(const Entries<double, F::order>& entries) {
   const Tensor<double, F> out(entries.extents);
@@ -71,7 +73,7 @@ auto random_tensor(const Sizes& sizes, std::string_view modes, double density, b
     return assemble<F, Host>(entries);
 }
 
-/// The statement with its loops in an order that is a value.
+/// The statement with its loops in an order that is given as a value.
 template <NameList Order, class Statement>
 auto reordered(const Statement& statement) {
   return [&]<int... At>(std::integer_sequence<int, At...>) {
@@ -79,12 +81,12 @@ auto reordered(const Statement& statement) {
   }(std::make_integer_sequence<int, Order.size>{});
 }
 
-/// Whether every stored value of F is a nonzero of its own, so that the pattern of a result is known exactly.
+/// Whether every stored value of F is a separate nonzero, so that the pattern of a result is known exactly.
 template <class F>
 inline constexpr bool stores_nonzeros_alone = F::levels > 0 && !F::properties.back().full;
 
-/// What a result lacks to be the tensor of the expected terms: "" where nothing.
-/// @param exact  whether the result has to store what is expected and nothing else
+/// How a result differs from the tensor of the expected terms; "" if it does not.
+/// @param exact  whether the result must store what is expected and nothing else
 /// @param nnz    the number of values that it stores
 template <class T>
 std::string difference(const Reading<T>& result, const Oracle<T>& expected, bool exact, std::int64_t nnz) {
@@ -167,7 +169,7 @@ struct CombinationRun {
   }
 
  private:
-  /// Variables that stand at the same mode of a tensor have one extent.
+  /// Variables at the same mode of a tensor have the same extent.
   static void tie(Sizes& sizes) {
     for (const std::string_view operand : S::operands)
       for_each_access_of(operand, [&](std::string_view modes) {
@@ -182,7 +184,7 @@ struct CombinationRun {
     const auto result = [&] {
       if constexpr (adds_to_first)
         return std::get<0>(operands).template copy_to<Space>();
-      else  // what the result held before must not matter
+      else  // the old values of the result must not matter
         return random_tensor<ResultFormat>(c.sizes, S::result, 0.5, false, seed + 50)
             .template move_to<Space>();
     }();
@@ -192,7 +194,7 @@ struct CombinationRun {
   }
 };
 
-/// The combinations of each statement that the full tests run, or all where it has fewer.
+/// The number of combinations of each statement in the full tests; all of them if it has fewer.
 inline constexpr std::int64_t full_count = 160;
 
 /// Runs the statement S in a cross-section of `Count` combinations, or in this program's part of the full

@@ -12,11 +12,11 @@
 
 namespace sporos::test {
 
-/// A random pattern, the values of which are drawn one after the other by `value(std::mt19937_64&)`.
+/// A random pattern whose values are drawn one after another by `value(std::mt19937_64&)`.
 template <class Value, class F, class Draw>
 Tensor<Value, F> tensor_with(const Sizes& sizes, std::string_view modes, double density, std::uint64_t seed,
                              const Draw& value) {
-  // The pattern comes from a tensor of doubles, so that each format is assembled for one type.
+  // The pattern is taken from a tensor of doubles, so that each format is assembled for one type only.
   const auto pattern = random_tensor<F>(sizes, modes, density, false, seed);
   const auto values = make_array<Value>("values", pattern.nnz());
   std::mt19937_64 draw(seed);
@@ -24,7 +24,7 @@ Tensor<Value, F> tensor_with(const Sizes& sizes, std::string_view modes, double 
   return {pattern.extents(), pattern.levels(), values};
 }
 
-/// A tensor of small numbers other than zero.
+/// A tensor of small nonzero values.
 template <class Value, class F>
 Tensor<Value, F> small_tensor(const Sizes& sizes, std::string_view modes, double density,
                               std::uint64_t seed) {

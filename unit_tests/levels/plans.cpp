@@ -13,6 +13,7 @@ TEST(APlan, NoticesAnotherBitmap) {
   const Tensor<double, DenseVector> y({2}), x({3});
   Kokkos::deep_copy(x.values(), 1.0);
   auto product = plan(assign(y(i), A(i, j) * x(j)));
+  product.run();
   EXPECT_EQ(y.values()(1), 7.0);
   A.values()(1) = 8.0;
   product.run();
@@ -23,6 +24,18 @@ TEST(APlan, NoticesAnotherBitmap) {
   const auto other = assemble<BitmapRows>(Entries<double, 2>({2, 3}, {{{0, 0}, 5.0}, {{1, 2}, 7.0}}));
   A.replace(other.extents(), other.levels(), other.values());
   EXPECT_THROW(product.run(), ScheduleError);
+}
+
+TEST(APlan, RefillsABitmap) {
+  const auto B = assemble<BitmapRows>(random_entries<double, 2>({30, 40}, 0.3, false, 1));
+  const auto C = assemble<BitmapTree>(random_entries<double, 2>({40, 20}, 0.3, false, 2));
+  const Tensor<double, BitmapRows> A({30, 20}), expected({30, 20});
+  auto product = plan(assign(A(i, j), B(i, k) * C(k, j)));
+  product.run();
+  Kokkos::deep_copy(C.values(), 2.0);
+  product.run();
+  expected(i, j) = B(i, k) * C(k, j);
+  EXPECT_EQ(difference(read(A), read(expected).terms, true, A.nnz()), "");
 }
 
 }  // namespace

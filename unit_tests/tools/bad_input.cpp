@@ -38,7 +38,7 @@ TEST(BadInput, RefusesADirectory) {
   expect_refused_by_all(folder.path(), "this is a directory");
 }
 
-TEST(BadInput, RefusesADevice) { expect_refused_by_all("/dev/null", "is no regular file"); }
+TEST(BadInput, RefusesADevice) { expect_refused_by_all("/dev/null", "is not a regular file"); }
 
 struct Malformed {
   std::string name, bytes, reason;
@@ -114,10 +114,10 @@ TEST(BadInput, RefusesOutputNamesThatSayNoFormat) {
   for (const std::string name : {"out.txt", "out", "out.gz", "out.mtx.bz2", "mtx", "out.csv.gz"}) {
     const std::string path = folder.file(name);
     for (const Arguments& arguments : writers(path))
-      expect_refused(arguments, path + ": a matrix is written to");
+      expect_refused(arguments, path + ": a matrix needs a file name that ends in");
   }
   expect_refused({"convert", example_data("aminoacid.tns.gz"), folder.file("out.mtx")},
-                 "a tensor of order 3 is written to a name that ends in .tns");
+                 "a tensor of order 3 needs a file name that ends in .tns");
   EXPECT_TRUE(folder.names().empty());
 }
 

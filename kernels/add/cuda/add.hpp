@@ -16,7 +16,7 @@
 #include "../../cuda/scan.hpp"
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Shape of the kernels of a sparse sum.
 struct AddConfig {
@@ -161,6 +161,12 @@ class SparseSum {
     cut(workspace.reserve(cut(nullptr)));
   }
 
+  /// Takes the arrays of operands with the same patterns.
+  void read(const MatrixA& a, const MatrixB& b) {
+    a_ = a;
+    b_ = b;
+  }
+
   /// positions [rows + 1] of C; returns the number of C's nonzeros.
   /// @throws RangeError where C's positions cannot hold it
   std::int64_t count(Position* positions) {
@@ -199,4 +205,4 @@ class SparseSum {
   std::int64_t scratch_bytes_ = 0;
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

@@ -5,15 +5,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "../../cuda/operands.hpp"
-#include "../../nest/lower.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "mttkrp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, T in coordinates, compressed fibers or CSR, for any mode
 /// i of it; M and the factors row-major: mttkrp.hpp.
@@ -44,38 +49,66 @@ struct MttkrpByNonzeros {
     }();
   };
   using Pattern = MttkrpPattern<Operands>;
-  static constexpr std::string_view name = "MTTKRP on the GPU";
-  static constexpr bool is_deterministic = false;
+  static constexpr std::string_view name = "MTTKRP by nonzeros";
+  static constexpr std::string_view takes =
+      "M(i, r) = T(i, k, l, ...) * B(k, r) * C(l, r) * ..., T in coordinates, compressed fibers or CSR, the "
+      "matrices dense and row-major, in the memory of the GPU";
+  static constexpr bool deterministic = false;
+  static constexpr bool replaces_nest = true;
+  static constexpr double seconds_of_launch = 8e-6;
+  static constexpr double seconds_of_term = 3e-12;
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
   template <class S>
-  static bool run(const S& statement) {
-    constexpr int result_level = Pattern::places<S>.result_level;
-    const auto& tensor = Pattern::tensor(statement).tensor();
-    using Tensor = std::remove_cvref_t<decltype(tensor)>;
-    using T = typename Tensor::value_type;
-    const auto& result = statement.result().tensor();
-    bounds_of(statement);  // what does not fit is named by its variable
-    if (detail::reads_result(statement)) return false;
-
-    MttkrpArguments<typename Tensor::view_type, T> arguments{};
-    arguments.tensor = tensor.view();
-    arguments.columns = result.extent(1);
-    arguments.result = result.values().data();
-    std::int64_t positions = 1;
-    tensor.for_each_level([&](auto level, const auto& storage) {
-      constexpr int k = decltype(level)::value;
-      arguments.sizes[k] = positions = storage.size(positions);
-      if constexpr (k != result_level)
-        arguments.factors[k] = Pattern::factor_of_level<k>(statement).tensor().values().data();
-    });
-    const Kokkos::Cuda space;
-    if (!statement.accumulates()) zero(space, arguments.result, result.nnz());
-    mttkrp<result_level>(space, arguments);
-    return true;
+  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
+    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
   }
+
+  template <class S>
+  class Plan {
+    static constexpr int result_level = Pattern::places<S>.result_level;
+    using Tensor = std::remove_cvref_t<decltype(Pattern::tensor(std::declval<const S&>()).tensor())>;
+    using T = typename Tensor::value_type;
+
+   public:
+    Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
+      bounds_of(statement);  // what does not fit is named by its variable
+    }
+
+    void run() {
+      const auto& tensor = Pattern::tensor(statement_).tensor();
+      const auto& result = statement_.result().tensor();
+      const Kokkos::Cuda& space = statement_.resources().space();
+      const sporos::detail::DenseTarget<S> target(statement_);
+      MttkrpArguments<typename Tensor::view_type, T> arguments{};
+      arguments.tensor = tensor.view();
+      arguments.columns = result.extent(1);
+      arguments.result = target.data();
+      std::int64_t positions = 1;
+      tensor.for_each_level([&](auto level, const auto& storage) {
+        constexpr int k = decltype(level)::value;
+        arguments.sizes[k] = positions = storage.size(positions);
+        if constexpr (k != result_level)
+          arguments.factors[k] = Pattern::factor_of_level<k>(statement_).tensor().values().data();
+      });
+      if (!statement_.accumulates()) zero(space, arguments.result, result.nnz());
+      mttkrp<result_level>(space, arguments);
+      target.finish();
+    }
+
+    Bytes bytes() const {
+      const auto& m = statement_.result().tensor();
+      return {m.nnz(), m.bytes(), sporos::detail::DenseTarget<S>::bytes(statement_)};
+    }
+    void explain(std::ostream& out) const {
+      out << "  result: located, nonzeros dealt to warps, columns to their lanes; rows added to by atomics\n";
+    }
+
+   private:
+    const S& statement_;
+  };
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

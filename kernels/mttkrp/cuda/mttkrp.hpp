@@ -16,7 +16,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Shape of the MTTKRP kernel: `Lanes` lanes a nonzero, `Count` values a lane.
 template <int Lanes, int Count>
@@ -218,4 +218,4 @@ void mttkrp(const Kokkos::Cuda& space, const MttkrpArguments<View, T>& arguments
     start.template operator()<8, wide>();
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

@@ -13,7 +13,7 @@
 
 namespace sporos::detail {
 
-/// W numbers side by side: as many vectors as hold them, each of which stays in a register of its own.
+/// W adjacent numbers, in as many vectors as they need, each of which stays in a register.
 template <class T, int W>
 class Columns {
   static constexpr int lanes = std::min(W, vector_bytes / static_cast<int>(sizeof(T)));
@@ -27,12 +27,12 @@ class Columns {
     unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA { out.parts_[at.value] = part_of<at.value>(row); });
     return out;
   }
-  /// this += a row * b.
+  /// this += row * b, with `row` an array of W numbers.
   SPOROS_HOST_INLINE void add_product(const T* row, T b) {
     unrolled<count>([&](auto at)
                         SPOROS_INLINE_LAMBDA { parts_[at.value].add_product(part_of<at.value>(row), b); });
   }
-  /// this += a * a row.
+  /// this += a * row.
   SPOROS_HOST_INLINE void add_product(const Columns& a, const T* row) {
     unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
       add_product(parts_[at.value], a.parts_[at.value], part_of<at.value>(row));
@@ -73,7 +73,7 @@ class Columns {
   Lanes parts_[count]{};
 };
 
-/// The most columns that a sum over fibers keeps in registers, of as many as there are of the widest.
+/// The number of columns for which a sum over fibers is kept in registers, as vectors of the widest type.
 template <class T>
 inline constexpr int most_columns = 8 * vector_bytes / static_cast<int>(sizeof(T));
 

@@ -2,12 +2,12 @@
 /// @file product.hpp
 /// Matricised tensor times Khatri-Rao product over compressed fibers, on the host.
 ///
-/// For the result's mode outermost, M(i, r) = sum over k of B(k, r) * (sum over l of C(l, r) * T(i, k, l)):
-/// what fibers share is factored out, level by level, and every sum over a fiber stays in registers until it
-/// is complete. Where the result's mode is at another level, the rows above it are multiplied once for each
-/// of their nodes, and what is below is summed as before (Smith, Ravindran, Sidiropoulos, Karypis, *SPLATT:
-/// Efficient and Parallel Sparse Tensor-Matrix Multiplication*, IPDPS 2015; Smith, Karypis, *Tensor-Matrix
-/// Products with a Compressed Sparse Tensor*, IA3 2015, for the inner modes).
+/// If the result's mode is outermost, M(i, r) = sum over k of B(k, r) * (sum over l of C(l, r) * T(i, k, l)):
+/// common factors of a fiber are taken out level by level, and every sum over a fiber stays in registers
+/// until it is complete. If the result's mode is at another level, the rows of the levels above are
+/// multiplied once per node, and the levels below are summed as before (Smith, Ravindran, Sidiropoulos,
+/// Karypis, *SPLATT: Efficient and Parallel Sparse Tensor-Matrix Multiplication*, IPDPS 2015; Smith, Karypis,
+/// *Tensor-Matrix Products with a Compressed Sparse Tensor*, IA3 2015, for the inner modes).
 #pragma once
 
 #include <algorithm>
@@ -26,17 +26,18 @@
 
 namespace sporos::detail {
 
-/// What the product reads. Rows of the factors and of the result have `columns` numbers, one behind the
-/// other.
+/// What the product reads. Rows of the factors and of the result are `columns` adjacent numbers, one row
+/// after another.
 template <class View, class T>
 struct MttkrpOperands {
   static constexpr int levels = View::format_type::levels;
   View tensor;
   std::int64_t columns = 0;
-  std::array<const T*, static_cast<std::size_t>(levels)> factors{};  ///< by level; none at the result's
+  std::array<const T*, static_cast<std::size_t>(levels)>
+      factors{};  ///< by level; none for the result's level
 };
 
-/// Goes through the fibers for the columns from `first` on, W of them.
+/// Traverses the fibers for the W columns from `first` on.
 ///
 /// @tparam D  the level of the result's mode
 template <class View, class T, int D, int W>
@@ -49,7 +50,8 @@ class MttkrpWalk {
 
   MttkrpWalk(const Operands& operands, std::int64_t first) : of_(operands), first_(first) {}
 
-  /// The sum over the nodes [begin, end) of level K, below the result's, of what is below each times its row.
+  /// The sum, over the nodes [begin, end) of level K below the result's, of each node's row times what is
+  /// below it.
   template <int K>
   SPOROS_HOST_INLINE void sum(Block& into, std::int64_t begin, std::int64_t end) const {
     for (std::int64_t q = begin; q < end; ++q) {
@@ -65,8 +67,8 @@ class MttkrpWalk {
     }
   }
 
-  /// Adds to the rows of `result` what the nodes [begin, end) of level K, not below the result's, contribute;
-  /// `above` is the product of the rows of those above them.
+  /// Adds to the rows of `result` what the nodes [begin, end) of level K contribute; K is the result's level
+  /// or above it. `above` is the product of the rows of the nodes above.
   template <int K>
   SPOROS_HOST_INLINE void scatter(const Block& above, std::int64_t begin, std::int64_t end, T* result) const {
     for (std::int64_t q = begin; q < end; ++q) {
@@ -93,7 +95,7 @@ class MttkrpWalk {
   SPOROS_HOST_INLINE const T* row_of(std::int64_t q) const {
     return of_.factors[static_cast<std::size_t>(K)] + coordinate<K>(q) * of_.columns + first_;
   }
-  /// The first of the columns, in the row of a root node, or in a row of its own.
+  /// The first of the columns in the row of a root node, or in a private row.
   SPOROS_HOST_INLINE T* row_in(T* rows, std::int64_t root) const {
     return rows + coordinate<0>(root) * of_.columns + first_;
   }
@@ -116,12 +118,12 @@ class MttkrpWalk {
   std::int64_t first_;
 };
 
-/// M(i, r) = the sum over the nonzeros of T(…, i, …) * the product of the other modes' rows: one run of it.
+/// One run of M(i, r) = the sum over the nonzeros of T(…, i, …) * the product of the rows of the other modes.
 ///
-/// Nodes of level 1 are dealt to threads, as many nonzeros to each part. Where the result's mode is outermost
-/// the parts are the same for any number of threads, and so is the result, bit by bit: the row of a root node
-/// that is cut is added up from its parts in order. Where it is not, parts other than the first add into
-/// results of their own.
+/// The nodes of level 1 are divided into parts with about equal numbers of nonzeros, which threads share. If
+/// the result's mode is outermost, the parts are the same for any number of threads, and so is the result,
+/// bit by bit: the row of a root node that is divided between parts is summed from them in order. Otherwise
+/// each part but the first adds to a private result.
 ///
 /// @tparam D  the level of the result's mode
 template <HostSpace Space, int D, class TensorType, class T>
@@ -133,25 +135,26 @@ class Mttkrp {
   static_assert(F::levels >= 3 && D <= last, "the result's mode is one of three levels or more");
 
  public:
-  /// @param tensor  where the operands' view comes from
+  /// @param space   the space whose threads share the work
+  /// @param tensor  the tensor that the operands' view belongs to
   /// @param result  [rows, operands.columns], row-major
-  Mttkrp(const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
-      : tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
+  Mttkrp(const Space& space, const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
+      : space_(space), tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
     roots_ = tensor.template level<0>().size(1);
     nodes_ = tensor.template level<1>().size(roots_);
   }
 
-  /// @param accumulates  whether the result's old values are added to
+  /// @param accumulates  whether to add to the result's old values
   void operator()(bool accumulates) const {
     const std::int64_t count = part_count();
     const auto cuts =
         cut(nodes_, count, [&](std::int64_t node) { return positions_before<last, 1>(tensor_, node); });
-    const auto parts = static_cast<int>(count);
+    const std::int64_t parts = count;
     if constexpr (D == 0) {
       std::vector<Edge> edges(2 * static_cast<std::size_t>(parts));
-      const Scratch<T> sums(2 * count * operands_.columns);
+      const ScratchArray<T> sums(2 * count * operands_.columns);
       if (!accumulates) clear(result_, rows_ * operands_.columns);
-      for_each_chunk<Space>(parts, [&](int part) {
+      for_each_chunk(space_, parts, [&](std::int64_t part) {
         const auto at = static_cast<std::size_t>(part);
         rows_of_part(cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
       });
@@ -163,24 +166,33 @@ class Mttkrp {
       const std::int64_t size = rows_ * operands_.columns;
       const HostArray<T> others = pool().array<T>("sporos::private results", size * (count - 1));
       if (!accumulates) clear(result_, size);
-      for_each_chunk<Space>(parts, [&](int part) {
+      for_each_chunk(space_, parts, [&](std::int64_t part) {
         const auto at = static_cast<std::size_t>(part);
         T* const mine = part == 0 ? result_ : others.data() + (part - 1) * size;
         if (part > 0) std::fill_n(mine, size, T{});
         scatter_part(cuts[at], cuts[at + 1], mine);
       });
-      const int stretches = chunks_for<Space>(size, 4);
+      const std::int64_t stretches = chunks_for(space_, size, 4);
       if (parts > 1)
-        for_each_chunk<Space>(stretches, [&](int stretch) {
+        for_each_chunk(space_, stretches, [&](std::int64_t stretch) {
           const auto [begin, end] = chunk_bounds(size, stretch, stretches);
-          for (int part = 1; part < parts; ++part)
+          for (std::int64_t part = 1; part < parts; ++part)
             add(result_ + begin, others.data() + (part - 1) * size + begin, end - begin);
         });
     }
   }
 
+  /// Bytes that a run allocates: sums of divided rows, or private results.
+  std::int64_t workspace_bytes() const {
+    const std::int64_t count = part_count();
+    const std::int64_t values =
+        D == 0 ? 2 * count * operands_.columns : rows_ * operands_.columns * (count - 1);
+    return values * static_cast<std::int64_t>(sizeof(T)) +
+           (count + 1) * static_cast<std::int64_t>(2 * sizeof(Edge) + sizeof(std::int64_t));
+  }
+
  private:
-  /// A root node of which a part has some children only: the row that they belong to; -1 for none.
+  /// The row of a root node of which a part has only some of the children; -1 if there is none.
   struct Edge {
     std::int64_t row = -1;
   };
@@ -190,15 +202,15 @@ class Mttkrp {
     if constexpr (D == 0) {
       return std::clamp<std::int64_t>(nonzeros / 16384, 1, 256);
     } else {
-      // A result of its own costs about as much as going through as many nonzeros as it has rows.
+      // A private result costs about as much as processing as many nonzeros as it has rows.
       const std::int64_t worth = nonzeros / (2 * std::max<std::int64_t>(rows_, 1));
-      return std::clamp<std::int64_t>(worth, 1, Space().concurrency());
+      return std::clamp<std::int64_t>(worth, 1, space_.concurrency());
     }
   }
 
-  static void clear(T* values, std::int64_t count) {
-    const int stretches = chunks_for<Space>(count, 4);
-    for_each_chunk<Space>(stretches, [&](int stretch) {
+  void clear(T* values, std::int64_t count) const {
+    const std::int64_t stretches = chunks_for(space_, count, 4);
+    for_each_chunk(space_, stretches, [&](std::int64_t stretch) {
       const auto [begin, end] = chunk_bounds(count, stretch, stretches);
       std::fill_n(values + begin, end - begin, T{});
     });
@@ -207,7 +219,8 @@ class Mttkrp {
     for (std::int64_t at = 0; at < count; ++at) to[at] += from[at];
   }
 
-  /// Calls body(root, begin, end) for each root node with children in [begin, end), and these.
+  /// Calls body(root, begin, end) for each root node with children in [begin, end), and the range of these
+  /// children.
   template <class Body>
   void for_each_root(std::int64_t begin, std::int64_t end, const Body& body) const {
     if (begin >= end) return;
@@ -224,7 +237,7 @@ class Mttkrp {
     }
   }
 
-  /// Calls body(walk) for all columns, as many at a time as registers hold.
+  /// Calls body(walk) for all columns, in groups as wide as registers allow.
   template <int W, class Body>
   void for_columns(std::int64_t first, const Body& body) const {
     for (; first + W <= operands_.columns; first += W) body(MttkrpWalk<View, T, D, W>(operands_, first));
@@ -245,7 +258,7 @@ class Mttkrp {
       });
     });
   }
-  /// A function of its own for each width, so that its sums have all registers to themselves.
+  /// A separate function for each width, so that all registers are available to its sums.
   template <class Walk, class RowOf>
   SPOROS_HOST_KERNEL void sum_rows(const Walk& given, std::int64_t begin, std::int64_t end,
                                    const RowOf& row_of) const {
@@ -269,6 +282,7 @@ class Mttkrp {
     });
   }
 
+  const Space& space_;
   const TensorType& tensor_;
   Operands operands_;
   T* result_;

@@ -7,9 +7,9 @@
 /// variables; below its last level it becomes `Loaded`: its value in a register, read once. An operand that
 /// is known not to be there is `Absent`.
 ///
-/// Everything else is an operation on one or two children, `Unary` or `Binary` (core/tree.hpp says how a
-/// question walks them). An operation is called with its children and folds: numbers to a number, and around
-/// what is absent, so that a loop in which one side of a sum is missing does not mention that side.
+/// Everything else is an operation on one or two expressions, `Unary` or `Binary`. Operations fold: numbers
+/// to a number, and around what is absent, so that a loop in which one side of a sum is missing does not
+/// mention that side. core/tree.hpp says how a question walks the nodes.
 #pragma once
 
 #include <cstdint>
@@ -31,44 +31,6 @@ struct Loaded {
   T value;
 };
 
-/// An operation on one child.
-template <class Operation, class E>
-struct Unary {
-  using child_types = TypeList<E>;
-  using compute = typename E::compute;
-  using operation_type = Operation;
-  E operand;
-  Operation operation;
-
-  template <class F>
-  SPOROS_INLINE auto children(const F& f) const {
-    return f(operand);
-  }
-  template <class A>
-  SPOROS_INLINE auto with(const A& e) const {
-    return operation(e);
-  }
-};
-
-/// An operation, without state, on two children.
-template <class Operation, class L, class R>
-struct Binary {
-  using child_types = TypeList<L, R>;
-  using compute = typename L::compute;
-  using operation_type = Operation;
-  L left;
-  R right;
-
-  template <class F>
-  SPOROS_INLINE auto children(const F& f) const {
-    return f(left, right);
-  }
-  template <class A, class B>
-  SPOROS_INLINE static auto with(const A& l, const B& r) {
-    return Operation{}(l, r);
-  }
-};
-
 template <class E>
 inline constexpr bool is_absent = std::is_same_v<E, Absent>;
 template <class E>
@@ -76,10 +38,33 @@ inline constexpr bool is_loaded = false;
 template <class T>
 inline constexpr bool is_loaded<Loaded<T>> = true;
 
-/// l op r, which is absent where a side is.
+/// An operation on one expression: `operation(e)` makes the node, or what it folds to.
+template <class Operation, class E>
+struct Unary {
+  using compute = typename E::compute;
+  using operation_type = Operation;
+  E operand;
+  Operation operation;
+};
+
+/// An operation, without state, on two expressions: `combine<Operation>(l, r)` makes the node, or what it
+/// folds to.
 template <class Operation, class L, class R>
-SPOROS_INLINE auto where_both_are(const L& l, const R& r) {
-  if constexpr (is_absent<L> || is_absent<R>)
+struct Binary {
+  using compute = typename L::compute;
+  using operation_type = Operation;
+  L left;
+  R right;
+};
+
+/// l op r, folded where a side is absent or both are numbers.
+template <class Operation, class L, class R>
+SPOROS_INLINE auto combine(const L& l, const R& r) {
+  if constexpr (is_absent<L> && Operation::is_sum)
+    return r;
+  else if constexpr (is_absent<R> && Operation::is_sum)
+    return l;
+  else if constexpr (is_absent<L> || is_absent<R>)
     return Absent{};
   else if constexpr (is_loaded<L> && is_loaded<R>)
     return Loaded<decltype(l.value)>{Operation::of(l.value, r.value)};
@@ -87,8 +72,18 @@ SPOROS_INLINE auto where_both_are(const L& l, const R& r) {
     return Binary<Operation, L, R>{l, r};
 }
 
+/// L + R
+struct Addition {
+  static constexpr bool is_sum = true;  ///< present where either side is; else, where both are
+  template <class T>
+  SPOROS_INLINE static T of(const T& a, const T& b) {
+    return plus(a, b);
+  }
+};
+
 /// L * R
 struct Multiplication {
+  static constexpr bool is_sum = false;
   template <class T>
   SPOROS_INLINE static T of(const T& a, const T& b) {
     if constexpr (std::is_same_v<T, bool>)
@@ -96,42 +91,20 @@ struct Multiplication {
     else
       return static_cast<T>(a * b);
   }
-  template <class L, class R>
-  SPOROS_INLINE auto operator()(const L& l, const R& r) const {
-    return where_both_are<Multiplication>(l, r);
-  }
 };
 
 /// L / R
 struct Division {
+  static constexpr bool is_sum = false;
   template <class T>
   SPOROS_INLINE static T of(const T& a, const T& b) {
     static_assert(!is_semiring_element_v<T>, "a semiring has no division: it adds and multiplies");
     static_assert(!std::is_same_v<T, bool>, "bool tensors know * and + only");
     return static_cast<T>(a / b);
   }
-  template <class L, class R>
-  SPOROS_INLINE auto operator()(const L& l, const R& r) const {
-    return where_both_are<Division>(l, r);
-  }
 };
 
-/// L + R, which is the other side where one is absent.
-struct Addition {
-  template <class L, class R>
-  SPOROS_INLINE auto operator()(const L& l, const R& r) const {
-    if constexpr (is_absent<L>)
-      return r;
-    else if constexpr (is_absent<R>)
-      return l;
-    else if constexpr (is_loaded<L> && is_loaded<R>)
-      return Loaded<decltype(l.value)>{plus(l.value, r.value)};
-    else
-      return Binary<Addition, L, R>{l, r};
-  }
-};
-
-/// -x, a function of one value as the user's are.
+/// -x, as a function of one value.
 struct Minus {
   template <class T>
   SPOROS_INLINE T operator()(const T& a) const {
@@ -141,8 +114,7 @@ struct Minus {
   }
 };
 
-/// f(E), where f keeps zero at zero. A function of the user's is given the number in an element of a
-/// semiring.
+/// f(E), where f keeps zero at zero. A user's function takes the number that an element of a semiring holds.
 template <class F>
 struct Function {
   F function;
@@ -184,7 +156,7 @@ template <class E>
 inline constexpr bool is_add = false;
 template <class L, class R>
 inline constexpr bool is_add<Binary<Addition, L, R>> = true;
-/// -(L + R): a negation that may be taken into the terms of a sum.
+/// -(L + R), which is -L + -R.
 template <class E>
 inline constexpr bool is_negated_add = false;
 template <class E>
@@ -194,7 +166,7 @@ inline constexpr bool is_reduce = false;
 template <class E, char... Names>
 inline constexpr bool is_reduce<Unary<SumOver<Names...>, E>> = true;
 
-/// The number 1, of whichever type: what a product without factors is.
+/// A product without factors: the number 1, of any type.
 struct One {};
 
 /// l * r, where a side may be One.
@@ -205,10 +177,11 @@ SPOROS_INLINE auto times(const L& l, const R& r) {
   else if constexpr (std::is_same_v<R, One>)
     return l;
   else
-    return Multiplication{}(l, r);
+    return combine<Multiplication>(l, r);
 }
 
-/// The product of those factors of e that are numbers already, or of those that are not: e is both together.
+/// The product of those factors of e that are numbers already, or of those that are not: e is the product of
+/// both.
 template <bool Numbers, class E>
 SPOROS_INLINE auto factors_of(const E& e) {
   if constexpr (is_product<E>)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file leaf.hpp
-/// Leaf: an operand with some of its levels bound, and how it moves down as loops bind coordinates.
+/// Leaf: an operand with some of its levels bound, how it moves down as loops bind variables, and what the
+/// loops ask of the expression around it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace sporos::stream {
 
-/// The coordinates that the loops have bound so far, by depth of the loop.
+/// The coordinates that the loops have bound so far, by the depth of their loops.
 template <int Loops>
 struct Coordinates {
   std::int64_t at[Loops > 0 ? Loops : 1];
@@ -19,8 +20,8 @@ struct Coordinates {
 
 /// An operand of access type A with its levels 0 to K-1 bound.
 ///
-/// Its position below the bound levels is `begin`; where the last bound level is not unique, the positions
-/// [begin, end) all have the bound coordinates.
+/// Its position at level K-1 is `begin`; where that level is not unique, all positions in [begin, end) have
+/// the bound coordinates.
 ///
 /// @tparam A        the access: which variable stands at which level
 /// @tparam Compute  the type in which the statement computes; values are converted to it as they are read
@@ -57,20 +58,17 @@ struct Leaf {
 template <class E>
 concept AnyLeaf = requires { typename E::view_type; };
 
-/// Moves an operand down through all levels that the first `Depth` loops of `Order` have decided: full levels
-/// of bound variables are located, and below the last level the value is read.
+/// Moves the operands of an expression down through all levels that the first `Depth` loops of `Order` have
+/// decided: full levels of bound variables are located, and below the last level the value is read.
 template <class Order, int Depth, class A, class Compute, int K, class Env>
 SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
   using L = Leaf<A, Compute, K>;
   if constexpr (K == L::levels) {
-    if constexpr (L::is_range) {
-      Compute sum = static_cast<Compute>(leaf.view->values[leaf.begin]);
+    Compute sum = static_cast<Compute>(leaf.view->values[leaf.begin]);
+    if constexpr (L::is_range)
       for (std::int64_t q = leaf.begin + 1; q < leaf.end; ++q)
         sum = plus(sum, static_cast<Compute>(leaf.view->values[q]));
-      return Loaded<Compute>{sum};
-    } else {
-      return Loaded<Compute>{static_cast<Compute>(leaf.view->values[leaf.begin])};
-    }
+    return Loaded<Compute>{sum};
   } else {
     constexpr int loop = Order::names.find(A::level_names[K]);
     if constexpr (loop < Depth && L::next().full) {
@@ -89,10 +87,12 @@ SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
   }
 }
 template <class Order, int Depth, class E, class Env>
-SPOROS_INLINE auto advance(const E& e, [[maybe_unused]] const Env& env) {
-  if constexpr (has_children<E>)
-    return e.children([&](const auto&... child)
-                          SPOROS_INLINE_LAMBDA { return e.with(advance<Order, Depth>(child, env)...); });
+SPOROS_INLINE auto advance(const E& e, const Env& env) {
+  if constexpr (has_one_child<E>)
+    return e.operation(advance<Order, Depth>(e.operand, env));
+  else if constexpr (has_two_children<E>)
+    return combine<typename E::operation_type>(advance<Order, Depth>(e.left, env),
+                                               advance<Order, Depth>(e.right, env));
   else
     return e;
 }
@@ -111,7 +111,7 @@ constexpr bool mentions(char variable) {
   }
 }
 
-/// Whether loops from `Depth` on are to bind variables other than `own` before an expression can be summed
+/// Whether loops from `Depth` on have to bind variables other than `own` before an expression can be summed
 /// over its own.
 template <class Order, int Depth, class E>
 constexpr bool waits(NameList own = {}) {
@@ -127,9 +127,9 @@ constexpr bool waits(NameList own = {}) {
   }
 }
 
-/// Whether what an expression holds below the bound loops is known at run time only: because an operand's
-/// next level stores coordinates of a variable that a loop has bound already, as in A(i, i), and is searched;
-/// or because a sum inside the expression is formed here, whose terms may all be absent.
+/// Whether only run time tells what is left of an expression below the bound loops: because an operand's next
+/// level stores coordinates of a variable that a loop has bound already, as in A(i, i), and is searched; or
+/// because a sum inside the expression is computed here, whose terms may all be absent.
 template <class Order, int Depth, class E>
 constexpr bool searches() {
   if constexpr (AnyLeaf<E>) {
@@ -143,7 +143,8 @@ constexpr bool searches() {
   }
 }
 
-/// Whether, in every sum inside the expression, all terms have the variable or none has.
+/// Whether the variable stands, in every sum of terms inside the expression, in all terms or in none. Sums
+/// over variables of their own are one number, whatever they contain.
 template <class E>
 constexpr bool reduces_whole(char variable) {
   return fold<E>([&]<class... C>(TypeList<C...>) {
@@ -155,8 +156,8 @@ constexpr bool reduces_whole(char variable) {
 template <class E, char... Names, class F>
 SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f);
 
-/// The positions of coordinate c at the next level of an operand; empty where it is not stored. O(log of the
-/// fiber).
+/// The positions of coordinate c at the next level of an operand; empty where it is not stored. Logarithmic
+/// in the length of the fiber.
 template <class A, class Compute, int K>
 SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   using L = Leaf<A, Compute, K>;
@@ -179,22 +180,9 @@ SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   return {first_not_below(c), first_not_below(c + 1)};
 }
 
-template <class Order, int Depth, class E, class Env, class F>
-SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f);
-
-/// f(what `advance_into` makes of each child...).
-template <class Order, int Depth, class Env, class F, class First, class... Rest>
-SPOROS_INLINE void advance_all(const Env& env, const F& f, const First& first, const Rest&... rest) {
-  advance_into<Order, Depth>(first, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-    if constexpr (sizeof...(Rest) == 0)
-      f(x);
-    else
-      advance_all<Order, Depth>(env, [&](const auto&... y) SPOROS_INLINE_LAMBDA { f(x, y...); }, rest...);
-  });
-}
-
-/// Calls f with what `advance` makes of an expression; levels that repeat a bound variable are searched, and
-/// f is called with Absent in their place where they do not hold its coordinate.
+/// Calls f with the expression moved down as `advance` does, and further: levels that repeat a bound variable
+/// are searched, and an operand becomes Absent where such a level does not store its coordinate; sums whose
+/// other variables are bound become numbers.
 template <class Order, int Depth, class E, class Env, class F>
 SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
   if constexpr (!searches<Order, Depth, E>()) {
@@ -214,21 +202,25 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
       else
         f(Absent{});
     }
-  } else {
-    auto make = [&](const auto&... x) SPOROS_INLINE_LAMBDA {
-      auto node = e.with(x...);
+  } else if constexpr (has_one_child<E>) {
+    advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
+      auto node = e.operation(x);
       if constexpr (is_reduce<decltype(node)> && !waits<Order, Depth, E>())
         sum_into(node, f);
       else
         f(node);
-    };
-    e.children([&](const auto&... child)
-                   SPOROS_INLINE_LAMBDA { advance_all<Order, Depth>(env, make, child...); });
+    });
+  } else {
+    advance_into<Order, Depth>(e.left, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
+      advance_into<Order, Depth>(e.right, env, [&](const auto& y) SPOROS_INLINE_LAMBDA {
+        f(combine<typename E::operation_type>(x, y));
+      });
+    });
   }
 }
 
-/// Prefetches what an operand that is full from its next level on holds at coordinate c of `Variable`, where
-/// that is more than one element: the first of them, up to a few cache lines.
+/// Prefetches the row at coordinate c of `Variable` in every operand whose next level is full over it, with
+/// one more full level below: its first cache lines.
 template <char Variable, class A, class Compute, int K>
 SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   using L = Leaf<A, Compute, K>;
@@ -247,9 +239,13 @@ SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   }
 }
 template <char Variable, class E>
-SPOROS_INLINE void fetch(const E& e, [[maybe_unused]] std::int64_t c) {
-  if constexpr (has_children<E>)
-    e.children([&](const auto&... child) SPOROS_INLINE_LAMBDA { (fetch<Variable>(child, c), ...); });
+SPOROS_INLINE void fetch(const E& e, std::int64_t c) {
+  if constexpr (has_one_child<E>) {
+    fetch<Variable>(e.operand, c);
+  } else if constexpr (has_two_children<E>) {
+    fetch<Variable>(e.left, c);
+    fetch<Variable>(e.right, c);
+  }
 }
 
 }  // namespace sporos::stream

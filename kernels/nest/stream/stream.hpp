@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file stream.hpp
-/// Level streams: the coordinates of one index variable, in order, and what of an expression is there at
-/// each.
+/// Level streams: the coordinates of one index variable, in order, and what an expression holds at each.
 ///
 /// `open<v>(expression)` makes the stream of an expression over variable v:
 ///
-///     operand whose next level stores coordinates of v    Walk           iterates
-///     operand that is full over v, or lacks v             Free           is asked, never iterates
-///     L * R, L / R                                        Intersection   where both are
-///     L + R                                               Union          where either is, split by who is
-///     there
+///     operand whose next level stores coordinates of v    LevelStream    iterates
+///     operand that is full over v, or lacks v             Free           is looked up, never iterates
+///     L * R, L / R                                        Intersection   present where both are
+///     L + R                                               Union          present where either is
+///     f(E), sum(..., E)                                   Wrapped        the stream of E
 ///
-/// A stream that iterates has `valid()`, `coord()`, `next()`; `here(f)` calls f with the expression at
-/// `coord()`. Every stream has `most(extent)`, a bound on its coordinates; `visit(c, f)`: f with the
-/// expression at c, or with Absent; walks inside stand at the first coordinate not below c, and `pass(c)`
-/// moves those that stand at c on. The types that reach f differ by who is present, so a union's loop body is
-/// compiled apart for left and right, left alone, right alone: its lattice points. (Kovach, Kolichala, Gu,
-/// Kjolstad, *Indexed Streams*, PLDI 2023, section 4; lattices after Kjolstad et al., *The Tensor Algebra
-/// Compiler*, OOPSLA 2017, section 5.)
+/// A stream that iterates has `valid()`, `coord()`, `next()`, and `here(f)`, which calls f with the
+/// expression at `coord()`. Every stream has `most(extent)`, an upper bound on its coordinates, and `visit(c,
+/// f)`, which calls f with the expression at c, or with Absent: level streams inside stand at the first
+/// coordinate not below c, and `pass(c)` moves those on that stand at c.
+///
+/// The types that reach f differ by who is present, so a union's loop body is compiled separately for left
+/// and right, left alone, right alone: its lattice points. (Kovach, Kolichala, Gu, Kjolstad, *Indexed
+/// Streams*, PLDI 2023, section 4; lattices after Kjolstad et al., *The Tensor Algebra Compiler*, OOPSLA
+/// 2017, section 5.)
 ///
 /// Local objects here and in the nest are not const: g++ 12 keeps a const object in memory (its scalar
-/// replacement leaves read-only ones alone), and then a loop loads its parts anew for each coordinate.
+/// replacement leaves read-only ones alone), and then a loop reloads its parts for each coordinate.
 #pragma once
 
 #include <cstddef>
@@ -29,11 +30,12 @@
 #include <utility>
 
 #include "../../../core/index.hpp"
+#include "../../../core/loops.hpp"
 #include "leaf.hpp"
 
 namespace sporos::stream {
 
-/// The stored coordinates of one operand's next level.
+/// The coordinates that one operand's next level stores.
 template <class A, class Compute, int K>
 class LevelStream {
  public:
@@ -42,7 +44,7 @@ class LevelStream {
   static constexpr bool iterates = true;
   static constexpr bool has_walks = true;
   static constexpr bool ordered = L::next().ordered;
-  /// A level that holds d / block: each stored coordinate stands for `block` coordinates of the mode.
+  /// A level over d / block: each stored coordinate stands for `block` coordinates of the mode.
   static constexpr std::int64_t block = Expression::block;
   static constexpr bool looks_ahead = block == 1;
 
@@ -59,7 +61,7 @@ class LevelStream {
     find_run();
   }
 
-  /// Leaves the coordinates in [begin, end) only: binary search.
+  /// Keeps the coordinates in [begin, end) only: binary search.
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) {
     static_assert(ordered, "a level without order is walked whole");
     at_ = lower_bound(block == 1 ? begin : begin / block);
@@ -72,7 +74,7 @@ class LevelStream {
     find_run();
   }
 
-  /// Coordinates left, at most, of a variable of the given extent.
+  /// Upper bound on the coordinates left, of a variable of the given extent.
   SPOROS_INLINE std::int64_t most(std::int64_t extent) const {
     const std::int64_t left = (end_ - at_) * block;
     return left < extent ? left : extent;
@@ -93,7 +95,7 @@ class LevelStream {
     find_run();
   }
 
-  /// A coordinate that comes soon, or the last one.
+  /// A coordinate that is reached soon, or the last one.
   SPOROS_INLINE std::int64_t ahead() const {
     const std::int64_t at = at_ + places_ahead;
     return coord_of(at < end_ ? at : end_ - 1);
@@ -115,7 +117,7 @@ class LevelStream {
   SPOROS_INLINE void pass(std::int64_t c) {
     if (valid() && coord() == c) next();
   }
-  /// Moves on to the first coordinate not below c: a few steps, then doubling strides and a binary search.
+  /// Moves to the first coordinate not below c: a few steps, then doubling strides and a binary search.
   SPOROS_INLINE void seek(std::int64_t c) {
     for (int step = 0; step < 8; ++step) {
       if (!valid() || coord() >= c) return;
@@ -155,7 +157,7 @@ class LevelStream {
     }
     return low;
   }
-  /// A level that is not unique repeats a coordinate: the run of equal ones is one step of the stream.
+  /// A level that is not unique repeats coordinates: a run of equal ones is one step of the stream.
   SPOROS_INLINE void find_run() {
     if constexpr (!L::next().unique) {
       run_ = at_;
@@ -181,7 +183,7 @@ class LevelStream {
   std::int64_t extent_;
 };
 
-/// An expression that is there at every coordinate.
+/// An expression that is present at every coordinate.
 template <class E>
 struct Free {
   static constexpr bool iterates = false;
@@ -204,7 +206,7 @@ struct Free {
   SPOROS_INLINE void pass(std::int64_t) {}
 };
 
-/// L * R; L / R, whose right side is there everywhere.
+/// L * R, or L / R, whose right side is present everywhere.
 template <class A, class B, class Operation>
 class Intersection {
  public:
@@ -218,7 +220,7 @@ class Intersection {
       "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
       "ordered format");
 
-  static_assert(std::is_same_v<Operation, Multiplication> || !B::has_walks,
+  static_assert(!std::is_same_v<Operation, Division> || !B::has_walks,
                 "a sparse operand cannot divide: where it stores nothing it is zero. Divide by dense tensors "
                 "and scalars");
 
@@ -281,15 +283,15 @@ class Intersection {
   SPOROS_INLINE void here(const F& f) const {
     if constexpr (both)
       a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
+        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
     else if constexpr (A::iterates)
       a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
+        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
     else
       b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA {
-        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
+        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
   }
   template <class F>
@@ -301,7 +303,7 @@ class Intersection {
         f(Absent{});
     } else {
       a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(Operation{}(x, y)); });
+        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
       });
     }
   }
@@ -385,7 +387,7 @@ class Union {
   template <class F>
   SPOROS_INLINE void visit(std::int64_t c, const F& f) const {
     a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(Addition{}(x, y)); });
+      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Addition>(x, y)); });
     });
   }
   SPOROS_INLINE void pass(std::int64_t c) {
@@ -393,7 +395,7 @@ class Union {
     b_.pass(c);
   }
 
-  /// Runs through the union, one loop a lattice point: f(coordinate, expression).
+  /// Calls f(coordinate, expression) over the whole union, with one loop for each lattice point.
   template <class F>
   SPOROS_INLINE void for_each(const F& f) {
     while (a_.valid() && b_.valid()) {
@@ -401,7 +403,7 @@ class Union {
       const std::int64_t y = b_.coord();
       if (x == y) {
         a_.here([&](const auto& l) SPOROS_INLINE_LAMBDA {
-          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, Addition{}(l, r)); });
+          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, combine<Addition>(l, r)); });
         });
         a_.next();
         b_.next();
@@ -469,7 +471,7 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
       return LevelStream<typename E::access, typename E::compute, E::bound_levels>(e, extent);
     else
       return Free<E>{e};
-  } else if constexpr (E::child_types::size == 1) {
+  } else if constexpr (has_one_child<E>) {
     return Wrapped(open<Variable>(e.operand, extent), e.operation);
   } else {
     auto left = open<Variable>(e.left, extent);
@@ -486,7 +488,7 @@ inline constexpr bool is_union = false;
 template <class A, class B>
 inline constexpr bool is_union<Union<A, B>> = true;
 
-/// Runs f(coordinate, expression) over a stream, from `bounds.begin` to `bounds.end` (`Restrict`) or over all
+/// Calls f(coordinate, expression) over a stream: over the coordinates in `bounds` (`Restrict`), or over all
 /// of it. `Independent` promises that f writes to another place at each coordinate, so that full loops may
 /// vectorise.
 template <bool Restrict, bool Independent, char Ahead = 0, class S, class F>
@@ -518,7 +520,7 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
 
 namespace detail {
 
-/// Calls add(term) for each term that is there, summing over Names from the first in.
+/// Calls add(term) for each term that is present, with a loop for each variable, the first outermost.
 template <char First, char... Rest, class E, class Add>
 SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const Add& add) {
   for_each<false, false>(
@@ -526,7 +528,7 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
       [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
         if constexpr (!is_absent<std::remove_cvref_t<decltype(below)>>) {
           const Coordinates<1> env{{c}};
-          advance_into<LoopOrder<First>, 1>(below, env, [&](const auto& term) SPOROS_INLINE_LAMBDA {
+          advance_into<loops_over<First>, 1>(below, env, [&](const auto& term) SPOROS_INLINE_LAMBDA {
             using Term = std::remove_cvref_t<decltype(term)>;
             if constexpr (is_absent<Term>) {
               return;
@@ -546,7 +548,8 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
 
 }  // namespace detail
 
-/// Forms a sum whose other variables are all bound: f with its value, or with Absent where no term is there.
+/// Computes a sum whose other variables are all bound, and calls f with its value, or with Absent where no
+/// term is present.
 template <class E, char... Names, class F>
 SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f) {
   using T = typename E::compute;

@@ -15,7 +15,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Shape of the SDDMM kernel for values of T: `Lanes` lanes a nonzero, `Pieces` loads of `Count` values a
 /// lane hold a row of C; `Exact` where that is the whole inner extent, no more and no less.
@@ -207,4 +207,4 @@ void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, C
     start.template operator()<8, 8>();
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

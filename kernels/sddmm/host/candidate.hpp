@@ -4,76 +4,106 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 
 #include "../../../core/pool.hpp"
 #include "../../../formats/shared_levels.hpp"
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
-#include "../../nest/lower.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
 
 namespace sporos {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), factors in any order, A and B in the same CSR, C and D dense and
-/// row-major, all in host memory: rows.hpp. A gets the pattern of B, and where B's arrays are counted shares
-/// them.
+/// row-major, all in host memory: rows.hpp. A gets the pattern of B, and shares B's arrays if they are
+/// reference counted.
 struct SddmmByRows {
   struct Operands : RealHostOperands {
     static constexpr bool turns_dense = false;
   };
   using Pattern = SddmmPattern<Operands>;
-  static constexpr std::string_view name = "SDDMM";
-  static constexpr bool is_deterministic = true;
+  static constexpr std::string_view name = "SDDMM by rows";
+  static constexpr std::string_view takes =
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, C and D dense and row-major, all "
+      "float "
+      "or all double in host memory";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+  static constexpr double seconds_of_term = 0.2e-9;
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
   template <class S>
-  static bool run(const S& statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
-    const auto& pattern = Pattern::sampled(statement).tensor();
-    const auto& result = statement.result().tensor();
-    // Sums of nothing are not there, and so is no element.
-    if (Pattern::of_rows(statement).tensor().extent(1) == 0) return false;
-
-    // The result's own values where nobody else has them and nothing reads them.
-    auto values = result.values();
-    if (result.nnz() != pattern.nnz() || values.use_count() != 2 || detail::reads_result(statement))
-      values = pool().array<typename S::result_type::value_type>("sporos::Tensor values", pattern.nnz());
-    compute(statement, values.data());
-    result.replace(result.extents(), detail::shared_levels(pattern), values);
-    return true;
+  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
+    return {detail::expected_terms(statement) * seconds_of_term};
   }
 
-  /// The values of such a statement anew, whose result has its pattern.
   template <class S>
-  class Refill {
-   public:
-    explicit Refill(const S&) {}
-    void run(const S& statement) {
-      if (statement.result().tensor().nnz() > 0)
-        compute(statement, statement.result().tensor().values().data());
+  class Plan;
+};
+
+template <class S>
+class SddmmByRows::Plan {
+  using Tensor = typename S::result_type::tensor_type;
+  using T = typename Tensor::value_type;
+
+ public:
+  Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
+    bounds_of(statement);  // reports extents that do not match, by variable
+  }
+
+  void run() {
+    const auto& pattern = Pattern::sampled(statement_).tensor();
+    const auto& result = statement_.result().tensor();
+    // An empty sum is absent, so the result has no elements.
+    if (inner() == 0) {
+      const Tensor empty(result.extents());
+      result.replace(empty.extents(), empty.levels(), empty.values());
+      return;
     }
-    std::int64_t bytes() const { return 0; }
-  };
+    // The result's own values, unless they are shared with another tensor or read by an operand.
+    auto values = result.values();
+    if (result.nnz() != pattern.nnz() || values.use_count() != 2 || reads_result(statement_))
+      values = pool().array<T>("sporos::Tensor values", pattern.nnz());
+    compute(values.data());
+    result.replace(result.extents(), detail::shared_levels(pattern), values);
+  }
+
+  void refill() {
+    if (statement_.result().tensor().nnz() > 0) compute(statement_.result().tensor().values().data());
+  }
+
+  Bytes bytes() const {
+    const auto& pattern = Pattern::sampled(statement_).tensor();
+    // The levels are shared with the pattern or copied from it.
+    return {pattern.nnz(), pattern.bytes(), 0};
+  }
+  void explain(std::ostream& out) const {
+    out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares\n";
+  }
 
  private:
+  std::int64_t inner() const { return Pattern::of_rows(statement_).tensor().extent(1); }
+
   /// @param to  [nnz of B]
-  template <class S>
-  static void compute(const S& statement, typename S::result_type::value_type* to) {
-    using T = typename S::result_type::value_type;
-    const auto& left = Pattern::of_rows(statement).tensor();
-    const auto b = detail::sparse_rows(Pattern::sampled(statement).tensor());
-    const T* const c = left.values().data();
-    const T* const d = Pattern::of_columns(statement).tensor().values().data();
-    const std::int64_t inner = left.extent(1);
-    detail::for_each_row_chunk<typename S::result_type::tensor_type::space_type>(
-        b, inner, [=](std::int64_t begin, std::int64_t end) {
-          detail::scale_dots_of_rows(b, c, d, inner, to, begin, end);
-        });
+  void compute(T* to) const {
+    const auto b = detail::sparse_rows(Pattern::sampled(statement_).tensor());
+    const T* const c = Pattern::of_rows(statement_).tensor().values().data();
+    const T* const d = Pattern::of_columns(statement_).tensor().values().data();
+    detail::for_each_row_chunk(statement_.resources().space(), b, inner(),
+                               [=, inner = inner()](std::int64_t begin, std::int64_t end) {
+                                 detail::scale_dots_of_rows(b, c, d, inner, to, begin, end);
+                               });
   }
+
+  const S& statement_;
 };
 
 }  // namespace sporos

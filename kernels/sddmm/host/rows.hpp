@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file rows.hpp
-/// The dot products of two dense matrices' rows at the nonzeros of a sparse matrix, eight at once.
+/// Dot products of the rows of two dense matrices at the nonzeros of a sparse matrix, eight at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sporos::detail {
 
-/// dots[n] += what the columns from `at` on add to it.
+/// dots[n] += the contribution of the columns from `at` on.
 template <class T>
 [[gnu::noinline]] void add_rest_of_dots(const T* left, const T* const* rows, std::int64_t at,
                                         std::int64_t inner, int count, T* dots) {
@@ -55,11 +55,11 @@ SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t i
   unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { to[n] = products[n]; });
 }
 
-/// to[q] = B's value q, at (r, j), times the dot product of C's row r and D's row j, for rows begin <= r <
-/// end.
+/// to[q] = the value q of B, at (r, j), times the dot product of row r of C and row j of D, for rows begin <=
+/// r < end.
 ///
-/// A row of C meets eight rows of D at once: it is read once for all of them, and their sums wait for one
-/// another less. What is left of a row of B is as many at once as it is.
+/// A row of C is combined with eight rows of D at a time: it is read once for all of them, and the eight sums
+/// do not wait for each other. The remainder of B's row is handled in one step.
 ///
 /// @param c  [b.rows, inner]
 /// @param d  [b.columns, inner]

@@ -8,7 +8,7 @@
 #include "../../cuda/warp.hpp"
 #include "row_config.hpp"
 
-namespace sporos::cuda::detail {
+namespace sporos::gpu::detail {
 
 /// No column: larger than any.
 inline constexpr std::uint32_t no_column = 0xffffffffu;
@@ -55,4 +55,4 @@ __device__ __forceinline__ void fill_table(const RowTeam<Config>& team, T* table
     reinterpret_cast<Pack<T, wide>*>(table)[at] = pack;
 }
 
-}  // namespace sporos::cuda::detail
+}  // namespace sporos::gpu::detail

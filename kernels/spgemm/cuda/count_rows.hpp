@@ -11,7 +11,7 @@
 #include "row_config.hpp"
 #include "row_products.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 namespace detail {
 
@@ -62,4 +62,4 @@ void count_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, M
          sizes);
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

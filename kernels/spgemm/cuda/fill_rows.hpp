@@ -15,7 +15,7 @@
 #include "row_products.hpp"
 #include "sort_columns.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 namespace detail {
 
@@ -180,4 +180,4 @@ void fill_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, Ma
          rows, c);
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

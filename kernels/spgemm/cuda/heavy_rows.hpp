@@ -16,7 +16,7 @@
 #include "row_config.hpp"
 #include "row_products.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Shape of the kernels over heavy rows.
 struct HeavyConfig {
@@ -177,4 +177,4 @@ void fill_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<Matri
                                });
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

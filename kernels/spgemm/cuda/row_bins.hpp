@@ -8,7 +8,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Bin b takes the rows of sizes limit[b - 1] + 1 to limit[b]. Empty rows are in no bin, and rows larger than
 /// all limits in the last.
@@ -92,4 +92,4 @@ void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const Size* si
          rows, sizes, limits, bins, members);
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

@@ -8,7 +8,7 @@
 
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// How the columns of a row are brought into order.
 enum class RowSort {
@@ -88,4 +88,4 @@ struct RowTeam {
 
 }  // namespace detail
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

@@ -15,7 +15,7 @@
 
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda::detail {
+namespace sporos::gpu::detail {
 
 /// How the products of a row are read.
 enum class ProductsOf {
@@ -156,4 +156,4 @@ __device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB
     of_row.lists(visit);
 }
 
-}  // namespace sporos::cuda::detail
+}  // namespace sporos::gpu::detail

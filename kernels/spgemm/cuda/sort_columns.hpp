@@ -9,7 +9,7 @@
 #include "column_table.hpp"
 #include "row_config.hpp"
 
-namespace sporos::cuda::detail {
+namespace sporos::gpu::detail {
 
 /// Sorts the columns that `Lanes` neighbouring lanes hold, `Each` a lane, one lane's behind the other's. All
 /// lanes of the warp call it. Bitonic; each merge begins by comparing a block of columns with its own mirror
@@ -78,4 +78,4 @@ __device__ __forceinline__ int rank(const std::uint32_t* list, int count, std::u
   return smaller;
 }
 
-}  // namespace sporos::cuda::detail
+}  // namespace sporos::gpu::detail

@@ -10,6 +10,7 @@
 /// (ICPP 2017), section III.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -26,7 +27,7 @@
 #include "row_bins.hpp"
 #include "row_config.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// The kernels' shapes, small rows first.
 struct SpgemmConfig {
@@ -139,6 +140,12 @@ class Spgemm {
     cut(workspace_.rows.reserve(cut(nullptr)));
   }
 
+  /// Takes the arrays of operands with the same patterns.
+  void read(const MatrixA& a, const MatrixB& b) {
+    a_ = a;
+    b_ = b;
+  }
+
   /// positions [rows of A + 1] of C; returns the number of C's nonzeros.
   /// @throws RangeError where C's positions cannot hold it
   std::int64_t count(Position* positions) {
@@ -175,6 +182,16 @@ class Spgemm {
     fill_bin(std::make_index_sequence<Config::bins - 1>{});
     const auto heavy = rows_of(found_.by_columns, Config::bins - 1);
     fill_heavy_rows<Compute>(space_, heavy, heavy_memory(heavy.count), c);
+  }
+
+  /// Bytes of the workspace at most, once rows have been counted.
+  std::int64_t most_workspace_bytes() const {
+    Layout heavy;
+    const auto rows = std::max(rows_of(found_.by_products, Config::bins - 1).count,
+                               rows_of(found_.by_columns, Config::bins - 1).count);
+    HeavyRows::take(heavy, b_.columns, rows, found_.products);
+    const std::int64_t bytes = std::max(workspace_.heavy.size(), heavy.bytes() + heavy.bytes() / 8);
+    return workspace_.rows.size() + bytes;
   }
 
   /// The number of products, as counted.
@@ -215,4 +232,4 @@ class Spgemm {
   Head found_{};
 };
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

@@ -4,24 +4,32 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include "../../../core/statement.hpp"
+#include "../../../formats/storage_bound.hpp"
 #include "../../host/operands.hpp"
-#include "../../nest/lower.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
 #include "../../statement/compute_type.hpp"
 #include "../pattern.hpp"
 #include "multiply.hpp"
 
 namespace sporos {
 
-/// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j: multiply.hpp.
+/// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, with the loops in the order i, k, j: multiply.hpp.
 struct SpgemmByRows {
   using Pattern = SpgemmPattern<HostOperands>;
-  static constexpr std::string_view name = "SpGEMM";
-  static constexpr bool is_deterministic = true;
+  static constexpr std::string_view name = "SpGEMM by rows";
+  static constexpr std::string_view takes =
+      "A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+  static constexpr double seconds_of_term = 1e-9;
 
   template <class S>
   static constexpr bool computes() {
@@ -39,41 +47,67 @@ struct SpgemmByRows {
   static constexpr bool matches = computes<S>();
 
   template <class S>
-  static bool run(const S& statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
-    spgemm(statement.result().tensor(), Pattern::left(statement).tensor(),
-           Pattern::right(statement).tensor());
-    return true;
+  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
+    return {detail::expected_terms(statement) * seconds_of_term};
   }
 
-  /// The values of such a statement anew, whose result has its pattern.
   template <class S>
-  class Refill {
-   public:
-    explicit Refill(const S& statement)
-        : product_(typename S::result_type::tensor_type::space_type(), rows(Pattern::left(statement)),
-                   rows(Pattern::right(statement))) {
-      product_.prepare();
-    }
-    void run(const S& statement) {
-      const auto result = rows(statement.result());
-      product_.refill(rows(Pattern::left(statement)), rows(Pattern::right(statement)), result.positions, result.coordinates,
-                      statement.result().tensor().values().data());
-    }
-    std::int64_t bytes() const { return product_.held_bytes(); }
+  class Plan;
+};
 
-   private:
-    static auto rows(const auto& access) { return detail::sparse_rows(access.tensor()); }
-    using A = decltype(rows(std::declval<typename S::result_type>()));
-    using B = decltype(rows(Pattern::left(std::declval<S>())));
-    using C = decltype(rows(Pattern::right(std::declval<S>())));
-    using Acc =
-        detail::product_accumulate_t<typename A::value_type, typename B::value_type, typename C::value_type>;
+template <class S>
+class SpgemmByRows::Plan {
+  static auto rows(const auto& access) { return detail::sparse_rows(access.tensor()); }
+  using Space = typename S::space_type;
+  using A = decltype(rows(std::declval<typename S::result_type>()));
+  using B = decltype(rows(Pattern::left(std::declval<S>())));
+  using C = decltype(rows(Pattern::right(std::declval<S>())));
+  using Acc =
+      detail::product_accumulate_t<typename A::value_type, typename B::value_type, typename C::value_type>;
+  using Product = detail::ProductByRows<Acc, Space, B, C, typename A::value_type, typename A::position_type,
+                                        typename A::coordinate_type>;
 
-    detail::ProductByRows<Acc, typename S::result_type::tensor_type::space_type, B, C, typename A::value_type,
-                          typename A::position_type, typename A::coordinate_type>
-        product_;
-  };
+ public:
+  Plan(const S& statement, const Resources<Space>& resources)
+      : statement_(statement),
+        product_((bounds_of(statement), resources.space()), rows(Pattern::left(statement)),
+                 rows(Pattern::right(statement))) {}
+
+  void prepare() { analyse(); }
+
+  void run() {
+    analyse();
+    product_.read(rows(Pattern::left(statement_)), rows(Pattern::right(statement_)));
+    detail::replace_rows(statement_.result().tensor(), product_.compute());
+  }
+
+  void refill() {
+    const auto result = rows(statement_.result());
+    product_.refill(rows(Pattern::left(statement_)), rows(Pattern::right(statement_)), result.positions,
+                    result.coordinates, statement_.result().tensor().values().data());
+  }
+
+  Bytes bytes() const {
+    analyse();
+    const StorageBound bound = storage_bound<typename S::result_type::format, typename A::value_type>(
+        statement_.result().tensor().extents(), product_.most_elements());
+    return {bound.values, bound.bytes, product_.most_bytes() - bound.bytes};
+  }
+  std::int64_t held_bytes() const { return product_.held_bytes(); }
+  void explain(std::ostream& out) const {
+    out << "  result: gathered row by row in a dense accumulator; rows that resemble each other together\n";
+  }
+
+ private:
+  /// Analyses the patterns on the first call.
+  void analyse() const {
+    if (!is_analysed_) product_.prepare();
+    is_analysed_ = true;
+  }
+
+  const S& statement_;
+  mutable Product product_;
+  mutable bool is_analysed_ = false;
 };
 
 }  // namespace sporos

@@ -43,6 +43,16 @@ auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
       matrix.extent(0), matrix.extent(1), columns.positions, columns.coordinates, matrix.values().data()};
 }
 
+/// Puts a product's arrays into its result.
+template <class TensorA, class Product>
+void replace_rows(const TensorA& A, Product product) {
+  auto levels = A.levels();
+  auto& columns = std::get<1>(levels);
+  columns = std::remove_cvref_t<decltype(columns)>::template from_segments<typename TensorA::space_type>(
+      {std::move(product.positions), std::move(product.coordinates)}, A.extent(0), A.extent(1));
+  A.replace(A.extents(), std::move(levels), std::move(product.values));
+}
+
 }  // namespace detail
 
 /// A matrix in host memory that has its rows in segments of columns, ordered and unique, such as CSR; whose
@@ -86,11 +96,7 @@ void spgemm(const Space& space, const TensorA& A, const TensorB& B, const Tensor
   expect_same_extent("mode 1 of A (j)", A.extent(1), "mode 1 of C (j)", C.extent(1));
   auto product = detail::multiply_rows<Acc, Value, typename Of::position_type, typename Of::coordinate_type>(
       space, detail::sparse_rows(B), detail::sparse_rows(C));
-  auto levels = A.levels();
-  auto& columns = std::get<1>(levels);
-  columns = std::remove_cvref_t<decltype(columns)>::template from_segments<typename TensorA::space_type>(
-      {std::move(product.positions), std::move(product.coordinates)}, A.extent(0), A.extent(1));
-  A.replace(A.extents(), std::move(levels), std::move(product.values));
+  detail::replace_rows(A, std::move(product));
 }
 
 /// The same on the default instance of A's space.

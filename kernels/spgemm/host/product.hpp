@@ -61,6 +61,15 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
   void prepare() { this->analyse(); }
 
+  /// Takes the arrays of matrices with the patterns of those that this was made with.
+  void read(const A& a, const B& b) {
+    a_ = a;
+    b_ = b;
+  }
+
+  /// The elements of the product at most, once it is prepared.
+  std::int64_t most_elements() const { return bound_; }
+
   /// An upper bound of the bytes that prepare(), compute() and refill() touch, the result among them.
   std::int64_t most_bytes() const {
     const std::int64_t positions = most_array_bytes<Position>(a_.rows + 1);
@@ -99,8 +108,7 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
   /// Computes the values of the product of matrices with the patterns of those that this was made with.
   /// @param positions,columns  the product's pattern
   void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values) {
-    a_ = a;
-    b_ = b;
+    read(a, b);
     if (work_ == 0) return;
     this->make_workers();
     this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {

@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
-#include "../../nest/lower.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
 
@@ -17,40 +21,58 @@ namespace sporos {
 /// C(i, j) = A(i, k) * B(k, j), A in CSR, B and C dense and row-major, all in host memory: rows.hpp.
 struct SpmmByRows {
   using Pattern = SpmmPattern<RealHostOperands>;
-  static constexpr std::string_view name = "SpMM";
-  static constexpr bool is_deterministic = true;
+  static constexpr std::string_view name = "SpMM by rows";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j), A in CSR, B and C dense and row-major, all float or all double in host "
+      "memory";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+  static constexpr double seconds_of_term = 0.2e-9;
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
-  /// Bytes of B from which on its rows are asked for ahead, and of one of its rows: those of two cache lines
-  /// or four come early enough by themselves.
+  template <class S>
+  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
+    return {detail::expected_terms(statement) * seconds_of_term};
+  }
+
+  /// Bytes of B, and of a row of B, from which on rows of B are prefetched: rows of two or four cache lines
+  /// arrive early enough without.
   static constexpr std::int64_t most_near = std::int64_t{2} << 20;
   static constexpr std::int64_t least_row = 512;
 
-  /// Bytes of a result from which on it goes past the caches, which could not keep it.
+  /// A result of more bytes than this is written past the caches, which could not hold it.
   static constexpr std::int64_t most_kept = std::int64_t{16} << 20;
 
   template <class S>
-  static bool run(const S& statement) {
-    if (detail::reads_result(statement)) return false;
-    bounds_of(statement);  // what does not fit is named by its variable
-    const auto& result = statement.result().tensor();
-    using Result = std::remove_cvref_t<decltype(result)>;
-    using T = typename Result::value_type;
-    const auto a = detail::sparse_rows(Pattern::sparse(statement).tensor());
-    const T* const b = Pattern::dense(statement).tensor().values().data();
-    T* const c = result.values().data();
+  class Plan;
+};
+
+template <class S>
+class SpmmByRows::Plan {
+ public:
+  Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
+    bounds_of(statement);  // reports extents that do not match, by variable
+  }
+
+  void run() {
+    const auto& result = statement_.result().tensor();
+    using T = typename S::result_type::value_type;
+    const auto a = detail::sparse_rows(Pattern::sparse(statement_).tensor());
+    const T* const b = Pattern::dense(statement_).tensor().values().data();
+    const detail::DenseTarget<S> target(statement_);
+    T* const c = target.data();
     const std::int64_t width = result.extent(1);
-    const auto run_as = [&]<detail::Store How, int Ahead>() {
-      detail::for_each_row_chunk<typename Result::space_type>(
-          a, width, [=](std::int64_t begin, std::int64_t end) {
-            detail::multiply_matrix_rows<How, Ahead>(a, b, c, width, begin, end);
-          });
+    const auto run_as = [&]<detail::Store Write, int Ahead>() {
+      detail::for_each_row_chunk(statement_.resources().space(), a, width,
+                                 [=](std::int64_t begin, std::int64_t end) {
+                                   detail::multiply_matrix_rows<Write, Ahead>(a, b, c, width, begin, end);
+                                 });
     };
     constexpr std::int64_t bytes = sizeof(T);
     const bool is_far = a.columns * width * bytes > most_near && width * bytes >= least_row;
-    if (statement.accumulates())
+    if (statement_.accumulates())
       run_as.template operator()<detail::Store::add, 4>();
     else if (result.nnz() * bytes > most_kept && is_far)
       run_as.template operator()<detail::Store::write_past, 4>();
@@ -60,8 +82,19 @@ struct SpmmByRows {
       run_as.template operator()<detail::Store::write, 4>();
     else
       run_as.template operator()<detail::Store::write, 0>();
-    return true;
+    target.finish();
   }
+
+  Bytes bytes() const {
+    const auto& c = statement_.result().tensor();
+    return {c.nnz(), c.bytes(), detail::DenseTarget<S>::bytes(statement_)};
+  }
+  void explain(std::ostream& out) const {
+    out << "  result: located, columns of a row summed in registers\n";
+  }
+
+ private:
+  const S& statement_;
 };
 
 }  // namespace sporos

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file rows.hpp
-/// C = A * B for rows of a sparse matrix A, B and C dense and row-major: a tile of C's row stays in registers
-/// while A's row is walked.
+/// C = A * B for rows of a sparse matrix A, with B and C dense and row-major: a tile of C's row stays in
+/// registers while A's row is traversed.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace sporos::detail {
 
-/// What happens to what C held.
+/// What to do with the old values of C.
 enum class Store {
-  write,       ///< it is replaced
-  write_past,  ///< it is replaced, past the caches
-  add          ///< it is added to
+  write,       ///< replace them
+  write_past,  ///< replace them with stores that bypass the caches
+  add          ///< add to them
 };
 
 /// The nonzeros of one row of A.
@@ -26,15 +26,15 @@ struct RowOf {
   const T* values;                // [count]
   const Coordinate* coordinates;  // [readable]
   std::int64_t count;
-  std::int64_t readable;  ///< the coordinates from here to those of A's last row
+  std::int64_t readable;  ///< number of coordinates from here to the end of A's last row
 };
 
-/// `Packets` packets of `Lanes` columns of C's row: to = the sum over q of row.values[q] * B's row
-/// row.coordinates[q].
+/// Computes `Packets` packets of `Lanes` columns of C's row: to = the sum over q of row.values[q] * row
+/// row.coordinates[q] of B.
 ///
-/// @tparam Ahead  how many nonzeros ahead rows of B are asked for; 0: not at all
+/// @tparam Ahead  how many nonzeros ahead rows of B are prefetched; 0: not at all
 /// @param b  the tile's first column in B's first row; rows of B are `width` numbers apart
-template <int Packets, int Lanes, Store How, int Ahead, class T, class Coordinate>
+template <int Packets, int Lanes, Store Write, int Ahead, class T, class Coordinate>
 SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
                                       T* to) {
   using Columns = Packet<T, Lanes>;
@@ -56,14 +56,14 @@ SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* 
       sums[p].add_product(columns, value);
     });
   }
-  if constexpr (How == Store::add) {
+  if constexpr (Write == Store::add) {
     unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA {
       Columns before;
       before.load(to + p * Lanes, 0);
       before.add_product(sums[p], T{1});
       before.store(to + p * Lanes, 0);
     });
-  } else if constexpr (How == Store::write_past) {
+  } else if constexpr (Write == Store::write_past) {
     T columns[Packets * Lanes];
     unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p].store(columns + p * Lanes, 0); });
     stream_copy(columns, Packets * Lanes, to);
@@ -72,52 +72,52 @@ SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* 
   }
 }
 
-/// One column.
-template <Store How, class T, class Coordinate>
+/// Computes a single column.
+template <Store Write, class T, class Coordinate>
 SPOROS_HOST_INLINE void multiply_column(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
                                         T* to) {
   T sum{};
   for (std::int64_t q = 0; q < row.count; ++q)
     sum += row.values[q] * b[static_cast<std::int64_t>(row.coordinates[q]) * width];
-  *to = How == Store::add ? *to + sum : sum;
+  *to = Write == Store::add ? *to + sum : sum;
 }
 
-/// The columns of one row from `first` on that are left to tiles of at most `Packets` packets of `Lanes`.
-template <int Packets, int Lanes, Store How, int Ahead, class T, class Coordinate>
+/// Computes the columns of one row from `first` on in tiles of at most `Packets` packets of `Lanes`.
+template <int Packets, int Lanes, Store Write, int Ahead, class T, class Coordinate>
 SPOROS_HOST_INLINE void multiply_row(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
                                      std::int64_t first, T* to) {
   if constexpr (Lanes == 1) {
-    for (; first < width; ++first) multiply_column<How>(row, b + first, width, to + first);
+    for (; first < width; ++first) multiply_column<Write>(row, b + first, width, to + first);
   } else {
     for (; first + Packets * Lanes <= width; first += Packets * Lanes)
-      multiply_tile<Packets, Lanes, How, Ahead>(row, b + first, width, to + first);
+      multiply_tile<Packets, Lanes, Write, Ahead>(row, b + first, width, to + first);
     if (first == width) return;
     constexpr int fewer = Packets > 1 ? Packets / 2 : 1;
     constexpr int narrower = Packets > 1 ? Lanes : Lanes / 2;
-    multiply_row<fewer, narrower, How, Ahead>(row, b, width, first, to);
+    multiply_row<fewer, narrower, Write, Ahead>(row, b, width, first, to);
   }
 }
 
 /// C[r] = the sum over row r of A's values times B's rows, for begin <= r < end.
 ///
-/// A tile of 8 packets, and not as many as there are registers: the second walks A's row anew, and finds B's
-/// rows half fetched.
+/// A tile has 8 packets, fewer than there are registers: for the second tile A's row is traversed again, and
+/// B's rows are already half fetched.
 ///
-/// @tparam Ahead  how many nonzeros ahead rows of B are asked for; 0: not at all
+/// @tparam Ahead  how many nonzeros ahead rows of B are prefetched; 0: not at all
 /// @param b  [a.columns, width]
 /// @param c  [a.rows, width]
-template <Store How, int Ahead, class T, class Position, class Coordinate>
+template <Store Write, int Ahead, class T, class Position, class Coordinate>
 [[gnu::noinline]] void multiply_matrix_rows(SparseRows<T, Position, Coordinate> a, const T* b, T* c,
                                             std::int64_t width, std::int64_t begin, std::int64_t end) {
   constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
   const std::int64_t nnz = a.nnz();
   for (std::int64_t row = begin; row < end; ++row) {
     const std::int64_t q = a.begin(row);
-    multiply_row<8, lanes, How, Ahead>(
+    multiply_row<8, lanes, Write, Ahead>(
         RowOf<T, Coordinate>{a.values + q, a.coordinates + q, a.begin(row + 1) - q, nnz - q}, b, width,
         std::int64_t{0}, c + row * width);
   }
-  if constexpr (How == Store::write_past) finish_stream_copies();
+  if constexpr (Write == Store::write_past) finish_stream_copies();
 }
 
 }  // namespace sporos::detail

@@ -3,14 +3,19 @@
 /// The product of a sparse matrix and a vector on the GPU, as a candidate for statements.
 #pragma once
 
+#include <cstdint>
+#include <ostream>
 #include <string_view>
 
 #include "../../cuda/operands.hpp"
-#include "../../nest/lower.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "spmv.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// y(i) = A(i, j) * x(j), A in CSR: spmv.hpp.
 ///
@@ -18,26 +23,82 @@ namespace sporos::cuda {
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
 struct SpmvByTiles {
   using Pattern = SpmvPattern<GpuOperands>;
-  static constexpr std::string_view name = "SpMV on the GPU";
-  static constexpr bool is_deterministic = true;
+  static constexpr std::string_view name = "SpMV by tiles";
+  static constexpr std::string_view takes =
+      "y(i) = A(i, j) * x(j), A in CSR, x and y dense, in the memory of the GPU";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+  static constexpr double seconds_of_launch = 5e-6;
+  static constexpr double seconds_of_term = 2e-12;
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
   template <class S>
-  static bool run(const S& statement) {
-    const auto& x = Pattern::vector(statement).tensor();
-    const auto& y = statement.result().tensor();
-    bounds_of(statement);  // what does not fit is named by its variable
-    if (detail::reads_result(statement)) return false;
-    const auto a = detail::csr_view(Pattern::matrix(statement).tensor());
-    const Kokkos::Cuda space;
-    spmv<detail::compute_of<S>>(space,
-                                SpmvArguments{a.rows, a.positions, a.coordinates, a.values, x.values().data(),
-                                              y.values().data(), statement.accumulates()},
-                                a.nonzeros, shared_workspace<SpmvWorkspace>());
-    return true;
+  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
+    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
   }
+
+  template <class S>
+  class Plan;
 };
 
-}  // namespace sporos::cuda
+template <class S>
+class SpmvByTiles::Plan {
+  using Compute = detail::compute_of<S>;
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  /// Finds where each tile starts, once for all runs.
+  void prepare() {
+    const auto a = matrix();
+    starts_ = make_array<SpmvTileStart, Memory>("sporos::SpMV tiles", spmv_tiles(a.rows, a.nonzeros) + 1);
+    plan_spmv(space(), arguments(a, nullptr), a.nonzeros, starts_.data());
+  }
+
+  void run() {
+    const auto a = matrix();
+    const sporos::detail::DenseTarget<S> target(statement_);
+    auto workspace = statement_.resources().scratch().template borrow<SpmvWorkspace>();
+    spmv<Compute>(space(), arguments(a, target.data()), a.nonzeros, *workspace,
+                  starts_.extent(0) > 0 ? starts_.data() : nullptr);
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    const auto& y = statement_.result().tensor();
+    const auto a = matrix();
+    return {y.nnz(), y.bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) +
+                spmv_workspace_bytes<Compute>(a.rows, a.nonzeros)};
+  }
+  std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(starts_.extent(0) * sizeof(SpmvTileStart));
+  }
+  void explain(std::ostream& out) const {
+    out << "  result: located, " << spmv_tiles(matrix().rows, matrix().nonzeros)
+        << " tiles of about equally many rows and nonzeros, a thread block each\n";
+  }
+
+ private:
+  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
+  auto matrix() const { return detail::csr_view(Pattern::matrix(statement_).tensor()); }
+  template <class A>
+  auto arguments(const A& a, typename S::result_type::value_type* y) const {
+    return SpmvArguments{a.rows,
+                         a.positions,
+                         a.coordinates,
+                         a.values,
+                         Pattern::vector(statement_).tensor().values().data(),
+                         y,
+                         statement_.accumulates()};
+  }
+
+  const S& statement_;
+  Array<SpmvTileStart, Memory> starts_;
+};
+
+}  // namespace sporos::gpu

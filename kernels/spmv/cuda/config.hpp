@@ -20,7 +20,7 @@
 
 #include "../../cuda/warp.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// How the line is cut for blocks of `Threads` threads.
 template <int Threads>
@@ -91,4 +91,4 @@ __device__ __forceinline__ SpmvTileStart find_tile(const Arguments& in, std::int
 
 }  // namespace detail
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

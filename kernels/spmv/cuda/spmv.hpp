@@ -13,7 +13,7 @@
 #include "config.hpp"
 #include "tile.hpp"
 
-namespace sporos::cuda {
+namespace sporos::gpu {
 
 /// Device memory that a product works in. Products on one stream may share it.
 struct SpmvWorkspace {
@@ -71,6 +71,17 @@ inline std::int64_t spmv_tiles(std::int64_t rows, std::int64_t nonzeros) {
   return tiles;
 }
 
+/// Bytes of an SpmvWorkspace at most, for a product without a plan.
+template <class Compute>
+std::int64_t spmv_workspace_bytes(std::int64_t rows, std::int64_t nonzeros) {
+  const std::int64_t tiles = spmv_tiles(rows, nonzeros);
+  const std::int64_t bytes = tiles * static_cast<std::int64_t>(sizeof(int) + 2 * sizeof(Compute)) +
+                             (rows + nonzeros >= SpmvChoice::planned_places
+                                  ? (tiles + 1) * static_cast<std::int64_t>(sizeof(SpmvTileStart))
+                                  : 0);
+  return bytes + bytes / 8;
+}
+
 /// Finds where each tile of a matrix starts, for any number of products with a matrix of that pattern.
 ///
 /// @param starts  [spmv_tiles(rows, nonzeros) + 1]
@@ -126,4 +137,4 @@ void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coor
   });
 }
 
-}  // namespace sporos::cuda
+}  // namespace sporos::gpu

@@ -19,7 +19,7 @@
 #include "../../cuda/warp.hpp"
 #include "config.hpp"
 
-namespace sporos::cuda::detail {
+namespace sporos::gpu::detail {
 
 /// What a block of the SpMV kernel does with its tile.
 template <class Config, class Compute, class Arguments>
@@ -259,4 +259,4 @@ class SpmvTile {
   int* arrivals_;
 };
 
-}  // namespace sporos::cuda::detail
+}  // namespace sporos::gpu::detail

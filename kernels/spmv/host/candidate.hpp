@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
-#include "../../nest/lower.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
 
@@ -17,26 +21,55 @@ namespace sporos {
 /// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory: rows.hpp.
 struct SpmvByRows {
   using Pattern = SpmvPattern<RealHostOperands>;
-  static constexpr std::string_view name = "SpMV";
-  static constexpr bool is_deterministic = true;
+  static constexpr std::string_view name = "SpMV by rows";
+  static constexpr std::string_view takes =
+      "y(i) = A(i, j) * x(j), A in CSR, x and y dense, all float or all double in host memory";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+  static constexpr double seconds_of_term = 0.7e-9;
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
   template <class S>
-  static bool run(const S& statement) {
-    if (detail::reads_result(statement)) return false;
-    bounds_of(statement);  // what does not fit is named by its variable
-    const auto a = detail::sparse_rows(Pattern::matrix(statement).tensor());
-    const auto* const x = Pattern::vector(statement).tensor().values().data();
-    auto* const y = statement.result().tensor().values().data();
-    const bool accumulates = statement.accumulates();
-    detail::for_each_row_chunk<typename S::result_type::tensor_type::space_type>(
-        a, 1, [=](std::int64_t begin, std::int64_t end) {
-          detail::multiply_vector_rows(a, x, y, begin, end, accumulates);
-        });
-    return true;
+  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
+    return {detail::expected_terms(statement) * seconds_of_term};
   }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class SpmvByRows::Plan {
+ public:
+  Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
+    bounds_of(statement);  // reports extents that do not match, by variable
+  }
+
+  void run() {
+    const auto a = detail::sparse_rows(Pattern::matrix(statement_).tensor());
+    const auto* const x = Pattern::vector(statement_).tensor().values().data();
+    const detail::DenseTarget<S> target(statement_);
+    auto* const y = target.data();
+    const bool accumulates = statement_.accumulates();
+    detail::for_each_row_chunk(statement_.resources().space(), a, 1,
+                               [=](std::int64_t begin, std::int64_t end) {
+                                 detail::multiply_vector_rows(a, x, y, begin, end, accumulates);
+                               });
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    const auto& y = statement_.result().tensor();
+    return {y.nnz(), y.bytes(), detail::DenseTarget<S>::bytes(statement_)};
+  }
+  void explain(std::ostream& out) const {
+    out << "  result: located, each row summed in registers, eight rows at a time\n";
+  }
+
+ private:
+  const S& statement_;
 };
 
 }  // namespace sporos

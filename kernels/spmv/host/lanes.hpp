@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file lanes.hpp
-/// Sums of products with a vector's gathered elements: in eight lanes where the processor gathers, else in
-/// four partial sums.
+/// Sums of products with gathered elements of a vector: in eight lanes if the processor has gather
+/// instructions, else in four partial sums.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class PartialSums {
     add_four(values, coordinates, x);
     add_four(values + 4, coordinates + 4, x);
   }
-  /// At most seven.
+  /// Adds the last `count` elements, at most seven.
   SPOROS_HOST_INLINE void add_rest(const T* values, const Coordinate* coordinates, std::int64_t count,
                                    const T* x) {
     if (count >= 4) {
@@ -40,7 +40,7 @@ class PartialSums {
     }
     for (std::int64_t q = 0; q < count; ++q) part_[q] += values[q] * x[coordinates[q]];
   }
-  /// to[r] = the sum of sums[r], r < count <= 8; or adds it there.
+  /// to[r] = the sum of sums[r], or to[r] plus it, for r < count <= 8.
   SPOROS_HOST_INLINE static void store(const PartialSums (&sums)[8], std::int64_t count, bool accumulates,
                                        T* to) {
     for (std::int64_t r = 0; r < count; ++r) {
@@ -59,7 +59,7 @@ class PartialSums {
 
 #ifdef SPOROS_GATHERS
 
-/// Eight coordinates of 32 or 64 bits, those that the mask names.
+/// Loads eight coordinates of 32 or 64 bits, those selected by the mask.
 template <class Coordinate>
 SPOROS_HOST_INLINE auto coordinates_of(const Coordinate* from, __mmask8 mask) {
   if constexpr (sizeof(Coordinate) == 4)
@@ -68,7 +68,7 @@ SPOROS_HOST_INLINE auto coordinates_of(const Coordinate* from, __mmask8 mask) {
     return _mm512_maskz_loadu_epi64(mask, from);
 }
 
-/// sum += values * x[coordinates], in the lanes that the mask names.
+/// sum += values * x[coordinates], in the lanes selected by the mask.
 template <class Coordinate>
 SPOROS_HOST_INLINE void add_gathered(Packet<double, 8>& sum, const double* values,
                                      const Coordinate* coordinates, __mmask8 mask, const double* x) {
@@ -92,7 +92,7 @@ SPOROS_HOST_INLINE void add_gathered(Packet<float, 8>& sum, const float* values,
   sum.v = _mm256_fmadd_ps(_mm256_maskz_loadu_ps(mask, values), gathered, sum.v);
 }
 
-/// Eight positions.
+/// Loads eight positions.
 template <class Position>
 SPOROS_HOST_INLINE __m512i positions_of(const Position* from) {
   if constexpr (sizeof(Position) == 8) {
@@ -107,7 +107,7 @@ SPOROS_HOST_INLINE __m512i positions_of(const Position* from) {
   }
 }
 
-/// Of 24 numbers those that `at` names, in the lanes that the mask names; zero in the others.
+/// The elements of `from`, 24 numbers, that `at` selects, in the lanes of the mask; zero in the others.
 SPOROS_HOST_INLINE Packet<double, 8> pick(const Packet<double, 8> (&from)[3], __m512i at, __mmask8 mask) {
   Packet<double, 8> out;
   out.v = _mm512_maskz_permutex2var_pd(mask, from[0].v, at, from[1].v);
@@ -131,10 +131,11 @@ class LaneSums {
   static constexpr bool takes_short_rows = true;
   static constexpr std::int64_t most_in_short_rows = 24;
 
-  /// Eight rows together, each in a lane, where none has more than four elements and all have at most
-  /// most_in_short_rows: their products are formed as one row's, and each row picks its own.
-  /// @param positions  of the eight rows and of the one behind them
-  /// @return false, with nothing done, where they have more
+  /// Computes eight rows together, one per lane, if none has more than four elements and all together have at
+  /// most most_in_short_rows: their products are computed as if they were one row, and each row selects its
+  /// own.
+  /// @param positions  [9] of the eight rows and the end of the last one
+  /// @return false, with nothing done, if they have more elements
   template <class Position>
   SPOROS_HOST_INLINE static bool store_short_rows(const Position* positions, const T* values,
                                                   const Coordinate* coordinates, const T* x, bool accumulates,

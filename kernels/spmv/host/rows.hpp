@@ -9,7 +9,7 @@
 #include "../../host/unrolled.hpp"
 #include "lanes.hpp"
 
-/// Asks for the cache line at an address that will be written soon.
+/// Prefetches the cache line at an address that will be written soon.
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define SPOROS_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
 #else
@@ -20,10 +20,10 @@ namespace sporos::detail {
 
 /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
 ///
-/// Rows of up to eight nonzeros, which most matrices have, take one step each, whatever their length; where
-/// all eight are of up to four, they may take one together. Values and coordinates are asked for a few lines
-/// ahead, since one stream that the processor fetches ahead on its own does not fill the way to memory. Each
-/// row is summed in the same order wherever rows are cut.
+/// Rows of up to eight nonzeros, which most rows of most matrices are, take a single step whatever their
+/// length; eight rows of up to four nonzeros may take one step together. Values and coordinates are
+/// prefetched a few cache lines ahead, since the processor's own prefetching of one stream does not use the
+/// full memory bandwidth. The sum of a row does not depend on where the rows are divided.
 template <class T, class Position, class Coordinate>
 [[gnu::noinline]] void multiply_vector_rows(SparseRows<T, Position, Coordinate> a, const T* x, T* y,
                                             std::int64_t begin, std::int64_t end, bool accumulates) {

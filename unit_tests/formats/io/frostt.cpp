@@ -77,8 +77,8 @@ void expect_fault(const std::string& text, std::int64_t line, const std::string&
 
 TEST(Frostt, RefusesFilesWithoutEntriesAndExtents) {
   expect_fault("", 0, "the file is empty");
-  expect_fault("# nothing\n\n", 2, "the file ends before its first entry, and says no extents");
-  expect_fault("3\n", 1, "the file ends before its first entry, and says no extents");
+  expect_fault("# nothing\n\n", 2, "the file ends before its first entry and does not give its extents");
+  expect_fault("3\n", 1, "the file ends before its first entry and does not give its extents");
 }
 
 void expect_other_order(const std::string& text, const std::string& reason) {

@@ -59,7 +59,7 @@ TEST(MatrixMarketErrors, RefusesBadBanners) {
   expect_fault("%%MatrixMarket matrix coordinate real diagonal\n", 1, "found 'diagonal', expected 'general'");
   expect_fault("%%MatrixMarket matrix coordinate real\n", 1, "found the end of the line, expected 'general'");
   expect_fault("%%MatrixMarket matrix coordinate real general 5\n", 1,
-               "found '5', expected the end of the line behind the banner's five words");
+               "found '5', expected the end of the line after the banner's five words");
   expect_fault("%%MatrixMarket matrix array pattern general\n", 1, "'array pattern' is not");
   expect_fault("%%MatrixMarket matrix coordinate pattern skew-symmetric\n", 1,
                "'pattern skew-symmetric' is not");
@@ -74,13 +74,13 @@ TEST(MatrixMarketErrors, RefusesBadSizes) {
   expect_fault(real_general + "%\n\n3 x 3\n", 4, "found 'x', expected the number of columns");
   expect_fault(real_general + "-3 3 3\n", 2, "found '-3', expected the number of rows");
   expect_fault(real_general + "3.0 3 3\n", 2, "found '3.0', expected the number of rows");
-  expect_fault(real_general + "3 3 3 3\n", 2, "found '3' behind the sizes, expected three numbers");
+  expect_fault(real_general + "3 3 3 3\n", 2, "found '3' after the sizes, expected three numbers");
   expect_fault(real_general + "9223372036854775808 3 3\n", 2,
                "found '9223372036854775808', expected the number of rows");
   expect_fault("%%MatrixMarket matrix coordinate real symmetric\n3 4 1\n", 2,
                "a symmetric matrix is square, but this one is 3 x 4");
   expect_fault("%%MatrixMarket matrix array real general\n3 3 9\n", 2,
-               "found '9' behind the sizes, expected two numbers");
+               "found '9' after the sizes, expected two numbers");
   expect_fault("%%MatrixMarket matrix array real general\n4294967296 4294967296\n", 2,
                "has more entries than 64 bits count");
   expect_fault("%%MatrixMarket matrix array real symmetric\n9223372036854775807 9223372036854775807\n", 2,
@@ -110,7 +110,7 @@ TEST(MatrixMarketErrors, RefusesTextThatIsNoNumber) {
   expect_fault(head + "1 1 0x10\n", 4, "found '0x10', expected a real number");
   expect_fault(head + "1 1\n", 4, "found the end of the line, expected a real number");
   expect_fault(head + "1\n", 4, "found the end of the line, expected a column");
-  expect_fault(head + "1 1 1 1\n", 4, "found '1' behind the entry, expected the end of the line");
+  expect_fault(head + "1 1 1 1\n", 4, "found '1' after the entry, expected the end of the line");
   expect_fault(head + std::string("1 1 1\0\n", 7), 4, "found '1\\x00', expected a real number");
 }
 
@@ -149,11 +149,11 @@ TEST(MatrixMarketErrors, RefusesTruncatedFiles) {
 
 TEST(MatrixMarketErrors, RefusesTooManyEntriesAtTheFirstOneTooMany) {
   expect_fault(real_general + "2 2 2\n1 1 1\n\n%\n2 2 2\n%\n1 2 3\n2 1 4\n", 8,
-               "an entry more than the 2 that line 2 announces");
-  expect_fault(real_general + "2 2 0\n1 1 1\n", 3, "an entry more than the 0");
-  expect_fault(real_general + "2 2 1\n1 1 1\n1 1 1\nrubbish\n", 4, "an entry more than the 1");
+               "more entries than the 2 that line 2 announces");
+  expect_fault(real_general + "2 2 0\n1 1 1\n", 3, "more entries than the 0");
+  expect_fault(real_general + "2 2 1\n1 1 1\n1 1 1\nrubbish\n", 4, "more entries than the 1");
   expect_fault("%%MatrixMarket matrix array real general\n1 2\n1\n2\n\n3\n", 6,
-               "a value more than the 2 of the array");
+               "more values than the 2 of the array");
 }
 
 TEST(MatrixMarketErrors, RefusesAnUpperTriangleEntryInASymmetricFile) {
@@ -201,7 +201,7 @@ TEST(MatrixMarketErrors, RefusesComplexValuesOfOnePart) {
   const std::string head = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 ";
   expect_fault<Complex>(head + "1\n", 3, "expected the imaginary part");
   expect_fault<Complex>(head + "1 x\n", 3, "found 'x', expected a real number as imaginary part");
-  expect_fault<Complex>(head + "1 2 3\n", 3, "found '3' behind the entry");
+  expect_fault<Complex>(head + "1 2 3\n", 3, "found '3' after the entry");
 }
 
 TEST(MatrixMarketErrors, RefusesValuesInAPattern) {
@@ -210,7 +210,7 @@ TEST(MatrixMarketErrors, RefusesValuesInAPattern) {
 }
 
 TEST(MatrixMarketErrors, RefusesTwoValuesOnALineOfAnArray) {
-  expect_fault("%%MatrixMarket matrix array real general\n2 1\n1 2\n", 3, "found '2' behind the value");
+  expect_fault("%%MatrixMarket matrix array real general\n2 1\n1 2\n", 3, "found '2' after the value");
   expect_fault("%%MatrixMarket matrix array real general\n2 1\nx\n", 3, "found 'x', expected a real number");
 }
 

@@ -106,11 +106,12 @@ TEST(MatrixMarketWrite, RefusesEntriesThatAreNotSymmetric) {
 
 TEST(MatrixMarketWrite, RefusesFieldsThatTheValuesDoNotFit) {
   const Entries<double, 2> entries({1, 1}, {{{0, 0}, 0.5}});
-  expect_refusal(entries, {.field = MatrixMarketField::integer}, "the value 0.5 of entry 0 is no integer");
+  expect_refusal(entries, {.field = MatrixMarketField::integer},
+                 "the value 0.5 of entry 0 is not an integer");
   expect_refusal(Entries<double, 2>({1, 1}, {{{0, 0}, 1e19}}), {.field = MatrixMarketField::integer},
-                 "is no integer");
+                 "is not an integer");
   expect_refusal(Entries<double, 2>({1, 1}, {{{0, 0}, NAN}}), {.field = MatrixMarketField::integer},
-                 "is no integer");
+                 "is not an integer");
   expect_refusal(Entries<Complex, 2>({1, 1}, {{{0, 0}, Complex(1)}}), {.field = MatrixMarketField::real},
                  "complex values cannot be written as 'real'");
   expect_refusal(entries, {.symmetry = hermitian}, "'real hermitian' is not");
@@ -120,7 +121,7 @@ TEST(MatrixMarketWrite, RefusesFieldsThatTheValuesDoNotFit) {
 
 TEST(MatrixMarketWrite, RefusesArraysWithTwoValuesAtOnePlaceOrTooMany) {
   expect_refusal(Entries<double, 2>({1, 1}, {{{0, 0}, 1.0}, {{0, 0}, 1.0}}),
-                 {.layout = MatrixMarketLayout::array}, "entry (1, 1) stands twice");
+                 {.layout = MatrixMarketLayout::array}, "entry (1, 1) occurs twice");
   expect_refusal(Entries<double, 2>({std::int64_t{1} << 40, std::int64_t{1} << 40}, {}),
                  {.layout = MatrixMarketLayout::array}, "has more values than 64 bits count");
 }

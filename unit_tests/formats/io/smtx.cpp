@@ -48,7 +48,7 @@ TEST(Smtx, RefusesBadFirstLines) {
   expect_fault("3, 4\n", 1, "found the end of the line, expected the number of entries");
   expect_fault("a, 4, 5\n", 1, "found 'a,', expected the number of rows");
   expect_fault("3, -4, 5\n", 1, "found '-4,', expected the number of columns");
-  expect_fault("3, 4, 5, 6\n", 1, "found ',' behind the three sizes");
+  expect_fault("3, 4, 5, 6\n", 1, "found ',' after the three sizes");
   expect_fault("9223372036854775807, 4, 5\n", 1, "expected the number of rows");
   expect_fault("%%MatrixMarket matrix coordinate real general\n", 1,
                "found '%%MatrixMarket', expected the number of rows");
@@ -57,7 +57,7 @@ TEST(Smtx, RefusesBadFirstLines) {
 TEST(Smtx, RefusesBadRowOffsets) {
   expect_fault("3, 4, 5\n", 1, "the file ends before its line of row offsets");
   expect_fault("3, 4, 5\n0 2 5\n1 3 0 2 3\n", 2, "found 3 row offsets, expected 4");
-  expect_fault("3, 4, 5\n0 2 2 5 5\n1 3 0 2 3\n", 2, "found more row offsets than 4");
+  expect_fault("3, 4, 5\n0 2 2 5 5\n1 3 0 2 3\n", 2, "found more than 4 row offsets");
   expect_fault("3, 4, 5\n0 3 2 5\n1 3 0 2 3\n", 2, "row offset 2 is 2, expected from 3 to 5");
   expect_fault("3, 4, 5\n1 2 2 5\n1 3 0 2 3\n", 2, "row offset 0 is 1, expected 0");
   expect_fault("3, 4, 5\n0 2 6 5\n1 3 0 2 3\n", 2, "row offset 2 is 6, expected from 2 to 5");
@@ -76,7 +76,7 @@ TEST(Smtx, RefusesBadColumns) {
                "found '9223372036854775808', expected an integer");
   expect_fault("3, 4, 5\n0 2 2 5\n", 2, "the file ends after 0 of the 5 columns");
   expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3\n\n7\n", 5,
-               "found 7 behind the columns, expected the end of the file");
+               "found 7 after the columns, expected the end of the file");
 }
 
 TEST(Smtx, RefusesADirectoryAndBrokenGzip) {

@@ -211,7 +211,7 @@ TEST(TextSource, RefusesBytesBehindTheLastGzipMember) {
   const Folder folder;
   for (const std::string tail : {"x", "\x1f", "plain text\n"}) {
     const std::string path = folder.put("text.gz", gzip("a\n") + tail);
-    expect_parse_error(path, 0, "bytes that are no gzip member follow", [&] {
+    expect_parse_error(path, 0, "bytes that are not a gzip member follow", [&] {
       TextSource source(path);
       all_of(source, [](std::string_view) {});
     });

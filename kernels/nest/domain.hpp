@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file domain.hpp
+/// Says in letters what a loop runs through: "(B and C)" where it intersects two sparse operands.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "../../core/expression.hpp"
+
+namespace sporos::detail {
+
+/// What a loop runs through: letters of the operands that are walked, intersected ("and") or merged ("or");
+/// `everything` for the whole extent; `absent` where the variable does not stand in the expression.
+struct Domain {
+  static constexpr std::string_view everything = "";
+  static constexpr std::string_view absent = "-";
+
+  char variable;
+  bool reduced;  ///< a reduction runs over each term of a sum separately: terms without the variable drop out
+  TensorLetters& letters;
+
+  template <Expression E>
+  std::string of(const E& e) {
+    if constexpr (AnyAccess<E>) {
+      if (!E::names.contains(variable)) return std::string(absent);
+      for (int k = 0; k < E::level_names.size; ++k)
+        if (E::level_names[k] == variable && !E::format::properties[static_cast<std::size_t>(k)].full)
+          return std::string(1, letters.of(e.tensor()));
+      return std::string(everything);
+    } else if constexpr (has_one_child<E>) {
+      return of(e.operand);
+    } else if constexpr (has_two_children<E>) {
+      const std::string left = of(e.left);
+      return E::is_sum ? either(left, of(e.right)) : both(left, of(e.right));
+    } else {
+      return std::string(absent);
+    }
+  }
+
+ private:
+  static std::string both(const std::string& left, const std::string& right) {
+    if (left == absent || (left == everything && right != absent)) return right;
+    if (right == absent || right == everything) return left;
+    return "(" + left + " and " + right + ")";
+  }
+  std::string either(const std::string& left, const std::string& right) const {
+    if (reduced && left == absent) return right;
+    if (reduced && right == absent) return left;
+    if (left == absent || right == absent || left == everything || right == everything)
+      return std::string(everything);
+    return "(" + left + " or " + right + ")";
+  }
+};
+
+}  // namespace sporos::detail

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file nest_run.hpp
+/// The loop nest of one statement, ready to run: operands are lowered, extents are known, and the outermost
+/// loop can be cut into chunks.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../core/statement.hpp"
+#include "../statement/candidate.hpp"
+#include "../statement/compute_type.hpp"
+#include "bounds.hpp"
+#include "loop_nest.hpp"
+#include "lower.hpp"
+#include "partition.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// The nest over one chunk of the outermost loop. On the host it is a separate function, so that all
+/// registers are available to the loops, and it works on local copies of its operands and output, so that
+/// these stay in registers.
+template <class Traits, class Source, class Output>
+SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops>& bounds,
+                            const Bounds& outermost, bool first_chunk, const Output& output) {
+  Source operands = source;
+  NestBounds<Traits::loops> mine = bounds;
+  mine.outermost = outermost;
+  mine.first_chunk = first_chunk;
+  stream::Coordinates<Traits::loops> env{};
+  stream::advance_into<typename Traits::order_type, 0>(
+      begin(operands), env, [&](const auto& start) SPOROS_INLINE_LAMBDA {
+        auto e = start;
+        output.with_copy([&](const auto& copy) SPOROS_INLINE_LAMBDA {
+          nest<Traits, 0>(mine, env, e, copy.template bind<Traits, 0>(env));
+        });
+      });
+}
+
+/// to[at] = from[at], converted to another type.
+template <class From, class To>
+struct CopyValues {
+  const From* from;
+  To* to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { to[at] = static_cast<To>(from[at]); }
+};
+
+/// The types that the nest of a statement consists of.
+template <class S>
+struct NestOf {
+  using Result = typename S::result_type;
+  using Right = typename S::right_type;
+  using Order = typename S::order;
+  using Options = typename S::schedule;
+  using Tensor = typename Result::tensor_type;
+  using Format = typename Tensor::format_type;
+  using Value = typename Tensor::value_type;
+  using Space = typename Tensor::space_type;
+  using Memory = typename Space::memory_space;
+  using Compute = compute_over_t<Result, Right, typename Options::semiring>;
+  using Traits = NestTraits<Result, Order, Compute, typename Options::workspace_policy>;
+  using Source = decltype(lower<Compute>(std::declval<const Right&>()));
+  static constexpr Classification classification = Traits::classification;
+  static constexpr int loops = Order::names.size;
+  static constexpr char outermost = loops > 0 ? Order::names[0] : '\0';
+};
+
+/// The nest of one statement.
+template <class S>
+class NestRun : public NestOf<S> {
+  using Of = NestOf<S>;
+
+ public:
+  using Of::classification, Of::loops, Of::outermost;
+  using typename Of::Compute, typename Of::Options, typename Of::Order, typename Of::Result,
+      typename Of::Source, typename Of::Space, typename Of::Traits;
+
+  explicit NestRun(const S& statement)
+      : statement_(statement), bounds_(bounds_of(statement)), source_(lower<Compute>(statement.right())) {}
+
+  /// Whether different chunks of the outermost loop write to different parts of the result.
+  static constexpr bool disjoint = loops > 0 && Result::level_names.contains(outermost);
+
+  /// Whether the outermost loop can be cut at coordinates, and whether it iterates over stored coordinates.
+  template <int Loops>
+  static auto outermost_stream() {
+    if constexpr (Loops > 0)
+      return std::type_identity<decltype(stream::open<outermost>(begin(std::declval<const Source&>()), 0))>{};
+    else
+      return std::type_identity<stream::Free<stream::Absent>>{};
+  }
+  using OutermostStream = typename decltype(outermost_stream<loops>())::type;
+  static constexpr bool splittable = loops > 0 && OutermostStream::ordered;
+  static constexpr bool walks_outermost = OutermostStream::has_walks;
+
+  /// The coordinates at which to cut the outermost loop into `count` chunks with about equal numbers of
+  /// nonzeros.
+  std::vector<std::int64_t> cuts(std::int64_t count) const {
+    if constexpr (!splittable)
+      return {bounds_.outermost.begin, bounds_.outermost.end};
+    else
+      return cut_by_nonzeros<outermost>(statement_.right(), bounds_.outermost.end, count);
+  }
+
+  /// A number of chunks that keeps all threads busy.
+  std::int64_t chunk_count(std::int64_t chunks_per_thread, std::int64_t threads_per_chunk = 1) const {
+    const std::int64_t threads = space().concurrency();
+    if (!splittable || threads == 1) return 1;
+    return std::max<std::int64_t>(
+        1, std::min(bounds_.outermost.end, threads * chunks_per_thread / threads_per_chunk));
+  }
+
+  /// Runs a part of the outermost loop.
+  /// @param chunk  its number; terms without the outermost variable are added by chunk 0 only
+  template <class Output>
+  void run(const Bounds& part, std::int64_t chunk, const Output& output) const {
+    run_nest<Traits>(source_, bounds_, part, chunk == 0, output);
+  }
+
+  /// Reads the operands' arrays again, since they may have been replaced.
+  void read_operands() { source_ = lower<Compute>(statement_.right()); }
+
+  const S& statement() const { return statement_; }
+  const Space& space() const { return statement_.resources().space(); }
+  const Source& source() const { return source_; }
+  const NestBounds<loops>& bounds() const { return bounds_; }
+
+ private:
+  const S& statement_;
+  NestBounds<loops> bounds_;
+  Source source_;
+};
+
+}  // namespace detail
+
+/// Whether an access of the right side reads the memory of the result's values.
+template <class S>
+bool reads_result(const S& statement) {
+  const auto range = [](const auto& values) {
+    const auto first = reinterpret_cast<std::uintptr_t>(values.data());
+    return std::pair(first, first + values.extent(0) * sizeof(*values.data()));
+  };
+  const auto [first, last] = range(statement.result().tensor().values());
+  bool found = false;
+  for_each_access(statement.right(), [&, first = first, last = last](const auto& access) {
+    const auto [begin, end] = range(access.tensor().values());
+    found = found || (begin < last && first < end);
+  });
+  return found;
+}
+
+}  // namespace sporos

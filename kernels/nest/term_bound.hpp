@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file term_bound.hpp
+/// An upper bound on the number of values that a statement's loops give to its result, found by running all
+/// loops but the innermost one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "loop_nest.hpp"
+#include "lower.hpp"
+
+namespace sporos::detail {
+
+/// Computes the bound by running the statement's loops down to the one before the last variable of the
+/// result.
+template <class Traits>
+class TermBound {
+  static constexpr Classification classification = Traits::classification;
+  /// The loop over the last of the result's variables to be bound.
+  static constexpr int innermost = classification.bound_depth - 1;
+
+ public:
+  explicit TermBound(const NestBounds<Traits::loops>& bounds) : bounds_(bounds) {}
+
+  template <class Source>
+  std::int64_t of(const Source& source) {
+    std::int64_t sum = 0;
+    stream::advance_into<typename Traits::order_type, 0>(begin(source), env_,
+                                                         [&](const auto& e) { sum += below<0>(e); });
+    return sum;
+  }
+
+ private:
+  template <int Depth, class E>
+  std::int64_t below(const E& e) {
+    if constexpr (classification.kind == ResultKind::gathered && Depth == classification.prefix)
+      return std::min(bounds_.extent[innermost], added_below<Depth>(e));
+    else
+      return added_below<Depth>(e);
+  }
+
+  template <int Depth, class E>
+  std::int64_t added_below(const E& e) {
+    if constexpr (stream::is_absent<E>) {
+      return 0;
+    } else if constexpr (Depth == classification.bound_depth) {
+      return 1;
+    } else {
+      constexpr char variable = Traits::order[Depth];
+      constexpr bool mentions = stream::mentions<E>(variable);
+      constexpr bool reduced = !Traits::is_result_variable(Depth);
+      const std::int64_t extent = bounds_.extent[Depth];
+      if constexpr (!mentions) {
+        return (reduced ? 1 : extent) * below<Depth + 1>(e);
+      } else if constexpr (reduced && stream::is_add<E>) {
+        return added_below<Depth>(e.left) + added_below<Depth>(e.right);
+      } else if constexpr (Depth == innermost) {
+        return stream::open<variable>(e, extent).most(extent);
+      } else {
+        std::int64_t sum = 0;
+        stream::for_each<false, false>(
+            stream::open<variable>(e, extent), Bounds{0, extent}, [&](std::int64_t c, const auto& at) {
+              if constexpr (!stream::is_absent<std::remove_cvref_t<decltype(at)>>) {
+                env_.at[Depth] = c;
+                stream::advance_into<typename Traits::order_type, Depth + 1>(
+                    at, env_, [&](const auto& advanced) { sum += below<Depth + 1>(advanced); });
+              }
+            });
+        return sum;
+      }
+    }
+  }
+
+  const NestBounds<Traits::loops>& bounds_;
+  stream::Coordinates<Traits::loops> env_{};
+};
+
+}  // namespace sporos::detail

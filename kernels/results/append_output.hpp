@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file append_output.hpp
+/// The output of a chunk that appends to a piece of the result, through a workspace if its results scatter.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../nest/loop_nest.hpp"
+#include "piece.hpp"
+
+namespace sporos {
+
+/// Adds to the workspace that gathers the innermost result variable, whose loop is `Loop`.
+template <class W, class T, int Loop>
+struct WorkspaceOutput {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_workspace = true;
+  static constexpr bool is_independent =
+      false;  // neighbouring coordinates may share a word of a workspace's bitmap
+  W* workspace;
+
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE WorkspaceOutput bind(const Env&) const {
+    return *this;
+  }
+  SPOROS_MAY_CALL_HOST
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+  SPOROS_MAY_CALL_HOST
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V& value, const Env& env) const {
+    workspace->add(Extents<1>{env.at[Loop]}, static_cast<T>(value));
+  }
+};
+
+/// Takes the place of the workspace if nothing scatters.
+struct NoWorkspace {};
+
+/// Appends to a piece of the result.
+/// @tparam W           the workspace for what scatters over the innermost variable; NoWorkspace if nothing
+/// does
+/// @tparam Accumulate  the type in which it sums
+template <class Traits_, class Piece_, class W, class Accumulate>
+struct AppendedOutput {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_independent = false;
+  using Piece = Piece_;
+  using Value = typename Piece::value_type;
+  using format = typename Piece::format;
+  static constexpr auto level_names = Traits_::result::level_names;
+  /// The depth of the loop over the innermost result variable.
+  static constexpr int innermost = Traits_::order.find(level_names[level_names.size - 1]);
+
+  Piece* piece;
+  W* gathered;
+  std::vector<std::int64_t>* rows;  ///< receives the number of values of each gathered row; may be null
+  std::array<std::int64_t, static_cast<std::size_t>(format::levels)> level_extents;
+
+  /// Calls f with an output to a local copy of the piece, if copying it copies no elements.
+  SPOROS_MAY_CALL_HOST
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    if constexpr (Piece::bounded) {
+      Piece mine = *piece;
+      f(AppendedOutput{&mine, gathered, rows, level_extents});
+      *piece = mine;
+    } else {
+      f(*this);
+    }
+  }
+  SPOROS_MAY_CALL_HOST
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE AppendedOutput bind(const Env& bound) const {
+    if constexpr (Depth > 0 && Depth <= Traits::classification.prefix && Depth <= Piece::levels)
+      piece->template enter<Depth - 1>(bound.at[Depth - 1]);
+    return *this;
+  }
+  SPOROS_MAY_CALL_HOST
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t c) const {
+    if constexpr (Depth < Traits_::classification.prefix && Depth < Piece::levels)
+      piece->template leave<Depth>(c);
+  }
+  SPOROS_MAY_CALL_HOST
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V& value, const Env& bound) const {
+    if constexpr (Piece::has_block)
+      piece->add_to_block(
+          block_offset(bound, std::make_index_sequence<static_cast<std::size_t>(format::levels)>{}),
+          static_cast<Value>(value));
+    else
+      piece->push(bound, bound.at[innermost], static_cast<Value>(value));
+  }
+
+  WorkspaceOutput<W, Accumulate, innermost> workspace() const { return {gathered}; }
+  template <class Output, class Env>
+  void drain(const Output&, const Env& bound) const {
+    std::int64_t count = 0;
+    gathered->drain([&](const Extents<1>& c, const Accumulate& value) {
+      piece->push(bound, c[0], static_cast<Value>(value));
+      ++count;
+    });
+    if (rows) rows->push_back(count);
+  }
+
+ private:
+  template <class Env, std::size_t... K>
+  std::int64_t block_offset(const Env& bound, std::index_sequence<K...>) const {
+    std::int64_t offset = 0;
+    ((offset =
+          static_cast<int>(K) < Piece::levels
+              ? 0
+              : offset * level_extents[K] + bound.at[Traits_::order.find(level_names[static_cast<int>(K)])]),
+     ...);
+    return offset;
+  }
+};
+
+}  // namespace sporos

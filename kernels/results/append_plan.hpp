@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file append_plan.hpp
+/// How to make a sparse result whose levels are written in ascending order: each chunk of the outermost loop
+/// appends to its own piece, and the pieces are joined.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../core/pool.hpp"
+#include "../../formats/chunks.hpp"
+#include "../../formats/storage_bound.hpp"
+#include "../../formats/stored_coordinates.hpp"
+#include "../nest/nest_run.hpp"
+#include "../nest/term_bound.hpp"
+#include "append_output.hpp"
+#include "join.hpp"
+#include "refill_output.hpp"
+#include "room.hpp"
+#include "size_bound.hpp"
+#include "turns.hpp"
+
+namespace sporos::detail {
+
+/// Workspaces for the chunks that are computed at the same time, created when none is free.
+template <class W>
+class WorkspaceShelf {
+ public:
+  template <class Make>
+  std::unique_ptr<W> take(const Make& make) {
+    {
+      const std::lock_guard lock(guard_);
+      if (!free_.empty()) {
+        auto workspace = std::move(free_.back());
+        free_.pop_back();
+        return workspace;
+      }
+    }
+    return make();
+  }
+  void give_back(std::unique_ptr<W> workspace) {
+    const std::lock_guard lock(guard_);
+    free_.push_back(std::move(workspace));
+  }
+
+ private:
+  std::mutex guard_;
+  std::vector<std::unique_ptr<W>> free_;
+};
+
+/// The plan of a nest whose result is appended, directly or after each row has been gathered in a workspace.
+///
+/// @tparam Policy  of the workspace that gathers rows; void if nothing scatters
+template <class S, class Policy>
+class AppendPlan {
+  using Nest = NestRun<S>;
+  using Result = typename Nest::Result;
+  using Right = typename Nest::Right;
+  using Traits = typename Nest::Traits;
+  using Compute = typename Nest::Compute;
+  using Space = typename Nest::Space;
+  using Value = typename Nest::Value;
+  using Format = typename Nest::Format;
+  static constexpr Classification classification = Nest::classification;
+  static constexpr int last = Format::levels - 1;
+  static constexpr bool gathers = !std::is_void_v<Policy>;
+  static_assert(HostSpace<Space>, "a sparse result is assembled on the host: move the operands there first");
+
+  template <class P>
+  struct WorkspaceOf {
+    using type = typename P::template workspace<Compute, 1>;
+  };
+  using W = typename std::conditional_t<gathers, WorkspaceOf<Policy>, std::type_identity<NoWorkspace>>::type;
+
+  using PieceValue = std::conditional_t<adds_to_pieces<Result>, Compute, Value>;
+  using Piece = AppendedPiece<Result, PieceValue, SizeBound<Result, Right>::known>;
+  using Output = AppendedOutput<Traits, Piece, W, Compute>;
+  using Room = PieceRoom<Result, Piece>;
+  using InTurns = Turns<Result, Piece, Space>;
+
+  /// Whether threads can move what they append to its final place right away: its size has a known bound, and
+  /// it has the result's type.
+  static constexpr bool takes_turns =
+      Piece::bounded && classification.prefix > 0 && std::is_same_v<PieceValue, Value>;
+
+ public:
+  AppendPlan(const S& statement, const Resources<Space>&) : nest_(statement) {}
+
+  void prepare() { keeps_rows_ = true; }
+
+  void run() {
+    nest_.read_operands();
+    const bool in_turns = works_in_turns();
+    cuts_ = in_turns ? nest_.cuts(turns()) : where_to_cut();
+    const auto chunks = static_cast<std::int64_t>(cuts_.size()) - 1;
+    const Extents<Format::order> extents = result().extents();
+
+    std::vector<Bounds> ranges;
+    std::vector<Piece> pieces;
+    pieces.reserve(static_cast<std::size_t>(chunks));
+    for (std::size_t chunk = 0; chunk + 1 < cuts_.size(); ++chunk) {
+      ranges.push_back(classification.prefix > 0 ? Bounds{cuts_[chunk], cuts_[chunk + 1]}
+                                                 : Bounds{0, extent_of_root()});
+      pieces.emplace_back(extents, ranges.back());
+    }
+    const Room room(nest_.statement().right(), ranges, extents);
+    rows_.assign(keeps_rows_ ? pieces.size() : 0, {});
+
+    const auto compute = [&](std::int64_t chunk, Piece& piece) {
+      const auto at = static_cast<std::size_t>(chunk);
+      auto gathered = workspace();
+      nest_.run(
+          {cuts_[at], cuts_[at + 1]}, chunk,
+          Output{&piece, gathered.get(), keeps_rows_ ? &rows_[at] : nullptr, Format::level_extents(extents)});
+      piece.finish();
+      if (gathered) shelf_.give_back(std::move(gathered));
+    };
+    if constexpr (takes_turns) {
+      if (in_turns && chunks > 1) {
+        InTurns(nest_.space(), pieces, room)(compute);
+        finish(pieces, room);
+        return;
+      }
+    }
+    for (std::size_t chunk = 0; chunk < pieces.size(); ++chunk) room.lend(pieces[chunk], chunk);
+    for_each_chunk(nest_.space(), chunks,
+                   [&](std::int64_t chunk) { compute(chunk, pieces[static_cast<std::size_t>(chunk)]); });
+    finish(pieces, room);
+  }
+
+  void refill() {
+    nest_.read_operands();
+    const Extents<Format::levels> extents = Format::level_extents(result().extents());
+    const std::int64_t row = gathers ? extents[static_cast<std::size_t>(last)] : 0;
+    for_each_chunk(nest_.space(), static_cast<std::int64_t>(cuts_.size()) - 1, [&](std::int64_t chunk) {
+      const auto at = static_cast<std::size_t>(chunk);
+      auto sums = sums_.take([&] {
+        return std::make_unique<std::vector<Cell>>(static_cast<std::size_t>(row + block()), Cell{});
+      });
+      Compute* const of_row = &sums->data()->sum;
+      const auto coordinates = coordinates_from(begin_[at]);
+      using Sink = RefillSink<Value, std::remove_const_t<decltype(coordinates)>, Compute>;
+      Sink sink{result().values().data() + begin_[at],
+                coordinates,
+                gathers ? rows_[at].data() : nullptr,
+                of_row + block(),
+                of_row,
+                block()};
+      nest_.run({cuts_[at], cuts_[at + 1]}, chunk, RefillOutput<Traits, Sink>{&sink, extents});
+      sums_.give_back(std::move(sums));
+    });
+  }
+
+  Bytes bytes() const {
+    const std::int64_t added = TermBound<Traits>(nest_.bounds()).of(nest_.source());
+    Bytes out;
+    const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
+    out.values = bound.values;
+    out.result = bound.bytes;
+    const std::int64_t threads = nest_.space().concurrency();
+    if constexpr (gathers) out.workspace += threads * W::most_bytes(policy(), row_extents(), added);
+    // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
+    // when joined.
+    const std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
+    out.workspace += (Piece::bounded ? 1 : 4 * wider) * out.result;
+    // Of a large reservation, only what is written counts; a small one is allocated as a whole.
+    constexpr std::int64_t arrays = 2 * Piece::levels + 1;
+    if constexpr (Piece::bounded)
+      out.workspace += std::min(
+          arrays * Pool::smallest_block,
+          piece_bytes({0, classification.prefix > 0 ? nest_.bounds().outermost.end : extent_of_root()},
+                      std::make_index_sequence<static_cast<std::size_t>(Piece::levels)>{}));
+    else
+      out.workspace += std::min(arrays * Pool::smallest_block, Room::guess_bytes(nest_.statement().right()));
+    if (works_in_turns()) out.workspace += buffer_bytes();
+    return out;
+  }
+
+  std::int64_t held_bytes() const {
+    std::int64_t sum = 0;
+    const auto add = [&](const auto& array) {
+      sum += static_cast<std::int64_t>(array.capacity() * sizeof(*array.data()));
+    };
+    add(cuts_);
+    add(begin_);
+    for (const auto& rows : rows_) add(rows);
+    return sum + nest_.space().concurrency() * (block() + (gathers ? row_extents()[0] : 0)) *
+                     static_cast<std::int64_t>(sizeof(Compute));
+  }
+
+  const Nest& nest() const { return nest_; }
+  Extents<1> row_extents() const { return {Format::level_extents(result().extents())[last]}; }
+
+ private:
+  /// The coordinates of the innermost level from a position on, if rows are gathered.
+  auto coordinates_from(std::int64_t position) const {
+    if constexpr (gathers)
+      return stored_coordinates(result().template level<last>()) + position;
+    else
+      return static_cast<const std::int64_t*>(nullptr);
+  }
+  struct Cell {  // a struct, to avoid std::vector<bool>
+    Compute sum{};
+  };
+
+  const auto& result() const { return nest_.statement().result().tensor(); }
+  auto policy() const { return policy_of<Policy>(nest_.statement()); }
+  std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }
+  /// The number of values in a dense block below the levels that are appended.
+  std::int64_t block() const {
+    const auto extents = Format::level_extents(result().extents());
+    return std::accumulate(extents.begin() + classification.appended_levels, extents.end(), std::int64_t{1},
+                           std::multiplies<>());
+  }
+
+  std::unique_ptr<W> workspace() {
+    if constexpr (gathers)
+      return shelf_.take([&] { return std::make_unique<W>(policy(), row_extents()); });
+    else
+      return nullptr;
+  }
+
+  bool works_in_turns() const { return takes_turns && nest_.space().concurrency() > 1; }
+
+  /// Where to cut the outermost loop: nowhere unless it is over the result's outermost level.
+  std::vector<std::int64_t> where_to_cut() const {
+    return classification.prefix > 0 ? nest_.cuts(nest_.chunk_count(16))
+                                     : std::vector{std::int64_t{0}, nest_.bounds().outermost.end};
+  }
+  /// The number of chunks if threads take turns: few enough that each is worth its start, and enough that
+  /// none exceeds a core's cache.
+  std::int64_t turns() const {
+    std::int64_t count = nest_.chunk_count(8);
+    if constexpr (takes_turns && Nest::splittable) {
+      const std::int64_t end = nest_.bounds().outermost.end;
+      const std::int64_t most =
+          SizeBound<Result, Right>::template of<Piece::levels - 1>(nest_.statement().right(), Bounds{0, end});
+      const std::int64_t worth = std::min(most / InTurns::least_elements, nest_.chunk_count(32));
+      count = std::max({count, worth, std::min(most / InTurns::most_elements, end)});
+    }
+    return count;
+  }
+
+  /// Bytes of the buffers of threads that take turns, as if each buffer held the largest chunk.
+  std::int64_t buffer_bytes() const {
+    std::int64_t most = 0;
+    if constexpr (takes_turns) {
+      const std::vector<std::int64_t> cuts = nest_.cuts(turns());
+      for (std::size_t chunk = 0; chunk + 1 < cuts.size(); ++chunk)
+        most =
+            std::max(most, piece_bytes({cuts[chunk], cuts[chunk + 1]},
+                                       std::make_index_sequence<static_cast<std::size_t>(Piece::levels)>{}));
+      most *=
+          std::min<std::int64_t>(nest_.space().concurrency(), static_cast<std::int64_t>(cuts.size()) - 1) *
+          InTurns::buffers_of_thread;
+    }
+    return most;
+  }
+  /// An upper bound on the bytes of a piece, with each array as long as its level can get.
+  template <std::size_t... K>
+  std::int64_t piece_bytes(const Bounds& outermost, std::index_sequence<K...>) const {
+    using Bound = SizeBound<Result, Right>;
+    const auto extents = Format::level_extents(result().extents());
+    std::int64_t bytes = 0, parents = 1;
+    const auto level = [&]<int L>(std::integral_constant<int, L>) {
+      if constexpr (Piece::template has_ends<L>)
+        bytes += (parents + 1) * static_cast<std::int64_t>(sizeof(typename Piece::template position_type<L>));
+      if constexpr (Piece::template full<L>) {
+        parents = L == 0 ? outermost.size() : parents * extents[L];
+      } else {
+        parents = Bound::template of<(Piece::template repeats<L> ? Piece::levels - 1 : L)>(
+            nest_.statement().right(), outermost);
+        bytes += parents * static_cast<std::int64_t>(sizeof(typename Piece::template coordinate_type<L>));
+      }
+    };
+    (level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
+    return bytes + parents * block() * static_cast<std::int64_t>(sizeof(PieceValue));
+  }
+
+  void finish(std::vector<Piece>& pieces, const Room& room) {
+    if (keeps_rows_) {
+      begin_.assign(1, 0);
+      for (auto& piece : pieces) begin_.push_back(begin_.back() + piece.values().size());
+    }
+    Join<Result, Piece, Space>(nest_.space(), nest_.statement().result(), pieces, room)();
+  }
+
+  Nest nest_;
+  bool keeps_rows_ = false;
+  WorkspaceShelf<W> shelf_;
+  std::vector<std::int64_t> cuts_;   ///< of the last run
+  std::vector<std::int64_t> begin_;  ///< where each chunk's values begin
+  std::vector<std::vector<std::int64_t>>
+      rows_;                                ///< for each chunk, the number of values of each gathered row
+  WorkspaceShelf<std::vector<Cell>> sums_;  ///< a dense block, then a row
+};
+
+}  // namespace sporos::detail

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file refill_output.hpp
+/// Output for results with a known pattern: the loops produce values in the order in which they were
+/// appended, so only the values are written, one after another.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "../nest/loop_nest.hpp"
+#include "piece.hpp"
+
+namespace sporos {
+
+/// Passes what the loops append to a sink, without coordinates: values, dense blocks, or rows of a workspace.
+template <class Traits_, class Sink>
+struct RefillOutput {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_independent = false;
+  using format = typename Traits_::result::format;
+  static constexpr int appended = Traits_::classification.appended_levels;
+  static constexpr int prefix = Traits_::classification.prefix;
+  static constexpr bool has_block = adds_to_pieces<typename Traits_::result>;
+  static constexpr auto level_names = Traits_::result::level_names;
+  /// The depth of the loop over the innermost result variable.
+  static constexpr int innermost = Traits_::order.find(level_names[level_names.size - 1]);
+
+  Sink* sink;
+  std::array<std::int64_t, static_cast<std::size_t>(format::levels)> level_extents;
+
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    f(*this);
+  }
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE RefillOutput bind(const Env&) const {
+    if constexpr (has_block && Depth == appended && Depth <= prefix) sink->begin_block();
+    return *this;
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {
+    if constexpr (has_block && Depth + 1 == appended && Depth < prefix) sink->end_block();
+  }
+  SPOROS_MAY_CALL_HOST
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V& value, const Env& bound) const {
+    if constexpr (has_block)
+      sink->add_to_block(offset(bound, std::make_index_sequence<static_cast<std::size_t>(format::levels)>{}),
+                         value);
+    else
+      sink->push(value);
+  }
+  SPOROS_MAY_CALL_HOST
+  SPOROS_INLINE auto workspace() const { return sink->template workspace<innermost>(); }
+  SPOROS_MAY_CALL_HOST
+  template <class Workspace, class Env>
+  SPOROS_INLINE void drain(const Workspace&, const Env&) const {
+    sink->drain();
+  }
+
+ private:
+  /// The place of an element inside its block.
+  template <class Env, std::size_t... K>
+  SPOROS_INLINE std::int64_t offset(const Env& bound, std::index_sequence<K...>) const {
+    std::int64_t at = 0;
+    ((at = static_cast<int>(K) < appended
+               ? 0
+               : at * level_extents[K] + bound.at[Traits_::order.find(level_names[static_cast<int>(K)])]),
+     ...);
+    return at;
+  }
+};
+
+/// Adds to a row of sums whose coordinates are known.
+template <class T, int Loop>
+struct SumsOutput {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_workspace = true;
+  static constexpr bool is_independent = true;
+  T* sums;
+
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE SumsOutput bind(const Env&) const {
+    return *this;
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V& value, const Env& env) const {
+    T& sum = sums[env.at[Loop]];
+    sum = plus(sum, static_cast<T>(value));
+  }
+};
+
+/// The sink that writes values, from `at` on.
+/// @tparam Coordinates  a pointer to coordinates, or something that behaves like one
+template <class Value, class Coordinates, class Compute>
+struct RefillSink {
+  Value* at;
+  Coordinates coordinates;  ///< of the value at `at`, if rows are gathered
+  const std::int64_t* row;  ///< the number of values of the next row
+  Compute* sums;            ///< one row, zero between rows
+  Compute* block_sums;      ///< one block
+  std::int64_t block;
+  bool written = false;
+
+  SPOROS_HOST_INLINE void push(const Compute& value) { *at++ = static_cast<Value>(value); }
+  void begin_block() {
+    std::fill_n(block_sums, block, Compute{});
+    written = false;
+  }
+  void add_to_block(std::int64_t offset, const Compute& value) {
+    block_sums[offset] = plus(block_sums[offset], value);
+    written = true;
+  }
+  void end_block() {
+    if (!written) return;
+    for (std::int64_t of = 0; of < block; ++of) *at++ = static_cast<Value>(block_sums[of]);
+  }
+  template <int Loop>
+  SumsOutput<Compute, Loop> workspace() const {
+    return {sums};
+  }
+  void drain() {
+    const std::int64_t count = *row++;
+    for (std::int64_t of = 0; of < count; ++of) {
+      Compute& sum = sums[coordinates[of]];
+      at[of] = static_cast<Value>(sum);
+      sum = Compute{};
+    }
+    at += count;
+    coordinates += count;
+  }
+};
+
+}  // namespace sporos

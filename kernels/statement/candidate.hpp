@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file candidate.hpp
+/// Candidate: a way of running a statement, and the protocol that all of them follow.
+///
+/// A candidate is a type K with
+///
+///     K::name                      its name where a statement is explained
+///     K::deterministic             whether its results are bitwise the same in whatever order threads run
+///     K::matches<S>                whether it computes statements of type S: formats, variables, values,
+///     space K::cost(statement, resources)  the seconds that it expects to take, or Declined with the reason;
+///     looks
+///                                  at sizes only and computes nothing
+///     K::Plan<S>                   what it does for one statement:
+///
+///         Plan(statement, resources)   checks the statement, which outlives the plan
+///         run()                        computes the result's pattern and values
+///         bytes()                      an upper bound on what run() allocates:
+///         kernels/statement/estimate.hpp explain(out)                 prints lines that say what it will do,
+///         each indented by two blanks
+///
+/// and, if it is worth running again with other values,
+///
+///         prepare()                    before the first run(): analysis that several runs share, operands
+///                                      converted or packed
+///         refill()                     computes values in the pattern that run() has made
+///         held_bytes()                 the bytes that it keeps from one run to the next
+///
+/// and optionally
+///
+///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements
+///                                  with semirings or with workspaces of the user's choice
+///     K::replaces_nest             it accepts every statement that it matches and is faster than the loop
+///                                  nest, which is then not compiled for these statements
+///
+/// The protocol is modelled on the inspect, compute and fill steps of the SparseBLAS reference
+/// implementation. How to add a candidate: candidates.hpp.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string_view>
+
+#include "../../core/statement.hpp"
+
+namespace sporos {
+
+/// The time that a candidate expects to take, in seconds.
+struct Cost {
+  double once = 0;      ///< for a statement that is run once
+  double again = once;  ///< for each further run of the same plan
+};
+
+/// Why a candidate does not accept a statement that matches by type.
+struct Declined {
+  std::string_view reason;
+};
+
+/// A candidate's answer when it is asked for its cost.
+class Offer {
+ public:
+  Offer(Cost cost) : cost_(cost) {}                  // NOLINT: implicit, so that either can be returned
+  Offer(Declined declined) : declined_(declined) {}  // NOLINT
+
+  bool takes() const { return cost_.has_value(); }
+  const Cost& cost() const { return *cost_; }
+  std::string_view reason() const { return declined_.reason; }
+
+ private:
+  std::optional<Cost> cost_;
+  Declined declined_{};
+};
+
+/// An upper bound on the bytes that a run of a statement allocates.
+struct Bytes {
+  std::int64_t values = 0;     ///< number of values that the result will store, including padding
+  std::int64_t result = 0;     ///< of the result's arrays; those of a dense result exist already
+  std::int64_t workspace = 0;  ///< of everything else, for all threads together, at the peak
+};
+
+/// Whether K::Plan<S> follows the protocol above.
+template <class P, class S>
+concept CandidatePlan = std::constructible_from<P, const S&, const Resources<typename S::space_type>&> &&
+                        requires(P plan, const P known, std::ostream& out) {
+                          plan.run();
+                          { known.bytes() } -> std::same_as<Bytes>;
+                          known.explain(out);
+                        };
+
+/// Whether K follows the protocol above for statements of type S, which it matches.
+template <class K, class S>
+concept CandidateFor = requires(const S& statement, const Resources<typename S::space_type>& resources) {
+  { K::name } -> std::convertible_to<std::string_view>;
+  { K::deterministic } -> std::convertible_to<bool>;
+  { K::template matches<S> } -> std::convertible_to<bool>;
+  { K::cost(statement, resources) } -> std::convertible_to<Offer>;
+  typename K::template Plan<S>;
+};
+
+namespace detail {
+
+/// Whether a candidate can run a statement the way its schedule asks for.
+template <class K, class S>
+constexpr bool fits_schedule() {
+  using Options = typename S::schedule;
+  constexpr bool reads_it = requires { requires K::any_schedule; };
+  if constexpr (!reads_it && (!Options::is_arithmetic ||
+                              !std::is_same_v<typename Options::workspace_policy, AutomaticWorkspace>))
+    return false;
+  else
+    return K::deterministic || !Options::is_deterministic;
+}
+
+template <class K, class S>
+constexpr bool is_candidate() {
+  if constexpr (!fits_schedule<K, S>())
+    return false;
+  else
+    return K::template matches<S>;
+}
+
+}  // namespace detail
+
+}  // namespace sporos

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file checks.hpp
+/// Compile-time errors, as sentences, for statements that cannot be run: which operand cannot be read in a
+/// loop order, or what is wrong with the result, and what to do about it.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "../../core/expression.hpp"
+#include "../../core/loop_order.hpp"
+#include "../../core/sum.hpp"
+#include "compute_type.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// The sentences are literals, so there is one for each place that an operand may have.
+#define SPOROS_FOR_EACH_PLACE(SENTENCE) \
+  SENTENCE(0, "first")                  \
+  SENTENCE(1, "second")                 \
+  SENTENCE(2, "third")                  \
+  SENTENCE(3, "fourth")                 \
+  SENTENCE(4, "fifth")                  \
+  SENTENCE(5, "sixth")                  \
+  SENTENCE(6, "seventh")                \
+  SENTENCE(7, "eighth")
+
+/// The compiler prints the operand's format and the loop order with the sentence, as the template arguments
+/// `Operand` and `Order`.
+template <int Place, class Operand, class Order>
+consteval void require_readable() {
+  constexpr bool holds = readable<Operand>(Order::names);
+#define SPOROS_SENTENCE(NUMBER, WORD)                                                                     \
+  static_assert(                                                                                          \
+      Place != NUMBER || holds,                                                                           \
+      "the " WORD                                                                                         \
+      " operand of the right side cannot be read in this loop order: a compressed or singleton level is " \
+      "reached only through the levels above it. Give an order that binds its levels from the outermost " \
+      "in, with .reorder(...), or convert the operand to a format that stores its modes in the loops' "   \
+      "order, e.g. convert<CSC<>>(operand) where it is CSR");
+  SPOROS_FOR_EACH_PLACE(SPOROS_SENTENCE)
+#undef SPOROS_SENTENCE
+}
+
+template <class Order, class... Operands>
+consteval void require_all_readable(TypeList<Operands...>) {
+  static_assert(sizeof...(Operands) <= 8, "a statement has at most eight operands");
+  [&]<int... Place>(std::integer_sequence<int, Place...>) {
+    (require_readable<Place, Operands, Order>(), ...);
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+}
+
+/// The first operand, from the left, whose demands on the loop order contradict those before it; -1 if there
+/// is none.
+template <class... Operands>
+constexpr int first_contradiction(TypeList<Operands...> operands) {
+  const NameList names = variables(operands);
+  OrderRules rules;
+  int place = 0;
+  int found = -1;
+  ((add_operand_rules<Operands>(rules, names),
+    found = found < 0 && order_by(rules, names).size < names.size ? place : found, ++place),
+   ...);
+  return found;
+}
+
+template <int Place>
+consteval void require_some_order() {
+#define SPOROS_SENTENCE(NUMBER, WORD)                                                                     \
+  static_assert(                                                                                          \
+      Place != NUMBER,                                                                                    \
+      "no loop order reads all operands: the " WORD                                                       \
+      " operand of the right side stores its modes in an order that contradicts the operands before it. " \
+      "Convert it to a format with the other order of modes, e.g. convert<CSC<>>(operand) where it is "   \
+      "CSR, or CSF<n, ModeOrder<...>>");
+  SPOROS_FOR_EACH_PLACE(SPOROS_SENTENCE)
+#undef SPOROS_SENTENCE
+}
+
+#undef SPOROS_FOR_EACH_PLACE
+
+/// Whether the variables of sums inside the expression come after all others.
+template <class Right, class Order>
+consteval bool sums_come_last() {
+  constexpr NameList summed = summed_names<Right>();
+  for (int at = 0; at < Order::names.size - summed.size; ++at)
+    if (summed.contains(Order::names[at])) return false;
+  return true;
+}
+
+}  // namespace detail
+
+/// Whether there is a loop order in which all operands of a statement can be read.
+template <class S>
+inline constexpr bool is_readable = detail::first_contradiction(accesses_of<typename S::right_type>{}) < 0;
+
+namespace detail {
+
+template <class Right, class Order>
+consteval void require_readable_operands() {
+  static_assert(
+      sums_come_last<Right, Order>(),
+      "the variable of an explicit sum inside a function, a divisor or a product of sums runs inside all "
+      "other loops, but it stands before one of them. Where the order was not given, an operand stores the "
+      "summed variable above the others: convert it to the other order of modes, e.g. "
+      "convert<CSR<>>(operand) where it is CSC");
+  constexpr int contradiction = first_contradiction(accesses_of<Right>{});
+  if constexpr (contradiction >= 0)
+    require_some_order<contradiction>();
+  else
+    require_all_readable<Order>(accesses_of<Right>{});
+}
+
+template <class S>
+consteval void require_valid_result() {
+  using Result = typename S::result_type;
+  using Right = typename S::right_type;
+  static_assert(
+      !is_complex_v<compute_t<Result, Right>> || is_complex_v<typename Result::value_type>,
+      "the right side is complex and the result is real: make the result a tensor of Kokkos::complex");
+  static_assert(
+      [] {
+        for (int at = 0; at < Result::names.size; ++at)
+          for (int other = 0; other < at; ++other)
+            if (Result::names[at] == Result::names[other]) return false;
+        return true;
+      }(),
+      "an index variable stands twice in the result: a result takes each of its variables once");
+  [&]<class... Accesses>(TypeList<Accesses...>) {
+    static_assert(
+        (std::is_same_v<typename Accesses::tensor_type::memory_space,
+                        typename Result::tensor_type::memory_space> &&
+         ...),
+        "an operand lives in other memory than the result: move it there with operand.move_to<Space>()");
+  }(accesses_of<Right>{});
+}
+
+}  // namespace detail
+
+/// Compiles if statements of type S can be run: every operand can be read in the loop order, and the result
+/// can hold what the right side computes.
+template <class S>
+consteval void require_valid() {
+  detail::require_readable_operands<typename S::right_type, typename S::order>();
+  detail::require_valid_result<S>();
+}
+
+}  // namespace sporos

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file select.hpp
+/// Selects the candidate that runs a statement: the cheapest of those that accept it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "../../core/error.hpp"
+#include "candidate.hpp"
+#include "candidates.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// The candidates of a list that match statements of type S.
+template <class S, class... K>
+constexpr auto matching(TypeList<K...>) {
+  return (TypeList<>{} + ... + std::conditional_t<is_candidate<K, S>(), TypeList<K>, TypeList<>>{});
+}
+
+template <class K, class... Of>
+constexpr bool is_in(TypeList<Of...>) {
+  return (std::is_same_v<K, Of> || ...);
+}
+
+template <class K>
+inline constexpr bool replaces_nest = requires { requires K::replaces_nest; };
+template <class... K>
+constexpr bool any_replaces_nest(TypeList<K...>) {
+  return (replaces_nest<K> || ...);
+}
+
+template <class S>
+constexpr auto candidates_of_statement() {
+  using By = typename S::schedule::run_by;
+  if constexpr (By::choice == option::Choice::nest) {
+    return matching<S>(NestCandidates{});
+  } else if constexpr (By::choice == option::Choice::one) {
+    return matching<S>(TypeList<typename By::candidate>{});
+  } else {
+    // A dependent name, so that the program's own candidates are looked up when a statement is compiled.
+    using Own = typename OwnCandidates<std::conditional_t<true, Program, S>>::type;
+    constexpr auto kernels = matching<S>(Own{} + KernelCandidates{});
+    if constexpr (any_replaces_nest(kernels))
+      return kernels;
+    else
+      return kernels + matching<S>(NestCandidates{});
+  }
+}
+
+}  // namespace detail
+
+/// The candidates that match statements of type S, as a TypeList.
+template <class S>
+using CandidatesOf = std::remove_const_t<decltype(detail::candidates_of_statement<S>())>;
+
+/// Whether a candidate is the loop nest.
+template <class K>
+inline constexpr bool is_nest = detail::is_in<K>(NestCandidates{});
+
+/// Which of the two times of a Cost counts.
+enum class Use {
+  once,  ///< the statement is run
+  often  ///< a plan is made of it
+};
+
+namespace detail {
+
+/// The seconds that a candidate expects to take; infinity, and the reason, if it declines.
+template <class K, class S>
+double seconds(const S& statement, Use use, std::string& why_not) {
+  const Offer offer = K::cost(statement, statement.resources());
+  if (offer.takes()) return use == Use::once ? offer.cost().once : offer.cost().again;
+  why_not += text(why_not.empty() ? "" : "; ", K::name, ": ", offer.reason());
+  return std::numeric_limits<double>::infinity();
+}
+
+/// Calls f with the candidate at a given place in the list.
+template <class R, class First, class... Rest, class F>
+R call_at(std::ptrdiff_t place, const F& f) {
+  if constexpr (sizeof...(Rest) > 0)
+    if (place > 0) return call_at<R, Rest...>(place - 1, f);
+  return f.template operator()<First>();
+}
+
+template <class S>
+[[noreturn]] void refuse_by_type(const S& statement) {
+  using By = typename S::schedule::run_by;
+  const auto name = By::candidate::name;
+  if constexpr (requires { By::candidate::takes; })
+    throw ScheduleError(text(statement.str(), ": ", name, " does not take this statement: it computes ",
+                             By::candidate::takes, ". Leave .use<...>() out, or change the statement"));
+  else
+    throw ScheduleError(text(statement.str(), ": ", name,
+                             " does not take this statement, by its formats, variables, values, space or "
+                             "schedule. Leave .use<...>() out, or change the statement"));
+}
+
+}  // namespace detail
+
+/// Calls f.template operator()<K>(), which returns an R, with the candidate that is expected to be fastest.
+/// If only one matches, no cost is computed.
+/// @throws ScheduleError if no candidate accepts the statement, with the reasons
+template <class R = void, class S, class F>
+R with_candidate(const S& statement, Use use, const F& f) {
+  constexpr bool forced = S::schedule::run_by::choice == option::Choice::one;
+  return [&]<class... K>(TypeList<K...>) -> R {
+    static_assert((CandidateFor<K, S> && ...),
+                  "a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
+    static_assert(sizeof...(K) > 0 || forced || HostSpace<typename S::space_type>,
+                  "no kernel of this device makes such a sparse result: move the operands and the result "
+                  "to the host with move_to<Host>()");
+    if constexpr (sizeof...(K) == 0) {
+      if constexpr (forced) detail::refuse_by_type(statement);
+    } else if constexpr (sizeof...(K) == 1 && !forced) {
+      return (f.template operator()<K>(), ...);
+    } else {
+      std::string why_not;
+      const std::array seconds{detail::seconds<K>(statement, use, why_not)...};
+      const auto best = std::min_element(seconds.begin(), seconds.end());
+      if (*best == std::numeric_limits<double>::infinity())
+        throw ScheduleError(text(statement.str(), ": not taken by ", why_not));
+      return detail::call_at<R, K...>(best - seconds.begin(), f);
+    }
+  }(CandidatesOf<S>{});
+}
+
+}  // namespace sporos

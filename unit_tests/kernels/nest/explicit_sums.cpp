@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file explicit_sums.cpp
+/// sum(k, ...) in every place where it may stand, against loops over dense arrays.
+#include <cmath>
+#include <cstdint>
+
+#include "reference.hpp"
+#include "../typed.hpp"
+
+namespace sporos::test {
+namespace {
+
+const Sizes sizes("ijkl", 17);
+constexpr std::int64_t n = 17;
+
+struct Root {
+  double operator()(double x) const { return std::sqrt(x); }
+};
+
+template <class Term>
+double over(const Term& term) {
+  double out = 0;
+  for (std::int64_t at = 0; at < n; ++at) out += term(at);
+  return out;
+}
+
+template <class Space, class F>
+auto small(std::string_view modes, double density, std::uint64_t seed) {
+  return small_tensor<double, F>(sizes, modes, density, seed).template move_to<Space>();
+}
+
+template <class Space_>
+class ExplicitSums : public testing::Test {
+ protected:
+  using Space = Space_;
+  Tensor<double, DenseVector, Space> y_{Extents<1>{n}};
+  Tensor<double, CSR<>, Space> A_ = small<Space, CSR<>>("ij", 0.3, 1);
+  Tensor<double, CSR<>, Space> B_ = small<Space, CSR<>>("ij", 0.2, 2);
+  Tensor<double, DenseVector, Space> x_ = small<Space, DenseVector>("i", 1, 3);
+
+  /// y against expected(i), within the rounding of `terms` additions.
+  template <class Expected>
+  void expect(const Expected& expected) {
+    for (std::int64_t at_i = 0; at_i < n; ++at_i)
+      EXPECT_NEAR(at(y_, {at_i}), expected(at_i), 1e-12 * (1 + std::abs(expected(at_i)))) << at_i;
+  }
+  double a(std::int64_t row, std::int64_t column) const { return at(A_, {row, column}); }
+  double b(std::int64_t row, std::int64_t column) const { return at(B_, {row, column}); }
+  double x(std::int64_t row) const { return at(x_, {row}); }
+};
+using Spaces = testing::Types<Serial, OpenMP>;
+TYPED_TEST_SUITE(ExplicitSums, Spaces);
+
+TYPED_TEST(ExplicitSums, AreLoopsLikeAnyOtherWhereTheirPlaceDoesNotMatter) {
+  const auto& [A, x, y] = std::tie(this->A_, this->x_, this->y_);
+  y(i) = x(i) - sum(j, A(i, j) * x(j));
+  this->expect(
+      [&](auto row) { return this->x(row) - over([&](auto c) { return this->a(row, c) * this->x(c); }); });
+  y(i) = 2.0 * x(i) * sum(j, A(i, j));
+  this->expect([&](auto row) { return 2 * this->x(row) * over([&](auto c) { return this->a(row, c); }); });
+}
+
+TYPED_TEST(ExplicitSums, MayRunInAnyOrderWhereTheyAreLoops) {
+  using Space = typename TestFixture::Space;
+  const auto& [A, B] = std::tie(this->A_, this->B_);
+  const Tensor<double, CSR<>, Space> C({n, n}), D({n, n});
+  C(i, j) = sum(k, A(i, k) * B(k, j));
+  D(i, j) = A(i, k) * B(k, j);
+  EXPECT_GT(C.nnz(), 0);
+  EXPECT_TRUE(same(table(C), table(D)));
+}
+
+TYPED_TEST(ExplicitSums, AreNumbersInsideAFunction) {
+  const auto& [A, y] = std::tie(this->A_, this->y_);
+  y(i) = map(Root{}, sum(j, A(i, j) * A(i, j)));
+  this->expect(
+      [&](auto row) { return std::sqrt(over([&](auto c) { return this->a(row, c) * this->a(row, c); })); });
+}
+
+TYPED_TEST(ExplicitSums, MultiplyEachOverItsOwnVariable) {
+  const auto& [A, B, y] = std::tie(this->A_, this->B_, this->y_);
+  y(i) = sum(j, A(i, j)) * sum(k, B(i, k));
+  this->expect([&](auto row) {
+    return over([&](auto c) { return this->a(row, c); }) * over([&](auto c) { return this->b(row, c); });
+  });
+}
+
+TYPED_TEST(ExplicitSums, Divide) {
+  using Space = typename TestFixture::Space;
+  const auto& [A, x, y] = std::tie(this->A_, this->x_, this->y_);
+  const auto W = small<Space, DenseMatrix<>>("ij", 1, 5);
+  y(i) = A(i, j) * x(j) / sum(k, W(i, k) * W(i, k));
+  this->expect([&](auto row) {
+    return over([&](auto c) { return this->a(row, c) * this->x(c); }) /
+           over([&](auto c) { return at(W, {row, c}) * at(W, {row, c}); });
+  });
+}
+
+TYPED_TEST(ExplicitSums, CountATermWithoutTheVariableOnceForEachCoordinate) {
+  const auto& [A, x, y] = std::tie(this->A_, this->x_, this->y_);
+  y(i) = sum(j, A(i, j) + x(i));
+  this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + n * this->x(row); });
+  y(i) = A(i, j) + x(i);  // not so where the sum is not written
+  this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + this->x(row); });
+}
+
+TYPED_TEST(ExplicitSums, StandInsideOneAnother) {
+  const auto& [A, B, y] = std::tie(this->A_, this->B_, this->y_);
+  y(i) = map(Root{}, sum(j, A(i, j) * A(i, j) * map(Root{}, sum(k, B(j, k) * B(j, k)))));
+  this->expect([&](auto row) {
+    return std::sqrt(over([&](auto c) {
+      return this->a(row, c) * this->a(row, c) *
+             std::sqrt(over([&](auto d) { return this->b(c, d) * this->b(c, d); }));
+    }));
+  });
+}
+
+TYPED_TEST(ExplicitSums, RunOverSeveralVariables) {
+  using Space = typename TestFixture::Space;
+  const auto T = small<Space, CSF<3>>("ijk", 0.1, 7);
+  const auto& y = this->y_;
+  y(i) = map(Root{}, sum(j, k, T(i, j, k) * T(i, j, k)));
+  this->expect([&](auto row) {
+    return std::sqrt(
+        over([&](auto c) { return over([&](auto d) { return at(T, {row, c, d}) * at(T, {row, c, d}); }); }));
+  });
+}
+
+TYPED_TEST(ExplicitSums, AreAbsentWhereNoTermIsThere) {
+  using Space = typename TestFixture::Space;
+  const auto& A = this->A_;
+  const Tensor<double, SparseVector<>, Space> norms({n});
+  norms(i) = map(Root{}, sum(j, A(i, j) * A(i, j)));
+  std::int64_t filled = 0;
+  const auto positions = A.template level<1>().positions;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(n); ++row)
+    filled += positions(row + 1) > positions(row);
+  EXPECT_LT(filled, n);
+  EXPECT_EQ(norms.nnz(), filled);
+}
+
+TYPED_TEST(ExplicitSums, NeedNoOtherVariable) {
+  using Space = typename TestFixture::Space;
+  const auto& [A, x] = std::tie(this->A_, this->x_);
+  const Tensor<double, Scalar, Space> norm;
+  norm() = map(Root{}, sum(i, j, A(i, j) * A(i, j)));
+  double squares = 0;
+  for (const auto& [coordinate, value] : table(A)) squares += value * value;
+  EXPECT_NEAR(at(norm, {}), std::sqrt(squares), 1e-12 * std::sqrt(squares));
+  const auto& y = this->y_;
+  y(i) = x(i) / map(Root{}, sum(j, x(j) * x(j)));
+  const double length = std::sqrt(over([&](auto c) { return this->x(c) * this->x(c); }));
+  this->expect([&](auto row) { return this->x(row) / length; });
+}
+
+TYPED_TEST(ExplicitSums, ArePrintedAsTheyRun) {
+  const auto& [A, y] = std::tie(this->A_, this->y_);
+  EXPECT_EQ(assign(y(i), map(Root{}, sum(j, A(i, j)))).str(), "A(i) = map(f, sum(j, B(i, j)))");
+  EXPECT_EQ(assign(y(i), sum(j, A(i, j))).str(), "A(i) = B(i, j)");
+  EXPECT_TRUE(contains(explain(assign(y(i), map(Root{}, sum(j, A(i, j))))), "for j in B"));
+}
+
+}  // namespace
+}  // namespace sporos::test

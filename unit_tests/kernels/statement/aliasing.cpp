@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file aliasing.cpp
+/// Results that are operands of their own statement, and statements that add to their result.
+#include "../statements.hpp"
+
+namespace sporos::test {
+namespace {
+
+const Sizes square("ijk", 9);
+
+template <class F>
+class OneMatrix : public testing::Test {};
+using MatrixFormats = testing::Types<RowMajorMatrix, CSR<>, COO<2>, Blocks>;
+TYPED_TEST_SUITE(OneMatrix, MatrixFormats);
+
+TYPED_TEST(OneMatrix, IsReplacedByItsProductWithAnother) {
+  const auto A = random_tensor<TypeParam>(square, "ik", 0.3, false, 1);
+  const auto B = random_tensor<RowMajorMatrix>(square, "kj", 0.3, false, 2);
+  const auto before = read(A).terms;
+  const auto other = read(B).terms;
+  Oracle<double> expected({9, 9});
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j)
+      expected.terms[expected.offset({i, j})] = sum(9, [&](auto k) { return before(i, k) * other(k, j); });
+  A(i, j) = A(i, k) * B(k, j);
+  EXPECT_EQ(difference(A, expected), "");
+}
+
+TYPED_TEST(OneMatrix, IsReplacedByTwiceItselfThroughAnotherHandle) {
+  const auto A = random_tensor<TypeParam>(square, "ij", 0.3, false, 3);
+  const auto seen = A;
+  auto expected = read(A).terms;
+  for (auto& term : expected.terms) term = term + term;
+  A(i, j) = seen(i, j) + A(i, j);
+  EXPECT_EQ(difference(seen, expected), "");
+  EXPECT_TRUE(seen.shares_with(A));
+}
+
+TYPED_TEST(OneMatrix, IsAddedToAndSubtractedFrom) {
+  const auto A = random_tensor<TypeParam>(square, "ij", 0.3, false, 4);
+  const auto B = random_tensor<TypeParam>(square, "ij", 0.2, false, 5);
+  auto expected = read(A).terms;
+  const auto added = read(B).terms;
+  for (std::size_t at = 0; at < expected.terms.size(); ++at)
+    expected.terms[at] = expected.terms[at] + 2 * added.terms[at];
+  A(i, j) += 2 * B(i, j);
+  EXPECT_EQ(difference(A, expected), "");
+  for (std::size_t at = 0; at < expected.terms.size(); ++at)
+    expected.terms[at] = expected.terms[at] - added.terms[at];
+  A(i, j) -= B(i, j);
+  EXPECT_EQ(difference(A, expected), "");
+}
+
+TYPED_TEST(OneMatrix, TimesAVectorIsAddedToTheVector) {
+  const auto A = random_tensor<TypeParam>(square, "ij", 0.3, false, 6);
+  const auto x = random_tensor<DenseVector>(square, "j", 0.8, false, 7);
+  const auto terms = read(A).terms;
+  const auto factor = read(x).terms;
+  Oracle<double> expected({9});
+  for (int i = 0; i < 9; ++i)
+    expected.terms[expected.offset({i})] =
+        factor(i) + sum(9, [&](auto j) { return terms(i, j) * factor(j); });
+  x(i) += A(i, j) * x(j);
+  EXPECT_EQ(difference(x, expected), "");
+}
+
+template <class F>
+class OneDenseMatrix : public testing::Test {};
+using DenseFormats = testing::Types<RowMajorMatrix, ColumnMajorMatrix>;
+TYPED_TEST_SUITE(OneDenseMatrix, DenseFormats);
+
+TYPED_TEST(OneDenseMatrix, IsReplacedByItsTranspose) {
+  const auto A = random_tensor<TypeParam>(square, "ij", 0.5, false, 8);
+  const auto before = read(A).terms;
+  Oracle<double> expected({9, 9});
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) expected.terms[expected.offset({i, j})] = before(j, i);
+  A(i, j) = A(j, i);
+  EXPECT_EQ(difference(A, expected), "");
+}
+
+TYPED_TEST(OneDenseMatrix, IsAddedToByAReductionOverTheOutermostLoop) {
+  const auto A = random_tensor<TypeParam>(square, "ij", 0.5, false, 9);
+  const auto B = random_tensor<CSC<>>(square, "ik", 0.3, false, 10);
+  const auto C = random_tensor<CSR<>>(square, "kj", 0.3, false, 11);
+  auto expected = read(A).terms;
+  const auto left = read(B).terms;
+  const auto right = read(C).terms;
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) {
+      auto& term = expected.terms[expected.offset({i, j})];
+      term = term + sum(9, [&](auto k) { return left(i, k) * right(k, j); });
+    }
+  assign(A(i, j), B(i, k) * C(k, j)).accumulate().reorder(k, i, j).run();
+  EXPECT_EQ(difference(A, expected), "");
+}
+
+TEST(OneVector, IsReplacedByItsSumWithAnother) {
+  const auto x = random_tensor<SparseVector<>>(square, "i", 0.5, false, 12);
+  const auto y = random_tensor<SparseVector<>>(square, "i", 0.5, true, 13);
+  const auto a = read(x).terms;
+  const auto b = read(y).terms;
+  Oracle<double> expected({9});
+  for (std::size_t at = 0; at < 9; ++at) expected.terms[at] = a.terms[at] + b.terms[at];
+  x(i) = x(i) + y(i);
+  EXPECT_EQ(difference(x, expected), "");
+}
+
+TEST(OneTensorOfOrderZero, IsAddedToByADotProduct) {
+  const Tensor<double, Scalar> s;
+  s.values()(0) = 10;
+  const auto x = random_tensor<SparseVector<>>(square, "i", 0.5, false, 14);
+  const auto terms = read(x).terms;
+  s() += x(i) * x(i);
+  EXPECT_EQ(s.values()(0), 10 + sum(9, [&](auto i) { return terms(i) * terms(i); }).value);
+  s() = s() * s();
+  s() -= 1;
+  const double once = 10 + sum(9, [&](auto i) { return terms(i) * terms(i); }).value;
+  EXPECT_EQ(s.values()(0), once * once - 1);
+}
+
+}  // namespace
+}  // namespace sporos::test

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file peak_memory.cpp
+/// What statements allocate, as it happens, against what their estimates say: over formats, orders, spaces
+/// and kinds of result.
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <sporos/core/peak_memory.hpp>
+
+#include "../typed.hpp"
+
+namespace sporos::test {
+namespace {
+
+/// Tables of where chunks begin and the like, which are not counted and not estimated either, but for small
+/// arrays that are rounded up to their alignment.
+constexpr std::int64_t slack = 4096;
+
+const Sizes sizes("ijkl", 300);
+
+/// Runs a statement from a pool that is empty, and compares.
+template <class Statement>
+void expect_bounded(const std::string& what, const Statement& statement) {
+  SCOPED_TRACE(what + ", " + statement.str());
+  const Estimate most = estimate(statement);
+  pool().release();
+  std::optional<PeakMemory> peak(std::in_place);
+  statement.run();
+  const std::int64_t taken = peak->bytes();
+  peak.reset();
+  using Format = typename Statement::result_type::format;
+  const std::int64_t allowed = (Format::is_dense ? 0 : most.result) + most.workspace;
+  EXPECT_LE(taken, allowed + slack);
+  EXPECT_LE(statement.result().tensor().nnz(), most.values);
+  if (!Format::is_dense && statement.result().tensor().nnz() > 0) {
+    EXPECT_GE(taken, statement.result().tensor().bytes() / 2) << "the count has missed the result";
+  }
+}
+
+template <class Space, class F>
+auto operand(std::string_view modes, double density, std::uint64_t seed) {
+  return small_tensor<double, F>(sizes, modes, density, seed).template move_to<Space>();
+}
+
+template <class Space_>
+class PeaksOfStatements : public testing::Test {
+ public:
+  using Space = Space_;
+  Tensor<double, CSR<>, Space> B = operand<Space, CSR<>>("ik", 0.05, 1);
+  Tensor<double, CSR<>, Space> C = operand<Space, CSR<>>("kj", 0.05, 2);
+  Tensor<double, CSC<>, Space> by_columns = operand<Space, CSC<>>("ik", 0.05, 3);
+
+  template <class F>
+  void products(const std::string& format) {
+    const Tensor<double, F, Space> A({300, 300});
+    expect_bounded("by rows into " + format, assign(A(i, j), B(i, k) * C(k, j)));
+    expect_bounded("by rows, nest, into " + format, assign(A(i, j), B(i, k) * C(k, j)).generic());
+    expect_bounded("outer products into " + format, assign(A(i, j), by_columns(i, k) * C(k, j)));
+  }
+  template <class F>
+  void sums(const std::string& format) {
+    const Tensor<double, F, Space> A({300, 300});
+    expect_bounded("a sum into " + format, assign(A(i, j), B(i, j) + 2.0 * C(i, j)));
+    expect_bounded("a map into " + format, assign(A(i, j), B(i, j) * C(i, j)));
+  }
+};
+using Spaces = testing::Types<Serial, OpenMP>;
+TYPED_TEST_SUITE(PeaksOfStatements, Spaces);
+
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForProducts) {
+  this->template products<CSR<>>("CSR");
+  this->template products<CSC<>>("CSC");
+  this->template products<DCSR<>>("DCSR");
+  this->template products<COO<2>>("COO");
+  this->template products<BCSR<2, 3>>("BCSR");
+  this->template products<DenseMatrix<>>("DenseMatrix");
+}
+
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForSums) {
+  this->template sums<CSR<>>("CSR");
+  this->template sums<DCSR<>>("DCSR");
+  this->template sums<COO<2>>("COO");
+  this->template sums<CSC<>>("CSC");
+}
+
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForOtherTypesAndWorkspaces) {
+  using Space = typename TestFixture::Space;
+  const Tensor<float, CSR<>, Space> narrow({300, 300});
+  expect_bounded("in float", assign(narrow(i, j), this->B(i, k) * this->C(k, j)));
+  expect_bounded("in float, nest", assign(narrow(i, j), this->B(i, k) * this->C(k, j)).generic());
+  const Tensor<double, CSR<>, Space> A({300, 300});
+  expect_bounded("listed", assign(A(i, j), this->B(i, k) * this->C(k, j)).workspace(coordinate_workspace));
+  expect_bounded("over a semiring", assign(A(i, j), this->B(i, k) * this->C(k, j)).over(MinPlus{}));
+  const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>, Space> rows({300, 300});
+  const auto X = operand<Space, DenseMatrix<>>("kj", 1, 6);
+  expect_bounded("blocks", assign(rows(i, j), convert<DCSR<>>(this->B)(i, k) * X(k, j)));
+}
+
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForDenseResults) {
+  using Space = typename TestFixture::Space;
+  const auto x = operand<Space, DenseVector>("k", 1, 7);
+  const Tensor<double, DenseVector, Space> y({300});
+  expect_bounded("SpMV", assign(y(i), this->B(i, k) * x(k)));
+  expect_bounded("SpMV onto itself", assign(x(i), this->B(i, k) * x(k)));
+  expect_bounded("scattered", assign(y(k), this->B(i, k) * x(i)));
+  expect_bounded("scattered, deterministic", assign(y(k), this->B(i, k) * x(i)).deterministic());
+  const auto T = operand<Space, CSF<3>>("ikl", 0.01, 8);
+  const auto U = operand<Space, DenseMatrix<>>("kj", 1, 9), V = operand<Space, DenseMatrix<>>("lj", 1, 10);
+  const Tensor<double, DenseMatrix<>, Space> M({300, 300});
+  expect_bounded("MTTKRP", assign(M(i, j), T(i, k, l) * U(k, j) * V(l, j)));
+  expect_bounded("MTTKRP of an inner mode", assign(M(k, j), T(i, k, l) * U(i, j) * V(l, j)));
+}
+
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForTensors) {
+  using Space = typename TestFixture::Space;
+  const auto T = operand<Space, CSF<3>>("ikl", 0.01, 8);
+  const auto x = operand<Space, DenseVector>("l", 1, 9);
+  const Tensor<double, DCSR<>, Space> A({300, 300});
+  expect_bounded("TTV", assign(A(i, k), T(i, k, l) * x(l)));
+  const auto D = operand<Space, CSR<>>("lj", 0.05, 10);
+  const Tensor<double, CSF<3>, Space> R({300, 300, 300});
+  expect_bounded("TTM", assign(R(i, k, j), T(i, k, l) * D(l, j)));
+  const Tensor<double, COO<3>, Space> S({300, 300, 300});
+  expect_bounded("TTM into COO", assign(S(i, k, j), T(i, k, l) * D(l, j)));
+}
+
+TYPED_TEST(PeaksOfStatements, KeepToTheBoundThatResourcesSet) {
+  using Space = typename TestFixture::Space;
+  const Tensor<double, CSR<>, Space> A = this->B.clone();
+  const auto before = A.nnz();
+  const auto statement = assign(A(i, j), this->B(i, k) * this->C(k, j));
+  const Estimate most = estimate(statement);
+  const std::int64_t needed = most.result + most.workspace;
+  const Resources<Space> resources;
+  try {
+    statement.on(resources.within(needed - 1)).run();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const MemoryError& error) {
+    EXPECT_NE(std::string(error.what()).find(std::to_string(needed)), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find(std::to_string(needed - 1)), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(A.nnz(), before) << "the result has changed";
+  statement.on(resources.within(needed)).run();
+  EXPECT_NE(A.nnz(), before);
+}
+
+}  // namespace
+}  // namespace sporos::test

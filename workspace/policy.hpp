@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file policy.hpp
+/// What a workspace must provide, and how a policy names the workspace in which a scattered result is
+/// gathered.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "../core/extents.hpp"
+#include "../core/schedule.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+struct TakesAnything {
+  void operator()(const auto&...) const {}
+};
+
+}  // namespace detail
+
+/// Gathers values of type T by the coordinates of `Order` variables.
+///
+///     W(policy, extents)           an empty workspace over variables of these extents
+///     add(at, value)               adds value at the coordinates `at`; calls may come in any order
+///     drain(take)                  calls take(at, value) for what was gathered and empties the workspace
+///     W::in_order                  whether drain delivers coordinates in ascending order, each once; if not,
+///     it
+///                                  may deliver them in any order and several times, and their values are
+///                                  summed
+///     W::most_bytes(policy, extents, adds)    an upper bound on its bytes after so many calls of add
+///
+/// Each thread has a workspace of its own.
+template <class W, class Policy, class T, int Order>
+concept Workspace = std::constructible_from<W, const Policy&, const Extents<Order>&> &&
+                    requires(W w, const Policy& policy, const Extents<Order>& at, const T& value) {
+                      w.add(at, value);
+                      w.drain(detail::TakesAnything{});
+                      { W::in_order } -> std::convertible_to<bool>;
+                      { W::most_bytes(policy, at, std::int64_t{}) } -> std::same_as<std::int64_t>;
+                    };
+
+/// A type that names a workspace for scattered results and holds its settings: the argument of
+/// `Statement::workspace`.
+///
+///     Policy::name                     its name where a statement is explained
+///     Policy::takes(order)             whether it can gather over so many variables
+///     Policy::workspace<T, Order>      the Workspace, for orders that it takes
+template <class Policy>
+concept WorkspacePolicy = std::copy_constructible<Policy> && requires {
+  { Policy::name } -> std::convertible_to<std::string_view>;
+  { Policy::takes(1) } -> std::same_as<bool>;
+};
+
+namespace detail {
+
+template <class Policy, int Order>
+constexpr bool takes_order() {
+  if constexpr (WorkspacePolicy<Policy>)
+    return Policy::takes(Order);
+  else
+    return false;
+}
+
+/// Whether a policy has a workspace for the innermost variable of a result, from which the result is
+/// appended.
+template <class Policy>
+inline constexpr bool gathers_in_order = [] {
+  if constexpr (std::is_same_v<Policy, AutomaticWorkspace>)
+    return true;
+  else if constexpr (takes_order<Policy, 1>())
+    return Policy::template workspace<double, 1>::in_order;
+  else
+    return false;
+}();
+
+/// The policy that the user of a statement has chosen, or the default.
+template <class S, class Default>
+using chosen_policy =
+    std::conditional_t<std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace>, Default,
+                       typename S::schedule::workspace_policy>;
+
+/// The settings of that policy.
+template <class Policy, class S>
+Policy policy_of(const S& statement) {
+  if constexpr (std::is_same_v<typename S::schedule::workspace_policy, Policy>)
+    return statement.options().policy();
+  else
+    return Policy{};
+}
+
+}  // namespace detail
+
+}  // namespace sporos
