@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {

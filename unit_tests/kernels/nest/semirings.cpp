@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {

@@ -4,8 +4,8 @@
 /// and the scalars, of no mode, that they leave.
 #include <map>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file spgemm_strategies.cpp
+/// @file strategies.cpp
 /// A row of the product takes the cheapest strategy that fits, and is not looked at more closely than that
 /// needs.
 #include <gtest/gtest.h>

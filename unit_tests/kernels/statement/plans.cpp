@@ -3,8 +3,8 @@
 /// Plans: run again with new values they give what the statement would, and they know their patterns.
 #include <cstdint>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {

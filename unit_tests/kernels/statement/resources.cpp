@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {

@@ -3,8 +3,8 @@
 /// What a statement's schedule may ask for: a workspace, and the same bits for any number of threads.
 #include <cstring>
 
-#include "reference.hpp"
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {
