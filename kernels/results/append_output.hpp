@@ -99,12 +99,11 @@ struct AppendedOutput {
   WorkspaceOutput<W, Accumulate, innermost> workspace() const { return {gathered}; }
   template <class Output, class Env>
   void drain(const Output&, const Env& bound) const {
-    std::int64_t count = 0;
+    const std::int64_t before = piece->size();
     gathered->drain([&](const Extents<1>& c, const Accumulate& value) {
       piece->push(bound, c[0], static_cast<Value>(value));
-      ++count;
     });
-    if (rows) rows->push_back(count);
+    if (rows) rows->push_back(piece->size() - before);
   }
 
  private:

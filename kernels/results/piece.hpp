@@ -153,6 +153,9 @@ class AppendedPiece {
 
   static constexpr bool has_block = adds_to_pieces<Result>;
 
+  /// The number of values that have been appended.
+  std::int64_t size() const { return count(); }
+
  private:
   template <std::size_t... K>
   static auto all_coordinates(std::index_sequence<K...>)

@@ -339,8 +339,8 @@ class Intersection {
   B b_;
 };
 
-/// L + R.
-template <class A, class B>
+/// L + R, or another operation that is present where either side is.
+template <class A, class B, class Operation>
 class Union {
  public:
   static constexpr bool iterates = A::iterates && B::iterates;
@@ -387,7 +387,7 @@ class Union {
   template <class F>
   SPOROS_INLINE void visit(std::int64_t c, const F& f) const {
     a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Addition>(x, y)); });
+      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
     });
   }
   SPOROS_INLINE void pass(std::int64_t c) {
@@ -403,7 +403,7 @@ class Union {
       const std::int64_t y = b_.coord();
       if (x == y) {
         a_.here([&](const auto& l) SPOROS_INLINE_LAMBDA {
-          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, combine<Addition>(l, r)); });
+          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, combine<Operation>(l, r)); });
         });
         a_.next();
         b_.next();
@@ -476,17 +476,18 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
   } else {
     auto left = open<Variable>(e.left, extent);
     auto right = open<Variable>(e.right, extent);
-    if constexpr (is_add<E>)
-      return Union(left, right);
+    using Operation = typename E::operation_type;
+    if constexpr (Operation::is_sum)
+      return Union<decltype(left), decltype(right), Operation>(left, right);
     else
-      return Intersection<decltype(left), decltype(right), typename E::operation_type>(left, right);
+      return Intersection<decltype(left), decltype(right), Operation>(left, right);
   }
 }
 
 template <class S>
 inline constexpr bool is_union = false;
-template <class A, class B>
-inline constexpr bool is_union<Union<A, B>> = true;
+template <class A, class B, class Operation>
+inline constexpr bool is_union<Union<A, B, Operation>> = true;
 
 /// Calls f(coordinate, expression) over a stream: over the coordinates in `bounds` (`Restrict`), or over all
 /// of it. `Independent` promises that f writes to another place at each coordinate, so that full loops may

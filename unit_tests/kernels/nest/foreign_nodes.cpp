@@ -28,28 +28,39 @@ sporos::stream::Function<Doubled> operation_of(const Twice<E>&) {
   return {};
 }
 
-/// The larger of L and R, where both are.
-template <class L, class R>
-struct Larger : sporos::ExpressionBase {
+/// The larger of L and R: where both are, or of those that are.
+template <bool Either, class L, class R>
+struct LargerWhere : sporos::ExpressionBase {
+  static constexpr bool is_sum = Either;
   L left;
   R right;
 
-  Larger(L l, R r) : left(l), right(r) {}
+  LargerWhere(L l, R r) : left(l), right(r) {}
   template <class A, class B>
-  static Larger<A, B> with(const A& l, const B& r) {
+  static LargerWhere<Either, A, B> with(const A& l, const B& r) {
     return {l, r};
   }
 };
+template <bool Either>
 struct Maximum {
-  static constexpr bool is_sum = false;
+  static constexpr bool is_sum = Either;
   template <class T>
   SPOROS_INLINE static T of(const T& a, const T& b) {
     return a < b ? b : a;
   }
 };
-template <class L, class R>
-Maximum operation_of(const Larger<L, R>&) {
+template <bool Either, class L, class R>
+Maximum<Either> operation_of(const LargerWhere<Either, L, R>&) {
   return {};
+}
+
+template <class L, class R>
+auto larger(const L& l, const R& r) {
+  return LargerWhere<false, L, R>(l, r);
+}
+template <class L, class R>
+auto larger_of_either(const L& l, const R& r) {
+  return LargerWhere<true, L, R>(l, r);
 }
 
 }  // namespace elsewhere
@@ -57,7 +68,8 @@ Maximum operation_of(const Larger<L, R>&) {
 namespace sporos::test {
 namespace {
 
-using elsewhere::Larger;
+using elsewhere::larger;
+using elsewhere::larger_of_either;
 using elsewhere::Twice;
 
 TEST(ANodeFromElsewhere, RunsByTheOperationThatItNames) {
@@ -67,15 +79,19 @@ TEST(ANodeFromElsewhere, RunsByTheOperationThatItNames) {
   const auto values = [&] { return std::vector<double>{y.values()(0), y.values()(1)}; };
   y(i) = Twice(sum(j, A(i, j)));
   EXPECT_EQ(values(), (std::vector<double>{6, 6}));
-  y(i) = Twice(Larger(A(i, j), B(i, j)));
+  y(i) = Twice(larger(A(i, j), B(i, j)));
   EXPECT_EQ(values(), (std::vector<double>{10, 6}));
-  y(i) = Larger(sum(j, A(i, j)), sum(k, B(i, k)));
+  y(i) = larger(sum(j, A(i, j)), sum(k, B(i, k)));
   EXPECT_EQ(values(), (std::vector<double>{14, 3}));
   const Tensor<double, CSR<>> C({2, 3});
-  C(i, j) = Larger(A(i, j), Twice(B(i, j)));
+  C(i, j) = larger(A(i, j), Twice(B(i, j)));
   ASSERT_EQ(C.nnz(), 2);
   EXPECT_EQ(C.values()(0), 10.0);
   EXPECT_EQ(C.values()(1), 3.0);
+  C(i, j) = larger_of_either(A(i, j), B(i, j));
+  ASSERT_EQ(C.nnz(), 4);
+  const std::vector<double> expected{1, 9, 5, 3};
+  for (std::size_t q = 0; q < 4; ++q) EXPECT_EQ(C.values()(q), expected[q]);
 }
 
 }  // namespace
