@@ -39,10 +39,4 @@ void for_each_row_chunk(const Space& space, const Matrix& a, std::int64_t step, 
   });
 }
 
-/// The same on the default instance of a space.
-template <HostSpace Space, class Matrix, class Body>
-void for_each_row_chunk(const Matrix& a, std::int64_t step, const Body& body) {
-  for_each_row_chunk(Space(), a, step, body);
-}
-
 }  // namespace sporos::detail

@@ -25,11 +25,6 @@
 
 namespace sporos {
 
-template <class A>
-inline constexpr bool is_access = false;
-template <class TensorType, char... Names>
-inline constexpr bool is_access<Access<TensorType, Names...>> = true;
-
 /// The accesses of an expression that is a product of accesses and nothing else, from left to right;
 /// otherwise void.
 template <class E>
@@ -68,7 +63,7 @@ template <class E, class Visit>
 void for_each_factor(const E& e, const Visit& visit) {
   const auto walk = [&]<int First>(const auto& self, const auto& node, std::integral_constant<int, First>) {
     using Node = std::remove_cvref_t<decltype(node)>;
-    if constexpr (is_access<Node>) {
+    if constexpr (AnyAccess<Node>) {
       visit(std::integral_constant<int, First>{}, node);
     } else {
       constexpr int left = ListOf<accesses_of<std::remove_cvref_t<decltype(node.left)>>>::size;
