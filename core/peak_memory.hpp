@@ -41,8 +41,7 @@ class PeakMemory {
     Kokkos::Tools::Experimental::set_deallocate_data_callback(&PeakMemory::freed);
   }
   ~PeakMemory() {
-    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
-    Kokkos::Tools::Experimental::set_deallocate_data_callback(nullptr);
+    Kokkos::Tools::Experimental::set_callbacks(tools_);
     detail::memory_listener() = nullptr;
     pool().watch(nullptr);
     active() = nullptr;
@@ -83,6 +82,7 @@ class PeakMemory {
     if (PeakMemory* const self = active()) self->kokkos_ -= static_cast<std::int64_t>(size);
   }
 
+  const Kokkos::Tools::Experimental::EventSet tools_ = Kokkos::Tools::Experimental::get_callbacks();
   mutable std::mutex guard_;
   std::int64_t start_ = 0;
   std::int64_t peak_ = 0;
