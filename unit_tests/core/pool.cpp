@@ -13,6 +13,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace {
 
@@ -91,6 +94,10 @@ TEST_F(OfPool, HasThePagesMadeOfWhatWillBeWritten) {
     EXPECT_EQ(mincore(begin, page, &resident), 0);
     return resident % 2 == 1;
   };
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD,
+          32 * page);  // so that the block is fresh memory, not a freed one whose pages are there
+#endif
   const auto array = pool_.reserve<std::uint8_t>("test", capacity, least);
   if (madvise(nullptr, 0, MADV_POPULATE_WRITE) != 0) GTEST_SKIP() << "this system makes no pages ahead";
   for (std::int64_t at = 0; at < least; at += page) EXPECT_TRUE(is_there(array.data() + at));
