@@ -118,7 +118,7 @@ class ListedNest::Plan {
   using Policy = detail::chosen_policy<S, DefaultPolicy>;
   static_assert(
       detail::takes_order<Policy, order>(),
-      "this workspace gathers a result that scatters over its innermost variable only:  bind the "
+      "this workspace gathers a result that scatters over its innermost variable only: bind the "
       "result's other variables in the outermost loops with .reorder(...), or leave .workspace(...) "
       "out");
   using W = typename Policy::template workspace<Compute, order>;

@@ -7,16 +7,16 @@
 ///     K::name                      its name where a statement is explained
 ///     K::deterministic             whether its results are bitwise the same in whatever order threads run
 ///     K::matches<S>                whether it computes statements of type S: formats, variables, values,
-///     space K::cost(statement, resources)  the seconds that it expects to take, or Declined with the reason;
-///     looks
+///                                  space
+///     K::cost(statement, resources)
+///                                  the seconds that it expects to take, or Declined with the reason; looks
 ///                                  at sizes only and computes nothing
 ///     K::Plan<S>                   what it does for one statement:
 ///
 ///         Plan(statement, resources)   checks the statement, which outlives the plan
 ///         run()                        computes the result's pattern and values
-///         bytes()                      an upper bound on what run() allocates:
-///         kernels/statement/estimate.hpp explain(out)                 prints lines that say what it will do,
-///         each indented by two blanks
+///         bytes()                      an upper bound on what run() allocates: kernels/statement/estimate.hpp
+///         explain(out)                 prints lines that say what it will do, each indented by two blanks
 ///
 /// and, if it is worth running again with other values,
 ///

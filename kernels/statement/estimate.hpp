@@ -43,9 +43,10 @@ std::int64_t operand_bytes(const S& statement) {
 /// terms are added, each counted separately, but no more per row than the row has; for a union, both patterns
 /// are counted.
 ///
-/// @throws ShapeError if an index variable has two different extents Cost: for a sparse result, the
-/// statement's loops without the innermost one; for A(i, j) = B(i, k) * C(k, j) by rows, one step for each
-/// nonzero of B.
+/// @throws ShapeError if an index variable has two different extents
+///
+/// Cost: for a sparse result, the statement's loops without the innermost one; for A(i, j) = B(i, k) * C(k, j)
+/// by rows, one step for each nonzero of B.
 template <class Result, class Right, class Order, class Options>
 Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;

@@ -147,7 +147,7 @@ class SparseSum {
   using Position = typename MatrixC::position_type;
 
   SparseSum(const Kokkos::Cuda& space, const MatrixA& a, const MatrixB& b, Workspace& workspace)
-      : space_(space), a_(a), b_(b) {
+      : space_(space), a_(a), b_(b), workspace_(workspace) {
     const std::int64_t words = ceil_div(a.nonzeros, 32);
     scratch_bytes_ = sizes_to_positions_bytes<detail::BitCount, std::int64_t>(space, words);
     const auto cut = [&](char* memory) {
@@ -190,6 +190,9 @@ class SparseSum {
            blocks(b_), AddConfig::threads, 0, a_, b_, c, matches_, beta);
   }
 
+  /// Bytes of the workspace at most.
+  std::int64_t most_workspace_bytes() const { return workspace_.size(); }
+
  private:
   template <class Matrix>
   static std::int64_t blocks(const Matrix& matrix) {
@@ -199,6 +202,7 @@ class SparseSum {
   Kokkos::Cuda space_;
   MatrixA a_;
   MatrixB b_;
+  const Workspace& workspace_;
   detail::Matches matches_{};
   std::int64_t* total_ = nullptr;
   char* scratch_ = nullptr;  // of the scan

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <ostream>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 

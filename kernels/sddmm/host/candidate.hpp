@@ -14,7 +14,6 @@
 #include "../../nest/bounds.hpp"
 #include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
 
@@ -31,8 +30,7 @@ struct SddmmByRows {
   static constexpr std::string_view name = "SDDMM by rows";
   static constexpr std::string_view takes =
       "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, C and D dense and row-major, all "
-      "float "
-      "or all double in host memory";
+      "float or all double in host memory";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
   static constexpr double seconds_of_term = 0.2e-9;
