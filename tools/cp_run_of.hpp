@@ -6,6 +6,7 @@
 #include <Kokkos_Timer.hpp>
 
 #include "../examples/cp_als/cp_als.hpp"
+#include "assembled.hpp"
 #include "cp_run.hpp"
 
 namespace sporos::tool {
@@ -14,7 +15,7 @@ template <int Order>
 CpRun run_cp(const Entries<double, Order>& entries, const CpSearch& search) {
   CpRun out;
   Kokkos::Timer timer;
-  const auto tensor = assemble<CSF<Order>>(entries);
+  const auto tensor = assembled<CSF<Order>>(entries);
   out.tensor = {format_name<CSF<Order>>(), tensor.nnz(), tensor.bytes(), timer.seconds()};
 
   timer.reset();

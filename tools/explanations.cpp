@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <sporos/core/index.hpp>
 #include <sporos/core/statement.hpp>
-#include <sporos/formats/assemble.hpp>
 #include <sporos/formats/named.hpp>
 #include <sporos/kernels/statement/explain.hpp>
 #include <utility>
+
+#include "assembled.hpp"
 
 namespace sporos::tool {
 namespace {
@@ -35,7 +36,7 @@ Tensor<double, F> banded() {
       place[0] = row;
       entries.set(at++, place, 1.0);
     }
-  return assemble<F>(entries);
+  return assembled<F>(entries);
 }
 
 /// A tensor that stores nothing, or zeros.

@@ -9,12 +9,13 @@
 #include <limits>
 #include <sporos/core/index.hpp>
 #include <sporos/core/statement.hpp>
-#include <sporos/formats/assemble.hpp>
 #include <sporos/formats/entries_of.hpp>
 #include <sporos/formats/format_name.hpp>
 #include <sporos/formats/named.hpp>
 #include <sporos/kernels/statement/run.hpp>
 #include <utility>
+
+#include "assembled.hpp"
 
 namespace sporos::tool {
 namespace {
@@ -60,7 +61,7 @@ MttkrpRun run_mttkrp(const Entries<double, Order>& entries, const Factors& facto
   using F = CSF<Order>;
   MttkrpRun out;
   Kokkos::Timer timer;
-  const auto tensor = assemble<F>(entries);
+  const auto tensor = assembled<F>(entries);
   out.tensor = {format_name<F>(), tensor.nnz(), tensor.bytes(), timer.seconds()};
   std::vector<Matrix> matrices;
   for (const auto& factor : factors) matrices.push_back(matrix_of(factor, rank));

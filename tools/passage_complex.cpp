@@ -7,4 +7,7 @@ namespace sporos::tool {
 
 template Passage pass_matrix(FormatName, const Entries<Complex, 2>&, const PassageOptions&);
 
+template Tensor<Complex, CSR<>> assembled<CSR<>>(const Entries<Complex, 2>&, Duplicates);
+template Tensor<Complex, CSC<>> assembled<CSC<>>(const Entries<Complex, 2>&, Duplicates);
+
 }  // namespace sporos::tool

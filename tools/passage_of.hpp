@@ -12,10 +12,16 @@
 #include <sporos/formats/named.hpp>
 #include <sporos/formats/validate.hpp>
 
+#include "assembled.hpp"
 #include "command.hpp"
 #include "passage.hpp"
 
 namespace sporos::tool {
+
+template <TensorFormat F, TensorValue Value>
+Tensor<Value, F> assembled(const Entries<Value, F::order>& entries, Duplicates duplicates) {
+  return assemble<F>(entries, duplicates);
+}
 
 /// Stores entries in format F and reads them back.
 template <class F, class Value>
@@ -23,7 +29,7 @@ Passage pass(const Entries<Value, F::order>& entries, const PassageOptions& opti
   Passage out;
   out.levels = F::str();
   Kokkos::Timer timer;
-  const auto tensor = assemble<F>(entries, options.duplicates);
+  const auto tensor = assembled<F>(entries, options.duplicates);
   out.assemble_seconds = timer.seconds();
   out.stored = tensor.nnz();
   out.bytes = tensor.bytes();

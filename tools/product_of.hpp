@@ -6,12 +6,12 @@
 #include <Kokkos_Timer.hpp>
 #include <sporos/core/index.hpp>
 #include <sporos/core/statement.hpp>
-#include <sporos/formats/assemble.hpp>
 #include <sporos/formats/entries_of.hpp>
 #include <sporos/formats/format_name.hpp>
 #include <sporos/formats/named.hpp>
 #include <sporos/kernels/statement/run.hpp>
 
+#include "assembled.hpp"
 #include "product.hpp"
 
 namespace sporos::tool {
@@ -66,10 +66,10 @@ class ProductRun {
     using namespace sporos::indices;
     Product out;
     Kokkos::Timer timer;
-    const auto A = assemble<FormatA>(a_);
+    const auto A = assembled<FormatA>(a_);
     out.A = stored_as(A, timer.seconds());
     timer.reset();
-    const auto B = assemble<FormatB>(b_);
+    const auto B = assembled<FormatB>(b_);
     out.B = stored_as(B, timer.seconds());
     const Tensor<Value, ResultFormat> C({A.extent(0), B.extent(1)});
     const auto statement = assign(C(i, j), A(i, k) * B(k, j)).reorder(order...).workspace(workspace);

@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <Kokkos_Timer.hpp>
 #include <memory>
-#include <sporos/formats/assemble.hpp>
 #include <sporos/formats/named.hpp>
 #include <sporos/formats/spy.hpp>
 #include <string>
 
+#include "assembled.hpp"
 #include "commands.hpp"
 #include "input.hpp"
 #include "output.hpp"
@@ -21,15 +21,15 @@ struct SpyCommandOptions {
   SpyOptions look;
 };
 
-/// Only coordinates are drawn, so one type of value serves for all.
+/// Only coordinates are drawn, so one type of value serves for all: that for which the assembly is compiled
+/// anyway.
 template <class Value, int Order>
 Image draw(const Entries<Value, Order>& entries, const SpyOptions& look) {
-  Entries<bool, Order> places(entries.extents, 0);
+  Entries<double, Order> places(entries.extents, 0);
   places.coordinates = entries.coordinates;
-  places.values = make_array<bool>("sporos::places", entries.size());
-  Kokkos::deep_copy(places.values, true);
-  using Wide = COO<Order, detail::natural_order<Order>, std::int64_t, std::int64_t>;
-  return spy_image(assemble<Wide>(places), look);
+  places.values = make_array<double>("sporos::places", entries.size());
+  Kokkos::deep_copy(places.values, 1.0);
+  return spy_image(assembled<WideCoo<Order>>(places), look);
 }
 
 Outcome spy_file(const SpyCommandOptions& options) {
