@@ -4,8 +4,10 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <string>
@@ -26,18 +28,24 @@ using Array = Kokkos::View<T*, MemorySpace>;
 template <class T>
 using HostArray = Array<T, Kokkos::HostSpace>;
 
+namespace detail {
+
+[[noreturn]] inline void refuse_array(const std::string& label, std::int64_t count, std::size_t element,
+                                      std::string reason) {
+  while (reason.ends_with('.')) reason.pop_back();
+  throw MemoryError(text(label, ": ", count, " elements of ", element, " bytes cannot be allocated: ", reason,
+                         ". If few of them are nonzero, use a sparse level"));
+}
+
+}  // namespace detail
+
 /// `count` elements, not initialised.
 /// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   expect_kokkos();
-  const auto refuse = [&](std::string reason) {
-    while (reason.ends_with('.')) reason.pop_back();
-    throw MemoryError(text(label, ": ", count, " elements of ", sizeof(T), " bytes cannot be allocated: ",
-                           reason, ". If few of them are nonzero, use a sparse level"));
-  };
   if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
-    refuse("the size in bytes does not fit in 64 bits");
+    detail::refuse_array(label, count, sizeof(T), "the size in bytes does not fit in 64 bits");
   try {
     Array<T, MemorySpace> array(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                                 static_cast<std::size_t>(count));
@@ -45,9 +53,46 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
       prefer_large_pages(array.data(), sizeof(T) * static_cast<std::size_t>(count));
     return array;
   } catch (const std::exception& failure) {
-    refuse(failure.what());
-    throw;
+    detail::refuse_array(label, count, sizeof(T), failure.what());
   }
+}
+
+namespace detail {
+
+/// Zeros the part `at` of some host memory.
+struct ZeroPart {
+  static constexpr std::size_t size = std::size_t{1} << 18;  ///< bytes of a part
+
+  std::byte* memory;
+  std::size_t bytes;
+
+  void operator()(std::size_t at) const {
+    std::memset(memory + at * size, 0, std::min(size, bytes - at * size));
+  }
+};
+
+/// Zeros host memory on the threads of a space. One function for every type of element, which compiles much
+/// faster than Kokkos::deep_copy of a value.
+template <HostSpace Space>
+void zero_memory(const Space& space, void* memory, std::size_t bytes) {
+  const ZeroPart part{static_cast<std::byte*>(memory), bytes};
+  const std::size_t parts = (bytes + ZeroPart::size - 1) / ZeroPart::size;
+  if (parts == 1)
+    part(0);
+  else if (parts > 1)
+    Kokkos::parallel_for("sporos::zero", Kokkos::RangePolicy<Space>(space, 0, parts), part);
+}
+
+}  // namespace detail
+
+/// array[at] = 0, on the threads of a space.
+template <class Space, class T>
+void zero(const Space& space, const Array<T, typename Space::memory_space>& array) {
+  static_assert(std::is_trivially_copyable_v<T>, "zeros are zero bytes");
+  if constexpr (HostSpace<Space>)
+    detail::zero_memory(space, array.data(), array.extent(0) * sizeof(T));
+  else
+    Kokkos::deep_copy(space, array, T{});
 }
 
 /// `count` elements, all zero.
@@ -55,7 +100,10 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> zeroed_array(const std::string& label, std::int64_t count) {
   auto array = make_array<T, MemorySpace>(label, count);
-  Kokkos::deep_copy(array, T{});
+  if constexpr (std::is_same_v<MemorySpace, Kokkos::HostSpace>)
+    zero(Host(), array);
+  else
+    Kokkos::deep_copy(array, T{});
   return array;
 }
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <source_location>
 #include <stdexcept>
@@ -102,17 +103,78 @@ class InternalError : public Error {
 
 namespace detail {
 
-inline void append_text(std::string& out, std::string_view part) { out += part; }
-inline void append_text(std::string& out, char part) { out += part; }
-template <class Number>
-  requires(std::is_arithmetic_v<Number> && !std::same_as<Number, char>)
-void append_text(std::string& out, Number part) {
-  if constexpr (std::is_floating_point_v<Number>) {
-    char digits[32];
-    out.append(digits, std::to_chars(digits, digits + sizeof digits, part).ptr);
-  } else {
-    out += std::to_string(part);
+/// A part of a text: letters or a number. One type for all of them, so that one function joins any parts.
+class TextPart {
+ public:
+  TextPart(std::string_view letters) : kind_(Kind::letters), letters_(letters) {}
+  TextPart(const std::string& letters) : TextPart(std::string_view(letters)) {}
+  TextPart(const char* letters) : TextPart(std::string_view(letters)) {}
+  TextPart(char letter) : kind_(Kind::letter), letter_(letter) {}
+  template <std::integral Number>
+  TextPart(Number number) {
+    if constexpr (std::is_signed_v<Number>) {
+      kind_ = Kind::signed_number;
+      signed_ = number;
+    } else {
+      kind_ = Kind::unsigned_number;
+      unsigned_ = number;
+    }
   }
+  TextPart(float number) : kind_(Kind::single_precision), single_(number) {}
+  TextPart(double number) : kind_(Kind::double_precision), double_(number) {}
+
+  void append_to(std::string& out) const {
+    char digits[32];
+    const auto append_number = [&](auto number) {
+      out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+    };
+    switch (kind_) {
+      case Kind::letters:
+        out += letters_;
+        break;
+      case Kind::letter:
+        out += letter_;
+        break;
+      case Kind::signed_number:
+        append_number(signed_);
+        break;
+      case Kind::unsigned_number:
+        append_number(unsigned_);
+        break;
+      case Kind::single_precision:
+        append_number(single_);
+        break;
+      case Kind::double_precision:
+        append_number(double_);
+        break;
+    }
+  }
+
+ private:
+  enum class Kind : char {
+    letters,
+    letter,
+    signed_number,
+    unsigned_number,
+    single_precision,
+    double_precision
+  };
+
+  Kind kind_;
+  union {
+    std::string_view letters_;
+    char letter_;
+    std::int64_t signed_;
+    std::uint64_t unsigned_;
+    float single_;
+    double double_;
+  };
+};
+
+inline std::string joined(std::initializer_list<TextPart> parts) {
+  std::string out;
+  for (const TextPart& part : parts) part.append_to(out);
+  return out;
 }
 
 }  // namespace detail
@@ -120,9 +182,7 @@ void append_text(std::string& out, Number part) {
 /// The parts, concatenated: `text("extent ", 3, " of ", name)`.
 template <class... Parts>
 std::string text(const Parts&... parts) {
-  std::string out;
-  (detail::append_text(out, parts), ...);
-  return out;
+  return detail::joined({detail::TextPart(parts)...});
 }
 
 /// A place in the source as compilers print it: "file:line: ".

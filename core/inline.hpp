@@ -5,17 +5,25 @@
 
 #include <Kokkos_Core.hpp>
 
-/// A host and device function of the loop nest, always inlined, so that nested streams become plain loops.
+// SPOROS_INLINE: a host and device function of the loop nest, always inlined, so that nested streams become
+// plain loops. Where the compiler does not optimise, a copy of each function in its callers would only take
+// longer to compile.
+#if defined(__OPTIMIZE__) || defined(__CUDACC__)
 #define SPOROS_INLINE KOKKOS_FORCEINLINE_FUNCTION
+#define SPOROS_HOST_ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define SPOROS_INLINE KOKKOS_INLINE_FUNCTION
+#define SPOROS_HOST_ALWAYS_INLINE
+#endif
 
 /// The same for host functions.
-#define SPOROS_HOST_INLINE inline __attribute__((always_inline))
+#define SPOROS_HOST_INLINE inline SPOROS_HOST_ALWAYS_INLINE
 
 /// The same as SPOROS_INLINE, for a lambda inside such a function: `[&](auto x) SPOROS_INLINE_LAMBDA { … }`.
 #if defined(__CUDACC__)
 #define SPOROS_INLINE_LAMBDA
 #else
-#define SPOROS_INLINE_LAMBDA __attribute__((always_inline))
+#define SPOROS_INLINE_LAMBDA SPOROS_HOST_ALWAYS_INLINE
 #endif
 
 /// The entry point of a loop nest, a host and device function. On the host it is never inlined.

@@ -31,13 +31,17 @@ class TensorLetters {
  public:
   template <AnyTensor T>
   char of(const T& tensor) {
-    const auto found = std::find(seen_.begin(), seen_.end(), tensor.identity());
-    const auto at = found - seen_.begin();
-    if (found == seen_.end()) seen_.push_back(tensor.identity());
-    return static_cast<char>('A' + at);
+    return of(tensor.identity());
   }
 
  private:
+  char of(const void* tensor) {
+    const auto found = std::find(seen_.begin(), seen_.end(), tensor);
+    const auto at = found - seen_.begin();
+    if (found == seen_.end()) seen_.push_back(tensor);
+    return static_cast<char>('A' + at);
+  }
+
   std::vector<const void*> seen_;
 };
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <typeinfo>
 #include <utility>
@@ -66,34 +65,17 @@ class Pool {
     expect_kokkos();
     if (capacity < smallest_block / bytes_of<T>(1)) return make_array<T>(label, capacity);
     const std::lock_guard lock(mutex_);
-    if (auto found = find<T>(capacity)) return *found;
-    // A large page begins at a multiple of its size; a block need not.
+    if (const Block* const found = take_idle(bytes_of<T>(capacity), typeid(T))) {
+      const auto& block = static_cast<const BlockOf<T>&>(*found);
+      return part(block.whole, block.first, block.first + capacity);
+    }
     const bool large = bytes_of<T>(std::max(least, capacity / 4)) >= large_page_threshold;
-    const std::int64_t slack = large ? 2 * large_page / bytes_of<T>(1) : 0;
-    HostArray<T> whole;
-    try {
-      whole = make_array<T>(block_label + label, capacity + slack);
-    } catch (const MemoryError&) {
-      drop_idle(0);
-      whole = make_array<T>(block_label + label, capacity + slack);
-    }
-    forget_at_finalize();
-    auto* const first = reinterpret_cast<std::byte*>(whole.data());
-    std::int64_t offset = 0;
-    if (large) {
-      const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first));
-      offset = (large_page - address % large_page) % large_page;
-      ask_for_large_pages(first + offset, bytes_of<T>(capacity));
-      // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache.
-      offset += stagger_;
-      stagger_ = (stagger_ + 17 * 64) % 16384;
-    }
-    const std::int64_t begin = offset / bytes_of<T>(1);
+    HostArray<T> whole = allocate<T>(label, capacity + (large ? large_block_slack / bytes_of<T>(1) : 0));
+    const std::int64_t begin = place(whole.data(), bytes_of<T>(capacity), large) / bytes_of<T>(1);
     HostArray<T> lent = part(whole, begin, begin + capacity);
     if (!large && least > 0)
       populate(lent.data(), static_cast<std::size_t>(bytes_of<T>(std::min(least, capacity))));
-    blocks_.push_back(std::make_unique<BlockOf<T>>(std::move(whole), lent, ++clock_));
-    begin_use(*blocks_.back());
+    add(std::make_unique<BlockOf<T>>(std::move(whole), lent));
     return lent;
   }
 
@@ -101,19 +83,7 @@ class Pool {
   template <class T>
   HostArray<T> keep(const HostArray<T>& reserved, std::int64_t count) {
     ensure(count <= static_cast<std::int64_t>(reserved.extent(0)), "no more is kept than was reserved");
-    const std::lock_guard lock(mutex_);
-    const auto block = std::find_if(blocks_.begin(), blocks_.end(),
-                                    [&](const auto& b) { return b->begin == reserved.data(); });
-    if (block == blocks_.end()) return part(reserved, 0, count);
-    (*block)->touched = std::max((*block)->touched, bytes_of<T>(count));
-    (*block)->in_use = bytes_of<T>(count);
-    report((*block)->most_besides + bytes_of<T>(count));
-    if (touched() > limit_) {
-      drop_idle(limit_);
-      // Still too much: the pool gives this block up, and it is freed with its owner.
-      if (touched() > limit_)
-        std::erase_if(blocks_, [&](const auto& b) { return b->begin == reserved.data(); });
-    }
+    record_kept(reserved.data(), bytes_of<T>(count));
     return part(reserved, 0, count);
   }
 
@@ -181,10 +151,12 @@ class Pool {
   /// From this size on, a large page costs less than the small pages it replaces, even if most of it stays
   /// unused.
   static constexpr std::int64_t large_page_threshold = std::int64_t{512} << 10;
+  /// A large page begins at a multiple of its size; a block need not.
+  static constexpr std::int64_t large_block_slack = 2 * large_page;
 
   struct Block {
-    Block(const void* first, std::int64_t bytes, const std::type_info& element, std::uint64_t now)
-        : begin(first), capacity(bytes), type(&element), last_use(now) {}
+    Block(const void* data, std::int64_t bytes, const std::type_info& element)
+        : begin(data), capacity(bytes), type(&element) {}
     virtual ~Block() = default;
     virtual bool idle() const = 0;
 
@@ -194,13 +166,13 @@ class Pool {
     std::int64_t in_use = 0;        ///< bytes of the array that uses the block; 0 until they are known
     std::int64_t most_besides = 0;  ///< most bytes in use elsewhere while in_use was not known
     const std::type_info* type;
-    std::uint64_t last_use;
+    std::uint64_t last_use = 0;
   };
 
   template <class T>
   struct BlockOf : Block {
-    BlockOf(HostArray<T> all, const HostArray<T>& usable, std::uint64_t now)
-        : Block(usable.data(), bytes_of<T>(static_cast<std::int64_t>(usable.extent(0))), typeid(T), now),
+    BlockOf(HostArray<T> all, const HostArray<T>& usable)
+        : Block(usable.data(), bytes_of<T>(static_cast<std::int64_t>(usable.extent(0))), typeid(T)),
           whole(std::move(all)),
           first(usable.data() - whole.data()) {}
 
@@ -225,26 +197,65 @@ class Pool {
     return Kokkos::subview(array, std::pair(begin, end));
   }
 
-  /// The idle block of T that fits best: large enough, but without so much written memory that the array
-  /// would keep it from a larger one.
+  /// An array of its own, for which idle blocks are freed if the memory does not suffice.
   template <class T>
-  std::optional<HostArray<T>> find(std::int64_t capacity) {
-    const std::int64_t bytes = bytes_of<T>(capacity);
+  HostArray<T> allocate(const std::string& label, std::int64_t count) {
+    try {
+      return make_array<T>(block_label + label, count);
+    } catch (const MemoryError&) {
+      drop_idle(0);
+      return make_array<T>(block_label + label, count);
+    }
+  }
+
+  /// Lends the idle block that fits best: large enough, but without so much written memory that the array
+  /// would keep it from a larger one. Null if there is none.
+  Block* take_idle(std::int64_t bytes, const std::type_info& element) {
     Block* best = nullptr;
     for (const auto& block : blocks_)
-      if (*block->type == typeid(T) && block->capacity >= bytes &&
+      if (*block->type == element && block->capacity >= bytes &&
           block->touched <= 2 * bytes + 2 * large_page && (!best || block->capacity < best->capacity) &&
           block->idle())
         best = block.get();
-    if (!best) return {};
-    best->last_use = ++clock_;
-    begin_use(*best);
-    const auto* const found = static_cast<const BlockOf<T>*>(best);
-    return part(found->whole, found->first, found->first + capacity);
+    if (best) begin_use(*best);
+    return best;
+  }
+
+  /// How many bytes behind the start of new memory a block begins.
+  std::int64_t place(void* memory, std::int64_t bytes, bool large) {
+    forget_at_finalize();
+    if (!large) return 0;
+    const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory));
+    const std::int64_t offset = (large_page - address % large_page) % large_page;
+    ask_for_large_pages(static_cast<std::byte*>(memory) + offset, bytes);
+    // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache.
+    return offset + std::exchange(stagger_, (stagger_ + 17 * 64) % 16384);
+  }
+
+  void add(std::unique_ptr<Block> block) {
+    blocks_.push_back(std::move(block));
+    begin_use(*blocks_.back());
+  }
+
+  /// Notes how much of the block that begins at `begin` its owner has written.
+  void record_kept(const void* begin, std::int64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(blocks_.begin(), blocks_.end(),
+                                    [&](const auto& block) { return block->begin == begin; });
+    if (found == blocks_.end()) return;
+    Block& block = **found;
+    block.touched = std::max(block.touched, bytes);
+    block.in_use = bytes;
+    report(block.most_besides + bytes);
+    if (touched() <= limit_) return;
+    drop_idle(limit_);
+    // Still too much: the pool gives this block up, and it is freed with its owner.
+    if (touched() > limit_) std::erase_if(blocks_, [&](const auto& kept) { return kept->begin == begin; });
   }
 
   /// Marks a block as lent; how much of it will be written is known only at keep().
   void begin_use(Block& block) {
+    block.last_use = ++clock_;
     block.in_use = 0;
     block.most_besides = in_use();
   }

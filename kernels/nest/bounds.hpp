@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "../../core/statement.hpp"
 #include "loop_nest.hpp"
@@ -14,32 +15,49 @@ namespace sporos {
 
 namespace detail {
 
+/// A tensor's letter, and the variable and the extent of each mode.
+struct AccessExtents {
+  char letter;
+  NameList names;
+  std::vector<std::int64_t> extents;
+};
+
 /// Throws the ShapeError that names the two modes with different extents for one variable.
-template <class S>
-[[noreturn, gnu::cold]] void refuse_extents(const S& statement, char variable) {
-  TensorLetters letters;
+[[noreturn, gnu::cold]] inline void refuse_extents(const std::string& statement,
+                                                   const std::vector<AccessExtents>& accesses,
+                                                   char variable) {
   std::string first;
   std::int64_t first_extent = 0;
-  const auto look = [&](const auto& access) {
-    using A = std::remove_cvref_t<decltype(access)>;
-    const char letter = letters.of(access.tensor());
-    for (int mode = 0; mode < A::names.size; ++mode) {
-      if (A::names[mode] != variable) continue;
-      const std::int64_t extent = access.tensor().extent(mode);
+  for (const auto& [letter, names, extents] : accesses)
+    for (int mode = 0; mode < names.size; ++mode) {
+      if (names[mode] != variable) continue;
+      const std::int64_t extent = extents[static_cast<std::size_t>(mode)];
       const std::string what =
-          text("index ", variable, ": mode ", mode, " of ", letter, '(', A::names.str(), ')');
+          text("index ", variable, ": mode ", mode, " of ", letter, '(', names.str(), ')');
       if (first.empty()) {
         first = what;
         first_extent = extent;
       } else if (extent != first_extent) {
-        throw ShapeError(text(statement.str(), ": ", first, " has extent ", first_extent, ", but ", what,
+        throw ShapeError(text(statement, ": ", first, " has extent ", first_extent, ", but ", what,
                               " has extent ", extent, "; an index variable runs over one extent only"));
       }
     }
+  throw InternalError(text(statement, ": the extents of index ", variable, " agree after all"));
+}
+
+template <class S>
+[[noreturn, gnu::cold]] void refuse_extents(const S& statement, char variable) {
+  TensorLetters letters;
+  std::vector<AccessExtents> accesses;
+  const auto look = [&](const auto& access) {
+    const auto& extents = access.tensor().extents();
+    accesses.push_back({letters.of(access.tensor()),
+                        std::remove_cvref_t<decltype(access)>::names,
+                        {extents.begin(), extents.end()}});
   };
   look(statement.result());
   for_each_access(statement.right(), look);
-  throw InternalError(text(statement.str(), ": the extents of index ", variable, " agree after all"));
+  refuse_extents(statement.str(), accesses, variable);
 }
 
 }  // namespace detail

@@ -28,6 +28,10 @@ std::string message_of(const Run& run) {
 TEST(Text, PutsPartsBehindOneAnother) {
   EXPECT_EQ(text("extent ", 3, " of ", std::string("A"), ':', -7L), "extent 3 of A:-7");
   EXPECT_EQ(text(0.1, ' ', 1e300, ' ', 2.0F), "0.1 1e+300 2");
+  EXPECT_EQ(text(0.1F, ' ', true, ' ', std::int8_t{-5}, ' ', std::uint16_t{9}), "0.1 1 -5 9");
+  EXPECT_EQ(text(std::numeric_limits<std::uint64_t>::max(), std::string_view(" and "),
+                 std::numeric_limits<std::int64_t>::min()),
+            "18446744073709551615 and -9223372036854775808");
   EXPECT_EQ(text(), "");
 }
 
