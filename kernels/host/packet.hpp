@@ -14,6 +14,9 @@
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define SPOROS_VECTOR_EXTENSION 1
 #endif
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
 
 namespace sporos::detail {
 
@@ -40,6 +43,65 @@ struct RealPart<T> {
 };
 template <class T>
 using real_part_t = typename RealPart<T>::type;
+
+/// a * b + c, rounded once where the processor has an instruction for it. The instruction is asked for by
+/// name: compilers fuse some products and sums and not others, depending on the code around them, and two
+/// functions that compute the same sum would give different bits.
+template <class T>
+SPOROS_HOST_INLINE T multiply_add(const T& a, const T& b, const T& c) {
+  if constexpr (is_complex_v<T>) {
+    using Real = typename T::value_type;
+    const Real re = multiply_add<Real>(a.real(), b.real(), -a.imag() * b.imag());
+    const Real im = multiply_add<Real>(a.real(), b.imag(), a.imag() * b.real());
+    return T(c.real() + re, c.imag() + im);
+  }
+#ifdef __FMA__
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_fma(a, b, c);
+  else if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+#endif
+  else
+    return a * b + c;
+}
+
+#ifdef SPOROS_VECTOR_EXTENSION
+/// The same for each lane of vectors of T.
+template <class T, class Vector>
+SPOROS_HOST_INLINE Vector multiply_add_lanes(const Vector& a, const Vector& b, const Vector& c) {
+#ifdef __FMA__
+  constexpr bool is_double = std::is_same_v<T, double>;
+  if constexpr (is_double || std::is_same_v<T, float>) {
+    if constexpr (sizeof(Vector) == 16) {
+      if constexpr (is_double)
+        return _mm_fmadd_pd(a, b, c);
+      else
+        return _mm_fmadd_ps(a, b, c);
+    } else if constexpr (sizeof(Vector) == 32) {
+      if constexpr (is_double)
+        return _mm256_fmadd_pd(a, b, c);
+      else
+        return _mm256_fmadd_ps(a, b, c);
+    }
+#ifdef __AVX512F__
+    else if constexpr (sizeof(Vector) == 64) {
+      if constexpr (is_double)
+        return _mm512_fmadd_pd(a, b, c);
+      else
+        return _mm512_fmadd_ps(a, b, c);
+    }
+#endif
+    else {
+      Vector out;
+      for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(T); ++lane)
+        out[lane] = multiply_add<T>(a[lane], b[lane], c[lane]);
+      return out;
+    }
+  } else
+#endif
+    return a * b + c;
+}
+#endif
 
 /// N numbers in one register.
 template <class T, int N>
@@ -68,17 +130,34 @@ struct Packet {
   /// this += a * b, lane by lane.
   SPOROS_HOST_INLINE void add_product(const Packet& a, const Packet& b) {
 #ifdef SPOROS_VECTOR_EXTENSION
-    v += a.v * b.v;
+    v = multiply_add_lanes<T>(a.v, b.v, v);
 #else
-    for (int lane = 0; lane < N; ++lane) v[lane] += a.v[lane] * b.v[lane];
+    for (int lane = 0; lane < N; ++lane) v[lane] = multiply_add<T>(a.v[lane], b.v[lane], v[lane]);
 #endif
   }
   /// this += a * b, the same b in every lane.
   SPOROS_HOST_INLINE void add_product(const Packet& a, T b) {
 #ifdef SPOROS_VECTOR_EXTENSION
-    v += a.v * b;
+    v = multiply_add_lanes<T>(a.v, b - Vector{}, v);
 #else
-    for (int lane = 0; lane < N; ++lane) v[lane] += a.v[lane] * b;
+    for (int lane = 0; lane < N; ++lane) v[lane] = multiply_add<T>(a.v[lane], b, v[lane]);
+#endif
+  }
+  /// this += a, lane by lane.
+  SPOROS_HOST_INLINE void add(const Packet& a) {
+#ifdef SPOROS_VECTOR_EXTENSION
+    v += a.v;
+#else
+    for (int lane = 0; lane < N; ++lane) v[lane] += a.v[lane];
+#endif
+  }
+  SPOROS_HOST_INLINE Packet operator-() const {
+#ifdef SPOROS_VECTOR_EXTENSION
+    return {-v};
+#else
+    Packet out;
+    for (int lane = 0; lane < N; ++lane) out.v[lane] = -v[lane];
+    return out;
 #endif
   }
 };
@@ -107,27 +186,20 @@ struct Packet<T, N> {
     im.store(to + plane, 0);
   }
 
-  SPOROS_HOST_INLINE void add_product(const Packet& a, const Packet& b) {
-#ifdef SPOROS_VECTOR_EXTENSION
-    re.v += a.re.v * b.re.v - a.im.v * b.im.v;
-    im.v += a.re.v * b.im.v + a.im.v * b.re.v;
-#else
-    for (int lane = 0; lane < N; ++lane) {
-      re.v[lane] += a.re.v[lane] * b.re.v[lane] - a.im.v[lane] * b.im.v[lane];
-      im.v[lane] += a.re.v[lane] * b.im.v[lane] + a.im.v[lane] * b.re.v[lane];
-    }
-#endif
-  }
-  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) {
-#ifdef SPOROS_VECTOR_EXTENSION
-    re.v += a.re.v * b.real() - a.im.v * b.imag();
-    im.v += a.re.v * b.imag() + a.im.v * b.real();
-#else
-    for (int lane = 0; lane < N; ++lane) {
-      re.v[lane] += a.re.v[lane] * b.real() - a.im.v[lane] * b.imag();
-      im.v[lane] += a.re.v[lane] * b.imag() + a.im.v[lane] * b.real();
-    }
-#endif
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const Packet& b) { add_product_of(a, b.re, b.im); }
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) { add_product_of(a, b.real(), b.imag()); }
+
+ private:
+  /// @tparam Factor  a packet of real numbers, or one number
+  template <class Factor>
+  SPOROS_HOST_INLINE void add_product_of(const Packet& a, const Factor& b_re, const Factor& b_im) {
+    Part re_product = Part::zero(), im_product = Part::zero();
+    re_product.add_product(-a.im, b_im);
+    re_product.add_product(a.re, b_re);
+    im_product.add_product(a.im, b_re);
+    im_product.add_product(a.re, b_im);
+    re.add(re_product);
+    im.add(im_product);
   }
 };
 
@@ -142,13 +214,17 @@ struct LonePacket {
 template <class T>
 struct Packet<T, 1> : LonePacket<T> {
   SPOROS_HOST_INLINE static Packet zero() { return Packet{}; }
-  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) {
+    this->v = multiply_add<T>(a.v, b, this->v);
+  }
 };
 template <class T>
   requires is_complex_v<T>
 struct Packet<T, 1> : LonePacket<T> {
   SPOROS_HOST_INLINE static Packet zero() { return Packet{}; }
-  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) { this->v += a.v * b; }
+  SPOROS_HOST_INLINE void add_product(const Packet& a, const T& b) {
+    this->v = multiply_add<T>(a.v, b, this->v);
+  }
 };
 
 /// to[c * to_stride + r] = from[r * from_stride + c] for r < 4, c < 4.
