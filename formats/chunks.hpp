@@ -85,12 +85,6 @@ void for_each_chunk(const Space& space, std::int64_t chunks, const Body& body) {
   failure.rethrow();
 }
 
-/// The same on the default instance of a space, with chunks numbered by `int`.
-template <HostSpace Space, class Body>
-void for_each_chunk(int chunks, const Body& body) {
-  for_each_chunk(Space(), chunks, [&](std::int64_t chunk) { body(static_cast<int>(chunk)); });
-}
-
 /// Hands out the chunks 0 to count - 1 in order, each once, to the workers that ask.
 class ChunkQueue {
  public:
@@ -142,11 +136,6 @@ std::int64_t chunks_for(const Space& space, std::int64_t count, std::int64_t eac
   const std::int64_t threads = space.concurrency();
   const std::int64_t wanted = threads == 1 ? 1 : threads * each_thread;
   return std::clamp<std::int64_t>(count / least, 1, wanted);
-}
-/// The same on the default instance of a space.
-template <HostSpace Space>
-int chunks_for(std::int64_t count, int each_thread = 1, std::int64_t least = 16384) {
-  return static_cast<int>(chunks_for(Space(), count, each_thread, least));
 }
 
 /// The part of [0, count) that is chunk `chunk` of `chunks`.

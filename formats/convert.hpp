@@ -77,12 +77,12 @@ inline constexpr int levels_to_sort = [] {
 
 /// Writes every value to its place: for a dense result, where each coordinate occurs once.
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
-Tensor<Value, To, Space> scatter(const Tensor<Value, From, Space>& t) {
+Tensor<Value, To, Space> scatter(const Space& space, const Tensor<Value, From, Space>& t) {
   Tensor<Value, To, Space> out(t.extents());
   const Walk walk(t);
   const auto extents = To::level_extents(t.extents());
-  const int chunks = chunks_for<Space>(t.nnz(), 4);
-  for_each_chunk<Space>(chunks, [&](int chunk) {
+  const std::int64_t chunks = chunks_for(space, t.nnz(), 4);
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
     const auto [begin, end] = chunk_bounds(t.nnz(), chunk, chunks);
     walk.visit(begin, end, [&](const Extents<From::order>& coordinate, const Value& value) {
       const auto at = To::level_coordinates(coordinate);
@@ -96,13 +96,12 @@ Tensor<Value, To, Space> scatter(const Tensor<Value, From, Space>& t) {
 
 /// Converts through keys of one word.
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
-Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
+Tensor<Value, To, Space> convert_packed(const Space& space, const Tensor<Value, From, Space>& t,
                                         const Extents<To::levels>& largest, Duplicates duplicates) {
   using Source = TensorSource<To, Value, From>;
   const Walk walk(t);
   const Packing<To, 1> packing(largest);
   const Source source{walk, packing, t.nnz()};
-  const Space space;
   if constexpr (same_order<From, To> && !Structure<From>::padded)
     return Builder<Space, To, Source, 1, Value>(space, source, packing, t.extents(), duplicates,
                                                 From::is_unique)
@@ -113,6 +112,28 @@ Tensor<Value, To, Space> convert_packed(const Tensor<Value, From, Space>& t,
 }
 
 }  // namespace detail
+
+/// The same tensor in format `To`, converted on the threads of a space instance; see below.
+template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
+Tensor<Value, To, Space> convert(const Space& space, const Tensor<Value, From, Space>& t,
+                                 Duplicates duplicates = default_duplicates<To>) {
+  static_assert(To::order == From::order,
+                "convert keeps the modes of a tensor: the formats must be of the same order");
+  detail::expect_place_for<To>(duplicates);
+  if constexpr (std::is_same_v<To, From> && From::is_unique) {
+    return t.clone();
+  } else if constexpr (To::is_dense && From::is_unique) {
+    return detail::scatter<To>(space, t);
+  } else {
+    if (t.nnz() == 0) return Tensor<Value, To, Space>(t.extents());
+    auto largest = t.extents();
+    for (auto& extent : largest) --extent;
+    const auto of_levels = detail::largest_of_levels<To>(largest);
+    if (detail::Packing<To, 1>::fits_one_word(of_levels))
+      return detail::convert_packed<To>(space, t, of_levels, duplicates);
+    return detail::assemble_wide<To>(space, entries(space, t), of_levels, duplicates);
+  }
+}
 
 /// The same tensor in format `To`: B(c) = A(c) for every coordinate c. Sparse formats
 /// leave out the zeros of a dense level or block, and keep those that a sparse format stores.
@@ -128,22 +149,38 @@ Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
                                  Duplicates duplicates = default_duplicates<To>) {
   static_assert(To::order == From::order,
                 "convert keeps the modes of a tensor: the formats must be of the same order");
-  detail::expect_place_for<To>(duplicates);
-  if constexpr (std::is_same_v<To, From> && From::is_unique) {
+  if constexpr (HostSpace<Space>)
+    return convert<To>(Space(), t, duplicates);
+  else if constexpr (std::is_same_v<To, From> && From::is_unique)
     return t.clone();
-  } else if constexpr (!HostSpace<Space>) {
+  else
     return convert<To>(t.template move_to<Host>(), duplicates).template move_to<Space>();
-  } else if constexpr (To::is_dense && From::is_unique) {
-    return detail::scatter<To, Space>(t);
-  } else {
-    if (t.nnz() == 0) return Tensor<Value, To, Space>(t.extents());
-    auto largest = t.extents();
-    for (auto& extent : largest) --extent;
-    const auto of_levels = detail::largest_of_levels<To>(largest);
-    if (detail::Packing<To, 1>::fits_one_word(of_levels))
-      return detail::convert_packed<To>(t, of_levels, duplicates);
-    return detail::assemble_wide<To>(Space(), entries(t), of_levels, duplicates);
-  }
+}
+
+/// The same tensor in format `To` with values of type `NewValue`, converted on the threads of a space
+/// instance; see below.
+template <TensorFormat To, TensorValue NewValue, HostSpace Space, TensorValue Value, TensorFormat From>
+  requires(!std::is_same_v<NewValue, Value>)
+Tensor<NewValue, To, Space> convert(const Space& space, const Tensor<Value, From, Space>& t,
+                                    Duplicates duplicates = default_duplicates<To>) {
+  auto values = make_array<NewValue>("sporos::Tensor values", t.nnz());
+  const std::int64_t chunks = detail::chunks_for(space, t.nnz());
+  std::vector<std::int64_t> refused(static_cast<std::size_t>(chunks), -1);
+  detail::for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+    const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+    for (std::int64_t q = begin; q < end; ++q)
+      if (!value_cast(t.values().data()[q], values.data()[q])) {
+        refused[static_cast<std::size_t>(chunk)] = q;
+        return;
+      }
+  });
+  for (const std::int64_t q : refused)
+    if (q >= 0)
+      detail::Walk(t).visit(q, q + 1, [](const Extents<From::order>& coordinate, const Value& value) {
+        throw RangeError(text("value ", value_text(value), " at ", coordinate_text(coordinate),
+                              " cannot be held as ", value_name<NewValue>(), ": convert to a wider type"));
+      });
+  return convert<To>(space, Tensor<NewValue, From, Space>(t.extents(), t.levels(), values), duplicates);
 }
 
 /// The same tensor in format `To` with values of type `NewValue`: `convert<CSR<>, float>(A)`.
@@ -152,28 +189,10 @@ template <TensorFormat To, TensorValue NewValue, TensorValue Value, TensorFormat
   requires(!std::is_same_v<NewValue, Value>)
 Tensor<NewValue, To, Space> convert(const Tensor<Value, From, Space>& t,
                                     Duplicates duplicates = default_duplicates<To>) {
-  if constexpr (!HostSpace<Space>) {
+  if constexpr (HostSpace<Space>)
+    return convert<To, NewValue>(Space(), t, duplicates);
+  else
     return convert<To, NewValue>(t.template move_to<Host>(), duplicates).template move_to<Space>();
-  } else {
-    auto values = make_array<NewValue>("sporos::Tensor values", t.nnz());
-    const int chunks = detail::chunks_for<Space>(t.nnz());
-    std::vector<std::int64_t> refused(static_cast<std::size_t>(chunks), -1);
-    detail::for_each_chunk<Space>(chunks, [&](int chunk) {
-      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
-      for (std::int64_t q = begin; q < end; ++q)
-        if (!value_cast(t.values().data()[q], values.data()[q])) {
-          refused[static_cast<std::size_t>(chunk)] = q;
-          return;
-        }
-    });
-    for (const std::int64_t q : refused)
-      if (q >= 0)
-        detail::Walk(t).visit(q, q + 1, [](const Extents<From::order>& coordinate, const Value& value) {
-          throw RangeError(text("value ", value_text(value), " at ", coordinate_text(coordinate),
-                                " cannot be held as ", value_name<NewValue>(), ": convert to a wider type"));
-        });
-    return convert<To>(Tensor<NewValue, From, Space>(t.extents(), t.levels(), values), duplicates);
-  }
 }
 
 }  // namespace sporos

@@ -23,6 +23,44 @@ enum class Zeros { keep, drop };
 template <TensorFormat F>
 inline constexpr Zeros default_zeros = detail::Structure<F>::padded ? Zeros::drop : Zeros::keep;
 
+/// The coordinates and values that `t` stores, collected on the threads of a space instance; see below.
+template <HostSpace Space, TensorValue Value, TensorFormat F>
+Entries<Value, F::order> entries(const Space& space, const Tensor<Value, F, Space>& t,
+                                 Zeros zeros = default_zeros<F>) {
+  const detail::Walk walk(t);
+  const std::int64_t chunks = detail::chunks_for(space, t.nnz(), 4);
+  std::vector<std::int64_t> at(static_cast<std::size_t>(chunks) + 1);
+  const auto wanted = [zeros](const Value& value) { return zeros == Zeros::keep || !(value == Value{}); };
+  const bool all = !F::is_blocked && zeros == Zeros::keep;
+  if (!all)
+    detail::for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+      std::int64_t count = 0;
+      walk.visit(begin, end, [&](const auto&, const Value& value) { count += wanted(value); });
+      at[static_cast<std::size_t>(chunk)] = count;
+    });
+  std::int64_t sum = 0;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    auto& first = at[static_cast<std::size_t>(chunk)];
+    const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+    const std::int64_t count = all ? end - begin : first;
+    first = sum;
+    sum += count;
+  }
+  Entries<Value, F::order> out(t.extents(), sum);
+  detail::for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+    const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+    std::int64_t e = at[static_cast<std::size_t>(chunk)];
+    walk.visit(begin, end, [&](const Extents<F::order>& coordinate, const Value& value) {
+      if (!wanted(value)) return;
+      for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
+        out.coordinates[mode].data()[e] = coordinate[mode];
+      out.values.data()[e++] = value;
+    });
+  });
+  return out;
+}
+
 /// The coordinates and values that `t` stores, in storage order.
 ///
 /// @param zeros  whether stored zeros count as entries. The padding of blocks beyond the extents never does.
@@ -31,45 +69,10 @@ inline constexpr Zeros default_zeros = detail::Structure<F>::padded ? Zeros::dro
 template <AnyTensor T>
 Entries<typename T::value_type, T::order> entries(const T& t,
                                                   Zeros zeros = default_zeros<typename T::format_type>) {
-  using F = typename T::format_type;
-  using Value = typename T::value_type;
-  if constexpr (!HostSpace<typename T::space_type>) {
+  if constexpr (HostSpace<typename T::space_type>)
+    return entries(typename T::space_type(), t, zeros);
+  else
     return entries(t.template move_to<Host>(), zeros);
-  } else {
-    using Space = typename T::space_type;
-    const detail::Walk walk(t);
-    const int chunks = detail::chunks_for<Space>(t.nnz(), 4);
-    std::vector<std::int64_t> at(static_cast<std::size_t>(chunks) + 1);
-    const auto wanted = [zeros](const Value& value) { return zeros == Zeros::keep || !(value == Value{}); };
-    const bool all = !F::is_blocked && zeros == Zeros::keep;
-    if (!all)
-      detail::for_each_chunk<Space>(chunks, [&](int chunk) {
-        const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
-        std::int64_t count = 0;
-        walk.visit(begin, end, [&](const auto&, const Value& value) { count += wanted(value); });
-        at[static_cast<std::size_t>(chunk)] = count;
-      });
-    std::int64_t sum = 0;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
-      auto& first = at[static_cast<std::size_t>(chunk)];
-      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
-      const std::int64_t count = all ? end - begin : first;
-      first = sum;
-      sum += count;
-    }
-    Entries<Value, F::order> out(t.extents(), sum);
-    detail::for_each_chunk<Space>(chunks, [&](int chunk) {
-      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
-      std::int64_t e = at[static_cast<std::size_t>(chunk)];
-      walk.visit(begin, end, [&](const Extents<F::order>& coordinate, const Value& value) {
-        if (!wanted(value)) return;
-        for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
-          out.coordinates[mode].data()[e] = coordinate[mode];
-        out.values.data()[e++] = value;
-      });
-    });
-    return out;
-  }
 }
 
 }  // namespace sporos

@@ -154,8 +154,9 @@ SpyCounts spy_counts(const T& t, const SpyLayout& layout) {
   using Value = typename T::value_type;
   SpyCounts counts(layout.panels, layout.rows, layout.columns);
   const Walk walk(t);
-  const int chunks = chunks_for<typename T::space_type>(t.nnz(), 4);
-  for_each_chunk<typename T::space_type>(chunks, [&](int chunk) {
+  const typename T::space_type space;
+  const std::int64_t chunks = chunks_for(space, t.nnz(), 4);
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
     const auto [begin, end] = chunk_bounds(t.nnz(), chunk, chunks);
     walk.visit(begin, end, [&](const Extents<T::order>& coordinate, const Value& value) {
       if (Structure<F>::padded && value == Value{}) return;

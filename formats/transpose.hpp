@@ -92,6 +92,11 @@ template <int... Modes, AnyTensor T>
 T permute(const T& t) {
   return convert<typename T::format_type>(relabel<Modes...>(t));
 }
+/// The same on the threads of a space instance.
+template <int... Modes, HostSpace Space, TensorValue Value, TensorFormat F>
+Tensor<Value, F, Space> permute(const Space& space, const Tensor<Value, F, Space>& t) {
+  return convert<F>(space, relabel<Modes...>(t));
+}
 
 /// The transpose of a matrix, in the same format: B(j, i) = A(i, j).
 template <AnyTensor T>
@@ -99,6 +104,11 @@ T transpose(const T& t) {
   static_assert(T::order == 2,
                 "transpose takes a matrix: for other tensors name the modes, permute<2, 0, 1>(t)");
   return permute<1, 0>(t);
+}
+/// The same on the threads of a space instance.
+template <HostSpace Space, TensorValue Value, TensorFormat F>
+Tensor<Value, F, Space> transpose(const Space& space, const Tensor<Value, F, Space>& t) {
+  return permute<1, 0>(space, t);
 }
 
 }  // namespace sporos

@@ -25,10 +25,10 @@ namespace detail {
 
 /// The first i in [0, count) for which broken(i) holds, -1 if there is none; in parallel.
 template <HostSpace Space, class Predicate>
-std::int64_t first_broken(std::int64_t count, const Predicate& broken) {
-  const int chunks = chunks_for<Space>(count);
+std::int64_t first_broken(const Space& space, std::int64_t count, const Predicate& broken) {
+  const std::int64_t chunks = chunks_for(space, count);
   std::vector<std::int64_t> found(static_cast<std::size_t>(chunks), -1);
-  for_each_chunk<Space>(chunks, [&](int chunk) {
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
     const auto [begin, end] = chunk_bounds(count, chunk, chunks);
     for (std::int64_t i = begin; i < end; ++i)
       if (broken(i)) {
@@ -49,8 +49,8 @@ class Validation {
   using shape = Structure<F>;
   static constexpr auto level_count = static_cast<std::size_t>(F::levels);
 
-  explicit Validation(const Tensor<Value, F, Space>& t)
-      : t_(t), view_(t.view()), extents_(F::level_extents(t.extents())) {}
+  Validation(const Space& space, const Tensor<Value, F, Space>& t)
+      : space_(space), t_(t), view_(t.view()), extents_(F::level_extents(t.extents())) {}
 
   void run() {
     expect_valid_extents(t_.extents());
@@ -77,14 +77,14 @@ class Validation {
     const auto& storage = t_.template level<K>();
     const std::int64_t parents = positions(K - 1);
     const std::int64_t extent = extents_[static_cast<std::size_t>(K)];
-    const std::string fault = storage.fault(parents, extent, [](std::int64_t count, const auto& broken) {
-      return first_broken<Space>(count, broken);
+    const std::string fault = storage.fault(parents, extent, [this](std::int64_t count, const auto& broken) {
+      return first_broken(space_, count, broken);
     });
     if (!fault.empty()) throw FormatError(text(name<K>(), ": ", fault));
     positions(K) = storage.size(parents);
     if constexpr (!shape::full(K)) {
       const auto& level = view_.template level<K>();
-      const std::int64_t q = first_broken<Space>(positions(K), [&](std::int64_t at) {
+      const std::int64_t q = first_broken(space_, positions(K), [&](std::int64_t at) {
         const auto i = static_cast<std::int64_t>(level.coord_at(at));
         return i < 0 || i >= extent;
       });
@@ -104,7 +104,7 @@ class Validation {
       constexpr bool must_be_unique = shape::unique(last);
       const auto& level = view_.template level<K>();
       const std::int64_t p =
-          first_broken<Space>(positions_[static_cast<std::size_t>(K)], [&](std::int64_t at) {
+          first_broken(space_, positions_[static_cast<std::size_t>(K)], [&](std::int64_t at) {
             const Bounds segment = level.pos_bounds(at);
             for (std::int64_t q = segment.begin + 1; q < segment.end; ++q)
               if (compare<K, last>(q) != nothing) return true;
@@ -205,9 +205,9 @@ class Validation {
         if (coordinate[mode] >= t_.extents()[mode]) return true;
       return false;
     };
-    const int chunks = chunks_for<Space>(t_.nnz(), 4);
+    const std::int64_t chunks = chunks_for(space_, t_.nnz(), 4);
     std::vector<std::int64_t> found(static_cast<std::size_t>(chunks), -1);
-    for_each_chunk<Space>(chunks, [&](int chunk) {
+    for_each_chunk(space_, chunks, [&](std::int64_t chunk) {
       const auto [begin, end] = chunk_bounds(t_.nnz(), chunk, chunks);
       auto& first = found[static_cast<std::size_t>(chunk)];
       walk.visit_levels(begin, end, [&](const Extents<F::levels>& at, std::int64_t q) {
@@ -225,6 +225,7 @@ class Validation {
         });
   }
 
+  const Space& space_;
   const Tensor<Value, F, Space>& t_;
   typename Tensor<Value, F, Space>::view_type view_;
   Extents<F::levels> extents_;
@@ -233,6 +234,12 @@ class Validation {
 };
 
 }  // namespace detail
+
+/// Checks a tensor on the threads of a space instance; see below.
+template <HostSpace Space, TensorValue Value, TensorFormat F>
+void validate(const Space& space, const Tensor<Value, F, Space>& t) {
+  detail::Validation<Space, Value, F>(space, t).run();
+}
 
 /// Checks that the arrays of `t` obey the rules of its format: lengths that fit, positions that begin at 0
 /// and do not decrease, coordinates within the extents, in order and unique as the levels promise, one value
@@ -244,7 +251,7 @@ class Validation {
 template <AnyTensor T>
 void validate(const T& t) {
   if constexpr (HostSpace<typename T::space_type>)
-    detail::Validation<typename T::space_type, typename T::value_type, typename T::format_type>(t).run();
+    validate(typename T::space_type(), t);
   else
     validate(t.template move_to<Host>());
 }

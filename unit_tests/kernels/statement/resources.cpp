@@ -43,6 +43,8 @@ struct Work {
         listed{{120, 120}};
     Tensor<double, DenseVector, Space> y{{120}}, scattered{{120}};
     Tensor<double, DenseMatrix<>, Space> dense{{120, 120}}, mttkrp{{120, 120}};
+    Tensor<double, CSC<>, Space> converted{{120, 120}};
+    Tensor<double, CSR<>, Space> transposed{{120, 120}};
   };
 
   Results run(const Resources<Space>& resources) const {
@@ -55,6 +57,12 @@ struct Work {
     assign(out.scattered(k), B(i, k) * x(i)).on(resources).run();
     assign(out.dense(i, j), B(i, k) * U(k, j)).on(resources).run();
     assign(out.mttkrp(i, j), T(i, k, l) * U(k, j) * V(l, j)).on(resources).run();
+    if constexpr (HostSpace<Space>) {
+      const Space& space = resources.space();
+      out.converted = convert<CSC<>>(space, B);
+      validate(space, out.converted);
+      out.transposed = assemble<CSR<>>(space, entries(space, transpose(space, C)));
+    }
     auto again = plan(assign(out.product(i, j), B(i, k) * C(k, j)).on(resources));
     again.run();
     again.run();
@@ -72,6 +80,8 @@ void expect_same(const Results& a, const Results& b) {
   EXPECT_TRUE(same(table(a.scattered), table(b.scattered)));
   EXPECT_TRUE(same(table(a.dense), table(b.dense)));
   EXPECT_TRUE(same(table(a.mttkrp), table(b.mttkrp)));
+  EXPECT_TRUE(same(table(a.converted), table(b.converted)));
+  EXPECT_TRUE(same(table(a.transposed), table(b.transposed)));
 }
 
 template <class Space>
