@@ -64,7 +64,9 @@ class TwoPassPlan {
             passes_.most_workspace_bytes()};
   }
   std::int64_t held_bytes() const { return workspace_->size(); }
-  void explain(std::ostream& out) const { out << "  result: in two passes: " << Candidate::explanation << '\n'; }
+  void explain(std::ostream& out) const {
+    out << "  result: in two passes: " << Candidate::explanation << '\n';
+  }
 
  private:
   auto left() const { return detail::csr_view(Pattern::left(statement_).tensor()); }

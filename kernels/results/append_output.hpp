@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "../nest/loop_nest.hpp"
@@ -89,9 +88,8 @@ struct AppendedOutput {
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& bound) const {
     if constexpr (Piece::has_block)
-      piece->add_to_block(
-          block_offset(bound, std::make_index_sequence<static_cast<std::size_t>(format::levels)>{}),
-          static_cast<Value>(value));
+      piece->add_to_block(place_in_block<Traits_, Piece::levels>(bound, level_extents),
+                          static_cast<Value>(value));
     else
       piece->push(bound, bound.at[innermost], static_cast<Value>(value));
   }
@@ -104,18 +102,6 @@ struct AppendedOutput {
       piece->push(bound, c[0], static_cast<Value>(value));
     });
     if (rows) rows->push_back(piece->size() - before);
-  }
-
- private:
-  template <class Env, std::size_t... K>
-  std::int64_t block_offset(const Env& bound, std::index_sequence<K...>) const {
-    std::int64_t offset = 0;
-    ((offset =
-          static_cast<int>(K) < Piece::levels
-              ? 0
-              : offset * level_extents[K] + bound.at[Traits_::order.find(level_names[static_cast<int>(K)])]),
-     ...);
-    return offset;
   }
 };
 

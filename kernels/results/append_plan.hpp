@@ -172,13 +172,13 @@ class AppendPlan {
     out.workspace += (Piece::bounded ? 1 : 4 * wider) * out.result;
     // Of a large reservation, only what is written counts; a small one is allocated as a whole.
     constexpr std::int64_t arrays = 2 * Piece::levels + 1;
+    const Bounds all{0, classification.prefix > 0 ? nest_.bounds().outermost.end : extent_of_root()};
     if constexpr (Piece::bounded)
-      out.workspace += std::min(
-          arrays * Pool::smallest_block,
-          piece_bytes({0, classification.prefix > 0 ? nest_.bounds().outermost.end : extent_of_root()},
-                      std::make_index_sequence<static_cast<std::size_t>(Piece::levels)>{}));
+      out.workspace +=
+          std::min(arrays * Pool::smallest_block,
+                   piece_bytes(all, std::make_index_sequence<static_cast<std::size_t>(Piece::levels)>{}));
     else
-      out.workspace += std::min(arrays * Pool::smallest_block, Room::guess_bytes(nest_.statement().right()));
+      out.workspace += Room::guess_bytes(nest_.statement().right(), all, result().extents());
     if (works_in_turns()) out.workspace += buffer_bytes();
     return out;
   }

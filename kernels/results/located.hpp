@@ -14,6 +14,7 @@
 #include "../../core/pool.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/work.hpp"
+#include "../statement/dense_target.hpp"
 
 namespace sporos {
 
@@ -168,7 +169,6 @@ class LocatedNest::Plan {
   using Options = typename Nest::Options;
   using Space = typename Nest::Space;
   using Memory = typename Nest::Memory;
-  using Value = typename Nest::Value;
   using T = typename Nest::Compute;
   using Source = typename Nest::Source;
   using Traits = typename Nest::Traits;
@@ -196,12 +196,13 @@ class LocatedNest::Plan {
     const auto chunks = HostSpace<Space> ? static_cast<std::int64_t>(by_nonzeros.size()) - 1 : count;
     const bool private_results = !Nest::disjoint && !atomic && chunks > 1;
 
-    const auto values = target();
-    if (needs_start && part == 0) start(values);
+    const detail::DenseTarget<S, T> target(statement);
+    const auto& values = target.values();
+    if (needs_start && part == 0 && !statement.accumulates()) zero(space, values);
     auto sums = values;
     if (private_results) {
       sums = make_array<T, Memory>("sporos::private results", size * chunks);
-      Kokkos::deep_copy(space, sums, T{});
+      zero(space, sums);
     }
 
     // Reading positions from a device would mean waiting for it.
@@ -216,15 +217,16 @@ class LocatedNest::Plan {
     const Loops loops{nest_.source(), result().view(), nest_.bounds(),
                       where,          sums.data(),     private_results ? size : 0,
                       part,           block,           statement.accumulates()};
-    Kokkos::parallel_for(
-        "sporos::nest",
-        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(space, 0, chunks * Loops::lanes),
-        loops);
+    if constexpr (HostSpace<Space>)
+      detail::for_each_chunk(space, chunks, loops);
+    else
+      Kokkos::parallel_for("sporos::nest", Kokkos::RangePolicy<Space>(space, 0, chunks * Loops::lanes),
+                           loops);
     if (private_results)
       Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(space, 0, size),
                            detail::AddPrivate<T>{sums.data(), values.data(), size, chunks});
     space.fence("sporos::run");
-    store(values);
+    target.finish();
   }
 
   /// The result exists already. Further memory is needed for private results of chunks that scatter, and for
@@ -232,9 +234,10 @@ class LocatedNest::Plan {
   Bytes bytes() const {
     const std::int64_t size = result().nnz();
     const std::int64_t chunks = chunks_at_most();
-    const std::int64_t made =
-        (sums_in_place() ? 0 : size) + (!Nest::disjoint && !atomic && chunks > 1 ? size * chunks : 0);
-    return {size, result().bytes(), made * static_cast<std::int64_t>(sizeof(T))};
+    const std::int64_t made = !Nest::disjoint && !atomic && chunks > 1 ? size * chunks : 0;
+    return {
+        size, result().bytes(),
+        detail::DenseTarget<S, T>::bytes(nest_.statement()) + made * static_cast<std::int64_t>(sizeof(T))};
   }
 
   void explain(std::ostream& out) const {
@@ -310,29 +313,6 @@ class LocatedNest::Plan {
       return std::clamp<std::int64_t>(nest_.bounds().outermost.end, 1, 16);
     else
       return nest_.chunk_count(1);
-  }
-
-  /// Whether sums are formed in the result's own values: their type allows it, and no operand reads them.
-  bool sums_in_place() const { return std::is_same_v<T, Value> && !reads_result(nest_.statement()); }
-
-  Array<T, Memory> target() const {
-    if constexpr (std::is_same_v<T, Value>)
-      if (sums_in_place()) return result().values();
-    return make_array<T, Memory>("sporos::result", result().nnz());
-  }
-  /// Sets the values to zero, or to those of the result if the statement adds to it.
-  void start(const Array<T, Memory>& values) const {
-    if (!nest_.statement().accumulates())
-      Kokkos::deep_copy(nest_.space(), values, T{});
-    else if (static_cast<const void*>(values.data()) != static_cast<const void*>(result().values().data()))
-      Kokkos::parallel_for("sporos::start", Kokkos::RangePolicy<Space>(nest_.space(), 0, result().nnz()),
-                           detail::CopyValues<Value, T>{result().values().data(), values.data()});
-  }
-  void store(const Array<T, Memory>& values) const {
-    if (static_cast<const void*>(values.data()) == static_cast<const void*>(result().values().data())) return;
-    Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, result().nnz()),
-                         detail::CopyValues<T, Value>{values.data(), result().values().data()});
-    nest_.space().fence("sporos::round");
   }
 
   Nest nest_;

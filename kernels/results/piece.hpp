@@ -24,6 +24,22 @@ template <class Result>
 inline constexpr bool adds_to_pieces =
     detail::appendable_levels<typename Result::format>() < Result::format::levels;
 
+/// The place of the value at the bound coordinates within its dense block: the levels below the first
+/// `Appended` ones.
+template <class Traits, int Appended, class Env, std::size_t Levels>
+SPOROS_INLINE std::int64_t place_in_block(const Env& bound,
+                                          const std::array<std::int64_t, Levels>& level_extents) {
+  constexpr auto names = Traits::result::level_names;
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    std::int64_t place = 0;
+    ((place = static_cast<int>(K) < Appended
+                  ? 0
+                  : place * level_extents[K] + bound.at[Traits::order.find(names[static_cast<int>(K)])]),
+     ...);
+    return place;
+  }(std::make_index_sequence<Levels>{});
+}
+
 /// The piece of a result that one chunk of the outermost loop makes.
 ///
 /// @tparam Value    the result's value type, or the type of the sums if the piece adds up values
@@ -32,7 +48,6 @@ inline constexpr bool adds_to_pieces =
 /// It holds the Segments of each level that is not full, whatever the level later builds from them. Positions
 /// are local to the piece; `ends` holds, for each local parent position, where its coordinates end. Parents
 /// that were skipped are closed together with the next one.
-/// that were passed over are closed when the next one is.
 template <class Result, class Value, bool Bounded>
 class AppendedPiece {
  public:

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "../nest/loop_nest.hpp"
 #include "piece.hpp"
@@ -48,8 +47,7 @@ struct RefillOutput {
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& bound) const {
     if constexpr (has_block)
-      sink->add_to_block(offset(bound, std::make_index_sequence<static_cast<std::size_t>(format::levels)>{}),
-                         value);
+      sink->add_to_block(place_in_block<Traits_, appended>(bound, level_extents), value);
     else
       sink->push(value);
   }
@@ -59,18 +57,6 @@ struct RefillOutput {
   template <class Workspace, class Env>
   SPOROS_INLINE void drain(const Workspace&, const Env&) const {
     sink->drain();
-  }
-
- private:
-  /// The place of an element inside its block.
-  template <class Env, std::size_t... K>
-  SPOROS_INLINE std::int64_t offset(const Env& bound, std::index_sequence<K...>) const {
-    std::int64_t at = 0;
-    ((at = static_cast<int>(K) < appended
-               ? 0
-               : at * level_extents[K] + bound.at[Traits_::order.find(level_names[static_cast<int>(K)])]),
-     ...);
-    return at;
   }
 };
 

@@ -38,19 +38,39 @@ class PieceRoom {
   /// A number of positions for each level.
   using Positions = std::array<std::int64_t, levels>;
 
-  /// The guessed number of positions of a piece whose size the operands do not bound; and an upper bound on
-  /// the bytes for that many positions at each level.
+  /// The guessed number of positions of a piece whose size the operands do not bound.
   template <class Right>
   static std::int64_t guessed_positions(const Right& right) {
     std::int64_t guess = 0;
     for_each_access(right, [&](const auto& access) { guess = std::max(guess, access.tensor().nnz()); });
     return guessed_growth * guess;
   }
+  /// An upper bound on the bytes that count of the room for such a piece: all of a small array, and nothing
+  /// of a larger one, of which only what is written counts.
   template <class Right>
-  static std::int64_t guess_bytes(const Right& right) {
-    constexpr auto widest = static_cast<std::int64_t>(sizeof(std::int64_t));
-    return (guessed_positions(right) + 1) *
-           (2 * Piece::levels * widest + static_cast<std::int64_t>(sizeof(Value)));
+  static std::int64_t guess_bytes(const Right& right, const Bounds& outermost,
+                                  const Extents<format::order>& extents) {
+    const auto level_extents = format::level_extents(extents);
+    std::int64_t block = 1;
+    for (std::size_t k = levels; k < level_extents.size(); ++k) block *= level_extents[k];
+    const auto counted = [](std::int64_t elements, std::size_t bytes) {
+      const auto size = static_cast<std::int64_t>(bytes);
+      return elements < Pool::smallest_block / size ? elements * size : 0;
+    };
+    try {
+      const Positions most =
+          positions_of<false>(right, outermost, level_extents, guessed_positions(right), Levels{});
+      std::int64_t sum =
+          counted(checked_product(most[levels - 1], block, "values of a result"), sizeof(Value));
+      std::int64_t parents = 1;
+      for (const std::int64_t positions : most) {
+        sum += counted(positions, sizeof(std::int64_t)) + counted(parents + 1, sizeof(std::int64_t));
+        parents = positions;
+      }
+      return sum;
+    } catch (const RangeError&) {
+      return 0;  // no room is reserved then
+    }
   }
 
   /// @param pieces  for each piece, the range of the result's outermost level that it covers

@@ -15,8 +15,9 @@
 ///
 ///         Plan(statement, resources)   checks the statement, which outlives the plan
 ///         run()                        computes the result's pattern and values
-///         bytes()                      an upper bound on what run() allocates: kernels/statement/estimate.hpp
-///         explain(out)                 prints lines that say what it will do, each indented by two blanks
+///         bytes()                      an upper bound on what run() allocates:
+///         kernels/statement/estimate.hpp explain(out)                 prints lines that say what it will do,
+///         each indented by two blanks
 ///
 /// and, if it is worth running again with other values,
 ///

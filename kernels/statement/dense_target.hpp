@@ -14,43 +14,53 @@
 namespace sporos::detail {
 
 /// The values of a dense result, for a kernel that writes them while it reads its operands: the result's own
-/// values, or, if an operand shares their memory, a temporary array that is copied into them at the end.
-template <class S>
+/// values, or, if they cannot hold sums or an operand shares their memory, a temporary array that is copied
+/// into them at the end. What the statement adds to is in it from the start.
+///
+/// @tparam T  the type of the sums
+template <class S, class T = typename S::result_type::value_type>
 class DenseTarget {
   using Tensor = typename S::result_type::tensor_type;
   using Value = typename Tensor::value_type;
+  using Space = typename S::space_type;
   using Memory = typename Tensor::memory_space;
 
  public:
-  explicit DenseTarget(const S& statement)
-      : statement_(statement), values_(statement.result().tensor().values()) {
-    if (!reads_result(statement)) return;
-    values_ = make_array<Value, Memory>("sporos::result", own().nnz());
-    if (statement.accumulates()) Kokkos::deep_copy(statement.resources().space(), values_, own().values());
+  explicit DenseTarget(const S& statement) : statement_(statement) {
+    if constexpr (std::is_same_v<T, Value>) values_ = own().values();
+    if (is_own(statement)) return;
+    values_ = make_array<T, Memory>("sporos::result", own().nnz());
+    if (statement.accumulates()) copy("sporos::start", own().values(), values_);
   }
 
-  Value* data() const { return values_.data(); }
+  const Array<T, Memory>& values() const { return values_; }
+  T* data() const { return values_.data(); }
 
   /// Called after the kernel has been launched: copies the temporary array, if there is one, into the result.
   void finish() const {
-    if (values_.data() == own().values().data()) return;
-    const auto& space = statement_.resources().space();
-    Kokkos::deep_copy(space, own().values(), values_);
-    space.fence("sporos::copy result");
+    if (is_own(statement_)) return;
+    copy("sporos::copy result", values_, own().values());
+    space().fence("sporos::copy result");
   }
 
   /// Bytes of the temporary array.
   static std::int64_t bytes(const S& statement) {
-    return reads_result(statement)
-               ? statement.result().tensor().nnz() * static_cast<std::int64_t>(sizeof(Value))
-               : 0;
+    return is_own(statement) ? 0 : statement.result().tensor().nnz() * static_cast<std::int64_t>(sizeof(T));
   }
 
  private:
+  static bool is_own(const S& statement) { return std::is_same_v<T, Value> && !reads_result(statement); }
   const Tensor& own() const { return statement_.result().tensor(); }
+  const auto& space() const { return statement_.resources().space(); }
+
+  template <class From, class To>
+  void copy(const char* name, const Array<From, Memory>& from, const Array<To, Memory>& to) const {
+    Kokkos::parallel_for(name, Kokkos::RangePolicy<Space>(space(), 0, own().nnz()),
+                         CopyValues<From, To>{from.data(), to.data()});
+  }
 
   const S& statement_;
-  Array<Value, Memory> values_;
+  Array<T, Memory> values_;
 };
 
 }  // namespace sporos::detail

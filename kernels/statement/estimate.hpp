@@ -45,8 +45,8 @@ std::int64_t operand_bytes(const S& statement) {
 ///
 /// @throws ShapeError if an index variable has two different extents
 ///
-/// Cost: for a sparse result, the statement's loops without the innermost one; for A(i, j) = B(i, k) * C(k, j)
-/// by rows, one step for each nonzero of B.
+/// Cost: for a sparse result, the statement's loops without the innermost one; for A(i, j) = B(i, k) * C(k,
+/// j) by rows, one step for each nonzero of B.
 template <class Result, class Right, class Order, class Options>
 Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;

@@ -15,6 +15,7 @@
 #include "../../core/error.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/pattern.hpp"
+#include "../nest/nest_run.hpp"
 #include "estimate.hpp"
 #include "run.hpp"
 
@@ -115,6 +116,7 @@ class Plan {
     check_patterns();
     const detail::ProfiledRegion region(*statement_);
     if (has_run_) {
+      if constexpr (!Tensor::format_type::is_dense) leave_values_to_operands();
       plan_->refill();
       return;
     }
@@ -156,6 +158,14 @@ class Plan {
     for_each_access(statement_->right(), [&](const auto& access) {
       keep(text("operand ", letters.of(access.tensor())), access.tensor());
     });
+  }
+  /// Gives the result an array of its own if an operand has been given the array of its values.
+  void leave_values_to_operands() const {
+    if (!reads_result(*statement_)) return;
+    const auto& result = statement_->result().tensor();
+    result.replace(result.extents(), result.levels(),
+                   make_array<typename Tensor::value_type, typename Tensor::memory_space>(
+                       "sporos::Tensor values", result.nnz()));
   }
   void check_patterns() const {
     for (const Kept& kept : kept_)

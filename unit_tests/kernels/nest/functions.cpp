@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file functions.cpp
 /// Division and functions of elements, over combinations of formats, loop orders and spaces.
+#include <stdexcept>
+
 #include "../statements.hpp"
 
 namespace sporos::test {
@@ -74,6 +76,23 @@ struct FunctionTimesVector : Notation<"i", "ij", "j"> {
   }
 };
 TEST(FunctionTimesVector, EqualsTheDenseOneInEveryFormatAndOrder) { check<FunctionTimesVector, 2>(); }
+
+TEST(AFunctionThatThrows, IsHeardOutsideForEveryKindOfResult) {
+  const auto refuse = [](double value) {
+    if (value > 2) throw std::domain_error("too large");
+    return value;
+  };
+  const auto B = assemble<CSR<>>(Entries<double, 2>({2, 2}, {{{0, 1}, 1.0}, {{1, 0}, 3.0}}));
+  const auto expect_heard = [&](const auto& y) {
+    EXPECT_THROW((y(i) = map(refuse, B(i, j))), std::domain_error);
+    EXPECT_THROW((y(j) = map(refuse, B(i, j))), std::domain_error);
+  };
+  expect_heard(Tensor<double, DenseVector>({2}));
+  expect_heard(Tensor<double, SparseVector<>>({2}));
+  const auto on_serial = B.move_to<Serial>();
+  const Tensor<double, DenseVector, Serial> y({2});
+  EXPECT_THROW((y(i) = map(refuse, on_serial(i, j))), std::domain_error);
+}
 
 }  // namespace
 }  // namespace sporos::test

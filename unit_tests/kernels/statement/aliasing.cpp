@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file aliasing.cpp
 /// Results that are operands of their own statement, and statements that add to their result.
+#include <cstdint>
+
 #include "../statements.hpp"
 
 namespace sporos::test {
@@ -117,6 +119,55 @@ TEST(OneTensorOfOrderZero, IsAddedToByADotProduct) {
   s() -= 1;
   const double once = 10 + sum(9, [&](auto i) { return terms(i) * terms(i); }).value;
   EXPECT_EQ(s.values()(0), once * once - 1);
+}
+
+/// Runs a plan twice, the second time after `share` has given an operand the array of the result's values.
+template <class Result, class Statement, class Share>
+void expect_own_values(const Result& A, const Result& expected, const Statement& statement,
+                       const Share& share) {
+  auto planned = plan(statement(A));
+  planned.run();
+  share();
+  statement(expected).run();
+  planned.run();
+  EXPECT_EQ(difference(A, read(expected).terms), "");
+}
+
+TEST(ThePlanOfASparseResult, KeepsItsHandsOffAnOperandThatHasTheArrayOfItsValues) {
+  // Full, so that the result has as many values as they have.
+  const auto make = [](std::int64_t first) {
+    Entries<double, 2> entries({9, 9}, 81);
+    for (std::int64_t e = 0; e < 81; ++e)
+      entries.set(e, {e / 9, e % 9}, static_cast<double>((first + 5 * e) % 7));
+    return assemble<CSR<>>(entries);
+  };
+  const auto share = [](const auto& operand, const auto& A) {
+    return [=] {
+      ASSERT_EQ(operand.nnz(), A.nnz());
+      operand.replace(operand.extents(), operand.levels(), A.values());
+    };
+  };
+  const Tensor<double, CSR<>> A({9, 9}), expected({9, 9});
+  const auto B = make(1), X = make(4);
+  const auto product = [&](const auto& to) { return assign(to(i, j), B(i, k) * X(k, j)); };
+  const auto gathered = [&](const auto& to) { return assign(to(i, j), B(i, k) * X(k, j)).generic(); };
+  const auto sum = [&](const auto& to) { return assign(to(i, j), B(i, j) + X(i, j)); };
+  for (const auto& operand : {X, B}) {
+    expect_own_values(A, expected, product, share(operand, A));
+    expect_own_values(A, expected, gathered, share(operand, A));
+    expect_own_values(A, expected, sum, share(operand, A));
+  }
+}
+
+TEST(ThePlanOfASparseResult, KeepsItsHandsOffADenseOperandThatHasTheArrayOfItsValues) {
+  const auto B =
+      assemble<CSR<>>(Entries<double, 2>({2, 2}, {{{0, 0}, 1}, {{0, 1}, 2}, {{1, 0}, 3}, {{1, 1}, 4}}));
+  const auto U = random_tensor<RowMajorMatrix>(Sizes("ik", 2), "ik", 1.0, false, 3);
+  const auto V = random_tensor<RowMajorMatrix>(Sizes("jk", 2), "jk", 1.0, false, 4);
+  const Tensor<double, CSR<>> A({2, 2}), expected({2, 2});
+  expect_own_values(
+      A, expected, [&](const auto& to) { return assign(to(i, j), B(i, j) * U(i, k) * V(j, k)); },
+      [&] { V.replace(V.extents(), V.levels(), A.values()); });
 }
 
 }  // namespace

@@ -125,6 +125,21 @@ TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForTensors) {
   expect_bounded("TTM into COO", assign(S(i, k, j), T(i, k, l) * D(l, j)));
 }
 
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesWhereADenseLevelMultipliesTheRoomForFewValues) {
+  using Space = typename TestFixture::Space;
+  const auto expect = []<class F>(const Tensor<double, F, Space>& A) {
+    const auto T = assemble<CSF<3>, Space>(
+        Entries<double, 3>({4, A.extent(1), 4}, {{{0, 1, 2}, 1.0}, {{3, 0, 1}, 2.0}}));
+    const auto C =
+        assemble<CSR<>, Space>(Entries<double, 2>({4, A.extent(2)}, {{{1, 2}, 1.0}, {{2, 0}, 2.0}}));
+    expect_bounded(F::str(), assign(A(i, j, l), T(i, j, k) * C(k, l)));
+  };
+  using ByThree = Map<Dim<0>, Dim<1>, Dim<2>>;
+  expect(Tensor<double, Format<ByThree, Compressed<>, Compressed<>, Dense>, Space>({4, 4, 200}));
+  expect(Tensor<double, Format<ByThree, Compressed<>, Dense, Compressed<>>, Space>({4, 200, 4}));
+  expect(Tensor<double, CSF<3>, Space>({4, 4, 200}));
+}
+
 TYPED_TEST(PeaksOfStatements, KeepToTheBoundThatResourcesSet) {
   using Space = typename TestFixture::Space;
   const Tensor<double, CSR<>, Space> A = this->B.clone();
