@@ -23,7 +23,7 @@ endforeach()
 
 foreach(part RANGE ${last_part})
   set(name test_kernels_part_${part})
-  sporos_add_program(${name} SOURCES main.cpp ${statements} $<TARGET_OBJECTS:${formats_objects}> PRECOMPILE statement_tests
+  sporos_add_program(${name} SOURCES main.cpp ${statements} $<TARGET_OBJECTS:${formats_objects}> PRECOMPILE tests
                      LIBRARIES GTest::gtest GTest::gmock OPTIONS ${test_flags}
                      DEFINITIONS SPOROS_TEST_PARTS=${parts} SPOROS_TEST_PART=${part})
   target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")

@@ -8,10 +8,16 @@
 #include <sporos/formats/convert.hpp>
 #include <sporos/formats/format_name.hpp>
 #include <sporos/formats/named.hpp>
-#include <sporos/formats/validate.hpp>
 #include <vector>
 
+#include "compiled_once.hpp"
 #include "reference.hpp"
+
+/// The formats.
+#define SPOROS_TEST_MATRIX_FORMATS(Each)                                                           \
+  Each(DenseMatrix<RowMajor>) Each(DenseMatrix<ColumnMajor>) Each(CSR<>) Each(CSC<>) Each(DCSR<>)  \
+      Each(DCSC<>) Each(COO<2>) Each(COO<2, ColumnMajor>) Each(test::RepeatedCoo) Each(BCSR<2, 3>) \
+          Each(test::NarrowCsr) Each(test::DenseColumns) Each(test::RowPairs)
 
 namespace sporos::test {
 
@@ -22,22 +28,12 @@ using DenseColumns = Format<Map<Dim<1>, Dim<0>>, Compressed<>, Dense>;
 /// Pairs of rows, the columns stored of each, and dense within.
 using RowPairs = Format<Map<Quotient<0, 2>, Dim<1>, Remainder<0, 2>>, Compressed<>, Compressed<>, Dense>;
 
-/// Calls visit.operator()<F>() for each format of matrices.
+/// Calls visit.operator()<F>() for each of them.
 template <class Visit>
 void for_each_matrix_format(const Visit& visit) {
-  visit.template operator()<DenseMatrix<RowMajor>>();
-  visit.template operator()<DenseMatrix<ColumnMajor>>();
-  visit.template operator()<CSR<>>();
-  visit.template operator()<CSC<>>();
-  visit.template operator()<DCSR<>>();
-  visit.template operator()<DCSC<>>();
-  visit.template operator()<COO<2>>();
-  visit.template operator()<COO<2, ColumnMajor>>();
-  visit.template operator()<RepeatedCoo>();
-  visit.template operator()<BCSR<2, 3>>();
-  visit.template operator()<NarrowCsr>();
-  visit.template operator()<DenseColumns>();
-  visit.template operator()<RowPairs>();
+#define SPOROS_TEST_VISIT(...) visit.template operator()<__VA_ARGS__>();
+  SPOROS_TEST_MATRIX_FORMATS(SPOROS_TEST_VISIT)
+#undef SPOROS_TEST_VISIT
 }
 
 /// Matrices of all kinds: none and one, rows and columns alone, empty rows, and one that keeps several
@@ -68,3 +64,9 @@ void expect_conversions_to_every_format() {
 }
 
 }  // namespace sporos::test
+
+namespace sporos {
+#ifndef SPOROS_TEST_COMPILES_HERE
+SPOROS_TEST_MATRIX_FORMATS(SPOROS_TEST_COMPILED_ELSEWHERE)
+#endif
+}  // namespace sporos

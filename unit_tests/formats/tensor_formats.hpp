@@ -7,10 +7,17 @@
 #include <sporos/formats/convert.hpp>
 #include <sporos/formats/format_name.hpp>
 #include <sporos/formats/named.hpp>
-#include <sporos/formats/validate.hpp>
 #include <vector>
 
+#include "compiled_once.hpp"
 #include "reference.hpp"
+
+/// The formats.
+#define SPOROS_TEST_TENSOR_FORMATS(Each)                                                            \
+  Each(DenseTensor<3>) Each(DenseTensor<3, ModeOrder<1, 2, 0>>) Each(COO<3>)                        \
+      Each(COO<3, ModeOrder<2, 0, 1>>) Each(test::RepeatedCoo3) Each(CSF<3>)                        \
+          Each(CSF<3, ModeOrder<2, 1, 0>>) Each(CSF<3, ModeOrder<1, 0, 2>>) Each(test::DenseOfDcsr) \
+              Each(test::DenseBetween) Each(test::CooOfFibers) Each(test::Blocks3)
 
 namespace sporos::test {
 
@@ -30,18 +37,9 @@ using Blocks3 = Format<
 /// Calls visit.operator()<F>() for each of them.
 template <class Visit>
 void for_each_tensor_format(const Visit& visit) {
-  visit.template operator()<DenseTensor<3>>();
-  visit.template operator()<DenseTensor<3, ModeOrder<1, 2, 0>>>();
-  visit.template operator()<COO<3>>();
-  visit.template operator()<COO<3, ModeOrder<2, 0, 1>>>();
-  visit.template operator()<RepeatedCoo3>();
-  visit.template operator()<CSF<3>>();
-  visit.template operator()<CSF<3, ModeOrder<2, 1, 0>>>();
-  visit.template operator()<CSF<3, ModeOrder<1, 0, 2>>>();
-  visit.template operator()<DenseOfDcsr>();
-  visit.template operator()<DenseBetween>();
-  visit.template operator()<CooOfFibers>();
-  visit.template operator()<Blocks3>();
+#define SPOROS_TEST_VISIT(...) visit.template operator()<__VA_ARGS__>();
+  SPOROS_TEST_TENSOR_FORMATS(SPOROS_TEST_VISIT)
+#undef SPOROS_TEST_VISIT
 }
 
 inline std::vector<Entries<double, 3>> tensors() {
@@ -69,3 +67,9 @@ void expect_tensor_conversions_to_every_format() {
 }
 
 }  // namespace sporos::test
+
+namespace sporos {
+#ifndef SPOROS_TEST_COMPILES_HERE
+SPOROS_TEST_TENSOR_FORMATS(SPOROS_TEST_COMPILED_ELSEWHERE)
+#endif
+}  // namespace sporos

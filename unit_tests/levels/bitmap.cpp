@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats.hpp"
+#define SPOROS_TEST_COMPILES_HERE  // what test_formats shares between its sources
 #include "formats/matrix_formats.hpp"
 
 namespace sporos::test {

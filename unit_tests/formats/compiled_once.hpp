@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file compiled_once.hpp
+/// What many tests of formats call is compiled once for each format, in matrix_formats.cpp and
+/// tensor_formats.cpp, instead of with every test.
+#pragma once
+
+#include <sporos/formats/assemble.hpp>
+#include <sporos/formats/validate.hpp>
+
+#include "reference.hpp"
+
+namespace sporos::test {
+
+/// Builds tensors from sorted keys of so many words, which is a part of each conversion.
+template <int Words, TensorFormat F>
+using FromSorted =
+    sporos::detail::Builder<Host, F, sporos::detail::StableSort<Host, Words, double>, Words, double>;
+
+}  // namespace sporos::test
+
+/// Instantiates assemble, validate and table of the format `...`; after `extern`, says that this is done
+/// elsewhere.
+#define SPOROS_TEST_COMPILE(extern_or_none, ...)                                                 \
+  extern_or_none template Tensor<double, __VA_ARGS__> assemble<__VA_ARGS__, Host, double>(       \
+      const Host&, const Entries<double, __VA_ARGS__::order>&, Duplicates);                      \
+  extern_or_none template Tensor<double, __VA_ARGS__> test::FromSorted<1, __VA_ARGS__>::build(); \
+  extern_or_none template Tensor<double, __VA_ARGS__>                                            \
+  test::FromSorted<__VA_ARGS__::levels, __VA_ARGS__>::build();                                   \
+  extern_or_none template void validate(const Tensor<double, __VA_ARGS__>&);                     \
+  extern_or_none template test::Table<double, __VA_ARGS__::order> test::table(                   \
+      const Tensor<double, __VA_ARGS__>&, Duplicates);
+#define SPOROS_TEST_COMPILED_ELSEWHERE(...) SPOROS_TEST_COMPILE(extern, __VA_ARGS__)
+#define SPOROS_TEST_COMPILED_HERE(...) SPOROS_TEST_COMPILE(, __VA_ARGS__)
