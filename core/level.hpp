@@ -17,8 +17,9 @@
 ///       // unless the level is full:
 ///       using position_type = ...;                              an integer; not if branchless
 ///       using coordinate_type = ...;                            an integer
-///       static void check_extent(std::int64_t extent);          throws RangeError if coordinate_type is
-///     };                                                        too narrow
+///       static void check_extent(std::int64_t extent);          throws RangeError if a coordinate_type
+///                                                               cannot hold it
+///     };
 ///
 /// Kernels read a level through its View and build one from Segments, its coordinates in plain arrays. A new
 /// level therefore works as operand and as result of every statement without being named anywhere else.

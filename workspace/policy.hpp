@@ -27,10 +27,9 @@ struct TakesAnything {
 ///     W(policy, extents)           an empty workspace over variables of these extents
 ///     add(at, value)               adds value at the coordinates `at`; calls may come in any order
 ///     drain(take)                  calls take(at, value) for what was gathered and empties the workspace
-///     W::in_order                  whether drain delivers coordinates in ascending order, each once; if not,
-///     it
-///                                  may deliver them in any order and several times, and their values are
-///                                  summed
+///     W::in_order                  whether drain delivers coordinates in ascending order, each once;
+///                                  otherwise it may deliver them in any order and several times, and
+///                                  their values are summed
 ///     W::most_bytes(policy, extents, adds)    an upper bound on its bytes after so many calls of add
 ///
 /// Each thread has a workspace of its own.

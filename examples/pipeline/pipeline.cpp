@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <sporos/sporos.hpp>
 #include <string>
@@ -141,8 +142,9 @@ int main(int argc, char** argv) try {
   const std::string data = SPOROS_EXAMPLE_DATA;
   matrix_products(argc > 1 ? argv[1] : data + "/ca-CondMat.mtx.gz");
   tensor_product(argc > 2 ? argv[2] : data + "/openflight.tns.gz");
-  fmt::print("\n{}; where the matrix has nonzeros: pipeline.png\n",
-             all_verified ? "All results verified" : "NOT all results are right");
+  fmt::print("\n{}; a picture of the matrix' nonzeros: {}\n",
+             all_verified ? "All results verified" : "NOT all results are right",
+             std::filesystem::absolute("pipeline.png").string());
   return all_verified ? EXIT_SUCCESS : EXIT_FAILURE;
 } catch (const std::exception& fault) {
   fmt::print(stderr, "pipeline: {}\n", fault.what());

@@ -66,40 +66,34 @@ SPOROS_HOST_INLINE T multiply_add(const T& a, const T& b, const T& c) {
 }
 
 #ifdef SPOROS_VECTOR_EXTENSION
-/// The same for each lane of vectors of T.
+/// sum = a * b + sum in each lane of vectors of T. The vectors are passed by address: a function that returns
+/// one is warned about where the program is compiled for a processor without such registers.
 template <class T, class Vector>
-SPOROS_HOST_INLINE Vector multiply_add_lanes(const Vector& a, const Vector& b, const Vector& c) {
+SPOROS_HOST_INLINE void add_product_of_lanes(const Vector& a, const Vector& b, Vector& sum) {
 #ifdef __FMA__
   constexpr bool is_double = std::is_same_v<T, double>;
-  if constexpr (is_double || std::is_same_v<T, float>) {
-    if constexpr (sizeof(Vector) == 16) {
-      if constexpr (is_double)
-        return _mm_fmadd_pd(a, b, c);
-      else
-        return _mm_fmadd_ps(a, b, c);
-    } else if constexpr (sizeof(Vector) == 32) {
-      if constexpr (is_double)
-        return _mm256_fmadd_pd(a, b, c);
-      else
-        return _mm256_fmadd_ps(a, b, c);
-    }
+  if constexpr (!is_double && !std::is_same_v<T, float>)
+    sum += a * b;
+  else if constexpr (sizeof(Vector) == 16 && is_double)
+    sum = _mm_fmadd_pd(a, b, sum);
+  else if constexpr (sizeof(Vector) == 16)
+    sum = _mm_fmadd_ps(a, b, sum);
+  else if constexpr (sizeof(Vector) == 32 && is_double)
+    sum = _mm256_fmadd_pd(a, b, sum);
+  else if constexpr (sizeof(Vector) == 32)
+    sum = _mm256_fmadd_ps(a, b, sum);
 #ifdef __AVX512F__
-    else if constexpr (sizeof(Vector) == 64) {
-      if constexpr (is_double)
-        return _mm512_fmadd_pd(a, b, c);
-      else
-        return _mm512_fmadd_ps(a, b, c);
-    }
+  else if constexpr (sizeof(Vector) == 64 && is_double)
+    sum = _mm512_fmadd_pd(a, b, sum);
+  else if constexpr (sizeof(Vector) == 64)
+    sum = _mm512_fmadd_ps(a, b, sum);
 #endif
-    else {
-      Vector out;
-      for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(T); ++lane)
-        out[lane] = multiply_add<T>(a[lane], b[lane], c[lane]);
-      return out;
-    }
-  } else
+  else
+    for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(T); ++lane)
+      sum[lane] = multiply_add<T>(a[lane], b[lane], sum[lane]);
+#else
+  sum += a * b;
 #endif
-    return a * b + c;
 }
 #endif
 
@@ -130,7 +124,7 @@ struct Packet {
   /// this += a * b, lane by lane.
   SPOROS_HOST_INLINE void add_product(const Packet& a, const Packet& b) {
 #ifdef SPOROS_VECTOR_EXTENSION
-    v = multiply_add_lanes<T>(a.v, b.v, v);
+    add_product_of_lanes<T>(a.v, b.v, v);
 #else
     for (int lane = 0; lane < N; ++lane) v[lane] = multiply_add<T>(a.v[lane], b.v[lane], v[lane]);
 #endif
@@ -138,7 +132,7 @@ struct Packet {
   /// this += a * b, the same b in every lane.
   SPOROS_HOST_INLINE void add_product(const Packet& a, T b) {
 #ifdef SPOROS_VECTOR_EXTENSION
-    v = multiply_add_lanes<T>(a.v, b - Vector{}, v);
+    add_product_of_lanes<T>(a.v, b - Vector{}, v);
 #else
     for (int lane = 0; lane < N; ++lane) v[lane] = multiply_add<T>(a.v[lane], b, v[lane]);
 #endif

@@ -95,7 +95,8 @@ class SpgemmByRows::Plan {
   }
   std::int64_t held_bytes() const { return product_.held_bytes(); }
   void explain(std::ostream& out) const {
-    out << "  result: gathered row by row in a dense accumulator; rows that resemble each other together\n";
+    out << "  result: gathered row by row in a dense accumulator; rows with similar patterns are computed "
+           "together\n";
   }
 
  private:
