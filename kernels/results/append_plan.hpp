@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -215,9 +214,7 @@ class AppendPlan {
   std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }
   /// The number of values in a dense block below the levels that are appended.
   std::int64_t block() const {
-    const auto extents = Format::level_extents(result().extents());
-    return std::accumulate(extents.begin() + classification.appended_levels, extents.end(), std::int64_t{1},
-                           std::multiplies<>());
+    return values_in_block(Format::level_extents(result().extents()), classification.appended_levels);
   }
 
   std::unique_ptr<W> workspace() {

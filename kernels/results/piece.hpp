@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,6 +25,13 @@ namespace sporos {
 template <class Result>
 inline constexpr bool adds_to_pieces =
     detail::appendable_levels<typename Result::format>() < Result::format::levels;
+
+/// The number of values in a dense block: the product of the extents below the first `appended` levels.
+template <std::size_t Levels>
+std::int64_t values_in_block(const std::array<std::int64_t, Levels>& level_extents, int appended) {
+  return std::accumulate(level_extents.begin() + appended, level_extents.end(), std::int64_t{1},
+                         std::multiplies<>());
+}
 
 /// The place of the value at the bound coordinates within its dense block: the levels below the first
 /// `Appended` ones.
@@ -94,7 +103,7 @@ class AppendedPiece {
   AppendedPiece(const Extents<format::order>& extents, const Bounds& outermost) : outermost_(outermost) {
     const auto level_extents = format::level_extents(extents);
     for (std::size_t k = 0; k < extents_.size(); ++k) extents_[k] = level_extents[k];
-    for (std::size_t k = static_cast<std::size_t>(levels); k < extents_.size(); ++k) block_ *= extents_[k];
+    block_ = values_in_block(extents_, levels);
   }
 
   /// Called when the loop over level K binds coordinate c.

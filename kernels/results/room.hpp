@@ -51,8 +51,7 @@ class PieceRoom {
   static std::int64_t guess_bytes(const Right& right, const Bounds& outermost,
                                   const Extents<format::order>& extents) {
     const auto level_extents = format::level_extents(extents);
-    std::int64_t block = 1;
-    for (std::size_t k = levels; k < level_extents.size(); ++k) block *= level_extents[k];
+    const std::int64_t block = values_in_block(level_extents, Piece::levels);
     const auto counted = [](std::int64_t elements, std::size_t bytes) {
       const auto size = static_cast<std::int64_t>(bytes);
       return elements < Pool::smallest_block / size ? elements * size : 0;
@@ -77,7 +76,7 @@ class PieceRoom {
   template <class Right>
   PieceRoom(const Right& right, const std::vector<Bounds>& pieces, const Extents<format::order>& extents) {
     const auto level_extents = format::level_extents(extents);
-    for (std::size_t k = levels; k < level_extents.size(); ++k) block_ *= level_extents[k];
+    block_ = values_in_block(level_extents, Piece::levels);
     const std::int64_t guess = guessed_positions(right);
     begin_.resize(pieces.size() + 1);
     // Parts that are filled only a little would each touch large pages of their own.
