@@ -11,15 +11,6 @@
 
 namespace sporos::detail {
 
-/// Approximate seconds that the nest takes per term, by the kind of its result. A specialised kernel gives
-/// its own number for comparison.
-struct NestSeconds {
-  static constexpr double located = 2e-9;
-  static constexpr double appended = 4e-9;
-  static constexpr double gathered = 6e-9;
-  static constexpr double listed = 200e-9;
-};
-
 /// The fraction of all coordinates at which an expression is present if the nonzeros of each operand are
 /// evenly spread.
 template <Expression E>

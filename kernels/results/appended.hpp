@@ -6,7 +6,6 @@
 #include <ostream>
 #include <string_view>
 
-#include "../nest/work.hpp"
 #include "append_plan.hpp"
 
 namespace sporos {
@@ -16,15 +15,11 @@ struct AppendedNest {
   static constexpr std::string_view name = "loop nest, appended";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
+  static constexpr double seconds_of_term = 4e-9;
 
   template <class S>
   static constexpr bool matches =
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::appended;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * detail::NestSeconds::appended};
-  }
 
   template <class S>
   struct Plan : detail::AppendPlan<S, void> {

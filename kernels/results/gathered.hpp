@@ -10,7 +10,6 @@
 
 #include "../../formats/print.hpp"
 #include "../../workspace/dense.hpp"
-#include "../nest/work.hpp"
 #include "append_plan.hpp"
 
 namespace sporos {
@@ -20,15 +19,11 @@ struct GatheredNest {
   static constexpr std::string_view name = "loop nest, gathered";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
+  static constexpr double seconds_of_term = 6e-9;
 
   template <class S>
   static constexpr bool matches =
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::gathered;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * detail::NestSeconds::gathered};
-  }
 
   /// The policy of the workspace unless the user chooses one.
   using DefaultPolicy = DensePolicy;

@@ -23,7 +23,6 @@
 #include "../../workspace/coordinate.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
-#include "../nest/work.hpp"
 
 namespace sporos {
 
@@ -87,15 +86,11 @@ struct ListedNest {
   static constexpr std::string_view name = "loop nest, listed";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
+  static constexpr double seconds_of_term = 200e-9;
 
   template <class S>
   static constexpr bool matches =
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::listed;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * detail::NestSeconds::listed};
-  }
 
   /// The policy of the workspace unless the user chooses one.
   using DefaultPolicy = CoordinatePolicy;

@@ -13,7 +13,6 @@
 
 #include "../../core/pool.hpp"
 #include "../nest/nest_run.hpp"
-#include "../nest/work.hpp"
 #include "../statement/dense_target.hpp"
 
 namespace sporos {
@@ -149,14 +148,10 @@ struct LocatedNest {
   static constexpr std::string_view name = "loop nest, located";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
+  static constexpr double seconds_of_term = 2e-9;
 
   template <class S>
   static constexpr bool matches = detail::NestOf<S>::classification.kind == ResultKind::located;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * detail::NestSeconds::located};
-  }
 
   template <class S>
   class Plan;

@@ -11,13 +11,15 @@
 ///     K::cost(statement, resources)
 ///                                  the seconds that it expects to take, or Declined with the reason; looks
 ///                                  at sizes only and computes nothing
+///                                  or, for a candidate that declines nothing,
+///     K::seconds_of_term           the seconds for each term that is added up, approximately, and
+///     K::seconds_of_launch         the seconds that it takes however small the operands are; 0 if absent
 ///     K::Plan<S>                   what it does for one statement:
 ///
 ///         Plan(statement, resources)   checks the statement, which outlives the plan
 ///         run()                        computes the result's pattern and values
-///         bytes()                      an upper bound on what run() allocates:
-///         kernels/statement/estimate.hpp explain(out)                 prints lines that say what it will do,
-///         each indented by two blanks
+///         bytes()                      an upper bound on what run() allocates: estimate.hpp
+///         explain(out)                 prints lines that say what it will do, each indented by two blanks
 ///
 /// and, if it is worth running again with other values,
 ///
@@ -89,15 +91,22 @@ concept CandidatePlan = std::constructible_from<P, const S&, const Resources<typ
                           known.explain(out);
                         };
 
+/// Whether K computes its cost itself, instead of stating the seconds of a term.
+template <class K, class S>
+concept StatesCost = requires(const S& statement, const Resources<typename S::space_type>& resources) {
+  { K::cost(statement, resources) } -> std::convertible_to<Offer>;
+};
+
 /// Whether K follows the protocol above for statements of type S, which it matches.
 template <class K, class S>
-concept CandidateFor = requires(const S& statement, const Resources<typename S::space_type>& resources) {
+concept CandidateFor = requires {
   { K::name } -> std::convertible_to<std::string_view>;
   { K::deterministic } -> std::convertible_to<bool>;
   { K::template matches<S> } -> std::convertible_to<bool>;
-  { K::cost(statement, resources) } -> std::convertible_to<Offer>;
   typename K::template Plan<S>;
-};
+} && (StatesCost<K, S> || requires {
+  { K::seconds_of_term } -> std::convertible_to<double>;
+});
 
 namespace detail {
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "../../core/error.hpp"
+#include "../nest/work.hpp"
 #include "candidate.hpp"
 #include "candidates.hpp"
 
@@ -72,10 +73,22 @@ enum class Use {
 
 namespace detail {
 
+/// What a candidate answers when it is asked for its cost.
+template <class K, class S>
+Offer offer_of(const S& statement) {
+  if constexpr (StatesCost<K, S>) {
+    return K::cost(statement, statement.resources());
+  } else {
+    double seconds = expected_terms(statement) * K::seconds_of_term;
+    if constexpr (requires { K::seconds_of_launch; }) seconds += K::seconds_of_launch;
+    return Cost{seconds};
+  }
+}
+
 /// The seconds that a candidate expects to take; infinity, and the reason, if it declines.
 template <class K, class S>
 double seconds(const S& statement, Use use, std::string& why_not) {
-  const Offer offer = K::cost(statement, statement.resources());
+  const Offer offer = offer_of<K>(statement);
   if (offer.takes()) return use == Use::once ? offer.cost().once : offer.cost().again;
   why_not += text(why_not.empty() ? "" : "; ", K::name, ": ", offer.reason());
   return std::numeric_limits<double>::infinity();

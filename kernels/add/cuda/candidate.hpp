@@ -8,7 +8,6 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../cuda/two_pass.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../pattern.hpp"
 #include "add.hpp"
@@ -30,11 +29,6 @@ struct SparseSumByMatches {
   template <class S>
   static constexpr bool matches =
       Pattern::matches<S> && !std::is_same_v<typename S::result_type::value_type, bool>;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
-    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class Compute, class B, class C, class New>
   using Passes = SparseSum<Compute, B, C, New>;

@@ -12,7 +12,6 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
@@ -60,11 +59,6 @@ struct MttkrpByNonzeros {
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
-    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class S>
   class Plan {

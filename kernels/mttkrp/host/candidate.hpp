@@ -13,7 +13,6 @@
 #include "../../../core/statement.hpp"
 #include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
@@ -58,11 +57,6 @@ struct MttkrpByFibers {
   template <class S>
   static constexpr bool matches =
       Pattern::template matches<S> && (Pattern::template places<S>.result_level == 0) == Outermost;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class S>
   class Plan {

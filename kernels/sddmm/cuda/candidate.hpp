@@ -12,7 +12,6 @@
 #include "../../../formats/shared_levels.hpp"
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../pattern.hpp"
 #include "sddmm.hpp"
@@ -40,11 +39,6 @@ struct SddmmByWarps {
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
-    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class S>
   class Plan;

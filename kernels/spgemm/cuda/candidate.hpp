@@ -8,7 +8,6 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../cuda/two_pass.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../pattern.hpp"
 #include "spgemm.hpp"
@@ -37,11 +36,6 @@ struct SpgemmByBins {
   }
   template <class S>
   static constexpr bool matches = computes<S>();
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
-    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class Compute, class B, class C, class New>
   using Passes = Spgemm<Compute, B, C, New>;

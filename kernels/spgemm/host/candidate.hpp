@@ -13,7 +13,6 @@
 #include "../../../formats/storage_bound.hpp"
 #include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/compute_type.hpp"
 #include "../pattern.hpp"
@@ -45,11 +44,6 @@ struct SpgemmByRows {
   }
   template <class S>
   static constexpr bool matches = computes<S>();
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class S>
   class Plan;

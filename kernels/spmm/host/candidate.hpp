@@ -10,7 +10,6 @@
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
@@ -31,11 +30,6 @@ struct SpmmByRows {
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * seconds_of_term};
-  }
 
   /// Bytes of B, and of a row of B, from which on rows of B are prefetched: rows of two or four cache lines
   /// arrive early enough without.

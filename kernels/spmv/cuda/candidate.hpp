@@ -9,7 +9,6 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
@@ -33,11 +32,6 @@ struct SpmvByTiles {
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<Kokkos::Cuda>&) {
-    return {seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class S>
   class Plan;

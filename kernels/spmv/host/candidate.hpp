@@ -10,7 +10,6 @@
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
@@ -30,11 +29,6 @@ struct SpmvByRows {
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
-
-  template <class S>
-  static Cost cost(const S& statement, const Resources<typename S::space_type>&) {
-    return {detail::expected_terms(statement) * seconds_of_term};
-  }
 
   template <class S>
   class Plan;
