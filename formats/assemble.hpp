@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "../core/entries.hpp"
@@ -18,8 +21,10 @@
 #include "chunks.hpp"
 #include "duplicates.hpp"
 #include "format_name.hpp"
+#include "keyed_entries.hpp"
 #include "keys.hpp"
 #include "radix_sort.hpp"
+#include "wide_keys.hpp"
 
 namespace sporos {
 namespace detail {
@@ -41,45 +46,55 @@ struct Order {
 };
 
 /// Sorts the entries of `source` and builds a tensor from them.
-template <Order Given, TensorFormat F, HostSpace Space, int Words, TensorValue Value, class Source>
+template <Order Given, TensorFormat F, TensorValue Value, HostSpace Space, class Source>
 Tensor<Value, F, Space> sort_and_build(const Space& space, const Source& source,
-                                       const Packing<F, Words>& packing, const Extents<F::order>& extents,
+                                       const Packing<F>& packing, const Extents<F::order>& extents,
                                        Duplicates duplicates) {
-  constexpr bool in_order = Words == 1 && is_row_format<F> && Given.levels_to_sort == 1 && Given.unique;
-  if constexpr (in_order)
-    if (auto built = RowBuilder<Space, F, Value>(space, packing, extents).build_few_in_order(source))
-      return *built;
-  const auto matter = packing.outermost(Given.levels_to_sort);
-  auto parts = partition_by_leading_bits<Space, Words, Value>(space, source, packing.first_word(),
-                                                              packing.top_bits(), matter);
-  if constexpr (in_order)
-    if (auto built = RowBuilder<Space, F, Value>(space, packing, extents).build_in_order(parts))
-      return *built;
-  using Sorted = StableSort<Space, Words, Value>;
-  const Sorted sorted(space, std::move(parts), matter);
-  return Builder<Space, F, Sorted, Words, Value>(space, sorted, packing, extents, duplicates).build();
+  const Key matter = packing.outermost(Given.levels_to_sort);
+  if constexpr (is_row_format<F> && Given.levels_to_sort == 1 && Given.unique) {
+    RowBuilder<F, Value> rows(space, packing, extents);
+    if (rows.sort_few(source)) return rows.template tensor<Space>();
+    auto parts = partition_by_leading_bits<Value>(space, source, packing.bits(), matter);
+    if (rows.sort(parts)) return rows.template tensor<Space>();
+    const StableSort<Value> sorted(space, std::move(parts), matter);
+    return Builder<F, Value>(space, sorted, packing, extents, duplicates).template build<Space>();
+  } else {
+    const StableSort<Value> sorted(
+        space, partition_by_leading_bits<Value>(space, source, packing.bits(), matter), matter);
+    return Builder<F, Value>(space, sorted, packing, extents, duplicates).template build<Space>();
+  }
 }
 
-/// Entries as the sort and the Builder read them; keys are packed as they are visited.
-template <TensorFormat F, int Words, TensorValue Value>
-struct EntriesSource {
-  static constexpr bool exact = true;
-  Packing<F, Words> packing;
-  std::array<const std::int64_t*, static_cast<std::size_t>(F::order)> coordinates;
-  const Value* values;
-  std::int64_t count;
+/// The entries that a user gives; keys are packed as they are read.
+template <TensorFormat F, TensorValue Value>
+class PackedEntries final : public KeyedEntries<Value> {
+ public:
+  PackedEntries(const Entries<Value, F::order>& entries, const Packing<F>& packing)
+      : packing_(packing), values_(entries.values.data()), count_(entries.size()) {
+    for (std::size_t mode = 0; mode < coordinates_.size(); ++mode)
+      coordinates_[mode] = entries.coordinates[mode].data();
+  }
 
-  std::int64_t size() const { return count; }
-  Key<Words> key(std::int64_t e) const {
-    Extents<F::order> coordinate{};
-    for (std::size_t mode = 0; mode < coordinate.size(); ++mode) coordinate[mode] = coordinates[mode][e];
-    return packing.pack(coordinate);
+  std::int64_t size() const override { return count_; }
+  typename KeyedEntries<Value>::Block read(std::int64_t begin, std::int64_t end,
+                                           typename KeyedEntries<Value>::Buffer& buffer) const override {
+    const std::int64_t count = std::min(end - begin, KeyedEntries<Value>::most);
+    const Packing<F> packing = packing_;  // what is written cannot change the copies
+    const auto coordinates = coordinates_;
+    for (std::int64_t e = 0; e < count; ++e) {
+      Extents<F::order> coordinate{};
+      for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
+        coordinate[mode] = coordinates[mode][begin + e];
+      buffer.keys[e] = packing.pack(coordinate);
+    }
+    return {buffer.keys, values_ + begin, count};
   }
-  template <class Visitor>
-  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    const EntriesSource own = *this;  // what the visitor writes cannot change it
-    for (std::int64_t e = begin; e < end; ++e) visitor(own.key(e), own.values[e]);
-  }
+
+ private:
+  Packing<F> packing_;
+  std::array<const std::int64_t*, static_cast<std::size_t>(F::order)> coordinates_;
+  const Value* values_;
+  std::int64_t count_;
 };
 
 /// What a first pass over the entries finds.
@@ -110,13 +125,13 @@ EntriesSurvey<F::order> survey(const Space& space, const Entries<Value, F::order
   };
   auto most = F::level_extents(entries.extents);
   for (auto& extent : most) extent = std::max<std::int64_t>(extent - 1, 0);
-  const bool one_word = Packing<F, 1>::fits_one_word(most);
-  const Packing<F, 1> packing(one_word ? most : Extents<F::levels>{});
+  const bool is_narrow = Packing<F>::fits(most);
+  const Packing<F> packing(is_narrow ? most : Extents<F::levels>{});
   const auto compare = [&](std::int64_t from, std::int64_t to, EntriesSurvey<F::order>& part) {
     bool descends = false;
     bool repeats = false;
     for (std::int64_t e = from; e < to; ++e) {
-      if (one_word) {
+      if (is_narrow) {
         const auto before = packing.pack_levels(level_coordinates(e - 1));
         const auto here = packing.pack_levels(level_coordinates(e));
         descends |= here < before;
@@ -178,42 +193,48 @@ void expect_whole(const Entries<Value, Order>& entries) {
                             ": one of each is needed for each entry"));
 }
 
-template <TensorFormat F, int Words, TensorValue Value>
-EntriesSource<F, Words, Value> source_of(const Entries<Value, F::order>& entries,
-                                         const Packing<F, Words>& packing) {
-  EntriesSource<F, Words, Value> source{packing, {}, entries.values.data(), entries.size()};
-  for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
-    source.coordinates[mode] = entries.coordinates[mode].data();
-  return source;
-}
-
-/// Assembles through keys of one word.
+/// Assembles entries whose coordinates fit in a key.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
 Tensor<Value, F, Space> assemble_packed(const Space& space, const Entries<Value, F::order>& entries,
                                         const Extents<F::levels>& largest,
                                         const EntriesSurvey<F::order>& seen, Duplicates duplicates) {
-  const Packing<F, 1> packing(largest);
-  const auto source = source_of<F, 1>(entries, packing);
+  const Packing<F> packing(largest);
+  const PackedEntries<F, Value> packed(entries, packing);
+  const KeyedEntries<Value>& source = packed;  // what follows is compiled for any list
   if (seen.sorted)
-    return Builder<Space, F, EntriesSource<F, 1, Value>, 1, Value>(space, source, packing, entries.extents,
-                                                                   duplicates, seen.unique)
-        .build();
-  return sort_and_build<Order{F::levels, false}, F, Space, 1, Value>(space, source, packing, entries.extents,
-                                                                     duplicates);
+    return Builder<F, Value>(space, source, packing, entries.extents, duplicates, seen.unique)
+        .template build<Space>();
+  return sort_and_build<Order{F::levels, false}, F, Value>(space, source, packing, entries.extents,
+                                                           duplicates);
 }
 
-/// Assembles through keys with one word for each level.
+/// Assembles entries whose coordinates do not fit in a key.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
 Tensor<Value, F, Space> assemble_wide(const Space& space, const Entries<Value, F::order>& entries,
                                       const Extents<F::levels>& largest, Duplicates duplicates) {
-  if constexpr (F::levels > 1) {
-    const Packing<F, F::levels> packing(largest);
-    const auto source = source_of<F, F::levels>(entries, packing);
-    return sort_and_build<Order{F::levels, false}, F, Space, F::levels, Value>(space, source, packing,
-                                                                               entries.extents, duplicates);
-  } else {
-    throw InternalError("a coordinate of one level does not fit one word");
+  const std::int64_t count = entries.size();
+  LevelCoordinates coordinates(F::levels, count);
+  for_each_chunk(space, chunks_for(space, count), [&](std::int64_t chunk) {
+    const auto [begin, end] = chunk_bounds(count, chunk, chunks_for(space, count));
+    for (std::int64_t e = begin; e < end; ++e) {
+      const auto at = F::level_coordinates(entries.coordinate(e));
+      for (std::size_t k = 0; k < at.size(); ++k) coordinates.of_level(k)[e] = at[k];
+    }
+  });
+  const auto values = make_array<Value>("sporos::Tensor values", count);
+  {
+    const ScratchArray<std::int64_t> room(count);
+    const std::span<std::int64_t> numbers(room.data(), static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    WideSort(space, coordinates, largest).sort(numbers);
+    coordinates.reorder(space, numbers);
+    for (std::int64_t e = 0; e < count; ++e) values.data()[e] = entries.values.data()[room.data()[e]];
   }
+  std::array<const std::int64_t*, static_cast<std::size_t>(F::levels)> of_levels;
+  for (std::size_t k = 0; k < of_levels.size(); ++k) of_levels[k] = coordinates.of_level(k);
+  const Packing<F> packing(of_levels);
+  return Builder<F, Value>(space, NumberedEntries<Value>(values), packing, entries.extents, duplicates)
+      .template build<Space>();
 }
 
 /// Throws FormatError where duplicates are to be kept in a format that stores each coordinate once.
@@ -227,13 +248,14 @@ void expect_place_for(Duplicates duplicates) {
 }
 
 /// Bytes of scratch memory that assembling `count` entries takes at most, besides the entries and the tensor:
-/// two lists of keys and values, and the counts of a radix sort.
+/// two lists of keys and values, or what assemble_wide takes, and the counts of a radix sort.
 template <TensorFormat F, TensorValue Value>
 std::int64_t assemble_bytes(const Extents<F::order>& extents, std::int64_t count) {
   auto largest = F::level_extents(extents);
   for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
-  const std::int64_t words = Packing<F, 1>::fits_one_word(largest) ? 1 : std::max(F::levels, 1);
-  return 2 * count * (words * 8 + static_cast<std::int64_t>(sizeof(Value))) + (std::int64_t{4} << 20);
+  constexpr std::int64_t of_value = sizeof(Value);
+  const std::int64_t of_entry = Packing<F>::fits(largest) ? 2 * (8 + of_value) : 8 * F::levels + 40 + of_value;
+  return count * of_entry + (std::int64_t{4} << 20);
 }
 
 }  // namespace detail
@@ -255,7 +277,7 @@ Tensor<Value, F, Space> assemble(const Space& space, const Entries<Value, F::ord
     largest_coordinate[mode] = static_cast<std::int64_t>(seen.largest[mode]);
   }
   const auto largest = detail::largest_of_levels<F>(largest_coordinate);
-  return detail::Packing<F, 1>::fits_one_word(largest)
+  return detail::Packing<F>::fits(largest)
              ? detail::assemble_packed<F>(space, entries, largest, seen, duplicates)
              : detail::assemble_wide<F>(space, entries, largest, duplicates);
 }

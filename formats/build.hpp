@@ -19,6 +19,7 @@
 #include "chunks.hpp"
 #include "duplicates.hpp"
 #include "format_name.hpp"
+#include "keyed_entries.hpp"
 #include "keys.hpp"
 #include "level_writer.hpp"
 #include "structure.hpp"
@@ -27,52 +28,36 @@ namespace sporos {
 
 namespace detail {
 
-/// Builds a tensor of format F from a source of entries in the order of its levels.
-///
-/// A source has size(); key(e) for random access; visit(begin, end, visitor(key, value)) in order. It may
-/// have values(), all values in order: where the tensor stores exactly these, it takes the array over.
-template <HostSpace Space, TensorFormat F, class Source, int Words, TensorValue Value>
+/// Builds the levels and values of a tensor of format F from entries in the order of its levels. Where the
+/// tensor stores exactly the values of the entries, it may take their array over.
+/// @tparam Source  KeyedEntries, or what has the same parts but virtual functions
+template <TensorFormat F, TensorValue Value, class Source = KeyedEntries<Value>>
 class Builder {
  public:
   using shape = Structure<F>;
-  using packing_type = Packing<F, Words>;
-  using key_type = Key<Words>;
-  using tensor_type = Tensor<Value, F, Space>;
   static constexpr int levels = F::levels;
   static constexpr auto level_count = static_cast<std::size_t>(levels);
-  static constexpr bool has_values = requires(const Source& source) { source.values(); };
+  static constexpr bool lends_values = requires(const Source& source) { source.values(); };
 
   /// @param unique  whether each coordinate is known to occur once
-  Builder(const Space& space, const Source& source, const packing_type& packing,
+  Builder(const HostThreads& threads, const Source& source, const Packing<F>& packing,
           const Extents<F::order>& extents, Duplicates duplicates, bool unique = false)
-      : space_(space),
+      : threads_(threads),
         source_(source),
         packing_(packing),
         extents_(extents),
         duplicates_(duplicates),
         unique_(unique) {}
 
-  tensor_type build() {
-    if (source_.size() == 0) return tensor_type(extents_);
-    cut();
-    if (!counts_are_known()) {
-      for_each_chunk(space_, static_cast<std::int64_t>(pieces_.size()),
-                     [&](std::int64_t piece) { count(pieces_[static_cast<std::size_t>(piece)]); });
-      sum_counts();
-    }
-    reserve(std::make_index_sequence<level_count>{});
-    for_each_chunk(space_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t at) {
-      const Piece& piece = pieces_[static_cast<std::size_t>(at)];
-      if constexpr (Words == 1)
-        if (!found_duplicates_) return fill(piece);
-      fill_merging(piece);  // handles every case; fill is the faster special case
-    });
-    return tensor_type(extents_, finish(), std::move(values_));
+  template <HostSpace Space>
+  Tensor<Value, F, Space> build() {
+    if (source_.size() == 0) return Tensor<Value, F, Space>(extents_);
+    write();
+    return Tensor<Value, F, Space>(extents_, levels_of<Space>(), std::move(values_));
   }
 
  private:
   using counts_type = std::array<std::int64_t, level_count + 1>;
-  using level_storage = typename tensor_type::level_storage;
 
   /// A part of the entries. It begins with a coordinate that differs from the last one of the part before.
   struct Piece {
@@ -83,23 +68,51 @@ class Builder {
     std::int64_t duplicates = 0;
   };
 
+  /// Writes the segments of the levels, and the values.
+  void write() {
+    cut();
+    if (!counts_are_known()) {
+      for_each_chunk(threads_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t at) {
+        Piece& piece = pieces_[static_cast<std::size_t>(at)];
+        packing_.is_wide() ? count<true>(piece) : count<false>(piece);
+      });
+      sum_counts();
+    }
+    reserve(std::make_index_sequence<level_count>{});
+    for_each_chunk(threads_, static_cast<std::int64_t>(pieces_.size()), [&](std::int64_t at) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(at)];
+      if (packing_.is_wide())
+        fill_merging<true>(piece);
+      else if (found_duplicates_)
+        fill_merging<false>(piece);
+      else
+        fill(piece);
+    });
+  }
+
   void cut() {
-    const std::int64_t pieces = chunks_for(space_, source_.size(), 4);
+    const std::int64_t pieces = chunks_for(threads_, source_.size(), 4);
     std::int64_t begin = 0;
     for (std::int64_t piece = 0; piece < pieces; ++piece) {
       std::int64_t end = chunk_bounds(source_.size(), piece, pieces).second;
       if (end <= begin) continue;
       if (duplicates_ != Duplicates::keep && !unique_)
-        while (end < source_.size() && source_.key(end) == source_.key(end - 1)) ++end;
+        while (end < source_.size() && repeats(end)) ++end;
       pieces_.push_back({});
       pieces_.back().begin = begin;
       pieces_.back().end = begin = end;
     }
   }
 
-  key_type before(std::int64_t e) const { return e == 0 ? source_.key(0).opposite() : source_.key(e - 1); }
+  Key before(std::int64_t e) const { return e == 0 ? no_key : source_.key(e - 1); }
 
-  Boundaries<F, Words> boundaries() const { return {packing_, duplicates_ == Duplicates::keep}; }
+  /// Whether entry e has the coordinate of the one before.
+  bool repeats(std::int64_t e) const {
+    return !Boundaries<F, true>(packing_, false).template begins<levels>(source_.key(e), source_.key(e - 1));
+  }
+
+  template <bool MayBeWide>
+  Boundaries<F, MayBeWide> boundaries() const { return {packing_, duplicates_ == Duplicates::keep}; }
 
   /// Whether every entry has a position of its own in each level that stores coordinates: then the counts are
   /// known where no coordinate occurs twice.
@@ -111,7 +124,7 @@ class Builder {
 
   /// Whether the counts are known without counting; if so, fills them in.
   bool counts_are_known() {
-    if constexpr (each_has_positions && !has_values)
+    if constexpr (each_has_positions)
       if (unique_) {
         for (auto& piece : pieces_) piece.counts.fill(piece.begin);
         totals_.fill(source_.size());
@@ -120,11 +133,12 @@ class Builder {
     return false;
   }
 
+  template <bool MayBeWide>
   void count(Piece& piece) const {
     counts_type counts{};
-    const auto ends = boundaries();
-    key_type previous = before(piece.begin);
-    source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto&) {
+    const auto ends = boundaries<MayBeWide>();
+    Key previous = before(piece.begin);
+    source_.visit(piece.begin, piece.end, [&](Key key, const Value&) {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         ((counts[K] += ends.template begins<static_cast<int>(K)>(key, previous)), ...);
       }(std::make_index_sequence<level_count>{});
@@ -155,9 +169,9 @@ class Builder {
 
   [[noreturn]] void refuse_duplicate() const {
     std::int64_t e = 1;
-    while (source_.key(e) != source_.key(e - 1)) ++e;
+    while (!repeats(e)) ++e;
     std::int64_t end = e + 1;
-    while (end < source_.size() && source_.key(end) == source_.key(e)) ++end;
+    while (end < source_.size() && repeats(end)) ++end;
     throw FormatError(text("coordinate ", coordinate_text(packing_.unpack(source_.key(e))), " stands ",
                            end - e + 1,
                            " times in the entries, and duplicates are refused: choose "
@@ -169,9 +183,10 @@ class Builder {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
     std::int64_t positions = 1;
     ((positions = reserve_level<static_cast<int>(K)>(positions, level_extents[K])), ...);
-    if constexpr (has_values && !shape::padded)
-      if (!found_duplicates_) {
-        values_ = source_.values();
+    if constexpr (lends_values && !shape::padded)
+      if (const auto* values = source_.values(); values && !found_duplicates_) {
+        values_ = *values;
+        takes_values_ = true;
         return;
       }
     values_ = shape::padded ? zeroed_array<Value>("sporos::Tensor values", positions)
@@ -182,11 +197,12 @@ class Builder {
   std::int64_t reserve_level(std::int64_t parents, std::int64_t extent) {
     constexpr auto k = static_cast<std::size_t>(K);
     using Level = typename F::template level<K>;
+    using Storage = typename Level::template Storage<Kokkos::HostSpace>;
     auto& written = std::get<k>(written_);
     parents_[k] = parents;
     if constexpr (shape::full(K)) {
       written.extent = extent;
-      return std::tuple_element_t<k, level_storage>::empty(parents, extent).size(parents);
+      return Storage::empty(parents, extent).size(parents);
     } else {
       Level::check_extent(extent);
       if constexpr (shape::branchless(K)) {
@@ -200,18 +216,19 @@ class Builder {
   }
 
   /// The levels, made from their segments.
-  level_storage finish() {
+  template <HostSpace Space>
+  auto levels_of() {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
-    level_storage levels;
+    typename Tensor<Value, F, Space>::level_storage levels;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((std::get<K>(levels) = finish_level<static_cast<int>(K)>(level_extents[K])), ...);
+      ((std::get<K>(levels) = level_of<static_cast<int>(K), Space>(level_extents[K])), ...);
     }(std::make_index_sequence<level_count>{});
     return levels;
   }
-  template <int K>
-  auto finish_level(std::int64_t extent) {
+  template <int K, HostSpace Space>
+  auto level_of(std::int64_t extent) {
     constexpr auto k = static_cast<std::size_t>(K);
-    using Storage = std::tuple_element_t<k, level_storage>;
+    using Storage = std::tuple_element_t<k, typename Tensor<Value, F, Space>::level_storage>;
     if constexpr (shape::full(K))
       return Storage::empty(parents_[k], extent);
     else
@@ -231,40 +248,42 @@ class Builder {
                            " of them: make the level Compressed"));
   }
 
-  LevelWriter<F, Words> writer_of(const Piece& piece, const key_type& previous) const {
-    LevelWriter<F, Words> writer(boundaries(), written_, piece.counts);
+  template <bool MayBeWide>
+  LevelWriter<F, MayBeWide> writer_of(const Piece& piece, Key previous) const {
+    LevelWriter<F, MayBeWide> writer(boundaries<MayBeWide>(), written_, piece.counts);
     if (piece.begin > 0) writer.resume(previous);
     return writer;
   }
 
-  /// Writes the levels, and the values unless their array is taken over.
+  /// Writes the levels, and the values unless their array is taken over, where no coordinate occurs twice.
   void fill(const Piece& piece) {
-    key_type previous = before(piece.begin);
-    auto writer = writer_of(piece, previous);
+    Key previous = before(piece.begin);
+    auto writer = writer_of<false>(piece, previous);
     Value* const values = values_.data();
-    source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto& value) {
+    source_.visit(piece.begin, piece.end, [&, takes_values = takes_values_](Key key, const Value& value) {
       const std::int64_t at = writer.append(key, previous);
-      if constexpr (!has_values || shape::padded) values[at] = static_cast<Value>(value);
+      if (!lends_values || !takes_values) values[at] = value;
       previous = key;
     });
     if (piece.end == source_.size()) writer.close(parents_);
   }
 
   /// Writes the levels, and one value for each run of entries with the same coordinate.
+  template <bool MayBeWide>
   void fill_merging(const Piece& piece) {
-    const auto ends = boundaries();
-    key_type previous = before(piece.begin);
-    auto writer = writer_of(piece, previous);
+    const auto ends = boundaries<MayBeWide>();
+    Key previous = before(piece.begin);
+    auto writer = writer_of<MayBeWide>(piece, previous);
     Value* const values = values_.data();
     Accumulator<Value> run;
     std::int64_t at = -1;
-    source_.visit(piece.begin, piece.end, [&](const key_type& key, const auto& value) {
+    source_.visit(piece.begin, piece.end, [&](Key key, const Value& value) {
       if (ends.template begins<levels>(key, previous)) {
         if (at >= 0) values[at] = run.value();
         at = writer.append(key, previous);
-        run.start(static_cast<Value>(value));
+        run.start(value);
       } else {
-        run.add(static_cast<Value>(value), duplicates_);
+        run.add(value, duplicates_);
       }
       previous = key;
     });
@@ -272,15 +291,16 @@ class Builder {
     if (piece.end == source_.size()) writer.close(parents_);
   }
 
-  const Space& space_;
+  HostThreads threads_;
   const Source& source_;
-  const packing_type& packing_;
+  const Packing<F>& packing_;
   Extents<F::order> extents_;
   Duplicates duplicates_;
   bool unique_;
   std::vector<Piece> pieces_;
   counts_type totals_{};
   bool found_duplicates_ = false;
+  bool takes_values_ = false;
   counts_type parents_{};
   WrittenLevels<F> written_;
   Array<Value> values_;

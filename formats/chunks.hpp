@@ -43,8 +43,8 @@ class FirstFailure {
   std::atomic<bool> failed_{false};
 };
 
-/// A call of `body(number)` with the type of `body` erased, so that Kokkos' dispatch is compiled once for a
-/// space and not once for each loop. No exception leaves it, since none may leave a parallel region.
+/// A call of `body(number)` with the type of `body` erased. No exception leaves it, since none may leave a
+/// parallel region.
 struct NumberedCall {
   const void* body;
   void (*call)(const void* body, std::int64_t number);
@@ -60,28 +60,47 @@ struct NumberedCall {
   }
 };
 
-template <HostSpace Space>
-void call_for_each(const Space& space, std::int64_t count, const NumberedCall& call) {
-  using Policy =
-      Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::int64_t>>;
-  Kokkos::parallel_for("sporos::chunks", Policy(space, 0, count, Kokkos::ChunkSize(1)), call);
-  space.fence("sporos::chunks");
-}
+/// The threads of an instance of a host space, with the type of the space erased: what takes HostThreads is
+/// compiled once, and not once for each space. Refers to the instance.
+class HostThreads {
+ public:
+  template <HostSpace Space>
+  HostThreads(const Space& space)  // NOLINT: implicit, so that callers pass the space
+      : space_(&space), concurrency_(space.concurrency()), call_(&call_on<Space>) {}
+
+  std::int64_t concurrency() const { return concurrency_; }
+
+  /// Calls call(0) to call(count - 1), handed out in this order as threads become free, and waits for them.
+  void operator()(std::int64_t count, const NumberedCall& call) const { call_(space_, count, call); }
+
+ private:
+  template <HostSpace Space>
+  static void call_on(const void* erased, std::int64_t count, const NumberedCall& call) {
+    using Policy =
+        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::int64_t>>;
+    const Space& space = *static_cast<const Space*>(erased);
+    Kokkos::parallel_for("sporos::chunks", Policy(space, 0, count, Kokkos::ChunkSize(1)), call);
+    space.fence("sporos::chunks");
+  }
+
+  const void* space_;
+  std::int64_t concurrency_;
+  void (*call_)(const void* space, std::int64_t count, const NumberedCall& call);
+};
 
 /// Calls body(chunk) for each chunk in [0, chunks), in parallel, chunks handed out in order as threads become
 /// free. Where a call throws, no further chunks are begun, and the first exception is rethrown here.
-template <HostSpace Space, class Body>
-void for_each_chunk(const Space& space, std::int64_t chunks, const Body& body) {
+template <class Body>
+void for_each_chunk(const HostThreads& threads, std::int64_t chunks, const Body& body) {
   if (chunks <= 1) {
     if (chunks == 1) body(std::int64_t{0});
     return;
   }
   FirstFailure failure;
-  call_for_each(
-      space, chunks,
-      NumberedCall{&body,
-                   [](const void* erased, std::int64_t chunk) { (*static_cast<const Body*>(erased))(chunk); },
-                   &failure});
+  threads(chunks,
+          NumberedCall{&body,
+                       [](const void* erased, std::int64_t chunk) { (*static_cast<const Body*>(erased))(chunk); },
+                       &failure});
   failure.rethrow();
 }
 
@@ -110,15 +129,15 @@ class ChunkQueue {
 /// own in each thread, and takes chunks from a ChunkQueue as long as there are any. A thread may be several
 /// workers, one after the other. Where a call throws, the first exception is rethrown here, once all calls
 /// have ended.
-template <HostSpace Space, class Body>
-void for_each_worker(const Space& space, std::int64_t workers, const Body& body) {
-  for_each_chunk(space, workers, body);
+template <class Body>
+void for_each_worker(const HostThreads& threads, std::int64_t workers, const Body& body) {
+  for_each_chunk(threads, workers, body);
 }
 
 /// The same for workers that take their chunks from `queue`, which stops where one of them throws.
-template <HostSpace Space, class Body>
-void for_each_worker(const Space& space, std::int64_t workers, ChunkQueue& queue, const Body& body) {
-  for_each_worker(space, workers, [&](std::int64_t worker) {
+template <class Body>
+void for_each_worker(const HostThreads& threads, std::int64_t workers, ChunkQueue& queue, const Body& body) {
+  for_each_worker(threads, workers, [&](std::int64_t worker) {
     try {
       body(worker);
     } catch (...) {
@@ -130,11 +149,9 @@ void for_each_worker(const Space& space, std::int64_t workers, ChunkQueue& queue
 
 /// How many chunks `count` items are worth: a few for each thread, none of fewer than `least` items, at least
 /// one.
-template <HostSpace Space>
-std::int64_t chunks_for(const Space& space, std::int64_t count, std::int64_t each_thread = 1,
-                        std::int64_t least = 16384) {
-  const std::int64_t threads = space.concurrency();
-  const std::int64_t wanted = threads == 1 ? 1 : threads * each_thread;
+inline std::int64_t chunks_for(const HostThreads& threads, std::int64_t count, std::int64_t each_thread = 1,
+                               std::int64_t least = 16384) {
+  const std::int64_t wanted = threads.concurrency() == 1 ? 1 : threads.concurrency() * each_thread;
   return std::clamp<std::int64_t>(count / least, 1, wanted);
 }
 

@@ -15,6 +15,7 @@
 #include "build.hpp"
 #include "chunks.hpp"
 #include "entries_of.hpp"
+#include "keyed_entries.hpp"
 #include "keys.hpp"
 #include "radix_sort.hpp"
 #include "structure.hpp"
@@ -24,23 +25,24 @@
 namespace sporos {
 namespace detail {
 
-/// The stored values of a tensor with keys of another format's levels, as the sort and the Builder read them.
+/// The stored values of a tensor, with keys of the levels of another format: what KeyedEntries are, without the
+/// virtual functions, since a walk through levels is slow to interrupt.
 template <TensorFormat To, TensorValue Value, TensorFormat From>
-struct TensorSource {
-  static constexpr bool exact = !Structure<From>::padded && !From::is_blocked;
+struct StoredEntries {
+  static constexpr bool is_exact = !Structure<From>::padded && !From::is_blocked;
   const Walk<Value, From>& walk;
-  const Packing<To, 1>& packing;
+  const Packing<To>& packing;
   std::int64_t count;
 
   std::int64_t size() const { return count; }
-  Key<1> key(std::int64_t e) const {
-    Key<1> out{};
-    visit(e, e + 1, [&](const Key<1>& key, const Value&) { out = key; });
+  Key key(std::int64_t e) const {
+    Key out = no_key;
+    visit(e, e + 1, [&](Key key, const Value&) { out = key; });
     return out;
   }
   template <class Visitor>
   void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    const Packing<To, 1> own = packing;  // what the visitor writes cannot change it
+    const Packing<To> own = packing;  // what the visitor writes cannot change it
     walk.visit(begin, end, [&](const Extents<From::order>& coordinate, const Value& value) {
       if constexpr (Structure<From>::padded)
         if (value == Value{}) return;
@@ -94,20 +96,18 @@ Tensor<Value, To, Space> scatter(const Space& space, const Tensor<Value, From, S
   return out;
 }
 
-/// Converts through keys of one word.
+/// Converts a tensor whose coordinates fit in a key.
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
 Tensor<Value, To, Space> convert_packed(const Space& space, const Tensor<Value, From, Space>& t,
                                         const Extents<To::levels>& largest, Duplicates duplicates) {
-  using Source = TensorSource<To, Value, From>;
   const Walk walk(t);
-  const Packing<To, 1> packing(largest);
-  const Source source{walk, packing, t.nnz()};
+  const Packing<To> packing(largest);
+  const StoredEntries<To, Value, From> source{walk, packing, t.nnz()};
   if constexpr (same_order<From, To> && !Structure<From>::padded)
-    return Builder<Space, To, Source, 1, Value>(space, source, packing, t.extents(), duplicates,
-                                                From::is_unique)
-        .build();
+    return Builder<To, Value, StoredEntries<To, Value, From>>(space, source, packing, t.extents(), duplicates, From::is_unique)
+        .template build<Space>();
   else
-    return sort_and_build<Order{levels_to_sort<From, To>, From::is_unique}, To, Space, 1, Value>(
+    return sort_and_build<Order{levels_to_sort<From, To>, From::is_unique}, To, Value>(
         space, source, packing, t.extents(), duplicates);
 }
 
@@ -129,7 +129,7 @@ Tensor<Value, To, Space> convert(const Space& space, const Tensor<Value, From, S
     auto largest = t.extents();
     for (auto& extent : largest) --extent;
     const auto of_levels = detail::largest_of_levels<To>(largest);
-    if (detail::Packing<To, 1>::fits_one_word(of_levels))
+    if (detail::Packing<To>::fits(of_levels))
       return detail::convert_packed<To>(space, t, of_levels, duplicates);
     return detail::assemble_wide<To>(space, entries(space, t), of_levels, duplicates);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file keys.hpp
-/// The coordinates of all levels of an entry, packed into 64-bit words that compare as the coordinates do.
+/// The coordinates of all levels of an entry in one number that compares as the coordinates do.
 #pragma once
 
 #include <array>
@@ -9,150 +9,135 @@
 #include <cstdint>
 #include <utility>
 
+#include "../core/error.hpp"
 #include "../core/extents.hpp"
 #include "../core/format.hpp"
+#include "../core/inline.hpp"
 
 namespace sporos::detail {
 
-/// Level coordinates packed from the most significant bit of word 0: keys compare as the coordinates do,
-/// level by level.
-template <int Words>
-struct Key {
-  std::uint64_t word[static_cast<std::size_t>(Words)];
+/// The coordinates of all levels of an entry in one number, the outermost level in the most significant bits:
+/// keys compare as the coordinates do, level by level.
+using Key = std::uint64_t;
 
-  friend bool operator==(const Key&, const Key&) = default;
-  friend bool operator<(const Key& a, const Key& b) {
-    for (int w = 0; w < Words - 1; ++w)
-      if (a.word[w] != b.word[w]) return a.word[w] < b.word[w];
-    return a.word[Words - 1] < b.word[Words - 1];
-  }
+/// Bits of a key in use: one stays free, because a shift by all 64 bits would be undefined.
+inline constexpr int key_bits = 63;
 
-  friend Key operator&(Key a, const Key& b) {
-    for (int w = 0; w < Words; ++w) a.word[w] &= b.word[w];
-    return a;
-  }
-
-  /// A key that differs from this one in every level.
-  Key opposite() const {
-    Key out;
-    for (int w = 0; w < Words; ++w) out.word[w] = ~word[w];
-    return out;
-  }
-};
+/// Differs from every key in every level: stands before the first one.
+inline constexpr Key no_key = ~Key{0};
 
 /// The number of bits that coordinates 0 to `largest` need.
 constexpr int bits_for(std::int64_t largest) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
 }
 
-/// Bits of a word in use: one stays free, because a shift by all 64 bits would be undefined.
-inline constexpr int word_bits = 63;
+/// The bits of a key that hold the coordinate of one level.
+struct KeyBits {
+  int shift = 0;
+  int width = 0;
+  Key mask = 0;
 
-/// Which bits of which word hold the coordinate of each level of F.
-template <TensorFormat F, int Words>
+  std::int64_t of(Key key) const { return static_cast<std::int64_t>((key >> shift) & mask); }
+};
+
+/// Which bits of a key hold the coordinate of each level of F. Where the coordinates of all levels together
+/// take more bits than a key has, a key is the number of an entry among entries in order, whose coordinates
+/// are looked up.
+template <TensorFormat F>
 class Packing {
  public:
-  using key_type = Key<Words>;
   static constexpr int levels = F::levels;
+  static constexpr auto level_count = static_cast<std::size_t>(levels);
 
-  /// @param largest  the largest coordinate of each level
+  /// @param largest  the largest coordinate of each level; they fit in a key
   explicit Packing(const Extents<levels>& largest) {
-    int word = Words - 1;
     int shift = 0;
-    for (int k = levels - 1; k >= 0; --k) {
-      const int width = bits_for(largest[static_cast<std::size_t>(k)]);
-      if (shift + width > word_bits) {
-        --word;
-        shift = 0;
-      }
-      ensure(word >= 0, "the key has words enough for all levels");
-      fields_[static_cast<std::size_t>(k)] = {word, shift, width, (std::uint64_t{1} << width) - 1};
+    for (std::size_t k = level_count; k-- > 0;) {
+      const int width = bits_for(largest[k]);
+      ensure(shift + width <= key_bits, "a key has bits for the coordinates of all levels");
+      fields_[k] = {shift, width, (Key{1} << width) - 1};
       shift += width;
     }
-    first_word_ = levels == 0 ? 0 : word;
-    top_bits_ = shift;
+    bits_ = shift;
   }
 
-  /// Whether one word holds the coordinates of all levels.
-  static bool fits_one_word(const Extents<levels>& largest) {
+  /// @param coordinates  of each level, those of all entries, in ascending order of the entries
+  explicit Packing(const std::array<const std::int64_t*, level_count>& coordinates)
+      : is_wide_(true), wide_(coordinates) {}
+
+  /// Whether a key holds the coordinates of all levels.
+  static bool fits(const Extents<levels>& largest) {
     int bits = 0;
     for (const auto coordinate : largest) bits += bits_for(coordinate);
-    return bits <= word_bits;
+    return bits <= key_bits;
   }
 
-  key_type pack(const Extents<F::order>& coordinate) const {
-    return pack_levels(F::level_coordinates(coordinate));
-  }
+  /// Whether a key is the number of an entry.
+  bool is_wide() const { return is_wide_; }
 
-  key_type pack_levels(const Extents<levels>& at) const {
-    key_type key{};
-    for (std::size_t k = 0; k < at.size(); ++k)
-      key.word[word_of(k)] |= static_cast<std::uint64_t>(at[k]) << fields_[k].shift;
+  Key pack(const Extents<F::order>& coordinate) const { return pack_levels(F::level_coordinates(coordinate)); }
+
+  Key pack_levels(const Extents<levels>& at) const {
+    Key key = 0;
+    for (std::size_t k = 0; k < at.size(); ++k) key |= static_cast<Key>(at[k]) << fields_[k].shift;
     return key;
   }
 
   /// The coordinate of level K.
-  template <int K>
-  std::int64_t coordinate(const key_type& key) const {
+  /// @tparam MayBeWide  if not, code for keys that are numbers of entries is left out
+  template <int K, bool MayBeWide = true>
+  SPOROS_HOST_INLINE std::int64_t coordinate(Key key) const {
     constexpr auto k = static_cast<std::size_t>(K);
-    return static_cast<std::int64_t>((key.word[word_of(k)] >> fields_[k].shift) & fields_[k].mask);
+    if constexpr (MayBeWide && levels > 1)
+      if (is_wide_) return wide_[k][key];
+    return fields_[k].of(key);
   }
 
-  /// Bits of the coordinate of level K.
+  /// The bits of level K, where no key is wide.
   template <int K>
-  int bits() const {
-    return fields_[static_cast<std::size_t>(K)].width;
+  const KeyBits& bits_of() const {
+    return fields_[static_cast<std::size_t>(K)];
   }
+  /// Bits of all levels together.
+  int bits() const { return bits_; }
 
   /// The coordinate of the tensor's modes.
-  Extents<F::order> unpack(const key_type& key) const {
+  Extents<F::order> unpack(Key key) const {
     Extents<levels> at{};
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((at[K] = coordinate<static_cast<int>(K)>(key)), ...);
-    }(std::make_index_sequence<static_cast<std::size_t>(levels)>{});
+    }(std::make_index_sequence<level_count>{});
     return F::coordinate(at);
   }
 
-  /// Whether the coordinates of levels 0 to K differ.
-  template <int K>
-  bool differ(const key_type& a, const key_type& b) const {
-    constexpr auto k = static_cast<std::size_t>(K);
-    if constexpr (Words > 1)
-      for (std::size_t w = 0; w < word_of(k); ++w)
-        if (a.word[w] != b.word[w]) return true;
-    return ((a.word[word_of(k)] ^ b.word[word_of(k)]) >> fields_[k].shift) != 0;
+  /// Whether the coordinates of levels 0 to K differ from those of the key before, or of `no_key`.
+  template <int K, bool MayBeWide = true>
+  SPOROS_HOST_INLINE bool differ(Key key, Key before) const {
+    if constexpr (MayBeWide && levels > 1)
+      if (is_wide_) return differ_wide(static_cast<std::size_t>(K), key, before);
+    return ((key ^ before) >> fields_[static_cast<std::size_t>(K)].shift) != 0;
   }
 
   /// A key with all bits of the outermost `count` levels set.
-  key_type outermost(int count) const {
-    key_type bits{};
+  Key outermost(int count) const {
+    Key bits = 0;
     for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
-      bits.word[word_of(k)] |= fields_[k].mask << fields_[k].shift;
+      bits |= fields_[k].mask << fields_[k].shift;
     return bits;
   }
 
-  /// The first word in use, and how many of its bits are used.
-  int first_word() const { return first_word_; }
-  int top_bits() const { return top_bits_; }
-
  private:
-  struct Field {
-    int word = 0;
-    int shift = 0;
-    int width = 0;
-    std::uint64_t mask = 0;
-  };
-
-  std::size_t word_of(std::size_t k) const {
-    if constexpr (Words == 1)
-      return 0;
-    else
-      return static_cast<std::size_t>(fields_[k].word);
+  bool differ_wide(std::size_t k, Key key, Key before) const {
+    if (before == no_key) return true;
+    for (std::size_t at = 0; at <= k; ++at)
+      if (wide_[at][key] != wide_[at][before]) return true;
+    return false;
   }
 
-  std::array<Field, static_cast<std::size_t>(levels)> fields_{};
-  int first_word_ = 0;
-  int top_bits_ = 0;
+  std::array<KeyBits, level_count> fields_{};
+  int bits_ = 0;
+  bool is_wide_ = false;
+  std::array<const std::int64_t*, level_count> wide_{};
 };
 
 }  // namespace sporos::detail

@@ -17,35 +17,39 @@
 namespace sporos::detail {
 
 /// Tells, from a key and the one before it, which levels begin a new position.
-template <TensorFormat F, int Words>
+/// @tparam MayBeWide  see Packing
+template <TensorFormat F, bool MayBeWide>
 class Boundaries {
  public:
   using shape = Structure<F>;
-  using key_type = Key<Words>;
   static constexpr int levels = F::levels;
 
-  Boundaries(const Packing<F, Words>& packing, bool keeps_duplicates)
+  Boundaries(const Packing<F>& packing, bool keeps_duplicates)
       : packing_(packing), keep_(keeps_duplicates) {}
 
-  const Packing<F, Words>& packing() const { return packing_; }
+  /// The coordinate of level K.
+  template <int K>
+  SPOROS_HOST_INLINE std::int64_t coordinate(Key key) const {
+    return packing_.template coordinate<K, MayBeWide>(key);
+  }
 
   /// Whether a key begins a new position of level K, or, for K = levels, a new value.
   template <int K>
-  SPOROS_HOST_INLINE bool begins(const key_type& key, const key_type& previous) const {
+  SPOROS_HOST_INLINE bool begins(Key key, Key previous) const {
     if constexpr (levels == 0) {
-      return key.word[0] != previous.word[0];
+      return key != previous;
     } else if constexpr (K == levels) {
-      return keep_ || packing_.template differ<levels - 1>(key, previous);
+      return keep_ || packing_.template differ<levels - 1, MayBeWide>(key, previous);
     } else {
       constexpr int depth = shape::depth[static_cast<std::size_t>(K)];
       if constexpr (depth == levels - 1 && shape::keeps_duplicates && !shape::full(K))
         if (keep_) return true;
-      return packing_.template differ<depth>(key, previous);
+      return packing_.template differ<depth, MayBeWide>(key, previous);
     }
   }
 
  private:
-  Packing<F, Words> packing_;
+  Packing<F> packing_;
   bool keep_;
 };
 
@@ -105,11 +109,10 @@ using WrittenLevels =
 
 /// Writes the levels from some position on. It holds copies of everything it works with, so that compilers
 /// keep them in registers while it writes.
-template <TensorFormat F, int Words>
+template <TensorFormat F, bool MayBeWide>
 class LevelWriter {
  public:
   using shape = Structure<F>;
-  using key_type = Key<Words>;
   static constexpr int levels = F::levels;
   static constexpr auto level_count = static_cast<std::size_t>(levels);
   using sequence = std::make_index_sequence<level_count>;
@@ -117,7 +120,7 @@ class LevelWriter {
 
   /// @param levels  what the levels are written to, with room
   /// @param next    the position that each segmented level appends at
-  LevelWriter(const Boundaries<F, Words>& boundaries, const WrittenLevels<F>& levels, const counts_type& next)
+  LevelWriter(const Boundaries<F, MayBeWide>& boundaries, const WrittenLevels<F>& levels, const counts_type& next)
       : boundaries_(boundaries),
         appenders_([&]<std::size_t... K>(std::index_sequence<K...>) {
           return appenders_type(typename std::tuple_element<K, appenders_type>::type(std::get<K>(levels))...);
@@ -125,7 +128,7 @@ class LevelWriter {
         next_(next) {}
 
   /// Reopens the segments that the previous key left open.
-  void resume(const key_type& key) {
+  void resume(Key key) {
     std::int64_t p = 0;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((p = resume_level<static_cast<int>(K)>(key, p)), ...);
@@ -133,7 +136,7 @@ class LevelWriter {
   }
 
   /// Writes the coordinates of a key and returns the position of its value.
-  SPOROS_HOST_INLINE std::int64_t append(const key_type& key, const key_type& previous) {
+  SPOROS_HOST_INLINE std::int64_t append(Key key, Key previous) {
     return append_from<0>(key, previous, 0);
   }
 
@@ -149,7 +152,7 @@ class LevelWriter {
   using appenders_type = typename WrittenLevelsOf<F, sequence>::appenders;
 
   template <int K>
-  std::int64_t resume_level(const key_type& key, std::int64_t p) {
+  std::int64_t resume_level(Key key, std::int64_t p) {
     constexpr auto k = static_cast<std::size_t>(K);
     if constexpr (shape::full(K)) return p * std::get<k>(appenders_).extent + coordinate<K>(key);
     if constexpr (shape::branchless(K)) return p;
@@ -158,7 +161,7 @@ class LevelWriter {
   }
 
   template <int K>
-  SPOROS_HOST_INLINE std::int64_t append_from(const key_type& key, const key_type& previous, std::int64_t p) {
+  SPOROS_HOST_INLINE std::int64_t append_from(Key key, Key previous, std::int64_t p) {
     if constexpr (K == levels) {
       return p;
     } else {
@@ -193,11 +196,11 @@ class LevelWriter {
   }
 
   template <int K>
-  SPOROS_HOST_INLINE std::int64_t coordinate(const key_type& key) const {
-    return boundaries_.packing().template coordinate<K>(key);
+  SPOROS_HOST_INLINE std::int64_t coordinate(Key key) const {
+    return boundaries_.template coordinate<K>(key);
   }
 
-  Boundaries<F, Words> boundaries_;
+  Boundaries<F, MayBeWide> boundaries_;
   appenders_type appenders_;
   counts_type next_;
   counts_type parent_{};

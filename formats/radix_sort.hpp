@@ -14,116 +14,47 @@
 
 #include "../core/array.hpp"
 #include "chunks.hpp"
+#include "keyed_entries.hpp"
 #include "keys.hpp"
 
 namespace sporos::detail {
 
-/// Keys and the values that go with them, in two arrays.
-template <class KeyType, class Value>
-struct Items {
-  KeyType* keys = nullptr;
-  Value* values = nullptr;
-
-  Items operator+(std::int64_t offset) const { return {keys + offset, values + offset}; }
-  void set(std::int64_t at, const KeyType& key, const Value& value) const {
-    keys[at] = key;
-    values[at] = value;
-  }
-  void copy_to(const Items& to, std::int64_t count) const {
-    std::copy(keys, keys + count, to.keys);
-    std::copy(values, values + count, to.values);
-  }
-};
-
-/// Some bits of a key: (word >> shift) & mask.
+/// Some bits of a key: (key >> shift) & mask.
 struct Digit {
-  int word = 0;
   int shift = 0;
   int bits = 0;
 
   std::size_t buckets() const { return std::size_t{1} << bits; }
-  template <int Words>
-  std::size_t of(const Key<Words>& key) const {
-    return static_cast<std::size_t>(key.word[word] >> shift) & (buckets() - 1);
-  }
+  std::size_t of(Key key) const { return static_cast<std::size_t>(key >> shift) & (buckets() - 1); }
 };
 
 /// The bits in which some keys differ, among those that matter.
-template <int Words>
-struct VaryingBits {
-  Key<Words> bits{};
+inline Key varying_bits(const Key* keys, std::int64_t count, Key matter) {
+  const Key first = keys[0];
+  Key differ = 0;
+  for (std::int64_t e = 1; e < count; ++e) differ |= keys[e] ^ first;
+  return differ & matter;
+}
 
-  VaryingBits() = default;
-  VaryingBits(const Key<Words>* keys, std::int64_t count, const Key<Words>& matter) {
-    for (int w = 0; w < Words; ++w) {
-      const std::uint64_t first = keys[0].word[w];
-      std::uint64_t differ = 0;
-      for (std::int64_t e = 1; e < count; ++e) differ |= keys[e].word[w] ^ first;
-      bits.word[w] = differ & matter.word[w];
-    }
-  }
-  VaryingBits& operator|=(const VaryingBits& other) {
-    for (int w = 0; w < Words; ++w) bits.word[w] |= other.bits.word[w];
-    return *this;
-  }
-  bool any() const { return !(bits == Key<Words>{}); }
-  int first_word() const {
-    int w = 0;
-    while (!bits.word[w]) ++w;
-    return w;
-  }
-  bool only_word(int one) const {
-    for (int w = 0; w < Words; ++w)
-      if (w != one && bits.word[w]) return false;
-    return true;
-  }
-  /// The leading `most` bits, from the most significant one that varies.
-  Digit leading(int most) const {
-    const int w = first_word();
-    const int high = static_cast<int>(std::bit_width(bits.word[w]));
-    const int low = std::max(std::countr_zero(bits.word[w]), high - most);
-    return {w, low, high - low};
-  }
-};
-
-/// Items in memory, as `partition` reads them.
-template <class KeyType, class Value>
-struct ItemRun {
-  static constexpr bool exact = true;
-  Items<KeyType, Value> items;
-  std::int64_t count;
-
-  std::int64_t size() const { return count; }
-  template <class Visitor>
-  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    for (std::int64_t e = begin; e < end; ++e) visitor(items.keys[e], items.values[e]);
-  }
-};
-
-/// Writes the items of `source` ordered by `digit`; items with equal digits keep their order.
-/// @param source  size(), visit(begin, end, visitor(key, value)); unless it is `exact`, it may visit fewer
-///                items than its size
+/// Writes the entries of `source` ordered by `digit`; entries with equal digits keep their order.
+/// @param source  KeyedEntries, or what has the same parts but virtual functions
 /// @param room    room(count) gives the memory to write `count` items to
 /// @return where each bucket begins; the last element is the number of items
-template <HostSpace Space, class Source, class Room>
-std::vector<std::int64_t> partition(const Space& space, const Source& source, Digit digit, const Room& room) {
-  if (Source::exact && digit.bits == 0 && space.concurrency() == 1) {
-    const auto out = room(source.size());
-    std::int64_t next = 0;
-    source.visit(0, source.size(), [&](const auto& key, const auto& value) { out.set(next++, key, value); });
-    return {0, source.size()};
-  }
-  const std::int64_t chunks = chunks_for(space, source.size());
+template <class Value, class Source, class Room>
+std::vector<std::int64_t> partition(const HostThreads& threads, const Source& source, Digit digit,
+                                    const Room& room) {
+  const bool counts_are_known = Source::is_exact && digit.bits == 0;
+  const std::int64_t chunks = chunks_for(threads, source.size());
   const std::size_t buckets = digit.buckets();
   std::vector<std::vector<std::int64_t>> at(static_cast<std::size_t>(chunks));
   for (auto& counts : at) counts.assign(buckets, 0);
-  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+  for_each_chunk(threads, chunks, [&](std::int64_t chunk) {
     std::int64_t* counts = at[static_cast<std::size_t>(chunk)].data();
     const auto [begin, end] = chunk_bounds(source.size(), chunk, chunks);
-    if (Source::exact && digit.bits == 0)
+    if (counts_are_known)
       counts[0] = end - begin;
     else
-      source.visit(begin, end, [&](const auto& key, const auto&) { ++counts[digit.of(key)]; });
+      source.visit(begin, end, [=](Key key, const Value&) { ++counts[digit.of(key)]; });
   });
   std::vector<std::int64_t> bounds(buckets + 1);
   std::int64_t sum = 0;
@@ -132,21 +63,25 @@ std::vector<std::int64_t> partition(const Space& space, const Source& source, Di
     for (auto& counts : at) sum += std::exchange(counts[bucket], sum);
   }
   bounds[buckets] = sum;
-  const auto out = room(sum);
-  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+  const Items<Value> out = room(sum);
+  for_each_chunk(threads, chunks, [&](std::int64_t chunk) {
     std::int64_t* next = at[static_cast<std::size_t>(chunk)].data();
     const auto [begin, end] = chunk_bounds(source.size(), chunk, chunks);
-    source.visit(begin, end,
-                 [&](const auto& key, const auto& value) { out.set(next[digit.of(key)]++, key, value); });
+    if (counts_are_known) {
+      std::int64_t to = next[0];
+      source.visit(begin, end, [&](Key key, const Value& value) { out.set(to++, key, value); });
+    } else {
+      source.visit(begin, end, [=](Key key, const Value& value) { out.set(next[digit.of(key)]++, key, value); });
+    }
   });
   return bounds;
 }
 
-/// The varying bits of one word, moved together by leaving out the longest run of constant bits between
+/// The varying bits of keys, moved together by leaving out the longest run of constant bits between
 /// them.
 class CompactBits {
  public:
-  explicit CompactBits(std::uint64_t varying) {
+  explicit CompactBits(Key varying) {
     const int high = static_cast<int>(std::bit_width(varying));
     low_shift_ = std::countr_zero(varying);
     gap_ = low_shift_;
@@ -162,30 +97,30 @@ class CompactBits {
     }
     high_shift_ = gap_ + skipped;
     low_bits_ = gap_ - low_shift_;
-    low_mask_ = (std::uint64_t{1} << low_bits_) - 1;
+    low_mask_ = (Key{1} << low_bits_) - 1;
     bits_ = low_bits_ + high - high_shift_;
   }
 
   int bits() const { return bits_; }
-  /// The varying bits of a word; higher bits of the result are not meaningful.
-  std::uint64_t of(std::uint64_t word) const {
-    return (word >> high_shift_) << low_bits_ | ((word >> low_shift_) & low_mask_);
+  /// The varying bits of a key; higher bits of the result are not meaningful.
+  Key of(Key key) const {
+    return (key >> high_shift_) << low_bits_ | ((key >> low_shift_) & low_mask_);
   }
 
  private:
   int low_shift_ = 0, gap_ = 0, high_shift_ = 0, low_bits_ = 0, bits_ = 0;
-  std::uint64_t low_mask_ = 0;
+  Key low_mask_ = 0;
 };
 
 /// Sorts parts that fit in a core's cache, on one thread: by enough leading bits that buckets hold about one
 /// item, then by insertion, with larger buckets sorted the same way again. Where the leading bits
 /// distinguish too few items, it sorts digit by digit from the least significant one instead.
-template <class KeyType, class Value>
+template <class Value>
 class CacheSort {
  public:
-  using items_type = Items<KeyType, Value>;
+  using items_type = Items<Value>;
 
-  explicit CacheSort(const KeyType& matter) : matter_(matter), next_(std::size_t{1} << most_bits) {}
+  explicit CacheSort(Key matter) : matter_(matter), next_(std::size_t{1} << most_bits) {}
 
   /// Sorts `count` items at `from`, and leaves them at `home`, which is `from` or `other`.
   void sort(const items_type& from, const items_type& other, std::int64_t count, bool home_is_from) {
@@ -193,25 +128,23 @@ class CacheSort {
       insert(from, home_is_from ? from : other, count);
       return;
     }
-    const VaryingBits varying(from.keys, count, matter_);
-    if (!varying.any()) {
+    const Key varying = varying_bits(from.keys, count, matter_);
+    if (varying == 0) {
       if (!home_is_from) from.copy_to(other, count);
       return;
     }
-    const int word = varying.first_word();
-    const CompactBits compact(varying.bits.word[word]);
+    const CompactBits compact(varying);
     const int most = std::min(bits_for(count), most_bits);
-    const auto digit = [word, &compact](int shift, int bits) {
-      return [word, &compact, shift, mask = (std::uint64_t{1} << bits) - 1](const KeyType& key) {
-        return static_cast<std::size_t>(compact.of(key.word[word]) >> shift & mask);
+    const auto digit = [&compact](int shift, int bits) {
+      return [&compact, shift, mask = (Key{1} << bits) - 1](Key key) {
+        return static_cast<std::size_t>(compact.of(key) >> shift & mask);
       };
     };
     const int leading = std::min(most, compact.bits());
     const auto leading_digit = digit(compact.bits() - leading, leading);
     const Histogram histogram = this->count(from, count, leading_digit, leading);
     const int low = compact.bits() / 2;
-    if (histogram.squares > close * count && compact.bits() <= 2 * std::min(most, 11) && low > 0 &&
-        varying.only_word(word)) {
+    if (histogram.squares > close * count && compact.bits() <= 2 * std::min(most, 11) && low > 0) {
       const auto low_digit = digit(0, low);
       this->count(from, count, low_digit, low);
       scatter(from, other, count, low_digit);
@@ -275,9 +208,9 @@ class CacheSort {
   /// Sorts by insertion, out of place or in place.
   void insert(const items_type& from, const items_type& to, std::int64_t count) const {
     for (std::int64_t e = 0; e < count; ++e) {
-      const KeyType key = from.keys[e];
+      const Key key = from.keys[e];
       const Value value = from.values[e];
-      const KeyType place = key & matter_;
+      const Key place = key & matter_;
       std::int64_t at = e;
       for (; at > 0 && place < (to.keys[at - 1] & matter_); --at)
         to.set(at, to.keys[at - 1], to.values[at - 1]);
@@ -285,14 +218,14 @@ class CacheSort {
     }
   }
 
-  KeyType matter_;
+  Key matter_;
   std::vector<std::uint32_t> next_;
 };
 
-/// The items of a source, partitioned by leading bits of their keys.
-template <int Words, class Value>
+/// Entries partitioned by leading bits of their keys.
+template <class Value>
 struct Partitioned {
-  ScratchArray<Key<Words>> keys;
+  ScratchArray<Key> keys;
   Array<Value> values;
   Digit digit;
   std::vector<std::int64_t> bounds;  ///< where the items of each bucket begin; last, the number of items
@@ -309,55 +242,49 @@ struct Partitioned {
 /// Up to this many items one thread sorts as fast as several.
 inline constexpr std::int64_t few_items = 1 << 15;
 
-/// @param source      see partition
-/// @param first_word  the first word of the keys that is in use
-/// @param top_bits    how many bits of it are
-/// @param matter      the bits to sort by
-template <HostSpace Space, int Words, class Value, class Source>
-Partitioned<Words, Value> partition_by_leading_bits(const Space& space, const Source& source, int first_word,
-                                                    int top_bits, const Key<Words>& matter) {
-  const int ignored = std::countr_zero(matter.word[first_word] | std::uint64_t{1} << top_bits);
+/// @param key_bits  how many bits of the keys are in use
+/// @param matter    the bits to sort by
+template <class Value, class Source>
+Partitioned<Value> partition_by_leading_bits(const HostThreads& threads, const Source& source, int key_bits,
+                                             Key matter) {
+  const int ignored = std::countr_zero(matter | Key{1} << key_bits);
   const int bits =
-      source.size() <= few_items ? 0 : std::min({top_bits - ignored, 11, bits_for(source.size() / 4096)});
-  Partitioned<Words, Value> out;
-  out.digit = {first_word, top_bits - bits, bits};
-  out.bounds = partition(space, source, out.digit, [&](std::int64_t count) {
-    out.keys = ScratchArray<Key<Words>>(count);
+      source.size() <= few_items ? 0 : std::min({key_bits - ignored, 11, bits_for(source.size() / 4096)});
+  Partitioned<Value> out;
+  out.digit = {key_bits - bits, bits};
+  out.bounds = partition<Value>(threads, source, out.digit, [&](std::int64_t count) {
+    out.keys = ScratchArray<Key>(count);
     out.values = make_array<Value>("sporos::Tensor values", count);
-    return Items<Key<Words>, Value>{out.keys.data(), out.values.data()};
+    return Items<Value>{out.keys.data(), out.values.data()};
   });
   return out;
 }
 
 /// Sorts partitioned items by key, stably.
-template <HostSpace Space, int Words, class Value>
-class StableSort {
+template <class Value>
+class StableSort final : public KeyedEntries<Value> {
  public:
-  using key_type = Key<Words>;
-  using items_type = Items<key_type, Value>;
+  using items_type = Items<Value>;
 
   /// @param matter  the bits to sort by
-  StableSort(const Space& space, Partitioned<Words, Value> parts, const key_type& matter)
-      : space_(space),
+  StableSort(const HostThreads& threads, Partitioned<Value> parts, Key matter)
+      : threads_(threads),
         matter_(matter),
         count_(parts.count()),
         keys_(std::move(parts.keys)),
         values_(parts.values) {
-    if (matter == key_type{}) return;
+    if (matter == 0) return;
     for (std::size_t bucket = 0; bucket + 1 < parts.bounds.size(); ++bucket)
       add(parts.bounds[bucket], parts.bounds[bucket + 1], false);
     finish();
   }
 
-  std::int64_t size() const { return count_; }
-  const key_type& key(std::int64_t e) const { return keys_.data()[e]; }
-  /// The sorted values; a tensor that stores exactly these may take the array over.
-  const Array<Value>& values() const { return values_; }
-  template <class Visitor>
-  void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    const key_type* keys = keys_.data();
-    const Value* values = values_.data();
-    for (std::int64_t e = begin; e < end; ++e) visitor(keys[e], values[e]);
+  std::int64_t size() const override { return count_; }
+  const Key* keys() const { return keys_.data(); }
+  const Array<Value>* values() const override { return &values_; }
+  typename KeyedEntries<Value>::Block read(std::int64_t begin, std::int64_t end,
+                                           typename KeyedEntries<Value>::Buffer&) const override {
+    return {keys_.data() + begin, values_.data() + begin, end - begin};
   }
 
  private:
@@ -380,33 +307,35 @@ class StableSort {
       return;
     }
     if (!spare_keys_.data()) {  // pages that are never touched cost nothing
-      spare_keys_ = ScratchArray<key_type>(count_);
+      spare_keys_ = ScratchArray<Key>(count_);
       spare_values_ = ScratchArray<Value>(count_);
     }
     const items_type from = (in_spare ? spare() : items()) + begin;
     const items_type to = (in_spare ? items() : spare()) + begin;
-    const auto varying = varying_bits(from.keys, end - begin);
-    if (!varying.any()) {
+    const Key varying = varying_bits_of_many(from.keys, end - begin);
+    if (varying == 0) {
       if (in_spare) from.copy_to(to, end - begin);
       return;
     }
-    const auto bounds = partition(space_, ItemRun<key_type, Value>{from, end - begin}, varying.leading(11),
+    const int high = bits_for(static_cast<std::int64_t>(varying));
+    const int low = std::max(std::countr_zero(varying), high - 11);
+    const auto bounds = partition<Value>(threads_, ItemRun<Value>(from, end - begin), Digit{low, high - low},
                                   [&](std::int64_t) { return to; });
     for (std::size_t bucket = 0; bucket + 1 < bounds.size(); ++bucket)
       add(begin + bounds[bucket], begin + bounds[bucket + 1], !in_spare);
   }
 
-  /// The varying bits of many items.
-  VaryingBits<Words> varying_bits(const key_type* keys, std::int64_t count) const {
-    const std::int64_t chunks = chunks_for(space_, count);
-    std::vector<VaryingBits<Words>> found(static_cast<std::size_t>(chunks));
-    for_each_chunk(space_, chunks, [&](std::int64_t chunk) {
+  /// The varying bits, found by all threads.
+  Key varying_bits_of_many(const Key* keys, std::int64_t count) const {
+    const std::int64_t chunks = chunks_for(threads_, count);
+    std::vector<Key> found(static_cast<std::size_t>(chunks));
+    for_each_chunk(threads_, chunks, [&](std::int64_t chunk) {
       const auto [begin, end] = chunk_bounds(count, chunk, chunks);
       // From the item before, so that differences between two chunks are seen as well.
       const std::int64_t from = std::max<std::int64_t>(begin - 1, 0);
-      found[static_cast<std::size_t>(chunk)] = VaryingBits<Words>(keys + from, end - from, matter_);
+      found[static_cast<std::size_t>(chunk)] = varying_bits(keys + from, end - from, matter_);
     });
-    for (const auto& part : found) found[0] |= part;
+    for (const Key part : found) found[0] |= part;
     return found[0];
   }
 
@@ -414,13 +343,13 @@ class StableSort {
   void finish() {
     const auto parts = static_cast<std::int64_t>(parts_.size());
     const std::int64_t threads =
-        count_ <= few_items ? 1 : std::min<std::int64_t>(space_.concurrency(), parts);
-    const ScratchArray<key_type> keys(threads * longest_);
+        count_ <= few_items ? 1 : std::min<std::int64_t>(threads_.concurrency(), parts);
+    const ScratchArray<Key> keys(threads * longest_);
     const ScratchArray<Value> values(threads * longest_);
-    std::vector<CacheSort<key_type, Value>> sorts(static_cast<std::size_t>(threads),
-                                                  CacheSort<key_type, Value>(matter_));
+    std::vector<CacheSort<Value>> sorts(static_cast<std::size_t>(threads),
+                                                  CacheSort<Value>(matter_));
     std::atomic<std::int64_t> next{0};
-    for_each_worker(space_, threads, [&](std::int64_t thread) {
+    for_each_worker(threads_, threads, [&](std::int64_t thread) {
       const items_type own{keys.data() + thread * longest_, values.data() + thread * longest_};
       for (std::int64_t at = next++; at < parts; at = next++) {
         const Part& part = parts_[static_cast<std::size_t>(at)];
@@ -434,12 +363,12 @@ class StableSort {
     });
   }
 
-  const Space& space_;
-  key_type matter_;
+  HostThreads threads_;
+  Key matter_;
   std::int64_t count_ = 0;
-  ScratchArray<key_type> keys_;
+  ScratchArray<Key> keys_;
   Array<Value> values_;
-  ScratchArray<key_type> spare_keys_;
+  ScratchArray<Key> spare_keys_;
   ScratchArray<Value> spare_values_;
   std::vector<Part> parts_;
   std::int64_t longest_ = 0;

@@ -9,23 +9,12 @@
 
 #include "reference.hpp"
 
-namespace sporos::test {
-
-/// Builds tensors from sorted keys of so many words, which is a part of each conversion.
-template <int Words, TensorFormat F>
-using FromSorted =
-    sporos::detail::Builder<Host, F, sporos::detail::StableSort<Host, Words, double>, Words, double>;
-
-}  // namespace sporos::test
-
 /// Instantiates assemble, validate and table of the format `...`; after `extern`, says that this is done
 /// elsewhere.
 #define SPOROS_TEST_COMPILE(extern_or_none, ...)                                                 \
   extern_or_none template Tensor<double, __VA_ARGS__> assemble<__VA_ARGS__, Host, double>(       \
       const Host&, const Entries<double, __VA_ARGS__::order>&, Duplicates);                      \
-  extern_or_none template Tensor<double, __VA_ARGS__> test::FromSorted<1, __VA_ARGS__>::build(); \
-  extern_or_none template Tensor<double, __VA_ARGS__>                                            \
-  test::FromSorted<__VA_ARGS__::levels, __VA_ARGS__>::build();                                   \
+  extern_or_none template Tensor<double, __VA_ARGS__> sporos::detail::Builder<__VA_ARGS__, double>::build(); \
   extern_or_none template void validate(const Tensor<double, __VA_ARGS__>&);                     \
   extern_or_none template test::Table<double, __VA_ARGS__::order> test::table(                   \
       const Tensor<double, __VA_ARGS__>&, Duplicates);
