@@ -61,7 +61,7 @@ struct NumberedCall {
 };
 
 /// The threads of an instance of a host space, with the type of the space erased: what takes HostThreads is
-/// compiled once, and not once for each space. Refers to the instance.
+/// compiled once, and not once for each space. Refers to the instance, which has to outlive it.
 class HostThreads {
  public:
   template <HostSpace Space>

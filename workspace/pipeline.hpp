@@ -116,9 +116,9 @@ std::int64_t pipeline_bytes(std::int64_t workers, std::int64_t chunks) {
 /// @tparam Place       a position in the result, or one for each of its levels
 /// @param workers      the number of workers, at most the number of threads of `space`
 /// @param make_worker  make_worker(number) creates a worker; called on the thread that runs it
-template <class Place, HostSpace Space, PipelineResult<Place> Result, class MakeWorker>
+template <class Place, PipelineResult<Place> Result, class MakeWorker>
   requires PipelineWorker<std::invoke_result_t<const MakeWorker&, std::int64_t>, Place>
-void run_pipeline(const Space& space, std::int64_t workers, std::int64_t chunks, Result& result,
+void run_pipeline(const detail::HostThreads& threads, std::int64_t workers, std::int64_t chunks, Result& result,
                   const MakeWorker& make_worker) {
   ChunkPlaces<Place> places(chunks);
   detail::ChunkQueue queue(chunks);
@@ -142,7 +142,7 @@ void run_pipeline(const Space& space, std::int64_t workers, std::int64_t chunks,
     return touched;
   };
 
-  detail::for_each_worker(space, workers, queue, [&](std::int64_t number) {
+  detail::for_each_worker(threads, workers, queue, [&](std::int64_t number) {
     const detail::StreamCopies copies;
     auto worker = make_worker(number);
     std::deque<std::int64_t> waiting;

@@ -18,13 +18,13 @@ namespace sporos::detail {
 /// become free. The first exception that a call throws is rethrown here.
 ///
 /// @param step  about how many operations a nonzero takes: too little work in all stays on one thread
-template <HostSpace Space, class Matrix, class Body>
-void for_each_row_chunk(const Space& space, const Matrix& a, std::int64_t step, const Body& body) {
+template <class Matrix, class Body>
+void for_each_row_chunk(const HostThreads& host_threads, const Matrix& a, std::int64_t step, const Body& body) {
   constexpr std::int64_t least_work = 8192;  // operations that take no less time than waking a thread
   constexpr std::int64_t chunks_per_thread = 16;
   // An empty row is work as well.
   const auto work_before = [&a](std::int64_t row) { return a.begin(row) + row; };
-  const std::int64_t threads = space.concurrency();
+  const std::int64_t threads = host_threads.concurrency();
   const std::int64_t work = a.rows > 0 ? work_before(a.rows) * step : 0;
   const std::int64_t count =
       threads == 1 ? 1 : std::min({work / least_work, a.rows, threads * chunks_per_thread});
@@ -33,7 +33,7 @@ void for_each_row_chunk(const Space& space, const Matrix& a, std::int64_t step, 
     return;
   }
   const auto cuts = cut(a.rows, count, work_before);
-  for_each_chunk(space, count, [&](std::int64_t chunk) {
+  for_each_chunk(host_threads, count, [&](std::int64_t chunk) {
     const auto at = static_cast<std::size_t>(chunk);
     body(cuts[at], cuts[at + 1]);
   });

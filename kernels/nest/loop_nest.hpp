@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../../core/expression.hpp"
 #include "../../core/inline.hpp"
 #include "../../workspace/classify.hpp"
 #include "stream/stream.hpp"
@@ -20,6 +21,19 @@ namespace sporos {
 
 /// The number of neighbouring threads of a GPU that run the same chunk and share the coordinates of one loop.
 inline constexpr std::int64_t lanes_of_warp = 32;
+
+/// The result of a statement, as the code of its nest knows it: statements of all host spaces run the same code,
+/// which is compiled once.
+template <class Result>
+struct HostSpaceErased {
+  using type = Result;
+};
+template <class Value, class F, HostSpace Space, char... Names>
+struct HostSpaceErased<Access<Tensor<Value, F, Space>, Names...>> {
+  using type = Access<Tensor<Value, F, Host>, Names...>;
+};
+template <class Result>
+using InAnyHostSpace = typename HostSpaceErased<Result>::type;
 
 /// What is known about the nest of a statement at compile time.
 template <class Result, class Order, class Compute, class Policy = AutomaticWorkspace>

@@ -63,6 +63,7 @@ class AppendPlan {
   using Result = typename Nest::Result;
   using Right = typename Nest::Right;
   using Traits = typename Nest::Traits;
+  using Shape = typename Traits::result;
   using Compute = typename Nest::Compute;
   using Space = typename Nest::Space;
   using Value = typename Nest::Value;
@@ -78,11 +79,11 @@ class AppendPlan {
   };
   using W = typename std::conditional_t<gathers, WorkspaceOf<Policy>, std::type_identity<NoWorkspace>>::type;
 
-  using PieceValue = std::conditional_t<adds_to_pieces<Result>, Compute, Value>;
-  using Piece = AppendedPiece<Result, PieceValue, SizeBound<Result, Right>::known>;
+  using PieceValue = std::conditional_t<adds_to_pieces<Shape>, Compute, Value>;
+  using Piece = AppendedPiece<Shape, PieceValue, SizeBound<Shape, Right>::known>;
   using Output = AppendedOutput<Traits, Piece, W, Compute>;
-  using Room = PieceRoom<Result, Piece>;
-  using InTurns = Turns<Result, Piece, Space>;
+  using Room = PieceRoom<Shape, Piece>;
+  using InTurns = Turns<Shape, Piece>;
 
   /// Whether threads can move what they append to its final place right away: its size has a known bound, and
   /// it has the result's type.
@@ -238,7 +239,7 @@ class AppendPlan {
     if constexpr (takes_turns && Nest::splittable) {
       const std::int64_t end = nest_.bounds().outermost.end;
       const std::int64_t most =
-          SizeBound<Result, Right>::template of<Piece::levels - 1>(nest_.statement().right(), Bounds{0, end});
+          SizeBound<Shape, Right>::template of<Piece::levels - 1>(nest_.statement().right(), Bounds{0, end});
       const std::int64_t worth = std::min(most / InTurns::least_elements, nest_.chunk_count(32));
       count = std::max({count, worth, std::min(most / InTurns::most_elements, end)});
     }
@@ -263,7 +264,7 @@ class AppendPlan {
   /// An upper bound on the bytes of a piece, with each array as long as its level can get.
   template <std::size_t... K>
   std::int64_t piece_bytes(const Bounds& outermost, std::index_sequence<K...>) const {
-    using Bound = SizeBound<Result, Right>;
+    using Bound = SizeBound<Shape, Right>;
     const auto extents = Format::level_extents(result().extents());
     std::int64_t bytes = 0, parents = 1;
     const auto level = [&]<int L>(std::integral_constant<int, L>) {

@@ -25,7 +25,7 @@ namespace sporos {
 /// already follow each other in the room that was reserved for them are not copied.
 template <class Result, class Piece, class Space>
 class Join {
-  using Room = PieceRoom<Result, Piece>;
+  using Room = PieceRoom<InAnyHostSpace<Result>, Piece>;
   using Tensor = typename Result::tensor_type;
   using Storage = typename Tensor::level_storage;
   using format = typename Piece::format;

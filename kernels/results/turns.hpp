@@ -19,7 +19,7 @@ namespace sporos {
 
 /// Computes pieces of bounded size in buffers, and moves each into the result's room, directly after the
 /// pieces before it, as drawn at run_pipeline.
-template <class Result, class Piece, class Space>
+template <class Result, class Piece>
 class Turns {
   using Room = PieceRoom<Result, Piece>;
   using Positions = typename Room::Positions;
@@ -33,12 +33,12 @@ class Turns {
   static constexpr std::int64_t most_elements = 32768;
 
   /// @param room  for all pieces together
-  Turns(const Space& space, std::vector<Piece>& pieces, const Room& room)
-      : space_(space),
+  Turns(const detail::HostThreads& threads, std::vector<Piece>& pieces, const Room& room)
+      : host_threads_(threads),
         pieces_(pieces),
         room_(room),
         count_(static_cast<std::int64_t>(pieces.size())),
-        threads_(std::min<std::int64_t>(space.concurrency(), count_)),
+        threads_(std::min<std::int64_t>(threads.concurrency(), count_)),
         buffers_(std::vector<Positions>(static_cast<std::size_t>(threads_ * buffers_of_thread), room.most()),
                  room),
         pages_{room.touch_values(), room.touch_coordinates()} {}
@@ -46,7 +46,7 @@ class Turns {
   /// @param compute  compute(chunk, piece) appends to a piece with reserved room and finishes it
   template <class Compute>
   void operator()(const Compute& compute) {
-    run_pipeline<Positions>(space_, threads_, count_, *this,
+    run_pipeline<Positions>(host_threads_, threads_, count_, *this,
                             [&](std::int64_t number) { return Worker<Compute>{*this, compute, number}; });
     buffers_.keep_all();
   }
@@ -84,7 +84,7 @@ class Turns {
 
   Piece& piece(std::int64_t number) const { return pieces_[static_cast<std::size_t>(number)]; }
 
-  const Space& space_;
+  detail::HostThreads host_threads_;
   std::vector<Piece>& pieces_;
   const Room& room_;
   std::int64_t count_, threads_;

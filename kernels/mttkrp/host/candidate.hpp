@@ -63,7 +63,7 @@ struct MttkrpByFibers {
     static constexpr int result_level = Pattern::template places<S>.result_level;
     using Tensor = std::remove_cvref_t<decltype(Pattern::tensor(std::declval<const S&>()).tensor())>;
     using T = typename S::result_type::value_type;
-    using Kernel = detail::Mttkrp<typename S::space_type, result_level, Tensor, T>;
+    using Kernel = detail::Mttkrp<result_level, Tensor, T>;
 
    public:
     Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {

@@ -126,7 +126,7 @@ class MttkrpWalk {
 /// each part but the first adds to a private result.
 ///
 /// @tparam D  the level of the result's mode
-template <HostSpace Space, int D, class TensorType, class T>
+template <int D, class TensorType, class T>
 class Mttkrp {
   using View = typename TensorType::view_type;
   using F = typename View::format_type;
@@ -135,11 +135,11 @@ class Mttkrp {
   static_assert(F::levels >= 3 && D <= last, "the result's mode is one of three levels or more");
 
  public:
-  /// @param space   the space whose threads share the work
+  /// @param threads  share the work
   /// @param tensor  the tensor that the operands' view belongs to
   /// @param result  [rows, operands.columns], row-major
-  Mttkrp(const Space& space, const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
-      : space_(space), tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
+  Mttkrp(const HostThreads& threads, const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
+      : threads_(threads), tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
     roots_ = tensor.template level<0>().size(1);
     nodes_ = tensor.template level<1>().size(roots_);
   }
@@ -154,7 +154,7 @@ class Mttkrp {
       std::vector<Edge> edges(2 * static_cast<std::size_t>(parts));
       const ScratchArray<T> sums(2 * count * operands_.columns);
       if (!accumulates) clear(result_, rows_ * operands_.columns);
-      for_each_chunk(space_, parts, [&](std::int64_t part) {
+      for_each_chunk(threads_, parts, [&](std::int64_t part) {
         const auto at = static_cast<std::size_t>(part);
         rows_of_part(cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
       });
@@ -166,15 +166,15 @@ class Mttkrp {
       const std::int64_t size = rows_ * operands_.columns;
       const HostArray<T> others = pool().array<T>("sporos::private results", size * (count - 1));
       if (!accumulates) clear(result_, size);
-      for_each_chunk(space_, parts, [&](std::int64_t part) {
+      for_each_chunk(threads_, parts, [&](std::int64_t part) {
         const auto at = static_cast<std::size_t>(part);
         T* const mine = part == 0 ? result_ : others.data() + (part - 1) * size;
         if (part > 0) std::fill_n(mine, size, T{});
         scatter_part(cuts[at], cuts[at + 1], mine);
       });
-      const std::int64_t stretches = chunks_for(space_, size, 4);
+      const std::int64_t stretches = chunks_for(threads_, size, 4);
       if (parts > 1)
-        for_each_chunk(space_, stretches, [&](std::int64_t stretch) {
+        for_each_chunk(threads_, stretches, [&](std::int64_t stretch) {
           const auto [begin, end] = chunk_bounds(size, stretch, stretches);
           for (std::int64_t part = 1; part < parts; ++part)
             add(result_ + begin, others.data() + (part - 1) * size + begin, end - begin);
@@ -204,13 +204,13 @@ class Mttkrp {
     } else {
       // A private result costs about as much as processing as many nonzeros as it has rows.
       const std::int64_t worth = nonzeros / (2 * std::max<std::int64_t>(rows_, 1));
-      return std::clamp<std::int64_t>(worth, 1, space_.concurrency());
+      return std::clamp<std::int64_t>(worth, 1, threads_.concurrency());
     }
   }
 
   void clear(T* values, std::int64_t count) const {
-    const std::int64_t stretches = chunks_for(space_, count, 4);
-    for_each_chunk(space_, stretches, [&](std::int64_t stretch) {
+    const std::int64_t stretches = chunks_for(threads_, count, 4);
+    for_each_chunk(threads_, stretches, [&](std::int64_t stretch) {
       const auto [begin, end] = chunk_bounds(count, stretch, stretches);
       std::fill_n(values + begin, end - begin, T{});
     });
@@ -282,7 +282,7 @@ class Mttkrp {
     });
   }
 
-  const Space& space_;
+  HostThreads threads_;
   const TensorType& tensor_;
   Operands operands_;
   T* result_;

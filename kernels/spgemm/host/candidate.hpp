@@ -58,7 +58,7 @@ class SpgemmByRows::Plan {
   using C = decltype(rows(Pattern::right(std::declval<S>())));
   using Acc =
       detail::product_accumulate_t<typename A::value_type, typename B::value_type, typename C::value_type>;
-  using Product = detail::ProductByRows<Acc, Space, B, C, typename A::value_type, typename A::position_type,
+  using Product = detail::ProductByRows<Acc, B, C, typename A::value_type, typename A::position_type,
                                         typename A::coordinate_type>;
 
  public:

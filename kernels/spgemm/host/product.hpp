@@ -35,16 +35,16 @@ struct ProductArrays {
 
 /// One product A * B.
 ///
-///     ProductByRows<…> product(space, a, b);
+///     ProductByRows<…> product(threads, a, b);
 ///     product.prepare();                       // looks at the patterns
 ///     product.most_bytes();                    // how much memory compute() takes at most
 ///     auto arrays = product.compute();         // pattern and values
 ///     product.refill(c, d, positions, …);      // the values of c * d, which have the patterns of a and b
 ///
 /// @tparam Acc  the type in which products are formed and summed
-template <class Acc, HostSpace Space, class A, class B, class Value, class Position, class Coordinate>
-class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
-  using Work = ProductWork<Acc, Space, A, B, Value, Coordinate>;
+template <class Acc, class A, class B, class Value, class Position, class Coordinate>
+class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
+  using Work = ProductWork<Acc, A, B, Value, Coordinate>;
   using typename Work::Chunk, typename Work::Worker;
   using Work::a_, Work::b_, Work::bound_, Work::chunks_, Work::element_bytes, Work::in_one_pass_,
       Work::threads_, Work::work_, Work::workers_;
@@ -54,9 +54,9 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
 
   /// @param most_reserved  bytes up to which memory is reserved for the largest result that there can be; a
   ///                       result that could be larger is computed twice: to be counted, then written
-  ProductByRows(const Space& space, const A& a, const B& b,
+  ProductByRows(const HostThreads& threads, const A& a, const B& b,
                 std::int64_t most_reserved = Pool::machine_bytes() / 2)
-      : Work(space, a, b, most_reserved) {}
+      : Work(threads, a, b, most_reserved) {}
 
   /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
   void prepare() { this->analyse(); }
@@ -161,7 +161,7 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
     Placed placed{chunks_,
                   {{{reinterpret_cast<std::byte*>(values), bound_ * value_bytes},
                     {reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes}}}};
-    run_pipeline<std::int64_t>(this->space_, threads_, static_cast<std::int64_t>(chunks_.size()), placed,
+    run_pipeline<std::int64_t>(this->host_threads_, threads_, static_cast<std::int64_t>(chunks_.size()), placed,
                                [&](std::int64_t number) {
                                  Worker& worker = workers_[static_cast<std::size_t>(number)];
                                  return InOrder{*this, worker, this->rows_of(worker), coordinates, values};
@@ -310,9 +310,9 @@ class ProductByRows : ProductWork<Acc, Space, A, B, Value, Coordinate> {
 };
 
 /// A * B by rows, once.
-template <class Acc, class Value, class Position, class Coordinate, HostSpace Space, class A, class B>
-ProductArrays<Value, Position, Coordinate> multiply_rows(const Space& space, const A& a, const B& b) {
-  ProductByRows<Acc, Space, A, B, Value, Position, Coordinate> product(space, a, b);
+template <class Acc, class Value, class Position, class Coordinate, class A, class B>
+ProductArrays<Value, Position, Coordinate> multiply_rows(const HostThreads& threads, const A& a, const B& b) {
+  ProductByRows<Acc, A, B, Value, Position, Coordinate> product(threads, a, b);
   product.prepare();
   return product.compute();
 }

@@ -34,12 +34,12 @@ std::int64_t most_array_bytes(std::int64_t count) {
 
 /// The work of one product A * B, of which only the patterns matter: what is found out before it is computed,
 /// and the memory of the workers.
-template <class Acc, HostSpace Space, class A, class B, class Value, class Coordinate>
+template <class Acc, class A, class B, class Value, class Coordinate>
 class ProductWork {
  protected:
   /// @param most_reserved  bytes up to which memory is reserved for the largest result that there can be
-  ProductWork(const Space& space, const A& a, const B& b, std::int64_t most_reserved)
-      : space_(space), a_(a), b_(b), most_reserved_(most_reserved), block_(rows_in_block(a.rows)) {}
+  ProductWork(const HostThreads& threads, const A& a, const B& b, std::int64_t most_reserved)
+      : host_threads_(threads), a_(a), b_(b), most_reserved_(most_reserved), block_(rows_in_block(a.rows)) {}
 
   // Two may not share their workers' memory.
   ProductWork(const ProductWork&) = delete;
@@ -104,7 +104,7 @@ class ProductWork {
   template <class Body>
   void for_each_chunk_of_rows(const Body& body) {
     ChunkQueue queue(static_cast<std::int64_t>(chunks_.size()));
-    for_each_worker(space_, static_cast<std::int64_t>(workers_.size()), queue, [&](std::int64_t number) {
+    for_each_worker(host_threads_, static_cast<std::int64_t>(workers_.size()), queue, [&](std::int64_t number) {
       Worker& worker = workers_[static_cast<std::size_t>(number)];
       auto rows = rows_of(worker);
       for (std::int64_t chunk = 0; queue.take(chunk);)
@@ -122,7 +122,7 @@ class ProductWork {
   /// Cuts the rows into chunks of about equal work: small ones, unless one thread writes all of the result in
   /// its place.
   void cut() {
-    threads_ = work_ < least_parallel_work ? 1 : space_.concurrency();
+    threads_ = work_ < least_parallel_work ? 1 : host_threads_.concurrency();
     const std::int64_t most = std::max(64 * threads_, bound_ / most_in_chunk);
     const std::int64_t wanted =
         threads_ == 1 && in_one_pass_ ? 1 : std::clamp<std::int64_t>(work_ / least_work, 1, most);
@@ -167,7 +167,7 @@ class ProductWork {
 
   static constexpr std::int64_t element_bytes = sizeof(Value) + sizeof(Coordinate);
 
-  const Space space_;
+  const HostThreads host_threads_;
   A a_;
   B b_;
   const std::int64_t most_reserved_;
@@ -186,8 +186,8 @@ class ProductWork {
     const std::int64_t blocks = (a_.rows + block_ - 1) / block_;
     products_.resize(static_cast<std::size_t>(blocks));
     bounds_.resize(static_cast<std::size_t>(blocks));
-    const std::int64_t chunks = chunks_for(space_, a_.nnz(), 8);
-    for_each_chunk(space_, chunks, [&](std::int64_t chunk) {
+    const std::int64_t chunks = chunks_for(host_threads_, a_.nnz(), 8);
+    for_each_chunk(host_threads_, chunks, [&](std::int64_t chunk) {
       const auto [first, last] = chunk_bounds(blocks, chunk, chunks);
       for (std::int64_t block = first; block < last; ++block) {
         std::int64_t products = 0, bound = 0;
@@ -230,7 +230,7 @@ class ProductWork {
       constexpr std::int64_t rows_in_part = 48 * 256;  // a multiple of rows_in_block
       const std::int64_t parts = (matrix.rows + rows_in_part - 1) / rows_in_part;
       std::atomic<std::int64_t> same{0}, shifted{0};
-      for_each_chunk(space_, parts, [&](std::int64_t part) {
+      for_each_chunk(host_threads_, parts, [&](std::int64_t part) {
         const SimilarCount count = find_similar_rows(
             matrix, part * rows_in_part, std::min(matrix.rows, (part + 1) * rows_in_part), similar);
         same += count.same;

@@ -175,9 +175,8 @@ const std::vector<Factors>& kinds() {
 }
 
 /// The product of two operands of type M in index types of Matrix.
-template <class Space, class M, class Operand = std::remove_const_t<M>>
-using ByRows =
-    sporos::detail::ProductByRows<double, Space, Operand, Operand, double, std::int64_t, std::int32_t>;
+template <class M, class Operand = std::remove_const_t<M>>
+using ByRows = sporos::detail::ProductByRows<double, Operand, Operand, double, std::int64_t, std::int32_t>;
 
 /// A matrix of a product's own arrays.
 template <class Arrays>
@@ -222,7 +221,7 @@ TEST_P(RowsOfProducts, AreTheSameInOnePassAndInTwo) {
   const Matrix once({B.extent(0), C.extent(1)});
   spgemm(once, B, C);
   const auto in_two_passes = [&]<class Space>(const Space& space) {
-    ByRows<Space, decltype(left)> product(space, left, right, 0);
+    ByRows<decltype(left)> product(space, left, right, 0);
     product.prepare();
     return matrix_of(once.extent(0), once.extent(1), product.compute());
   };
@@ -235,7 +234,8 @@ TEST_P(RowsOfProducts, AreTheSameWhereThePatternIsKnown) {
   const Pattern left = factors().left(), right = factors().right();
   const auto B = matrix<double>(left, real_value, 1), C = matrix<double>(right, real_value, 2);
   const Matrix expected({B.extent(0), C.extent(1)});
-  ByRows<OpenMP, decltype(rows(B))> product(OpenMP(), rows(B), rows(C)), other(OpenMP(), rows(B), rows(C));
+  const OpenMP space;
+  ByRows<decltype(rows(B))> product(space, rows(B), rows(C)), other(space, rows(B), rows(C));
   product.prepare();
   const Matrix A = matrix_of(B.extent(0), C.extent(1), product.compute());
   spgemm(expected, B, C);
@@ -290,7 +290,7 @@ TEST_P(RowsOfProducts, TakeNoMoreMemoryThanTheySayBefore) {
   const auto check = [&]<class Space>(const Space& space, std::int64_t most_reserved) {
     pool().release();
     const Allocations allocations;
-    ByRows<Space, decltype(left)> product(space, left, right, most_reserved);
+    ByRows<decltype(left)> product(space, left, right, most_reserved);
     product.prepare();
     const std::int64_t most = product.most_bytes();
     const auto arrays = product.compute();
@@ -328,7 +328,8 @@ TEST(Spgemm, InTwoPassesHoldsAChunkBesidesTheResult) {
   const auto left = sporos::detail::sparse_rows(B), right = sporos::detail::sparse_rows(C);
   pool().release();
   const Allocations allocations;
-  ByRows<Serial, decltype(left)> product(Serial(), left, right, 0);
+  const Serial space;
+  ByRows<decltype(left)> product(space, left, right, 0);
   product.prepare();
   const auto arrays = product.compute();
   const auto result = static_cast<std::int64_t>(arrays.values.extent(0) * (sizeof(double) + 4));
