@@ -136,7 +136,7 @@ std::string candidates_text(const S& statement) {
     std::string out;
     if constexpr (sizeof...(K) > 1) {
       const auto line = [&]<class One>(std::type_identity<One>) {
-        const Offer offer = One::cost(statement, statement.resources());
+        const Offer offer = detail::offer_of<One>(statement);
         out +=
             text("    ", One::name, ": ",
                  offer.takes() ? seconds_text(offer.cost().once) + " expected" : std::string(offer.reason()),

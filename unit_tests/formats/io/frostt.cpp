@@ -60,7 +60,7 @@ TEST(Frostt, FindsOutTheOrder) {
 }
 
 template <class Value = double, int Order = 2>
-void expect_fault(const std::string& text, std::int64_t line, const std::string& reason,
+void expect_frostt_fault(const std::string& text, std::int64_t line, const std::string& reason,
                   const std::optional<Extents<Order>>& extents = std::nullopt) {
   const Folder folder;
   for (const std::string& path : {folder.put("a.tns", text), folder.put("a.tns.gz", gzip(text))})
@@ -76,9 +76,9 @@ void expect_fault(const std::string& text, std::int64_t line, const std::string&
 }
 
 TEST(Frostt, RefusesFilesWithoutEntriesAndExtents) {
-  expect_fault("", 0, "the file is empty");
-  expect_fault("# nothing\n\n", 2, "the file ends before its first entry and does not give its extents");
-  expect_fault("3\n", 1, "the file ends before its first entry and does not give its extents");
+  expect_frostt_fault("", 0, "the file is empty");
+  expect_frostt_fault("# nothing\n\n", 2, "the file ends before its first entry and does not give its extents");
+  expect_frostt_fault("3\n", 1, "the file ends before its first entry and does not give its extents");
 }
 
 void expect_other_order(const std::string& text, const std::string& reason) {
@@ -104,43 +104,43 @@ TEST(Frostt, RefusesAnotherOrder) {
 }
 
 TEST(Frostt, RefusesTextThatIsNoEntryBeforeItCountsItsWords) {
-  expect_fault("# c\nsome words here and there\n", 2,
+  expect_frostt_fault("# c\nsome words here and there\n", 2,
                "found 'some', expected coordinate 1, an integer from 1 to 2^63 - 1");
-  expect_fault("# extents 5 6\nx 1 1\n", 2, "found 'x', expected coordinate 1, an integer from 1 to 5");
+  expect_frostt_fault("# extents 5 6\nx 1 1\n", 2, "found 'x', expected coordinate 1, an integer from 1 to 5");
   const Folder folder;
   const std::string path = folder.put("a.tns", "some words here\n");
   expect_parse_error(path, 1, "found 'some', expected coordinate 1", [&] { read_tns_header(path); });
 }
 
 TEST(Frostt, RefusesEntriesOfAnotherOrderThanTheOthers) {
-  expect_fault("2\n5 6\n1 1 1 1\n", 3, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
-  expect_fault("1 1 1\n1 1 1 1\n", 2, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
-  expect_fault("1 1 1\n1 1\n", 2, "this line holds 2 numbers, expected 3: 2 coordinates and a value");
+  expect_frostt_fault("2\n5 6\n1 1 1 1\n", 3, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
+  expect_frostt_fault("1 1 1\n1 1 1 1\n", 2, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
+  expect_frostt_fault("1 1 1\n1 1\n", 2, "this line holds 2 numbers, expected 3: 2 coordinates and a value");
 }
 
 TEST(Frostt, RefusesBadHeaders) {
-  expect_fault("2\n5 x\n", 2, "found 'x', expected an extent");
-  expect_fault("2\n5 6 7\n", 2, "found 3 extents, expected 2");
-  expect_fault("sptensor\n3\n", 1, "found 'sptensor' alone on the line, expected an entry");
-  expect_fault("0\n", 1, "found '0' alone on the line");
+  expect_frostt_fault("2\n5 x\n", 2, "found 'x', expected an extent");
+  expect_frostt_fault("2\n5 6 7\n", 2, "found 3 extents, expected 2");
+  expect_frostt_fault("sptensor\n3\n", 1, "found 'sptensor' alone on the line, expected an entry");
+  expect_frostt_fault("0\n", 1, "found '0' alone on the line");
 }
 
 TEST(Frostt, RefusesCoordinatesOutOfRange) {
-  expect_fault("1 1 1\n\n0 1 1\n", 3,
+  expect_frostt_fault("1 1 1\n\n0 1 1\n", 3,
                "coordinate 1 is 0, expected 1 to 2^63 - 1: the coordinates of a .tns file begin at 1");
-  expect_fault("1 1 1\n1 -1 1\n", 2, "found '-1', expected coordinate 2");
-  expect_fault("1 1 1\n9223372036854775808 1 1\n", 2, "found '9223372036854775808', expected coordinate 1");
-  expect_fault("2\n5 6\n5 7 1\n", 3, "coordinate 2 is 7, expected 1 to 6");
-  expect_fault("5 7 1\n", 1, "coordinate 2 is 7, expected 1 to 6", Extents<2>{5, 6});
+  expect_frostt_fault("1 1 1\n1 -1 1\n", 2, "found '-1', expected coordinate 2");
+  expect_frostt_fault("1 1 1\n9223372036854775808 1 1\n", 2, "found '9223372036854775808', expected coordinate 1");
+  expect_frostt_fault("2\n5 6\n5 7 1\n", 3, "coordinate 2 is 7, expected 1 to 6");
+  expect_frostt_fault("5 7 1\n", 1, "coordinate 2 is 7, expected 1 to 6", Extents<2>{5, 6});
 }
 
 TEST(Frostt, RefusesTextThatIsNoNumber) {
-  expect_fault("1 1 1\n1 x 1\n", 2, "found 'x', expected coordinate 2");
-  expect_fault("1 1 1\n1 1.5 1\n", 2, "found '1.5', expected coordinate 2");
-  expect_fault("1 1 1\n1 1 y\n", 2, "found 'y', expected a real number");
-  expect_fault("1 1 1\n1 1 1e999\n", 2, "'1e999' is too large for double");
-  expect_fault<int>("1 1 1\n1 1 nan\n", 2, "found 'nan', which int32 cannot hold");
-  expect_fault<int>("1 1 1\n1 1 1.5\n", 2, "found '1.5', which int32 cannot hold");
+  expect_frostt_fault("1 1 1\n1 x 1\n", 2, "found 'x', expected coordinate 2");
+  expect_frostt_fault("1 1 1\n1 1.5 1\n", 2, "found '1.5', expected coordinate 2");
+  expect_frostt_fault("1 1 1\n1 1 y\n", 2, "found 'y', expected a real number");
+  expect_frostt_fault("1 1 1\n1 1 1e999\n", 2, "'1e999' is too large for double");
+  expect_frostt_fault<int>("1 1 1\n1 1 nan\n", 2, "found 'nan', which int32 cannot hold");
+  expect_frostt_fault<int>("1 1 1\n1 1 1.5\n", 2, "found '1.5', which int32 cannot hold");
 }
 
 TEST(Frostt, RefusesADirectoryAndBrokenGzip) {

@@ -32,7 +32,7 @@ TEST(Smtx, ReadsMatricesWithoutEntries) {
   EXPECT_TRUE(identical(read("0, 3, 0\n0\n"), Entries<double, 2>({0, 3}, {})));
 }
 
-void expect_fault(const std::string& text, std::int64_t line, const std::string& reason) {
+void expect_smtx_fault(const std::string& text, std::int64_t line, const std::string& reason) {
   const Folder folder;
   for (const std::string& path : {folder.put("a.smtx", text), folder.put("a.smtx.gz", gzip(text))})
     for (const int threads : {1, 3}) {
@@ -44,38 +44,38 @@ void expect_fault(const std::string& text, std::int64_t line, const std::string&
 }
 
 TEST(Smtx, RefusesBadFirstLines) {
-  expect_fault("", 0, "the file is empty");
-  expect_fault("3, 4\n", 1, "found the end of the line, expected the number of entries");
-  expect_fault("a, 4, 5\n", 1, "found 'a,', expected the number of rows");
-  expect_fault("3, -4, 5\n", 1, "found '-4,', expected the number of columns");
-  expect_fault("3, 4, 5, 6\n", 1, "found ',' after the three sizes");
-  expect_fault("9223372036854775807, 4, 5\n", 1, "expected the number of rows");
-  expect_fault("%%MatrixMarket matrix coordinate real general\n", 1,
+  expect_smtx_fault("", 0, "the file is empty");
+  expect_smtx_fault("3, 4\n", 1, "found the end of the line, expected the number of entries");
+  expect_smtx_fault("a, 4, 5\n", 1, "found 'a,', expected the number of rows");
+  expect_smtx_fault("3, -4, 5\n", 1, "found '-4,', expected the number of columns");
+  expect_smtx_fault("3, 4, 5, 6\n", 1, "found ',' after the three sizes");
+  expect_smtx_fault("9223372036854775807, 4, 5\n", 1, "expected the number of rows");
+  expect_smtx_fault("%%MatrixMarket matrix coordinate real general\n", 1,
                "found '%%MatrixMarket', expected the number of rows");
 }
 
 TEST(Smtx, RefusesBadRowOffsets) {
-  expect_fault("3, 4, 5\n", 1, "the file ends before its line of row offsets");
-  expect_fault("3, 4, 5\n0 2 5\n1 3 0 2 3\n", 2, "found 3 row offsets, expected 4");
-  expect_fault("3, 4, 5\n0 2 2 5 5\n1 3 0 2 3\n", 2, "found more than 4 row offsets");
-  expect_fault("3, 4, 5\n0 3 2 5\n1 3 0 2 3\n", 2, "row offset 2 is 2, expected from 3 to 5");
-  expect_fault("3, 4, 5\n1 2 2 5\n1 3 0 2 3\n", 2, "row offset 0 is 1, expected 0");
-  expect_fault("3, 4, 5\n0 2 6 5\n1 3 0 2 3\n", 2, "row offset 2 is 6, expected from 2 to 5");
-  expect_fault("3, 4, 5\n0 2 2 4\n1 3 0 2 3\n", 2, "the last row offset is 4, expected 5");
-  expect_fault("3, 4, 5\n0 2 x 5\n1 3 0 2 3\n", 2, "found 'x', expected an integer");
-  expect_fault("3, 4, 5\n\n0 2 2 5\n1 3 0 2 3\n", 2, "found 0 row offsets, expected 4");
+  expect_smtx_fault("3, 4, 5\n", 1, "the file ends before its line of row offsets");
+  expect_smtx_fault("3, 4, 5\n0 2 5\n1 3 0 2 3\n", 2, "found 3 row offsets, expected 4");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5 5\n1 3 0 2 3\n", 2, "found more than 4 row offsets");
+  expect_smtx_fault("3, 4, 5\n0 3 2 5\n1 3 0 2 3\n", 2, "row offset 2 is 2, expected from 3 to 5");
+  expect_smtx_fault("3, 4, 5\n1 2 2 5\n1 3 0 2 3\n", 2, "row offset 0 is 1, expected 0");
+  expect_smtx_fault("3, 4, 5\n0 2 6 5\n1 3 0 2 3\n", 2, "row offset 2 is 6, expected from 2 to 5");
+  expect_smtx_fault("3, 4, 5\n0 2 2 4\n1 3 0 2 3\n", 2, "the last row offset is 4, expected 5");
+  expect_smtx_fault("3, 4, 5\n0 2 x 5\n1 3 0 2 3\n", 2, "found 'x', expected an integer");
+  expect_smtx_fault("3, 4, 5\n\n0 2 2 5\n1 3 0 2 3\n", 2, "found 0 row offsets, expected 4");
 }
 
 TEST(Smtx, RefusesBadColumns) {
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 4\n", 3, "column 4 (entry 4) is out of range, expected 0 to 3");
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2\n", 3, "found 4 columns, expected 5");
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3 3\n", 3, "found more columns than the 5 entries");
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 -2 3\n", 3, "found '-2', expected an integer");
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2.5 3\n", 3, "found '2.5', expected an integer");
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 9223372036854775808\n", 3,
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 4\n", 3, "column 4 (entry 4) is out of range, expected 0 to 3");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2\n", 3, "found 4 columns, expected 5");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3 3\n", 3, "found more columns than the 5 entries");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 -2 3\n", 3, "found '-2', expected an integer");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2.5 3\n", 3, "found '2.5', expected an integer");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 9223372036854775808\n", 3,
                "found '9223372036854775808', expected an integer");
-  expect_fault("3, 4, 5\n0 2 2 5\n", 2, "the file ends after 0 of the 5 columns");
-  expect_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3\n\n7\n", 5,
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n", 2, "the file ends after 0 of the 5 columns");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3\n\n7\n", 5,
                "found 7 after the columns, expected the end of the file");
 }
 
@@ -88,7 +88,7 @@ TEST(Smtx, RefusesADirectoryAndBrokenGzip) {
 }
 
 TEST(Smtx, AllocatesNothingOnTheWordOfALyingHeader) {
-  expect_fault("1000000000000000000, 1000000000000000000, 1000000000000000000\n0 1\n", 2,
+  expect_smtx_fault("1000000000000000000, 1000000000000000000, 1000000000000000000\n0 1\n", 2,
                "found 2 row offsets");
 }
 

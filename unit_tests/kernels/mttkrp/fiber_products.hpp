@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <random>
 #include <sporos/sporos.hpp>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "../kernel_of.hpp"
+#include "../same_bytes.hpp"
 
 namespace sporos::test {
 
@@ -51,14 +51,6 @@ Tensor<Value, DenseMatrix<>, Space> some_rows(std::int64_t rows, std::int64_t co
   for (std::size_t at = 0; at < out.values().extent(0); ++at)
     out.values()(at) = static_cast<Value>(static_cast<int>(draw() % 5) - 2);
   return out;
-}
-
-template <class M>
-bool same_bytes(const M& x, const M& y) {
-  const std::size_t size = x.values().extent(0);
-  return size == y.values().extent(0) &&
-         (size == 0 ||
-          std::memcmp(x.values().data(), y.values().data(), size * sizeof(typename M::value_type)) == 0);
 }
 
 /// The statement of the product at level D.

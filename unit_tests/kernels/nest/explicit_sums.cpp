@@ -10,8 +10,8 @@
 namespace sporos::test {
 namespace {
 
-const Sizes sizes("ijkl", 17);
-constexpr std::int64_t n = 17;
+const Sizes sum_sizes("ijkl", 17);
+constexpr std::int64_t sum_extent = 17;
 
 struct Root {
   double operator()(double x) const { return std::sqrt(x); }
@@ -20,20 +20,20 @@ struct Root {
 template <class Term>
 double over(const Term& term) {
   double out = 0;
-  for (std::int64_t at = 0; at < n; ++at) out += term(at);
+  for (std::int64_t at = 0; at < sum_extent; ++at) out += term(at);
   return out;
 }
 
 template <class Space, class F>
 auto small(std::string_view modes, double density, std::uint64_t seed) {
-  return small_tensor<double, F>(sizes, modes, density, seed).template move_to<Space>();
+  return small_tensor<double, F>(sum_sizes, modes, density, seed).template move_to<Space>();
 }
 
 template <class Space_>
 class ExplicitSums : public testing::Test {
  protected:
   using Space = Space_;
-  Tensor<double, DenseVector, Space> y_{Extents<1>{n}};
+  Tensor<double, DenseVector, Space> y_{Extents<1>{sum_extent}};
   Tensor<double, CSR<>, Space> A_ = small<Space, CSR<>>("ij", 0.3, 1);
   Tensor<double, CSR<>, Space> B_ = small<Space, CSR<>>("ij", 0.2, 2);
   Tensor<double, DenseVector, Space> x_ = small<Space, DenseVector>("i", 1, 3);
@@ -41,7 +41,7 @@ class ExplicitSums : public testing::Test {
   /// y against expected(i), within the rounding of `terms` additions.
   template <class Expected>
   void expect(const Expected& expected) {
-    for (std::int64_t at_i = 0; at_i < n; ++at_i)
+    for (std::int64_t at_i = 0; at_i < sum_extent; ++at_i)
       EXPECT_NEAR(at(y_, {at_i}), expected(at_i), 1e-12 * (1 + std::abs(expected(at_i)))) << at_i;
   }
   double a(std::int64_t row, std::int64_t column) const { return at(A_, {row, column}); }
@@ -63,7 +63,7 @@ TYPED_TEST(ExplicitSums, AreLoopsLikeAnyOtherWhereTheirPlaceDoesNotMatter) {
 TYPED_TEST(ExplicitSums, MayRunInAnyOrderWhereTheyAreLoops) {
   using Space = typename TestFixture::Space;
   const auto& [A, B] = std::tie(this->A_, this->B_);
-  const Tensor<double, CSR<>, Space> C({n, n}), D({n, n});
+  const Tensor<double, CSR<>, Space> C({sum_extent, sum_extent}), D({sum_extent, sum_extent});
   C(i, j) = sum(k, A(i, k) * B(k, j));
   D(i, j) = A(i, k) * B(k, j);
   EXPECT_GT(C.nnz(), 0);
@@ -99,7 +99,7 @@ TYPED_TEST(ExplicitSums, Divide) {
 TYPED_TEST(ExplicitSums, CountATermWithoutTheVariableOnceForEachCoordinate) {
   const auto& [A, x, y] = std::tie(this->A_, this->x_, this->y_);
   y(i) = sum(j, A(i, j) + x(i));
-  this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + n * this->x(row); });
+  this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + sum_extent * this->x(row); });
   y(i) = A(i, j) + x(i);  // not so where the sum is not written
   this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + this->x(row); });
 }
@@ -129,13 +129,13 @@ TYPED_TEST(ExplicitSums, RunOverSeveralVariables) {
 TYPED_TEST(ExplicitSums, AreAbsentWhereNoTermIsThere) {
   using Space = typename TestFixture::Space;
   const auto& A = this->A_;
-  const Tensor<double, SparseVector<>, Space> norms({n});
+  const Tensor<double, SparseVector<>, Space> norms({sum_extent});
   norms(i) = map(Root{}, sum(j, A(i, j) * A(i, j)));
   std::int64_t filled = 0;
   const auto positions = A.template level<1>().positions;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(n); ++row)
+  for (std::size_t row = 0; row < static_cast<std::size_t>(sum_extent); ++row)
     filled += positions(row + 1) > positions(row);
-  EXPECT_LT(filled, n);
+  EXPECT_LT(filled, sum_extent);
   EXPECT_EQ(norms.nnz(), filled);
 }
 

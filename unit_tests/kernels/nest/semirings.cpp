@@ -12,20 +12,20 @@
 namespace sporos::test {
 namespace {
 
-const Sizes sizes("ijk", 23);
-constexpr std::int64_t n = 23;
+const Sizes semiring_sizes("ijk", 23);
+constexpr std::int64_t semiring_extent = 23;
 
 /// The matrix as a dense one that holds `absent` where nothing is stored.
 template <class T>
 std::vector<typename T::value_type> filled(const T& t, typename T::value_type absent) {
-  std::vector<typename T::value_type> out(static_cast<std::size_t>(n * n), absent);
+  std::vector<typename T::value_type> out(static_cast<std::size_t>(semiring_extent * semiring_extent), absent);
   if constexpr (T::format_type::is_dense)
-    for (std::int64_t row = 0; row < n; ++row)
-      for (std::int64_t column = 0; column < n; ++column)
-        out[static_cast<std::size_t>(row * n + column)] = at(t, {row, column});
+    for (std::int64_t row = 0; row < semiring_extent; ++row)
+      for (std::int64_t column = 0; column < semiring_extent; ++column)
+        out[static_cast<std::size_t>(row * semiring_extent + column)] = at(t, {row, column});
   else
     for (const auto& [coordinate, value] : table(t))
-      out[static_cast<std::size_t>(coordinate[0] * n + coordinate[1])] = value;
+      out[static_cast<std::size_t>(coordinate[0] * semiring_extent + coordinate[1])] = value;
   return out;
 }
 
@@ -34,12 +34,12 @@ template <class T, class Add, class Multiply>
 std::vector<T> product(const std::vector<T>& b, const std::vector<T>& c, T zero, const Add& add,
                        const Multiply& multiply) {
   std::vector<T> out(b.size(), zero);
-  for (std::int64_t row = 0; row < n; ++row)
-    for (std::int64_t at = 0; at < n; ++at)
-      for (std::int64_t column = 0; column < n; ++column) {
-        T& sum = out[static_cast<std::size_t>(row * n + column)];
-        sum = add(sum, multiply(b[static_cast<std::size_t>(row * n + at)],
-                                c[static_cast<std::size_t>(at * n + column)]));
+  for (std::int64_t row = 0; row < semiring_extent; ++row)
+    for (std::int64_t at = 0; at < semiring_extent; ++at)
+      for (std::int64_t column = 0; column < semiring_extent; ++column) {
+        T& sum = out[static_cast<std::size_t>(row * semiring_extent + column)];
+        sum = add(sum, multiply(b[static_cast<std::size_t>(row * semiring_extent + at)],
+                                c[static_cast<std::size_t>(at * semiring_extent + column)]));
       }
   return out;
 }
@@ -48,18 +48,18 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 template <class ResultFormat, class Space>
 void check_shortest_ways() {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ik", 0.2, 1);
-  const auto C = small_tensor<double, CSR<>>(sizes, "kj", 0.2, 2);
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ik", 0.2, 1);
+  const auto C = small_tensor<double, CSR<>>(semiring_sizes, "kj", 0.2, 2);
   const auto expected = product(
       filled(B, infinite), filled(C, infinite), infinite, [](double a, double b) { return std::min(a, b); },
       std::plus<double>{});
-  const Tensor<double, ResultFormat, Space> A({n, n});
+  const Tensor<double, ResultFormat, Space> A({semiring_extent, semiring_extent});
   assign(A(i, j), B.template move_to<Space>()(i, k) * C.template move_to<Space>()(k, j))
       .over(MinPlus{})
       .run();
   EXPECT_EQ(filled(A.template move_to<Host>(), infinite), expected);
   const auto stored = std::count_if(expected.begin(), expected.end(), [](double x) { return x < infinite; });
-  EXPECT_EQ(A.nnz(), ResultFormat::is_dense ? n * n : stored);
+  EXPECT_EQ(A.nnz(), ResultFormat::is_dense ? semiring_extent * semiring_extent : stored);
 }
 
 TEST(MinPlus, FindsShortestWays) {
@@ -72,70 +72,70 @@ TEST(MinPlus, FindsShortestWays) {
 }
 
 TEST(MinPlus, TakesTheSmallerOfASum) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ij", 0.3, 1);
-  const auto C = small_tensor<double, CSR<>>(sizes, "ij", 0.3, 2);
-  const Tensor<double, CSR<>> A({n, n});
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.3, 1);
+  const auto C = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.3, 2);
+  const Tensor<double, CSR<>> A({semiring_extent, semiring_extent});
   assign(A(i, j), B(i, j) + C(i, j)).over(MinPlus{}).run();
   const auto b = filled(B, infinite), c = filled(C, infinite), a = filled(A, infinite);
   for (std::size_t at = 0; at < a.size(); ++at) EXPECT_EQ(a[at], std::min(b[at], c[at]));
 }
 
 TEST(MinPlus, MultipliesByAScalarAsItAdds) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ij", 0.3, 1);
-  const Tensor<double, CSR<>> A({n, n});
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.3, 1);
+  const Tensor<double, CSR<>> A({semiring_extent, semiring_extent});
   assign(A(i, j), 2.5 * B(i, j)).over(MinPlus{}).run();
   const auto b = filled(B, infinite), a = filled(A, infinite);
   for (std::size_t at = 0; at < a.size(); ++at) EXPECT_EQ(a[at], b[at] + 2.5);
 }
 
 TEST(MinPlus, TakesPartInWhatADenseResultHolds) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ij", 0.3, 1);
-  const Tensor<double, DenseVector> nearest({n});
-  for (std::size_t at = 0; at < static_cast<std::size_t>(n); ++at) nearest.values()(at) = 3;
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.3, 1);
+  const Tensor<double, DenseVector> nearest({semiring_extent});
+  for (std::size_t at = 0; at < static_cast<std::size_t>(semiring_extent); ++at) nearest.values()(at) = 3;
   assign(nearest(i), B(i, j)).over(MinPlus{}).accumulate().run();
   const auto b = filled(B, infinite);
-  for (std::int64_t row = 0; row < n; ++row) {
+  for (std::int64_t row = 0; row < semiring_extent; ++row) {
     double expected = 3;
-    for (std::int64_t column = 0; column < n; ++column)
-      expected = std::min(expected, b[static_cast<std::size_t>(row * n + column)]);
+    for (std::int64_t column = 0; column < semiring_extent; ++column)
+      expected = std::min(expected, b[static_cast<std::size_t>(row * semiring_extent + column)]);
     EXPECT_EQ(at(nearest, {row}), expected);
   }
 }
 
 TEST(MaxTimes, FindsMostReliableWays) {
-  const auto B = small_tensor<float, CSR<>>(sizes, "ik", 0.2, 1);
-  const auto C = small_tensor<float, CSC<>>(sizes, "kj", 0.2, 2);
+  const auto B = small_tensor<float, CSR<>>(semiring_sizes, "ik", 0.2, 1);
+  const auto C = small_tensor<float, CSC<>>(semiring_sizes, "kj", 0.2, 2);
   const float least = -std::numeric_limits<float>::infinity();
-  const Tensor<float, COO<2>> A({n, n});
+  const Tensor<float, COO<2>> A({semiring_extent, semiring_extent});
   assign(A(i, j), B(i, k) * C(k, j)).over(MaxTimes{}).run();
   const auto b = filled(B, least), c = filled(C, least), a = filled(A, least);
-  for (std::int64_t row = 0; row < n; ++row)
-    for (std::int64_t column = 0; column < n; ++column) {
+  for (std::int64_t row = 0; row < semiring_extent; ++row)
+    for (std::int64_t column = 0; column < semiring_extent; ++column) {
       float expected = least;
-      for (std::int64_t at = 0; at < n; ++at) {
-        const float x = b[static_cast<std::size_t>(row * n + at)],
-                    y = c[static_cast<std::size_t>(at * n + column)];
+      for (std::int64_t at = 0; at < semiring_extent; ++at) {
+        const float x = b[static_cast<std::size_t>(row * semiring_extent + at)],
+                    y = c[static_cast<std::size_t>(at * semiring_extent + column)];
         if (x > least && y > least) expected = std::max(expected, x * y);
       }
-      EXPECT_EQ(a[static_cast<std::size_t>(row * n + column)], expected);
+      EXPECT_EQ(a[static_cast<std::size_t>(row * semiring_extent + column)], expected);
     }
 }
 
 TEST(OrAnd, FindsWhatCanBeReached) {
-  const auto B = small_tensor<std::int32_t, CSR<>>(sizes, "ik", 0.1, 1);
-  const auto C = small_tensor<std::int32_t, CSR<>>(sizes, "kj", 0.1, 2);
+  const auto B = small_tensor<std::int32_t, CSR<>>(semiring_sizes, "ik", 0.1, 1);
+  const auto C = small_tensor<std::int32_t, CSR<>>(semiring_sizes, "kj", 0.1, 2);
   const auto expected = product(
       filled(B, 0), filled(C, 0), 0, [](int a, int b) { return int(a || b); },
       [](int a, int b) { return int(a && b); });
-  const Tensor<std::int32_t, CSR<>> A({n, n});
+  const Tensor<std::int32_t, CSR<>> A({semiring_extent, semiring_extent});
   assign(A(i, j), B(i, k) * C(k, j)).over(OrAnd{}).run();
   EXPECT_EQ(filled(A, 0), expected);
 }
 
 TEST(ASemiring, MayNameAnyTwoOperations) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ik", 0.3, 1);
-  const auto C = small_tensor<double, DenseMatrix<>>(sizes, "kj", 1, 2);
-  const Tensor<double, DenseMatrix<>> A({n, n});
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ik", 0.3, 1);
+  const auto C = small_tensor<double, DenseMatrix<>>(semiring_sizes, "kj", 1, 2);
+  const Tensor<double, DenseMatrix<>> A({semiring_extent, semiring_extent});
   assign(A(i, j), B(i, k) * C(k, j)).over(Semiring<Max, Min>{}).run();  // the widest bottleneck
   const auto b = filled(B, -infinite), c = filled(C, -infinite), a = filled(A, -infinite);
   EXPECT_EQ(a, product(
@@ -144,23 +144,23 @@ TEST(ASemiring, MayNameAnyTwoOperations) {
 }
 
 TEST(ASemiring, FillsTheBlocksOfAResultWithItsZero) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ij", 0.1, 1);
-  const Tensor<double, BCSR<2, 3>> A({n, n});
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.1, 1);
+  const Tensor<double, BCSR<2, 3>> A({semiring_extent, semiring_extent});
   assign(A(i, j), B(i, j)).over(MinPlus{}).run();
   const auto b = filled(B, infinite), a = filled(A, infinite);
   EXPECT_EQ(a, b);
 }
 
 TEST(ASemiring, GivesAFunctionTheNumberItself) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ij", 0.3, 1);
-  const Tensor<double, CSR<>> A({n, n});
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.3, 1);
+  const Tensor<double, CSR<>> A({semiring_extent, semiring_extent});
   assign(A(i, j), map([](double x) { return 10 * x; }, B(i, j))).over(MinPlus{}).run();
   const auto b = filled(B, infinite), a = filled(A, infinite);
   for (std::size_t at = 0; at < a.size(); ++at) EXPECT_EQ(a[at], 10 * b[at]);
 }
 
 TEST(ASemiring, IsNamedByExplain) {
-  const Tensor<double, CSR<>> A({n, n}), B({n, n});
+  const Tensor<double, CSR<>> A({semiring_extent, semiring_extent}), B({semiring_extent, semiring_extent});
   EXPECT_TRUE(
       contains(explain(assign(A(i, j), B(i, k) * B(k, j)).over(MinPlus{})), "computes in double, min-plus"));
 }

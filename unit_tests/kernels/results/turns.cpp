@@ -6,10 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <sporos/sporos.hpp>
 #include <stdexcept>
+
+#include "../same_bytes.hpp"
 
 namespace sporos::test {
 namespace {
@@ -31,26 +32,6 @@ Entries<double, N> crowded(const Extents<N>& extents, std::int64_t count, unsign
     out.set(e, coordinate, static_cast<double>(draw() >> 11) * 0x1p-53);
   }
   return out;
-}
-
-template <class Array>
-bool same_array(const Array& x, const Array& y) {
-  return x.extent(0) == y.extent(0) &&
-         (x.extent(0) == 0 || std::memcmp(x.data(), y.data(), x.extent(0) * sizeof(*x.data())) == 0);
-}
-
-/// Whether two sparse tensors hold the same arrays.
-template <class Left, class Right>
-bool same_bytes(const Left& a, const Right& b) {
-  bool same = same_array(a.values(), b.values());
-  a.for_each_level([&](auto level, const auto& storage) {
-    const auto& other = b.template level<decltype(level)::value>();
-    if constexpr (requires { storage.coordinates; })
-      same = same && same_array(storage.coordinates, other.coordinates);
-    if constexpr (requires { storage.positions; })
-      same = same && same_array(storage.positions, other.positions);
-  });
-  return same;
 }
 
 /// B + C of matrices in format F, by several threads and by one.

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <random>
 #include <set>
@@ -21,6 +20,7 @@
 
 #include "../inputs.hpp"
 #include "../oracle.hpp"
+#include "../same_bytes.hpp"
 
 namespace sporos::test {
 
@@ -143,18 +143,6 @@ std::string wrong(const TensorA& A, const TensorB& B, const TensorC& C) {
     if (p != end) return text("row ", i, " has ", end - p, " elements too many");
   }
   return "";
-}
-
-/// Whether two CSR matrices consist of the same bytes.
-template <class Left, class Right>
-bool same_bytes(const Left& a, const Right& b) {
-  const auto same = [](const auto& x, const auto& y) {
-    return x.extent(0) == y.extent(0) &&
-           (x.extent(0) == 0 || std::memcmp(x.data(), y.data(), x.extent(0) * sizeof(*x.data())) == 0);
-  };
-  return same(a.template level<1>().positions, b.template level<1>().positions) &&
-         same(a.template level<1>().coordinates, b.template level<1>().coordinates) &&
-         same(a.values(), b.values());
 }
 
 inline double real_value(std::mt19937_64& draw) {

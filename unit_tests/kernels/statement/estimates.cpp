@@ -8,13 +8,13 @@
 namespace sporos::test {
 namespace {
 
-const Sizes sizes("ijk", 60);
-constexpr std::int64_t n = 60;
+const Sizes estimate_sizes("ijk", 60);
+constexpr std::int64_t estimate_extent = 60;
 
 class Estimates : public testing::Test {
  protected:
-  Tensor<double, CSR<>> B_ = small_tensor<double, CSR<>>(sizes, "ik", 0.05, 1);
-  Tensor<double, CSR<>> C_ = small_tensor<double, CSR<>>(sizes, "kj", 0.05, 2);
+  Tensor<double, CSR<>> B_ = small_tensor<double, CSR<>>(estimate_sizes, "ik", 0.05, 1);
+  Tensor<double, CSR<>> C_ = small_tensor<double, CSR<>>(estimate_sizes, "kj", 0.05, 2);
 
   /// The estimate of a statement, whose result holds no more when it has run.
   template <class Statement>
@@ -29,45 +29,45 @@ class Estimates : public testing::Test {
 };
 
 TEST_F(Estimates, AreExactForDenseResults) {
-  const Tensor<double, DenseVector> y({n}), x({n});
+  const Tensor<double, DenseVector> y({estimate_extent}), x({estimate_extent});
   const Estimate e = checked(assign(y(i), B_(i, k) * x(k)));
-  EXPECT_EQ(e.values, n);
-  EXPECT_EQ(e.result, 8 * n);
-  EXPECT_EQ(e.operands, B_.bytes() + 8 * n);
+  EXPECT_EQ(e.values, estimate_extent);
+  EXPECT_EQ(e.result, 8 * estimate_extent);
+  EXPECT_EQ(e.operands, B_.bytes() + 8 * estimate_extent);
   EXPECT_EQ(e.workspace, 0);
 }
 
 TEST_F(Estimates, CountPrivateResultsOfThreads) {
-  const Tensor<double, DenseVector> y({n}), x({n});
+  const Tensor<double, DenseVector> y({estimate_extent}), x({estimate_extent});
   const auto statement = assign(y(k), B_(i, k) * x(i));
-  EXPECT_EQ(estimate(statement.deterministic()).workspace, 16 * n * 8);
+  EXPECT_EQ(estimate(statement.deterministic()).workspace, 16 * estimate_extent * 8);
   const std::int64_t threads = Host().concurrency();
-  EXPECT_EQ(estimate(statement).workspace, threads > 1 ? threads * n * 8 : 0);
+  EXPECT_EQ(estimate(statement).workspace, threads > 1 ? threads * estimate_extent * 8 : 0);
 }
 
 TEST_F(Estimates, BoundAProductByItsTermsAndItsRows) {
   std::int64_t bound = 0;
   const auto& b = B_.level<1>();
   const auto& c = C_.level<1>();
-  for (std::size_t row = 0; row < static_cast<std::size_t>(n); ++row) {
+  for (std::size_t row = 0; row < static_cast<std::size_t>(estimate_extent); ++row) {
     std::int64_t of_row = 0;
     for (auto q = b.positions(row); q < b.positions(row + 1); ++q) {
       const auto at = static_cast<std::size_t>(b.coordinates(static_cast<std::size_t>(q)));
       of_row += c.positions(at + 1) - c.positions(at);
     }
-    bound += std::min(of_row, n);
+    bound += std::min(of_row, estimate_extent);
   }
-  const Tensor<double, CSR<>> A({n, n});
+  const Tensor<double, CSR<>> A({estimate_extent, estimate_extent});
   EXPECT_GE(checked(assign(A(i, j), B_(i, k) * C_(k, j))).values, bound);
   const Estimate e = checked(assign(A(i, j), B_(i, k) * C_(k, j)).generic());
   EXPECT_EQ(e.values, bound);
-  EXPECT_EQ(e.result, (n + 1) * 8 + bound * 12);
-  EXPECT_GE(e.workspace, Host().concurrency() * DenseWorkspace<double>::most_bytes({}, {n}, 0));
+  EXPECT_EQ(e.result, (estimate_extent + 1) * 8 + bound * 12);
+  EXPECT_GE(e.workspace, Host().concurrency() * DenseWorkspace<double>::most_bytes({}, {estimate_extent}, 0));
   EXPECT_EQ(e.operands, B_.bytes() + C_.bytes());
 }
 
 TEST_F(Estimates, BoundUnionsAndIntersections) {
-  const Tensor<double, CSR<>> A({n, n});
+  const Tensor<double, CSR<>> A({estimate_extent, estimate_extent});
   EXPECT_EQ(checked(assign(A(i, j), B_(i, j) + C_(i, j))).values, B_.nnz() + C_.nnz());
   EXPECT_LE(checked(assign(A(i, j), B_(i, j) * C_(i, j))).values, std::min(B_.nnz(), C_.nnz()));
   EXPECT_EQ(checked(assign(A(i, j), 2.0 * B_(i, j))).values, B_.nnz());
@@ -75,19 +75,19 @@ TEST_F(Estimates, BoundUnionsAndIntersections) {
 }
 
 TEST_F(Estimates, BoundListedResults) {
-  const Tensor<double, CSC<>> A({n, n});
+  const Tensor<double, CSC<>> A({estimate_extent, estimate_extent});
   const Estimate e = checked(assign(A(i, j), B_(i, k) * C_(k, j)));
   EXPECT_GT(e.workspace, 2 * A.nnz() * (8 + 16));
-  const Tensor<double, BCSR<2, 2>> blocked({n, n});
+  const Tensor<double, BCSR<2, 2>> blocked({estimate_extent, estimate_extent});
   checked(assign(blocked(i, j), B_(i, j)));
 }
 
 TEST_F(Estimates, BoundFibersAndBlocks) {
-  const auto T = small_tensor<double, CSF<3>>(sizes, "ijk", 0.01, 5);
-  const Tensor<double, DCSR<>> flat({n, n});
+  const auto T = small_tensor<double, CSF<3>>(estimate_sizes, "ijk", 0.01, 5);
+  const Tensor<double, DCSR<>> flat({estimate_extent, estimate_extent});
   EXPECT_EQ(checked(assign(flat(i, j), T(i, j, k))).values, T.level<1>().coordinates.extent(0));
-  const auto X = small_tensor<double, DenseMatrix<>>(sizes, "kj", 1, 6);
-  const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>> rows({n, n});
+  const auto X = small_tensor<double, DenseMatrix<>>(estimate_sizes, "kj", 1, 6);
+  const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>> rows({estimate_extent, estimate_extent});
   checked(assign(rows(i, j), convert<DCSR<>>(B_)(i, k) * X(k, j)));
 }
 

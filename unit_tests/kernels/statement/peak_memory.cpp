@@ -17,7 +17,7 @@ namespace {
 /// arrays that are rounded up to their alignment.
 constexpr std::int64_t slack = 4096;
 
-const Sizes sizes("ijkl", 300);
+const Sizes peak_sizes("ijkl", 300);
 
 /// Runs a statement from a pool that is empty, and compares.
 template <class Statement>
@@ -40,7 +40,7 @@ void expect_bounded(const std::string& what, const Statement& statement) {
 
 template <class Space, class F>
 auto operand(std::string_view modes, double density, std::uint64_t seed) {
-  return small_tensor<double, F>(sizes, modes, density, seed).template move_to<Space>();
+  return small_tensor<double, F>(peak_sizes, modes, density, seed).template move_to<Space>();
 }
 
 template <class Space_>

@@ -9,8 +9,8 @@
 namespace sporos::test {
 namespace {
 
-const Sizes sizes("ijkl", 41);
-constexpr std::int64_t n = 41;
+const Sizes plan_sizes("ijkl", 41);
+constexpr std::int64_t plan_extent = 41;
 
 /// Gives a tensor other values, without a change of its pattern.
 template <class T>
@@ -21,14 +21,14 @@ void draw_values(const T& t, std::uint64_t seed) {
 }
 
 template <class Space, class F>
-auto small(std::string_view modes, double density, std::uint64_t seed) {
-  return small_tensor<double, F>(sizes, modes, density, seed).template move_to<Space>();
+auto small_operand(std::string_view modes, double density, std::uint64_t seed) {
+  return small_tensor<double, F>(plan_sizes, modes, density, seed).template move_to<Space>();
 }
 
 /// Makes a plan, runs it with two sets of new values, and compares each with the statement itself.
 template <class F, class Space, class Statement, class... Operands>
 void check(std::string_view modes, const Statement& statement, const Operands&... operands) {
-  const Tensor<double, F, Space> planned(sizes.extents<F::order>(modes)), expected(planned.extents());
+  const Tensor<double, F, Space> planned(plan_sizes.extents<F::order>(modes)), expected(planned.extents());
   auto plan = sporos::plan(statement(planned, operands...));
   if constexpr (!F::is_dense) {
     EXPECT_EQ(planned.nnz(), 0) << "before it is run";
@@ -52,13 +52,13 @@ template <class Space_>
 class Plans : public testing::Test {
  public:
   using Space = Space_;
-  Tensor<double, CSR<>, Space> B = small<Space, CSR<>>("ik", 0.15, 1);
-  Tensor<double, CSR<>, Space> C = small<Space, CSR<>>("kj", 0.15, 2);
+  Tensor<double, CSR<>, Space> B = small_operand<Space, CSR<>>("ik", 0.15, 1);
+  Tensor<double, CSR<>, Space> C = small_operand<Space, CSR<>>("kj", 0.15, 2);
 };
 using Spaces = testing::Types<Serial, OpenMP>;
 TYPED_TEST_SUITE(Plans, Spaces);
 
-constexpr auto product = [](const auto& A, const auto& B, const auto& C) {
+constexpr auto planned_product = [](const auto& A, const auto& B, const auto& C) {
   return assign(A(i, j), B(i, k) * C(k, j));
 };
 constexpr auto sum_of_two = [](const auto& A, const auto& B, const auto& C) {
@@ -67,17 +67,17 @@ constexpr auto sum_of_two = [](const auto& A, const auto& B, const auto& C) {
 
 TYPED_TEST(Plans, RefillRowsThatAWorkspaceGathers) {
   using Space = typename TestFixture::Space;
-  check<CSR<>, Space>("ij", product, this->B, this->C);
-  check<DCSR<>, Space>("ij", product, this->B, this->C);
-  check<COO<2>, Space>("ij", product, this->B, this->C);
+  check<CSR<>, Space>("ij", planned_product, this->B, this->C);
+  check<DCSR<>, Space>("ij", planned_product, this->B, this->C);
+  check<COO<2>, Space>("ij", planned_product, this->B, this->C);
 }
 
 TYPED_TEST(Plans, RefillWhatIsAppended) {
   using Space = typename TestFixture::Space;
   check<CSR<>, Space>("ij", sum_of_two, this->B, this->C);
   check<DCSR<>, Space>("ij", sum_of_two, this->B, this->C);
-  const auto D = small<Space, CSF<3>>("ijk", 0.02, 3);
-  const auto x = small<Space, DenseVector>("k", 1, 4);
+  const auto D = small_operand<Space, CSF<3>>("ijk", 0.02, 3);
+  const auto x = small_operand<Space, DenseVector>("k", 1, 4);
   check<DCSR<>, Space>(
       "ij", [](const auto& A, const auto& T, const auto& v) { return assign(A(i, j), T(i, j, k) * v(k)); }, D,
       x);
@@ -88,11 +88,11 @@ TYPED_TEST(Plans, RefillSampledProducts) {
   const auto sampled = [](const auto& A, const auto& B, const auto& C, const auto& D) {
     return assign(A(i, j), B(i, j) * C(i, k) * D(j, k));
   };
-  const auto C = small<Space, DenseMatrix<>>("ik", 1, 11), D = small<Space, DenseMatrix<>>("jk", 1, 12);
+  const auto C = small_operand<Space, DenseMatrix<>>("ik", 1, 11), D = small_operand<Space, DenseMatrix<>>("jk", 1, 12);
   check<CSR<>, Space>("ij", sampled, this->B, C, D);
 
-  const Tensor<double, DenseMatrix<>, Space> nothing({n, 0});
-  const Tensor<double, CSR<>, Space> A({n, n});
+  const Tensor<double, DenseMatrix<>, Space> nothing({plan_extent, 0});
+  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent});
   auto plan = sporos::plan(sampled(A, this->B, nothing, nothing));
   plan.run();
   EXPECT_EQ(A.nnz(), 0);
@@ -101,22 +101,22 @@ TYPED_TEST(Plans, RefillSampledProducts) {
 TYPED_TEST(Plans, RefillBlocksBelowAppendedLevels) {
   using Space = typename TestFixture::Space;
   using Rows = Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>;
-  const auto T = small<Space, DCSR<>>("ik", 0.03, 5);
-  const auto X = small<Space, DenseMatrix<>>("kj", 1, 6);
-  check<Rows, Space>("ij", product, T, X);
+  const auto T = small_operand<Space, DCSR<>>("ik", 0.03, 5);
+  const auto X = small_operand<Space, DenseMatrix<>>("kj", 1, 6);
+  check<Rows, Space>("ij", planned_product, T, X);
 }
 
 TYPED_TEST(Plans, RefillWhatIsListed) {
   using Space = typename TestFixture::Space;
   const auto by_columns = convert<CSC<>>(this->B);
-  check<CSR<>, Space>("ij", product, by_columns, this->C);
-  check<BCSR<2, 3>, Space>("ij", product, by_columns, this->C);
+  check<CSR<>, Space>("ij", planned_product, by_columns, this->C);
+  check<BCSR<2, 3>, Space>("ij", planned_product, by_columns, this->C);
   check<CSC<>, Space>("ij", sum_of_two, this->B, this->C);
 }
 
 TYPED_TEST(Plans, RunDenseResultsAsEver) {
   using Space = typename TestFixture::Space;
-  const auto x = small<Space, DenseVector>("k", 1, 7);
+  const auto x = small_operand<Space, DenseVector>("k", 1, 7);
   check<DenseVector, Space>(
       "i", [](const auto& y, const auto& A, const auto& v) { return assign(y(i), A(i, k) * v(k)); }, this->B,
       x);
@@ -125,31 +125,31 @@ TYPED_TEST(Plans, RunDenseResultsAsEver) {
 TYPED_TEST(Plans, RunOverSemirings) {
   using Space = typename TestFixture::Space;
   check<CSR<>, Space>(
-      "ij", [](const auto& A, const auto& B, const auto& C) { return product(A, B, C).over(MinPlus{}); },
+      "ij", [](const auto& A, const auto& B, const auto& C) { return planned_product(A, B, C).over(MinPlus{}); },
       this->B, this->C);
 }
 
 TYPED_TEST(Plans, TakeOtherArraysOfTheSamePattern) {
   using Space = typename TestFixture::Space;
-  const Tensor<double, CSR<>, Space> A({n, n}), expected({n, n});
-  auto plan = sporos::plan(product(A, this->B, this->C));
+  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent}), expected({plan_extent, plan_extent});
+  auto plan = sporos::plan(planned_product(A, this->B, this->C));
   plan.run();
   const auto other = this->B.clone();
   draw_values(other, 5);
   this->B.replace(other.extents(), other.levels(), other.values());
   plan.run();
-  product(expected, this->B, this->C).run();
+  planned_product(expected, this->B, this->C).run();
   EXPECT_TRUE(same(table(A), table(expected)));
 }
 
 TYPED_TEST(Plans, RefuseAnotherPattern) {
   using Space = typename TestFixture::Space;
-  const Tensor<double, CSR<>, Space> A({n, n});
-  auto plan = sporos::plan(product(A, this->B, this->C));
+  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent});
+  auto plan = sporos::plan(planned_product(A, this->B, this->C));
   plan.run();
   const auto before = table(A);
   const auto kept = this->C.clone();
-  const auto other = small<Space, CSR<>>("kj", 0.15, 9);
+  const auto other = small_operand<Space, CSR<>>("kj", 0.15, 9);
   this->C.replace(other.extents(), other.levels(), other.values());
   const auto message = message_of<ScheduleError>([&] { plan.run(); });
   EXPECT_TRUE(contains(message, "A(i, j) = B(i, k) * C(k, j)"));
@@ -164,19 +164,19 @@ TYPED_TEST(Plans, RefuseAnotherPattern) {
 
 TYPED_TEST(Plans, RefuseASparseResultAmongTheOperands) {
   const auto& B = this->B;
-  EXPECT_TRUE(contains(message_of<ScheduleError>([&] { sporos::plan(product(B, B, B)); }),
+  EXPECT_TRUE(contains(message_of<ScheduleError>([&] { sporos::plan(planned_product(B, B, B)); }),
                        "the sparse result of a plan is one of its operands"));
 }
 
 TYPED_TEST(Plans, SayWhatTheyHold) {
   using Space = typename TestFixture::Space;
-  const Tensor<double, CSR<>, Space> A({n, n});
-  auto by_rows = sporos::plan(product(A, this->B, this->C));
+  const Tensor<double, CSR<>, Space> A({plan_extent, plan_extent});
+  auto by_rows = sporos::plan(planned_product(A, this->B, this->C));
   by_rows.run();
-  EXPECT_GT(by_rows.bytes(), n * 8);
-  auto by_nest = sporos::plan(product(A, this->B, this->C).generic());
+  EXPECT_GT(by_rows.bytes(), plan_extent * 8);
+  auto by_nest = sporos::plan(planned_product(A, this->B, this->C).generic());
   by_nest.run();
-  EXPECT_GT(by_nest.bytes(), n * 8);
+  EXPECT_GT(by_nest.bytes(), plan_extent * 8);
 }
 
 }  // namespace

@@ -13,14 +13,14 @@
 namespace sporos::test {
 namespace {
 
-const Sizes sizes("ijkl", 120);
+const Sizes resource_sizes("ijkl", 120);
 
 /// One statement of each kind of result and of each kernel, into tensors of its own.
 template <class Space>
 struct Work {
   template <class F>
   static auto operand(std::string_view modes, double density, std::uint64_t seed) {
-    return small_tensor<double, F>(sizes, modes, density, seed).template move_to<Space>();
+    return small_tensor<double, F>(resource_sizes, modes, density, seed).template move_to<Space>();
   }
 
   Tensor<double, CSR<>, Space> B, C;

@@ -9,7 +9,7 @@
 namespace sporos::test {
 namespace {
 
-const Sizes sizes("ijk", 70);
+const Sizes schedule_sizes("ijk", 70);
 
 template <class Left, class Right>
 bool same_bits(const Left& a, const Right& b) {
@@ -20,14 +20,14 @@ bool same_bits(const Left& a, const Right& b) {
 
 template <class F>
 Tensor<double, F> reals(std::string_view modes, double density, std::uint64_t seed) {
-  return tensor_with<double, F>(sizes, modes, density, seed, [](std::mt19937_64& draw) {
+  return tensor_with<double, F>(schedule_sizes, modes, density, seed, [](std::mt19937_64& draw) {
     return std::uniform_real_distribution<double>(-1, 1)(draw);
   });
 }
 
 TEST(AWorkspace, IsTheUsersChoice) {
-  const auto B = small_tensor<double, CSR<>>(sizes, "ik", 0.1, 1);
-  const auto C = small_tensor<double, CSR<>>(sizes, "kj", 0.1, 2);
+  const auto B = small_tensor<double, CSR<>>(schedule_sizes, "ik", 0.1, 1);
+  const auto C = small_tensor<double, CSR<>>(schedule_sizes, "kj", 0.1, 2);
   const Tensor<double, CSR<>> by_engine({70, 70}), in_dense({70, 70}), in_list({70, 70}), by_column({70, 70});
   const auto product = [&](const auto& A) { return assign(A(i, j), B(i, k) * C(k, j)); };
   product(by_engine).run();
@@ -79,8 +79,8 @@ TEST(ADeterministicStatement, HasTheSameBitsInSerialAndInParallel) {
 }
 
 TEST(ADeterministicStatement, IsRightAndSaysSo) {
-  const auto A = small_tensor<double, CSR<>>(sizes, "ij", 0.3, 3);
-  const auto x = small_tensor<double, DenseVector>(sizes, "i", 1, 4);
+  const auto A = small_tensor<double, CSR<>>(schedule_sizes, "ij", 0.3, 3);
+  const auto x = small_tensor<double, DenseVector>(schedule_sizes, "i", 1, 4);
   const Tensor<double, DenseVector> y({70}), z({70});
   const auto statement = assign(y(j), A(i, j) * x(i)).deterministic();
   statement.run();
