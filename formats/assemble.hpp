@@ -47,9 +47,8 @@ struct Order {
 
 /// Sorts the entries of `source` and builds a tensor from them.
 template <Order Given, TensorFormat F, TensorValue Value, HostSpace Space, class Source>
-Tensor<Value, F, Space> sort_and_build(const Space& space, const Source& source,
-                                       const Packing<F>& packing, const Extents<F::order>& extents,
-                                       Duplicates duplicates) {
+Tensor<Value, F, Space> sort_and_build(const Space& space, const Source& source, const Packing<F>& packing,
+                                       const Extents<F::order>& extents, Duplicates duplicates) {
   const Key matter = packing.outermost(Given.levels_to_sort);
   if constexpr (is_row_format<F> && Given.levels_to_sort == 1 && Given.unique) {
     RowBuilder<F, Value> rows(space, packing, extents);
@@ -254,7 +253,8 @@ std::int64_t assemble_bytes(const Extents<F::order>& extents, std::int64_t count
   auto largest = F::level_extents(extents);
   for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
   constexpr std::int64_t of_value = sizeof(Value);
-  const std::int64_t of_entry = Packing<F>::fits(largest) ? 2 * (8 + of_value) : 8 * F::levels + 40 + of_value;
+  const std::int64_t of_entry =
+      Packing<F>::fits(largest) ? 2 * (8 + of_value) : 8 * F::levels + 40 + of_value;
   return count * of_entry + (std::int64_t{4} << 20);
 }
 

@@ -112,7 +112,9 @@ class Builder {
   }
 
   template <bool MayBeWide>
-  Boundaries<F, MayBeWide> boundaries() const { return {packing_, duplicates_ == Duplicates::keep}; }
+  Boundaries<F, MayBeWide> boundaries() const {
+    return {packing_, duplicates_ == Duplicates::keep};
+  }
 
   /// Whether every entry has a position of its own in each level that stores coordinates: then the counts are
   /// known where no coordinate occurs twice.

@@ -97,10 +97,11 @@ void for_each_chunk(const HostThreads& threads, std::int64_t chunks, const Body&
     return;
   }
   FirstFailure failure;
-  threads(chunks,
-          NumberedCall{&body,
-                       [](const void* erased, std::int64_t chunk) { (*static_cast<const Body*>(erased))(chunk); },
-                       &failure});
+  threads(chunks, NumberedCall{&body,
+                               [](const void* erased, std::int64_t chunk) {
+                                 (*static_cast<const Body*>(erased))(chunk);
+                               },
+                               &failure});
   failure.rethrow();
 }
 

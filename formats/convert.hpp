@@ -25,8 +25,8 @@
 namespace sporos {
 namespace detail {
 
-/// The stored values of a tensor, with keys of the levels of another format: what KeyedEntries are, without the
-/// virtual functions, since a walk through levels is slow to interrupt.
+/// The stored values of a tensor, with keys of the levels of another format: what KeyedEntries are, without
+/// the virtual functions, since a walk through levels is slow to interrupt.
 template <TensorFormat To, TensorValue Value, TensorFormat From>
 struct StoredEntries {
   static constexpr bool is_exact = !Structure<From>::padded && !From::is_blocked;
@@ -104,7 +104,8 @@ Tensor<Value, To, Space> convert_packed(const Space& space, const Tensor<Value, 
   const Packing<To> packing(largest);
   const StoredEntries<To, Value, From> source{walk, packing, t.nnz()};
   if constexpr (same_order<From, To> && !Structure<From>::padded)
-    return Builder<To, Value, StoredEntries<To, Value, From>>(space, source, packing, t.extents(), duplicates, From::is_unique)
+    return Builder<To, Value, StoredEntries<To, Value, From>>(space, source, packing, t.extents(), duplicates,
+                                                              From::is_unique)
         .template build<Space>();
   else
     return sort_and_build<Order{levels_to_sort<From, To>, From::is_unique}, To, Value>(

@@ -11,14 +11,14 @@
 
 namespace sporos::detail {
 
-/// A list of keys and values in some order. Where they come from is behind one virtual function that reads the
-/// next few, so that what works on entries is compiled once for a type of values, however many lists there are,
-/// and still runs over plain arrays.
+/// A list of keys and values in some order. Where they come from is behind one virtual function that reads
+/// the next few, so that what works on entries is compiled once for a type of values, however many lists
+/// there are, and still runs over plain arrays.
 template <class Value>
 class KeyedEntries {
  public:
-  /// Entries that a list packs at a time: so few that reading and writing alternate within a page, which keeps
-  /// the prefetchers of both going.
+  /// Entries that a list packs at a time: so few that reading and writing alternate within a page, which
+  /// keeps the prefetchers of both going.
   static constexpr std::int64_t most = 64;
 
   struct Buffer {

@@ -75,7 +75,9 @@ class Packing {
   /// Whether a key is the number of an entry.
   bool is_wide() const { return is_wide_; }
 
-  Key pack(const Extents<F::order>& coordinate) const { return pack_levels(F::level_coordinates(coordinate)); }
+  Key pack(const Extents<F::order>& coordinate) const {
+    return pack_levels(F::level_coordinates(coordinate));
+  }
 
   Key pack_levels(const Extents<levels>& at) const {
     Key key = 0;

@@ -24,8 +24,7 @@ class Boundaries {
   using shape = Structure<F>;
   static constexpr int levels = F::levels;
 
-  Boundaries(const Packing<F>& packing, bool keeps_duplicates)
-      : packing_(packing), keep_(keeps_duplicates) {}
+  Boundaries(const Packing<F>& packing, bool keeps_duplicates) : packing_(packing), keep_(keeps_duplicates) {}
 
   /// The coordinate of level K.
   template <int K>
@@ -120,7 +119,8 @@ class LevelWriter {
 
   /// @param levels  what the levels are written to, with room
   /// @param next    the position that each segmented level appends at
-  LevelWriter(const Boundaries<F, MayBeWide>& boundaries, const WrittenLevels<F>& levels, const counts_type& next)
+  LevelWriter(const Boundaries<F, MayBeWide>& boundaries, const WrittenLevels<F>& levels,
+              const counts_type& next)
       : boundaries_(boundaries),
         appenders_([&]<std::size_t... K>(std::index_sequence<K...>) {
           return appenders_type(typename std::tuple_element<K, appenders_type>::type(std::get<K>(levels))...);
@@ -136,9 +136,7 @@ class LevelWriter {
   }
 
   /// Writes the coordinates of a key and returns the position of its value.
-  SPOROS_HOST_INLINE std::int64_t append(Key key, Key previous) {
-    return append_from<0>(key, previous, 0);
-  }
+  SPOROS_HOST_INLINE std::int64_t append(Key key, Key previous) { return append_from<0>(key, previous, 0); }
 
   /// Ends the last segments, and the empty ones of all parents after them.
   /// @param parents  the number of parents of each level

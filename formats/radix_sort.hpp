@@ -71,7 +71,8 @@ std::vector<std::int64_t> partition(const HostThreads& threads, const Source& so
       std::int64_t to = next[0];
       source.visit(begin, end, [&](Key key, const Value& value) { out.set(to++, key, value); });
     } else {
-      source.visit(begin, end, [=](Key key, const Value& value) { out.set(next[digit.of(key)]++, key, value); });
+      source.visit(begin, end,
+                   [=](Key key, const Value& value) { out.set(next[digit.of(key)]++, key, value); });
     }
   });
   return bounds;
@@ -103,9 +104,7 @@ class CompactBits {
 
   int bits() const { return bits_; }
   /// The varying bits of a key; higher bits of the result are not meaningful.
-  Key of(Key key) const {
-    return (key >> high_shift_) << low_bits_ | ((key >> low_shift_) & low_mask_);
-  }
+  Key of(Key key) const { return (key >> high_shift_) << low_bits_ | ((key >> low_shift_) & low_mask_); }
 
  private:
   int low_shift_ = 0, gap_ = 0, high_shift_ = 0, low_bits_ = 0, bits_ = 0;
@@ -320,7 +319,7 @@ class StableSort final : public KeyedEntries<Value> {
     const int high = bits_for(static_cast<std::int64_t>(varying));
     const int low = std::max(std::countr_zero(varying), high - 11);
     const auto bounds = partition<Value>(threads_, ItemRun<Value>(from, end - begin), Digit{low, high - low},
-                                  [&](std::int64_t) { return to; });
+                                         [&](std::int64_t) { return to; });
     for (std::size_t bucket = 0; bucket + 1 < bounds.size(); ++bucket)
       add(begin + bounds[bucket], begin + bounds[bucket + 1], !in_spare);
   }
@@ -346,8 +345,7 @@ class StableSort final : public KeyedEntries<Value> {
         count_ <= few_items ? 1 : std::min<std::int64_t>(threads_.concurrency(), parts);
     const ScratchArray<Key> keys(threads * longest_);
     const ScratchArray<Value> values(threads * longest_);
-    std::vector<CacheSort<Value>> sorts(static_cast<std::size_t>(threads),
-                                                  CacheSort<Value>(matter_));
+    std::vector<CacheSort<Value>> sorts(static_cast<std::size_t>(threads), CacheSort<Value>(matter_));
     std::atomic<std::int64_t> next{0};
     for_each_worker(threads_, threads, [&](std::int64_t thread) {
       const items_type own{keys.data() + thread * longest_, values.data() + thread * longest_};

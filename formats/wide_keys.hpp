@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wide_keys.hpp
-/// Entries whose coordinates take more bits than a key has: sorted by as many of the outermost levels as fit, then
-/// each run of equal keys by the next levels. In order, they are known by their number.
+/// Entries whose coordinates take more bits than a key has: sorted by as many of the outermost levels as fit,
+/// then each run of equal keys by the next levels. In order, they are known by their number.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,8 @@ class LevelCoordinates {
       ScratchArray<std::int64_t> reordered(count_);
       for_each_chunk(threads, chunks, [&](std::int64_t chunk) {
         const auto [begin, end] = chunk_bounds(count_, chunk, chunks);
-        for (std::int64_t e = begin; e < end; ++e) reordered.data()[e] = array.data()[numbers[static_cast<std::size_t>(e)]];
+        for (std::int64_t e = begin; e < end; ++e)
+          reordered.data()[e] = array.data()[numbers[static_cast<std::size_t>(e)]];
       });
       array = std::move(reordered);
     }
@@ -78,11 +79,13 @@ class EntriesBySomeLevels final : public KeyedEntries<std::int64_t> {
   std::span<const std::int64_t> numbers_;
 };
 
-/// Puts numbers of entries in ascending order of their coordinates; those with equal coordinates keep their order.
+/// Puts numbers of entries in ascending order of their coordinates; those with equal coordinates keep their
+/// order.
 class WideSort {
  public:
   /// @param largest  the largest coordinate of each level
-  WideSort(const HostThreads& threads, const LevelCoordinates& coordinates, std::span<const std::int64_t> largest)
+  WideSort(const HostThreads& threads, const LevelCoordinates& coordinates,
+           std::span<const std::int64_t> largest)
       : threads_(threads), coordinates_(coordinates) {
     for (const std::int64_t coordinate : largest) bits_.push_back(bits_for(coordinate));
   }
@@ -114,7 +117,8 @@ class WideSort {
         while (begin < end) {
           std::int64_t next = begin + 1;
           while (next < count && keys[next] == keys[begin]) ++next;
-          const auto run = numbers.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(next - begin));
+          const auto run =
+              numbers.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(next - begin));
           if (next - begin > short_run)
             long_runs[static_cast<std::size_t>(chunk)].push_back(run);
           else if (next - begin > 1)

@@ -118,8 +118,8 @@ std::int64_t pipeline_bytes(std::int64_t workers, std::int64_t chunks) {
 /// @param make_worker  make_worker(number) creates a worker; called on the thread that runs it
 template <class Place, PipelineResult<Place> Result, class MakeWorker>
   requires PipelineWorker<std::invoke_result_t<const MakeWorker&, std::int64_t>, Place>
-void run_pipeline(const detail::HostThreads& threads, std::int64_t workers, std::int64_t chunks, Result& result,
-                  const MakeWorker& make_worker) {
+void run_pipeline(const detail::HostThreads& threads, std::int64_t workers, std::int64_t chunks,
+                  Result& result, const MakeWorker& make_worker) {
   ChunkPlaces<Place> places(chunks);
   detail::ChunkQueue queue(chunks);
 

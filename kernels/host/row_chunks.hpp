@@ -19,7 +19,8 @@ namespace sporos::detail {
 ///
 /// @param step  about how many operations a nonzero takes: too little work in all stays on one thread
 template <class Matrix, class Body>
-void for_each_row_chunk(const HostThreads& host_threads, const Matrix& a, std::int64_t step, const Body& body) {
+void for_each_row_chunk(const HostThreads& host_threads, const Matrix& a, std::int64_t step,
+                        const Body& body) {
   constexpr std::int64_t least_work = 8192;  // operations that take no less time than waking a thread
   constexpr std::int64_t chunks_per_thread = 16;
   // An empty row is work as well.

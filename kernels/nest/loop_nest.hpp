@@ -22,8 +22,8 @@ namespace sporos {
 /// The number of neighbouring threads of a GPU that run the same chunk and share the coordinates of one loop.
 inline constexpr std::int64_t lanes_of_warp = 32;
 
-/// The result of a statement, as the code of its nest knows it: statements of all host spaces run the same code,
-/// which is compiled once.
+/// The result of a statement, as the code of its nest knows it: statements of all host spaces run the same
+/// code, which is compiled once.
 template <class Result>
 struct HostSpaceErased {
   using type = Result;

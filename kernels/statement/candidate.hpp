@@ -105,8 +105,8 @@ concept CandidateFor = requires {
   { K::template matches<S> } -> std::convertible_to<bool>;
   typename K::template Plan<S>;
 } && (StatesCost<K, S> || requires {
-  { K::seconds_of_term } -> std::convertible_to<double>;
-});
+                         { K::seconds_of_term } -> std::convertible_to<double>;
+                       });
 
 namespace detail {
 

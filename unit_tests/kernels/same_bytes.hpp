@@ -18,7 +18,8 @@ bool same_bytes(const Left& a, const Right& b) {
   bool same = same_array(a.values(), b.values());
   a.for_each_level([&](auto level, const auto& storage) {
     const auto& other = b.template level<decltype(level)::value>();
-    if constexpr (requires { storage.positions; }) same = same && same_array(storage.positions, other.positions);
+    if constexpr (requires { storage.positions; })
+      same = same && same_array(storage.positions, other.positions);
     if constexpr (requires { storage.coordinates; })
       same = same && same_array(storage.coordinates, other.coordinates);
   });

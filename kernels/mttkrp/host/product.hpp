@@ -138,7 +138,8 @@ class Mttkrp {
   /// @param threads  share the work
   /// @param tensor  the tensor that the operands' view belongs to
   /// @param result  [rows, operands.columns], row-major
-  Mttkrp(const HostThreads& threads, const TensorType& tensor, const Operands& operands, T* result, std::int64_t rows)
+  Mttkrp(const HostThreads& threads, const TensorType& tensor, const Operands& operands, T* result,
+         std::int64_t rows)
       : threads_(threads), tensor_(tensor), operands_(operands), result_(result), rows_(rows) {
     roots_ = tensor.template level<0>().size(1);
     nodes_ = tensor.template level<1>().size(roots_);

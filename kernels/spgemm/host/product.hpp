@@ -161,8 +161,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     Placed placed{chunks_,
                   {{{reinterpret_cast<std::byte*>(values), bound_ * value_bytes},
                     {reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes}}}};
-    run_pipeline<std::int64_t>(this->host_threads_, threads_, static_cast<std::int64_t>(chunks_.size()), placed,
-                               [&](std::int64_t number) {
+    run_pipeline<std::int64_t>(this->host_threads_, threads_, static_cast<std::int64_t>(chunks_.size()),
+                               placed, [&](std::int64_t number) {
                                  Worker& worker = workers_[static_cast<std::size_t>(number)];
                                  return InOrder{*this, worker, this->rows_of(worker), coordinates, values};
                                });

@@ -104,12 +104,13 @@ class ProductWork {
   template <class Body>
   void for_each_chunk_of_rows(const Body& body) {
     ChunkQueue queue(static_cast<std::int64_t>(chunks_.size()));
-    for_each_worker(host_threads_, static_cast<std::int64_t>(workers_.size()), queue, [&](std::int64_t number) {
-      Worker& worker = workers_[static_cast<std::size_t>(number)];
-      auto rows = rows_of(worker);
-      for (std::int64_t chunk = 0; queue.take(chunk);)
-        body(worker, rows, chunks_[static_cast<std::size_t>(chunk)]);
-    });
+    for_each_worker(host_threads_, static_cast<std::int64_t>(workers_.size()), queue,
+                    [&](std::int64_t number) {
+                      Worker& worker = workers_[static_cast<std::size_t>(number)];
+                      auto rows = rows_of(worker);
+                      for (std::int64_t chunk = 0; queue.take(chunk);)
+                        body(worker, rows, chunks_[static_cast<std::size_t>(chunk)]);
+                    });
   }
 
   /// Elements of the largest chunk at most.

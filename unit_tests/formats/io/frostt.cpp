@@ -61,7 +61,7 @@ TEST(Frostt, FindsOutTheOrder) {
 
 template <class Value = double, int Order = 2>
 void expect_frostt_fault(const std::string& text, std::int64_t line, const std::string& reason,
-                  const std::optional<Extents<Order>>& extents = std::nullopt) {
+                         const std::optional<Extents<Order>>& extents = std::nullopt) {
   const Folder folder;
   for (const std::string& path : {folder.put("a.tns", text), folder.put("a.tns.gz", gzip(text))})
     for (const std::size_t bytes : {1u, 9u, 1u << 20})
@@ -77,7 +77,8 @@ void expect_frostt_fault(const std::string& text, std::int64_t line, const std::
 
 TEST(Frostt, RefusesFilesWithoutEntriesAndExtents) {
   expect_frostt_fault("", 0, "the file is empty");
-  expect_frostt_fault("# nothing\n\n", 2, "the file ends before its first entry and does not give its extents");
+  expect_frostt_fault("# nothing\n\n", 2,
+                      "the file ends before its first entry and does not give its extents");
   expect_frostt_fault("3\n", 1, "the file ends before its first entry and does not give its extents");
 }
 
@@ -105,16 +106,19 @@ TEST(Frostt, RefusesAnotherOrder) {
 
 TEST(Frostt, RefusesTextThatIsNoEntryBeforeItCountsItsWords) {
   expect_frostt_fault("# c\nsome words here and there\n", 2,
-               "found 'some', expected coordinate 1, an integer from 1 to 2^63 - 1");
-  expect_frostt_fault("# extents 5 6\nx 1 1\n", 2, "found 'x', expected coordinate 1, an integer from 1 to 5");
+                      "found 'some', expected coordinate 1, an integer from 1 to 2^63 - 1");
+  expect_frostt_fault("# extents 5 6\nx 1 1\n", 2,
+                      "found 'x', expected coordinate 1, an integer from 1 to 5");
   const Folder folder;
   const std::string path = folder.put("a.tns", "some words here\n");
   expect_parse_error(path, 1, "found 'some', expected coordinate 1", [&] { read_tns_header(path); });
 }
 
 TEST(Frostt, RefusesEntriesOfAnotherOrderThanTheOthers) {
-  expect_frostt_fault("2\n5 6\n1 1 1 1\n", 3, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
-  expect_frostt_fault("1 1 1\n1 1 1 1\n", 2, "this line holds 4 numbers, expected 3: 2 coordinates and a value");
+  expect_frostt_fault("2\n5 6\n1 1 1 1\n", 3,
+                      "this line holds 4 numbers, expected 3: 2 coordinates and a value");
+  expect_frostt_fault("1 1 1\n1 1 1 1\n", 2,
+                      "this line holds 4 numbers, expected 3: 2 coordinates and a value");
   expect_frostt_fault("1 1 1\n1 1\n", 2, "this line holds 2 numbers, expected 3: 2 coordinates and a value");
 }
 
@@ -127,9 +131,10 @@ TEST(Frostt, RefusesBadHeaders) {
 
 TEST(Frostt, RefusesCoordinatesOutOfRange) {
   expect_frostt_fault("1 1 1\n\n0 1 1\n", 3,
-               "coordinate 1 is 0, expected 1 to 2^63 - 1: the coordinates of a .tns file begin at 1");
+                      "coordinate 1 is 0, expected 1 to 2^63 - 1: the coordinates of a .tns file begin at 1");
   expect_frostt_fault("1 1 1\n1 -1 1\n", 2, "found '-1', expected coordinate 2");
-  expect_frostt_fault("1 1 1\n9223372036854775808 1 1\n", 2, "found '9223372036854775808', expected coordinate 1");
+  expect_frostt_fault("1 1 1\n9223372036854775808 1 1\n", 2,
+                      "found '9223372036854775808', expected coordinate 1");
   expect_frostt_fault("2\n5 6\n5 7 1\n", 3, "coordinate 2 is 7, expected 1 to 6");
   expect_frostt_fault("5 7 1\n", 1, "coordinate 2 is 7, expected 1 to 6", Extents<2>{5, 6});
 }

@@ -51,7 +51,7 @@ TEST(Smtx, RefusesBadFirstLines) {
   expect_smtx_fault("3, 4, 5, 6\n", 1, "found ',' after the three sizes");
   expect_smtx_fault("9223372036854775807, 4, 5\n", 1, "expected the number of rows");
   expect_smtx_fault("%%MatrixMarket matrix coordinate real general\n", 1,
-               "found '%%MatrixMarket', expected the number of rows");
+                    "found '%%MatrixMarket', expected the number of rows");
 }
 
 TEST(Smtx, RefusesBadRowOffsets) {
@@ -67,16 +67,17 @@ TEST(Smtx, RefusesBadRowOffsets) {
 }
 
 TEST(Smtx, RefusesBadColumns) {
-  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 4\n", 3, "column 4 (entry 4) is out of range, expected 0 to 3");
+  expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 4\n", 3,
+                    "column 4 (entry 4) is out of range, expected 0 to 3");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2\n", 3, "found 4 columns, expected 5");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3 3\n", 3, "found more columns than the 5 entries");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 -2 3\n", 3, "found '-2', expected an integer");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2.5 3\n", 3, "found '2.5', expected an integer");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 9223372036854775808\n", 3,
-               "found '9223372036854775808', expected an integer");
+                    "found '9223372036854775808', expected an integer");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n", 2, "the file ends after 0 of the 5 columns");
   expect_smtx_fault("3, 4, 5\n0 2 2 5\n1 3 0 2 3\n\n7\n", 5,
-               "found 7 after the columns, expected the end of the file");
+                    "found 7 after the columns, expected the end of the file");
 }
 
 TEST(Smtx, RefusesADirectoryAndBrokenGzip) {
@@ -89,7 +90,7 @@ TEST(Smtx, RefusesADirectoryAndBrokenGzip) {
 
 TEST(Smtx, AllocatesNothingOnTheWordOfALyingHeader) {
   expect_smtx_fault("1000000000000000000, 1000000000000000000, 1000000000000000000\n0 1\n", 2,
-               "found 2 row offsets");
+                    "found 2 row offsets");
 }
 
 /// Every third column of every row but those divisible by five.

@@ -99,7 +99,8 @@ TYPED_TEST(ExplicitSums, Divide) {
 TYPED_TEST(ExplicitSums, CountATermWithoutTheVariableOnceForEachCoordinate) {
   const auto& [A, x, y] = std::tie(this->A_, this->x_, this->y_);
   y(i) = sum(j, A(i, j) + x(i));
-  this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + sum_extent * this->x(row); });
+  this->expect(
+      [&](auto row) { return over([&](auto c) { return this->a(row, c); }) + sum_extent * this->x(row); });
   y(i) = A(i, j) + x(i);  // not so where the sum is not written
   this->expect([&](auto row) { return over([&](auto c) { return this->a(row, c); }) + this->x(row); });
 }

@@ -18,7 +18,8 @@ constexpr std::int64_t semiring_extent = 23;
 /// The matrix as a dense one that holds `absent` where nothing is stored.
 template <class T>
 std::vector<typename T::value_type> filled(const T& t, typename T::value_type absent) {
-  std::vector<typename T::value_type> out(static_cast<std::size_t>(semiring_extent * semiring_extent), absent);
+  std::vector<typename T::value_type> out(static_cast<std::size_t>(semiring_extent * semiring_extent),
+                                          absent);
   if constexpr (T::format_type::is_dense)
     for (std::int64_t row = 0; row < semiring_extent; ++row)
       for (std::int64_t column = 0; column < semiring_extent; ++column)

@@ -87,7 +87,8 @@ TEST_F(Estimates, BoundFibersAndBlocks) {
   const Tensor<double, DCSR<>> flat({estimate_extent, estimate_extent});
   EXPECT_EQ(checked(assign(flat(i, j), T(i, j, k))).values, T.level<1>().coordinates.extent(0));
   const auto X = small_tensor<double, DenseMatrix<>>(estimate_sizes, "kj", 1, 6);
-  const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>> rows({estimate_extent, estimate_extent});
+  const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>> rows(
+      {estimate_extent, estimate_extent});
   checked(assign(rows(i, j), convert<DCSR<>>(B_)(i, k) * X(k, j)));
 }
 

@@ -88,7 +88,8 @@ TYPED_TEST(Plans, RefillSampledProducts) {
   const auto sampled = [](const auto& A, const auto& B, const auto& C, const auto& D) {
     return assign(A(i, j), B(i, j) * C(i, k) * D(j, k));
   };
-  const auto C = small_operand<Space, DenseMatrix<>>("ik", 1, 11), D = small_operand<Space, DenseMatrix<>>("jk", 1, 12);
+  const auto C = small_operand<Space, DenseMatrix<>>("ik", 1, 11),
+             D = small_operand<Space, DenseMatrix<>>("jk", 1, 12);
   check<CSR<>, Space>("ij", sampled, this->B, C, D);
 
   const Tensor<double, DenseMatrix<>, Space> nothing({plan_extent, 0});
@@ -125,7 +126,8 @@ TYPED_TEST(Plans, RunDenseResultsAsEver) {
 TYPED_TEST(Plans, RunOverSemirings) {
   using Space = typename TestFixture::Space;
   check<CSR<>, Space>(
-      "ij", [](const auto& A, const auto& B, const auto& C) { return planned_product(A, B, C).over(MinPlus{}); },
+      "ij",
+      [](const auto& A, const auto& B, const auto& C) { return planned_product(A, B, C).over(MinPlus{}); },
       this->B, this->C);
 }
 
