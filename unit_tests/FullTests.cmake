@@ -27,6 +27,9 @@ foreach(part RANGE ${last_part})
                      LIBRARIES GTest::gtest GTest::gmock OPTIONS ${test_flags}
                      DEFINITIONS SPOROS_TEST_PARTS=${parts} SPOROS_TEST_PART=${part})
   target_include_directories(${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(SPOROS_TEST_BATCH GREATER 1)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SPOROS_TEST_BATCH})
+  endif()
   add_test(NAME kernels_full/part_${part} COMMAND ${name} --gtest_brief=1 --gtest_output=json:${reports}/part_${part}.json)
   set_tests_properties(kernels_full/part_${part} PROPERTIES TIMEOUT 1800 ENVIRONMENT "${SPOROS_TEST_ENVIRONMENT}"
                                                             FIXTURES_SETUP kernels_full)

@@ -60,6 +60,38 @@ TEST(WideExtents, TheLargestExtentOfAll) {
   EXPECT_TRUE(same(table(convert<DCSC<std::int64_t, std::int64_t>>(t)), table(entries)));
 }
 
+TEST(WideExtents, LongRowsAreSortedByTheirColumns) {
+  auto entries = random_entries<double, 2>({3, huge}, 60000, 5);
+  for (std::int64_t e = 0; e < entries.size(); ++e)
+    entries.coordinates[0].data()[e] *= huge / 4;  // three rows, far apart
+  entries.extents = {huge, huge};
+  expect_round_trip<DCSR<std::int64_t, std::int64_t>, DCSC<std::int64_t, std::int64_t>>(entries);
+  using Wide = std::int64_t;
+  expect_round_trip<CSF<3, ModeOrder<0, 1, 2>, Wide, Wide>, CSF<3, ModeOrder<1, 0, 2>, Wide, Wide>>([&] {
+    auto out = random_entries<double, 3>({2, huge, huge}, 40000, 6);
+    for (std::int64_t e = 0; e < out.size(); ++e) out.coordinates[1].data()[e] = (e % 5) * (huge / 5);
+    return out;
+  }());
+}
+
+TEST(WideExtents, RepeatedEntriesKeepTheirOrder) {
+  using F = COO<2, RowMajor, std::int64_t, std::int64_t, false>;
+  const std::int64_t count = 30000;
+  Entries<double, 2> entries({huge, huge}, count);
+  for (std::int64_t e = 0; e < count; ++e)
+    entries.set(e, {e % 7 * (huge / 7), e % 3 * (huge / 3)}, static_cast<double>(e));
+  const auto kept = assemble<F>(entries, Duplicates::keep);
+  ASSERT_EQ(kept.nnz(), count);
+  for (std::int64_t q = 1; q < count; ++q) {
+    const auto before = static_cast<std::size_t>(q - 1), at = static_cast<std::size_t>(q);
+    if (kept.level<0>().coordinates(before) == kept.level<0>().coordinates(at) &&
+        kept.level<1>().coordinates(before) == kept.level<1>().coordinates(at)) {
+      ASSERT_LT(kept.values()(before), kept.values()(at)) << q;
+    }
+  }
+  EXPECT_TRUE(same(table(assemble<F>(entries, Duplicates::last)), table(entries, Duplicates::last)));
+}
+
 TEST(WideExtents, SmallCoordinatesOfHugeExtentsFitOneWord) {
   auto entries = random_entries<double, 2>({1000, 1000}, 5000, 4);
   entries.extents = {huge, huge};
