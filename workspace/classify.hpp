@@ -5,7 +5,9 @@
 /// A result is appended when the loops over its variables are the outermost ones, in the order of its levels.
 /// If a reduction or another order comes between, the result scatters. Over one variable, it is gathered in a
 /// workspace of order 1 inside the loops that both orders share; over several variables, it is gathered in
-/// workspaces over all of them, whose contents are then listed and assembled. After Zhang, Hsu, Kjolstad,
+/// workspaces over all of them, whose contents are then listed and assembled. The same happens from the first
+/// loop on whose coordinates come in an order, or as often, as the result's level does not take them, because
+/// an operand stores them so. After Zhang, Hsu, Kjolstad,
 /// *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), sections 2.2, 6.2.
 #pragma once
 
@@ -54,19 +56,42 @@ constexpr int appendable_levels() {
   return last_sparse + 1;
 }
 
+/// Whether level K of the result takes the coordinates of its variable as operand A stores them: in ascending
+/// order, each once.
+template <class Result, class A>
+constexpr bool takes_order_of(int k) {
+  const LevelProperties& to = Result::format::properties[static_cast<std::size_t>(k)];
+  for (int level = 0; level < A::level_names.size; ++level) {
+    const LevelProperties& from = A::format::properties[static_cast<std::size_t>(level)];
+    if (A::level_names[level] != Result::level_names[k] || from.ordered) continue;
+    if (to.ordered || (to.unique && !from.unique)) return false;
+  }
+  return true;
+}
+
+/// The number of the result's outermost levels that can be appended to as far as the operands' orders go.
+template <class Result, class... Operands>
+constexpr int levels_in_order(TypeList<Operands...>) {
+  int k = 0;
+  while (k < Result::level_names.size && (takes_order_of<Result, Operands>(k) && ...)) ++k;
+  return k;
+}
+
 }  // namespace detail
 
 /// How the results of a statement come out of loops in the given order.
-/// @tparam Policy  the workspace that the user asked for, or AutomaticWorkspace
+/// @tparam Policy   the workspace that the user asked for, or AutomaticWorkspace
+/// @param in_order  the number of the result's outermost levels whose coordinates come in the order of the
+///                  level
 template <class Result, class Policy = AutomaticWorkspace>
-constexpr Classification classify(const NameList& order) {
+constexpr Classification classify(const NameList& order, int in_order = Result::level_names.size) {
   constexpr NameList levels = Result::level_names;
   Classification out;
   if constexpr (levels.size > 0)
     for (int at = 0; at < order.size; ++at)
       if (levels.contains(order[at])) out.bound_depth = at + 1;
   if constexpr (!Result::format::is_dense) {
-    while (out.prefix < levels.size && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
+    while (out.prefix < in_order && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
       ++out.prefix;
     out.appended_levels = detail::appendable_levels<typename Result::format>();
     constexpr bool lists_everything = requires { requires Policy::lists_everything; };

@@ -36,14 +36,16 @@ template <class Result>
 using InAnyHostSpace = typename HostSpaceErased<Result>::type;
 
 /// What is known about the nest of a statement at compile time.
-template <class Result, class Order, class Compute, class Policy = AutomaticWorkspace>
+/// @tparam InOrder  see classify
+template <class Result, class Order, class Compute, class Policy = AutomaticWorkspace,
+          int InOrder = Result::level_names.size>
 struct NestTraits {
   using result = Result;
   using compute = Compute;
   using order_type = Order;
   static constexpr NameList order = Order::names;
   static constexpr int loops = order.size;
-  static constexpr Classification classification = classify<Result, Policy>(order);
+  static constexpr Classification classification = classify<Result, Policy>(order, InOrder);
   static constexpr int lane_depth = -1;  ///< the loop whose coordinates the lanes share, or -1
 
   static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }

@@ -65,7 +65,8 @@ struct NestOf {
   using Space = typename Tensor::space_type;
   using Memory = typename Space::memory_space;
   using Compute = compute_over_t<Result, Right, typename Options::semiring>;
-  using Traits = NestTraits<InAnyHostSpace<Result>, Order, Compute, typename Options::workspace_policy>;
+  using Traits = NestTraits<InAnyHostSpace<Result>, Order, Compute, typename Options::workspace_policy,
+                            levels_in_order<Result>(accesses_of<Right>{})>;
   using Source = decltype(lower<Compute>(std::declval<const Right&>()));
   static constexpr Classification classification = Traits::classification;
   static constexpr int loops = Order::names.size;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file unordered_operands.cpp
+/// Operands whose coordinates are stored in any order, or more than once: sparse results are in order all the same.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <sporos/formats/validate.hpp>
+#include <sporos/sporos.hpp>
+#include <tuple>
+#include <vector>
+
+#include "../oracle.hpp"
+
+namespace sporos::test {
+namespace {
+
+using namespace sporos::indices;
+
+template <bool Ordered, bool Unique>
+using Columns = Compressed<std::int64_t, std::int32_t, Ordered, Unique>;
+using UnorderedRows = Format<Map<Dim<0>, Dim<1>>, Dense, Columns<false, true>>;
+using RepeatedRows = Format<Map<Dim<0>, Dim<1>>, Dense, Columns<false, false>>;
+using UnorderedTwice = Format<Map<Dim<0>, Dim<1>>, Columns<false, true>, Columns<false, true>>;
+using UnorderedCoo = Format<Map<Dim<0>, Dim<1>>, Columns<false, false>, Singleton<std::int32_t, false, false>>;
+using UnorderedVector = Format<Map<Dim<0>>, Columns<false, false>>;
+
+constexpr std::int64_t rows = 19, columns = 23;
+
+/// Segments whose coordinates are shuffled, and repeated where the level allows it.
+template <class Level, class Draw>
+typename Level::template Storage<Kokkos::HostSpace> shuffled(const std::vector<std::vector<std::int64_t>>& below,
+                                                             Draw&& draw) {
+  std::int64_t count = 0;
+  for (const auto& one : below) count += std::ssize(one);
+  typename Level::template Storage<Kokkos::HostSpace> out{
+      make_array<std::int64_t>("positions", std::ssize(below) + 1), make_array<std::int32_t>("coordinates", count)};
+  std::size_t q = 0;
+  out.positions(0) = 0;
+  for (std::size_t p = 0; p < below.size(); ++p) {
+    auto coordinates = below[p];
+    std::shuffle(coordinates.begin(), coordinates.end(), draw);
+    for (const std::int64_t i : coordinates) out.coordinates(q++) = static_cast<std::int32_t>(i);
+    out.positions(p + 1) = static_cast<std::int64_t>(q);
+  }
+  return out;
+}
+
+/// Some of [0, extent); each up to `times` times.
+template <class Draw>
+std::vector<std::int64_t> some(std::int64_t extent, int times, Draw& draw) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t i = 0; i < extent; ++i)
+    for (int time = 0; time < times; ++time)
+      if (draw() % 3 == 0) out.push_back(i);
+  return out;
+}
+
+HostArray<double> values(std::size_t count) {
+  auto out = make_array<double>("values", static_cast<std::int64_t>(count));
+  for (std::size_t at = 0; at < count; ++at) out(at) = static_cast<double>(at % 11) - 5.25;
+  return out;
+}
+
+template <class F>
+Tensor<double, F> rows_of(int times) {
+  std::mt19937_64 draw(1);
+  std::vector<std::vector<std::int64_t>> below;
+  for (std::int64_t row = 0; row < rows; ++row) below.push_back(some(columns, times, draw));
+  typename Tensor<double, F>::level_storage levels;
+  std::get<0>(levels).extent = rows;
+  std::get<1>(levels) = shuffled<typename F::template level<1>>(below, draw);
+  const std::size_t count = std::get<1>(levels).coordinates.extent(0);
+  return {{rows, columns}, levels, values(count)};
+}
+
+Tensor<double, UnorderedTwice> twice() {
+  std::mt19937_64 draw(2);
+  const auto outer = some(rows, 1, draw);
+  std::vector<std::vector<std::int64_t>> below;
+  for (std::size_t p = 0; p < outer.size(); ++p) below.push_back(some(columns, 1, draw));
+  Tensor<double, UnorderedTwice>::level_storage levels;
+  std::get<0>(levels) = shuffled<Columns<false, true>>({outer}, draw);
+  std::get<1>(levels) = shuffled<Columns<false, true>>(below, draw);
+  const std::size_t count = std::get<1>(levels).coordinates.extent(0);
+  return {{rows, columns}, levels, values(count)};
+}
+
+Tensor<double, UnorderedCoo> coo() {
+  std::mt19937_64 draw(3);
+  const std::int64_t count = 150;
+  Tensor<double, UnorderedCoo>::level_storage levels;
+  auto& [first, second] = levels;
+  first = {make_array<std::int64_t>("positions", 2), make_array<std::int32_t>("rows", count)};
+  second = {make_array<std::int32_t>("columns", count)};
+  first.positions(0) = 0;
+  first.positions(1) = count;
+  for (std::size_t q = 0; q < static_cast<std::size_t>(count); ++q) {
+    first.coordinates(q) = static_cast<std::int32_t>(draw() % rows);
+    second.coordinates(q) = static_cast<std::int32_t>(draw() % columns);
+  }
+  return {{rows, columns}, levels, values(count)};
+}
+
+/// Runs R(i, j) = U(i, j), U(i, j) * x(j) and x(i) * U(i, j) into format F, and compares with U's own entries.
+template <class F, class U>
+void check_into(const U& operand) {
+  SCOPED_TRACE(F::str() + " of " + U::format_type::str());
+  Tensor<double, DenseVector> x({columns}), y({rows});
+  for (std::size_t at = 0; at < columns; ++at) x.values()(at) = static_cast<double>(at) + 2;
+  for (std::size_t at = 0; at < rows; ++at) y.values()(at) = static_cast<double>(at) + 3;
+  std::vector<double> dense(rows * columns);
+  const auto all = entries(operand);
+  for (std::int64_t e = 0; e < all.size(); ++e) {
+    const auto [row, column] = all.coordinate(e);
+    dense[static_cast<std::size_t>(row * columns + column)] += all.values(static_cast<std::size_t>(e));
+  }
+  const auto is = [&](const Tensor<double, F>& result, const auto& factor) {
+    validate(result);
+    std::vector<double> found(dense.size());
+    const auto made = entries(result);
+    for (std::int64_t e = 0; e < made.size(); ++e) {
+      const auto [row, column] = made.coordinate(e);
+      found[static_cast<std::size_t>(row * columns + column)] += made.values(static_cast<std::size_t>(e));
+    }
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const auto at = static_cast<std::size_t>(row * columns + column);
+        ASSERT_DOUBLE_EQ(found[at], dense[at] * factor(row, column)) << row << ", " << column;
+      }
+  };
+  Tensor<double, F> R({rows, columns});
+  R(i, j) = operand(i, j);
+  is(R, [](std::int64_t, std::int64_t) { return 1.0; });
+  R(i, j) = operand(i, j) * x(j);
+  is(R, [](std::int64_t, std::int64_t column) { return static_cast<double>(column) + 2; });
+  R(i, j) = y(i) * operand(i, j);
+  is(R, [](std::int64_t row, std::int64_t) { return static_cast<double>(row) + 3; });
+  auto planned = plan(assign(R(i, j), operand(i, j) * x(j)));
+  planned.run();
+  for (std::size_t at = 0; at < columns; ++at) x.values()(at) = -1;
+  planned.run();
+  is(R, [](std::int64_t, std::int64_t) { return -1.0; });
+}
+
+template <class U>
+void check_into_all(const U& operand) {
+  check_into<CSR<>>(operand);
+  check_into<CSC<>>(operand);
+  check_into<DCSR<>>(operand);
+  check_into<COO<2>>(operand);
+  check_into<BCSR<2, 2>>(operand);
+  check_into<DenseMatrix<>>(operand);
+}
+
+TEST(UnorderedOperands, WithShuffledRows) { check_into_all(rows_of<UnorderedRows>(1)); }
+TEST(UnorderedOperands, WithShuffledRowsThatRepeat) { check_into_all(rows_of<RepeatedRows>(3)); }
+TEST(UnorderedOperands, WithBothLevelsShuffled) { check_into_all(twice()); }
+TEST(UnorderedOperands, InCoordinatesThatRepeat) { check_into_all(coo()); }
+
+TEST(UnorderedOperands, VectorsMakeVectorsInOrder) {
+  std::mt19937_64 draw(4);
+  Tensor<double, UnorderedVector>::level_storage levels;
+  std::get<0>(levels) = shuffled<Columns<false, false>>({some(columns, 3, draw)}, draw);
+  const Tensor<double, UnorderedVector> v({columns}, levels, values(std::get<0>(levels).coordinates.extent(0)));
+  const Tensor<double, SparseVector<>> w({columns});
+  w(i) = 2.0 * v(i);
+  validate(w);
+  std::vector<double> sums(columns), found(columns);
+  const auto all = entries(v), made = entries(w);
+  for (std::int64_t e = 0; e < all.size(); ++e)
+    sums[static_cast<std::size_t>(all.coordinate(e)[0])] += 2 * all.values(static_cast<std::size_t>(e));
+  for (std::int64_t e = 0; e < made.size(); ++e)
+    found[static_cast<std::size_t>(made.coordinate(e)[0])] += made.values(static_cast<std::size_t>(e));
+  EXPECT_EQ(sums, found);
+}
+
+TEST(UnorderedOperands, MakeResultsThatNeedNoOrderWithoutAWorkspace) {
+  const auto U = rows_of<UnorderedRows>(1);
+  const Tensor<double, UnorderedRows> R({rows, columns});
+  EXPECT_TRUE(explain(assign(R(i, j), U(i, j))).find("appended") != std::string::npos);
+  R(i, j) = U(i, j);
+  validate(R);
+  EXPECT_EQ(R.nnz(), U.nnz());
+}
+
+}  // namespace
+}  // namespace sporos::test
