@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file unordered_operands.cpp
-/// Operands whose coordinates are stored in any order, or more than once: sparse results are in order all the same.
+/// Operands whose coordinates are stored in any order, or more than once: sparse results are in order all the
+/// same.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 #include "../oracle.hpp"
 
-namespace sporos::test {
+namespace sporos::test::unordered {
 namespace {
 
 using namespace sporos::indices;
@@ -22,19 +23,21 @@ using Columns = Compressed<std::int64_t, std::int32_t, Ordered, Unique>;
 using UnorderedRows = Format<Map<Dim<0>, Dim<1>>, Dense, Columns<false, true>>;
 using RepeatedRows = Format<Map<Dim<0>, Dim<1>>, Dense, Columns<false, false>>;
 using UnorderedTwice = Format<Map<Dim<0>, Dim<1>>, Columns<false, true>, Columns<false, true>>;
-using UnorderedCoo = Format<Map<Dim<0>, Dim<1>>, Columns<false, false>, Singleton<std::int32_t, false, false>>;
+using UnorderedCoo =
+    Format<Map<Dim<0>, Dim<1>>, Columns<false, false>, Singleton<std::int32_t, false, false>>;
 using UnorderedVector = Format<Map<Dim<0>>, Columns<false, false>>;
 
 constexpr std::int64_t rows = 19, columns = 23;
 
 /// Segments whose coordinates are shuffled, and repeated where the level allows it.
 template <class Level, class Draw>
-typename Level::template Storage<Kokkos::HostSpace> shuffled(const std::vector<std::vector<std::int64_t>>& below,
-                                                             Draw&& draw) {
+typename Level::template Storage<Kokkos::HostSpace> shuffled(
+    const std::vector<std::vector<std::int64_t>>& below, Draw&& draw) {
   std::int64_t count = 0;
   for (const auto& one : below) count += std::ssize(one);
   typename Level::template Storage<Kokkos::HostSpace> out{
-      make_array<std::int64_t>("positions", std::ssize(below) + 1), make_array<std::int32_t>("coordinates", count)};
+      make_array<std::int64_t>("positions", std::ssize(below) + 1),
+      make_array<std::int32_t>("coordinates", count)};
   std::size_t q = 0;
   out.positions(0) = 0;
   for (std::size_t p = 0; p < below.size(); ++p) {
@@ -102,7 +105,8 @@ Tensor<double, UnorderedCoo> coo() {
   return {{rows, columns}, levels, values(count)};
 }
 
-/// Runs R(i, j) = U(i, j), U(i, j) * x(j) and x(i) * U(i, j) into format F, and compares with U's own entries.
+/// Runs R(i, j) = U(i, j), U(i, j) * x(j) and x(i) * U(i, j) into format F, and compares with U's own
+/// entries.
 template <class F, class U>
 void check_into(const U& operand) {
   SCOPED_TRACE(F::str() + " of " + U::format_type::str());
@@ -162,7 +166,8 @@ TEST(UnorderedOperands, VectorsMakeVectorsInOrder) {
   std::mt19937_64 draw(4);
   Tensor<double, UnorderedVector>::level_storage levels;
   std::get<0>(levels) = shuffled<Columns<false, false>>({some(columns, 3, draw)}, draw);
-  const Tensor<double, UnorderedVector> v({columns}, levels, values(std::get<0>(levels).coordinates.extent(0)));
+  const Tensor<double, UnorderedVector> v({columns}, levels,
+                                          values(std::get<0>(levels).coordinates.extent(0)));
   const Tensor<double, SparseVector<>> w({columns});
   w(i) = 2.0 * v(i);
   validate(w);
@@ -185,4 +190,4 @@ TEST(UnorderedOperands, MakeResultsThatNeedNoOrderWithoutAWorkspace) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::unordered
