@@ -102,6 +102,16 @@ struct Format<Map<Expressions...>, Levels...> {
   static constexpr bool is_dense = (Levels::properties.full && ...);
   /// Whether a mode is split over several levels.
   static constexpr bool is_blocked = ((Expressions::part != DimensionPart::whole) || ...);
+  /// Whether padding may be stored next to entries: below a level that stores coordinates, a full level stores
+  /// a value for each of its own.
+  static constexpr bool stores_padding = [] {
+    bool below_stored = false;
+    bool found = false;
+    ((found = found || (below_stored && Levels::properties.full),
+      below_stored = below_stored || !Levels::properties.full),
+     ...);
+    return found;
+  }();
   /// Whether coordinates ascend in every level, so that entries have only one order.
   static constexpr bool is_ordered = (Levels::properties.ordered && ...);
   /// Whether each coordinate tuple has at most one position.

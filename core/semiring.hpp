@@ -114,11 +114,15 @@ struct And {
 };
 
 /// The operations that a statement computes with: + stands for `Add` and * for `Multiply`. A value that is
-/// not stored is the neutral element of `Add`, which `Multiply` must preserve: Multiply(neutral, x) =
-/// neutral.
+/// not stored is the zero of the semiring, the neutral element of `Add`. It absorbs, whatever the type: a
+/// product with a factor of zero is zero, so that the largest integer, "no path" over MinPlus, stays what it
+/// is when a length is added to it.
 ///
-///     assign(D(i, j), A(i, k) * B(k, j)).over(MinPlus{}).run();    // D = shortest paths through one vertex
-///     k
+/// Formats that store padding next to their entries, such as BCSR, fill it with 0. Where 0 is not the
+/// semiring's zero, a 0 that such an operand stores counts as not stored.
+///
+///     // D = shortest paths through one vertex k
+///     assign(D(i, j), A(i, k) * B(k, j)).over(MinPlus{}).run();
 ///
 /// (Kepner, Gilbert (eds.), *Graph Algorithms in the Language of Linear Algebra*, SIAM 2011, chapter 2.)
 template <SemiringOperation Add_, SemiringOperation Multiply_>
@@ -141,19 +145,46 @@ using MaxTimes = Semiring<Max, Times>;
 /// Reachability.
 using OrAnd = Semiring<Or, And>;
 
-/// A number whose + and * are those of the semiring `Ring`. Default-constructed, it is the neutral element of
-/// +.
+namespace detail {
+
+/// Whether the products of a semiring are zero where a factor is, without a look at the factors.
+template <class Ring>
+inline constexpr bool zero_absorbs =
+    std::is_same_v<Ring, Semiring<Plus, Times>> || std::is_same_v<Ring, Semiring<Or, And>>;
+
+template <class T>
+inline constexpr bool is_integer_v = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+/// The number as another type, in which the neutral element of `Add` may be another number: infinity, and the
+/// largest value of an integer type.
+template <class To, class Add, class From>
+KOKKOS_INLINE_FUNCTION constexpr To number_as(const From& x) {
+  if constexpr (!std::is_same_v<To, From> && std::is_arithmetic_v<To> && std::is_arithmetic_v<From> &&
+                (is_integer_v<To> || is_integer_v<From>) && !std::is_same_v<To, bool> &&
+                !std::is_same_v<From, bool>)
+    if (x == Add::template neutral<From>()) return Add::template neutral<To>();
+  return static_cast<To>(x);
+}
+
+}  // namespace detail
+
+/// A number whose + and * are those of the semiring `Ring`. Default-constructed, it is the semiring's zero.
 template <class T, class Ring>
 struct SemiringElement {
   using number_type = T;
-  T number = Ring::Add::template neutral<T>();
+  T number = zero();
 
   SemiringElement() = default;
-  KOKKOS_INLINE_FUNCTION explicit SemiringElement(const T& x) : number(x) {}
+  template <class From>
+  KOKKOS_INLINE_FUNCTION explicit SemiringElement(const From& x)
+      : number(detail::number_as<T, typename Ring::Add>(x)) {}
   template <class To>
   KOKKOS_INLINE_FUNCTION explicit operator To() const {
-    return static_cast<To>(number);
+    return detail::number_as<To, typename Ring::Add>(number);
   }
+
+  /// The neutral element of +.
+  KOKKOS_INLINE_FUNCTION static constexpr T zero() { return Ring::Add::template neutral<T>(); }
 
   KOKKOS_INLINE_FUNCTION friend SemiringElement operator+(const SemiringElement& a,
                                                           const SemiringElement& b) {
@@ -161,6 +192,8 @@ struct SemiringElement {
   }
   KOKKOS_INLINE_FUNCTION friend SemiringElement operator*(const SemiringElement& a,
                                                           const SemiringElement& b) {
+    if constexpr (!detail::zero_absorbs<Ring>)
+      if (a.number == zero() || b.number == zero()) return {};
     return SemiringElement(typename Ring::Multiply{}(a.number, b.number));
   }
 };

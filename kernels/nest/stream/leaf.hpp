@@ -58,16 +58,25 @@ struct Leaf {
 template <class E>
 concept AnyLeaf = requires { typename E::view_type; };
 
+/// A stored value of an operand as the type in which the statement computes. Padding is stored as 0; it is
+/// the zero of any semiring.
+template <class A, class Compute>
+SPOROS_INLINE Compute read(const typename A::value_type& value) {
+  if constexpr (is_semiring_element_v<Compute> && A::format::stores_padding)
+    if (value == typename A::value_type(0)) return Compute{};
+  return static_cast<Compute>(value);
+}
+
 /// Moves the operands of an expression down through all levels that the first `Depth` loops of `Order` have
 /// decided: full levels of bound variables are located, and below the last level the value is read.
 template <class Order, int Depth, class A, class Compute, int K, class Env>
 SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
   using L = Leaf<A, Compute, K>;
   if constexpr (K == L::levels) {
-    Compute sum = static_cast<Compute>(leaf.view->values[leaf.begin]);
+    Compute sum = read<A, Compute>(leaf.view->values[leaf.begin]);
     if constexpr (L::is_range)
       for (std::int64_t q = leaf.begin + 1; q < leaf.end; ++q)
-        sum = plus(sum, static_cast<Compute>(leaf.view->values[q]));
+        sum = plus(sum, read<A, Compute>(leaf.view->values[q]));
     return Loaded<Compute>{sum};
   } else {
     constexpr int loop = Order::names.find(A::level_names[K]);

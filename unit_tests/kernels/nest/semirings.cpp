@@ -152,6 +152,79 @@ TEST(ASemiring, FillsTheBlocksOfAResultWithItsZero) {
   EXPECT_EQ(a, b);
 }
 
+TEST(ASemiring, TakesThePaddingOfBlocksForItsZero) {
+  const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ik", 0.1, 1);
+  const auto C = small_tensor<double, CSR<>>(semiring_sizes, "kj", 0.1, 2);
+  const auto expected = product(
+      filled(B, infinite), filled(C, infinite), infinite, [](double a, double b) { return std::min(a, b); },
+      std::plus<double>{});
+  const auto blocks = convert<BCSR<2, 3>>(B);
+  const auto other_blocks = convert<BCSR<3, 2>>(C);
+  const Tensor<double, DenseMatrix<>> A({semiring_extent, semiring_extent});
+  assign(A(i, j), blocks(i, k) * other_blocks(k, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(A, infinite), expected);
+  const Tensor<double, CSR<>> copy({semiring_extent, semiring_extent});
+  assign(copy(i, j), blocks(i, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(copy, infinite), filled(B, infinite));
+}
+
+/// The sum of lengths, where `none` is no way at all.
+template <class T>
+struct AddLengths {
+  T none;
+  T operator()(T a, T b) const { return a == none || b == none ? none : static_cast<T>(a + b); }
+};
+
+template <class T>
+void check_integer_ways() {
+  constexpr T none = std::numeric_limits<T>::max();
+  const auto B = small_tensor<T, CSR<>>(semiring_sizes, "ik", 0.2, 1);
+  const auto C = small_tensor<T, CSR<>>(semiring_sizes, "kj", 0.1, 2);
+  const auto b = filled(B, none), c = filled(C, none);
+  const Tensor<T, DenseMatrix<>> D({semiring_extent, semiring_extent}), A(D.extents());
+  assign(D(k, j), C(k, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(D, none), c) << "what is not stored is the largest number";
+  assign(A(i, j), B(i, k) * D(k, j)).over(MinPlus{}).run();
+  EXPECT_EQ(filled(A, none), product(
+                                 b, c, none, [](T x, T y) { return std::min(x, y); }, AddLengths<T>{none}));
+}
+
+TEST(ASemiring, AbsorbsItsZeroInIntegersToo) {
+  check_integer_ways<std::int8_t>();
+  check_integer_ways<std::int32_t>();
+  check_integer_ways<std::int64_t>();
+}
+
+TEST(ASemiring, AbsorbsItsZeroWhereTheOperationDoesNot) {
+  const Tensor<double, DenseVector> x({4}), y({4});
+  const double values[] = {infinite, -infinite, 0, 2};
+  for (std::size_t at = 0; at < 4; ++at) x.values()(at) = values[at];
+  assign(y(i), x(i) * -infinite).over(MinPlus{}).run();
+  EXPECT_EQ(at(y, {0}), infinite) << "infinity minus infinity is not a number";
+  EXPECT_EQ(at(y, {2}), -infinite);
+  assign(y(i), x(i) * 0.0).over(MaxTimes{}).run();
+  EXPECT_EQ(at(y, {1}), -infinite) << "infinity times zero is not a number";
+  EXPECT_EQ(at(y, {3}), 0);
+}
+
+TEST(ASemiring, KeepsItsZeroInOtherTypes) {
+  constexpr int none = std::numeric_limits<int>::max();
+  const Tensor<int, DenseVector> x({2});
+  x.values()(0) = none;
+  x.values()(1) = 3;
+  const Tensor<std::int64_t, DenseVector> wide({2});
+  assign(wide(i), x(i) * 1).over(MinPlus{}).run();
+  EXPECT_EQ(at(wide, {0}), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(at(wide, {1}), 4);
+  const Tensor<double, DenseVector> real({2});
+  assign(real(i), wide(i)).over(MinPlus{}).run();
+  EXPECT_EQ(at(real, {0}), infinite);
+  const Tensor<int, DenseVector> back({2});
+  assign(back(i), real(i) * x(i)).over(MinPlus{}).run();
+  EXPECT_EQ(at(back, {0}), none);
+  EXPECT_EQ(at(back, {1}), 7);
+}
+
 TEST(ASemiring, GivesAFunctionTheNumberItself) {
   const auto B = small_tensor<double, CSR<>>(semiring_sizes, "ij", 0.3, 1);
   const Tensor<double, CSR<>> A({semiring_extent, semiring_extent});
