@@ -105,12 +105,9 @@ struct Format<Map<Expressions...>, Levels...> {
   /// Whether padding may be stored next to entries: below a level that stores coordinates, a full level stores
   /// a value for each of its own.
   static constexpr bool stores_padding = [] {
-    bool below_stored = false;
-    bool found = false;
-    ((found = found || (below_stored && Levels::properties.full),
-      below_stored = below_stored || !Levels::properties.full),
-     ...);
-    return found;
+    for (std::size_t k = 1; k < properties.size(); ++k)
+      if (properties[k].full && !properties[k - 1].full) return true;
+    return false;
   }();
   /// Whether coordinates ascend in every level, so that entries have only one order.
   static constexpr bool is_ordered = (Levels::properties.ordered && ...);

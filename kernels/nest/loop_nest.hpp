@@ -167,6 +167,29 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   }
 }
 
+/// Runs the loops for a sum of terms that have different variables, inside operations that are linear in it:
+/// 2 * (b(i) - A(i, j) * x(j)). Where only numbers are left around the sum, it is added up first; else the
+/// operations apply to each term.
+template <class Traits, int Depth, class Env, class E, class Output>
+SPOROS_INLINE void add_linear(const NestBounds<Traits::loops>& bounds, Env& env, const E& e,
+                              const Output& output) {
+  using Compute = typename Traits::compute;
+  constexpr char variable = Traits::order[Depth];
+  const auto number = [](const auto&) SPOROS_INLINE_LAMBDA { return stream::Loaded<Compute>{}; };
+  if constexpr (Output::is_scalar &&
+                stream::is_loaded<decltype(stream::replace_sum<variable>(e, number))>) {
+    Compute sum{};
+    bool present = false;
+    nest<Traits, Depth>(bounds, env, stream::sum_in<variable>(e), ScalarOutput<Compute>{&sum, &present});
+    if (!present) return;
+    const auto added = [&](const auto&) SPOROS_INLINE_LAMBDA { return stream::Loaded<Compute>{sum}; };
+    output.add(detail::value_of(stream::replace_sum<variable>(e, added)), env);
+  } else {
+    stream::for_both_terms<variable>(
+        e, [&](const auto& term) SPOROS_INLINE_LAMBDA { nest<Traits, Depth>(bounds, env, term, output); });
+  }
+}
+
 /// The loops from `Depth` on, for the remaining expression.
 SPOROS_MAY_CALL_HOST
 template <class Traits, int Depth, class Env, class E, class Output>
@@ -203,14 +226,13 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
       // A reduction of a sum is the sum of the reductions: each term runs over its own variables only.
       nest<Traits, Depth>(bounds, env, e.left, output);
       nest<Traits, Depth>(bounds, env, e.right, output);
-    } else if constexpr (stream::is_negated_add<E>) {
-      nest<Traits, Depth>(bounds, env, e.operation(e.operand.left), output);
-      nest<Traits, Depth>(bounds, env, e.operation(e.operand.right), output);
-    } else {
+    } else if constexpr (!stream::reduces_whole<E>(variable)) {
       static_assert(
-          stream::reduces_whole<E>(variable),
-          "a reduction variable stands in one term of a sum inside a product only: multiply the sum out, so "
-          "that it is clear what is summed");
+          stream::is_linear_in_sum<E>(variable),
+          "a reduction variable stands in one term of a sum only, and the sum is inside a function, or next "
+          "to a factor that has the variable too: say what is summed with sum(...)");
+      add_linear<Traits, Depth>(bounds, env, e, output);
+    } else {
       loop<Traits, Depth>(bounds, env, e, output);
     }
   }

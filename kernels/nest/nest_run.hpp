@@ -141,18 +141,24 @@ class NestRun : public NestOf<S> {
 
 }  // namespace detail
 
-/// Whether an access of the right side reads the memory of the result's values.
+/// Whether an operand has an array, of values or of a level, that overlaps the memory of the result's values.
 template <class S>
 bool reads_result(const S& statement) {
-  const auto range = [](const auto& values) {
-    const auto first = reinterpret_cast<std::uintptr_t>(values.data());
-    return std::pair(first, first + values.extent(0) * sizeof(*values.data()));
+  const auto range = [](const auto& array) {
+    const auto first = reinterpret_cast<std::uintptr_t>(array.data());
+    return std::pair(first, first + array.extent(0) * sizeof(*array.data()));
   };
   const auto [first, last] = range(statement.result().tensor().values());
   bool found = false;
-  for_each_access(statement.right(), [&, first = first, last = last](const auto& access) {
-    const auto [begin, end] = range(access.tensor().values());
+  const auto look = [&, first = first, last = last](const auto& array) {
+    const auto [begin, end] = range(array);
     found = found || (begin < last && first < end);
+  };
+  for_each_access(statement.right(), [&](const auto& access) {
+    look(access.tensor().values());
+    access.tensor().for_each_level([&](auto, const auto& level) {
+      level.for_each_array([&](Role, const char*, const auto& array) { look(array); });
+    });
   });
   return found;
 }

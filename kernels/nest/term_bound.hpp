@@ -56,6 +56,10 @@ class TermBound {
         return (reduced ? 1 : extent) * below<Depth + 1>(e);
       } else if constexpr (reduced && stream::is_add<E>) {
         return added_below<Depth>(e.left) + added_below<Depth>(e.right);
+      } else if constexpr (reduced && !stream::reduces_whole<E>(variable)) {
+        std::int64_t sum = 0;
+        stream::for_both_terms<variable>(e, [&](const auto& term) { sum += added_below<Depth>(term); });
+        return sum;
       } else if constexpr (Depth == innermost) {
         return stream::open<variable>(e, extent).most(extent);
       } else {

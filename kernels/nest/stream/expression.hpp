@@ -156,11 +156,14 @@ template <class E>
 inline constexpr bool is_add = false;
 template <class L, class R>
 inline constexpr bool is_add<Binary<Addition, L, R>> = true;
-/// -(L + R), which is -L + -R.
 template <class E>
-inline constexpr bool is_negated_add = false;
+inline constexpr bool is_quotient = false;
+template <class L, class R>
+inline constexpr bool is_quotient<Binary<Division, L, R>> = true;
 template <class E>
-inline constexpr bool is_negated_add<Unary<Function<Minus>, E>> = is_add<E>;
+inline constexpr bool is_negation = false;
+template <class E>
+inline constexpr bool is_negation<Unary<Function<Minus>, E>> = true;
 template <class E>
 inline constexpr bool is_reduce = false;
 template <class E, char... Names>

@@ -14,16 +14,16 @@ constexpr Extents<6> six{4, 3, 5, 2, 3, 4};
 constexpr Extents<5> five{4, 3, 5, 2, 3};
 
 template <int Order>
-using Map = std::map<Extents<Order>, double>;
+using Values = std::map<Extents<Order>, double>;
 
 template <int Order>
-Map<Order> map_of(const Table<double, Order>& table) {
+Values<Order> map_of(const Table<double, Order>& table) {
   return {table.begin(), table.end()};
 }
 /// A result as a map, zeros left out.
 template <class TensorType>
 auto stored(const TensorType& tensor) {
-  Map<TensorType::order> out;
+  Values<TensorType::order> out;
   for (const auto& [at, value] : table(tensor))
     if (value != 0) out[at] = value;
   return out;
@@ -34,9 +34,9 @@ class OrdersFiveAndSix : public testing::Test {
   Entries<double, 6> b_ = random_unique_entries<double, 6>(six, 300, 1);
   Entries<double, 6> c_ = random_unique_entries<double, 6>(six, 200, 2);
   Entries<double, 5> d_ = random_unique_entries<double, 5>(five, 120, 3);
-  Map<6> b() const { return map_of<6>(table(b_)); }
-  Map<6> c() const { return map_of<6>(table(c_)); }
-  Map<5> d() const { return map_of<5>(table(d_)); }
+  Values<6> b() const { return map_of<6>(table(b_)); }
+  Values<6> c() const { return map_of<6>(table(c_)); }
+  Values<5> d() const { return map_of<5>(table(d_)); }
 };
 TEST_F(OrdersFiveAndSix, SumsAreUnionsOfTheirCoordinates) {
   const auto expect = [&](const auto& A, const auto& B, const auto& C) {
@@ -58,7 +58,7 @@ TEST_F(OrdersFiveAndSix, ProductsAreIntersectionsOfTheirCoordinates) {
   const auto C = assemble<COO<6>>(c_);
   const Tensor<double, CSF<6>> A(six);
   A(i, j, k, l, m, n) = B(i, j, k, l, m, n) * C(i, j, k, l, m, n);
-  Map<6> expected;
+  Values<6> expected;
   const auto others = c();
   for (const auto& [at, value] : b())
     if (others.count(at)) expected[at] = value * others.at(at);
@@ -72,7 +72,7 @@ TEST_F(OrdersFiveAndSix, LastModeTimesVectorLeavesFive) {
     for (std::int64_t at = 0; at < six[5]; ++at) entries.set(at, {at}, static_cast<double>(at + 1));
     return entries;
   }());
-  Map<5> expected;
+  Values<5> expected;
   for (const auto& [at, value] : b())
     expected[{at[0], at[1], at[2], at[3], at[4]}] += value * static_cast<double>(at[5] + 1);
   const auto expect = [&](const auto& A, const auto& B) {
@@ -87,7 +87,7 @@ TEST_F(OrdersFiveAndSix, LastModeTimesVectorLeavesFive) {
 }
 
 TEST_F(OrdersFiveAndSix, ContractionsOverFourModesScatterIntoMatrices) {
-  Map<2> expected;
+  Values<2> expected;
   const auto others = d();
   for (const auto& [at, value] : b())
     for (const auto& [other, factor] : others)

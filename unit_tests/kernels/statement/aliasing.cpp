@@ -170,5 +170,64 @@ TEST(ThePlanOfASparseResult, KeepsItsHandsOffADenseOperandThatHasTheArrayOfItsVa
       [&] { V.replace(V.extents(), V.levels(), A.values()); });
 }
 
+/// Runs statements whose dense result begins `shift` values behind a dense operand, in the same memory.
+void check_overlapping(std::int64_t shift) {
+  SCOPED_TRACE(shift);
+  constexpr std::int64_t n = 9;
+  const auto memory = make_array<double>("memory", 3 * n * n);
+  const auto fresh = [&] {
+    for (std::size_t at = 0; at < memory.extent(0); ++at) memory(at) = static_cast<double>((7 * at) % 11) - 5;
+  };
+  fresh();
+  const auto x = wrap<DenseVector>({n}, memory.data() + n);
+  const auto y = wrap<DenseVector>({n}, memory.data() + n + shift);
+  const auto X = wrap<RowMajorMatrix>({n, n}, memory.data() + n);
+  const auto Y = wrap<RowMajorMatrix>({n, n}, memory.data() + n + shift);
+  const auto A = random_tensor<CSR<>>(square, "ij", 0.4, false, 20);
+  const auto B = random_tensor<CSC<>>(square, "ij", 0.4, false, 21);
+  const auto check = [&](const auto& result, const auto& operand, const auto& statement) {
+    fresh();
+    const auto apart = result.clone();
+    statement(apart, operand.clone()).run();
+    statement(result, operand).run();
+    EXPECT_EQ(difference(result, read(apart).terms), "") << statement(result, operand).str();
+  };
+  check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), A(i, j) * from(j)); });
+  check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), A(i, j) * from(j)).generic(); });
+  check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), B(i, j) * from(j)); });
+  check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), 2 * from(i)); });
+  check(y, x, [&](const auto& to, const auto& from) {
+    return assign(to(i), A(i, j) * from(j)).accumulate();
+  });
+  check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), A(i, k) * from(k, j)); });
+  check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), from(j, i)); });
+  check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), from(i, j) + A(i, j)); });
+  check(Y, x, [&](const auto& to, const auto& from) { return assign(to(i, j), from(i) * from(j)); });
+  check(y, X, [&](const auto& to, const auto& from) { return assign(to(i), from(i, j) * from(j, i)); });
+}
+
+TEST(ADenseResult, MayOverlapAnOperandPartly) {
+  for (const std::int64_t shift : {-8, -1, 0, 1, 5, 8}) check_overlapping(shift);
+}
+
+TEST(ADenseResult, MayOverlapTheValuesOrTheLevelsOfASparseOperand) {
+  const auto A = assemble<CSR<std::int32_t, std::int32_t>>(
+      Entries<std::int32_t, 2>({3, 3}, {{{0, 1}, 4}, {{1, 0}, 5}, {{1, 2}, 6}, {{2, 1}, 7}}));
+  const Tensor<std::int32_t, DenseVector> x({3});
+  for (std::size_t at = 0; at < 3; ++at) x.values()(at) = static_cast<std::int32_t>(at) + 1;
+  const auto check = [&](std::int32_t* memory) {
+    const auto kept = std::vector<std::int32_t>(memory, memory + 3);
+    const auto y = wrap<DenseVector>({3}, memory);
+    y(i) = A(i, j) * x(j);
+    EXPECT_EQ(at(y, {0}), 8);
+    EXPECT_EQ(at(y, {1}), 23);
+    EXPECT_EQ(at(y, {2}), 14);
+    std::copy(kept.begin(), kept.end(), memory);
+  };
+  check(A.values().data() + 1);
+  check(A.level<1>().coordinates.data());
+  check(A.level<1>().positions.data() + 1);
+}
+
 }  // namespace
 }  // namespace sporos::test

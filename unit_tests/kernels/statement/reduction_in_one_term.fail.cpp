@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file reduction_in_one_term.fail.cpp
-/// A reduction in one term of a sum that is multiplied.
-// expect: a reduction variable stands in one term of a sum inside a product only: multiply the sum out
+/// A reduction in one term of a sum, next to a factor that has the variable too: a sum of products, or a product
+/// of sums?
+// expect: a reduction variable stands in one term of a sum only, and the sum is inside a function, or next
 #include <sporos/sporos.hpp>
 
 using namespace sporos;
@@ -10,5 +11,5 @@ using namespace sporos::indices;
 void refused() {
   Tensor<double, CSR<>> B({9, 9});
   Tensor<double, DenseVector> x({9}), y({9});
-  y(i) = x(i) * (x(i) + B(i, j));
+  y(i) = x(j) * (x(i) + B(i, j));
 }
