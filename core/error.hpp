@@ -42,6 +42,12 @@ class ScheduleError : public Error {
   using Error::Error;
 };
 
+/// The right side of a statement does not say what to compute.
+class ExpressionError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A number does not fit in the type that has to hold it.
 class RangeError : public Error {
  public:

@@ -184,7 +184,15 @@ struct Ratio : ExpressionBase {
   }
 };
 
-/// f(E), present where E is: f keeps zero at zero.
+/// 0, or the zero of a semiring, at every coordinate of some variables.
+template <char... Names>
+struct ZeroAt : ExpressionBase {
+  static constexpr NameList names = NameList::of(Names...);
+
+  static std::string notation() { return "0"; }
+};
+
+/// f(E), present where E is; see `map`.
 template <class E, class F>
 struct Mapped : ExpressionBase {
   E operand;
@@ -258,13 +266,6 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation<E>(operand);
-}
-
-/// f applied to every stored value: `map(function, A(i, j))`. What is not stored stays absent, so f has to
-/// keep zero at zero; on a device f is a functor with device code.
-template <class F, Expression E>
-auto map(F function, const E& operand) {
-  return Mapped(operand, std::move(function));
 }
 
 /// An access to any tensor, with any variables.

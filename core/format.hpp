@@ -102,12 +102,13 @@ struct Format<Map<Expressions...>, Levels...> {
   static constexpr bool is_dense = (Levels::properties.full && ...);
   /// Whether a mode is split over several levels.
   static constexpr bool is_blocked = ((Expressions::part != DimensionPart::whole) || ...);
-  /// Whether padding may be stored next to entries: below a level that stores coordinates, a full level stores
-  /// a value for each of its own.
+  /// Whether zeros are stored next to entries: a full innermost level has values for coordinates that a sparse
+  /// level above it stores only together with others.
   static constexpr bool stores_padding = [] {
-    for (std::size_t k = 1; k < properties.size(); ++k)
-      if (properties[k].full && !properties[k - 1].full) return true;
-    return false;
+    if constexpr (levels == 0)
+      return false;
+    else
+      return !is_dense && properties.back().full;
   }();
   /// Whether coordinates ascend in every level, so that entries have only one order.
   static constexpr bool is_ordered = (Levels::properties.ordered && ...);

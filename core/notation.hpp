@@ -67,6 +67,8 @@ class Notation {
         return {text(e.value)};
       else
         return {"scalar"};
+    } else if constexpr (!has_children<E>) {
+      return {E::notation()};
     } else {
       Phrase children[2];
       if constexpr (has_one_child<E>) {

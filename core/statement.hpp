@@ -9,6 +9,7 @@
 
 #include "expression.hpp"
 #include "loop_order.hpp"
+#include "map.hpp"
 #include "resources.hpp"
 #include "schedule.hpp"
 #include "sum.hpp"

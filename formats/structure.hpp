@@ -49,7 +49,7 @@ struct Structure {
   }();
 
   /// Whether zeros are stored where there is no entry, because the innermost level is full.
-  static constexpr bool padded = levels == 0 || full(levels - 1);
+  static constexpr bool padded = F::is_dense || F::stores_padding;
 };
 
 }  // namespace sporos::detail

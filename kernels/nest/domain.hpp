@@ -29,6 +29,8 @@ struct Domain {
         if (E::level_names[k] == variable && !E::format::properties[static_cast<std::size_t>(k)].full)
           return std::string(1, letters.of(e.tensor()));
       return std::string(everything);
+    } else if constexpr (!has_children<E> && requires { E::names; }) {
+      return std::string(E::names.contains(variable) ? everything : absent);
     } else if constexpr (has_one_child<E>) {
       return of(e.operand);
     } else if constexpr (has_two_children<E>) {

@@ -59,6 +59,11 @@ stream::SumOver<Names...> operation_of(const Reduction<E, Names...>& reduction) 
   return {{extent_of(Names, reduction.operand)...}};
 }
 
+template <class E>
+inline constexpr bool is_zero_node = false;
+template <char... Names>
+inline constexpr bool is_zero_node<ZeroAt<Names...>> = true;
+
 /// The expression over views: every access becomes an `Operand`, every scalar is `Loaded`.
 template <class Compute, Expression E>
 auto lower(const E& e) {
@@ -66,6 +71,8 @@ auto lower(const E& e) {
     return Operand<E, Compute>{e.tensor().view()};
   else if constexpr (AnyLiteral<E>)
     return stream::Loaded<Compute>{static_cast<Compute>(e.value)};
+  else if constexpr (is_zero_node<E>)
+    return stream::Zero<E, Compute>{};
   else if constexpr (has_one_child<E>)
     return operation_of(e)(lower<Compute>(e.operand));
   else
@@ -79,7 +86,7 @@ SPOROS_INLINE auto begin(const E& source) {
     return source.operation(begin(source.operand));
   else if constexpr (has_two_children<E>)
     return stream::combine<typename E::operation_type>(begin(source.left), begin(source.right));
-  else if constexpr (stream::is_loaded<E>)
+  else if constexpr (stream::is_loaded<E> || stream::is_zero<E>)
     return source;
   else
     return stream::Leaf<typename E::access, typename E::compute, 0>{&source.view, 0, 1};

@@ -97,6 +97,7 @@ class Plan {
   explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
     require_valid<S>();
     expect_kokkos();
+    expect_zero_kept(statement);
     if constexpr (!Tensor::format_type::is_dense)
       for_each_access(statement.right(), [&](const auto& access) {
         if (access.tensor().identity() == statement.result().tensor().identity())

@@ -11,6 +11,7 @@
 #include "../../formats/print.hpp"
 #include "checks.hpp"
 #include "select.hpp"
+#include "zero_kept.hpp"
 
 namespace sporos {
 
@@ -57,6 +58,7 @@ void run(const Statement<Result, Right, Order, Options>& statement) {
   require_valid<S>();
   if constexpr (is_readable<S>) {
     expect_kokkos();
+    expect_zero_kept(statement);
     const detail::ProfiledRegion region(statement);
     with_candidate(statement, Use::once, [&]<class K>() {
       using P = typename K::template Plan<S>;

@@ -31,12 +31,44 @@ struct Loaded {
   T value;
 };
 
+/// The zero at every coordinate of some variables, until loops have bound them all.
+/// @tparam Z      names the variables
+/// @tparam Bound  bit n: whether variable n is bound
+template <class Z, class Compute, unsigned Bound = 0>
+struct Zero {
+  using compute = Compute;
+  static constexpr NameList names = Z::names;
+
+  static constexpr bool waits_for(char variable) {
+    return names.contains(variable) && (Bound >> names.find(variable) & 1u) == 0;
+  }
+  /// What is left of it below the first `Depth` loops.
+  template <class Order, int Depth>
+  SPOROS_INLINE static auto bind() {
+    constexpr unsigned bound = [] {
+      unsigned bits = Bound;
+      for (int at = 0; at < names.size; ++at)
+        if (Order::names.find(names[at]) < Depth) bits |= 1u << at;
+      return bits;
+    }();
+    if constexpr (bound + 1 == 1u << names.size)
+      return Loaded<Compute>{};
+    else
+      return Zero<Z, Compute, bound>{};
+  }
+};
+
 template <class E>
 inline constexpr bool is_absent = std::is_same_v<E, Absent>;
 template <class E>
 inline constexpr bool is_loaded = false;
 template <class T>
 inline constexpr bool is_loaded<Loaded<T>> = true;
+
+template <class E>
+inline constexpr bool is_zero = false;
+template <class Z, class Compute, unsigned Bound>
+inline constexpr bool is_zero<Zero<Z, Compute, Bound>> = true;
 
 /// An operation on one expression: `operation(e)` makes the node, or what it folds to.
 template <class Operation, class E>

@@ -102,6 +102,8 @@ SPOROS_INLINE auto advance(const E& e, const Env& env) {
   else if constexpr (has_two_children<E>)
     return combine<typename E::operation_type>(advance<Order, Depth>(e.left, env),
                                                advance<Order, Depth>(e.right, env));
+  else if constexpr (is_zero<E>)
+    return E::template bind<Order, Depth>();
   else
     return e;
 }
@@ -113,6 +115,8 @@ constexpr bool mentions(char variable) {
     for (int k = E::bound_levels; k < E::levels; ++k)
       if (E::access::level_names[k] == variable) return true;
     return false;
+  } else if constexpr (is_zero<E>) {
+    return E::waits_for(variable);
   } else {
     if constexpr (is_reduce<E>)
       if (E::operation_type::names.contains(variable)) return false;
@@ -124,7 +128,13 @@ constexpr bool mentions(char variable) {
 /// over its own.
 template <class Order, int Depth, class E>
 constexpr bool waits(NameList own = {}) {
-  if constexpr (AnyLeaf<E>) {
+  if constexpr (is_zero<E>) {
+    for (int at = 0; at < E::names.size; ++at)
+      if (E::waits_for(E::names[at]) && !own.contains(E::names[at]) &&
+          Order::names.find(E::names[at]) >= Depth)
+        return true;
+    return false;
+  } else if constexpr (AnyLeaf<E>) {
     for (int k = E::bound_levels; k < E::levels; ++k) {
       const char variable = E::access::level_names[k];
       if (!own.contains(variable) && Order::names.find(variable) >= Depth) return true;

@@ -464,7 +464,7 @@ class Wrapped {
 /// The stream of an expression over `Variable`, whose extent is given.
 template <char Variable, class E>
 SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
-  if constexpr (!mentions<E>(Variable)) {
+  if constexpr (!mentions<E>(Variable) || is_zero<E>) {
     return Free<E>{e};
   } else if constexpr (AnyLeaf<E>) {
     if constexpr (E::walks(Variable))
