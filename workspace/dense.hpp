@@ -21,6 +21,11 @@ namespace sporos {
 
 struct DensePolicy;
 
+/// Whether a dense array over an extent is worth its memory, which every thread needs: up to a GiB.
+inline constexpr bool fits_dense(std::int64_t extent, std::size_t element) {
+  return extent <= (std::int64_t{1} << 30) / static_cast<std::int64_t>(element);
+}
+
 /// Gathers values by coordinate, in any order, and hands them out in ascending order.
 ///
 /// A bitmap records which coordinates have been written, and a second one which words of the first. Handing
@@ -39,8 +44,8 @@ class DenseWorkspace {
         touched_(static_cast<std::size_t>((extents[0] + 4095) / 4096)) {
   } catch (const std::exception&) {
     throw MemoryError(text("a dense workspace over ", extents[0], " coordinates of ", sizeof(T),
-                           " bytes each cannot be allocated: choose a loop order with .reorder(...) that "
-                           "appends the result, or that scatters it over several variables"));
+                           " bytes each cannot be allocated: choose another with "
+                           ".workspace(sorted_workspace)"));
   }
 
   /// values[c] += value

@@ -17,6 +17,7 @@
 #include "../../formats/chunks.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/stored_coordinates.hpp"
+#include "../../workspace/dense.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "append_output.hpp"
@@ -138,7 +139,7 @@ class AppendPlan {
   void refill() {
     nest_.read_operands();
     const Extents<Format::levels> extents = Format::level_extents(result().extents());
-    const std::int64_t row = gathers ? extents[static_cast<std::size_t>(last)] : 0;
+    const std::int64_t row = sums_of_row();
     for_each_chunk(nest_.space(), static_cast<std::int64_t>(cuts_.size()) - 1, [&](std::int64_t chunk) {
       const auto at = static_cast<std::size_t>(chunk);
       auto sums = sums_.take([&] {
@@ -151,6 +152,7 @@ class AppendPlan {
                 coordinates,
                 gathers ? rows_[at].data() : nullptr,
                 of_row + block(),
+                sums_whole_rows(),
                 of_row,
                 block()};
       nest_.run({cuts_[at], cuts_[at + 1]}, chunk, RefillOutput<Traits, Sink>{&sink, extents});
@@ -159,7 +161,7 @@ class AppendPlan {
   }
 
   Bytes bytes() const {
-    const std::int64_t added = TermBound<Traits>(nest_.bounds()).of(nest_.source());
+    const std::int64_t added = most_added();
     Bytes out;
     const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
     out.values = bound.values;
@@ -191,11 +193,13 @@ class AppendPlan {
     add(cuts_);
     add(begin_);
     for (const auto& rows : rows_) add(rows);
-    return sum + nest_.space().concurrency() * (block() + (gathers ? row_extents()[0] : 0)) *
+    return sum + nest_.space().concurrency() * (block() + sums_of_row()) *
                      static_cast<std::int64_t>(sizeof(Compute));
   }
 
   const Nest& nest() const { return nest_; }
+  /// An upper bound on the number of values that the loops give to the result.
+  std::int64_t most_added() const { return TermBound<Traits>(nest_.bounds()).of(nest_.source()); }
   Extents<1> row_extents() const { return {Format::level_extents(result().extents())[last]}; }
 
  private:
@@ -216,6 +220,19 @@ class AppendPlan {
   /// The number of values in a dense block below the levels that are appended.
   std::int64_t block() const {
     return values_in_block(Format::level_extents(result().extents()), classification.appended_levels);
+  }
+
+  /// Whether a refill sums a gathered row in an array over its extent; otherwise in one over its stored
+  /// coordinates, among which each is searched for.
+  bool sums_whole_rows() const { return fits_dense(row_extents()[0], sizeof(Compute)); }
+  /// The number of sums that a refill needs for a row.
+  std::int64_t sums_of_row() const {
+    if (!gathers) return 0;
+    if (sums_whole_rows()) return row_extents()[0];
+    std::int64_t longest = 0;
+    for (const auto& chunk : rows_)
+      for (const std::int64_t length : chunk) longest = std::max(longest, length);
+    return longest;
   }
 
   std::unique_ptr<W> workspace() {

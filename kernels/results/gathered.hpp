@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "../../formats/print.hpp"
-#include "../../workspace/dense.hpp"
+#include "../../workspace/adaptive.hpp"
 #include "append_plan.hpp"
 
 namespace sporos {
@@ -18,6 +18,8 @@ namespace sporos {
 struct GatheredNest {
   static constexpr std::string_view name = "loop nest, gathered";
   static constexpr bool deterministic = true;
+  static constexpr std::string_view less_memory =
+      "choose a smaller workspace, .workspace(sorted_workspace), or compute it in parts";
   static constexpr bool any_schedule = true;
   static constexpr double seconds_of_term = 6e-9;
 
@@ -26,7 +28,7 @@ struct GatheredNest {
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::gathered;
 
   /// The policy of the workspace unless the user chooses one.
-  using DefaultPolicy = DensePolicy;
+  using DefaultPolicy = AdaptivePolicy;
   template <class S>
   using policy_for = detail::chosen_policy<S, DefaultPolicy>;
 
@@ -37,12 +39,16 @@ struct GatheredNest {
     void explain(std::ostream& out) const {
       using Compute = typename detail::NestOf<S>::Compute;
       using Result = typename S::result_type;
-      using W = typename policy_for<S>::template workspace<Compute, 1>;
-      const auto policy = detail::policy_of<policy_for<S>>(this->nest().statement());
+      using Policy = policy_for<S>;
+      using W = typename Policy::template workspace<Compute, 1>;
+      const auto policy = detail::policy_of<Policy>(this->nest().statement());
       const auto extents = this->row_extents();
-      out << text("  result: scattered over one variable, ", policy_for<S>::name, " of order 1 over ",
+      std::string_view name = Policy::name;
+      if constexpr (requires { Policy::template name_over<Compute>(extents); })
+        name = Policy::template name_over<Compute>(extents);
+      out << text("  result: scattered over one variable, ", name, " of order 1 over ",
                   Result::level_names[Result::level_names.size - 1], ", ",
-                  bytes_text(W::most_bytes(policy, extents, extents[0])), " a thread\n");
+                  bytes_text(W::most_bytes(policy, extents, this->most_added())), " a thread\n");
     }
   };
 };

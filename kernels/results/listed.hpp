@@ -85,6 +85,9 @@ struct ListedValues {
 struct ListedNest {
   static constexpr std::string_view name = "loop nest, listed";
   static constexpr bool deterministic = true;
+  static constexpr std::string_view less_memory =
+      "bind the result's outer variables in the outermost loops with .reorder(...), so that less is "
+      "listed, or compute it in parts";
   static constexpr bool any_schedule = true;
   static constexpr double seconds_of_term = 200e-9;
 

@@ -60,13 +60,16 @@ struct RefillOutput {
   }
 };
 
-/// Adds to a row of sums whose coordinates are known.
-template <class T, int Loop>
+/// Adds to the sums of a row whose coordinates are known.
+/// @tparam Coordinates  as in RefillSink
+template <class T, class Coordinates, int Loop>
 struct SumsOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_workspace = true;
   static constexpr bool is_independent = true;
   T* sums;
+  Coordinates coordinates;  ///< ascending, of the row
+  std::int64_t count;       ///< the number of sums if there is one for each of them; 0 if for each of the extent
 
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE SumsOutput bind(const Env&) const {
@@ -76,8 +79,19 @@ struct SumsOutput {
   SPOROS_INLINE void leave(std::int64_t) const {}
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
-    T& sum = sums[env.at[Loop]];
+    T& sum = sums[count == 0 ? env.at[Loop] : place(env.at[Loop])];
     sum = plus(sum, static_cast<T>(value));
+  }
+  std::int64_t place(std::int64_t c) const {
+    std::int64_t low = 0;
+    for (std::int64_t high = count; low < high;) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (coordinates[middle] < c)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
   }
 };
 
@@ -88,7 +102,8 @@ struct RefillSink {
   Value* at;
   Coordinates coordinates;  ///< of the value at `at`, if rows are gathered
   const std::int64_t* row;  ///< the number of values of the next row
-  Compute* sums;            ///< one row, zero between rows
+  Compute* sums;            ///< of one row, zero between rows
+  bool sums_whole_rows;     ///< whether there is one for each coordinate of the extent, not of the row
   Compute* block_sums;      ///< one block
   std::int64_t block;
   bool written = false;
@@ -107,13 +122,13 @@ struct RefillSink {
     for (std::int64_t of = 0; of < block; ++of) *at++ = static_cast<Value>(block_sums[of]);
   }
   template <int Loop>
-  SumsOutput<Compute, Loop> workspace() const {
-    return {sums};
+  SumsOutput<Compute, Coordinates, Loop> workspace() const {
+    return {sums, coordinates, sums_whole_rows ? 0 : *row};
   }
   void drain() {
     const std::int64_t count = *row++;
     for (std::int64_t of = 0; of < count; ++of) {
-      Compute& sum = sums[coordinates[of]];
+      Compute& sum = sums[sums_whole_rows ? static_cast<std::int64_t>(coordinates[of]) : of];
       at[of] = static_cast<Value>(sum);
       sum = Compute{};
     }

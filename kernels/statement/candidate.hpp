@@ -32,8 +32,12 @@
 ///
 ///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements
 ///                                  with semirings or with workspaces of the user's choice
-///     K::replaces_nest             it accepts every statement that it matches and is faster than the loop
+///     K::replaces_nest, or K::replaces_nest<S>
+///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
+///
+///     K::less_memory               how a statement that needs too much memory could be run instead: the end of
+///                                  MemoryError's message
 ///
 /// The protocol is modelled on the inspect, compute and fill steps of the SparseBLAS reference
 /// implementation. How to add a candidate: candidates.hpp.

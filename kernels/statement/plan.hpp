@@ -44,17 +44,20 @@ class PlanBy : public AnyPlan {
 
  public:
   explicit PlanBy(const S& statement) : statement_(statement), plan_(statement, statement.resources()) {
-    if constexpr (requires(P& plan) { plan.prepare(); }) plan_.prepare();
+    if constexpr (requires(P& plan) { plan.prepare(); })
+      within_memory<K>(plan_, statement_, [&] { plan_.prepare(); });
   }
   void run() override {
     expect_within_limit<K>(plan_, statement_);
-    plan_.run();
+    within_memory<K>(plan_, statement_, [&] { plan_.run(); });
   }
   void refill() override {
-    if constexpr (requires(P& plan) { plan.refill(); })
-      plan_.refill();
-    else
-      plan_.run();
+    within_memory<K>(plan_, statement_, [&] {
+      if constexpr (requires { plan_.refill(); })
+        plan_.refill();
+      else
+        plan_.run();
+    });
   }
   Bytes bytes() const override { return plan_.bytes(); }
   std::int64_t held_bytes() const override {

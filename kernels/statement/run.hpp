@@ -8,8 +8,8 @@
 #include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include "../../core/statement.hpp"
-#include "../../formats/print.hpp"
 #include "checks.hpp"
+#include "memory.hpp"
 #include "select.hpp"
 #include "zero_kept.hpp"
 
@@ -28,22 +28,6 @@ class ProfiledRegion {
  private:
   std::optional<Kokkos::Profiling::ScopedRegion> region_;
 };
-
-/// Throws MemoryError if a plan may need more memory than the statement's resources allow.
-template <class K, class P, class S>
-void expect_within_limit(const P& plan, const S& statement) {
-  const std::int64_t limit = statement.resources().memory_limit();
-  if (limit == Resources<typename S::space_type>::unlimited) return;
-  const Bytes bytes = plan.bytes();
-  const std::int64_t result = S::result_type::format::is_dense ? 0 : bytes.result;
-  if (result + bytes.workspace > limit)
-    throw MemoryError(text(statement.str(), ": ", K::name, " needs up to ",
-                           bytes_text(result + bytes.workspace), " (", result + bytes.workspace,
-                           " bytes: ", result, " for the result, ", bytes.workspace, " of workspace), but ",
-                           bytes_text(limit), " (", limit,
-                           " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or choose "
-                           "another loop order or workspace"));
-}
 
 }  // namespace detail
 
@@ -67,7 +51,7 @@ void run(const Statement<Result, Right, Order, Options>& statement) {
           "the Plan of a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
       P plan(statement, statement.resources());
       detail::expect_within_limit<K>(plan, statement);
-      plan.run();
+      detail::within_memory<K>(plan, statement, [&] { plan.run(); });
     });
   }
 }

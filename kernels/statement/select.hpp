@@ -30,11 +30,12 @@ constexpr bool is_in(TypeList<Of...>) {
   return (std::is_same_v<K, Of> || ...);
 }
 
-template <class K>
-inline constexpr bool replaces_nest = requires { requires K::replaces_nest; };
-template <class... K>
+template <class K, class S>
+inline constexpr bool replaces_nest = requires { requires K::replaces_nest; } ||
+                                      requires { requires K::template replaces_nest<S>; };
+template <class S, class... K>
 constexpr bool any_replaces_nest(TypeList<K...>) {
-  return (replaces_nest<K> || ...);
+  return (replaces_nest<K, S> || ...);
 }
 
 template <class S>
@@ -48,7 +49,7 @@ constexpr auto candidates_of_statement() {
     // A dependent name, so that the program's own candidates are looked up when a statement is compiled.
     using Own = typename OwnCandidates<std::conditional_t<true, Program, S>>::type;
     constexpr auto kernels = matching<S>(Own{} + KernelCandidates{});
-    if constexpr (any_replaces_nest(kernels))
+    if constexpr (any_replaces_nest<S>(kernels))
       return kernels;
     else
       return kernels + matching<S>(NestCandidates{});

@@ -12,7 +12,9 @@
 #include "../../../core/statement.hpp"
 #include "../../../formats/storage_bound.hpp"
 #include "../../host/operands.hpp"
+#include "../../../workspace/dense.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/compute_type.hpp"
 #include "../pattern.hpp"
@@ -27,8 +29,14 @@ struct SpgemmByRows {
   static constexpr std::string_view takes =
       "A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j";
   static constexpr bool deterministic = true;
-  static constexpr bool replaces_nest = true;
-  static constexpr double seconds_of_term = 1e-9;
+  static constexpr std::string_view less_memory =
+      "compute it in parts, or one row at a time, with .generic().workspace(sorted_workspace)";
+
+  /// The nest remains for rows that are too long for a dense accumulator, which take 64-bit coordinates.
+  template <class S>
+  static constexpr bool replaces_nest =
+      sizeof(typename decltype(detail::sparse_rows(
+          std::declval<const S&>().result().tensor()))::coordinate_type) < sizeof(std::int64_t);
 
   template <class S>
   static constexpr bool computes() {
@@ -44,6 +52,15 @@ struct SpgemmByRows {
   }
   template <class S>
   static constexpr bool matches = computes<S>();
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
+    constexpr double seconds_of_term = 1e-9;
+    if (!replaces_nest<S> && !fits_dense(statement.result().tensor().extent(1),
+                                         sizeof(typename S::result_type::value_type)))
+      return Declined{"the rows of the result are too long for a dense accumulator"};
+    return Cost{detail::expected_terms(statement) * seconds_of_term};
+  }
 
   template <class S>
   class Plan;

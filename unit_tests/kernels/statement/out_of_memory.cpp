@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file out_of_memory.cpp
+/// Statements whose memory cannot be allocated: the error is a MemoryError, whoever needed the memory, and the
+/// result is as it was.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <sporos/sporos.hpp>
+#include <string>
+
+#include "reference.hpp"
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#define SPOROS_TEST_CAN_LIMIT_MEMORY
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#undef SPOROS_TEST_CAN_LIMIT_MEMORY
+#endif
+#endif
+#endif
+
+namespace sporos::test::out_of_memory {
+namespace {
+
+using namespace sporos::indices;
+
+template <class Statement>
+std::string refusal(const Statement& statement) {
+  try {
+    statement();
+  } catch (const MemoryError& error) {
+    return error.what();
+  }
+  return "ran";
+}
+
+#if defined(SPOROS_TEST_CAN_LIMIT_MEMORY)
+
+/// While it lives, the process gets no more address space than it has now and `more` bytes.
+class AddressSpaceLimit {
+ public:
+  explicit AddressSpaceLimit(std::int64_t more) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
+    setrlimit(RLIMIT_AS, &now);
+  }
+  ~AddressSpaceLimit() { setrlimit(RLIMIT_AS, &before_); }
+  AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+  AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// Runs a statement with more and more memory, until there is enough.
+template <class Result, class Run>
+void expect_memory_errors(const Result& result, const Run& run) {
+  mallopt(M_MMAP_THRESHOLD, 1 << 14);  // so that what is freed is not there for the next allocation
+  pool().release();
+  malloc_trim(0);
+  int refused = 0;
+  for (std::int64_t more = 0; more <= std::int64_t{1} << 32; more = more == 0 ? 1 << 14 : 2 * more) {
+    const std::int64_t values = result.nnz();
+    std::string what = "ran";
+    {
+      const AddressSpaceLimit limit(more);
+      try {
+        run();
+      } catch (const MemoryError& error) {
+        what = error.what();
+      } catch (const std::exception& error) {
+        FAIL() << "with " << more << " bytes: " << error.what();
+      }
+    }
+    pool().release();
+    if (what == "ran") {
+      EXPECT_GT(refused, 0) << "memory was never short";
+      return;
+    }
+    EXPECT_EQ(result.nnz(), values) << what;
+    EXPECT_TRUE(contains(what, "bytes")) << what;
+    ++refused;
+  }
+  FAIL() << "does not run in 4 GiB";
+}
+
+template <class F>
+auto diagonals(std::int64_t n) {
+  Entries<double, 2> entries({n, n}, 3 * n);
+  for (std::int64_t e = 0; e < 3 * n; ++e)
+    entries.set(e, {e / 3, (e / 3 * 7 + e % 3 * 1001) % n}, static_cast<double>(e % 9 + 1));
+  return assemble<F>(entries);
+}
+
+TEST(OutOfMemory, IsAMemoryErrorForEveryKindOfResult) {
+  constexpr std::int64_t n = 20'000;
+  const auto A = diagonals<CSR<>>(n);
+  const auto B = diagonals<DCSR<>>(n);
+  const auto D = diagonals<CSC<>>(n);
+  const Tensor<double, CSR<>> C({n, n});
+  const Tensor<double, DCSR<>> E({n, n});
+  const Tensor<double, COO<2>> L({n, n});
+  const Tensor<double, BCSR<2, 2>> blocks({n, n});
+  expect_memory_errors(C, [&] { C(i, j) = A(i, k) * A(k, j); });
+  expect_memory_errors(C, [&] { assign(C(i, j), A(i, k) * A(k, j)).generic().run(); });
+  expect_memory_errors(E, [&] { E(i, j) = B(i, k) * B(k, j); });
+  expect_memory_errors(E, [&] { E(i, j) = B(i, j) + A(i, j); });
+  expect_memory_errors(L, [&] { L(i, j) = D(i, k) * A(k, j); });
+  expect_memory_errors(C, [&] { assign(C(i, j), A(i, j) * 2).workspace(coordinate_workspace).run(); });
+  expect_memory_errors(blocks, [&] { blocks(i, j) = A(i, j) + A(i, j); });
+}
+
+TEST(OutOfMemory, IsAMemoryErrorForPlansAndForDenseResults) {
+  constexpr std::int64_t n = 20'000;
+  const auto A = diagonals<CSR<>>(n);
+  const auto D = diagonals<CSC<>>(n);
+  const Tensor<double, CSR<>> C({n, n});
+  const Tensor<double, COO<2>> L({n, n});
+  const Tensor<double, DenseVector> y({40 * n}), x({40 * n});
+  expect_memory_errors(C, [&] {
+    auto product = plan(assign(C(i, j), A(i, k) * A(k, j)));
+    product.run();
+    product.run();
+  });
+  expect_memory_errors(L, [&] {
+    auto product = plan(assign(L(i, j), D(i, k) * A(k, j)));
+    product.run();
+    product.run();
+  });
+  expect_memory_errors(y, [&] { y(i) = 2 * y(i) + x(i); });
+}
+
+TEST(OutOfMemory, IsAMemoryErrorForConversions) {
+  const auto A = diagonals<CSR<>>(50'000);
+  expect_memory_errors(A, [&] { convert<CSC<>>(A); });
+  expect_memory_errors(A, [&] { convert<COO<2>>(A); });
+  expect_memory_errors(A, [&] { convert<BCSR<2, 2>>(A); });
+  expect_memory_errors(A, [&] { transpose(A); });
+  expect_memory_errors(A, [&] { entries(A); });
+  expect_memory_errors(A, [&] { diagonals<CSR<>>(50'000); });
+  expect_memory_errors(A, [&] { diagonals<DCSC<>>(50'000); });
+}
+
+#endif
+
+TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItFillsMemory) {
+  constexpr std::int64_t n = 2'000'000;
+  Entries<double, 2> entries({n, n}, n);
+  for (std::int64_t e = 0; e < n; ++e) entries.set(e, {e, e}, 1);
+  const auto B = assemble<CSR<>>(entries);
+  const Tensor<double, CSR<>> A({n, n});
+  const std::string what = refusal([&] { A(i, j) = B(i, k); });
+  EXPECT_TRUE(contains(what, "has the variable j, so each of its 2000000 coordinates is stored")) << what;
+  EXPECT_EQ(A.nnz(), 0);
+  const Tensor<double, DenseVector> x({n});
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = x(i) * x(j); }), "the variable j"));
+  EXPECT_TRUE(contains(refusal([&] { plan(assign(A(i, j), B(i, k))).run(); }), "the variable j"));
+}
+
+TEST(ASparseResultThatNoOperandBounds, RunsWhereItFits) {
+  const auto B = assemble<CSR<>>(Entries<double, 2>({3, 3}, {{{1, 1}, 4}, {{1, 2}, 5}}));
+  const Tensor<double, CSR<>> A({3, 3});
+  A(i, j) = B(i, k);
+  EXPECT_EQ(A.nnz(), 3);
+  EXPECT_EQ(at(A, {1, 0}), 9);
+}
+
+}  // namespace
+}  // namespace sporos::test::out_of_memory
