@@ -24,6 +24,12 @@
 
 namespace sporos {
 
+namespace detail {
+/// False, but not before a template is instantiated: for functions that exist to refuse their arguments.
+template <class...>
+inline constexpr bool never = false;
+}  // namespace detail
+
 /// The base of all nodes, with what holds for a node that does not say otherwise.
 struct ExpressionBase {
   /// Whether the node is present wherever one of its children is.
@@ -33,7 +39,40 @@ struct ExpressionBase {
   static constexpr int factors = 0;
   /// How tightly its text binds.
   static constexpr Binding binding = Binding::whole;
+
+  /// Does not compile: the message says how to get a number.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  operator T() const {
+    static_assert(detail::never<T>,
+                  "an expression is not a number: assign it to a tensor of order 0, as in Tensor<double, "
+                  "Scalar> s; s() = x(i) * y(i), and read at(s, {})");
+    return T();
+  }
 };
+
+/// What stands for a piece of notation that has been refused, so that the compiler says why and no more.
+struct Refused : ExpressionBase {
+  template <class E>
+  const Refused& operator=(const E&) const {
+    return *this;
+  }
+  template <class E>
+  const Refused& operator+=(const E&) const {
+    return *this;
+  }
+  template <class E>
+  const Refused& operator-=(const E&) const {
+    return *this;
+  }
+};
+template <class E>
+constexpr bool is_refused() {
+  if constexpr (std::is_same_v<E, Refused>)
+    return true;
+  else
+    return fold<E>([]<class... C>(TypeList<C...>) { return (is_refused<C>() || ...); });
+}
 
 template <class T>
 auto as_expression(const T& operand);
@@ -266,6 +305,32 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation<E>(operand);
+}
+
+/// These do not compile: the messages say what to write.
+template <class L, class R>
+  requires ExpressionOperands<L, R>
+Refused max(const L&, const R&) {
+  static_assert(detail::never<L, R>,
+                "index notation has no max of two expressions: their sum over a semiring takes the larger "
+                "value, as in assign(A(i, j), B(i, j) + C(i, j)).over(MaxPlus{}).run()");
+  return {};
+}
+template <class L, class R>
+  requires ExpressionOperands<L, R>
+Refused min(const L&, const R&) {
+  static_assert(detail::never<L, R>,
+                "index notation has no min of two expressions: their sum over a semiring takes the smaller "
+                "value, as in assign(A(i, j), B(i, j) + C(i, j)).over(MinPlus{}).run()");
+  return {};
+}
+template <class L, class R>
+  requires ExpressionOperands<L, R>
+bool operator<(const L&, const R&) {
+  static_assert(detail::never<L, R>,
+                "index notation has no comparisons: compare inside the function of map(...), or add over a "
+                "semiring with Min or Max, as in assign(A(i, j), B(i, j) + C(i, j)).over(MaxPlus{}).run()");
+  return false;
 }
 
 /// An access to any tensor, with any variables.

@@ -52,10 +52,10 @@ class Statement {
   template <char... Names>
   auto reorder(Index<Names>...) const {
     constexpr NameList given = NameList::of(Names...);
-    static_assert(detail::same_names(given, statement_variables<Result, Right>()),
-                  "reorder(...) takes every index variable of the statement, each once");
-    return Statement<Result, Right, loops_over<Names...>, Options>(result_, right_, options_, accumulates_,
-                                                                   resources_);
+    constexpr bool valid = detail::same_names(given, statement_variables<Result, Right>());
+    static_assert(valid, "reorder(...) takes every index variable of the statement, each once");
+    using Reordered = std::conditional_t<valid, loops_over<Names...>, Order>;
+    return Statement<Result, Right, Reordered, Options>(result_, right_, options_, accumulates_, resources_);
   }
 
   /// The same statement, adding to the values of a dense result: `y(i) += A(i, j) * x(j)`.

@@ -24,6 +24,20 @@ namespace sporos {
 
 template <class TensorType, char... Names>
 class Access;
+struct Refused;
+
+template <class T>
+inline constexpr bool is_index_v = false;
+template <char Name>
+inline constexpr bool is_index_v<Index<Name>> = true;
+
+namespace detail {
+/// Complete when it is called: expression.hpp.
+template <class T, class R = Refused>
+R refused() {
+  return R();
+}
+}  // namespace detail
 
 template <TensorValue Value, TensorFormat F, ExecutionSpace Space>
 class Tensor;
@@ -236,7 +250,19 @@ class Tensor {
   auto operator()(Index<Names>...) const {
     static_assert(sizeof...(Names) == order,
                   "an access takes one index variable for each mode of the tensor");
-    return Access<Tensor, Names...>(*this);
+    if constexpr (sizeof...(Names) == order)
+      return Access<Tensor, Names...>(*this);
+    else
+      return detail::refused<Tensor>();
+  }
+  /// Does not compile: the message says how to read one value.
+  template <class... Args>
+    requires(!(is_index_v<Args> && ...))
+  auto operator()(const Args&...) const {
+    static_assert((is_index_v<Args> && ...),
+                  "an access takes index variables, not numbers: read one value with at(A, {row, column}), or "
+                  "multiply by a sparse vector that selects a row or column");
+    return detail::refused<Tensor>();
   }
 
  private:

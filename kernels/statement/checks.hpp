@@ -92,9 +92,11 @@ consteval bool sums_come_last() {
 
 }  // namespace detail
 
-/// Whether there is a loop order in which all operands of a statement can be read.
+/// Whether there is a loop order in which all operands of a statement can be read, and no part of it has been
+/// refused.
 template <class S>
-inline constexpr bool is_readable = detail::first_contradiction(accesses_of<typename S::right_type>{}) < 0;
+inline constexpr bool is_readable = detail::first_contradiction(accesses_of<typename S::right_type>{}) < 0 &&
+                                    !is_refused<typename S::right_type>();
 
 namespace detail {
 

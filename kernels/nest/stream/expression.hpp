@@ -132,7 +132,10 @@ struct Division {
   SPOROS_INLINE static T of(const T& a, const T& b) {
     static_assert(!is_semiring_element_v<T>, "a semiring has no division: it adds and multiplies");
     static_assert(!std::is_same_v<T, bool>, "bool tensors know * and + only");
-    return static_cast<T>(a / b);
+    if constexpr (is_semiring_element_v<T>)
+      return a;
+    else
+      return static_cast<T>(a / b);
   }
 };
 
@@ -142,7 +145,10 @@ struct Minus {
   SPOROS_INLINE T operator()(const T& a) const {
     static_assert(!is_semiring_element_v<T>, "a semiring has no subtraction: it adds and multiplies");
     static_assert(!std::is_same_v<T, bool>, "a bool has no negative: bool tensors know * and + only");
-    return static_cast<T>(-a);
+    if constexpr (is_semiring_element_v<T>)
+      return a;
+    else
+      return static_cast<T>(-a);
   }
 };
 

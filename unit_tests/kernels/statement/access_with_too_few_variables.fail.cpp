@@ -2,6 +2,7 @@
 /// @file access_with_too_few_variables.fail.cpp
 /// A matrix with one index variable.
 // expect: an access takes one index variable for each mode of the tensor
+// alone
 #include <sporos/sporos.hpp>
 
 using namespace sporos;

@@ -2,6 +2,7 @@
 /// @file order_with_a_stranger.fail.cpp
 /// A loop order with a variable that the statement does not have.
 // expect: takes every index variable of the statement, each once
+// alone
 #include <sporos/sporos.hpp>
 
 using namespace sporos;

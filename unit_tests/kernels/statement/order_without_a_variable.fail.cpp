@@ -2,6 +2,7 @@
 /// @file order_without_a_variable.fail.cpp
 /// A loop order that leaves out a variable of the statement.
 // expect: takes every index variable of the statement, each once
+// alone
 #include <sporos/sporos.hpp>
 
 using namespace sporos;

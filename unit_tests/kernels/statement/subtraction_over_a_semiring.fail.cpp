@@ -2,6 +2,7 @@
 /// @file subtraction_over_a_semiring.fail.cpp
 /// A difference where + means the smaller of two.
 // expect: a semiring has no subtraction
+// alone
 #include <sporos/sporos.hpp>
 
 using namespace sporos;
