@@ -5,6 +5,11 @@
 
 #include <Kokkos_Core.hpp>
 
+// nvcc compiles host functions by the host compiler, which knows more pragmas than nvcc itself.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 1675
+#endif
+
 // SPOROS_INLINE: a host and device function of the loop nest, always inlined, so that nested streams become
 // plain loops. Where the compiler does not optimise, a copy of each function in its callers would only take
 // longer to compile.
@@ -27,10 +32,10 @@
 #endif
 
 /// The entry point of a loop nest, a host and device function. On the host it is never inlined.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define SPOROS_KERNEL KOKKOS_INLINE_FUNCTION
 #else
-#define SPOROS_KERNEL __attribute__((noinline))
+#define SPOROS_KERNEL KOKKOS_FUNCTION __attribute__((noinline))
 #endif
 
 /// A host function that is never inlined, so that the compiler keeps what it knows about the aliasing of its
@@ -50,14 +55,14 @@
 /// iterations.
 #if defined(__clang__)
 #define SPOROS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__) && !defined(__CUDACC__)
+#elif defined(__GNUC__) && !defined(__CUDA_ARCH__)
 #define SPOROS_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep") _Pragma("GCC unroll 4")
 #else
 #define SPOROS_INDEPENDENT_ITERATIONS
 #endif
 
 /// Prefetches the cache line at an address that will be read soon.
-#if defined(__GNUC__) && !defined(__CUDACC__)
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
 #define SPOROS_PREFETCH(address) __builtin_prefetch(address)
 #else
 #define SPOROS_PREFETCH(address) static_cast<void>(address)
@@ -65,7 +70,7 @@
 
 /// Before a loop that adds to `sum` once per iteration: the terms may be added in any order, so that each
 /// lane of a vector forms a partial sum.
-#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
 #define SPOROS_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define SPOROS_SUM_IN_ANY_ORDER(sum) SPOROS_PRAGMA(omp simd reduction(+ : sum))
 #else

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__SSE2__) && !defined(__CUDACC__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -21,7 +21,7 @@ namespace sporos::detail {
 template <class T>
 void stream_copy(const T* from, std::int64_t count, T* to) {
   static_assert(std::is_trivially_copyable_v<T>);
-#if defined(__SSE2__) && !defined(__CUDACC__)
+#if defined(__SSE2__)
   constexpr std::size_t line = 64;
   const auto* source = reinterpret_cast<const std::byte*>(from);
   auto* target = reinterpret_cast<std::byte*>(to);
@@ -46,7 +46,7 @@ void stream_copy(const T* from, std::int64_t count, T* to) {
 
 /// Orders stream copies before later writes: a thread that sees such a write also sees the copies.
 inline void finish_stream_copies() {
-#if defined(__SSE2__) && !defined(__CUDACC__)
+#if defined(__SSE2__)
   _mm_sfence();
 #endif
 }

@@ -13,15 +13,34 @@ namespace sporos::detail {
 
 #ifdef SPOROS_VECTOR_EXTENSION
 
+/// The lanes of x and y that the numbers select. A function for each number of lanes: nvcc loses packs among
+/// the arguments of the builtin.
+template <int A, int B, class Vector>
+SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
+  return __builtin_shufflevector(x, y, A, B);
+}
+template <int A, int B, int C, int D, class Vector>
+SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
+  return __builtin_shufflevector(x, y, A, B, C, D);
+}
+template <int A, int B, int C, int D, int E, int F, int G, int H, class Vector>
+SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
+  return __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H);
+}
+template <int A, int B, int C, int D, int E, int F, int G, int H, int I, int J, int K, int L, int M, int N,
+          int O, int P, class Vector>
+SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
+  return __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P);
+}
+
 /// Blocks of `Grain` lanes from x and y in turn: of each vector those with an even (`Odd` = 0) or odd (1)
 /// number.
 template <int Grain, int Odd, class Vector, int... Lane>
 SPOROS_HOST_INLINE Vector blocks_in_turn(const Vector& x, const Vector& y,
                                          std::integer_sequence<int, Lane...> /*lanes*/) {
   constexpr int lanes = static_cast<int>(sizeof...(Lane));
-  return __builtin_shufflevector(
-      x, y,
-      (Lane / (2 * Grain) * (2 * Grain) + Odd * Grain + Lane % Grain + (Lane / Grain % 2 ? lanes : 0))...);
+  return select<(Lane / (2 * Grain) * (2 * Grain) + Odd * Grain + Lane % Grain +
+                 (Lane / Grain % 2 ? lanes : 0))...>(x, y);
 }
 
 /// Where x and y each hold, in turn, partial sums of `Grain` packets, partial sums of all these packets in
@@ -39,8 +58,7 @@ template <class T, int Lanes, int... Lane>
 SPOROS_HOST_INLINE Packet<T, Lanes / 2> add_halves(const Packet<T, Lanes>& x,
                                                    std::integer_sequence<int, Lane...> /*lanes*/) {
   Packet<T, Lanes / 2> out;
-  out.v =
-      __builtin_shufflevector(x.v, x.v, Lane...) + __builtin_shufflevector(x.v, x.v, (Lane + Lanes / 2)...);
+  out.v = select<Lane...>(x.v, x.v) + select<(Lane + Lanes / 2)...>(x.v, x.v);
   return out;
 }
 template <int N, class T, int Lanes>

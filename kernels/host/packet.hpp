@@ -11,7 +11,7 @@
 #include "../../core/inline.hpp"
 #include "../../core/value.hpp"
 
-#if defined(__GNUC__) && !defined(__CUDACC__)
+#if defined(__GNUC__)
 #define SPOROS_VECTOR_EXTENSION 1
 #endif
 #ifdef __FMA__

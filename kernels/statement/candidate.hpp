@@ -32,7 +32,7 @@
 ///
 ///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements
 ///                                  with semirings or with workspaces of the user's choice
-///     K::replaces_nest, or K::replaces_nest<S>
+///     K::replaces_nest, or K::replaces_nest_for<S>
 ///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
 ///

@@ -34,7 +34,7 @@ struct SpgemmByRows {
 
   /// The nest remains for rows that are too long for a dense accumulator, which take 64-bit coordinates.
   template <class S>
-  static constexpr bool replaces_nest =
+  static constexpr bool replaces_nest_for =
       sizeof(typename decltype(detail::sparse_rows(
           std::declval<const S&>().result().tensor()))::coordinate_type) < sizeof(std::int64_t);
 
@@ -56,7 +56,7 @@ struct SpgemmByRows {
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
     constexpr double seconds_of_term = 1e-9;
-    if (!replaces_nest<S> && !fits_dense(statement.result().tensor().extent(1),
+    if (!replaces_nest_for<S> && !fits_dense(statement.result().tensor().extent(1),
                                          sizeof(typename S::result_type::value_type)))
       return Declined{"the rows of the result are too long for a dense accumulator"};
     return Cost{detail::expected_terms(statement) * seconds_of_term};

@@ -10,10 +10,10 @@
 
 #include "../../../core/inline.hpp"
 
-#if defined(__AVX512BW__) && !defined(__CUDACC__)
+#if defined(__AVX512BW__)
 #include <immintrin.h>
 #define SPOROS_SPGEMM_AVX512 1
-#elif defined(__AVX2__) && !defined(__CUDACC__)
+#elif defined(__AVX2__)
 #include <immintrin.h>
 #define SPOROS_SPGEMM_AVX2 1
 #endif

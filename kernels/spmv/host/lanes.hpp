@@ -12,7 +12,7 @@
 #include "../../host/packet.hpp"
 #include "../../host/unrolled.hpp"
 
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && !defined(__CUDACC__)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>
 #define SPOROS_GATHERS 1
 #endif

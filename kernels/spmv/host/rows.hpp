@@ -10,7 +10,7 @@
 #include "lanes.hpp"
 
 /// Prefetches the cache line at an address that will be written soon.
-#if defined(__GNUC__) && !defined(__CUDACC__)
+#if defined(__GNUC__)
 #define SPOROS_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
 #else
 #define SPOROS_PREFETCH_TO_WRITE(address) static_cast<void>(address)
