@@ -102,8 +102,8 @@ struct Format<Map<Expressions...>, Levels...> {
   static constexpr bool is_dense = (Levels::properties.full && ...);
   /// Whether a mode is split over several levels.
   static constexpr bool is_blocked = ((Expressions::part != DimensionPart::whole) || ...);
-  /// Whether zeros are stored next to entries: a full innermost level has values for coordinates that a sparse
-  /// level above it stores only together with others.
+  /// Whether zeros are stored next to entries: a full innermost level has values for coordinates that a
+  /// sparse level above it stores only together with others.
   static constexpr bool stores_padding = [] {
     if constexpr (levels == 0)
       return false;

@@ -9,7 +9,8 @@
 ///
 ///     map([](double x) { return 2 * x; }, A(i, j))                    keeps zero
 ///     map(everywhere([](double x) { return x + 1; }), A(i, j))        applied to every coordinate
-///     map(where_stored([](double) { return 1; }), A(i, j))            1 where A stores a value, and only there
+///     map(where_stored([](double) { return 1; }), A(i, j))            1 where A stores a value, and only
+///     there
 #pragma once
 
 #include <cstddef>
@@ -117,9 +118,10 @@ auto where_stored(F f) {
 template <class F, Expression E>
 auto map(F function, const E& operand) {
   if constexpr (detail::at_zero_of<F>() == AtZero::applied && !detail::is_present_everywhere<E>())
-    return Mapped(detail::with_zeros(operand, std::make_index_sequence<static_cast<std::size_t>(
-                                                  detail::free_variables<E>().size)>{}),
-                  std::move(function));
+    return Mapped(
+        detail::with_zeros(
+            operand, std::make_index_sequence<static_cast<std::size_t>(detail::free_variables<E>().size)>{}),
+        std::move(function));
   else
     return Mapped(operand, std::move(function));
 }

@@ -259,9 +259,10 @@ class Tensor {
   template <class... Args>
     requires(!(is_index_v<Args> && ...))
   auto operator()(const Args&...) const {
-    static_assert((is_index_v<Args> && ...),
-                  "an access takes index variables, not numbers: read one value with at(A, {row, column}), or "
-                  "multiply by a sparse vector that selects a row or column");
+    static_assert(
+        (is_index_v<Args> && ...),
+        "an access takes index variables, not numbers: read one value with at(A, {row, column}), or "
+        "multiply by a sparse vector that selects a row or column");
     return detail::refused<Tensor>();
   }
 

@@ -22,6 +22,8 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <sporos/core/error.hpp>
 #include <sporos/core/pool.hpp>
 #include <sporos/core/space.hpp>
@@ -237,16 +239,21 @@ class Report {
         warms.push_back(seconds < 0.5);
       }
       std::vector<Times> times(contenders.size());
-      for (std::int64_t round = 0; round < options_.rounds; ++round)
-        for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
-          const std::size_t c = (turn + static_cast<std::size_t>(round)) % contenders.size();
-          // Contenders come in the same order in every round, so a warm-up call spares each one the caches
-          // that the one before it has left. It also spares it memory that has been free for long: a virtual
-          // machine may have returned such memory to its host page by page, and gets it back more slowly than
-          // a page is cleared.
+      std::vector<std::size_t> turns(contenders.size());
+      std::iota(turns.begin(), turns.end(), std::size_t{0});
+      std::minstd_rand draw;
+      for (std::int64_t round = 0; round < options_.rounds; ++round) {
+        // In another order in each round: caches remember what came before, even beyond a warm-up call, and
+        // in a fixed order that would favour the contender behind one that reads the same arrays.
+        std::shuffle(turns.begin(), turns.end(), draw);
+        for (const std::size_t c : turns) {
+          // A warm-up call also spares a contender memory that has been free for long: a virtual machine may
+          // have returned such memory to its host page by page, and gets it back more slowly than a page is
+          // cleared.
           if (warms[c]) contenders[c].call();
           times[c].add(time(contenders[c], calls[c], memory));
         }
+      }
       record(what, memory, contenders, times);
     }
     take_memory(Memory::retained);

@@ -124,6 +124,16 @@ void product(Report& report, const std::string& name, const Rows& rows) {
   };
   add("sporos", Role::ours, result(), [=](const auto& y) { y(i) = A(i, j) * x(j); });
   add("nest", Role::variant, result(), [=](const auto& y) { assign(y(i), A(i, j) * x(j)).generic().run(); });
+  // The forms of the kernel of which the processor and the matrix decide.
+  for (const auto& form : sporos::detail::spmv_forms)
+    if (form.is_compiled)
+      add(text("form ", form.name), Role::variant, result(), [=](const auto& y) {
+        const auto a = sporos::detail::sparse_rows(A);
+        sporos::detail::for_each_row_chunk(OpenMP(), a, 1, [&](std::int64_t begin, std::int64_t end) {
+          sporos::detail::SpmvRows<Value, std::int32_t, std::int32_t>::multiply(
+              form.form, a, x.values().data(), y.values().data(), begin, end, false);
+        });
+      });
 #ifdef SPOROS_HAVE_EIGEN
   add("eigen", Role::peer, result(),
       [a = eigen(A), b = eigen(x)](const auto& y) { eigen(y).noalias() = a * b; });

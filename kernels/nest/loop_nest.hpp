@@ -176,8 +176,7 @@ SPOROS_INLINE void add_linear(const NestBounds<Traits::loops>& bounds, Env& env,
   using Compute = typename Traits::compute;
   constexpr char variable = Traits::order[Depth];
   const auto number = [](const auto&) SPOROS_INLINE_LAMBDA { return stream::Loaded<Compute>{}; };
-  if constexpr (Output::is_scalar &&
-                stream::is_loaded<decltype(stream::replace_sum<variable>(e, number))>) {
+  if constexpr (Output::is_scalar && stream::is_loaded<decltype(stream::replace_sum<variable>(e, number))>) {
     Compute sum{};
     bool present = false;
     nest<Traits, Depth>(bounds, env, stream::sum_in<variable>(e), ScalarOutput<Compute>{&sum, &present});

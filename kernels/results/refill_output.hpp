@@ -69,7 +69,7 @@ struct SumsOutput {
   static constexpr bool is_independent = true;
   T* sums;
   Coordinates coordinates;  ///< ascending, of the row
-  std::int64_t count;       ///< the number of sums if there is one for each of them; 0 if for each of the extent
+  std::int64_t count;  ///< the number of sums if there is one for each of them; 0 if for each of the extent
 
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE SumsOutput bind(const Env&) const {

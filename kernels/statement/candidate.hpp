@@ -36,7 +36,8 @@
 ///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
 ///
-///     K::less_memory               how a statement that needs too much memory could be run instead: the end of
+///     K::less_memory               how a statement that needs too much memory could be run instead: the end
+///     of
 ///                                  MemoryError's message
 ///
 /// The protocol is modelled on the inspect, compute and fill steps of the SparseBLAS reference

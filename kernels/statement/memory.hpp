@@ -51,8 +51,8 @@ std::int64_t extent_in_result(const S& statement, char variable) {
 
 /// "8.0 TiB (8796093022208 bytes: …)"
 inline std::string needed_text(std::int64_t result, std::int64_t workspace) {
-  return text(bytes_text(result + workspace), " (", result + workspace, " bytes: ", result, " for the result, ",
-              workspace, " of workspace)");
+  return text(bytes_text(result + workspace), " (", result + workspace, " bytes: ", result,
+              " for the result, ", workspace, " of workspace)");
 }
 
 /// How to make a statement run in less memory.
@@ -75,8 +75,7 @@ void expect_within_limit(const P& plan, const S& statement) {
   const Bytes bytes = plan.bytes();
   const std::int64_t result = S::result_type::format::is_dense ? 0 : bytes.result;
   // Both are bounds, which may be very large.
-  const std::int64_t needed =
-      result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
+  const std::int64_t needed = result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
   if (needed > limit)
     throw MemoryError(text(statement.str(), ": ", K::name, " needs up to ",
                            needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,

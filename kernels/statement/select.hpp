@@ -31,8 +31,8 @@ constexpr bool is_in(TypeList<Of...>) {
 }
 
 template <class K, class S>
-inline constexpr bool replaces_nest = requires { requires K::replaces_nest; } ||
-                                      requires { requires K::template replaces_nest_for<S>; };
+inline constexpr bool replaces_nest =
+    requires { requires K::replaces_nest; } || requires { requires K::template replaces_nest_for<S>; };
 template <class S, class... K>
 constexpr bool any_replaces_nest(TypeList<K...>) {
   return (replaces_nest<K, S> || ...);

@@ -11,8 +11,8 @@
 
 #include "../../../core/statement.hpp"
 #include "../../../formats/storage_bound.hpp"
-#include "../../host/operands.hpp"
 #include "../../../workspace/dense.hpp"
+#include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
@@ -56,8 +56,8 @@ struct SpgemmByRows {
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
     constexpr double seconds_of_term = 1e-9;
-    if (!replaces_nest_for<S> && !fits_dense(statement.result().tensor().extent(1),
-                                         sizeof(typename S::result_type::value_type)))
+    if (!replaces_nest_for<S> &&
+        !fits_dense(statement.result().tensor().extent(1), sizeof(typename S::result_type::value_type)))
       return Declined{"the rows of the result are too long for a dense accumulator"};
     return Cost{detail::expected_terms(statement) * seconds_of_term};
   }

@@ -13,7 +13,7 @@
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
-#include "rows.hpp"
+#include "form.hpp"
 
 namespace sporos {
 
@@ -47,9 +47,13 @@ class SpmvByRows::Plan {
     const detail::DenseTarget<S> target(statement_);
     auto* const y = target.data();
     const bool accumulates = statement_.accumulates();
+    using A = std::remove_const_t<decltype(a)>;
+    using Rows =
+        detail::SpmvRows<typename A::value_type, typename A::position_type, typename A::coordinate_type>;
+    const detail::SpmvForm form = detail::spmv_form_for(a);
     detail::for_each_row_chunk(statement_.resources().space(), a, 1,
                                [=](std::int64_t begin, std::int64_t end) {
-                                 detail::multiply_vector_rows(a, x, y, begin, end, accumulates);
+                                 Rows::multiply(form, a, x, y, begin, end, accumulates);
                                });
     target.finish();
   }
@@ -59,7 +63,9 @@ class SpmvByRows::Plan {
     return {y.nnz(), y.bytes(), detail::DenseTarget<S>::bytes(statement_)};
   }
   void explain(std::ostream& out) const {
-    out << "  result: located, each row summed in registers, eight rows at a time\n";
+    const auto form = detail::spmv_form_for(detail::sparse_rows(Pattern::matrix(statement_).tensor()));
+    out << "  result: located, each row summed in registers (form "
+        << detail::spmv_forms[static_cast<std::size_t>(form)].name << ")\n";
   }
 
  private:

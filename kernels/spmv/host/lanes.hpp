@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file lanes.hpp
-/// Sums of products with gathered elements of a vector: in eight lanes if the processor has gather
-/// instructions, else in four partial sums.
+/// Sums of products with gathered elements of a vector, in eight lanes: for processors with AVX-512.
 #pragma once
 
 #include <cstdint>
@@ -14,50 +13,12 @@
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>
-#define SPOROS_GATHERS 1
+#define SPOROS_GATHERS_EIGHT 1
 #endif
 
 namespace sporos::detail {
 
-/// The sum over q < count of values[q] * x[coordinates[q]], always in the same order.
-template <class T, class Coordinate>
-class PartialSums {
- public:
-  static constexpr bool takes_short_rows = false;
-
-  SPOROS_HOST_INLINE void add_eight(const T* values, const Coordinate* coordinates, const T* x) {
-    add_four(values, coordinates, x);
-    add_four(values + 4, coordinates + 4, x);
-  }
-  /// Adds the last `count` elements, at most seven.
-  SPOROS_HOST_INLINE void add_rest(const T* values, const Coordinate* coordinates, std::int64_t count,
-                                   const T* x) {
-    if (count >= 4) {
-      add_four(values, coordinates, x);
-      values += 4;
-      coordinates += 4;
-      count -= 4;
-    }
-    for (std::int64_t q = 0; q < count; ++q) part_[q] += values[q] * x[coordinates[q]];
-  }
-  /// to[r] = the sum of sums[r], or to[r] plus it, for r < count <= 8.
-  SPOROS_HOST_INLINE static void store(const PartialSums (&sums)[8], std::int64_t count, bool accumulates,
-                                       T* to) {
-    for (std::int64_t r = 0; r < count; ++r) {
-      const T* part = sums[r].part_;
-      const T sum = (part[0] + part[1]) + (part[2] + part[3]);
-      to[r] = accumulates ? to[r] + sum : sum;
-    }
-  }
-
- private:
-  SPOROS_HOST_INLINE void add_four(const T* values, const Coordinate* coordinates, const T* x) {
-    for (int q = 0; q < 4; ++q) part_[q] += values[q] * x[coordinates[q]];
-  }
-  T part_[4] = {};
-};
-
-#ifdef SPOROS_GATHERS
+#ifdef SPOROS_GATHERS_EIGHT
 
 /// Loads eight coordinates of 32 or 64 bits, those selected by the mask.
 template <class Coordinate>
@@ -124,11 +85,11 @@ SPOROS_HOST_INLINE Packet<float, 8> pick(const Packet<float, 8> (&from)[3], __m5
   return out;
 }
 
-/// The same sums in the lanes of a vector.
+/// The sum over q < count of values[q] * x[coordinates[q]] in the lanes of a vector, always in the same
+/// order.
 template <class T, class Coordinate>
 class LaneSums {
  public:
-  static constexpr bool takes_short_rows = true;
   static constexpr std::int64_t most_in_short_rows = 24;
 
   /// Computes eight rows together, one per lane, if none has more than four elements and all together have at
@@ -195,26 +156,6 @@ class LaneSums {
 
   Packet<T, 8> lanes_ = Packet<T, 8>::zero();
 };
-
-template <class T, class Coordinate>
-inline constexpr bool gathers =
-    (std::is_same_v<T, double> || std::is_same_v<T, float>) && std::is_signed_v<Coordinate> &&
-    (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8);
-template <class T, class Coordinate, bool Gathers = gathers<T, Coordinate>>
-struct SumsOf {
-  using type = PartialSums<T, Coordinate>;
-};
-template <class T, class Coordinate>
-struct SumsOf<T, Coordinate, true> {
-  using type = LaneSums<T, Coordinate>;
-};
-template <class T, class Coordinate>
-using gathered_sums = typename SumsOf<T, Coordinate>::type;
-
-#else
-
-template <class T, class Coordinate>
-using gathered_sums = PartialSums<T, Coordinate>;
 
 #endif
 

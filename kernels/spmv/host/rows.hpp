@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file rows.hpp
-/// y = A * x for rows of a sparse matrix, eight at a time.
+/// y = A * x for rows of a sparse matrix, in the form that suits the processor and the matrix.
+///
+/// Values and coordinates are prefetched a few cache lines ahead, since the processor's own prefetching of
+/// one stream does not use the full memory bandwidth. In every form, the sum of a row does not depend on
+/// where the rows are divided.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +12,7 @@
 #include "../../host/sparse_rows.hpp"
 #include "../../host/unrolled.hpp"
 #include "lanes.hpp"
+#include "row_sums.hpp"
 
 /// Prefetches the cache line at an address that will be written soon.
 #if defined(__GNUC__)
@@ -18,51 +23,89 @@
 
 namespace sporos::detail {
 
-/// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
-///
-/// Rows of up to eight nonzeros, which most rows of most matrices are, take a single step whatever their
-/// length; eight rows of up to four nonzeros may take one step together. Values and coordinates are
-/// prefetched a few cache lines ahead, since the processor's own prefetching of one stream does not use the
-/// full memory bandwidth. The sum of a row does not depend on where the rows are divided.
+/// How rows are summed.
+enum class SpmvForm {
+  scalar,       ///< a row at a time, with scalar loads
+  gather_four,  ///< a row at a time, with gather instructions (AVX2)
+  gather_eight  ///< eight rows at a time, with gather instructions (AVX-512)
+};
+
 template <class T, class Position, class Coordinate>
-[[gnu::noinline]] void multiply_vector_rows(SparseRows<T, Position, Coordinate> a, const T* x, T* y,
-                                            std::int64_t begin, std::int64_t end, bool accumulates) {
-  using Sums = gathered_sums<T, Coordinate>;
-  constexpr std::int64_t ahead = 4096 / std::int64_t{sizeof(T)};
-  if (begin >= end) return;
-  std::int64_t q = a.begin(begin);
-  const auto add_row = [&](Sums& sum, std::int64_t row) SPOROS_INLINE_LAMBDA {
-    const std::int64_t row_end = a.begin(row + 1);
-    for (; q + 8 <= row_end; q += 8) {
-      SPOROS_PREFETCH(a.values + q + ahead);
-      SPOROS_PREFETCH(a.coordinates + q + ahead);
-      sum.add_eight(a.values + q, a.coordinates + q, x);
+class SpmvRows {
+ public:
+  using Matrix = SparseRows<T, Position, Coordinate>;
+
+  /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
+  static void multiply(SpmvForm form, const Matrix& a, const T* x, T* y, std::int64_t begin, std::int64_t end,
+                       bool accumulates) {
+    if constexpr (in_registers) {
+#ifdef SPOROS_GATHERS_EIGHT
+      if (form == SpmvForm::gather_eight) return eight_at_a_time(a, x, y, begin, end, accumulates);
+#endif
+#ifdef SPOROS_GATHERS_FOUR
+      if (form == SpmvForm::gather_four)
+        return one_at_a_time<GatheredRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
+#endif
     }
-    SPOROS_PREFETCH(a.values + q + ahead);
-    SPOROS_PREFETCH(a.coordinates + q + ahead);
-    sum.add_rest(a.values + q, a.coordinates + q, row_end - q, x);
-    q = row_end;
-  };
-  std::int64_t row = begin;
-  for (; row + 8 <= end; row += 8) {
-    SPOROS_PREFETCH_TO_WRITE(y + row + 64);
-    if constexpr (Sums::takes_short_rows) {
+    static_cast<void>(form);
+    one_at_a_time<ScalarRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
+  }
+
+ private:
+  /// Gather instructions take signed coordinates of 32 or 64 bits.
+  static constexpr bool in_registers =
+      std::is_signed_v<Coordinate> && (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8);
+
+  template <class Sum>
+  [[gnu::noinline]] static void one_at_a_time(Matrix a, const T* x, T* y, std::int64_t begin,
+                                              std::int64_t end, bool accumulates) {
+    std::int64_t q = begin < end ? a.begin(begin) : 0;
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t row_end = a.begin(row + 1);
+      prefetch_row(a.values + q, a.coordinates + q);
+      const T sum = Sum::of(a.values, a.coordinates, q, row_end, x);
+      y[row] = accumulates ? y[row] + sum : sum;
+      q = row_end;
+    }
+  }
+
+#ifdef SPOROS_GATHERS_EIGHT
+  /// Rows of up to eight nonzeros, which most rows of most matrices are, take a single step whatever their
+  /// length; eight rows of up to four nonzeros may take one step together.
+  [[gnu::noinline]] static void eight_at_a_time(Matrix a, const T* x, T* y, std::int64_t begin,
+                                                std::int64_t end, bool accumulates) {
+    using Sums = LaneSums<T, Coordinate>;
+    if (begin >= end) return;
+    std::int64_t q = a.begin(begin);
+    const auto add_row = [&](Sums& sum, std::int64_t row) SPOROS_INLINE_LAMBDA {
+      const std::int64_t row_end = a.begin(row + 1);
+      for (; q + 8 <= row_end; q += 8) {
+        prefetch_row(a.values + q, a.coordinates + q);
+        sum.add_eight(a.values + q, a.coordinates + q, x);
+      }
+      prefetch_row(a.values + q, a.coordinates + q);
+      sum.add_rest(a.values + q, a.coordinates + q, row_end - q, x);
+      q = row_end;
+    };
+    std::int64_t row = begin;
+    for (; row + 8 <= end; row += 8) {
+      SPOROS_PREFETCH_TO_WRITE(y + row + 64);
       if (Sums::store_short_rows(a.positions + row, a.values, a.coordinates, x, accumulates, y + row)) {
         q = a.begin(row + 8);
-        SPOROS_PREFETCH(a.values + q + ahead);
-        SPOROS_PREFETCH(a.coordinates + q + ahead);
+        prefetch_row(a.values + q, a.coordinates + q);
         continue;
       }
+      Sums sums[8];
+      unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { add_row(sums[r], row + r); });
+      Sums::store(sums, 8, accumulates, y + row);
     }
-    Sums sums[8];
-    unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { add_row(sums[r], row + r); });
-    Sums::store(sums, 8, accumulates, y + row);
+    if (row < end) {
+      Sums sums[8];
+      for (std::int64_t r = 0; r < end - row; ++r) add_row(sums[r], row + r);
+      Sums::store(sums, end - row, accumulates, y + row);
+    }
   }
-  if (row < end) {
-    Sums sums[8];
-    for (std::int64_t r = 0; r < end - row; ++r) add_row(sums[r], row + r);
-    Sums::store(sums, end - row, accumulates, y + row);
-  }
-}
+#endif
+};
 
 }  // namespace sporos::detail

@@ -185,8 +185,8 @@ void check_integer_ways() {
   assign(D(k, j), C(k, j)).over(MinPlus{}).run();
   EXPECT_EQ(filled(D, none), c) << "what is not stored is the largest number";
   assign(A(i, j), B(i, k) * D(k, j)).over(MinPlus{}).run();
-  EXPECT_EQ(filled(A, none), product(
-                                 b, c, none, [](T x, T y) { return std::min(x, y); }, AddLengths<T>{none}));
+  EXPECT_EQ(filled(A, none),
+            product(b, c, none, [](T x, T y) { return std::min(x, y); }, AddLengths<T>{none}));
 }
 
 TEST(ASemiring, AbsorbsItsZeroInIntegersToo) {

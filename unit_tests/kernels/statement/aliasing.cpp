@@ -196,9 +196,8 @@ void check_overlapping(std::int64_t shift) {
   check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), A(i, j) * from(j)).generic(); });
   check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), B(i, j) * from(j)); });
   check(y, x, [&](const auto& to, const auto& from) { return assign(to(i), 2 * from(i)); });
-  check(y, x, [&](const auto& to, const auto& from) {
-    return assign(to(i), A(i, j) * from(j)).accumulate();
-  });
+  check(y, x,
+        [&](const auto& to, const auto& from) { return assign(to(i), A(i, j) * from(j)).accumulate(); });
   check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), A(i, k) * from(k, j)); });
   check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), from(j, i)); });
   check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), from(i, j) + A(i, j)); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file out_of_memory.cpp
-/// Statements whose memory cannot be allocated: the error is a MemoryError, whoever needed the memory, and the
-/// result is as it was.
+/// Statements whose memory cannot be allocated: the error is a MemoryError, whoever needed the memory, and
+/// the result is as it was.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file reduction_in_one_term.fail.cpp
-/// A reduction in one term of a sum, next to a factor that has the variable too: a sum of products, or a product
-/// of sums?
+/// A reduction in one term of a sum, next to a factor that has the variable too: a sum of products, or a
+/// product of sums?
 // expect: a reduction variable stands in one term of a sum only, and the sum is inside a function, or next
 #include <sporos/sporos.hpp>
 

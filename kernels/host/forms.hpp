@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file forms.hpp
+/// Kernels that exist in several forms, of which the processor decides which is fastest.
+///
+/// Two processors with the same instructions may take very different times for them: gather instructions are
+/// fast on some and slow on others. So the forms that can be compiled are all compiled, and the first use
+/// measures them, on a problem that takes well under a millisecond. An environment variable names a form to
+/// use instead, say to compare results between machines bit by bit.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "../../core/error.hpp"
+
+namespace sporos::detail {
+
+/// A form of a kernel: its name in the environment variable, and whether it was compiled.
+template <class Form>
+struct NamedForm {
+  Form form;
+  std::string_view name;
+  bool is_compiled;
+};
+
+/// The form that an environment variable names, or null.
+/// @throws RangeError if it names none, or one that was not compiled
+template <class Form, std::size_t Count>
+const NamedForm<Form>* form_from_environment(const char* variable,
+                                             const std::array<NamedForm<Form>, Count>& forms) {
+  const char* const value = std::getenv(variable);
+  if (!value || !*value) return nullptr;
+  std::string known;
+  for (const auto& form : forms) {
+    if (!form.is_compiled) continue;
+    if (form.name == value) return &form;
+    known += text(known.empty() ? "" : ", ", form.name);
+  }
+  throw RangeError(text(variable, "=", value, ": this program has the forms ", known));
+}
+
+/// The time that each form takes: the shortest of a few runs, taken in turn; infinity for those that were not
+/// compiled.
+template <class Form, std::size_t Count, class Run>
+std::array<double, Count> seconds_of_forms(const std::array<NamedForm<Form>, Count>& forms, const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int rounds = 5;
+  std::array<double, Count> best;
+  best.fill(std::numeric_limits<double>::infinity());
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t at = 0; at < Count; ++at) {
+      if (!forms[at].is_compiled) continue;
+      const auto start = Clock::now();
+      run(forms[at].form);
+      best[at] = std::min(best[at], std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  return best;
+}
+
+}  // namespace sporos::detail

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file form.hpp
+/// Which form of SpMV suits this processor and a matrix.
+///
+/// Where all rows have about the same number of nonzeros, the processor predicts the branches of short loops,
+/// and plain loops are fastest; where the numbers vary, a wrong prediction costs more than a row, and forms
+/// without branches win, if the processor's gather instructions are not too slow.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "../../host/forms.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "rows.hpp"
+
+namespace sporos::detail {
+
+inline constexpr std::array<NamedForm<SpmvForm>, 3> spmv_forms{{
+    {SpmvForm::scalar, "scalar", true},
+#ifdef SPOROS_GATHERS_FOUR
+    {SpmvForm::gather_four, "gather-four", true},
+#else
+    {SpmvForm::gather_four, "gather-four", false},
+#endif
+#ifdef SPOROS_GATHERS_EIGHT
+    {SpmvForm::gather_eight, "gather-eight", true},
+#else
+    {SpmvForm::gather_eight, "gather-eight", false},
+#endif
+}};
+
+/// The fastest forms on this processor, measured at first use unless SPOROS_SPMV_FORM names one.
+class SpmvForms {
+ public:
+  SpmvForms() {
+    if (const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms)) {
+      for_regular_rows = for_irregular_rows = named->form;
+    } else {
+      for_regular_rows = measured(SpmvForm::scalar, [](std::int64_t) { return 7; });
+      // Numbers without a pattern: the high bits of a multiplicative sequence.
+      for_irregular_rows = measured(SpmvForm::gather_four, [](std::int64_t row) {
+        return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
+      });
+    }
+  }
+  static const SpmvForms& of_processor() {
+    static const SpmvForms forms;
+    return forms;
+  }
+
+  SpmvForm for_regular_rows;
+  SpmvForm for_irregular_rows;
+
+ private:
+  /// The fastest form for a matrix whose row r has length(r) nonzeros.
+  /// @param likely  the one that is likely to be fastest without eight lanes
+  template <class Length>
+  static SpmvForm measured(SpmvForm likely, const Length& length) {
+    constexpr std::int64_t rows = 1024;
+    std::vector<std::int64_t> positions{0};
+    std::vector<std::int32_t> coordinates;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t q = 0; q < length(row); ++q)
+        coordinates.push_back(static_cast<std::int32_t>((row + 37 * q) % rows));
+      positions.push_back(static_cast<std::int64_t>(coordinates.size()));
+    }
+    const std::vector<double> values(coordinates.size(), 1.0), x(rows, 1.0);
+    std::vector<double> y(rows);
+    const SparseRows<double, std::int64_t, std::int32_t> a{rows,           rows, positions.data(), coordinates.data(),
+                                                           values.data()};
+    const auto seconds = seconds_of_forms(spmv_forms, [&](SpmvForm form) {
+      SpmvRows<double, std::int64_t, std::int32_t>::multiply(form, a, x.data(), y.data(), 0, rows, false);
+    });
+    const auto of = [&](SpmvForm form) { return seconds[static_cast<std::size_t>(form)]; };
+    // Each form adds in an order of its own, so the choice must not hang on small differences: the bits of a
+    // result would change from run to run. Another form than the likely one has to be faster by far.
+    SpmvForm best = SpmvForm::gather_eight;
+    for (const SpmvForm other : {likely, SpmvForm::scalar, SpmvForm::gather_four})
+      if (of(other) * 1.4 < of(best)) best = other;
+    return best;
+  }
+};
+
+/// Whether neighbouring rows have about the same number of nonzeros: in three places of the matrix, most of
+/// sixteen rows are as long as the one before.
+template <class Matrix>
+bool has_regular_rows(const Matrix& a) {
+  constexpr std::int64_t rows = 16;
+  if (a.rows < 4 * rows) return false;
+  int equal = 0;
+  for (int place = 1; place <= 3; ++place) {
+    const std::int64_t first = a.rows / 4 * place;
+    for (std::int64_t row = first; row + 1 < first + rows; ++row) equal += a.length(row) == a.length(row + 1);
+  }
+  return equal >= 3 * (rows - 1) * 3 / 4;
+}
+
+/// The form for a matrix. Small ones get the scalar form: a program that has no others measures nothing.
+template <class Matrix>
+SpmvForm spmv_form_for(const Matrix& a) {
+  constexpr std::int64_t fewest_nonzeros = 1024;
+  static const bool is_named = std::getenv("SPOROS_SPMV_FORM") != nullptr;
+  if (a.nnz() < fewest_nonzeros && !is_named) return SpmvForm::scalar;
+  const SpmvForms& forms = SpmvForms::of_processor();
+  return has_regular_rows(a) ? forms.for_regular_rows : forms.for_irregular_rows;
+}
+
+}  // namespace sporos::detail

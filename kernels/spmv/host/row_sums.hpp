@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file row_sums.hpp
+/// The sum of one row's values times gathered elements of a vector, in two forms: with scalar loads, for any
+/// processor, and with gather instructions.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "../../../core/inline.hpp"
+#include "../../host/packet.hpp"
+
+#if defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#define SPOROS_GATHERS_FOUR 1
+#endif
+
+namespace sporos::detail {
+
+/// Prefetches what is read 4 KiB after a row's values.
+template <class T, class Coordinate>
+SPOROS_HOST_INLINE void prefetch_row(const T* values, const Coordinate* coordinates) {
+  constexpr std::int64_t ahead = 4096 / std::int64_t{sizeof(T)};
+  SPOROS_PREFETCH(values + ahead);
+  SPOROS_PREFETCH(coordinates + ahead);
+}
+
+/// Scalar loads. A long row is summed in four partial sums, a short one in a single one: its few additions
+/// overlap with those of the next rows.
+template <class T, class Coordinate>
+struct ScalarRowSum {
+  static constexpr std::int64_t least_in_lanes = 12;  ///< nonzeros that are worth adding four partial sums
+
+  /// The sum of elements begin to end.
+  SPOROS_HOST_INLINE static T of(const T* values, const Coordinate* coordinates, std::int64_t begin,
+                                 std::int64_t end, const T* x) {
+    if (end - begin >= least_in_lanes) return of_long_row(values, coordinates, begin, end, x);
+    T sum{};
+    for (std::int64_t q = begin; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
+    return sum;
+  }
+
+ private:
+  /// A function of its own, which leaves the registers to the loop over short rows.
+  SPOROS_HOST_KERNEL static T of_long_row(const T* values, const Coordinate* coordinates, std::int64_t begin,
+                                          std::int64_t end, const T* x) {
+    auto lanes = Packet<T, 4>::zero();
+    const auto add_four = [&](std::int64_t at) SPOROS_INLINE_LAMBDA {
+      Packet<T, 4> value, element;
+      value.load(values + at, 0);
+      const T gathered[4] = {x[coordinates[at]], x[coordinates[at + 1]], x[coordinates[at + 2]],
+                             x[coordinates[at + 3]]};
+      element.load(gathered, 0);
+      lanes.add_product(value, element);
+    };
+    std::int64_t q = begin;
+    for (; q + 8 <= end; q += 8) {
+      prefetch_row(values + q, coordinates + q);
+      add_four(q);
+      add_four(q + 4);
+    }
+    T sum = (lanes.get(0) + lanes.get(2)) + (lanes.get(1) + lanes.get(3));
+    for (; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
+    return sum;
+  }
+};
+
+#ifdef SPOROS_GATHERS_FOUR
+
+/// Four elements at a time by gather instructions; the last ones, up to three, are masked, so that no branch
+/// depends on how many they are.
+template <class T, class Coordinate>
+struct GatheredRowSum {
+  static constexpr bool is_double = std::is_same_v<T, double>;
+  static constexpr bool is_narrow = sizeof(Coordinate) == 4;
+
+  /// The sum of elements begin to end.
+  SPOROS_HOST_INLINE static T of(const T* values, const Coordinate* coordinates, std::int64_t begin,
+                                 std::int64_t end, const T* x) {
+    auto lanes = Packet<T, 4>::zero();
+    std::int64_t q = begin;
+    for (; q + 8 <= end; q += 8) {
+      prefetch_row(values + q, coordinates + q);
+      add<false>(lanes, values + q, coordinates + q, first_lanes(4), x);
+      add<false>(lanes, values + q + 4, coordinates + q + 4, first_lanes(4), x);
+    }
+    if (q + 4 <= end) {
+      add<false>(lanes, values + q, coordinates + q, first_lanes(4), x);
+      q += 4;
+    }
+    add<true>(lanes, values + q, coordinates + q, first_lanes(end - q), x);
+    return (lanes.get(0) + lanes.get(2)) + (lanes.get(1) + lanes.get(3));
+  }
+
+ private:
+  /// A mask of the first `count` of four lanes of 64 bits.
+  SPOROS_HOST_INLINE static __m256i first_lanes(std::int64_t count) {
+    alignas(32) static constexpr std::int64_t all_then_none[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(all_then_none + 4 - count));
+  }
+  /// The same of 32 bits.
+  SPOROS_HOST_INLINE static __m128i narrowed(__m256i mask) {
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(mask)),
+                                           _mm_castsi128_ps(_mm256_extracti128_si256(mask, 1)), 0x88));
+  }
+
+  /// Gathers with a mask even where all lanes are: g++ warns about the intrinsics that have none.
+  /// @tparam Masked  whether values and coordinates beyond the mask must not be read
+  template <bool Masked>
+  SPOROS_HOST_INLINE static void add(Packet<T, 4>& sum, const T* values, const Coordinate* coordinates,
+                                     __m256i mask, const T* x) {
+    const __m128i narrow = narrowed(mask);
+    Packet<T, 4> value, element;
+    if constexpr (!Masked)
+      value.load(values, 0);
+    else if constexpr (is_double)
+      value.v = _mm256_maskload_pd(values, mask);
+    else
+      value.v = _mm_maskload_ps(values, narrow);
+    if constexpr (is_narrow) {
+      __m128i at;
+      if constexpr (Masked)
+        at = _mm_maskload_epi32(reinterpret_cast<const int*>(coordinates), narrow);
+      else
+        std::memcpy(&at, coordinates, sizeof at);
+      if constexpr (is_double)
+        element.v = _mm256_mask_i32gather_pd(_mm256_setzero_pd(), x, at, _mm256_castsi256_pd(mask), 8);
+      else
+        element.v = _mm_mask_i32gather_ps(_mm_setzero_ps(), x, at, _mm_castsi128_ps(narrow), 4);
+    } else {
+      __m256i at;
+      if constexpr (Masked)
+        at = _mm256_maskload_epi64(reinterpret_cast<const long long*>(coordinates), mask);
+      else
+        std::memcpy(&at, coordinates, sizeof at);
+      if constexpr (is_double)
+        element.v = _mm256_mask_i64gather_pd(_mm256_setzero_pd(), x, at, _mm256_castsi256_pd(mask), 8);
+      else
+        element.v = _mm256_mask_i64gather_ps(_mm_setzero_ps(), x, at, _mm_castsi128_ps(narrow), 4);
+    }
+    sum.add_product(value, element);
+  }
+};
+
+#endif
+
+}  // namespace sporos::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file forms.cpp
+/// Every form of SpMV that this program has, and how one is chosen.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <random>
+#include <sporos/sporos.hpp>
+#include <string>
+#include <vector>
+
+#include "reference.hpp"
+
+namespace sporos::test::spmv_forms {
+namespace {
+
+using detail::SpmvForm;
+
+/// Rows of up to `longest` nonzeros; every length occurs at every alignment of the arrays.
+template <class T, class Position, class Coordinate>
+struct Rows {
+  explicit Rows(std::int64_t longest) {
+    std::mt19937_64 draw(static_cast<std::uint64_t>(longest));
+    positions.push_back(0);
+    for (std::int64_t row = 0; row < 40 * (longest + 1); ++row) {
+      const auto length = static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(longest + 1));
+      for (std::int64_t q = 0; q < length; ++q) {
+        coordinates.push_back(static_cast<Coordinate>(draw() % 1000));
+        values.push_back(static_cast<T>(draw() % 19) / 4 - 2);
+      }
+      positions.push_back(static_cast<Position>(coordinates.size()));
+    }
+    for (int at = 0; at < 1000; ++at) x.push_back(static_cast<T>(draw() % 23) / 8 - 1);
+  }
+  SparseRows<T, Position, Coordinate> view() const {
+    return {static_cast<std::int64_t>(positions.size()) - 1, 1000, positions.data(), coordinates.data(),
+            values.data()};
+  }
+
+  std::vector<Position> positions;
+  std::vector<Coordinate> coordinates;
+  std::vector<T> values, x;
+};
+
+template <class T, class Position, class Coordinate>
+void check_forms() {
+  for (const std::int64_t longest : {1, 3, 4, 7, 8, 9, 15, 40, 200}) {
+    const Rows<T, Position, Coordinate> rows(longest);
+    const auto a = rows.view();
+    for (const auto& form : detail::spmv_forms) {
+      if (!form.is_compiled) continue;
+      SCOPED_TRACE(text(form.name, ", rows of up to ", longest));
+      for (const bool accumulates : {false, true}) {
+        std::vector<T> y(static_cast<std::size_t>(a.rows), T{3});
+        // In two parts, of which the second begins at any row.
+        const std::int64_t cut = a.rows / 3 + 1;
+        detail::SpmvRows<T, Position, Coordinate>::multiply(form.form, a, rows.x.data(), y.data(), 0, cut,
+                                                            accumulates);
+        detail::SpmvRows<T, Position, Coordinate>::multiply(form.form, a, rows.x.data(), y.data(), cut, a.rows,
+                                                            accumulates);
+        for (std::int64_t row = 0; row < a.rows; ++row) {
+          long double sum = accumulates ? 3 : 0, size = sum;
+          for (std::int64_t q = a.begin(row); q < a.begin(row + 1); ++q) {
+            const auto term = static_cast<long double>(a.values[q]) *
+                              rows.x[static_cast<std::size_t>(a.coordinates[q])];
+            sum += term;
+            size += std::fabs(term);
+          }
+          const long double bound =
+              static_cast<long double>(a.length(row) + 2) * std::numeric_limits<T>::epsilon() * size;
+          ASSERT_LE(std::fabs(static_cast<long double>(y[static_cast<std::size_t>(row)]) - sum), bound)
+              << "row " << row;
+        }
+      }
+    }
+  }
+}
+
+TEST(FormsOfSpmv, SumEveryRow) {
+  check_forms<double, std::int64_t, std::int32_t>();
+  check_forms<double, std::int32_t, std::int32_t>();
+  check_forms<double, std::int64_t, std::int64_t>();
+  check_forms<float, std::int64_t, std::int32_t>();
+  check_forms<float, std::int32_t, std::int64_t>();
+  check_forms<double, std::uint32_t, std::uint32_t>();
+  check_forms<float, std::int64_t, std::uint16_t>();
+}
+
+TEST(FormsOfSpmv, ReadNothingBeyondTheArrays) {
+  // One row at the very end of the arrays, of every length.
+  for (std::int64_t length = 0; length <= 17; ++length) {
+    const auto values = std::make_unique<double[]>(static_cast<std::size_t>(length));
+    const auto coordinates = std::make_unique<std::int32_t[]>(static_cast<std::size_t>(length));
+    for (std::int64_t q = 0; q < length; ++q) values[static_cast<std::size_t>(q)] = 2;
+    const std::int64_t positions[] = {0, length};
+    const double x[] = {0.5};
+    const SparseRows<double, std::int64_t, std::int32_t> a{1, 1, positions, coordinates.get(), values.get()};
+    for (const auto& form : detail::spmv_forms) {
+      if (!form.is_compiled) continue;
+      double y[] = {-1};
+      detail::SpmvRows<double, std::int64_t, std::int32_t>::multiply(form.form, a, x, y, 0, 1, false);
+      EXPECT_EQ(y[0], static_cast<double>(length)) << form.name;
+    }
+  }
+}
+
+TEST(FormsOfSpmv, AreNamedByTheEnvironment) {
+  ::setenv("SPOROS_TEST_FORM", "scalar", 1);
+  const auto* const named = detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms);
+  ASSERT_NE(named, nullptr);
+  EXPECT_EQ(named->form, SpmvForm::scalar);
+  ::setenv("SPOROS_TEST_FORM", "fastest", 1);
+  EXPECT_TRUE(contains(message_of<RangeError>([] {
+                         detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms);
+                       }),
+                       "SPOROS_TEST_FORM=fastest: this program has the forms scalar"));
+  ::unsetenv("SPOROS_TEST_FORM");
+  EXPECT_EQ(detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms), nullptr);
+}
+
+TEST(FormsOfSpmv, AreChosenByTheRegularityOfRows) {
+  const auto regular = [](const std::vector<std::int64_t>& lengths) {
+    std::vector<std::int64_t> positions{0};
+    for (const std::int64_t length : lengths) positions.push_back(positions.back() + length);
+    return detail::has_regular_rows(SparseRows<double, std::int64_t, std::int32_t>{
+        static_cast<std::int64_t>(lengths.size()), 1, positions.data(), nullptr, nullptr});
+  };
+  std::vector<std::int64_t> lengths(1000, 7);
+  EXPECT_TRUE(regular(lengths));
+  for (std::size_t row = 0; row < lengths.size(); row += 10) lengths[row] = 6;
+  EXPECT_TRUE(regular(lengths)) << "the boundary of a grid";
+  for (std::size_t row = 0; row < lengths.size(); ++row) lengths[row] = static_cast<std::int64_t>(row * row % 7);
+  EXPECT_FALSE(regular(lengths));
+}
+
+TEST(FormsOfSpmv, AreMeasuredInLessThanSomeMilliseconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  const detail::SpmvForms forms;
+  const auto end = std::chrono::steady_clock::now();
+  EXPECT_LT(std::chrono::duration<double>(end - begin).count(), 0.05) << "on a busy machine";
+  EXPECT_TRUE(detail::spmv_forms[static_cast<std::size_t>(forms.for_regular_rows)].is_compiled);
+  EXPECT_TRUE(detail::spmv_forms[static_cast<std::size_t>(forms.for_irregular_rows)].is_compiled);
+}
+
+}  // namespace
+}  // namespace sporos::test::spmv_forms
