@@ -41,7 +41,7 @@ struct Outcome {
 /// The command that the user chose, after the command line has been read.
 struct Choice {
   bool json = false;
-  int threads = 0;  ///< 0: as many as Kokkos takes
+  int threads = 0;  ///< 0: not given
   std::function<Outcome()> run;
 };
 
