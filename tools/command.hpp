@@ -49,6 +49,9 @@ struct Choice {
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
                       std::function<Outcome()> run);
 
+/// Adds the option --vector, for commands that take tensors of order 1.
+void add_vector_option(CLI::App& command, bool& vector);
+
 /// Rejects values of an option outside [least, most].
 CLI::Validator within(int least, int most);
 

@@ -29,6 +29,11 @@ CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, co
   return command;
 }
 
+void add_vector_option(CLI::App& command, bool& vector) {
+  command.add_flag("--vector", vector,
+                   "Two numbers on each line of a .tns file are a coordinate and a value");
+}
+
 namespace {
 
 /// Prints one line on standard error and returns the exit code.
