@@ -148,11 +148,11 @@ bool reads_result(const S& statement) {
     const auto first = reinterpret_cast<std::uintptr_t>(values.data());
     return std::pair(first, first + values.extent(0) * sizeof(*values.data()));
   };
-  const auto [first, last] = range(statement.result().tensor().values());
+  const auto written = range(statement.result().tensor().values());
   bool found = false;
-  for_each_access(statement.right(), [&, first = first, last = last](const auto& access) {
-    const auto [begin, end] = range(access.tensor().values());
-    found = found || (begin < last && first < end);
+  for_each_access(statement.right(), [&](const auto& access) {
+    const auto read = range(access.tensor().values());
+    found = found || (read.first < written.second && written.first < read.second);
   });
   return found;
 }

@@ -35,14 +35,13 @@ struct GatheredNest {
     using Base = detail::AppendPlan<S, policy_for<S>>;
     using Base::Base;
     void explain(std::ostream& out) const {
-      using Compute = typename detail::NestOf<S>::Compute;
-      using Result = typename S::result_type;
-      using W = typename policy_for<S>::template workspace<Compute, 1>;
+      using Workspace = typename policy_for<S>::template workspace<typename detail::NestOf<S>::Compute, 1>;
+      constexpr auto names = S::result_type::level_names;
       const auto policy = detail::policy_of<policy_for<S>>(this->nest().statement());
       const auto extents = this->row_extents();
       out << text("  result: scattered over one variable, ", policy_for<S>::name, " of order 1 over ",
-                  Result::level_names[Result::level_names.size - 1], ", ",
-                  bytes_text(W::most_bytes(policy, extents, extents[0])), " a thread\n");
+                  names[names.size - 1], ", ", bytes_text(Workspace::most_bytes(policy, extents, extents[0])),
+                  " a thread\n");
     }
   };
 };
