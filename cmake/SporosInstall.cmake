@@ -20,5 +20,16 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SporosConfig.cmake.in
                               "${PROJECT_BINARY_DIR}/SporosConfig.cmake" INSTALL_DESTINATION "${sporos_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/SporosConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
-install(FILES "${PROJECT_BINARY_DIR}/SporosConfig.cmake" "${PROJECT_BINARY_DIR}/SporosConfigVersion.cmake"
-        DESTINATION "${sporos_package_dir}")
+set(package_files SporosConfig.cmake SporosConfigVersion.cmake)
+foreach(module IN ITEMS SporosCompiler.cmake SporosKokkosKernels.cmake)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${module}" "${PROJECT_BINARY_DIR}/${module}" COPYONLY)
+  list(APPEND package_files ${module})
+endforeach()
+list(TRANSFORM package_files PREPEND "${PROJECT_BINARY_DIR}/")
+install(FILES ${package_files} DESTINATION "${sporos_package_dir}")
+
+# The build tree is a package as well. That of a project which contains Sporos is not: its Kokkos may be a target that no
+# other project knows.
+if(PROJECT_IS_TOP_LEVEL)
+  export(EXPORT SporosTargets NAMESPACE Sporos:: FILE "${PROJECT_BINARY_DIR}/SporosTargets.cmake")
+endif()

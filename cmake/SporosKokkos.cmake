@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds Kokkos: first the user's own, then the one that scripts/bootstrap has built in the per-user cache.
+# Finds Kokkos: the project's own target, an install of the user's, the one that scripts/bootstrap has built in the
+# per-user cache; in this order.
+
+include("${CMAKE_CURRENT_LIST_DIR}/SporosKokkosKernels.cmake")
 
 set(SPOROS_KOKKOS_VARIANT
     host
@@ -48,25 +51,19 @@ macro(sporos_choose_compiler)
   endif()
 endmacro()
 
-# The package of Kokkos Kernels 4.4 reports its version as "..", so it is read from a header.
-macro(sporos_read_kokkos_kernels_version)
-  get_target_property(sporos_kernels_include Kokkos::kokkoskernels INTERFACE_INCLUDE_DIRECTORIES)
-  set(KokkosKernels_VERSION 0)
-  foreach(folder IN LISTS sporos_kernels_include)
-    if(EXISTS "${folder}/KokkosKernels_config.h")
-      file(STRINGS "${folder}/KokkosKernels_config.h" sporos_kernels_version REGEX "define KOKKOSKERNELS_VERSION [0-9]+")
-      if(sporos_kernels_version MATCHES "KOKKOSKERNELS_VERSION ([0-9]+)([0-9][0-9])([0-9][0-9])$")
-        string(REGEX REPLACE "\\.0([0-9])" ".\\1" KokkosKernels_VERSION
-                             "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3}")
-      endif()
-    endif()
-  endforeach()
-  if(KokkosKernels_VERSION VERSION_LESS 4.4)
-    set(KokkosKernels_FOUND FALSE)
+macro(sporos_find_kokkos)
+  if(TARGET Kokkos::kokkos)
+    # The project that Sporos is part of has it, built along with it or found. What is older is refused by a header.
+    set(Kokkos_FOUND TRUE)
+  else()
+    sporos_find_installed_kokkos()
+  endif()
+  if(SPOROS_ENABLE_KOKKOS_KERNELS)
+    sporos_find_kokkos_kernels()
   endif()
 endmacro()
 
-macro(sporos_find_kokkos)
+macro(sporos_find_installed_kokkos)
   # A variant is requested by name; the plain host build uses the user's Kokkos wherever CMake finds it.
   if(SPOROS_KOKKOS_VARIANT STREQUAL "host" OR Kokkos_ROOT OR Kokkos_DIR OR DEFINED ENV{Kokkos_ROOT})
     find_package(Kokkos 4.7 CONFIG QUIET)
@@ -88,13 +85,5 @@ macro(sporos_find_kokkos)
   endif()
   if(SPOROS_KOKKOS_VARIANT STREQUAL "cuda" AND NOT Kokkos_ENABLE_CUDA)
     message(FATAL_ERROR "The Kokkos in ${Kokkos_DIR} was built without CUDA.")
-  endif()
-  if(SPOROS_ENABLE_KOKKOS_KERNELS)
-    # Only the Kokkos Kernels next to this Kokkos: any other was built with another Kokkos.
-    get_filename_component(sporos_kokkos_cmake "${Kokkos_DIR}" DIRECTORY)
-    find_package(KokkosKernels CONFIG QUIET HINTS "${sporos_kokkos_cmake}/KokkosKernels")
-    if(KokkosKernels_FOUND)
-      sporos_read_kokkos_kernels_version()
-    endif()
   endif()
 endmacro()

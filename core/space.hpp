@@ -9,6 +9,10 @@
 
 #include "error.hpp"
 
+#if KOKKOS_VERSION < 40700
+#error "Sporos needs Kokkos 4.7 or newer"
+#endif
+
 namespace sporos {
 
 /// The default host space of Kokkos: OpenMP if it is enabled, else Serial.

@@ -221,11 +221,11 @@ class Builder {
   template <HostSpace Space>
   auto levels_of() {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
-    typename Tensor<Value, F, Space>::level_storage levels;
+    typename Tensor<Value, F, Space>::level_storage made;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((std::get<K>(levels) = level_of<static_cast<int>(K), Space>(level_extents[K])), ...);
+      ((std::get<K>(made) = level_of<static_cast<int>(K), Space>(level_extents[K])), ...);
     }(std::make_index_sequence<level_count>{});
-    return levels;
+    return made;
   }
   template <int K, HostSpace Space>
   auto level_of(std::int64_t extent) {

@@ -20,6 +20,7 @@
 #include "../core/large_pages.hpp"
 #include "../core/memory_use.hpp"
 #include "../core/space.hpp"
+#include "../core/uint128.hpp"
 
 namespace sporos::detail {
 
@@ -160,7 +161,7 @@ inline std::int64_t chunks_for(const HostThreads& threads, std::int64_t count, s
 inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, std::int64_t chunk,
                                                           std::int64_t chunks) {
   const auto cut = [&](std::int64_t at) {
-    return static_cast<std::int64_t>(static_cast<unsigned __int128>(count) * static_cast<std::uint64_t>(at) /
+    return static_cast<std::int64_t>(static_cast<uint128>(count) * static_cast<std::uint64_t>(at) /
                                      static_cast<std::uint64_t>(chunks));
   };
   return {cut(chunk), cut(chunk + 1)};

@@ -117,13 +117,14 @@ class LevelWriter {
   using sequence = std::make_index_sequence<level_count>;
   using counts_type = std::array<std::int64_t, level_count + 1>;
 
-  /// @param levels  what the levels are written to, with room
-  /// @param next    the position that each segmented level appends at
-  LevelWriter(const Boundaries<F, MayBeWide>& boundaries, const WrittenLevels<F>& levels,
+  /// @param written  what the levels are written to, with room
+  /// @param next     the position that each segmented level appends at
+  LevelWriter(const Boundaries<F, MayBeWide>& boundaries, const WrittenLevels<F>& written,
               const counts_type& next)
       : boundaries_(boundaries),
         appenders_([&]<std::size_t... K>(std::index_sequence<K...>) {
-          return appenders_type(typename std::tuple_element<K, appenders_type>::type(std::get<K>(levels))...);
+          return appenders_type(
+              typename std::tuple_element<K, appenders_type>::type(std::get<K>(written))...);
         }(sequence{})),
         next_(next) {}
 

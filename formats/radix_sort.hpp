@@ -241,16 +241,16 @@ struct Partitioned {
 /// Up to this many items one thread sorts as fast as several.
 inline constexpr std::int64_t few_items = 1 << 15;
 
-/// @param key_bits  how many bits of the keys are in use
-/// @param matter    the bits to sort by
+/// @param used_bits  how many bits of the keys are in use
+/// @param matter     the bits to sort by
 template <class Value, class Source>
-Partitioned<Value> partition_by_leading_bits(const HostThreads& threads, const Source& source, int key_bits,
+Partitioned<Value> partition_by_leading_bits(const HostThreads& threads, const Source& source, int used_bits,
                                              Key matter) {
-  const int ignored = std::countr_zero(matter | Key{1} << key_bits);
+  const int ignored = std::countr_zero(matter | Key{1} << used_bits);
   const int bits =
-      source.size() <= few_items ? 0 : std::min({key_bits - ignored, 11, bits_for(source.size() / 4096)});
+      source.size() <= few_items ? 0 : std::min({used_bits - ignored, 11, bits_for(source.size() / 4096)});
   Partitioned<Value> out;
-  out.digit = {key_bits - bits, bits};
+  out.digit = {used_bits - bits, bits};
   out.bounds = partition<Value>(threads, source, out.digit, [&](std::int64_t count) {
     out.keys = ScratchArray<Key>(count);
     out.values = make_array<Value>("sporos::Tensor values", count);

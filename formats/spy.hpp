@@ -15,6 +15,7 @@
 
 #include "../core/error.hpp"
 #include "../core/tensor.hpp"
+#include "../core/uint128.hpp"
 #include "chunks.hpp"
 #include "entries_of.hpp"
 #include "image.hpp"
@@ -82,8 +83,8 @@ struct SpyCounts {
 /// Which of `cells` equal parts of [0, extent) coordinate i falls into.
 inline int spy_cell(std::int64_t i, std::int64_t extent, int cells) {
   if (extent <= cells) return static_cast<int>(i);
-  return static_cast<int>(static_cast<unsigned __int128>(i) * static_cast<unsigned>(cells) /
-                          static_cast<unsigned __int128>(extent));
+  return static_cast<int>(static_cast<uint128>(i) * static_cast<unsigned>(cells) /
+                          static_cast<uint128>(extent));
 }
 
 /// How the modes are laid out: panels, cells and pixels.
@@ -177,10 +178,10 @@ inline std::string spy_label(const SpyLayout& layout, int panel) {
   const auto first_of = [&](int at) {  // the least coordinate i with spy_cell(i) = at
     return layout.slice_extent <= layout.panels
                ? std::int64_t{at}
-               : static_cast<std::int64_t>((static_cast<unsigned __int128>(at) *
-                                                static_cast<unsigned __int128>(layout.slice_extent) +
-                                            static_cast<unsigned>(layout.panels - 1)) /
-                                           static_cast<unsigned>(layout.panels));
+               : static_cast<std::int64_t>(
+                     (static_cast<uint128>(at) * static_cast<uint128>(layout.slice_extent) +
+                      static_cast<unsigned>(layout.panels - 1)) /
+                     static_cast<unsigned>(layout.panels));
   };
   const std::int64_t first = first_of(panel);
   const std::int64_t last = first_of(panel + 1) - 1;

@@ -41,13 +41,16 @@ struct Outcome {
 /// The command that the user chose, after the command line has been read.
 struct Choice {
   bool json = false;
-  int threads = 0;  ///< 0: as many as Kokkos takes
+  int threads = 0;  ///< 0: not given
   std::function<Outcome()> run;
 };
 
 /// Adds a command. The options that all commands have, `--json` and `--threads`, follow its own.
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
                       std::function<Outcome()> run);
+
+/// Adds the option --vector, for commands that take tensors of order 1.
+void add_vector_option(CLI::App& command, bool& vector);
 
 /// Rejects values of an option outside [least, most].
 CLI::Validator within(int least, int most);

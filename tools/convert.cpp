@@ -24,6 +24,7 @@ struct ConvertOptions {
   bool general = false;
   bool pattern = false;
   bool verify = false;
+  InputOptions input;
 };
 
 /// Parses a list such as "2,0,1".
@@ -69,7 +70,7 @@ void expect_pattern(const ConvertOptions& options, const AnyEntries& any) {
 }
 
 Outcome convert_file(const ConvertOptions& options) {
-  const Input input = read_input(options.in);
+  const Input input = read_input(options.in, options.input);
   check_output(options.out, input.order());
   const FormatName format = chosen_format(options, input);
   expect_memory(bytes_of_full_levels(format, input.extents()),
@@ -151,6 +152,7 @@ void add_convert(CLI::App& app, Choice& choice) {
                    "Write all entries of a symmetric matrix, not one triangle");
   command.add_flag("--pattern", options->pattern, "Write where the entries are and leave the values out");
   command.add_flag("--verify", options->verify, "Read the file back and compare it with the input");
+  add_vector_option(command, options->input.vector);
   command.footer(
       "Formats: " + format_names() +
       " (bcsr is bcsr2x2).\n"

@@ -18,6 +18,7 @@ namespace {
 struct InfoOptions {
   std::string path;
   bool no_formats = false;
+  InputOptions input;
 };
 
 /// Formats worth showing: BCSR with larger blocks tells nothing that the smallest blocks do not.
@@ -121,7 +122,7 @@ void tabulate_formats(Report& report, const Input& input) {
 }
 
 Outcome info(const InfoOptions& options) {
-  const Input input = read_input(options.path);
+  const Input input = read_input(options.path, options.input);
   const Statistics counted = statistics(input.entries);
   Outcome outcome;
   Report& report = outcome.report;
@@ -143,6 +144,9 @@ void add_info(CLI::App& app, Choice& choice) {
   command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
   command.add_flag("--no-formats", options->no_formats,
                    "Count only, do not assemble the tensor in each format");
+  command.add_flag("--strict", options->input.strict,
+                   "Refuse entries of a symmetric file above the diagonal");
+  add_vector_option(command, options->input.vector);
 }
 
 }  // namespace sporos::tool

@@ -19,14 +19,22 @@ void refuse_pipe(const std::string& path) {
     throw UsageError(path + ": is not a regular file: save its contents in a file first");
 }
 
-AnyEntries read_by_field(const std::string& path, MatrixMarketField field) {
+/// Two numbers on a line are a vector's coordinate and value, or an edge; a file with extents tells which.
+void refuse_edges(const std::string& path, const FileInfo& file) {
+  if (file.kind == FileKind::tns && file.order == 1 && file.extents.empty())
+    throw UsageError(path +
+                     ": holds two numbers on each line, a vector or a list of edges: give --vector (to info, "
+                     "validate, convert or spy), or add a third number to each line, the value of the edge");
+}
+
+AnyEntries read_by_field(const std::string& path, MatrixMarketField field, const ReadOptions& options) {
   switch (field) {
     case MatrixMarketField::integer:
-      return read_entries<std::int64_t, 2>(path);
+      return read_entries<std::int64_t, 2>(path, options);
     case MatrixMarketField::complex:
-      return read_entries<Complex, 2>(path);
+      return read_entries<Complex, 2>(path, options);
     default:
-      return read_entries<double, 2>(path);
+      return read_entries<double, 2>(path, options);
   }
 }
 
@@ -48,6 +56,22 @@ AnyEntries read_by_order(const std::string& path, int order) {
       throw UsageError(
           text(path, ": holds a tensor of order ", order, ", expected order 1 to ", largest_order));
   }
+}
+
+/// The number of entries above the diagonal in a symmetric file. They are followed by their mirror images.
+std::int64_t count_above_diagonal(const AnyEntries& any) {
+  return std::visit(
+      []<class Value, int Order>(const Entries<Value, Order>& entries) {
+        std::int64_t above = 0;
+        if constexpr (Order == 2)
+          for (std::int64_t q = 0; q < entries.size(); ++q) {
+            const auto [i, j] = entries.coordinate(q);
+            above += i < j;
+            q += i != j;
+          }
+        return above;
+      },
+      any);
 }
 
 }  // namespace
@@ -75,14 +99,18 @@ std::string_view Input::symmetry() const {
   return to_string(file.matrix_market ? file.matrix_market->symmetry : MatrixMarketSymmetry::general);
 }
 
-Input read_input(const std::string& path) {
+Input read_input(const std::string& path, const InputOptions& options) {
   refuse_pipe(path);
   Input input;
   input.path = path;
   const Kokkos::Timer timer;
   input.file = inspect(path);
-  input.entries = input.file.matrix_market ? read_by_field(path, input.file.matrix_market->field)
+  if (!options.vector) refuse_edges(path, input.file);
+  ReadOptions reading;
+  reading.strict = options.strict;
+  input.entries = input.file.matrix_market ? read_by_field(path, input.file.matrix_market->field, reading)
                                            : read_by_order(path, input.file.order);
+  if (input.symmetry() != "general") input.above_diagonal = count_above_diagonal(input.entries);
   input.seconds = timer.seconds();
   return input;
 }
@@ -111,6 +139,9 @@ void describe(Report& report, const Input& input) {
   const bool one_triangle = stored && *stored != input.size();
   report.fact("entries_in_file", one_triangle ? "in the file" : "",
               stored ? Cell(Count{*stored}) : Cell(Absent{}));
+  const auto& above = input.above_diagonal;
+  report.fact("entries_above_diagonal", above.value_or(0) > 0 ? "above the diagonal" : "",
+              above ? Cell(Count{*above}) : Cell(Absent{}));
   report.fact("read_seconds", "read in", Seconds{input.seconds});
 }
 

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <optional>
 #include <sporos/core/entries.hpp>
 #include <sporos/formats/build.hpp>
 #include <sporos/formats/io/file.hpp>
@@ -35,7 +36,8 @@ struct Input {
   std::string path;
   FileInfo file;
   AnyEntries entries;
-  double seconds = 0;  ///< time that reading took
+  std::optional<std::int64_t> above_diagonal;  ///< of a symmetric file: entries in it above the diagonal
+  double seconds = 0;                          ///< time that reading took
 
   int order() const { return file.order; }
   std::int64_t size() const { return size_of(entries); }
@@ -49,9 +51,16 @@ struct Input {
   Duplicates duplicates() const { return is_pattern() ? Duplicates::max : Duplicates::sum; }
 };
 
+/// How a file is read.
+struct InputOptions {
+  bool vector = false;  ///< lines of two numbers in a .tns file are a coordinate and a value
+  bool strict = false;  ///< refuse entries of a symmetric file above the diagonal
+};
+
 /// Reads a file. Integers and complex numbers in a Matrix Market file are read as such.
-/// @throws ParseError, IoError; UsageError for an order that the tool does not support
-Input read_input(const std::string& path);
+/// @throws ParseError, IoError; UsageError for an order that the tool does not support, and for a .tns file
+/// that may be a vector or a list of edges, unless the options or the file say that it is a vector
+Input read_input(const std::string& path, const InputOptions& options = {});
 
 /// Reads a file that must hold a matrix.
 Input read_matrix(const std::string& path);

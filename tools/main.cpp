@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <sporos/core/error.hpp>
 #include <sporos/core/space.hpp>
@@ -14,6 +15,7 @@
 #include "command.hpp"
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "threads.hpp"
 
 namespace sporos::tool {
 
@@ -25,6 +27,11 @@ CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, co
   command.footer("");
   command.callback([&choice, run = std::move(run)] { choice.run = run; });
   return command;
+}
+
+void add_vector_option(CLI::App& command, bool& vector) {
+  command.add_flag("--vector", vector,
+                   "Two numbers on each line of a .tns file are a coordinate and a value");
 }
 
 namespace {
@@ -47,7 +54,7 @@ std::string names_of(const CLI::App& app) {
 void add_common_options(CLI::App& command, Choice& choice) {
   command.add_flag("--json", choice.json, "One JSON object on standard output, for programs");
   command.add_option("--threads", choice.threads, "Threads to run on; all processors unless given")
-      ->check(within(1, 1024))
+      ->check(within(1, std::numeric_limits<int>::max()))
       ->type_name("N");
 }
 
@@ -78,7 +85,7 @@ int run(const Choice& choice) {
   // Kokkos' warnings about thread binding are of no use to someone who wants to convert a file.
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);
-  if (choice.threads > 0) settings.set_num_threads(choice.threads);
+  if (const int threads = threads_to_start(choice.threads); threads > 0) settings.set_num_threads(threads);
   const ScopeGuard guard(settings);
 
   Outcome outcome = choice.run();
@@ -111,6 +118,7 @@ int main(int argc, char** argv) {
   for (CLI::App* command : app.get_subcommands({})) add_common_options(*command, choice);
   if (const int code = read_command_line(app, argc, argv); code >= 0) return code;
 
+  let_waiting_threads_sleep(argv);
   clean_up_when_interrupted();
   try {
     return run(choice);

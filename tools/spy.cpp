@@ -18,6 +18,7 @@ namespace {
 
 struct SpyCommandOptions {
   std::string path, picture;
+  InputOptions input;
   SpyOptions look;
 };
 
@@ -34,7 +35,7 @@ Image draw(const Entries<Value, Order>& entries, const SpyOptions& look) {
 
 Outcome spy_file(const SpyCommandOptions& options) {
   check_picture(options.picture);
-  const Input input = read_input(options.path);
+  const Input input = read_input(options.path, options.input);
   if (options.look.slice_mode >= input.order())
     throw UsageError(text("--slice-mode is ", options.look.slice_mode, ", but the modes of ", options.path,
                           " are 0 to ", input.order() - 1));
@@ -75,6 +76,7 @@ void add_spy(CLI::App& app, Choice& choice) {
   command.add_option("--slices", options->look.slices, "Panels at most; 16 unless given")
       ->check(within(1, 1024))
       ->type_name("N");
+  add_vector_option(command, options->input.vector);
   command.footer("The darker a pixel, the more nonzeros fall onto it, on a logarithmic scale.");
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 struct ValidateOptions {
   std::string path;
-  bool strict = false;
+  InputOptions input;
 };
 
 /// Assembles the entries in the formats that are most likely to be used, and has the library check its
@@ -41,7 +41,7 @@ void check_formats(Report& report, const Input& input) {
 }
 
 Outcome validate_file(const ValidateOptions& options) {
-  const Input input = read_input(options.path);
+  const Input input = read_input(options.path, options.input);
   const Statistics counted = statistics(input.entries);
 
   Outcome outcome;
@@ -50,11 +50,12 @@ Outcome validate_file(const ValidateOptions& options) {
   std::vector<std::pair<std::int64_t, std::string>> findings = {
       {counted.duplicates, "duplicate coordinates"},
       {counted.zeros, "stored zeros"},
-      {counted.not_finite, "values that are not finite"}};
+      {counted.not_finite, "values that are not finite"},
+      {input.above_diagonal.value_or(0), "entries above the diagonal of a symmetric file"}};
   std::string found;
   for (const auto& [count, what] : findings)
     if (count > 0) found += (found.empty() ? "" : ", ") + std::to_string(count) + ' ' + what;
-  if (options.strict && !found.empty()) throw UsageError(input.path + ": " + found + " (--strict)");
+  if (options.input.strict && !found.empty()) throw UsageError(input.path + ": " + found + " (--strict)");
 
   report.remark(input.path + ": valid");
   describe(report, input);
@@ -75,8 +76,11 @@ void add_validate(CLI::App& app, Choice& choice) {
                                   "Read a whole file and check it; say line and reason where it is malformed",
                                   [options] { return validate_file(*options); });
   command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
-  command.add_flag("--strict", options->strict,
-                   "Refuse duplicate coordinates, stored zeros, infinities and NaN too");
+  command.add_flag("--strict", options->input.strict, "Refuse what is only told otherwise, see below");
+  add_vector_option(command, options->input.vector);
+  command.footer(
+      "--strict refuses duplicate coordinates, stored zeros, infinities and NaN, and entries of a symmetric\n"
+      "Matrix Market file above the diagonal.");
 }
 
 }  // namespace sporos::tool

@@ -112,10 +112,11 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
 
 /// Throws the ShapeError for a file that holds a tensor of another order than its reader asks for.
 /// @param what  what the file holds, and how that is known: "a matrix"
+/// @param cure  what else may have to be done about it
 [[noreturn]] inline void refuse_order(const std::string& file, const std::string& what, std::int64_t found,
-                                      int expected) {
+                                      int expected, std::string_view cure = "") {
   throw ShapeError(text(file, ": holds ", what, ", order ", found, ", expected a tensor of order ", expected,
-                        ": inspect(file).order tells the order before a file is read"));
+                        ": inspect(file).order tells the order before a file is read", cure));
 }
 
 /// Data shared by all threads that read one .tns file.
@@ -240,6 +241,9 @@ void read_tns_body(TnsJob<Value, Order>& job, int workers) {
 }  // namespace io
 
 /// What the first lines of a .tns file say.
+///
+/// Lines of two numbers are read as a coordinate and a value, order 1. A list of the edges of a graph looks
+/// the same, so a program that chooses the order of its tensor by the file should ask which of the two it is.
 struct TnsHeader {
   int order = 0;                      ///< number of modes
   std::vector<std::int64_t> extents;  ///< empty if only the entries determine them
@@ -276,8 +280,10 @@ Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions
       throw ParseError(name, preamble.lines + 1,
                        text("this line holds ", preamble.numbers, " numbers, expected ", Order + 1, ": ",
                             Order, " coordinates and a value"));
-    io::refuse_order(name, text("entries of ", preamble.numbers, " numbers (line ", preamble.lines + 1, ")"),
-                     preamble.numbers - 1, Order);
+    io::refuse_order(
+        name, text("entries of ", preamble.numbers, " numbers (line ", preamble.lines + 1, ")"),
+        preamble.numbers - 1, Order,
+        Order == 2 && preamble.numbers == 2 ? "; coordinates without values need a value on each line" : "");
   }
   io::TnsJob<Value, Order> job{source, false, {}, {preamble.lines, 0}};
   if (extents) {
@@ -324,8 +330,8 @@ struct TnsWriteOptions {
 
 /// Writes `entries`, in their order, as a FROSTT .tns file, compressed if `path` ends in .gz. Numbers have
 /// the fewest digits that read back as the same number. A comment gives the extents if they differ from the
-/// largest coordinates. The file appears when it is complete; until then, an old file of that name stays.
-/// Cost: linear, parallel over pieces.
+/// largest coordinates, and those of a vector. The file appears when it is complete; until then, an old file
+/// of that name stays. Cost: linear, parallel over pieces.
 ///
 /// @throws IoError if the file cannot be written
 template <TensorValue Value, int Order>
@@ -346,8 +352,9 @@ void write_tns(const std::string& path, const Entries<Value, Order>& entries,
     head += text("# ", rest.substr(0, length), '\n');
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
-  // If the caller's comment happens to look like extents, the true extents have to override it.
-  if (largest != entries.extents || entries.size() == 0 || !head.empty()) {
+  // If the caller's comment happens to look like extents, the true extents have to override it. The entries
+  // of a vector could be taken for the coordinates of a matrix.
+  if (largest != entries.extents || entries.size() == 0 || !head.empty() || Order == 1) {
     head += "# extents";
     for (const std::int64_t extent : entries.extents) head += text(' ', extent);
     head += '\n';

@@ -10,11 +10,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "../../core/entries.hpp"
 #include "block_worker.hpp"
 #include "entry_store.hpp"
 #include "matrix_market_header.hpp"
+#include "matrix_market_triangles.hpp"
 #include "number.hpp"
 #include "read_options.hpp"
 #include "text_source.hpp"
@@ -25,18 +28,24 @@ namespace io {
 /// Data shared by all threads that read one Matrix Market file.
 template <class Value>
 struct MatrixMarketJob {
-  MatrixMarketJob(TextSource& text_source, const MatrixMarketHeader& given, bool expand_symmetry)
+  MatrixMarketJob(TextSource& text_source, const MatrixMarketHeader& given, const ReadOptions& options)
       : source(text_source),
         header(given),
-        expand(expand_symmetry && given.symmetry != MatrixMarketSymmetry::general),
+        one_triangle(given.symmetry != MatrixMarketSymmetry::general),
+        expand(options.expand_symmetry && one_triangle),
+        strict(options.strict),
         store(expand && given.stored <= INT64_MAX / 2 ? 2 * given.stored : given.stored) {}
 
   TextSource& source;
   const MatrixMarketHeader header;
-  const bool expand;  ///< entries off the diagonal stand for two entries each
+  const bool one_triangle;  ///< entries off the diagonal stand for two entries each
+  const bool expand;        ///< and they become two
+  const bool strict;
   TextPlace place{header.size_line, 0};
   EntryStore<Value, 2> store;
   std::int64_t next_row = 0, next_column = 0;  ///< for a symmetric array: where the next block begins
+  std::int64_t above = 0, below = 0;  ///< for symmetric coordinates: entries above and below the diagonal
+  EntryLines lines;                   ///< likewise
 };
 
 /// -x for a skew-symmetric file, the conjugate for a hermitian one, else x.
@@ -85,20 +94,23 @@ class CoordinateWorker final : public BlockWorker {
     Value* value = values_.data();
     const auto rows = static_cast<std::uint64_t>(header_.rows);
     const auto columns = static_cast<std::uint64_t>(header_.columns);
-    const bool one_triangle = header_.symmetry != MatrixMarketSymmetry::general;
-    std::int64_t lines = 0, diagonal = 0;
+    const bool one_triangle = job_.one_triangle;
+    std::int64_t lines = 0, diagonal = 0, above = 0;
+    gaps_.clear();
     for (; p != end; ++lines) {
       p = skip_blanks(p);
       if (*p == '\n') [[unlikely]] {
+        if (one_triangle) gaps_.push_back(lines);
         ++p;
         continue;
       }
       std::uint64_t i = 0, j = 0;
       const char* const next = parse_entry(p, end, i, j, *value);
       // i - 1 wraps to a huge number for i = 0.
-      if (!next || i - 1 >= rows || j - 1 >= columns || (one_triangle && !fits_triangle(i, j, *value)))
+      if (!next || i - 1 >= rows || j - 1 >= columns || (one_triangle && !fits_symmetry(i, j, *value)))
           [[unlikely]] {
         if (*p == '%') {
+          if (one_triangle) gaps_.push_back(lines);
           p = skip_line(p, end);
           continue;
         }
@@ -107,6 +119,7 @@ class CoordinateWorker final : public BlockWorker {
         throw LineFault{lines, fault(p, end)};
       }
       diagonal += i == j;
+      above += i < j;
       *row++ = static_cast<std::int64_t>(i - 1);
       *column++ = static_cast<std::int64_t>(j - 1);
       ++value;
@@ -115,6 +128,7 @@ class CoordinateWorker final : public BlockWorker {
     lines_ = lines;
     entries_ = value - values_.data();
     diagonal_ = diagonal;
+    above_ = above;
   }
 
   void place(std::string_view block, double read_part) override {
@@ -124,6 +138,10 @@ class CoordinateWorker final : public BlockWorker {
                                                             " that line ", header_.size_line, " announces")};
     if (entries_ == 0) return;
     slot_ = job_.store.reserve(job_.expand ? 2 * entries_ - diagonal_ : entries_, read_part);
+    if (!job_.one_triangle) return;
+    job_.above += above_;
+    job_.below += entries_ - diagonal_ - above_;
+    job_.lines.add(so_far().lines, entries_, std::move(gaps_));
   }
 
   void after() override {
@@ -167,13 +185,22 @@ class CoordinateWorker final : public BlockWorker {
     return *p == '\n' ? p + 1 : nullptr;
   }
 
-  bool fits_triangle(std::uint64_t i, std::uint64_t j, const Value& value) const {
-    if (i > j) return has_mirror(value, header_.symmetry);
-    if (i < j || header_.symmetry == MatrixMarketSymmetry::skew_symmetric) return false;
+  /// Whether the symmetry of the file allows this entry.
+  bool fits_symmetry(std::uint64_t i, std::uint64_t j, const Value& value) const {
+    if (i < j && (job_.strict || !has_lower_image(value))) return false;
+    if (i != j) return has_mirror(value, header_.symmetry);
+    if (header_.symmetry == MatrixMarketSymmetry::skew_symmetric) return false;
     if constexpr (is_complex_v<Value>) {
       if (header_.symmetry == MatrixMarketSymmetry::hermitian) return value.imag() == 0;
     }
     return true;
+  }
+
+  /// Whether `Value` can hold the entry below the diagonal that an entry above it stands for: an unsigned one
+  /// holds no negative. (Where the symmetry is expanded, it is refused for its banner.)
+  bool has_lower_image(const Value& value) const {
+    return !std::is_unsigned_v<Value> || header_.symmetry != MatrixMarketSymmetry::skew_symmetric ||
+           value == Value{};
   }
 
   /// Says what is wrong with the line at `p`.
@@ -198,10 +225,13 @@ class CoordinateWorker final : public BlockWorker {
       return text("found ", found(p), " after the entry, expected the end of the line",
                   F == Field::pattern ? " (a pattern has no values)" : "");
     const std::string at = text("entry (", i, ", ", j, ") ");
-    if (i > j) return at + text("is the smallest ", value_name<Value>(), ": its negative does not fit");
-    if (i < j)
+    if (i < j && job_.strict)
       return at + text("lies above the diagonal: a ", to_string(header_.symmetry),
                        " file holds the lower triangle alone");
+    if (i < j && !has_lower_image(value))
+      return at + text("lies above the diagonal, and ", value_name<Value>(),
+                       " cannot hold the negative below it: read it as a signed type");
+    if (i != j) return at + text("is the smallest ", value_name<Value>(), ": its negative does not fit");
     if (header_.symmetry == MatrixMarketSymmetry::skew_symmetric)
       return at + "lies on the diagonal, which is zero in a skew-symmetric matrix and not stored";
     return at + "lies on the diagonal of a hermitian matrix, but its imaginary part is not zero";
@@ -211,7 +241,9 @@ class CoordinateWorker final : public BlockWorker {
   const MatrixMarketHeader& header_;
   Scratch<std::int64_t> rows_, columns_;
   Scratch<Value> values_;
-  std::int64_t diagonal_ = 0;  ///< entries of the block with equal coordinates
+  std::int64_t diagonal_ = 0;       ///< entries of the block with equal coordinates
+  std::int64_t above_ = 0;          ///< entries of the block above the diagonal
+  std::vector<std::int64_t> gaps_;  ///< of a symmetric file: lines of the block that hold no entry
   typename EntryStore<Value, 2>::Slot slot_{};
 };
 
@@ -335,6 +367,30 @@ class ArrayWorker final : public BlockWorker {
   typename EntryStore<Value, 2>::Slot slot_{};
 };
 
+/// Replaces entries above the diagonal by their mirror images.
+template <class Value>
+void move_below_diagonal(const Entries<Value, 2>& entries, MatrixMarketSymmetry symmetry) {
+  for (std::size_t q = 0; q < static_cast<std::size_t>(entries.size()); ++q) {
+    std::int64_t& i = entries.coordinates[0](q);
+    std::int64_t& j = entries.coordinates[1](q);
+    if (i >= j) continue;
+    std::swap(i, j);
+    entries.values(q) = mirrored(entries.values(q), symmetry);
+  }
+}
+
+/// Completes the entries of a symmetric file with some above the diagonal.
+template <class Value>
+void finish_triangles(const MatrixMarketJob<Value>& job, const Entries<Value, 2>& entries) {
+  if (job.below > 0)
+    if (const auto images = first_mirror_images(entries, job.expand, job.above + job.below))
+      throw ParseError(
+          job.source.name(), job.lines.line_of(images->second),
+          text("this entry and that of line ", job.lines.line_of(images->first), " are mirror images: a ",
+               to_string(job.header.symmetry), " file holds one of the two"));
+  if (!job.expand) move_below_diagonal(entries, job.header.symmetry);
+}
+
 template <class Value, Field F>
 Entries<Value, 2> read_matrix_market_body(MatrixMarketJob<Value>& job, int workers) {
   InOrder::run(workers, [&]() -> std::unique_ptr<PieceWorker> {
@@ -347,7 +403,9 @@ Entries<Value, 2> read_matrix_market_body(MatrixMarketJob<Value>& job, int worke
     throw ParseError(job.source.name(), job.place.lines,
                      text("the file ends after ", job.place.entries, " of the ", job.header.stored,
                           " entries that line ", job.header.size_line, " announces: it was cut off"));
-  return job.store.take({job.header.rows, job.header.columns});
+  const auto entries = job.store.take({job.header.rows, job.header.columns});
+  if (job.above > 0) finish_triangles(job, entries);
+  return entries;
 }
 
 }  // namespace io
@@ -363,7 +421,7 @@ Entries<Value, 2> read_matrix_market_entries(io::TextSource& source, const ReadO
                        text("a skew-symmetric matrix has negative values, which ", value_name<Value>(),
                             " cannot hold: read it as a signed type"));
   }
-  io::MatrixMarketJob<Value> job(source, header, options.expand_symmetry);
+  io::MatrixMarketJob<Value> job(source, header, options);
   switch (header.field) {
     case io::Field::complex:
       if constexpr (is_complex_v<Value>)
@@ -383,12 +441,14 @@ Entries<Value, 2> read_matrix_market_entries(io::TextSource& source, const ReadO
 
 /// The entries of a Matrix Market file, plain or gzip, coordinate or array, in the order of the file. A
 /// symmetric matrix is expanded: each entry off the diagonal is followed by its mirror image, unless
-/// options.expand_symmetry is off. The values of a pattern are 1. A real file can be read into an integer
-/// type only if all its values are integers. Duplicates and stored zeros are kept. Cost: linear in the text,
-/// parallel over blocks; 16 bytes and one Value per entry.
+/// options.expand_symmetry is off. Entries off the diagonal may lie on either side of it, but an entry and
+/// its mirror image must not both be there. The values of a pattern are 1. A real file can be read into an
+/// integer type only if all its values are integers. Duplicates and stored zeros are kept. Cost: linear in
+/// the text, parallel over blocks; 16 bytes and one Value per entry. If a symmetric file has entries on both
+/// sides of the diagonal, they are sorted: 32 bytes more per entry for a while.
 ///
-/// @throws ParseError naming file and line for malformed text and values that `Value` cannot hold; IoError if
-/// the file cannot be read
+/// @throws ParseError naming file and line for malformed text and values that `Value` cannot hold, and naming
+/// the lines of two entries that are mirror images; IoError if the file cannot be read
 template <TensorValue Value>
 Entries<Value, 2> read_matrix_market_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();

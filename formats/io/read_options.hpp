@@ -13,7 +13,8 @@ namespace sporos {
 /// How a file of entries is read.
 struct ReadOptions {
   int threads = 0;              ///< for parsing; 0: as many as the default host space has
-  bool expand_symmetry = true;  ///< off: of a symmetric Matrix Market file, only the stored triangle is read
+  bool expand_symmetry = true;  ///< off: a symmetric Matrix Market file gives its lower triangle only
+  bool strict = false;          ///< refuse entries of a symmetric Matrix Market file above the diagonal
   bool progress = true;  ///< a bar on standard error, if it is a terminal and reading takes over a second
   std::size_t block_bytes = std::size_t{1} << 20;  ///< size of the blocks of text that threads take
 };

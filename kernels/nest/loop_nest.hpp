@@ -9,6 +9,7 @@
 /// reduced. What remains is the loop that a person would write.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -62,7 +63,7 @@ struct InLanes : Traits {
 /// covers.
 template <int Loops>
 struct NestBounds {
-  std::int64_t extent[Loops > 0 ? Loops : 1];
+  std::int64_t extent[std::size_t{Loops > 0 ? Loops : 1}];
   Bounds outermost;
   bool first_chunk = true;  ///< terms without the outermost variable are added once, by the first chunk
   std::int64_t lane = 0;

@@ -148,11 +148,11 @@ bool reads_result(const S& statement) {
     const auto first = reinterpret_cast<std::uintptr_t>(array.data());
     return std::pair(first, first + array.extent(0) * sizeof(*array.data()));
   };
-  const auto [first, last] = range(statement.result().tensor().values());
+  const auto written = range(statement.result().tensor().values());
   bool found = false;
-  const auto look = [&, first = first, last = last](const auto& array) {
-    const auto [begin, end] = range(array);
-    found = found || (begin < last && first < end);
+  const auto look = [&](const auto& array) {
+    const auto read = range(array);
+    found = found || (read.first < written.second && written.first < read.second);
   };
   for_each_access(statement.right(), [&](const auto& access) {
     look(access.tensor().values());

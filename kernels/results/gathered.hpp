@@ -37,18 +37,18 @@ struct GatheredNest {
     using Base = detail::AppendPlan<S, policy_for<S>>;
     using Base::Base;
     void explain(std::ostream& out) const {
-      using Compute = typename detail::NestOf<S>::Compute;
-      using Result = typename S::result_type;
+      using Computed = typename detail::NestOf<S>::Compute;
       using Policy = policy_for<S>;
-      using W = typename Policy::template workspace<Compute, 1>;
+      using Workspace = typename Policy::template workspace<Computed, 1>;
+      constexpr auto names = S::result_type::level_names;
       const auto policy = detail::policy_of<Policy>(this->nest().statement());
       const auto extents = this->row_extents();
-      std::string_view name = Policy::name;
-      if constexpr (requires { Policy::template name_over<Compute>(extents); })
-        name = Policy::template name_over<Compute>(extents);
-      out << text("  result: scattered over one variable, ", name, " of order 1 over ",
-                  Result::level_names[Result::level_names.size - 1], ", ",
-                  bytes_text(W::most_bytes(policy, extents, this->most_added())), " a thread\n");
+      std::string_view workspace = Policy::name;
+      if constexpr (requires { Policy::template name_over<Computed>(extents); })
+        workspace = Policy::template name_over<Computed>(extents);
+      out << text("  result: scattered over one variable, ", workspace, " of order 1 over ",
+                  names[names.size - 1], ", ",
+                  bytes_text(Workspace::most_bytes(policy, extents, this->most_added())), " a thread\n");
     }
   };
 };

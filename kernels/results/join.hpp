@@ -100,9 +100,9 @@ class Join {
                           [](const auto& room) -> const auto& { return room.template ends<K>(); });
       Position* const ends = out.data() + 1;
       ends[-1] = 0;
-      each_piece([&, in_place = in_place](std::size_t piece) {
+      each_piece([&, stays = in_place](std::size_t piece) {
         const auto& from = ends_of(pieces_[piece]);
-        if (in_place && begin[piece] == 0) return;
+        if (stays && begin[piece] == 0) return;
         for (std::int64_t at = 0; at < from.size(); ++at)
           ends[parents_begin_[piece] + at] = static_cast<Position>(begin[piece] + from[at]);
       });

@@ -56,7 +56,7 @@ TEST(BadInput, NamesLineAndReasonOfMalformedFiles) {
       {"few.mtx", banner + "2 2 2\n1 1 1\n", "1 of the 2"},
       {"many.mtx", banner + "2 2 1\n1 1 1\n2 2 1\n", ":4: "},
       {"huge.mtx", banner + "2 2 1\n1 1 1e999\n", ":3: "},
-      {"symmetric.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", ":3: "},
+      {"symmetric.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 2 1\n2 1 1\n", ":4: "},
       {"ragged.tns", "1 1 1 1\n1 2\n", ":2: "},
       {"zero.tns", "1 1 1 1\n1 0 1 1\n", ":2: coordinate 2 is 0"},
       {"word.tns", "1 1 1 1\n1 2 x 1\n", ":2: found 'x'"},
@@ -89,6 +89,13 @@ TEST(BadInput, RefusesMalformedFilesInJsonAsWell) {
 TEST(BadInput, RefusesOrdersBeyondSix) {
   const Folder folder;
   expect_refused_by_all(folder.put("seven.tns", "1 1 1 1 1 1 1 2.5\n"), "holds a tensor of order 7");
+}
+
+TEST(BadInput, RefusesListsOfEdgesThatCouldBeVectors) {
+  const Folder folder;
+  expect_refused_by_all(folder.put("edges.tns", "1 2\n2 3\n"), "holds two numbers on each line");
+  expect_refused_by_all(folder.put("edges.txt", "# from to\n0 2\n"),
+                        "give --vector (to info, validate, convert or spy), or add a third number");
 }
 
 TEST(BadInput, KeepsAnOldFileWhereTheNewOneFails) {

@@ -122,6 +122,23 @@ TEST(Convert, WritesASymmetricMatrixAsOneTriangleOrWhole) {
   expect_same_numbers(whole.entries, both);
 }
 
+TEST(Convert, WritesTheLowerTriangleWhicheverTheFileHolds) {
+  const Folder folder;
+  const std::string upper =
+      folder.put("upper.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n1 2 4\n3 1 -5\n");
+  const Json done = report({"convert", upper, folder.file("a.mtx"), "--verify"});
+  EXPECT_EQ(done["checks"]["file_reads_back_equal"], true);
+  const PlainText lower = plain_mtx(folder.file("a.mtx"));
+  EXPECT_EQ(lower.banner, "%%MatrixMarket matrix coordinate real skew-symmetric");
+  expect_same_numbers(lower.entries, {{{2, 1}, "-4"}, {{3, 1}, "-5"}});
+}
+
+TEST(Convert, WritesAVectorThatNeedsNoOptionToBeRead) {
+  const Folder folder;
+  expect_done({"convert", folder.put("a.tns", "2 1\n3 1\n"), folder.file("b.tns"), "--vector", "--verify"});
+  EXPECT_EQ(report({"info", folder.file("b.tns")})["extents"], Json({3}));
+}
+
 TEST(Convert, KeepsFieldSymmetryAndLayoutOfEveryKindOfMatrix) {
   const Folder folder;
   const std::vector<std::pair<std::string, std::string>> examples = {

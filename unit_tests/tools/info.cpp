@@ -131,7 +131,7 @@ TEST(Info, SeesTheSymmetryOfValues) {
 
 TEST(Info, TakesTensorsOfOrderOneToSixAndExtentsBeyond32Bits) {
   const Folder folder;
-  EXPECT_EQ(report({"info", folder.put("v.tns", "7 1.5\n")})["extents"], Json({7}));
+  EXPECT_EQ(report({"info", folder.put("v.tns", "7 1.5\n"), "--vector"})["extents"], Json({7}));
   EXPECT_EQ(report({"info", folder.put("six.tns", "1 2 3 4 5 6 -1\n")})["extents"], Json({1, 2, 3, 4, 5, 6}));
   const Json wide = report({"info", folder.put("wide.tns", "1 5000000000 2\n3 1 4\n")});
   EXPECT_EQ(wide["extents"], Json({3, 5000000000}));
@@ -140,6 +140,29 @@ TEST(Info, TakesTensorsOfOrderOneToSixAndExtentsBeyond32Bits) {
   EXPECT_EQ(wide["formats"][5]["format"], "bcsr2x2");
   EXPECT_EQ(wide["formats"][5]["levels"], "holds no extents beyond 32 bits");
   EXPECT_EQ(wide["formats"][5]["bytes"], nullptr);
+}
+
+TEST(Info, TakesAVectorWhereTheFileSaysThatItIsOne) {
+  const Folder folder;
+  EXPECT_EQ(report({"info", folder.put("a.tns", "# extents 9\n7 1\n")})["extents"], Json({9}));
+  EXPECT_EQ(report({"info", folder.put("b.tns", "1\n9\n7 1\n")})["extents"], Json({9}));
+}
+
+TEST(Info, CountsTheEntriesOfASymmetricFileAboveTheDiagonal) {
+  const Folder folder;
+  const std::string banner = "%%MatrixMarket matrix coordinate real symmetric\n";
+  const std::string path = folder.put("a.mtx", banner + "4 4 5\n1 1 1\n1 2 1\n3 1 1\n2 4 1\n4 4 1\n");
+  const Json info = report({"info", path});
+  EXPECT_EQ(info["entries"], 8);
+  EXPECT_EQ(info["entries_in_file"], 5);
+  EXPECT_EQ(info["entries_above_diagonal"], 2);
+  const std::string text = expect_done({"info", path});
+  EXPECT_NE(text.find("above the diagonal  2\n"), std::string::npos) << text;
+  EXPECT_EQ(report({"info", example_data("LFAT5.mtx")})["entries_above_diagonal"], 0);
+  EXPECT_EQ(expect_done({"info", example_data("LFAT5.mtx")}).find("above the diagonal  "), std::string::npos);
+  EXPECT_EQ(report({"info", example_data("west0497.mtx")})["entries_above_diagonal"], nullptr);
+  expect_refused({"info", path, "--strict"}, path + ":4: entry (1, 2) lies above the diagonal");
+  EXPECT_EQ(report({"info", example_data("LFAT5.mtx"), "--strict"})["entries"], 46);
 }
 
 TEST(Info, TakesAMatrixWithoutEntries) {

@@ -136,7 +136,7 @@ TEST(Mttkrp, RefusesModesRanksAndTensorsOutOfRange) {
   expect_refused({"mttkrp", path, "--mode", "9"}, "--mode");
   expect_refused({"mttkrp", path, "--rank", "0"}, "--rank");
   expect_refused({"mttkrp", path, "--rank", "x"}, "--rank");
-  expect_refused({"mttkrp", folder.put("v.tns", "1 2.5\n")}, "holds a vector");
+  expect_refused({"mttkrp", folder.put("v.tns", "# extents 4\n1 2.5\n")}, "holds a vector");
   expect_refused({"mttkrp", example_data("young1c.mtx")}, "these are complex");
   expect_refused({"mttkrp", folder.put("wide.tns", "1 1 5000000000 1\n")},
                  "the extent 5000000000 is too large");

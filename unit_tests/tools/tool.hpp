@@ -37,8 +37,6 @@ inline std::string shown(const Arguments& arguments) {
 /// Runs `sporos` with these arguments and waits for it.
 inline Ran run(const Arguments& arguments) {
   const Folder streams;
-  // Threads that wait sleep: they would take the processors from the tests beside this one.
-  setenv("OMP_WAIT_POLICY", "passive", 0);
   std::string program = SPOROS_TOOL;
   std::vector<std::string> words = arguments;
   std::vector<char*> argv = {program.data()};

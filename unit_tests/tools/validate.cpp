@@ -47,6 +47,16 @@ TEST(Validate, RefusesThatWhenStrict) {
   EXPECT_EQ(report({"validate", "--strict", matrix(folder, "2 2 1\n1 2 3\n")})["valid"], true);
 }
 
+TEST(Validate, TellsOfEntriesAboveTheDiagonalOfASymmetricFileAndRefusesThemWhenStrict) {
+  const Folder folder;
+  const std::string path =
+      folder.put("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n1 3\n");
+  EXPECT_EQ(report({"validate", path})["entries_above_diagonal"], 1);
+  const std::string text = expect_done({"validate", path});
+  EXPECT_NE(text.find("1 entries above the diagonal of a symmetric file"), std::string::npos) << text;
+  expect_refused({"validate", "--strict", path}, path + ":4: entry (1, 3) lies above the diagonal");
+}
+
 TEST(Validate, NamesFileLineAndReason) {
   const Folder folder;
   const std::string path = matrix(folder, "2 2 2\n1 1 1\n3 1 1\n");

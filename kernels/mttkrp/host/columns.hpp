@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -70,7 +71,7 @@ class Columns {
     else
       sum.add_product(a, b);
   }
-  Lanes parts_[count]{};
+  Lanes parts_[std::size_t{count}]{};
 };
 
 /// The number of columns for which a sum over fibers is kept in registers, as vectors of the widest type.

@@ -15,7 +15,7 @@ namespace sporos::stream {
 /// The coordinates that the loops have bound so far, by the depth of their loops.
 template <int Loops>
 struct Coordinates {
-  std::int64_t at[Loops > 0 ? Loops : 1];
+  std::int64_t at[std::size_t{Loops > 0 ? Loops : 1}];
 };
 
 /// An operand of access type A with its levels 0 to K-1 bound.

@@ -3,6 +3,7 @@
 /// Dot products of the rows of two dense matrices at the nonzeros of a sparse matrix, eight at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "../../host/lane_sums.hpp"
@@ -31,7 +32,7 @@ SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t i
   constexpr int most = 8;
   using Numbers = Packet<T, lanes>;
   Numbers sums[most];  // [Count][lanes]
-  const T* rows[Count];
+  const T* rows[std::size_t{Count}];
   unrolled<most>([&](auto n) SPOROS_INLINE_LAMBDA { sums[n] = Numbers::zero(); });
   unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA {
     rows[n] = right + static_cast<std::int64_t>(coordinates[n]) * inner;
@@ -50,7 +51,7 @@ SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t i
   sum_lanes(sums, dots);
   if (at < inner) [[unlikely]]
     add_rest_of_dots(left, rows, at, inner, Count, dots);
-  T products[Count];
+  T products[std::size_t{Count}];
   unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { products[n] = values[n] * dots[n]; });
   unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { to[n] = products[n]; });
 }

@@ -277,7 +277,7 @@ class DiagonalProduct {
     Real* to = space_.sums + r;
     std::uint32_t pair = 0;
     for (std::int64_t s = 0; s < elements_; ++s, to += stride_) {
-      Numbers sums[Vectors];
+      Numbers sums[std::size_t{Vectors}];
       for (int v = 0; v < Vectors; ++v) sums[v] = Numbers::zero();
       for (const std::uint32_t end = space_.begin[s + 1]; pair < end; ++pair) {
         const Real* const a = a_values + a_at[pair];

@@ -4,6 +4,7 @@
 /// registers while A's row is traversed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "../../../core/stream_copy.hpp"
@@ -39,7 +40,7 @@ SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* 
                                       T* to) {
   using Columns = Packet<T, Lanes>;
   constexpr int columns_of_line = 64 / static_cast<int>(sizeof(T));
-  Columns sums[Packets];  // [Packets][Lanes]
+  Columns sums[std::size_t{Packets}];  // [Packets][Lanes]
   unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p] = Columns::zero(); });
   for (std::int64_t q = 0; q < row.count; ++q) {
     if constexpr (Ahead > 0 && Packets * Lanes >= columns_of_line) {
@@ -64,7 +65,7 @@ SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* 
       before.store(to + p * Lanes, 0);
     });
   } else if constexpr (Write == Store::write_past) {
-    T columns[Packets * Lanes];
+    T columns[std::size_t{Packets * Lanes}];
     unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p].store(columns + p * Lanes, 0); });
     stream_copy(columns, Packets * Lanes, to);
   } else {

@@ -97,7 +97,10 @@ TEST(Frostt, RefusesAnotherOrder) {
   expect_other_order(
       "# c\n1 1 1 5\n",
       "holds entries of 4 numbers (line 2), order 3, expected a tensor of order 2: inspect(file)");
-  expect_other_order("1 5\n", "holds entries of 2 numbers (line 1), order 1, expected a tensor of order 2");
+  expect_other_order("1 5\n",
+                     "holds entries of 2 numbers (line 1), order 1, expected a tensor of order 2: "
+                     "inspect(file).order tells the order before a file is read; coordinates without values "
+                     "need a value on each line");
   expect_other_order("3\n5 6 7\n1 1 1 1\n",
                      "holds a tensor of 3 extents, order 3, expected a tensor of order 2");
   expect_other_order("# extents 5 6 7\n",
@@ -184,6 +187,12 @@ TEST(Frostt, WritesExtentsWhereTheEntriesDoNotTellThem) {
   EXPECT_EQ(content(folder.file("a.tns")), "3 3 0.5\n");
   write_tns(folder.file("a.tns"), Entries<double, 2>({3, 4}, {{{2, 2}, 0.5}}));
   EXPECT_EQ(content(folder.file("a.tns")), "# extents 3 4\n3 3 0.5\n");
+}
+
+TEST(Frostt, WritesExtentsOfVectorsWhoseEntriesCouldBeEdges) {
+  const Folder folder;
+  write_tns(folder.file("a.tns"), Entries<int, 1>({3}, {{{2}, 5}}));
+  EXPECT_EQ(content(folder.file("a.tns")), "# extents 3\n3 5\n");
 }
 
 TEST(Frostt, DoesNotDependOnThreadsOrBlocks) {

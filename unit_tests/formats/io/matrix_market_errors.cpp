@@ -156,15 +156,6 @@ TEST(MatrixMarketErrors, RefusesTooManyEntriesAtTheFirstOneTooMany) {
                "more values than the 2 of the array");
 }
 
-TEST(MatrixMarketErrors, RefusesAnUpperTriangleEntryInASymmetricFile) {
-  expect_fault("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n1 2 1\n", 4,
-               "entry (1, 2) lies above the diagonal: a symmetric file holds the lower triangle alone");
-  expect_fault("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n1 3\n", 4,
-               "entry (1, 3) lies above");
-  expect_fault<Complex>("%%MatrixMarket matrix coordinate complex hermitian\n3 3 1\n1 3 0 0\n", 3,
-                        "a hermitian file holds");
-}
-
 TEST(MatrixMarketErrors, RefusesADiagonalThatTheSymmetryForbids) {
   expect_fault("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n", 3,
                "entry (2, 2) lies on the diagonal");

@@ -4,8 +4,11 @@
 /// the result is as it was.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <forward_list>
 #include <fstream>
+#include <memory>
 #include <sporos/sporos.hpp>
 #include <string>
 
@@ -59,12 +62,25 @@ class AddressSpaceLimit {
   rlimit before_{};
 };
 
+/// Allocates what earlier tests have freed and malloc has kept, so that new memory comes from the system.
+class FreeMemoryTaken {
+ public:
+  FreeMemoryTaken() {
+    mallopt(M_MMAP_THRESHOLD, piece + 1);
+    pool().release();
+    malloc_trim(0);
+    while (mallinfo2().fordblks > 16 * piece) pieces_.push_front(std::make_unique<std::byte[]>(piece));
+  }
+
+ private:
+  static constexpr int piece = 1 << 14;
+  std::forward_list<std::unique_ptr<std::byte[]>> pieces_;
+};
+
 /// Runs a statement with more and more memory, until there is enough.
 template <class Result, class Run>
 void expect_memory_errors(const Result& result, const Run& run) {
-  mallopt(M_MMAP_THRESHOLD, 1 << 14);  // so that what is freed is not there for the next allocation
-  pool().release();
-  malloc_trim(0);
+  const FreeMemoryTaken nothing_to_reuse;
   int refused = 0;
   for (std::int64_t more = 0; more <= std::int64_t{1} << 32; more = more == 0 ? 1 << 14 : 2 * more) {
     const std::int64_t values = result.nnz();

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+set(PACKAGE_VERSION 4.7.0)
+set(PACKAGE_VERSION_COMPATIBLE TRUE)
