@@ -70,7 +70,7 @@ class SpmvForms {
     }
     const std::vector<double> values(coordinates.size(), 1.0), x(rows, 1.0);
     std::vector<double> y(rows);
-    const SparseRows<double, std::int64_t, std::int32_t> a{rows,           rows, positions.data(), coordinates.data(),
+    const SparseRows<double, std::int64_t, std::int32_t> a{rows, rows, positions.data(), coordinates.data(),
                                                            values.data()};
     const auto seconds = seconds_of_forms(spmv_forms, [&](SpmvForm form) {
       SpmvRows<double, std::int64_t, std::int32_t>::multiply(form, a, x.data(), y.data(), 0, rows, false);

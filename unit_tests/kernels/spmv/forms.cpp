@@ -61,13 +61,13 @@ void check_forms() {
         const std::int64_t cut = a.rows / 3 + 1;
         detail::SpmvRows<T, Position, Coordinate>::multiply(form.form, a, rows.x.data(), y.data(), 0, cut,
                                                             accumulates);
-        detail::SpmvRows<T, Position, Coordinate>::multiply(form.form, a, rows.x.data(), y.data(), cut, a.rows,
-                                                            accumulates);
+        detail::SpmvRows<T, Position, Coordinate>::multiply(form.form, a, rows.x.data(), y.data(), cut,
+                                                            a.rows, accumulates);
         for (std::int64_t row = 0; row < a.rows; ++row) {
           long double sum = accumulates ? 3 : 0, size = sum;
           for (std::int64_t q = a.begin(row); q < a.begin(row + 1); ++q) {
-            const auto term = static_cast<long double>(a.values[q]) *
-                              rows.x[static_cast<std::size_t>(a.coordinates[q])];
+            const auto term =
+                static_cast<long double>(a.values[q]) * rows.x[static_cast<std::size_t>(a.coordinates[q])];
             sum += term;
             size += std::fabs(term);
           }
@@ -115,10 +115,9 @@ TEST(FormsOfSpmv, AreNamedByTheEnvironment) {
   ASSERT_NE(named, nullptr);
   EXPECT_EQ(named->form, SpmvForm::scalar);
   ::setenv("SPOROS_TEST_FORM", "fastest", 1);
-  EXPECT_TRUE(contains(message_of<RangeError>([] {
-                         detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms);
-                       }),
-                       "SPOROS_TEST_FORM=fastest: this program has the forms scalar"));
+  EXPECT_TRUE(contains(
+      message_of<RangeError>([] { detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms); }),
+      "SPOROS_TEST_FORM=fastest: this program has the forms scalar"));
   ::unsetenv("SPOROS_TEST_FORM");
   EXPECT_EQ(detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms), nullptr);
 }
@@ -134,7 +133,8 @@ TEST(FormsOfSpmv, AreChosenByTheRegularityOfRows) {
   EXPECT_TRUE(regular(lengths));
   for (std::size_t row = 0; row < lengths.size(); row += 10) lengths[row] = 6;
   EXPECT_TRUE(regular(lengths)) << "the boundary of a grid";
-  for (std::size_t row = 0; row < lengths.size(); ++row) lengths[row] = static_cast<std::int64_t>(row * row % 7);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    lengths[row] = static_cast<std::int64_t>(row * row % 7);
   EXPECT_FALSE(regular(lengths));
 }
 

@@ -4,11 +4,9 @@
 /// the result is as it was.
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <forward_list>
+#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <sporos/sporos.hpp>
 #include <string>
 
@@ -62,25 +60,24 @@ class AddressSpaceLimit {
   rlimit before_{};
 };
 
-/// Allocates what earlier tests have freed and malloc has kept, so that new memory comes from the system.
-class FreeMemoryTaken {
- public:
-  FreeMemoryTaken() {
-    mallopt(M_MMAP_THRESHOLD, piece + 1);
-    pool().release();
-    malloc_trim(0);
-    while (mallinfo2().fordblks > 16 * piece) pieces_.push_front(std::make_unique<std::byte[]>(piece));
-  }
-
- private:
-  static constexpr int piece = 1 << 14;
-  std::forward_list<std::unique_ptr<std::byte[]>> pieces_;
-};
+/// Runs a test in a process of its own, where malloc has kept no memory that other tests have freed.
+template <class Body>
+void in_new_process(const Body& body) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        body();
+        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
 
 /// Runs a statement with more and more memory, until there is enough.
 template <class Result, class Run>
 void expect_memory_errors(const Result& result, const Run& run) {
-  const FreeMemoryTaken nothing_to_reuse;
+  mallopt(M_MMAP_THRESHOLD, 1 << 14);  // so that what is freed is not there for the next allocation
+  pool().release();
+  malloc_trim(0);
   int refused = 0;
   for (std::int64_t more = 0; more <= std::int64_t{1} << 32; more = more == 0 ? 1 << 14 : 2 * more) {
     const std::int64_t values = result.nnz();
@@ -115,7 +112,7 @@ auto diagonals(std::int64_t n) {
   return assemble<F>(entries);
 }
 
-TEST(OutOfMemory, IsAMemoryErrorForEveryKindOfResult) {
+void check_every_kind_of_result() {
   constexpr std::int64_t n = 20'000;
   const auto A = diagonals<CSR<>>(n);
   const auto B = diagonals<DCSR<>>(n);
@@ -132,8 +129,9 @@ TEST(OutOfMemory, IsAMemoryErrorForEveryKindOfResult) {
   expect_memory_errors(C, [&] { assign(C(i, j), A(i, j) * 2).workspace(coordinate_workspace).run(); });
   expect_memory_errors(blocks, [&] { blocks(i, j) = A(i, j) + A(i, j); });
 }
+TEST(OutOfMemory, IsAMemoryErrorForEveryKindOfResult) { in_new_process(check_every_kind_of_result); }
 
-TEST(OutOfMemory, IsAMemoryErrorForPlansAndForDenseResults) {
+void check_plans_and_dense_results() {
   constexpr std::int64_t n = 20'000;
   const auto A = diagonals<CSR<>>(n);
   const auto D = diagonals<CSC<>>(n);
@@ -152,8 +150,9 @@ TEST(OutOfMemory, IsAMemoryErrorForPlansAndForDenseResults) {
   });
   expect_memory_errors(y, [&] { y(i) = 2 * y(i) + x(i); });
 }
+TEST(OutOfMemory, IsAMemoryErrorForPlansAndForDenseResults) { in_new_process(check_plans_and_dense_results); }
 
-TEST(OutOfMemory, IsAMemoryErrorForConversions) {
+void check_conversions() {
   const auto A = diagonals<CSR<>>(50'000);
   expect_memory_errors(A, [&] { convert<CSC<>>(A); });
   expect_memory_errors(A, [&] { convert<COO<2>>(A); });
@@ -163,6 +162,7 @@ TEST(OutOfMemory, IsAMemoryErrorForConversions) {
   expect_memory_errors(A, [&] { diagonals<CSR<>>(50'000); });
   expect_memory_errors(A, [&] { diagonals<DCSC<>>(50'000); });
 }
+TEST(OutOfMemory, IsAMemoryErrorForConversions) { in_new_process(check_conversions); }
 
 #endif
 
