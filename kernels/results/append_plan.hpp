@@ -200,7 +200,11 @@ class AppendPlan {
   const Nest& nest() const { return nest_; }
   /// An upper bound on the number of values that the loops give to the result.
   std::int64_t most_added() const { return TermBound<Traits>(nest_.bounds()).of(nest_.source()); }
-  Extents<1> row_extents() const { return {Format::level_extents(result().extents())[last]}; }
+  Extents<1> row_extents() const {
+    Extents<1> extents{};  // nvcc mistakes a braced list of one number for the number
+    extents[0] = Format::level_extents(result().extents())[static_cast<std::size_t>(last)];
+    return extents;
+  }
 
  private:
   /// The coordinates of the innermost level from a position on, if rows are gathered.

@@ -18,8 +18,8 @@ template <int Lanes, int Each>
 __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each]) {
   const int lane = lane_id() % Lanes;
   const auto order = [](std::uint32_t& low, std::uint32_t& high) {
-    const std::uint32_t smaller = min(low, high);
-    high = max(low, high);
+    const std::uint32_t smaller = ::min(low, high);
+    high = ::max(low, high);
     low = smaller;
   };
 #pragma unroll
@@ -39,7 +39,7 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each])
       for (int k = 0; k < Each; ++k) theirs[k] = __shfl_xor_sync(all_lanes, column[Each - 1 - k], lanes - 1);
 #pragma unroll
       for (int k = 0; k < Each; ++k)
-        column[k] = upper ? max(column[k], theirs[k]) : min(column[k], theirs[k]);
+        column[k] = upper ? ::max(column[k], theirs[k]) : ::min(column[k], theirs[k]);
     }
     // Then with the one `step` behind it.
 #pragma unroll
@@ -53,7 +53,7 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each])
 #pragma unroll
         for (int k = 0; k < Each; ++k) {
           const std::uint32_t theirs = __shfl_xor_sync(all_lanes, column[k], step / Each);
-          column[k] = upper ? max(column[k], theirs) : min(column[k], theirs);
+          column[k] = upper ? ::max(column[k], theirs) : ::min(column[k], theirs);
         }
       }
     }
