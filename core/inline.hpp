@@ -61,6 +61,15 @@
 #define SPOROS_INDEPENDENT_ITERATIONS
 #endif
 
+/// Before a short loop whose own instructions would cost as much as its body.
+#if defined(__clang__)
+#define SPOROS_UNROLLED_BY_FOUR _Pragma("unroll 4")
+#elif defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#define SPOROS_UNROLLED_BY_FOUR _Pragma("GCC unroll 4")
+#else
+#define SPOROS_UNROLLED_BY_FOUR
+#endif
+
 /// Prefetches the cache line at an address that will be read soon.
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
 #define SPOROS_PREFETCH(address) __builtin_prefetch(address)

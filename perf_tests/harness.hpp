@@ -190,10 +190,22 @@ inline std::string system_line(const char* file, const std::string& key) {
 inline std::string compiler() {
 #if defined(__clang__)
   return std::string("clang ") + __clang_version__;
+#elif defined(__CUDACC__)
+  return text("nvcc ", __CUDACC_VER_MAJOR__, '.', __CUDACC_VER_MINOR__, " and g++ ", __GNUC__, '.',
+              __GNUC_MINOR__, '.', __GNUC_PATCHLEVEL__);
 #else
   return text("g++ ", __GNUC__, '.', __GNUC_MINOR__, '.', __GNUC_PATCHLEVEL__);
 #endif
 }
+
+/// The vector instructions that the benchmark was compiled for.
+#if defined(__AVX512F__)
+inline constexpr std::string_view vectors = "AVX-512";
+#elif defined(__AVX2__)
+inline constexpr std::string_view vectors = "AVX2";
+#else
+inline constexpr std::string_view vectors = "the compiler's default";
+#endif
 
 /// Measures cases, prints them as a table and writes them to the JSON file.
 class Report {
@@ -213,6 +225,7 @@ class Report {
         {"clock", options_.processor_time ? "processor" : "wall"},
         {"transparent_hugepages", system_line("/sys/kernel/mm/transparent_hugepage/enabled", "")},
         {"compiler", compiler()},
+        {"vectors", vectors},
         {"optimised", optimised},
         {"kokkos", text(KOKKOS_VERSION / 10000, '.', KOKKOS_VERSION / 100 % 100, '.', KOKKOS_VERSION % 100)}};
   }
@@ -226,7 +239,7 @@ class Report {
   bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
   const Options& options() const { return options_; }
 
-  /// Measures the contenders in turn; each round begins with another one.
+  /// Measures the contenders in turn, in another order in each round.
   void compare(const Case& what, const std::vector<Contender>& contenders) {
     for (const Memory memory : options_.memories) {
       take_memory(memory);

@@ -3,8 +3,8 @@
 /// Which form of SpMV suits this processor and a matrix.
 ///
 /// Where all rows have about the same number of nonzeros, the processor predicts the branches of short loops,
-/// and plain loops are fastest; where the numbers vary, a wrong prediction costs more than a row, and forms
-/// without branches win, if the processor's gather instructions are not too slow.
+/// and plain loops are fastest; where the numbers vary, a wrong prediction costs more than a short row, and
+/// forms without branches win, if the processor's gather instructions are not too slow.
 #pragma once
 
 #include <algorithm>
@@ -85,11 +85,13 @@ class SpmvForms {
   }
 };
 
-/// Whether neighbouring rows have about the same number of nonzeros: in three places of the matrix, most of
-/// sixteen rows are as long as the one before.
+/// Whether the branches of loops over rows cost little. They are predicted where neighbouring rows have about
+/// the same number of nonzeros: in three places of the matrix, most of sixteen rows are as long as the one
+/// before. And one wrong prediction for each row does not matter where rows are long.
 template <class Matrix>
 bool has_regular_rows(const Matrix& a) {
-  constexpr std::int64_t rows = 16;
+  constexpr std::int64_t rows = 16, long_row = 24;
+  if (a.nnz() >= long_row * a.rows) return true;
   if (a.rows < 4 * rows) return false;
   int equal = 0;
   for (int place = 1; place <= 3; ++place) {

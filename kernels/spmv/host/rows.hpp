@@ -56,13 +56,25 @@ class SpmvRows {
   static constexpr bool in_registers =
       std::is_signed_v<Coordinate> && (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8);
 
+  /// Bytes of a matrix from which on it does not stay in the caches. A smaller one is not prefetched: that
+  /// would cost short rows more than it gains.
+  static constexpr std::int64_t far_bytes = std::int64_t{16} << 20;
+
   template <class Sum>
-  [[gnu::noinline]] static void one_at_a_time(Matrix a, const T* x, T* y, std::int64_t begin,
-                                              std::int64_t end, bool accumulates) {
+  static void one_at_a_time(const Matrix& a, const T* x, T* y, std::int64_t begin, std::int64_t end,
+                            bool accumulates) {
+    if (a.nnz() * static_cast<std::int64_t>(sizeof(T) + sizeof(Coordinate)) >= far_bytes)
+      loop_over_rows<Sum, true>(a, x, y, begin, end, accumulates);
+    else
+      loop_over_rows<Sum, false>(a, x, y, begin, end, accumulates);
+  }
+  template <class Sum, bool Prefetches>
+  [[gnu::noinline]] static void loop_over_rows(Matrix a, const T* x, T* y, std::int64_t begin,
+                                               std::int64_t end, bool accumulates) {
     std::int64_t q = begin < end ? a.begin(begin) : 0;
     for (std::int64_t row = begin; row < end; ++row) {
       const std::int64_t row_end = a.begin(row + 1);
-      prefetch_row(a.values + q, a.coordinates + q);
+      if constexpr (Prefetches) prefetch_row(a.values + q, a.coordinates + q);
       const T sum = Sum::of(a.values, a.coordinates, q, row_end, x);
       y[row] = accumulates ? y[row] + sum : sum;
       q = row_end;
