@@ -38,7 +38,7 @@ struct ScalarRowSum {
     if (end - begin >= least_in_lanes) return of_long_row(values, coordinates, begin, end, x);
     T sum{};
     SPOROS_UNROLLED_BY_FOUR  // half of the instructions of a plain loop would count
-    for (std::int64_t q = begin; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
+        for (std::int64_t q = begin; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
     return sum;
   }
 
