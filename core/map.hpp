@@ -13,6 +13,7 @@
 ///     there
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <utility>
 

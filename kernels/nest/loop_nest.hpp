@@ -185,6 +185,9 @@ SPOROS_INLINE void add_linear(const NestBounds<Traits::loops>& bounds, Env& env,
     const auto added = [&](const auto&) SPOROS_INLINE_LAMBDA { return stream::Loaded<Compute>{sum}; };
     output.add(detail::value_of(stream::replace_sum<variable>(e, added)), env);
   } else {
+    static_assert(!std::is_integral_v<Compute> || !stream::divides_sum<E>(variable),
+                  "integers are divided after their sum is complete, but in this loop order its terms are "
+                  "added up in the result: divide in a statement of its own");
     stream::for_both_terms<variable>(
         e, [&](const auto& term) SPOROS_INLINE_LAMBDA { nest<Traits, Depth>(bounds, env, term, output); });
   }

@@ -4,12 +4,10 @@
 /// to do about them.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "../../core/error.hpp"
 #include "../../core/pool.hpp"
@@ -19,28 +17,34 @@
 
 namespace sporos::detail {
 
-/// The first variable of a sparse result that no operand bounds: every coordinate of it is stored wherever
-/// the other variables are present. A blank if there is none.
-template <class S>
-constexpr char unbounded_variable() {
-  using Result = typename S::result_type;
-  if constexpr (!Result::format::is_dense) {
-    const auto bounds = [](char variable) {
-      return [&]<class... A>(TypeList<A...>) {
-        [[maybe_unused]] const auto walks = [&]<class One>(const One*) {
-          for (int k = 0; k < One::level_names.size; ++k)
-            if (One::level_names[k] == variable && !One::format::properties[static_cast<std::size_t>(k)].full)
-              return true;
-          return false;
-        };
-        return (walks(static_cast<const A*>(nullptr)) || ...);
-      }(accesses_of<typename S::right_type>{});
-    };
-    for (int k = 0; k < Result::level_names.size; ++k)
-      if (!Result::format::properties[static_cast<std::size_t>(k)].full && !bounds(Result::level_names[k]))
-        return Result::level_names[k];
+/// Whether an expression is present at stored coordinates of a variable only: where it is a product, one factor
+/// is enough; where it is a sum, every term has to be.
+template <class E>
+constexpr bool is_sparse_in(char variable) {
+  if constexpr (AnyAccess<E>) {
+    for (int k = 0; k < E::level_names.size; ++k)
+      if (E::level_names[k] == variable && !E::format::properties[static_cast<std::size_t>(k)].full) return true;
+    return false;
+  } else if constexpr (!has_children<E>) {
+    return false;
+  } else {
+    return fold<E>([&]<class... C>(TypeList<C...>) {
+      return E::is_sum ? (is_sparse_in<C>(variable) && ...) : (is_sparse_in<C>(variable) || ...);
+    });
   }
-  return ' ';
+}
+
+/// The variables of a sparse result of which every coordinate is stored wherever the other variables are
+/// present, since nothing on the right side bounds them.
+template <class S>
+constexpr NameList unbounded_variables() {
+  using Result = typename S::result_type;
+  NameList out;
+  for (int k = 0; k < Result::level_names.size; ++k)
+    if (!Result::format::properties[static_cast<std::size_t>(k)].full &&
+        !is_sparse_in<typename S::right_type>(Result::level_names[k]))
+      out.push_new(Result::level_names[k]);
+  return out;
 }
 
 /// The extent of one of the result's variables.
@@ -64,14 +68,36 @@ std::string cure() {
     return "compute it in parts, or choose another loop order with .reorder(...)";
 }
 
+/// Throws the MemoryError for a sparse result with unbounded variables.
+template <class S>
+[[noreturn]] void refuse_unbounded(const S& statement, const std::string& bytes) {
+  constexpr NameList unbounded = unbounded_variables<S>();
+  constexpr bool one = unbounded.size == 1;
+  std::string extents;
+  for (int at = 0; at < unbounded.size; ++at)
+    extents += text(at ? " x " : "", extent_in_result(statement, unbounded[at]));
+  throw MemoryError(text(statement.str(), ": nothing on the right side bounds the variable", one ? " " : "s ",
+                         unbounded.str(), ", so each of ", one ? "its " : "their ", extents,
+                         " coordinates is stored, which takes ", bytes, "; this machine has ",
+                         bytes_text(Pool::machine_bytes()), ". Multiply by a sparse operand that has ",
+                         unbounded.str(), ", or compute it in parts"));
+}
+
 /// Throws MemoryError if a plan may need more memory than the statement's resources allow; or, if its sparse
-/// result has a variable that no operand bounds, more than the machine has.
+/// result has variables that nothing bounds, more than the machine has.
 template <class K, class P, class S>
 void expect_within_limit(const P& plan, const S& statement) {
   constexpr std::int64_t unlimited = Resources<typename S::space_type>::unlimited;
-  constexpr char unbounded = unbounded_variable<S>();
+  constexpr NameList unbounded = unbounded_variables<S>();
   const std::int64_t limit = statement.resources().memory_limit();
-  if (unbounded == ' ' && limit == unlimited) return;
+  if (unbounded.size == 0 && limit == unlimited) return;
+  if constexpr (unbounded.size > 0) {
+    // The plan's own bound may take a loop over these variables.
+    double values = sizeof(typename S::result_type::value_type);
+    for (int at = 0; at < unbounded.size; ++at)
+      values *= static_cast<double>(extent_in_result(statement, unbounded[at]));
+    if (values > static_cast<double>(Pool::machine_bytes())) refuse_unbounded(statement, "more than there is");
+  }
   const Bytes bytes = plan.bytes();
   const std::int64_t result = S::result_type::format::is_dense ? 0 : bytes.result;
   // Both are bounds, which may be very large.
@@ -81,14 +107,9 @@ void expect_within_limit(const P& plan, const S& statement) {
                            needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,
                            " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ",
                            cure<K>()));
-  if constexpr (unbounded != ' ')
+  if constexpr (unbounded.size > 0)
     if (result > Pool::machine_bytes())
-      throw MemoryError(text(statement.str(), ": no operand that stores coordinates has the variable ",
-                             unbounded, ", so each of its ", extent_in_result(statement, unbounded),
-                             " coordinates is stored, which takes up to ",
-                             needed_text(result, bytes.workspace), "; this machine has ",
-                             bytes_text(Pool::machine_bytes()), ". Multiply by a sparse operand that has ",
-                             unbounded, ", or compute it in parts"));
+      refuse_unbounded(statement, "up to " + needed_text(result, bytes.workspace));
 }
 
 /// Calls f(), which runs a plan, and throws MemoryError where it runs out of memory.

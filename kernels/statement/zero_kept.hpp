@@ -3,6 +3,7 @@
 /// Checks that functions of values that may be missing keep zero at zero: core/map.hpp.
 #pragma once
 
+#include <string>
 #include <type_traits>
 
 #include "../../core/error.hpp"

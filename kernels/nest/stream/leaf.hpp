@@ -188,6 +188,21 @@ constexpr bool is_linear_in_sum(char variable) {
     return false;
 }
 
+/// Whether a sum is divided in such an expression. In integers, the quotient of a sum is not the sum of the
+/// quotients.
+template <class E>
+constexpr bool divides_sum(char variable) {
+  if constexpr (is_quotient<E>)
+    return true;
+  else if constexpr (is_negation<E>)
+    return divides_sum<decltype(E::operand)>(variable);
+  else if constexpr (is_product<E>)
+    return mentions<decltype(E::left)>(variable) ? divides_sum<decltype(E::left)>(variable)
+                                                 : divides_sum<decltype(E::right)>(variable);
+  else
+    return false;
+}
+
 /// Such an expression with f(the sum) in place of the sum.
 template <char Variable, class E, class F>
 SPOROS_INLINE auto replace_sum(const E& e, const F& f) {

@@ -82,6 +82,16 @@ TEST(JacobisIteration, DividesWhatIsLeftByTheDiagonal) {
     EXPECT_EQ(y.values()(at), apart.values()(at) / d.values()(at)) << "the difference is divided once";
 }
 
+TEST(AnIntegerSum, IsDividedWhenItIsComplete) {
+  const auto A = assemble<CSR<>>(Entries<int, 2>({2, 2}, {{{0, 0}, 3}, {{0, 1}, 4}, {{1, 1}, -5}}));
+  const Tensor<int, DenseVector> b({2}), y({2});
+  b.values()(0) = 2;
+  b.values()(1) = 1;
+  y(i) = (b(i) - A(i, j)) / 2;
+  EXPECT_EQ(at(y, {0}), (2 - 7) / 2);
+  EXPECT_EQ(at(y, {1}), (1 + 5) / 2);
+}
+
 TEST(AScaledSum, HoldsNothingWhereNoTermIsPresent) {
   const auto A = assemble<CSR<>>(Entries<double, 2>({4, 4}, {{{1, 2}, 3}}));
   const auto b = assemble<SparseVector<>>(Entries<double, 1>({4}, {{{3}, 5}}));

@@ -103,6 +103,38 @@ TEST(MinPlus, TakesPartInWhatADenseResultHolds) {
   }
 }
 
+template <class F, class Space>
+void check_columns_added_to_a_dense_vector() {
+  const auto B = small_tensor<double, F>(semiring_sizes, "ij", 0.3, 1);
+  const auto b = filled(B, infinite);
+  const Tensor<double, DenseVector, Space> x({semiring_extent}), y({semiring_extent});
+  for (std::size_t at = 0; at < static_cast<std::size_t>(semiring_extent); ++at)
+    x.values()(at) = static_cast<double>(at) + 1;
+  const auto on_space = B.template move_to<Space>();
+  const auto check = [&](const auto& statement, bool transposed) {
+    statement.run();
+    for (std::int64_t row = 0; row < semiring_extent; ++row) {
+      double expected = infinite;
+      for (std::int64_t at = 0; at < semiring_extent; ++at)
+        expected = std::min(expected, b[static_cast<std::size_t>(transposed ? at * semiring_extent + row
+                                                                           : row * semiring_extent + at)] +
+                                          static_cast<double>(at) + 1);
+      EXPECT_EQ(y.values()(static_cast<std::size_t>(row)), expected) << statement.str();
+    }
+  };
+  check(assign(y(i), on_space(i, j) * x(j)).over(MinPlus{}), false);
+  check(assign(y(j), on_space(i, j) * x(i)).over(MinPlus{}), true);
+  check(assign(y(i), on_space(i, j) * x(j)).over(MinPlus{}).deterministic(), false);
+  check(assign(y(j), on_space(i, j) * x(i)).over(MinPlus{}).deterministic(), true);
+}
+
+TEST(MinPlus, StartsFromItsZeroInEveryOrderOfLoops) {
+  check_columns_added_to_a_dense_vector<CSR<>, Serial>();
+  check_columns_added_to_a_dense_vector<CSC<>, Serial>();
+  check_columns_added_to_a_dense_vector<CSR<>, OpenMP>();
+  check_columns_added_to_a_dense_vector<CSC<>, OpenMP>();
+}
+
 TEST(MaxTimes, FindsMostReliableWays) {
   const auto B = small_tensor<float, CSR<>>(semiring_sizes, "ik", 0.2, 1);
   const auto C = small_tensor<float, CSC<>>(semiring_sizes, "kj", 0.2, 2);

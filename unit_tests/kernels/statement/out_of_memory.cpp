@@ -173,11 +173,26 @@ TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItFillsMemory) {
   const auto B = assemble<CSR<>>(entries);
   const Tensor<double, CSR<>> A({n, n});
   const std::string what = refusal([&] { A(i, j) = B(i, k); });
-  EXPECT_TRUE(contains(what, "has the variable j, so each of its 2000000 coordinates is stored")) << what;
+  EXPECT_TRUE(contains(what, "bounds the variable j, so each of its 2000000 coordinates is stored")) << what;
   EXPECT_EQ(A.nnz(), 0);
   const Tensor<double, DenseVector> x({n});
   EXPECT_TRUE(contains(refusal([&] { A(i, j) = x(i) * x(j); }), "the variable j"));
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = B(i, j) + 1.0; }), "the variable j"));
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = B(i, k) * B(k, j) + x(i); }), "the variable j"));
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = map(everywhere([](double v) { return v + 1; }), B(i, j)); }),
+                       "the variable j"));
   EXPECT_TRUE(contains(refusal([&] { plan(assign(A(i, j), B(i, k))).run(); }), "the variable j"));
+}
+
+TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItsLoopsRunOverHugeExtents) {
+  constexpr std::int64_t n = std::int64_t{1} << 40;
+  using Wide = DCSR<std::int64_t, std::int64_t>;
+  const auto B = assemble<Wide>(Entries<double, 2>({n, n}, {{{7, n - 1}, 2}}));
+  const Tensor<double, Wide> A({n, n});
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = B(i, j) + 1.0; }), "the variables i, j"));
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = B(i, k); }), "the variable j"));
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = map(everywhere([](double v) { return v + 1; }), B(i, j)); }),
+                       "the variables i, j"));
 }
 
 TEST(ASparseResultThatNoOperandBounds, RunsWhereItFits) {
