@@ -17,13 +17,14 @@
 
 namespace sporos::detail {
 
-/// Whether an expression is present at stored coordinates of a variable only: where it is a product, one factor
-/// is enough; where it is a sum, every term has to be.
+/// Whether an expression is present at stored coordinates of a variable only: where it is a product, one
+/// factor is enough; where it is a sum, every term has to be.
 template <class E>
 constexpr bool is_sparse_in(char variable) {
   if constexpr (AnyAccess<E>) {
     for (int k = 0; k < E::level_names.size; ++k)
-      if (E::level_names[k] == variable && !E::format::properties[static_cast<std::size_t>(k)].full) return true;
+      if (E::level_names[k] == variable && !E::format::properties[static_cast<std::size_t>(k)].full)
+        return true;
     return false;
   } else if constexpr (!has_children<E>) {
     return false;
@@ -96,7 +97,8 @@ void expect_within_limit(const P& plan, const S& statement) {
     double values = sizeof(typename S::result_type::value_type);
     for (int at = 0; at < unbounded.size; ++at)
       values *= static_cast<double>(extent_in_result(statement, unbounded[at]));
-    if (values > static_cast<double>(Pool::machine_bytes())) refuse_unbounded(statement, "more than there is");
+    if (values > static_cast<double>(Pool::machine_bytes()))
+      refuse_unbounded(statement, "more than there is");
   }
   const Bytes bytes = plan.bytes();
   const std::int64_t result = S::result_type::format::is_dense ? 0 : bytes.result;

@@ -117,7 +117,7 @@ void check_columns_added_to_a_dense_vector() {
       double expected = infinite;
       for (std::int64_t at = 0; at < semiring_extent; ++at)
         expected = std::min(expected, b[static_cast<std::size_t>(transposed ? at * semiring_extent + row
-                                                                           : row * semiring_extent + at)] +
+                                                                            : row * semiring_extent + at)] +
                                           static_cast<double>(at) + 1);
       EXPECT_EQ(y.values()(static_cast<std::size_t>(row)), expected) << statement.str();
     }
