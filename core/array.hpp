@@ -16,6 +16,7 @@
 #include "error.hpp"
 #include "large_pages.hpp"
 #include "space.hpp"
+#include "value.hpp"
 
 namespace sporos {
 
@@ -85,11 +86,11 @@ void zero_memory(const Space& space, void* memory, std::size_t bytes) {
 
 }  // namespace detail
 
-/// array[at] = 0, on the threads of a space.
+/// array[at] = 0, or the zero of a semiring, on the threads of a space.
 template <class Space, class T>
 void zero(const Space& space, const Array<T, typename Space::memory_space>& array) {
-  static_assert(std::is_trivially_copyable_v<T>, "zeros are zero bytes");
-  if constexpr (HostSpace<Space>)
+  static_assert(std::is_trivially_copyable_v<T>);
+  if constexpr (HostSpace<Space> && !is_semiring_element_v<T>)  // whose zeros are zero bytes
     detail::zero_memory(space, array.data(), array.extent(0) * sizeof(T));
   else
     Kokkos::deep_copy(space, array, T{});

@@ -126,23 +126,6 @@ struct LocatedLoops {
   }
 };
 
-/// values[at] = the neutral element of T's addition.
-template <class T>
-struct StartSums {
-  T* values;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { values[at] = T{}; }
-};
-template <class Space, class T>
-void start_sums(const Space& space, const Array<T, typename Space::memory_space>& sums) {
-  if constexpr (is_semiring_element_v<T>)
-    Kokkos::parallel_for("sporos::start sums",
-                         Kokkos::RangePolicy<Space>(space, 0, static_cast<std::int64_t>(sums.extent(0))),
-                         StartSums<T>{sums.data()});
-  else
-    zero(space, sums);
-}
-
 /// values[at] += the chunks' private results at `at`, in the order of the chunks.
 template <class T>
 struct AddPrivate {
@@ -210,11 +193,11 @@ class LocatedNest::Plan {
 
     const detail::DenseTarget<S, T> target(statement);
     const auto& values = target.values();
-    if (needs_start && part == 0 && !statement.accumulates()) detail::start_sums(space, values);
+    if (needs_start && part == 0 && !statement.accumulates()) zero(space, values);
     auto sums = values;
     if (private_results) {
       sums = make_array<T, Memory>("sporos::private results", size * chunks);
-      detail::start_sums(space, sums);
+      zero(space, sums);
     }
 
     // Reading positions from a device would mean waiting for it.

@@ -36,9 +36,7 @@
 ///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
 ///
-///     K::less_memory               how a statement that needs too much memory could be run instead: the end
-///     of
-///                                  MemoryError's message
+///     K::less_memory               how to run a statement in less memory: the end of MemoryError's message
 ///
 /// The protocol is modelled on the inspect, compute and fill steps of the SparseBLAS reference
 /// implementation. How to add a candidate: candidates.hpp.

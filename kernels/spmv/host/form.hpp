@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "../../host/forms.hpp"
@@ -33,19 +32,15 @@ inline constexpr std::array<NamedForm<SpmvForm>, 3> spmv_forms{{
 #endif
 }};
 
-/// The fastest forms on this processor, measured at first use unless SPOROS_SPMV_FORM names one.
+/// The fastest forms on this processor, measured at first use.
 class SpmvForms {
  public:
   SpmvForms() {
-    if (const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms)) {
-      for_regular_rows = for_irregular_rows = named->form;
-    } else {
-      for_regular_rows = measured(SpmvForm::scalar, [](std::int64_t) { return 7; });
-      // Numbers without a pattern: the high bits of a multiplicative sequence.
-      for_irregular_rows = measured(SpmvForm::gather_four, [](std::int64_t row) {
-        return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
-      });
-    }
+    for_regular_rows = measured(SpmvForm::scalar, [](std::int64_t) { return 7; });
+    // Numbers without a pattern: the high bits of a multiplicative sequence.
+    for_irregular_rows = measured(SpmvForm::gather_four, [](std::int64_t row) {
+      return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
+    });
   }
   static const SpmvForms& of_processor() {
     static const SpmvForms forms;
@@ -101,12 +96,14 @@ bool has_regular_rows(const Matrix& a) {
   return equal >= 3 * (rows - 1) * 3 / 4;
 }
 
-/// The form for a matrix. Small ones get the scalar form: a program that has no others measures nothing.
+/// The form for a matrix: the one that SPOROS_SPMV_FORM names, if it names one. Otherwise small matrices get
+/// the scalar form: a program that has no others measures nothing.
 template <class Matrix>
 SpmvForm spmv_form_for(const Matrix& a) {
   constexpr std::int64_t fewest_nonzeros = 1024;
-  static const bool is_named = std::getenv("SPOROS_SPMV_FORM") != nullptr;
-  if (a.nnz() < fewest_nonzeros && !is_named) return SpmvForm::scalar;
+  static const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
+  if (named) return named->form;
+  if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   const SpmvForms& forms = SpmvForms::of_processor();
   return has_regular_rows(a) ? forms.for_regular_rows : forms.for_irregular_rows;
 }

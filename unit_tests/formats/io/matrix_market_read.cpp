@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file matrix_market_read.cpp
 /// Matrix Market files that are as they should be: every layout, field and symmetry, into every type.
-#include "files.hpp"
+#include "matrix_market_texts.hpp"
 
 #include <cmath>
 #include <sporos/formats/io/matrix_market.hpp>
@@ -11,20 +11,6 @@ namespace {
 using namespace sporos;
 using namespace sporos_test;
 using Complex = Kokkos::complex<double>;
-
-template <class Value>
-Entries<Value, 2> read(const std::string& text, ReadOptions options = {}) {
-  const Folder folder;
-  return read_matrix_market_entries<Value>(folder.put("a.mtx", text), options);
-}
-
-template <class Value>
-using List = std::initializer_list<std::pair<Extents<2>, Value>>;
-
-template <class Value>
-void expect_entries(const Entries<Value, 2>& entries, const Extents<2>& extents, List<Value> expected) {
-  EXPECT_TRUE(identical(entries, Entries<Value, 2>(extents, expected)));
-}
 
 TEST(MatrixMarket, ReadsRealGeneralEntriesInTheOrderOfTheFile) {
   expect_entries<double>(read<double>("%%MatrixMarket matrix coordinate real general\n"

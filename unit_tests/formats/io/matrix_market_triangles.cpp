@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file matrix_market_triangles.cpp
 /// Symmetric Matrix Market files with entries above the diagonal, or on both sides of it.
-#include "files.hpp"
+#include "matrix_market_texts.hpp"
 
 #include <map>
 #include <random>
@@ -15,20 +15,6 @@ using namespace sporos_test;
 using Complex = Kokkos::complex<double>;
 
 std::string banner(const std::string& words) { return "%%MatrixMarket matrix coordinate " + words + "\n"; }
-
-template <class Value>
-Entries<Value, 2> read(const std::string& text, const ReadOptions& options = {}) {
-  const Folder folder;
-  return read_matrix_market_entries<Value>(folder.put("a.mtx", text), options);
-}
-
-template <class Value>
-using List = std::initializer_list<std::pair<Extents<2>, Value>>;
-
-template <class Value>
-void expect_entries(const Entries<Value, 2>& entries, const Extents<2>& extents, List<Value> expected) {
-  EXPECT_TRUE(identical(entries, Entries<Value, 2>(extents, expected)));
-}
 
 /// Calls `body` with options that cut a text in different ways and deal it to one thread or several.
 template <class Body>
