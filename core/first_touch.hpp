@@ -9,17 +9,21 @@
 #include <cstdint>
 #include <memory>
 
+#include "large_pages.hpp"
+
 namespace sporos::detail {
 
 /// The large pages of an array, which threads claim in order. The system clears a page when it is first
 /// touched, which for a large page takes as long as computing thousands of elements. Threads that touch the
-/// same page at the same time each clear a page, and all but one of these are discarded.
+/// same page at the same time each clear a page, and all but one of these are discarded. Where large pages
+/// turn out to be slow, the rest of the array gets small ones.
 class FirstTouch {
  public:
-  /// @param begin,bytes  the array; nothing in it has been written yet
+  /// @param begin,bytes  the array
   FirstTouch(std::byte* begin, std::int64_t bytes)
       : begin_(begin),
         offset_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) % page)),
+        bytes_(bytes),
         pages_((offset_ + bytes + page - 1) / page),
         touched_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pages_))) {}
 
@@ -30,9 +34,18 @@ class FirstTouch {
     do {
       if (next >= pages_ || begin_of(next) >= end) return false;
     } while (!claimed_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
-    begin_[begin_of(next)] = std::byte{0};
+    if (touch_is_slow(begin_ + begin_of(next)) && slow_.fetch_add(1, std::memory_order_relaxed) == 1) {
+      const std::int64_t rest = begin_of(claimed_.load(std::memory_order_relaxed));
+      if (rest < bytes_) advise_large_pages(begin_ + rest, static_cast<std::size_t>(bytes_ - rest), false);
+    }
     touched_[static_cast<std::size_t>(next)].store(true, std::memory_order_release);
     return true;
+  }
+
+  /// Touches all unclaimed pages that begin before byte `end`.
+  void touch_to(std::int64_t end) {
+    while (touch_next(end)) {
+    }
   }
 
   /// Whether the pages of bytes `from` to `end` have been touched.
@@ -42,15 +55,16 @@ class FirstTouch {
     return true;
   }
 
-  static constexpr std::int64_t page = std::int64_t{1} << 21;
+  static constexpr std::int64_t page = large_page;
 
  private:
   std::int64_t begin_of(std::int64_t number) const { return number == 0 ? 0 : number * page - offset_; }
 
   std::byte* begin_;
-  std::int64_t offset_, pages_;
+  std::int64_t offset_, bytes_, pages_;
   std::unique_ptr<std::atomic<bool>[]> touched_;
   std::atomic<std::int64_t> claimed_{0};
+  std::atomic<int> slow_{0};  ///< pages
 };
 
 }  // namespace sporos::detail

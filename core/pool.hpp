@@ -15,7 +15,6 @@
 #include <vector>
 
 #if defined(__linux__)
-#include <sys/mman.h>
 #include <unistd.h>
 #endif
 
@@ -71,7 +70,7 @@ class Pool {
     }
     const bool large = bytes_of<T>(std::max(least, capacity / 4)) >= large_page_threshold;
     HostArray<T> whole = allocate<T>(label, capacity + (large ? large_block_slack / bytes_of<T>(1) : 0));
-    const std::int64_t begin = place(whole.data(), bytes_of<T>(capacity), large) / bytes_of<T>(1);
+    const std::int64_t begin = place(whole.data(), large) / bytes_of<T>(1);
     HostArray<T> lent = part(whole, begin, begin + capacity);
     if (!large && least > 0)
       populate(lent.data(), static_cast<std::size_t>(bytes_of<T>(std::min(least, capacity))));
@@ -222,12 +221,11 @@ class Pool {
   }
 
   /// How many bytes behind the start of new memory a block begins.
-  std::int64_t place(void* memory, std::int64_t bytes, bool large) {
+  std::int64_t place(void* memory, bool large) {
     forget_at_finalize();
     if (!large) return 0;
     const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory));
     const std::int64_t offset = (large_page - address % large_page) % large_page;
-    ask_for_large_pages(static_cast<std::byte*>(memory) + offset, bytes);
     // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache.
     return offset + std::exchange(stagger_, (stagger_ + 17 * 64) % 16384);
   }
@@ -302,14 +300,6 @@ class Pool {
         (*alive)->blocks_.clear();
       }
     });
-  }
-
-  static void ask_for_large_pages([[maybe_unused]] std::byte* first, [[maybe_unused]] std::int64_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    const std::int64_t whole_pages = (bytes + large_page - 1) / large_page * large_page;
-    // This is only advice: a system without large pages refuses it, and nothing is lost.
-    (void)madvise(first, static_cast<std::size_t>(whole_pages), MADV_HUGEPAGE);
-#endif
   }
 
   mutable std::mutex mutex_;

@@ -69,6 +69,7 @@ concept PipelineResult =
       { result.end_of(chunk, from) } -> std::convertible_to<Place>;
       // pages()[array]: the detail::FirstTouch of each large array into which chunks are moved
       { result.pages()[array].touch_next(std::int64_t{}) } -> std::same_as<bool>;
+      result.pages()[array].touch_to(std::int64_t{});
       // bytes(array, from, end): the half-open range of bytes of an array that a chunk takes
       { result.bytes(array, from, end) } -> std::convertible_to<std::pair<std::int64_t, std::int64_t>>;
     };
@@ -131,8 +132,7 @@ void run_pipeline(const detail::HostThreads& threads, std::int64_t workers, std:
     bool touched = true;
     for (std::size_t array = 0; array < pages.size(); ++array) {
       const auto [first, last] = result.bytes(array, from, end);
-      while (pages[array].touch_next(last)) {
-      }
+      pages[array].touch_to(last);
       touched = touched && pages[array].is_touched(first, last);
     }
     for (std::size_t array = 0; ahead && !touched && array < pages.size(); ++array) {

@@ -152,8 +152,13 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     Worker& worker = workers_[0];
     auto rows = this->rows_of(worker);
     auto output = worker.output(coordinates, values);
-    for (Chunk& chunk : chunks_)
+    FirstTouch coordinate_pages(reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes);
+    FirstTouch value_pages(reinterpret_cast<std::byte*>(values), bound_ * value_bytes);
+    for (Chunk& chunk : chunks_) {
+      coordinate_pages.touch_to(output.size() * coordinate_bytes + FirstTouch::page);
+      value_pages.touch_to(output.size() * value_bytes + FirstTouch::page);
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
+    }
   }
 
   /// Several threads compute chunks into memory of their own, and copy them to the result in order.

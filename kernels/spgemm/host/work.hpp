@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../../core/first_touch.hpp"
 #include "../../../core/pool.hpp"
 #include "../../../core/space.hpp"
 #include "../../../formats/chunks.hpp"
@@ -121,12 +122,14 @@ class ProductWork {
   }
 
   /// Cuts the rows into chunks of about equal work: small ones, unless one thread writes all of the result in
-  /// its place.
+  /// its place. Then a chunk's elements take a few large pages, which are touched before it.
   void cut() {
     threads_ = work_ < least_parallel_work ? 1 : host_threads_.concurrency();
     const std::int64_t most = std::max(64 * threads_, bound_ / most_in_chunk);
     const std::int64_t wanted =
-        threads_ == 1 && in_one_pass_ ? 1 : std::clamp<std::int64_t>(work_ / least_work, 1, most);
+        threads_ == 1 && in_one_pass_
+            ? std::max<std::int64_t>(1, bound_ / (2 * FirstTouch::page / element_bytes))
+            : std::clamp<std::int64_t>(work_ / least_work, 1, most);
     chunks_.clear();
     chunks_.reserve(std::min(products_.size(), static_cast<std::size_t>(wanted) + 1));
     std::int64_t done = 0;
