@@ -24,11 +24,13 @@
 /// The same for host functions.
 #define SPOROS_HOST_INLINE inline SPOROS_HOST_ALWAYS_INLINE
 
-/// The same as SPOROS_INLINE, for a lambda inside such a function: `[&](auto x) SPOROS_INLINE_LAMBDA { … }`.
+/// The parameters of a lambda that is always inlined, inside such a function:
+/// `[&] SPOROS_INLINE_LAMBDA(auto x) { … }`. nvcc passes an attribute on to the host's compiler only where
+/// C++23 has it, about which clang warns.
 #if defined(__CUDACC__)
-#define SPOROS_INLINE_LAMBDA
+#define SPOROS_INLINE_LAMBDA(...) [[gnu::always_inline]] (__VA_ARGS__)
 #else
-#define SPOROS_INLINE_LAMBDA SPOROS_HOST_ALWAYS_INLINE
+#define SPOROS_INLINE_LAMBDA(...) (__VA_ARGS__) SPOROS_HOST_ALWAYS_INLINE
 #endif
 
 /// The entry point of a loop nest, a host and device function. On the host it is never inlined.

@@ -72,7 +72,7 @@ SPOROS_HOST_INLINE Packet<T, N> fold_to(const Packet<T, Lanes>& x) {
 /// Adds N packets up to one that holds partial sums of each in turn: packets[0].
 template <int Grain, int N, class T, int Lanes>
 SPOROS_HOST_INLINE void add_pairs(Packet<T, Lanes>* packets) {
-  unrolled<N / 2>([&](auto n) SPOROS_INLINE_LAMBDA {
+  unrolled<N / 2>([&] SPOROS_INLINE_LAMBDA(auto n) {
     packets[n] = add_in_turn<Grain>(packets[2 * n], packets[2 * n + 1]);
   });
   if constexpr (N > 2) add_pairs<2 * Grain, N / 2>(packets);
@@ -95,7 +95,7 @@ template <class T, int Lanes>
 SPOROS_HOST_INLINE void sum_lanes(Packet<T, Lanes> (&packets)[8], T* to) {
 #ifdef SPOROS_VECTOR_EXTENSION
   constexpr int at_once = Lanes < 8 ? Lanes : 8;
-  unrolled<8 / at_once>([&](auto part) SPOROS_INLINE_LAMBDA {
+  unrolled<8 / at_once>([&] SPOROS_INLINE_LAMBDA(auto part) {
     Packet<T, Lanes>* const some = packets + part * at_once;
     add_pairs<1, at_once>(some);
     fold_to<at_once>(some[0]).store(to + part * at_once, 0);

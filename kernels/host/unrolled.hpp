@@ -13,7 +13,7 @@ namespace sporos::detail {
 /// f(0), f(1), …, f(N - 1), each argument an integral_constant.
 template <int N, class F>
 SPOROS_HOST_INLINE void unrolled(const F& f) {
-  [&]<int... K>(std::integer_sequence<int, K...>) SPOROS_INLINE_LAMBDA {
+  [&]<int... K> SPOROS_INLINE_LAMBDA(std::integer_sequence<int, K...>) {
     (f(std::integral_constant<int, K>{}), ...);
   }(std::make_integer_sequence<int, N>{});
 }

@@ -123,7 +123,7 @@ SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds&
   SPOROS_SUM_IN_ANY_ORDER(sum)
   for (std::int64_t c = range.begin; c < range.end; ++c) {
     Compute term{};
-    stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA {
+    stream.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& below) {
       env.at[Depth] = c;
       term = detail::value_of(stream::advance<typename Traits::order_type, Depth + 1>(below, env));
     });
@@ -146,13 +146,13 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
   if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
     add_up<Traits, Depth>(bounds, range, env, e, output);
   } else {
-    const auto at = [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+    const auto at = [&] SPOROS_INLINE_LAMBDA(std::int64_t c, const auto& below) {
       using Below = std::remove_cvref_t<decltype(below)>;
       if constexpr (!stream::is_absent<Below>) {
         env.at[Depth] = c;
         auto bound_output = output.template bind<Traits, Depth + 1>(env);
         stream::advance_into<typename Traits::order_type, Depth + 1>(
-            below, env, [&](const auto& advanced) SPOROS_INLINE_LAMBDA {
+            below, env, [&] SPOROS_INLINE_LAMBDA(const auto& advanced) {
               nest<Traits, Depth + 1>(bounds, env, advanced, bound_output);
             });
         bound_output.template leave<Depth>(c);
@@ -161,7 +161,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
     if constexpr (Depth == Traits::lane_depth) {
       static_assert(!decltype(stream)::iterates && !decltype(stream)::has_walks);
       for (std::int64_t c = range.begin + bounds.lane; c < range.end; c += lanes_of_warp)
-        stream.visit(c, [&](const auto& below) SPOROS_INLINE_LAMBDA { at(c, below); });
+        stream.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& below) { at(c, below); });
     } else {
       stream::for_each<restrict, independent, ahead>(stream, range, at);
     }
@@ -176,20 +176,20 @@ SPOROS_INLINE void add_linear(const NestBounds<Traits::loops>& bounds, Env& env,
                               const Output& output) {
   using Compute = typename Traits::compute;
   constexpr char variable = Traits::order[Depth];
-  const auto number = [](const auto&) SPOROS_INLINE_LAMBDA { return stream::Loaded<Compute>{}; };
+  const auto number = [] SPOROS_INLINE_LAMBDA(const auto&) { return stream::Loaded<Compute>{}; };
   if constexpr (Output::is_scalar && stream::is_loaded<decltype(stream::replace_sum<variable>(e, number))>) {
     Compute sum{};
     bool present = false;
     nest<Traits, Depth>(bounds, env, stream::sum_in<variable>(e), ScalarOutput<Compute>{&sum, &present});
     if (!present) return;
-    const auto added = [&](const auto&) SPOROS_INLINE_LAMBDA { return stream::Loaded<Compute>{sum}; };
+    const auto added = [&] SPOROS_INLINE_LAMBDA(const auto&) { return stream::Loaded<Compute>{sum}; };
     output.add(detail::value_of(stream::replace_sum<variable>(e, added)), env);
   } else {
     static_assert(!std::is_integral_v<Compute> || !stream::divides_sum<E>(variable),
                   "integers are divided after their sum is complete, but in this loop order its terms are "
                   "added up in the result: divide in a statement of its own");
     stream::for_both_terms<variable>(
-        e, [&](const auto& term) SPOROS_INLINE_LAMBDA { nest<Traits, Depth>(bounds, env, term, output); });
+        e, [&] SPOROS_INLINE_LAMBDA(const auto& term) { nest<Traits, Depth>(bounds, env, term, output); });
   }
 }
 

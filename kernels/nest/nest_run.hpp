@@ -35,9 +35,9 @@ SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops
   mine.first_chunk = first_chunk;
   stream::Coordinates<Traits::loops> env{};
   stream::advance_into<typename Traits::order_type, 0>(
-      begin(operands), env, [&](const auto& start) SPOROS_INLINE_LAMBDA {
+      begin(operands), env, [&] SPOROS_INLINE_LAMBDA(const auto& start) {
         auto e = start;
-        output.with_copy([&](const auto& copy) SPOROS_INLINE_LAMBDA {
+        output.with_copy([&] SPOROS_INLINE_LAMBDA(const auto& copy) {
           nest<Traits, 0>(mine, env, e, copy.template bind<Traits, 0>(env));
         });
       });

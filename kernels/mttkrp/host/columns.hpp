@@ -23,19 +23,25 @@ class Columns {
   using Lanes = Packet<T, lanes>;
 
  public:
+  // Not an initialiser of the member: nvcc knows no constants that are arrays of vectors.
+  SPOROS_HOST_INLINE static Columns zero() {
+    Columns out;
+    unrolled<count>([&] SPOROS_INLINE_LAMBDA(auto at) { out.parts_[at.value] = Lanes::zero(); });
+    return out;
+  }
   SPOROS_HOST_INLINE static Columns of(const T* row) {
     Columns out;
-    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA { out.parts_[at.value] = part_of<at.value>(row); });
+    unrolled<count>([&] SPOROS_INLINE_LAMBDA(auto at) { out.parts_[at.value] = part_of<at.value>(row); });
     return out;
   }
   /// this += row * b, with `row` an array of W numbers.
   SPOROS_HOST_INLINE void add_product(const T* row, T b) {
-    unrolled<count>([&](auto at)
-                        SPOROS_INLINE_LAMBDA { parts_[at.value].add_product(part_of<at.value>(row), b); });
+    unrolled<count>(
+        [&] SPOROS_INLINE_LAMBDA(auto at) { parts_[at.value].add_product(part_of<at.value>(row), b); });
   }
   /// this += a * row.
   SPOROS_HOST_INLINE void add_product(const Columns& a, const T* row) {
-    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
+    unrolled<count>([&] SPOROS_INLINE_LAMBDA(auto at) {
       add_product(parts_[at.value], a.parts_[at.value], part_of<at.value>(row));
     });
   }
@@ -43,7 +49,7 @@ class Columns {
   SPOROS_HOST_INLINE void add_to(T* to) const { add_times_to(to, T{1}); }
   /// to += this * b.
   SPOROS_HOST_INLINE void add_times_to(T* to, T b) const {
-    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
+    unrolled<count>([&] SPOROS_INLINE_LAMBDA(auto at) {
       Lanes sum = part_of<at.value>(to);
       sum.add_product(parts_[at.value], b);
       std::memcpy(to + at.value * lanes, &sum.v, sizeof sum.v);
@@ -51,7 +57,7 @@ class Columns {
   }
   /// to += this * b, column by column.
   SPOROS_HOST_INLINE void add_times_to(T* to, const Columns& b) const {
-    unrolled<count>([&](auto at) SPOROS_INLINE_LAMBDA {
+    unrolled<count>([&] SPOROS_INLINE_LAMBDA(auto at) {
       Lanes sum = part_of<at.value>(to);
       add_product(sum, parts_[at.value], b.parts_[at.value]);
       std::memcpy(to + at.value * lanes, &sum.v, sizeof sum.v);
@@ -71,7 +77,7 @@ class Columns {
     else
       sum.add_product(a, b);
   }
-  Lanes parts_[std::size_t{count}]{};
+  Lanes parts_[std::size_t{count}];
 };
 
 /// The number of columns for which a sum over fibers is kept in registers, as vectors of the widest type.

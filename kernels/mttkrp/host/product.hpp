@@ -59,7 +59,7 @@ class MttkrpWalk {
       if constexpr (K == last) {
         into.add_product(row, static_cast<T>(of_.tensor.values[q]));
       } else {
-        Block below;
+        Block below = Block::zero();
         const Bounds bounds = children<K>(q);
         sum<K + 1>(below, bounds.begin, bounds.end);
         into.add_product(below, row);
@@ -73,7 +73,7 @@ class MttkrpWalk {
   SPOROS_HOST_INLINE void scatter(const Block& above, std::int64_t begin, std::int64_t end, T* result) const {
     for (std::int64_t q = begin; q < end; ++q) {
       if constexpr (K < D) {
-        Block here;
+        Block here = Block::zero();
         here.add_product(above, row_of<K>(q));
         const Bounds bounds = children<K>(q);
         scatter<K + 1>(here, bounds.begin, bounds.end, result);
@@ -82,7 +82,7 @@ class MttkrpWalk {
         if constexpr (K == last) {
           above.add_times_to(row, static_cast<T>(of_.tensor.values[q]));
         } else {
-          Block below;
+          Block below = Block::zero();
           const Bounds bounds = children<K>(q);
           sum<K + 1>(below, bounds.begin, bounds.end);
           above.add_times_to(row, below);
@@ -265,7 +265,7 @@ class Mttkrp {
                                    const RowOf& row_of) const {
     const Walk walk = given;
     for_each_root(begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
-      typename Walk::Block row;
+      auto row = Walk::Block::zero();
       walk.template sum<1>(row, from, to);
       row.add_to(row_of(root, from, to));
     });

@@ -260,7 +260,7 @@ SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
                 "a level without order cannot be searched for a coordinate: convert the operand");
   const auto& level = leaf.view->template level<K>();
   Bounds all = L::is_range ? Bounds{leaf.begin, leaf.end} : level.pos_bounds(leaf.begin);
-  const auto first_not_below = [&](std::int64_t wanted) SPOROS_INLINE_LAMBDA {
+  const auto first_not_below = [&] SPOROS_INLINE_LAMBDA(std::int64_t wanted) {
     std::int64_t low = all.begin;
     std::int64_t high = all.end;
     while (low < high) {
@@ -298,7 +298,7 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
         f(Absent{});
     }
   } else if constexpr (has_one_child<E>) {
-    advance_into<Order, Depth>(e.operand, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
+    advance_into<Order, Depth>(e.operand, env, [&] SPOROS_INLINE_LAMBDA(const auto& x) {
       auto node = e.operation(x);
       if constexpr (is_reduce<decltype(node)> && !waits<Order, Depth, E>())
         sum_into(node, f);
@@ -306,8 +306,8 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
         f(node);
     });
   } else {
-    advance_into<Order, Depth>(e.left, env, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      advance_into<Order, Depth>(e.right, env, [&](const auto& y) SPOROS_INLINE_LAMBDA {
+    advance_into<Order, Depth>(e.left, env, [&] SPOROS_INLINE_LAMBDA(const auto& x) {
+      advance_into<Order, Depth>(e.right, env, [&] SPOROS_INLINE_LAMBDA(const auto& y) {
         f(combine<typename E::operation_type>(x, y));
       });
     });

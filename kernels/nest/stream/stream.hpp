@@ -282,16 +282,16 @@ class Intersection {
   template <class F>
   SPOROS_INLINE void here(const F& f) const {
     if constexpr (both)
-      a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+      a_.here([&] SPOROS_INLINE_LAMBDA(const auto& x) {
+        b_.here([&] SPOROS_INLINE_LAMBDA(const auto& y) { f(combine<Operation>(x, y)); });
       });
     else if constexpr (A::iterates)
-      a_.here([&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(a_.coord(), [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+      a_.here([&] SPOROS_INLINE_LAMBDA(const auto& x) {
+        b_.visit(a_.coord(), [&] SPOROS_INLINE_LAMBDA(const auto& y) { f(combine<Operation>(x, y)); });
       });
     else
-      b_.here([&](const auto& y) SPOROS_INLINE_LAMBDA {
-        a_.visit(b_.coord(), [&](const auto& x) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+      b_.here([&] SPOROS_INLINE_LAMBDA(const auto& y) {
+        a_.visit(b_.coord(), [&] SPOROS_INLINE_LAMBDA(const auto& x) { f(combine<Operation>(x, y)); });
       });
   }
   template <class F>
@@ -302,8 +302,8 @@ class Intersection {
       else
         f(Absent{});
     } else {
-      a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-        b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+      a_.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& x) {
+        b_.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& y) { f(combine<Operation>(x, y)); });
       });
     }
   }
@@ -386,8 +386,8 @@ class Union {
   }
   template <class F>
   SPOROS_INLINE void visit(std::int64_t c, const F& f) const {
-    a_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA {
-      b_.visit(c, [&](const auto& y) SPOROS_INLINE_LAMBDA { f(combine<Operation>(x, y)); });
+    a_.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& x) {
+      b_.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& y) { f(combine<Operation>(x, y)); });
     });
   }
   SPOROS_INLINE void pass(std::int64_t c) {
@@ -402,21 +402,21 @@ class Union {
       const std::int64_t x = a_.coord();
       const std::int64_t y = b_.coord();
       if (x == y) {
-        a_.here([&](const auto& l) SPOROS_INLINE_LAMBDA {
-          b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(x, combine<Operation>(l, r)); });
+        a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) {
+          b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(x, combine<Operation>(l, r)); });
         });
         a_.next();
         b_.next();
       } else if (x < y) {
-        a_.here([&](const auto& l) SPOROS_INLINE_LAMBDA { f(x, l); });
+        a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) { f(x, l); });
         a_.next();
       } else {
-        b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(y, r); });
+        b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(y, r); });
         b_.next();
       }
     }
-    for (; a_.valid(); a_.next()) a_.here([&](const auto& l) SPOROS_INLINE_LAMBDA { f(a_.coord(), l); });
-    for (; b_.valid(); b_.next()) b_.here([&](const auto& r) SPOROS_INLINE_LAMBDA { f(b_.coord(), r); });
+    for (; a_.valid(); a_.next()) a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) { f(a_.coord(), l); });
+    for (; b_.valid(); b_.next()) b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(b_.coord(), r); });
   }
 
  private:
@@ -448,11 +448,11 @@ class Wrapped {
   SPOROS_INLINE void seek(std::int64_t c) { s_.seek(c); }
   template <class Body>
   SPOROS_INLINE void here(const Body& f) const {
-    s_.here([&](const auto& x) SPOROS_INLINE_LAMBDA { f(operation_(x)); });
+    s_.here([&] SPOROS_INLINE_LAMBDA(const auto& x) { f(operation_(x)); });
   }
   template <class Body>
   SPOROS_INLINE void visit(std::int64_t c, const Body& f) const {
-    s_.visit(c, [&](const auto& x) SPOROS_INLINE_LAMBDA { f(operation_(x)); });
+    s_.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& x) { f(operation_(x)); });
   }
   SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
 
@@ -498,23 +498,23 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
   if constexpr (!S::iterates) {
     if constexpr (S::has_walks) {
       for (std::int64_t c = bounds.begin; c < bounds.end; ++c) {
-        stream.visit(c, [&](const auto& e) SPOROS_INLINE_LAMBDA { f(c, e); });
+        stream.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& e) { f(c, e); });
         stream.pass(c);
       }
     } else if constexpr (Independent) {
       SPOROS_INDEPENDENT_ITERATIONS
       for (std::int64_t c = bounds.begin; c < bounds.end; ++c)
-        stream.visit(c, [&](const auto& e) SPOROS_INLINE_LAMBDA { f(c, e); });
+        stream.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& e) { f(c, e); });
     } else {
       for (std::int64_t c = bounds.begin; c < bounds.end; ++c)
-        stream.visit(c, [&](const auto& e) SPOROS_INLINE_LAMBDA { f(c, e); });
+        stream.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& e) { f(c, e); });
     }
   } else if constexpr (is_union<S>) {
     stream.for_each(f);
   } else {
     for (; stream.valid(); stream.next()) {
       if constexpr (Ahead != 0 && S::looks_ahead) stream.template fetch<Ahead>(stream.ahead());
-      stream.here([&](const auto& e) SPOROS_INLINE_LAMBDA { f(stream.coord(), e); });
+      stream.here([&] SPOROS_INLINE_LAMBDA(const auto& e) { f(stream.coord(), e); });
     }
   }
 }
@@ -526,10 +526,10 @@ template <char First, char... Rest, class E, class Add>
 SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const Add& add) {
   for_each<false, false>(
       open<First>(e, extents[0]), Bounds{0, extents[0]},
-      [&](std::int64_t c, const auto& below) SPOROS_INLINE_LAMBDA {
+      [&] SPOROS_INLINE_LAMBDA(std::int64_t c, const auto& below) {
         if constexpr (!is_absent<std::remove_cvref_t<decltype(below)>>) {
           const Coordinates<1> env{{c}};
-          advance_into<loops_over<First>, 1>(below, env, [&](const auto& term) SPOROS_INLINE_LAMBDA {
+          advance_into<loops_over<First>, 1>(below, env, [&] SPOROS_INLINE_LAMBDA(const auto& term) {
             using Term = std::remove_cvref_t<decltype(term)>;
             if constexpr (is_absent<Term>) {
               return;
@@ -556,7 +556,7 @@ SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f) {
   using T = typename E::compute;
   T sum{};
   bool present = false;
-  detail::for_each_term<Names...>(e.operand, e.operation.extents, [&](const T& term) SPOROS_INLINE_LAMBDA {
+  detail::for_each_term<Names...>(e.operand, e.operation.extents, [&] SPOROS_INLINE_LAMBDA(const T& term) {
     sum = plus(sum, term);
     present = true;
   });

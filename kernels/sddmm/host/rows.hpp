@@ -33,15 +33,15 @@ SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t i
   using Numbers = Packet<T, lanes>;
   Numbers sums[most];  // [Count][lanes]
   const T* rows[std::size_t{Count}];
-  unrolled<most>([&](auto n) SPOROS_INLINE_LAMBDA { sums[n] = Numbers::zero(); });
-  unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA {
+  unrolled<most>([&] SPOROS_INLINE_LAMBDA(auto n) { sums[n] = Numbers::zero(); });
+  unrolled<Count>([&] SPOROS_INLINE_LAMBDA(auto n) {
     rows[n] = right + static_cast<std::int64_t>(coordinates[n]) * inner;
   });
   std::int64_t at = 0;
   for (; at + lanes <= inner; at += lanes) {
     Numbers mine;
     mine.load(left + at, 0);
-    unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA {
+    unrolled<Count>([&] SPOROS_INLINE_LAMBDA(auto n) {
       Numbers other;
       other.load(rows[n] + at, 0);
       sums[n].add_product(mine, other);
@@ -52,8 +52,8 @@ SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t i
   if (at < inner) [[unlikely]]
     add_rest_of_dots(left, rows, at, inner, Count, dots);
   T products[std::size_t{Count}];
-  unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { products[n] = values[n] * dots[n]; });
-  unrolled<Count>([&](auto n) SPOROS_INLINE_LAMBDA { to[n] = products[n]; });
+  unrolled<Count>([&] SPOROS_INLINE_LAMBDA(auto n) { products[n] = values[n] * dots[n]; });
+  unrolled<Count>([&] SPOROS_INLINE_LAMBDA(auto n) { to[n] = products[n]; });
 }
 
 /// to[q] = the value q of B, at (r, j), times the dot product of row r of C and row j of D, for rows begin <=
@@ -74,7 +74,7 @@ template <class T, class Position, class Coordinate>
     const T* const left = c + row * inner;
     const std::int64_t row_end = b.begin(row + 1);
     for (; q + 8 <= row_end; q += 8) scale_dots<8>(left, d, inner, b.values + q, b.coordinates + q, to + q);
-    const auto rest = [&]<int Count>() SPOROS_INLINE_LAMBDA {
+    const auto rest = [&]<int Count> SPOROS_INLINE_LAMBDA() {
       scale_dots<Count>(left, d, inner, b.values + q, b.coordinates + q, to + q);
     };
     switch (row_end - q) {

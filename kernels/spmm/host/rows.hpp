@@ -41,24 +41,24 @@ SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* 
   using Columns = Packet<T, Lanes>;
   constexpr int columns_of_line = 64 / static_cast<int>(sizeof(T));
   Columns sums[std::size_t{Packets}];  // [Packets][Lanes]
-  unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p] = Columns::zero(); });
+  unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) { sums[p] = Columns::zero(); });
   for (std::int64_t q = 0; q < row.count; ++q) {
     if constexpr (Ahead > 0 && Packets * Lanes >= columns_of_line) {
       const std::int64_t later = q + Ahead < row.readable ? q + Ahead : q;
       const T* const soon = b + static_cast<std::int64_t>(row.coordinates[later]) * width;
       unrolled<Packets * Lanes / columns_of_line>(
-          [&](auto line) SPOROS_INLINE_LAMBDA { SPOROS_PREFETCH(soon + line * columns_of_line); });
+          [&] SPOROS_INLINE_LAMBDA(auto line) { SPOROS_PREFETCH(soon + line * columns_of_line); });
     }
     const T* const from = b + static_cast<std::int64_t>(row.coordinates[q]) * width;
     const T value = row.values[q];
-    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA {
+    unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) {
       Columns columns;
       columns.load(from + p * Lanes, 0);
       sums[p].add_product(columns, value);
     });
   }
   if constexpr (Write == Store::add) {
-    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA {
+    unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) {
       Columns before;
       before.load(to + p * Lanes, 0);
       before.add_product(sums[p], T{1});
@@ -66,10 +66,10 @@ SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* 
     });
   } else if constexpr (Write == Store::write_past) {
     T columns[std::size_t{Packets * Lanes}];
-    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p].store(columns + p * Lanes, 0); });
+    unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) { sums[p].store(columns + p * Lanes, 0); });
     stream_copy(columns, Packets * Lanes, to);
   } else {
-    unrolled<Packets>([&](auto p) SPOROS_INLINE_LAMBDA { sums[p].store(to + p * Lanes, 0); });
+    unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) { sums[p].store(to + p * Lanes, 0); });
   }
 }
 

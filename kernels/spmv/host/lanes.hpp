@@ -109,14 +109,14 @@ class LaneSums {
     if (_mm512_cmpgt_epi64_mask(length, _mm512_set1_epi64(4))) return false;
     const __m512i first = from - _mm512_set1_epi64(begin);
     Packet<T, 8> products[3];
-    unrolled<3>([&](auto part) SPOROS_INLINE_LAMBDA {
+    unrolled<3>([&] SPOROS_INLINE_LAMBDA(auto part) {
       const std::int64_t left = count - 8 * part;
       const auto mask = static_cast<__mmask8>((1U << (left < 0 ? 0 : left > 8 ? 8 : left)) - 1);
       products[part] = Packet<T, 8>::zero();
       add_gathered(products[part], values + begin + 8 * part, coordinates + begin + 8 * part, mask, x);
     });
     Packet<T, 8> of_row[4];
-    unrolled<4>([&](auto t) SPOROS_INLINE_LAMBDA {
+    unrolled<4>([&] SPOROS_INLINE_LAMBDA(auto t) {
       const __m512i number = _mm512_set1_epi64(t);
       of_row[t] = pick(products, first + number, _mm512_cmpgt_epi64_mask(length, number));
     });
@@ -136,7 +136,7 @@ class LaneSums {
   SPOROS_HOST_INLINE static void store(const LaneSums (&sums)[8], std::int64_t count, bool accumulates,
                                        T* to) {
     Packet<T, 8> lanes[8];
-    unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { lanes[r] = sums[r].lanes_; });
+    unrolled<8>([&] SPOROS_INLINE_LAMBDA(auto r) { lanes[r] = sums[r].lanes_; });
     const Packet<T, 8> sum = sums_of_lanes(lanes);
     if (count == 8)
       store_sums(sum, accumulates, to);

@@ -47,7 +47,7 @@ struct ScalarRowSum {
   SPOROS_HOST_KERNEL static T of_long_row(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                           std::int64_t end, const T* x) {
     auto lanes = Packet<T, 4>::zero();
-    const auto add_four = [&](std::int64_t at) SPOROS_INLINE_LAMBDA {
+    const auto add_four = [&] SPOROS_INLINE_LAMBDA(std::int64_t at) {
       Packet<T, 4> value, element;
       value.load(values + at, 0);
       const T gathered[4] = {x[coordinates[at]], x[coordinates[at + 1]], x[coordinates[at + 2]],

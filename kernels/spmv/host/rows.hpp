@@ -89,7 +89,7 @@ class SpmvRows {
     using Sums = LaneSums<T, Coordinate>;
     if (begin >= end) return;
     std::int64_t q = a.begin(begin);
-    const auto add_row = [&](Sums& sum, std::int64_t row) SPOROS_INLINE_LAMBDA {
+    const auto add_row = [&] SPOROS_INLINE_LAMBDA(Sums & sum, std::int64_t row) {
       const std::int64_t row_end = a.begin(row + 1);
       for (; q + 8 <= row_end; q += 8) {
         prefetch_row(a.values + q, a.coordinates + q);
@@ -108,7 +108,7 @@ class SpmvRows {
         continue;
       }
       Sums sums[8];
-      unrolled<8>([&](auto r) SPOROS_INLINE_LAMBDA { add_row(sums[r], row + r); });
+      unrolled<8>([&] SPOROS_INLINE_LAMBDA(auto r) { add_row(sums[r], row + r); });
       Sums::store(sums, 8, accumulates, y + row);
     }
     if (row < end) {
