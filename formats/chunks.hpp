@@ -72,15 +72,22 @@ class HostThreads {
   std::int64_t concurrency() const { return concurrency_; }
 
   /// Calls call(0) to call(count - 1), handed out in this order as threads become free, and waits for them.
+  /// If there are enough threads, each call has its own, the same each time: what it reads is still in the
+  /// caches of its core when the same work is done again.
   void operator()(std::int64_t count, const NumberedCall& call) const { call_(space_, count, call); }
 
  private:
   template <HostSpace Space>
   static void call_on(const void* erased, std::int64_t count, const NumberedCall& call) {
-    using Policy =
-        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>, Kokkos::IndexType<std::int64_t>>;
     const Space& space = *static_cast<const Space*>(erased);
-    Kokkos::parallel_for("sporos::chunks", Policy(space, 0, count, Kokkos::ChunkSize(1)), call);
+    const auto run = [&]<class Schedule>() {
+      using Policy = Kokkos::RangePolicy<Space, Kokkos::Schedule<Schedule>, Kokkos::IndexType<std::int64_t>>;
+      Kokkos::parallel_for("sporos::chunks", Policy(space, 0, count, Kokkos::ChunkSize(1)), call);
+    };
+    if (count <= space.concurrency())
+      run.template operator()<Kokkos::Static>();
+    else
+      run.template operator()<Kokkos::Dynamic>();
     space.fence("sporos::chunks");
   }
 

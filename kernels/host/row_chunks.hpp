@@ -14,21 +14,24 @@
 
 namespace sporos::detail {
 
-/// Calls body(begin, end) for chunks of the rows with about equally many nonzeros each, handed out as threads
-/// become free. The first exception that a call throws is rethrown here.
+/// Calls body(begin, end) for chunks of the rows with about equally many nonzeros each. There are several for
+/// each thread, handed out as threads become free; or one for each thread where the matrix stays in the
+/// cores' own caches, in which each then finds its part again. The first exception that a call throws is
+/// rethrown here.
 ///
 /// @param step  about how many operations a nonzero takes: too little work in all stays on one thread
 template <class Matrix, class Body>
 void for_each_row_chunk(const HostThreads& host_threads, const Matrix& a, std::int64_t step,
                         const Body& body) {
   constexpr std::int64_t least_work = 8192;  // operations that take no less time than waking a thread
-  constexpr std::int64_t chunks_per_thread = 16;
+  constexpr std::int64_t most_cached = std::int64_t{1} << 20;  // bytes for each thread
   // An empty row is work as well.
   const auto work_before = [&a](std::int64_t row) { return a.begin(row) + row; };
   const std::int64_t threads = host_threads.concurrency();
   const std::int64_t work = a.rows > 0 ? work_before(a.rows) * step : 0;
-  const std::int64_t count =
-      threads == 1 ? 1 : std::min({work / least_work, a.rows, threads * chunks_per_thread});
+  const std::int64_t bytes = a.nnz() * static_cast<std::int64_t>(sizeof(*a.values) + sizeof(*a.coordinates));
+  const std::int64_t most = bytes <= threads * most_cached ? threads : 16 * threads;
+  const std::int64_t count = threads == 1 ? 1 : std::min({work / least_work, a.rows, most});
   if (count <= 1) {
     body(std::int64_t{0}, a.rows);
     return;

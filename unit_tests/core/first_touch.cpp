@@ -27,7 +27,8 @@ TEST(FirstTouchOfAnArray, KeepsWhatItHolds) {
 TEST(FirstTouchOfAnArray, ClaimsPagesInOrder) {
   std::vector<std::byte> memory(4 * page);
   // From the first byte behind the start of a page on.
-  const auto offset = page - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory.data()) % page) + 1;
+  const auto offset =
+      page - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory.data()) % page) + 1;
   FirstTouch pages(memory.data() + offset, 2 * page);
   EXPECT_FALSE(pages.is_touched(0, 1));
   EXPECT_TRUE(pages.touch_next(1));

@@ -41,12 +41,11 @@ TYPED_TEST(HostStatementsOfACudaProgram, RunByKernels) {
   const auto x = filled<TypeParam, DenseVector>({n}, 3);
   const auto X = filled<TypeParam, DenseMatrix<>>({n, 37}, 4);
   const auto U = filled<TypeParam, DenseMatrix<>>({m, 37}, 5);
-  const auto V = filled<TypeParam, DenseMatrix<>>({37, n}, 6);
+  const auto V = filled<TypeParam, DenseMatrix<>>({n, 37}, 6);
   expect_kernel_equals_nest<Vector>({m}, [&](const auto& y) { return assign(y(i), A(i, j) * x(j)); });
-  expect_kernel_equals_nest<Rows>({m, 37},
-                                  [&](const auto& Y) { return assign(Y(i, k), A(i, j) * X(j, k)); });
+  expect_kernel_equals_nest<Rows>({m, 37}, [&](const auto& Y) { return assign(Y(i, k), A(i, j) * X(j, k)); });
   expect_kernel_equals_nest<Matrix>(
-      {m, n}, [&](const auto& S) { return assign(S(i, j), A(i, j) * U(i, k) * V(k, j)); });
+      {m, n}, [&](const auto& S) { return assign(S(i, j), A(i, j) * U(i, k) * V(j, k)); });
   expect_kernel_equals_nest<Matrix>({m, m},
                                     [&](const auto& C) { return assign(C(i, j), A(i, k) * B(k, j)); });
 }
@@ -58,15 +57,12 @@ TYPED_TEST(HostStatementsOfACudaProgram, RunMttkrpOfEachModeByItsKernel) {
   const auto A = filled<TypeParam, DenseMatrix<>>({n[0], 21}, 8);
   const auto B = filled<TypeParam, DenseMatrix<>>({n[1], 21}, 9);
   const auto C = filled<TypeParam, DenseMatrix<>>({n[2], 21}, 10);
-  expect_kernel_equals_nest<Rows>({n[0], 21}, [&](const auto& M) {
-    return assign(M(i, r), T(i, k, l) * B(k, r) * C(l, r));
-  });
-  expect_kernel_equals_nest<Rows>({n[1], 21}, [&](const auto& M) {
-    return assign(M(k, r), T(i, k, l) * A(i, r) * C(l, r));
-  });
-  expect_kernel_equals_nest<Rows>({n[2], 21}, [&](const auto& M) {
-    return assign(M(l, r), T(i, k, l) * A(i, r) * B(k, r));
-  });
+  expect_kernel_equals_nest<Rows>(
+      {n[0], 21}, [&](const auto& M) { return assign(M(i, r), T(i, k, l) * B(k, r) * C(l, r)); });
+  expect_kernel_equals_nest<Rows>(
+      {n[1], 21}, [&](const auto& M) { return assign(M(k, r), T(i, k, l) * A(i, r) * C(l, r)); });
+  expect_kernel_equals_nest<Rows>(
+      {n[2], 21}, [&](const auto& M) { return assign(M(l, r), T(i, k, l) * A(i, r) * B(k, r)); });
 }
 
 }  // namespace
