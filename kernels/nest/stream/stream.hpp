@@ -539,9 +539,8 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
               static_assert(
                   is_loaded<Term>,
                   "an operand of an explicit sum cannot be read in the order of its loops: name the "
-                  "variables "
-                  "of the sum in the order in which the operand stores them; a blocked operand, which stores "
-                  "other variables below them, has to be converted");
+                  "variables of the sum in the order in which the operand stores them; a blocked operand, "
+                  "which stores other variables below them, has to be converted");
               if constexpr (is_loaded<Term>) add(term.value);
             }
           });
