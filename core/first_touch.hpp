@@ -22,9 +22,9 @@ class FirstTouch {
   /// @param begin,bytes  the array
   FirstTouch(std::byte* begin, std::int64_t bytes)
       : begin_(begin),
-        offset_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) % page)),
+        offset_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(begin) % large_page)),
         bytes_(bytes),
-        pages_((offset_ + bytes + page - 1) / page),
+        pages_((offset_ + bytes + large_page - 1) / large_page),
         touched_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(pages_))) {}
 
   /// Claims and touches the first unclaimed page if it begins before byte `end`.
@@ -50,15 +50,13 @@ class FirstTouch {
 
   /// Whether the pages of bytes `from` to `end` have been touched.
   bool is_touched(std::int64_t from, std::int64_t end) const {
-    for (std::int64_t at = (offset_ + from) / page; at < pages_ && begin_of(at) < end; ++at)
+    for (std::int64_t at = (offset_ + from) / large_page; at < pages_ && begin_of(at) < end; ++at)
       if (!touched_[static_cast<std::size_t>(at)].load(std::memory_order_acquire)) return false;
     return true;
   }
 
-  static constexpr std::int64_t page = large_page;
-
  private:
-  std::int64_t begin_of(std::int64_t number) const { return number == 0 ? 0 : number * page - offset_; }
+  std::int64_t begin_of(std::int64_t number) const { return number == 0 ? 0 : number * large_page - offset_; }
 
   std::byte* begin_;
   std::int64_t offset_, bytes_, pages_;

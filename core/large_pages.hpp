@@ -16,14 +16,14 @@ namespace sporos {
 
 namespace detail {
 
-inline constexpr std::size_t large_page = std::size_t{1} << 21;
+/// The bytes of a large page.
+inline constexpr std::int64_t large_page = std::int64_t{2} << 20;
 
 /// Touches the page at `at`, without changing what it holds.
-/// @return whether that was slow for a large page, which the system clears in 0.1 to 0.5 ms. A virtual
-/// machine
-///     may have given free memory back to its host, and get it again so slowly that a large page costs
-///     several times as much as the small pages that it replaces, which the system cuts from memory that it
-///     has kept: 1.5 s and 0.2 s for 0.5 GiB have been seen.
+/// @return whether that was slow for a large page, which the system clears in 0.1 to 0.5 ms. Memory that a
+///     virtual machine has given back to its host can be slow to get again: a large page then costs several
+///     times as much as the small pages that it replaces, which come from memory that the system has kept.
+///     Once, 0.5 GiB took 1.5 s with large pages and 0.2 s with small ones.
 inline bool touch_is_slow(std::byte* at) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds slow(2);
@@ -49,15 +49,14 @@ inline void advise_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] st
 /// which makes first touch and release several times faster. Has no effect on small memory and on systems
 /// without large pages.
 inline void prefer_large_pages(void* memory, std::size_t bytes) {
-  using detail::large_page;
-  constexpr std::size_t least_tried = 32 * large_page;
-  if (bytes < 2 * large_page) return;
-  const std::size_t to_first = -reinterpret_cast<std::uintptr_t>(memory) % large_page;
+  constexpr std::size_t page = detail::large_page, least_tried = 32 * page;
+  if (bytes < 2 * page) return;
+  const std::size_t to_first = -reinterpret_cast<std::uintptr_t>(memory) % page;
   std::byte* const begin = static_cast<std::byte*>(memory) + to_first;
-  const std::size_t pages = (bytes - to_first) / large_page;
-  detail::advise_large_pages(begin, pages * large_page, true);
-  if (bytes >= least_tried && detail::touch_is_slow(begin) && detail::touch_is_slow(begin + large_page))
-    detail::advise_large_pages(begin + 2 * large_page, (pages - 2) * large_page, false);
+  const std::size_t pages = (bytes - to_first) / page;
+  detail::advise_large_pages(begin, pages * page, true);
+  if (bytes >= least_tried && detail::touch_is_slow(begin) && detail::touch_is_slow(begin + page))
+    detail::advise_large_pages(begin + 2 * page, (pages - 2) * page, false);
 }
 
 /// Has the system back untouched memory now, in one call. That takes half as long as page by page on first

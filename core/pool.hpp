@@ -19,6 +19,7 @@
 #endif
 
 #include "array.hpp"
+#include "large_pages.hpp"
 #include "memory_use.hpp"
 
 namespace sporos {
@@ -38,7 +39,6 @@ class Pool {
  public:
   /// Smaller arrays come from the ordinary allocator: page faults are not their main cost.
   static constexpr std::int64_t smallest_block = std::int64_t{64} << 10;
-  static constexpr std::int64_t large_page = std::int64_t{2} << 20;
   /// The prefix of the labels of the pool's blocks, by which profiling tools recognise them.
   static constexpr const char* block_label = "sporos::pool, ";
 
@@ -151,7 +151,7 @@ class Pool {
   /// unused.
   static constexpr std::int64_t large_page_threshold = std::int64_t{512} << 10;
   /// A large page begins at a multiple of its size; a block need not.
-  static constexpr std::int64_t large_block_slack = 2 * large_page;
+  static constexpr std::int64_t large_block_slack = 2 * detail::large_page;
 
   struct Block {
     Block(const void* data, std::int64_t bytes, const std::type_info& element)
@@ -213,8 +213,8 @@ class Pool {
     Block* best = nullptr;
     for (const auto& block : blocks_)
       if (*block->type == element && block->capacity >= bytes &&
-          block->touched <= 2 * bytes + 2 * large_page && (!best || block->capacity < best->capacity) &&
-          block->idle())
+          block->touched <= 2 * bytes + 2 * detail::large_page &&
+          (!best || block->capacity < best->capacity) && block->idle())
         best = block.get();
     if (best) begin_use(*best);
     return best;
@@ -224,8 +224,8 @@ class Pool {
   std::int64_t place(void* memory, bool large) {
     forget_at_finalize();
     if (!large) return 0;
-    const auto address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory));
-    const std::int64_t offset = (large_page - address % large_page) % large_page;
+    const auto offset = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(memory) %
+                                                  static_cast<std::uintptr_t>(detail::large_page));
     // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache.
     return offset + std::exchange(stagger_, (stagger_ + 17 * 64) % 16384);
   }

@@ -137,7 +137,7 @@ void run_pipeline(const detail::HostThreads& threads, std::int64_t workers, std:
     }
     for (std::size_t array = 0; ahead && !touched && array < pages.size(); ++array) {
       const std::int64_t last = result.bytes(array, from, end).second;
-      ahead = !pages[array].touch_next(last + std::min(last / 4, detail::FirstTouch::page));
+      ahead = !pages[array].touch_next(last + std::min(last / 4, detail::large_page));
     }
     return touched;
   };

@@ -13,7 +13,7 @@
 namespace sporos::detail {
 namespace {
 
-constexpr std::int64_t page = FirstTouch::page;
+constexpr std::int64_t page = large_page;
 
 TEST(FirstTouchOfAnArray, KeepsWhatItHolds) {
   std::vector<std::byte> memory(3 * page + 100, std::byte{7});

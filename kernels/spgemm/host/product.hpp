@@ -82,7 +82,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     if (in_one_pass_) sum += 2 * Pool::smallest_block;
     const std::int64_t room = in_one_pass_ && threads_ == 1 ? 0 : room_for_chunks();
     if (room > 0) sum += threads_ * (most_array_bytes<Coordinate>(room) + most_array_bytes<Value>(room));
-    sum += pipeline_bytes<std::int64_t>(threads_, chunks) + bound_ * element_bytes / FirstTouch::page;
+    sum += pipeline_bytes<std::int64_t>(threads_, chunks) + bound_ * element_bytes / large_page;
     return sum;
   }
 
@@ -155,8 +155,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     FirstTouch coordinate_pages(reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes);
     FirstTouch value_pages(reinterpret_cast<std::byte*>(values), bound_ * value_bytes);
     for (Chunk& chunk : chunks_) {
-      coordinate_pages.touch_to(output.size() * coordinate_bytes + FirstTouch::page);
-      value_pages.touch_to(output.size() * value_bytes + FirstTouch::page);
+      coordinate_pages.touch_to(output.size() * coordinate_bytes + large_page);
+      value_pages.touch_to(output.size() * value_bytes + large_page);
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
     }
   }

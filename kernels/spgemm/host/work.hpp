@@ -30,7 +30,7 @@ std::int64_t most_array_bytes(std::int64_t count) {
   constexpr std::int64_t small_pages = 2 * 4096;  // the array's first and its last
   constexpr std::int64_t on_large_pages = std::int64_t{512} << 10;
   const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
-  return bytes + (bytes >= on_large_pages ? Pool::large_page + small_pages : small_pages);
+  return bytes + (bytes >= on_large_pages ? large_page + small_pages : small_pages);
 }
 
 /// The work of one product A * B, of which only the patterns matter: what is found out before it is computed,
@@ -126,10 +126,9 @@ class ProductWork {
   void cut() {
     threads_ = work_ < least_parallel_work ? 1 : host_threads_.concurrency();
     const std::int64_t most = std::max(64 * threads_, bound_ / most_in_chunk);
-    const std::int64_t wanted =
-        threads_ == 1 && in_one_pass_
-            ? std::max<std::int64_t>(1, bound_ / (2 * FirstTouch::page / element_bytes))
-            : std::clamp<std::int64_t>(work_ / least_work, 1, most);
+    const std::int64_t wanted = threads_ == 1 && in_one_pass_
+                                    ? std::max<std::int64_t>(1, bound_ / (2 * large_page / element_bytes))
+                                    : std::clamp<std::int64_t>(work_ / least_work, 1, most);
     chunks_.clear();
     chunks_.reserve(std::min(products_.size(), static_cast<std::size_t>(wanted) + 1));
     std::int64_t done = 0;

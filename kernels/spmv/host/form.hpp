@@ -75,7 +75,7 @@ class SpmvForms {
     // result would change from run to run. Another form than the likely one has to be faster by far.
     SpmvForm best = SpmvForm::gather_eight;
     for (const SpmvForm other : {likely, SpmvForm::scalar, SpmvForm::gather_four})
-      if (of(other) * 1.4 < of(best)) best = other;
+      if (of(other) * 1.5 < of(best)) best = other;
     return best;
   }
 };

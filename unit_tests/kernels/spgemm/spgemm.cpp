@@ -278,7 +278,7 @@ class Allocations {
   /// Without the addresses by which the pool shifts what stands on large pages.
   static std::int64_t taken(std::uint64_t size) {
     const auto bytes = static_cast<std::int64_t>(size);
-    return bytes > 2 * Pool::large_page ? bytes - 2 * Pool::large_page : bytes;
+    return bytes > 2 * sporos::detail::large_page ? bytes - 2 * sporos::detail::large_page : bytes;
   }
   static inline std::int64_t bytes_ = 0, most_ = 0;
 };
@@ -298,7 +298,7 @@ TEST_P(RowsOfProducts, TakeNoMoreMemoryThanTheySayBefore) {
     product.refill(left, right, arrays.positions.data(), arrays.coordinates.data(), arrays.values.data());
     EXPECT_LE(allocations.most(), most);
     if (most_reserved > 0) {
-      EXPECT_LE(most, 2 * allocations.most() + 2 * Pool::large_page);
+      EXPECT_LE(most, 2 * allocations.most() + 2 * sporos::detail::large_page);
     }
   };
   check(OpenMP(), Pool::machine_bytes() / 2);

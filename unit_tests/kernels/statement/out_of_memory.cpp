@@ -5,15 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <new>
+#include <source_location>
 #include <sporos/sporos.hpp>
 #include <string>
+#include <utility>
 
 #include "reference.hpp"
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #define SPOROS_TEST_CAN_LIMIT_MEMORY
@@ -60,14 +63,48 @@ class AddressSpaceLimit {
   rlimit before_{};
 };
 
-/// Runs a test in a process of its own, where malloc has kept no memory that other tests have freed.
+/// While it lives, malloc has no free piece of its heap for an array: what an earlier statement has freed is
+/// not there for the next one.
+class FullHeap {
+ public:
+  FullHeap() {
+    const AddressSpaceLimit limit(0);
+    while (void* const block = std::malloc(bytes)) first_ = new (block) Block{first_};
+  }
+  ~FullHeap() {
+    while (first_) std::free(std::exchange(first_, first_->next));
+  }
+  FullHeap(const FullHeap&) = delete;
+  FullHeap& operator=(const FullHeap&) = delete;
+
+ private:
+  struct Block {
+    Block* next;
+  };
+  static constexpr std::size_t bytes = 1 << 14;
+  Block* first_ = nullptr;
+};
+
+/// Prints what has failed where a death test shows it. GoogleTest prints nothing in the process of one.
+/// @return whether anything has
+bool report_failures() {
+  const testing::TestResult& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int part = 0; part < result.total_part_count(); ++part)
+    if (result.GetTestPartResult(part).failed())
+      std::fprintf(stderr, "%s\n", result.GetTestPartResult(part).message());
+  return result.Failed();
+}
+
+/// Runs a test in a process of its own, where malloc has one arena: a second one, which threads get when they
+/// meet in malloc, reserves 64 MiB that it may still use when there is no more address space.
 template <class Body>
 void in_new_process(const Body& body) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("MALLOC_ARENA_MAX", "1", 1);
   EXPECT_EXIT(
       {
         body();
-        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+        std::_Exit(report_failures() ? 1 : 0);
       },
       testing::ExitedWithCode(0), "");
 }
@@ -75,15 +112,16 @@ void in_new_process(const Body& body) {
 /// Runs a statement with more and more memory, until there is enough.
 /// @param nonzeros  of the result, which a plan's second run leaves as its first one made them
 template <class Result, class Run>
-void expect_memory_errors(const Result& result, const Run& run, std::int64_t nonzeros = -1) {
-  mallopt(M_MMAP_THRESHOLD, 1 << 14);  // so that what is freed is not there for the next allocation
+void expect_memory_errors(const Result& result, const Run& run, std::int64_t nonzeros = -1,
+                          std::source_location caller = std::source_location::current()) {
+  const testing::ScopedTrace where(caller.file_name(), static_cast<int>(caller.line()), "this statement");
   pool().release();
-  malloc_trim(0);
   int refused = 0;
   for (std::int64_t more = 0; more <= std::int64_t{1} << 32; more = more == 0 ? 1 << 14 : 2 * more) {
     const std::int64_t values = result.nnz();
     std::string what = "ran";
     {
+      const FullHeap heap;
       const AddressSpaceLimit limit(more);
       try {
         run();
