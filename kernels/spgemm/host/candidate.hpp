@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
@@ -18,16 +19,21 @@
 #include "../../statement/candidate.hpp"
 #include "../../statement/compute_type.hpp"
 #include "../pattern.hpp"
+#include "factor_by_rows.hpp"
 #include "multiply.hpp"
 
 namespace sporos {
 
-/// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, with the loops in the order i, k, j: multiply.hpp.
+/// A(i, j) = B(i, k) * C(k, j), each in CSR or CSC in host memory, whatever the order of the loops.
+///
+/// A result in CSC is computed as its transpose, A'(j, i) = C'(j, k) * B'(k, i), whose rows are the columns
+/// of A. Factors that are not stored by the rows that this takes are copied first, in time linear in their
+/// nonzeros: scattering each product, as loops over k on the outside do, takes longer as soon as there are
+/// more products than nonzeros.
 struct SpgemmByRows {
-  using Pattern = SpgemmPattern<HostOperands>;
+  using Pattern = SpgemmPattern<detail::SparseMatrixOperands>;
   static constexpr std::string_view name = "SpGEMM by rows";
-  static constexpr std::string_view takes =
-      "A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, the loops in the order i, k, j";
+  static constexpr std::string_view takes = "A(i, j) = B(i, k) * C(k, j), each in CSR or CSC in host memory";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =
       "compute it in parts, or one row at a time, with .generic().workspace(sorted_workspace)";
@@ -35,32 +41,55 @@ struct SpgemmByRows {
   /// The nest remains for rows that are too long for a dense accumulator, which take 64-bit coordinates.
   template <class S>
   static constexpr bool replaces_nest_for =
-      sizeof(typename decltype(detail::sparse_rows(
-          std::declval<const S&>().result().tensor()))::coordinate_type) < sizeof(std::int64_t);
+      sizeof(typename S::result_type::format::template level<1>::coordinate_type) < sizeof(std::int64_t);
 
   template <class S>
   static constexpr bool computes() {
     using Result = typename S::result_type;
-    if constexpr (Pattern::matches<S>) {
-      constexpr NameList order = S::order::names;
-      return order[0] == Result::names[0] && order[2] == Result::names[1] &&
-             is_complex_v<compute_t<Result, typename S::right_type>> ==
-                 is_complex_v<typename Result::value_type>;
-    } else {
+    if constexpr (Pattern::matches<S>)
+      return is_complex_v<compute_t<Result, typename S::right_type>> ==
+             is_complex_v<typename Result::value_type>;
+    else
       return false;
-    }
   }
   template <class S>
   static constexpr bool matches = computes<S>();
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
-    constexpr double seconds_of_term = 1e-9;
-    if (!replaces_nest_for<S> &&
-        !fits_dense(statement.result().tensor().extent(1), sizeof(typename S::result_type::value_type)))
+    constexpr double seconds_of_term = 1e-9, seconds_of_copy = 10e-9;
+    using Result = typename S::result_type;
+    const auto extents = Result::format::level_extents(statement.result().tensor().extents());
+    if (!replaces_nest_for<S> && !fits_dense(extents[1], sizeof(typename Result::value_type)))
       return Declined{"the rows of the result are too long for a dense accumulator"};
-    return Cost{detail::expected_terms(statement) * seconds_of_term};
+    std::int64_t copied = 0;
+    if constexpr (Factors<S>::First::is_copied) copied += Factors<S>::first(statement).nnz();
+    if constexpr (Factors<S>::Second::is_copied) copied += Factors<S>::second(statement).nnz();
+    return Cost{detail::expected_terms(statement) * seconds_of_term +
+                static_cast<double>(copied) * seconds_of_copy};
   }
+
+  /// The product that is computed: that of the statement, or its transpose.
+  template <class S>
+  struct Factors {
+    static constexpr bool is_transposed = !SparseRowsMatrix<typename S::result_type::tensor_type>;
+    static const auto& first(const S& statement) {
+      if constexpr (is_transposed)
+        return Pattern::right(statement).tensor();
+      else
+        return Pattern::left(statement).tensor();
+    }
+    static const auto& second(const S& statement) {
+      if constexpr (is_transposed)
+        return Pattern::left(statement).tensor();
+      else
+        return Pattern::right(statement).tensor();
+    }
+    using First =
+        detail::FactorByRows<std::remove_cvref_t<decltype(first(std::declval<S>()))>, is_transposed>;
+    using Second =
+        detail::FactorByRows<std::remove_cvref_t<decltype(second(std::declval<S>()))>, is_transposed>;
+  };
 
   template <class S>
   class Plan;
@@ -68,57 +97,89 @@ struct SpgemmByRows {
 
 template <class S>
 class SpgemmByRows::Plan {
-  static auto rows(const auto& access) { return detail::sparse_rows(access.tensor()); }
   using Space = typename S::space_type;
-  using A = decltype(rows(std::declval<typename S::result_type>()));
-  using B = decltype(rows(Pattern::left(std::declval<S>())));
-  using C = decltype(rows(Pattern::right(std::declval<S>())));
-  using Acc =
-      detail::product_accumulate_t<typename A::value_type, typename B::value_type, typename C::value_type>;
-  using Product = detail::ProductByRows<Acc, B, C, typename A::value_type, typename A::position_type,
-                                        typename A::coordinate_type>;
+  using Of = Factors<S>;
+  using B = typename Of::First::Rows;
+  using C = typename Of::Second::Rows;
+  using Value = typename S::result_type::value_type;
+  using Format = typename S::result_type::format;
+  using Level = typename Format::template level<1>;
+  using Acc = detail::product_accumulate_t<Value, typename B::value_type, typename C::value_type>;
+  using Product =
+      detail::ProductByRows<Acc, B, C, Value, typename Level::position_type, typename Level::coordinate_type>;
 
  public:
-  Plan(const S& statement, const Resources<Space>& resources)
-      : statement_(statement),
-        product_((bounds_of(statement), resources.space()), rows(Pattern::left(statement)),
-                 rows(Pattern::right(statement))) {}
+  Plan(const S& statement, const Resources<Space>& resources) : statement_(statement), resources_(resources) {
+    bounds_of(statement);
+  }
 
   void prepare() { analyse(); }
 
   void run() {
-    analyse();
-    product_.read(rows(Pattern::left(statement_)), rows(Pattern::right(statement_)));
-    detail::replace_rows(statement_.result().tensor(), product_.compute());
+    read();
+    detail::replace_rows(statement_.result().tensor(), product_->compute());
   }
 
   void refill() {
-    const auto result = rows(statement_.result());
-    product_.refill(rows(Pattern::left(statement_)), rows(Pattern::right(statement_)), result.positions,
-                    result.coordinates, statement_.result().tensor().values().data());
+    read();
+    const auto& result = statement_.result().tensor();
+    const auto pattern = result.template level<1>().view();
+    product_->refill(first_.rows(), second_.rows(), pattern.positions, pattern.coordinates,
+                     result.values().data());
   }
 
   Bytes bytes() const {
     analyse();
-    const StorageBound bound = storage_bound<typename S::result_type::format, typename A::value_type>(
-        statement_.result().tensor().extents(), product_.most_elements());
-    return {bound.values, bound.bytes, product_.most_bytes() - bound.bytes};
+    const StorageBound bound =
+        storage_bound<Format, Value>(statement_.result().tensor().extents(), product_->most_elements());
+    return {bound.values, bound.bytes,
+            product_->most_bytes() - bound.bytes + first_.most_bytes(Of::first(statement_)) +
+                second_.most_bytes(Of::second(statement_))};
   }
-  std::int64_t held_bytes() const { return product_.held_bytes(); }
+  std::int64_t held_bytes() const {
+    return product_->held_bytes() + first_.held_bytes() + second_.held_bytes();
+  }
   void explain(std::ostream& out) const {
-    out << "  result: gathered row by row in a dense accumulator; rows with similar patterns are computed "
-           "together\n";
+    constexpr int copies = Of::First::is_copied + Of::Second::is_copied;
+    if constexpr (copies > 0)
+      out << "  operands: "
+          << (copies == 2                                 ? "both are"
+              : Of::First::is_copied != Of::is_transposed ? "the left one is"
+                                                          : "the right one is")
+          << " copied by " << (Of::is_transposed ? "columns" : "rows") << " first\n";
+    out << "  result: gathered " << (Of::is_transposed ? "column by column" : "row by row")
+        << " in a dense accumulator; " << (Of::is_transposed ? "columns" : "rows")
+        << " with similar patterns are computed together\n";
   }
 
  private:
+  /// Reads the factors, whose arrays may have been replaced.
+  void read() {
+    if (!is_analysed_) {
+      analyse();
+    } else {
+      read_factors();
+      product_->read(first_.rows(), second_.rows());
+    }
+  }
   /// Analyses the patterns on the first call.
   void analyse() const {
-    if (!is_analysed_) product_.prepare();
+    if (is_analysed_) return;
+    read_factors();
+    product_.emplace(resources_.space(), first_.rows(), second_.rows());
+    product_->prepare();
     is_analysed_ = true;
+  }
+  void read_factors() const {
+    first_.read(resources_.space(), Of::first(statement_));
+    second_.read(resources_.space(), Of::second(statement_));
   }
 
   const S& statement_;
-  mutable Product product_;
+  const Resources<Space>& resources_;
+  mutable typename Of::First first_;
+  mutable typename Of::Second second_;
+  mutable std::optional<Product> product_;
   mutable bool is_analysed_ = false;
 };
 

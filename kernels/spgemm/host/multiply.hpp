@@ -43,13 +43,14 @@ auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
       matrix.extent(0), matrix.extent(1), columns.positions, columns.coordinates, matrix.values().data()};
 }
 
-/// Puts a product's arrays into its result.
+/// Puts a product's arrays into its result, by rows, or by columns if that is how it is stored.
 template <class TensorA, class Product>
 void replace_rows(const TensorA& A, Product product) {
+  const auto extents = TensorA::format_type::level_extents(A.extents());
   auto levels = A.levels();
   auto& columns = std::get<1>(levels);
   columns = std::remove_cvref_t<decltype(columns)>::template from_segments<typename TensorA::space_type>(
-      {std::move(product.positions), std::move(product.coordinates)}, A.extent(0), A.extent(1));
+      {std::move(product.positions), std::move(product.coordinates)}, extents[0], extents[1]);
   A.replace(A.extents(), std::move(levels), std::move(product.values));
 }
 

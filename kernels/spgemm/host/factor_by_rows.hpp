@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file factor_by_rows.hpp
+/// A factor of a product by rows: read where it is stored by rows, and copied by rows where it is not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "../../../core/tensor.hpp"
+#include "../../../formats/convert.hpp"
+#include "../../../formats/storage_bound.hpp"
+#include "../../../formats/transpose.hpp"
+#include "../../host/operands.hpp"
+#include "multiply.hpp"
+
+namespace sporos::detail {
+
+/// The matrix, or its transpose in the same memory.
+template <bool Transposed, class T>
+auto turned(const T& matrix) {
+  if constexpr (Transposed)
+    return relabel<1, 0>(matrix);
+  else
+    return matrix;
+}
+
+/// Whether a matrix is stored by rows or by columns, as the kernel takes rows.
+template <class T>
+constexpr bool is_by_rows_or_columns() {
+  if constexpr (T::order != 2)
+    return false;
+  else
+    return SparseRowsMatrix<T> || SparseRowsMatrix<decltype(turned<true>(std::declval<const T&>()))>;
+}
+
+/// Sparse matrices by rows or by columns, in host memory.
+struct SparseMatrixOperands : HostOperands {
+  template <class A>
+  static constexpr bool is_csr = is_by_rows_or_columns<typename A::tensor_type>();
+};
+
+/// The rows of a matrix, or of its transpose.
+template <class T, bool Transposed>
+class FactorByRows {
+  using Turned = decltype(turned<Transposed>(std::declval<const T&>()));
+
+ public:
+  static constexpr bool is_copied = !SparseRowsMatrix<Turned>;
+
+ private:
+  using Format = std::conditional_t<is_copied, RelabelledFormat<typename Turned::format_type, 1, 0>,
+                                    typename Turned::format_type>;
+  using Matrix = Tensor<typename T::value_type, Format, typename T::space_type>;
+
+ public:
+  using Rows = decltype(sparse_rows(std::declval<const Matrix&>()));
+
+  /// Reads the matrix as it is now.
+  template <HostSpace Space>
+  void read(const Space& space, const T& matrix) {
+    if constexpr (is_copied)
+      matrix_.emplace(convert<Format>(space, turned<Transposed>(matrix)));
+    else
+      matrix_.emplace(turned<Transposed>(matrix));
+  }
+  /// The rows that were read.
+  Rows rows() const { return sparse_rows(*matrix_); }
+
+  /// An upper bound on the bytes that read() allocates.
+  static std::int64_t most_bytes(const T& matrix) {
+    if constexpr (!is_copied)
+      return 0;
+    else
+      return copy_bytes(matrix) + assemble_bytes<Format, typename T::value_type>(
+                                      turned<Transposed>(matrix).extents(), matrix.nnz());
+  }
+  /// Bytes that are held until the next read().
+  std::int64_t held_bytes() const { return is_copied && matrix_ ? copy_bytes(*matrix_) : 0; }
+
+ private:
+  template <class M>
+  static std::int64_t copy_bytes(const M& matrix) {
+    return storage_bound<Format, typename T::value_type>(matrix.extents(), matrix.nnz()).bytes;
+  }
+
+  std::optional<Matrix> matrix_;
+};
+
+}  // namespace sporos::detail
