@@ -13,8 +13,8 @@
 
 namespace sporos::detail {
 
-/// Computes the bound by running the statement's loops down to the one before the last variable of the
-/// result.
+/// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the one
+/// before the last variable of the result.
 template <class Traits>
 class TermBound {
   static constexpr Classification classification = Traits::classification;
@@ -52,8 +52,10 @@ class TermBound {
       constexpr bool mentions = stream::mentions<E>(variable);
       constexpr bool reduced = !Traits::is_result_variable(Depth);
       const std::int64_t extent = bounds_.extent[Depth];
+      const Bounds range = Depth == 0 ? bounds_.outermost : Bounds{0, extent};
       if constexpr (!mentions) {
-        return (reduced ? 1 : extent) * below<Depth + 1>(e);
+        if (reduced && Depth == 0 && !bounds_.first_chunk) return 0;
+        return (reduced ? 1 : range.end - range.begin) * below<Depth + 1>(e);
       } else if constexpr (reduced && stream::is_add<E>) {
         return added_below<Depth>(e.left) + added_below<Depth>(e.right);
       } else if constexpr (reduced && !stream::reduces_whole<E>(variable)) {
@@ -64,14 +66,15 @@ class TermBound {
         return stream::open<variable>(e, extent).most(extent);
       } else {
         std::int64_t sum = 0;
-        stream::for_each<false, false>(
-            stream::open<variable>(e, extent), Bounds{0, extent}, [&](std::int64_t c, const auto& at) {
-              if constexpr (!stream::is_absent<std::remove_cvref_t<decltype(at)>>) {
-                env_.at[Depth] = c;
-                stream::advance_into<typename Traits::order_type, Depth + 1>(
-                    at, env_, [&](const auto& advanced) { sum += below<Depth + 1>(advanced); });
-              }
-            });
+        const auto stream = stream::open<variable>(e, extent);
+        constexpr bool restrict = Depth == 0 && decltype(stream)::ordered;
+        stream::for_each<restrict, false>(stream, range, [&](std::int64_t c, const auto& at) {
+          if constexpr (!stream::is_absent<std::remove_cvref_t<decltype(at)>>) {
+            env_.at[Depth] = c;
+            stream::advance_into<typename Traits::order_type, Depth + 1>(
+                at, env_, [&](const auto& advanced) { sum += below<Depth + 1>(advanced); });
+          }
+        });
         return sum;
       }
     }

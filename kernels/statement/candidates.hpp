@@ -9,6 +9,7 @@
 #include "../results/gathered.hpp"
 #include "../results/listed.hpp"
 #include "../results/located.hpp"
+#include "../results/merged.hpp"
 #include "../sddmm/host/candidate.hpp"
 #include "../spgemm/host/candidate.hpp"
 #include "../spmm/host/candidate.hpp"
@@ -24,8 +25,8 @@
 
 namespace sporos {
 
-/// The loop nest, by the kind of its result: exactly one of them accepts a statement.
-using NestCandidates = TypeList<LocatedNest, AppendedNest, GatheredNest, ListedNest>;
+/// The loop nest, by the kind of its result.
+using NestCandidates = TypeList<LocatedNest, AppendedNest, GatheredNest, MergedNest, ListedNest>;
 
 /// The specialised kernels.
 using KernelCandidates = TypeList<

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file merged.hpp
+/// The nest's candidate for sparse results that scatter over several variables and come in runs over the last
+/// one: runs are inserted, sorted and merged.
+///
+/// After Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), section 4,
+/// whose four stages these are:
+///
+///     Insert    the loops append each value to the accumulation array, with its last coordinate; the other
+///               coordinates are stored once for a run of values that share them (runs.hpp)
+///     Sort      the numbers of the runs are sorted by these coordinates; the values stay where they are
+///     Merge     the runs of one row are added up, on all threads (merge_runs.hpp)
+///     Compress  the rows become the levels of the result
+///
+/// An accumulation array that is full is sorted and merged before the loops go on. What comes of it is kept
+/// as runs, one for each row, which are merged in turn.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../formats/build.hpp"
+#include "../../formats/build_rows.hpp"
+#include "../../formats/storage_bound.hpp"
+#include "../../workspace/dense.hpp"
+#include "../nest/nest_run.hpp"
+#include "../nest/term_bound.hpp"
+#include "../nest/work.hpp"
+#include "../spgemm/host/multiply.hpp"
+#include "merge_runs.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// Sorted rows as entries of a format, in the order of its levels.
+template <class Value, class Position, class Coordinate>
+class RowEntries final : public KeyedEntries<Value> {
+ public:
+  explicit RowEntries(const SortedRows<Value, Position, Coordinate>& rows)
+      : rows_(rows), values_(Array<Value>(rows.arrays.values)) {}
+
+  std::int64_t size() const override { return rows_.size(); }
+  typename KeyedEntries<Value>::Block read(std::int64_t begin, std::int64_t end,
+                                           typename KeyedEntries<Value>::Buffer& buffer) const override {
+    const std::int64_t count = std::min(end - begin, KeyedEntries<Value>::most);
+    const Position* const positions = rows_.arrays.positions.data();
+    const Position* const last = positions + rows_.rows.extent(0);
+    const Position* row = std::upper_bound(positions, last, static_cast<Position>(begin)) - 1;
+    for (std::int64_t e = 0; e < count; ++e) {
+      while (static_cast<std::int64_t>(row[1]) <= begin + e) ++row;
+      buffer.keys[e] =
+          rows_.rows.data()[row - positions] | static_cast<Key>(rows_.arrays.coordinates.data()[begin + e]);
+    }
+    return {buffer.keys, rows_.arrays.values.data() + begin, count};
+  }
+  const Array<Value>* values() const override { return &values_; }
+
+ private:
+  const SortedRows<Value, Position, Coordinate>& rows_;
+  Array<Value> values_;
+};
+
+/// The integer types of the last level of a format: those of its arrays, or 64 bits where it has none.
+template <class Level>
+struct IndicesOf {
+  using position = std::int64_t;
+  using coordinate = std::int64_t;
+};
+template <class Level>
+  requires requires {
+    typename Level::position_type;
+    typename Level::coordinate_type;
+  }
+struct IndicesOf<Level> {
+  using position = typename Level::position_type;
+  using coordinate = typename Level::coordinate_type;
+};
+
+}  // namespace detail
+
+/// The loop nest with a sparse result that scatters over several variables, the innermost of which is that of
+/// the result's last level.
+struct MergedNest {
+  static constexpr std::string_view name = "loop nest, merged";
+  static constexpr bool deterministic = true;
+  static constexpr std::string_view less_memory =
+      "bind the result's outer variables in the outermost loops with .reorder(...), or compute it in parts";
+  static constexpr bool any_schedule = true;
+
+  template <class S>
+  static constexpr bool comes_in_runs() {
+    using Nest = detail::NestOf<S>;
+    using Format = typename Nest::Format;
+    using Compute = typename Nest::Compute;
+    if constexpr (!HostSpace<typename S::space_type> || Nest::classification.kind != ResultKind::listed ||
+                  Format::is_blocked || Format::levels < 2 ||
+                  !std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace> ||
+                  !S::schedule::is_arithmetic || std::is_same_v<Compute, bool> ||
+                  !(std::is_arithmetic_v<Compute> || is_complex_v<Compute>)) {
+      return false;
+    } else {
+      constexpr auto names = S::result_type::level_names;
+      constexpr auto order = S::order::names;
+      return order[Nest::classification.bound_depth - 1] == names[names.size - 1];
+    }
+  }
+  template <class S>
+  static constexpr bool matches = comes_in_runs<S>();
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
+    constexpr double seconds_of_term = 10e-9;
+    using Format = typename S::result_type::format;
+    const auto extents = Format::level_extents(statement.result().tensor().extents());
+    if (!fits_dense(extents[Format::levels - 1], sizeof(typename detail::NestOf<S>::Compute)))
+      return Declined{"the rows of the result are too long for a dense accumulator"};
+    auto largest = extents;
+    for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
+    if (!detail::Packing<Format>::fits(largest))
+      return Declined{"the coordinates of the result do not fit in 63 bits"};
+    return Cost{detail::expected_terms(statement) * seconds_of_term};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class MergedNest::Plan {
+  using Nest = detail::NestRun<S>;
+  using Traits = typename Nest::Traits;
+  using Compute = typename Nest::Compute;
+  using Space = typename Nest::Space;
+  using Value = typename Nest::Value;
+  using Format = typename Nest::Format;
+  static constexpr int last = Format::levels - 1;
+  using Indices = detail::IndicesOf<typename Format::template level<last>>;
+  using Position = typename Indices::position;
+  using Coordinate = typename Indices::coordinate;
+  using Accumulation = detail::RunArray<Compute, Coordinate>;
+  using Part = typename Accumulation::Part;
+  using Sorted = detail::SortedRows<Value, Position, Coordinate>;
+  using Kept = detail::SortedRows<Compute, std::int64_t, Coordinate>;
+
+ public:
+  Plan(const S& statement, const Resources<Space>&)
+      : nest_(statement),
+        packing_(largest(statement)),
+        cuts_(nest_.cuts(most_chunks)),
+        most_of_chunk_(cuts_.size() - 1) {}
+
+  void run() {
+    nest_.read_operands();
+    count();
+    std::vector<Part> parts(most_of_chunk_.size());
+    std::vector<Kept> kept;
+    std::size_t begin = 0;
+    std::int64_t capacity = first_capacity, used = 0;
+    Accumulation array(most_at_once());
+    for (;;) {
+      const std::size_t end = place(parts, begin, capacity);
+      const std::int64_t room = end > begin ? parts[end - 1].end : 0;
+      used = std::max(used, room);
+      insert(array, parts, begin, end);
+      const auto runs = runs_of(array, parts, begin, end);
+      if (end == parts.size() && kept.empty()) {
+        const Sorted sorted = merge<Value, Position>(runs);
+        array.release(used);
+        compress(sorted);
+        return;
+      }
+      kept.push_back(merge<Compute, std::int64_t>(runs));
+      if (kept.back().size() > room / 3) capacity = most_capacity;
+      begin = end;
+      if (begin == parts.size()) break;
+      if (kept_size(kept) - kept[0].size() > kept[0].size() + capacity) {
+        auto merged = merge<Compute, std::int64_t>(taken(kept));
+        kept.clear();
+        kept.push_back(std::move(merged));
+      }
+    }
+    array.release(used);
+    compress(merge<Value, Position>(taken(kept)));
+  }
+
+  Bytes bytes() const {
+    count();
+    const std::int64_t added = total(), at_once = most_at_once();
+    Bytes out;
+    const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
+    out.values = bound.values;
+    out.result = bound.bytes;
+    // A run for each value at worst: its row and place, sorted with a spare, and a row of a product.
+    constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate);
+    constexpr std::int64_t of_run = sizeof(detail::Run) + 2 * 8 + 2 * (8 + 4) + 2 * 8 + 2 * sizeof(Compute);
+    const std::int64_t columns = Format::level_extents(result().extents())[last];
+    out.workspace = at_once * (of_value + of_run) + added * 2 * (of_value + 24) +
+                    nest_.space().concurrency() * columns * static_cast<std::int64_t>(sizeof(Compute) + 2) +
+                    overhead * (1 + nest_.space().concurrency());
+    return out;
+  }
+
+  void explain(std::ostream& out) const {
+    constexpr auto names = S::result_type::level_names;
+    out << text("  result: scattered over several variables; runs over ", names[last],
+                " are inserted, sorted and merged\n");
+  }
+
+ private:
+  /// Values of the accumulation array: so few that they stay in the caches, unless it turns out that few of
+  /// them have the coordinates of others. Then the time goes into merging what is kept, the less often the
+  /// better.
+  static constexpr std::int64_t first_capacity = std::int64_t{1} << 19, most_capacity = std::int64_t{1} << 22;
+  /// Chunks that the outermost loop is cut into, whatever the number of threads, since the values of one
+  /// coordinate are added in the order of the chunks.
+  static constexpr std::int64_t most_chunks = 512;
+  static constexpr std::int64_t overhead = std::int64_t{2} << 20;
+
+  static Extents<Format::levels> largest(const S& statement) {
+    auto out = Format::level_extents(statement.result().tensor().extents());
+    for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
+    return out;
+  }
+  const auto& result() const { return nest_.statement().result().tensor(); }
+  Bounds chunk(std::size_t at) const { return {cuts_[at], cuts_[at + 1]}; }
+
+  /// Counts how many values each chunk can give, by running all loops but the innermost one.
+  void count() const {
+    const auto chunks = static_cast<std::int64_t>(most_of_chunk_.size());
+    detail::for_each_chunk(nest_.space(), chunks, [&](std::int64_t number) {
+      const auto at = static_cast<std::size_t>(number);
+      auto bounds = nest_.bounds();
+      bounds.outermost = chunk(at);
+      bounds.first_chunk = number == 0;
+      most_of_chunk_[at] = detail::TermBound<Traits>(bounds).of(nest_.source());
+    });
+  }
+  std::int64_t total() const {
+    return std::accumulate(most_of_chunk_.begin(), most_of_chunk_.end(), std::int64_t{0});
+  }
+  /// The most values that the accumulation array holds at a time.
+  std::int64_t most_at_once() const {
+    std::int64_t most = std::min(most_capacity, total());
+    for (const std::int64_t of_chunk : most_of_chunk_) most = std::max(most, of_chunk);
+    return most;
+  }
+  /// Places parts from `begin` on one behind the other, as many as the accumulation array has room for, one
+  /// at least.
+  /// @return the end of those that were placed
+  std::size_t place(std::vector<Part>& parts, std::size_t begin, std::int64_t capacity) const {
+    std::int64_t used = 0;
+    std::size_t at = begin;
+    for (; at < parts.size() && (at == begin || used + most_of_chunk_[at] <= capacity); ++at) {
+      parts[at] = {.begin = used, .end = used + most_of_chunk_[at]};
+      used = parts[at].end;
+    }
+    return at;
+  }
+  void insert(const Accumulation& array, std::vector<Part>& parts, std::size_t begin, std::size_t end) const {
+    detail::for_each_chunk(nest_.space(), static_cast<std::int64_t>(end - begin), [&](std::int64_t number) {
+      const std::size_t at = begin + static_cast<std::size_t>(number);
+      auto cursor = array.cursor(parts[at]);
+      nest_.run(chunk(at), static_cast<std::int64_t>(at),
+                RunOutput<Traits, Format, Compute, Coordinate>{&cursor, packing_});
+      array.close(parts[at], cursor);
+    });
+  }
+
+  /// The runs of some parts. Room that was not needed becomes a run that no row has.
+  detail::Runs<Compute, Coordinate> runs_of(const Accumulation& array, const std::vector<Part>& parts,
+                                            std::size_t begin, std::size_t end) const {
+    std::vector<std::int64_t> first{0};
+    for (std::size_t at = begin; at < end; ++at) first.push_back(first.back() + parts[at].runs + 1);
+    detail::Runs<Compute, Coordinate> out{first.back(),
+                                          pool().array<detail::Key>("sporos::rows", first.back()),
+                                          pool().array<std::int64_t>("sporos::positions", first.back() + 1),
+                                          array.coordinates(), array.values()};
+    detail::for_each_chunk(nest_.space(), static_cast<std::int64_t>(end - begin), [&](std::int64_t number) {
+      const Part& part = parts[begin + static_cast<std::size_t>(number)];
+      const detail::Run* const runs = array.runs(part);
+      std::int64_t to = first[static_cast<std::size_t>(number)];
+      for (std::int64_t run = 0; run < part.runs; ++run, ++to) {
+        out.rows.data()[to] = runs[run].row;
+        out.positions.data()[to] = runs[run].begin;
+      }
+      out.rows.data()[to] = detail::no_key;
+      out.positions.data()[to] = part.begin + part.size;
+    });
+    out.positions.data()[out.count] = end > begin ? parts[end - 1].end : 0;
+    return out;
+  }
+
+  static std::int64_t kept_size(const std::vector<Kept>& kept) {
+    std::int64_t sum = 0;
+    for (const Kept& rows : kept) sum += rows.size();
+    return sum;
+  }
+  /// All rows that are kept, as runs, in arrays of their own; the others are freed.
+  struct Taken : detail::Runs<Compute, Coordinate> {
+    HostArray<Coordinate> own_coordinates;
+    HostArray<Compute> own_values;
+  };
+  static Taken taken(std::vector<Kept>& kept) {
+    std::int64_t rows = 0, values = 0;
+    for (const Kept& some : kept) {
+      rows += static_cast<std::int64_t>(some.rows.extent(0));
+      values += some.size();
+    }
+    Taken out;
+    out.count = rows;
+    out.rows = pool().array<detail::Key>("sporos::rows", rows);
+    out.positions = pool().array<std::int64_t>("sporos::positions", rows + 1);
+    out.own_coordinates = pool().array<Coordinate>("sporos::coordinates", values);
+    out.own_values = pool().array<Compute>("sporos::values", values);
+    std::int64_t row = 0, at = 0;
+    for (Kept& some : kept) {
+      const auto count = static_cast<std::int64_t>(some.rows.extent(0));
+      std::copy_n(some.rows.data(), count, out.rows.data() + row);
+      for (std::int64_t n = 0; n < count; ++n)
+        out.positions.data()[row + n] = at + some.arrays.positions.data()[n];
+      std::copy_n(some.arrays.coordinates.data(), some.size(), out.own_coordinates.data() + at);
+      std::copy_n(some.arrays.values.data(), some.size(), out.own_values.data() + at);
+      row += count;
+      at += some.size();
+      some = {};
+    }
+    out.positions.data()[rows] = at;
+    out.coordinates = out.own_coordinates.data();
+    out.values = out.own_values.data();
+    kept.clear();
+    return out;
+  }
+
+  template <class To, class ToPosition>
+  auto merge(const detail::Runs<Compute, Coordinate>& runs) const {
+    const auto extents = Format::level_extents(result().extents());
+    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last], packing_.bits());
+  }
+
+  /// Makes the result of its rows.
+  void compress(const Sorted& sorted) const {
+    const auto& result = this->result();
+    if constexpr (detail::is_row_format<Format>) {
+      const std::int64_t rows = Format::level_extents(result.extents())[0];
+      const int shift = packing_.template bits_of<0>().shift;
+      detail::ProductArrays<Value, Position, Coordinate> arrays{
+          pool().array<Position>("sporos::positions", rows + 1), sorted.arrays.coordinates,
+          sorted.arrays.values};
+      std::int64_t row = 0;
+      for (std::int64_t n = 0; n < static_cast<std::int64_t>(sorted.rows.extent(0)); ++n) {
+        const auto at = static_cast<std::int64_t>(sorted.rows.data()[n] >> shift);
+        while (row <= at) arrays.positions.data()[row++] = sorted.arrays.positions.data()[n];
+      }
+      while (row <= rows) arrays.positions.data()[row++] = static_cast<Position>(sorted.size());
+      detail::replace_rows(result, std::move(arrays));
+    } else {
+      const detail::RowEntries<Value, Position, Coordinate> entries(sorted);
+      const auto made = detail::Builder<Format, Value>(nest_.space(), entries, packing_, result.extents(),
+                                                       Duplicates::sum, true)
+                            .template build<Space>();
+      result.replace(made.extents(), made.levels(), made.values());
+    }
+  }
+
+  Nest nest_;
+  detail::Packing<Format> packing_;
+  std::vector<std::int64_t> cuts_;
+  mutable std::vector<std::int64_t> most_of_chunk_;  ///< how many values each chunk can give
+};
+
+}  // namespace sporos

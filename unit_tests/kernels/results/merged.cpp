@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file merged.cpp
+/// Results that scatter over several variables and come in runs: inserted, sorted and merged.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <sporos/sporos.hpp>
+#include <string>
+#include <type_traits>
+
+namespace sporos::test::merged_results {
+namespace {
+
+using namespace sporos::indices;
+
+template <class S>
+std::string candidate_of(const S& statement) {
+  return with_candidate<std::string>(statement, Use::once, []<class K>() { return std::string(K::name); });
+}
+
+/// A matrix with `each` nonzeros in each row, spread over all columns.
+template <class F>
+auto spread(std::int64_t rows, std::int64_t columns, std::int64_t each, std::int64_t stride) {
+  Entries<double, 2> entries({rows, columns}, rows * each);
+  for (std::int64_t e = 0; e < rows * each; ++e)
+    entries.set(e, {e / each, (e / each * stride + e % each * 17) % columns},
+                static_cast<double>(e % 13 - 6));
+  return assemble<F>(entries);
+}
+
+/// Statements that give the same values, small integers, in another order of loops.
+template <class Result>
+void expect_equal(const Result& made, const Result& expected) {
+  validate(made);
+  ASSERT_EQ(made.nnz(), expected.nnz());
+  const auto a = entries(made), b = entries(expected);
+  std::int64_t wrong = 0;
+  for (std::int64_t e = 0; e < a.size(); ++e)
+    wrong += a.coordinate(e) != b.coordinate(e) || a.values.data()[e] != b.values.data()[e];
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Enough values for several accumulation arrays, of which few or many have the same coordinates.
+template <class F>
+void check_large_products(std::int64_t rows, std::int64_t each, std::int64_t stride) {
+  const auto B = spread<CSC<>>(rows, rows, each, stride);
+  const auto C = spread<CSR<>>(rows, rows, each, stride + 2);
+  const auto by_rows = convert<CSR<>>(B);
+  const Tensor<double, F> A({rows, rows}), expected({rows, rows});
+  const auto outer = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>();
+  outer.run();
+  assign(expected(i, j), by_rows(i, k) * C(k, j)).reorder(i, k, j).generic().run();
+  expect_equal(A, expected);
+  outer.run();
+  expect_equal(A, expected);
+}
+TEST(MergedResults, AreThoseOfTheRowsWhereTheArrayFillsUpSeveralTimes) {
+  check_large_products<CSR<>>(20'000, 6, 7919);  // most coordinates occur once
+  check_large_products<DCSR<>>(20'000, 6, 7919);
+  check_large_products<CSR<>>(1'500, 24, 1);  // each occurs many times
+}
+
+TEST(MergedResults, TakeTensorsOfHigherOrders) {
+  Entries<double, 3> some({40, 30, 20}, 400);
+  for (std::int64_t e = 0; e < 400; ++e)
+    some.set(e, {e * 7 % 40, e * 11 % 30, e * 13 % 20}, static_cast<double>(e % 9 - 4));
+  const auto T = assemble<CSF<3>>(some);
+  const auto C = spread<CSR<>>(40, 25, 5, 3);
+  const auto D = spread<CSR<>>(30, 25, 5, 4);
+  // SpMTTKRP whose result has the innermost mode of T: the loops over the others are outside.
+  const Tensor<double, CSR<>> M({20, 25}), expected({20, 25});
+  const auto statement = assign(M(l, j), T(i, k, l) * C(i, j) * D(k, j)).reorder(i, k, l, j);
+  EXPECT_EQ(candidate_of(statement), "loop nest, merged");
+  statement.run();
+  assign(expected(l, j), T(i, k, l) * C(i, j) * D(k, j)).reorder(i, k, l, j).use<ListedNest>().run();
+  expect_equal(M, expected);
+  // SpTTM over the outermost mode, into formats of several levels.
+  const auto check = [&](const auto& R) {
+    R(k, l, j) = T(i, k, l) * C(i, j);
+    const auto same = std::remove_cvref_t<decltype(R)>(R.extents());
+    assign(same(k, l, j), T(i, k, l) * C(i, j)).template use<ListedNest>().run();
+    expect_equal(R, same);
+  };
+  check(Tensor<double, CSF<3>>({30, 20, 25}));
+  check(Tensor<double, COO<3>>({30, 20, 25}));
+  check(Tensor<double, Format<Map<Dim<0>, Dim<1>, Dim<2>>, Dense, Compressed<>, Compressed<>>>({30, 20, 25}));
+}
+
+TEST(MergedResults, TakeWhatDoesNotAscend) {
+  // Unordered columns, and two terms whose runs meet.
+  using Shuffled = Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<std::int64_t, std::int32_t, false, true>>;
+  const auto C = assemble<Shuffled>(entries(spread<CSR<>>(50, 60, 5, 7)));
+  const auto B = spread<CSC<>>(40, 50, 4, 3);
+  const Tensor<double, CSR<>> A({40, 60}), expected({40, 60});
+  A(i, j) = B(i, k) * C(k, j);
+  assign(expected(i, j), convert<CSR<>>(B)(i, k) * convert<CSR<>>(C)(k, j)).generic().run();
+  expect_equal(A, expected);
+}
+
+TEST(MergedResults, AreTheSameBitByBitForAnyNumberOfThreads) {
+  const auto B = spread<CSC<>>(3'000, 3'000, 20, 7919);
+  const auto C = spread<CSR<>>(3'000, 3'000, 20, 104'729);
+  for (std::int64_t e = 0; e < B.nnz(); ++e) B.values().data()[e] = 1.0 / static_cast<double>(e + 3);
+  const Tensor<double, CSR<>, OpenMP> many({3'000, 3'000});
+  const Tensor<double, CSR<>, Serial> one({3'000, 3'000});
+  assign(many(i, j), B(i, k) * C(k, j)).reorder(k, i, j).use<MergedNest>().run();
+  const auto B1 = B.move_to<Serial>();
+  const auto C1 = C.move_to<Serial>();
+  assign(one(i, j), B1(i, k) * C1(k, j)).reorder(k, i, j).use<MergedNest>().run();
+  expect_equal(many.move_to<Serial>(), one);
+}
+
+TEST(MergedResults, OfOtherValues) {
+  const auto check = []<class T>(T) {
+    const auto B = convert<CSC<>, T>(spread<CSC<>>(30, 40, 3, 7));
+    const auto C = convert<CSR<>, T>(spread<CSR<>>(40, 50, 4, 3));
+    const Tensor<T, DCSR<>> A({30, 50}), expected({30, 50});
+    assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>().run();
+    assign(expected(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<ListedNest>().run();
+    expect_equal(A, expected);
+  };
+  check(float{});
+  check(std::int32_t{});
+  check(std::int64_t{});
+  check(Kokkos::complex<double>{});
+}
+
+TEST(MergedResults, OfNothing) {
+  const Tensor<double, CSC<>> B({30, 40});
+  const Tensor<double, CSR<>> C({40, 50});
+  const Tensor<double, CSR<>> A({30, 50});
+  assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).use<MergedNest>().run();
+  EXPECT_EQ(A.nnz(), 0);
+  validate(A);
+  const Tensor<double, CSC<>> none({0, 0});
+  const Tensor<double, CSR<>> nothing({0, 0}), result({0, 0});
+  assign(result(i, j), none(i, k) * nothing(k, j)).reorder(k, i, j).use<MergedNest>().run();
+  EXPECT_EQ(result.nnz(), 0);
+}
+
+TEST(MergedResults, DeclineRowsThatAreTooLongForADenseAccumulator) {
+  constexpr std::int64_t n = std::int64_t{1} << 40;
+  using Wide = DCSR<std::int64_t, std::int64_t>;
+  const auto B =
+      assemble<DCSC<std::int64_t, std::int64_t>>(Entries<double, 2>({n, n}, {{{7, 5}, 2}, {{3, 5}, 4}}));
+  const auto C = assemble<Wide>(Entries<double, 2>({n, n}, {{{5, n - 1}, 3}}));
+  const Tensor<double, Wide> A({n, n});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j);
+  EXPECT_EQ(candidate_of(statement), "loop nest, listed");
+  statement.run();
+  EXPECT_EQ(at(A, {7, n - 1}), 6);
+  EXPECT_EQ(A.nnz(), 2);
+}
+
+}  // namespace
+}  // namespace sporos::test::merged_results
