@@ -18,6 +18,7 @@
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "../add/cuda/candidate.hpp"
 #include "../mttkrp/cuda/candidate.hpp"
+#include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
@@ -26,7 +27,11 @@
 namespace sporos {
 
 /// The loop nest, by the kind of its result.
-using NestCandidates = TypeList<LocatedNest, AppendedNest, GatheredNest, MergedNest, ListedNest>;
+using NestCandidates = TypeList<
+#if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
+    gpu::MergedNest,
+#endif
+    LocatedNest, AppendedNest, GatheredNest, MergedNest, ListedNest>;
 
 /// The specialised kernels.
 using KernelCandidates = TypeList<

@@ -61,11 +61,13 @@ template <class T, class U>
 void expect_equal_tensors(const T& host, const U& device) {
   const auto back = device.template copy_to<Host>();
   ASSERT_EQ(host.extents(), back.extents());
-  if constexpr (!T::format_type::is_dense) {
-    expect_equal_arrays(host.template level<1>().positions, back.template level<1>().positions, "positions");
-    expect_equal_arrays(host.template level<1>().coordinates, back.template level<1>().coordinates,
-                        "coordinates");
-  }
+  host.for_each_level([&](auto number, const auto& level) {
+    const auto& other = back.template level<decltype(number)::value>();
+    if constexpr (requires { level.positions; })
+      expect_equal_arrays(level.positions, other.positions, "positions");
+    if constexpr (requires { level.coordinates; })
+      expect_equal_arrays(level.coordinates, other.coordinates, "coordinates");
+  });
   expect_equal_arrays(host.values(), back.values(), "values");
 }
 

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file merged.hpp
+/// The nest's candidate for sparse results on a GPU: values are inserted into an array, sorted there, merged
+/// with what came before, and made into the levels of the result.
+///
+/// The stages are those of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI
+/// 2024), section 4, in batches:
+///
+///     count      a thread for each chunk of the outermost loop runs the nest and counts its values; a sum
+///     over
+///                the chunks says where each inserts, and which of them fit in the accumulation array
+///                together
+///     Insert     the nest runs again, and each value goes to its place with the packed coordinates of all
+///     levels Sort       a radix sort by these keys Merge      into the all array, which is kept twice:
+///     entries of one key are added up Compress   level by level (build.hpp)
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../../formats/storage_bound.hpp"
+#include "../../nest/nest_run.hpp"
+#include "../located.hpp"
+#include "build.hpp"
+
+namespace sporos::gpu {
+
+namespace detail {
+
+using sporos::detail::EvenCuts;
+
+/// How far the coordinate of each level is shifted in a key.
+template <int Levels>
+struct KeyShifts {
+  int of_level[Levels > 0 ? Levels : 1];
+};
+
+/// What both passes share: values leave the loops one by one, whatever the order of the loops.
+struct EachValue {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_workspace = true;
+  static constexpr bool is_independent = false;
+};
+
+/// Counts the values.
+struct CountValues : EachValue {
+  std::int64_t* count;
+
+  explicit KOKKOS_INLINE_FUNCTION CountValues(std::int64_t* to) : count(to) {}
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    f(*this);
+  }
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE CountValues bind(const Env&) const {
+    return *this;
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V&, const Env&) const {
+    ++*count;
+  }
+};
+
+/// Inserts the values with their keys.
+template <class Traits_, class T>
+struct InsertValues : EachValue {
+  using A = typename Traits_::result;
+  using F = typename A::format;
+
+  Key* keys;
+  T* values;
+  std::int64_t* next;
+  KeyShifts<F::levels> shifts;
+
+  KOKKOS_INLINE_FUNCTION InsertValues(Key* to_keys, T* to_values, std::int64_t* at,
+                                      const KeyShifts<F::levels>& shifts_of_levels)
+      : keys(to_keys), values(to_values), next(at), shifts(shifts_of_levels) {}
+  template <class Body>
+  SPOROS_INLINE void with_copy(const Body& body) const {
+    body(*this);
+  }
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE InsertValues bind(const Env&) const {
+    return *this;
+  }
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+  template <class V, class Env>
+  SPOROS_INLINE void add(const V& value, const Env& env) const {
+    keys[*next] = key_from<0>(env);
+    values[*next] = static_cast<T>(value);
+    ++*next;
+  }
+
+ private:
+  template <int K, class Env>
+  SPOROS_INLINE Key key_from(const Env& env) const {
+    if constexpr (K == F::levels) {
+      return 0;
+    } else {
+      using Expression = typename F::template expression<K>;
+      constexpr int loop = Traits_::order.find(A::level_names[K]);
+      return static_cast<Key>(Expression::of(env.at[loop])) << shifts.of_level[K] | key_from<K + 1>(env);
+    }
+  }
+};
+
+/// One thread of the first pass for each chunk.
+template <class Traits, class Source>
+struct CountLoops {
+  Source source;
+  NestBounds<Traits::loops> bounds;
+  EvenCuts cuts;
+  std::int64_t* counts;  // [chunks]
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t chunk) const {
+    std::int64_t count = 0;
+    sporos::detail::run_nest<Traits>(source, bounds, Bounds{cuts[chunk], cuts[chunk + 1]}, chunk == 0,
+                                     CountValues(&count));
+    counts[chunk] = count;
+  }
+};
+
+/// One thread of the second pass for each chunk from `first` on.
+template <class Traits, class Source, class T>
+struct InsertLoops {
+  Source source;
+  NestBounds<Traits::loops> bounds;
+  EvenCuts cuts;
+  const std::int64_t* begins;  // [chunks + 1] where each chunk inserts
+  std::int64_t first;
+  Key* keys;
+  T* values;
+  KeyShifts<Traits::result::format::levels> shifts;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number) const {
+    const std::int64_t chunk = first + number;
+    std::int64_t next = begins[chunk] - begins[first];
+    sporos::detail::run_nest<Traits>(source, bounds, Bounds{cuts[chunk], cuts[chunk + 1]}, chunk == 0,
+                                     InsertValues<Traits, T>(keys, values, &next, shifts));
+  }
+};
+
+}  // namespace detail
+
+/// The loop nest with a sparse result of any format, in the memory of a GPU.
+struct MergedNest {
+  static constexpr std::string_view name = "loop nest, sorted and merged";
+  static constexpr bool deterministic = true;
+  static constexpr std::string_view less_memory = "compute it in parts, or on the host";
+  static constexpr bool any_schedule = true;
+
+  template <class S>
+  static constexpr bool matches_type() {
+    if constexpr (std::is_same_v<typename S::space_type, Kokkos::Cuda>)
+      return !S::result_type::format::is_dense && S::result_type::format::levels > 0 &&
+             sporos::detail::NestOf<S>::classification.kind != ResultKind::located;
+    else
+      return false;
+  }
+  template <class S>
+  static constexpr bool matches = matches_type<S>();
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>&) {
+    constexpr double seconds_of_launch = 2e-4, seconds_of_term = 1e-9;
+    using Format = typename S::result_type::format;
+    if (!sporos::detail::Packing<Format>::fits(largest<Format>(statement.result().tensor().extents())))
+      return Declined{"the coordinates of the result do not fit in 63 bits"};
+    return Cost{seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
+  }
+
+  /// The largest coordinate of each level.
+  template <class F>
+  static Extents<F::levels> largest(const Extents<F::order>& extents) {
+    auto out = F::level_extents(extents);
+    for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
+    return out;
+  }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class MergedNest::Plan {
+  using Nest = sporos::detail::NestRun<S>;
+  using Traits = typename Nest::Traits;
+  using Source = typename Nest::Source;
+  using Format = typename Nest::Format;
+  using Value = typename Nest::Value;
+  using T = typename Nest::Compute;
+  using Entries = EntryArrays<T>;
+  using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
+  static constexpr bool in_order = Nest::Options::is_deterministic;
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>&)
+      : nest_(statement), packing_(largest<Format>(statement.result().tensor().extents())) {
+    for (int k = 0; k < Format::levels; ++k) shifts_.of_level[k] = 0;
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      ((shifts_.of_level[K] = packing_.template bits_of<static_cast<int>(K)>().shift), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(Format::levels)>{});
+  }
+
+  void run() {
+    nest_.read_operands();
+    count();
+    const auto& result = nest_.statement().result().tensor();
+    Entries all, merged;
+    for (std::int64_t first = 0; first < chunks();) {
+      const std::int64_t end = end_of_batch(first);
+      add_batch(first, end, all, merged);
+      first = end;
+    }
+    merged = {};
+    const auto made = build<Format, Value>(space(), all, packing_, result.extents());
+    result.replace(made.extents(), made.levels(), made.values());
+    is_counted_ = false;
+  }
+
+  Bytes bytes() const {
+    if (!is_counted_) count();
+    const std::int64_t total = begins_.back();
+    const StorageBound bound =
+        storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), total);
+    std::int64_t at_once = std::min(total, most_at_once);
+    for (std::int64_t chunk = 0; chunk < chunks(); ++chunk)
+      at_once = std::max(
+          at_once, begins_[static_cast<std::size_t>(chunk) + 1] - begins_[static_cast<std::size_t>(chunk)]);
+    // The accumulation array, twice for sorting, both all arrays, scratch of CUB, and positions of two
+    // levels.
+    constexpr std::int64_t scratch = std::int64_t{16} << 20;
+    return {bound.values, bound.bytes,
+            (3 * at_once + 4 * total) * Entries::bytes_of_entry + 3 * total * 8 + scratch +
+                2 * static_cast<std::int64_t>(begins_.size()) * 8};
+  }
+
+  void explain(std::ostream& out) const {
+    out << "  result: values are counted, inserted with their coordinates, sorted and merged\n";
+  }
+
+ private:
+  /// Values that are inserted before they are sorted and merged.
+  static constexpr std::int64_t most_at_once = std::int64_t{1} << 26;
+
+  const Kokkos::Cuda& space() const { return nest_.space(); }
+  std::int64_t chunks() const { return static_cast<std::int64_t>(begins_.size()) - 1; }
+  sporos::detail::EvenCuts cuts() const { return {nest_.bounds().outermost.end, chunks()}; }
+
+  /// Finds where each chunk inserts its values.
+  void count() const {
+    const std::int64_t chunks = nest_.chunk_count(1);
+    begins_.assign(static_cast<std::size_t>(chunks) + 1, 0);
+    const auto counts = make_array<std::int64_t, Memory>("sporos::gpu counts", chunks);
+    Kokkos::parallel_for(
+        "sporos::count", Range(space(), 0, chunks),
+        detail::CountLoops<Traits, Source>{nest_.source(), nest_.bounds(), cuts(), counts.data()});
+    space().fence("sporos::count");
+    const auto on_host = copy_array<Kokkos::HostSpace>(counts);
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
+      begins_[static_cast<std::size_t>(chunk) + 1] =
+          begins_[static_cast<std::size_t>(chunk)] + on_host(static_cast<std::size_t>(chunk));
+    device_begins_ = make_array<std::int64_t, Memory>("sporos::gpu begins", chunks + 1);
+    Kokkos::deep_copy(device_begins_,
+                      Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(begins_.data(), begins_.size()));
+    is_counted_ = true;
+  }
+
+  /// The end of the chunks from `first` on whose values fit in the accumulation array; one chunk at least.
+  std::int64_t end_of_batch(std::int64_t first) const {
+    const auto begin = begins_.begin() + first;
+    const auto end = std::upper_bound(begin + 1, begins_.end(), *begin + most_at_once);
+    return std::max<std::int64_t>(first + 1, end - begins_.begin() - 1);
+  }
+
+  /// Inserts the values of some chunks, sorts them, and merges them into `all`.
+  void add_batch(std::int64_t first, std::int64_t end, Entries& all, Entries& merged) const {
+    const std::int64_t size =
+        begins_[static_cast<std::size_t>(end)] - begins_[static_cast<std::size_t>(first)];
+    if (size == 0) return;
+    Entries batch(size), spare(size);
+    batch.size = size;
+    Kokkos::parallel_for(
+        "sporos::insert", Range(space(), 0, end - first),
+        detail::InsertLoops<Traits, Source, T>{nest_.source(), nest_.bounds(), cuts(), device_begins_.data(),
+                                               first, batch.keys.data(), batch.values.data(), shifts_});
+    space().fence("sporos::insert");
+    sort_by_key(space(), batch, spare, packing_.bits());
+    add_up<in_order>(space(), batch, spare);
+    if (all.size == 0) {
+      all = std::move(spare);
+      return;
+    }
+    batch = {};
+    Entries joined(all.size + spare.size);
+    merge_by_key(space(), all, spare, joined);
+    spare = {};
+    if (merged.capacity() < joined.size) {
+      merged = {};
+      merged = Entries(joined.size);
+    }
+    add_up<in_order>(space(), joined, merged);
+    std::swap(all, merged);
+  }
+
+  Nest nest_;
+  sporos::detail::Packing<Format> packing_;
+  detail::KeyShifts<Format::levels> shifts_;
+  // Analysis on demand: what estimate() finds, run() uses.
+  mutable std::vector<std::int64_t> begins_;  // [chunks + 1]
+  mutable Array<std::int64_t, Memory> device_begins_;
+  mutable bool is_counted_ = false;
+};
+
+}  // namespace sporos::gpu

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sorted_entries.hpp
+/// Keys and values in the memory of a GPU: sorted, merged and added up there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <cub/device/device_merge.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_select.cuh>
+#pragma GCC diagnostic pop
+
+#include "../../../core/value.hpp"
+#include "../../../formats/keys.hpp"
+#include "../../cuda/launch.hpp"
+
+namespace sporos::gpu {
+
+using sporos::detail::Key;
+
+/// Keys and values, in two arrays of a GPU.
+template <class T>
+struct EntryArrays {
+  Array<Key, Memory> keys;
+  Array<T, Memory> values;
+  std::int64_t size = 0;  ///< entries in use, from the front
+
+  EntryArrays() = default;
+  explicit EntryArrays(std::int64_t capacity)
+      : keys(make_array<Key, Memory>("sporos::gpu keys", capacity)),
+        values(make_array<T, Memory>("sporos::gpu values", capacity)) {}
+
+  std::int64_t capacity() const { return static_cast<std::int64_t>(keys.extent(0)); }
+  static constexpr std::int64_t bytes_of_entry = sizeof(Key) + sizeof(T);
+};
+
+namespace detail {
+
+/// a + b, as the values of a statement add.
+struct AddValues {
+  template <class T>
+  __host__ __device__ T operator()(const T& a, const T& b) const {
+    return plus(a, b);
+  }
+};
+
+/// Whether an entry is the first with its key.
+struct IsFirstOfKey {
+  const Key* keys;
+  __host__ __device__ bool operator()(std::int64_t e) const { return e == 0 || keys[e] != keys[e - 1]; }
+};
+
+/// The sum of the entries with one key, in their order, by one thread: the same bits at every run.
+template <class T>
+struct AddUpInOrder {
+  const Key* keys;
+  const T* values;
+  const std::int64_t* firsts;  // [count] the first entry of each key
+  std::int64_t count, entries;
+  Key* to_keys;
+  T* to_values;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t n) const {
+    const std::int64_t end = n + 1 < count ? firsts[n + 1] : entries;
+    T sum = values[firsts[n]];
+    for (std::int64_t e = firsts[n] + 1; e < end; ++e) sum = plus(sum, values[e]);
+    to_keys[n] = keys[firsts[n]];
+    to_values[n] = sum;
+  }
+};
+
+/// Calls call(scratch, bytes) twice, as CUB has it: for the bytes that it needs, then with them.
+template <class Call>
+void with_scratch(const char* what, const Call& call) {
+  std::size_t bytes = 0;
+  expect_success(call(nullptr, bytes), what);
+  const auto scratch = make_array<char, Memory>("sporos::gpu scratch", static_cast<std::int64_t>(bytes));
+  expect_success(call(static_cast<void*>(scratch.data()), bytes), what);
+}
+
+}  // namespace detail
+
+/// Sorts entries by key, stably. `spare` has the same capacity, and afterwards what was there before.
+/// @param bits  of the keys in use
+template <class T>
+void sort_by_key(const Kokkos::Cuda& space, EntryArrays<T>& entries, EntryArrays<T>& spare, int bits) {
+  if (entries.size == 0) return;
+  cub::DoubleBuffer<Key> keys(entries.keys.data(), spare.keys.data());
+  cub::DoubleBuffer<T> values(entries.values.data(), spare.values.data());
+  detail::with_scratch("sort", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, values, entries.size, 0, bits > 0 ? bits : 1,
+                                           space.cuda_stream());
+  });
+  space.fence("sporos::gpu::sort_by_key");
+  spare.size = entries.size;
+  if (keys.Current() != entries.keys.data()) std::swap(entries.keys, spare.keys);
+  if (values.Current() != entries.values.data()) std::swap(entries.values, spare.values);
+}
+
+/// Adds up the sorted entries of each key, into `to`, which has their capacity.
+/// @tparam InOrder  whether each sum is formed in the order of its entries, by one thread
+template <bool InOrder, class T>
+void add_up(const Kokkos::Cuda& space, const EntryArrays<T>& entries, EntryArrays<T>& to) {
+  const auto count = make_array<std::int64_t, Memory>("sporos::gpu count", 1);
+  if constexpr (InOrder) {
+    const auto firsts = make_array<std::int64_t, Memory>("sporos::gpu firsts", entries.size);
+    detail::with_scratch("select", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceSelect::If(scratch, bytes, thrust::make_counting_iterator(std::int64_t{0}),
+                                   firsts.data(), count.data(), entries.size,
+                                   detail::IsFirstOfKey{entries.keys.data()}, space.cuda_stream());
+    });
+    to.size = read_back(space, count.data());
+    Kokkos::parallel_for("sporos::add up", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, to.size),
+                         detail::AddUpInOrder<T>{entries.keys.data(), entries.values.data(), firsts.data(),
+                                                 to.size, entries.size, to.keys.data(), to.values.data()});
+    space.fence("sporos::gpu::add_up");
+  } else {
+    detail::with_scratch("reduce", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceReduce::ReduceByKey(scratch, bytes, entries.keys.data(), to.keys.data(),
+                                            entries.values.data(), to.values.data(), count.data(),
+                                            detail::AddValues{}, entries.size, space.cuda_stream());
+    });
+    to.size = read_back(space, count.data());
+  }
+}
+
+/// Merges two sorted lists into `to`, entries of `first` before those of `second` with the same key.
+template <class T>
+void merge_by_key(const Kokkos::Cuda& space, const EntryArrays<T>& first, const EntryArrays<T>& second,
+                  EntryArrays<T>& to) {
+  detail::with_scratch("merge", [&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceMerge::MergePairs(scratch, bytes, first.keys.data(), first.values.data(), first.size,
+                                        second.keys.data(), second.values.data(), second.size, to.keys.data(),
+                                        to.values.data(), {}, space.cuda_stream());
+  });
+  space.fence("sporos::gpu::merge_by_key");
+  to.size = first.size + second.size;
+}
+
+}  // namespace sporos::gpu
