@@ -24,3 +24,5 @@
 #include "kernels/statement/explain.hpp"
 #include "kernels/statement/plan.hpp"
 #include "kernels/statement/run.hpp"
+#include "workspace/bucket.hpp"
+#include "workspace/hash.hpp"

@@ -95,7 +95,8 @@ class Statement {
   }
 
   /// The same statement with the workspace of the user's choice for a scattered sparse result:
-  /// `dense_workspace`, `coordinate_workspace`, or any WorkspacePolicy (workspace/policy.hpp).
+  /// `dense_workspace`, `coordinate_workspace`, `hash_workspace`, or any WorkspacePolicy
+  /// (workspace/policy.hpp).
   template <class Policy>
   auto workspace(const Policy& policy) const {
     return with(option::GatheredIn<Policy>{policy});

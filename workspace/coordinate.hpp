@@ -1,76 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file coordinate.hpp
-/// The coordinate workspace: a list of coordinates and values in the order in which they are added.
+/// Insert-sort-merge with an accumulation array that appends components, and sums duplicates when it is
+/// sorted.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
-#include "../core/extents.hpp"
 #include "../core/inline.hpp"
-#include "grow_array.hpp"
-#include "policy.hpp"
+#include "../core/value.hpp"
+#include "../formats/chunks.hpp"
+#include "accumulation.hpp"
+#include "component_runs.hpp"
+#include "component_sort.hpp"
+#include "insert_sort_merge.hpp"
 
 namespace sporos {
 
-struct CoordinatePolicy;
+namespace detail {
 
-/// Lists values with their coordinates in the order in which they are added. Assembling the result sorts the
-/// list and sums values with equal coordinates.
-template <class T, int Order>
-class CoordinateList {
+/// Components in the order of insertion, which move when they are sorted: for keys of 64 bits and small
+/// values.
+template <class T>
+class MovingComponents {
  public:
-  static constexpr bool in_order = false;
+  template <class Policy, class Keys>
+  MovingComponents(const Policy&, const Keys&) {}
 
-  CoordinateList() = default;
-  CoordinateList(const CoordinatePolicy&, const Extents<Order>&) {}
-
-  SPOROS_HOST_INLINE void add(const Extents<Order>& at, const T& value) {
-    for (std::size_t mode = 0; mode < at.size(); ++mode) coordinates_[mode].push(at[mode]);
-    values_.push(value);
+  template <class Policy, class Keys>
+  static std::int64_t bytes(const Policy&, const Keys&, std::int64_t capacity) {
+    return 2 * capacity * static_cast<std::int64_t>(sizeof(Item));
   }
-  std::int64_t size() const { return values_.size(); }
-  std::int64_t coordinate(std::size_t mode, std::int64_t at) const { return coordinates_[mode][at]; }
-  const T* values() const { return values_.data(); }
-  const std::int64_t* coordinates(std::size_t mode) const { return coordinates_[mode].data(); }
-
-  /// Calls take(coordinates, value) for each entry, in the order in which they were added, and empties the
-  /// list.
-  template <class Take>
-  void drain(const Take& take) {
-    for (std::int64_t entry = 0; entry < size(); ++entry) {
-      Extents<Order> at{};
-      for (std::size_t mode = 0; mode < at.size(); ++mode) at[mode] = coordinates_[mode][entry];
-      take(at, values_[entry]);
-    }
-    clear();
+  void resize(std::int64_t capacity) {
+    next_ = end_ = nullptr;
+    items_ = {};
+    spare_ = {};
+    items_ = ScratchArray<Item>(capacity);
+    spare_ = ScratchArray<Item>(capacity);
+    next_ = items_.data();
+    end_ = next_ + capacity;
   }
-  void clear() {
-    for (auto& mode : coordinates_) mode.resize(0);
-    values_.resize(0);
+  SPOROS_HOST_INLINE bool insert(std::uint64_t key, const T& value) {
+    if (next_ == end_) return false;
+    *next_++ = {key, value};
+    return true;
   }
-
-  /// An upper bound in bytes: the arrays double as they grow, and an old array exists until it has been
-  /// copied.
-  static std::int64_t most_bytes(const CoordinatePolicy&, const Extents<Order>&, std::int64_t adds) {
-    return 3 * adds * static_cast<std::int64_t>(sizeof(T) + sizeof(std::int64_t) * Order);
+  std::int64_t size() const { return next_ - items_.data(); }
+  ValueRun<T> sort() {
+    ComponentSort<T>::sort(items_.data(), spare_.data(), size());
+    next_ = items_.data() + reduce(items_.data(), size());
+    return {items_.data(), size()};
   }
+  void clear() { next_ = items_.data(); }
 
  private:
-  std::array<GrowArray<std::int64_t>, static_cast<std::size_t>(Order)> coordinates_;
-  GrowArray<T> values_;
+  using Item = SortItem<T>;
+
+  ScratchArray<Item> items_;
+  ScratchArray<Item> spare_;
+  Item* next_ = nullptr;
+  Item* end_ = nullptr;
 };
 
-/// Gathers in coordinate lists, over any number of variables.
+/// Components in the order of insertion, which stay where they are; their indices are sorted.
+template <class Keys, class T>
+class IndexedComponents {
+ public:
+  using key_type = typename Keys::key_type;
+
+  template <class Policy>
+  IndexedComponents(const Policy&, const Keys& keys) : keys_(keys) {}
+
+  template <class Policy>
+  static std::int64_t bytes(const Policy&, const Keys&, std::int64_t capacity) {
+    return capacity * static_cast<std::int64_t>(sizeof(Entry) + 2 * sizeof(Item));
+  }
+  void resize(std::int64_t capacity) {
+    clear();
+    end_ = 0;
+    components_ = {};
+    items_ = {};
+    spare_ = {};
+    components_ = ScratchArray<Entry>(capacity);
+    items_ = ScratchArray<Item>(capacity);
+    spare_ = ScratchArray<Item>(capacity);
+    end_ = capacity;
+  }
+  SPOROS_HOST_INLINE bool insert(const key_type& key, const T& value) {
+    if (size_ == end_) return false;
+    components_.data()[size_++] = {key, value};
+    return true;
+  }
+  std::int64_t size() const { return size_; }
+  IndexRun<key_type, T, SortItem<std::uint32_t>> sort() {
+    Entry* const components = components_.data();
+    Item* const items = items_.data();
+    if (listed_ < size_) {
+      for (; listed_ < size_; ++listed_)
+        items[distinct_++] = {keys_.prefix(components[listed_].key), static_cast<std::uint32_t>(listed_)};
+      sort_indices<Keys>(components, items, spare_.data(), distinct_);
+      std::int64_t last = 0;
+      for (std::int64_t n = 1; n < distinct_; ++n) {
+        Entry& component = components[items[last].payload];
+        const Entry& next = components[items[n].payload];
+        if (next.key == component.key)
+          component.value = plus(component.value, next.value);
+        else
+          items[++last] = items[n];
+      }
+      distinct_ = last + 1;
+    }
+    return {components, items, distinct_};
+  }
+  void clear() { size_ = listed_ = distinct_ = 0; }
+
+ private:
+  using Entry = KeyedValue<key_type, T>;
+  using Item = SortItem<std::uint32_t>;
+
+  Keys keys_;
+  ScratchArray<Entry> components_;
+  ScratchArray<Item> items_;
+  ScratchArray<Item> spare_;
+  std::int64_t size_ = 0;
+  std::int64_t end_ = 0;
+  std::int64_t listed_ = 0;    ///< components that have been listed in items
+  std::int64_t distinct_ = 0;  ///< items: those of listed components that were not added to others
+};
+
+}  // namespace detail
+
+/// Appends components, sorts them by a radix sort and then sums duplicates: the policy for few duplicates
+/// (the coordinate sort of section 5.2 of the paper that StagedWorkspace names).
+///
+/// Indices of the components are sorted, with their keys, so that the components stay where they are; except
+/// for keys of 64 bits with values of up to 8 bytes. These move themselves, which takes less memory and is
+/// faster.
 struct CoordinatePolicy {
   static constexpr std::string_view name = "coordinate workspace";
   /// When the user asks for it, it also takes results that could be appended.
   static constexpr bool lists_everything = true;
-  static constexpr bool takes(int) { return true; }
+  static constexpr bool takes(int order) { return order >= 1; }
   template <class T, int Order>
-  using workspace = CoordinateList<T, Order>;
+  using workspace = InsertSortMerge<CoordinatePolicy, T, Order>;
+
+  template <class Keys, class T>
+  using accumulation = std::conditional_t<Keys::prefix_is_key && sizeof(T) <= sizeof(std::uint64_t),
+                                          detail::MovingComponents<T>, detail::IndexedComponents<Keys, T>>;
+
+  AccumulationSettings settings{};
 };
 
 inline constexpr CoordinatePolicy coordinate_workspace{};

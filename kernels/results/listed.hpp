@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file listed.hpp
-/// The nest's candidate for sparse results that scatter over several variables: workspaces gather them, and
-/// their contents are listed and assembled after the loops.
+/// The nest's candidate for sparse results that scatter over several variables: workspaces over all of them
+/// gather the values, and what the threads have gathered is merged.
 #pragma once
 
 #include <algorithm>
@@ -10,35 +10,36 @@
 #include <cstdint>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "../../core/entries.hpp"
 #include "../../formats/assemble.hpp"
-#include "../../formats/at.hpp"
 #include "../../formats/chunks.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../workspace/coordinate.hpp"
+#include "../../workspace/merge_sorted.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 
 namespace sporos {
 
-/// Adds to a workspace over all variables of the result, in the order of its modes.
+/// Adds to a workspace over all levels of the result.
 template <class Traits_, class W, class T>
 struct ListedOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_workspace = true;
   static constexpr bool is_independent = false;
-  static constexpr auto names = Traits_::result::names;
+  using A = typename Traits_::result;
+  using F = typename A::format;
 
   W* workspace;
 
-  template <class F>
-  SPOROS_INLINE void with_copy(const F& f) const {
-    f(*this);
+  template <class Body>
+  SPOROS_INLINE void with_copy(const Body& body) const {
+    body(*this);
   }
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE ListedOutput bind(const Env&) const {
@@ -50,34 +51,11 @@ struct ListedOutput {
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
     // Local copies: nvcc does not support static members of class type in code that may run on a device.
-    constexpr auto variables = names, loops = Traits_::order;
-    Extents<variables.size> at{};
+    constexpr auto variables = A::names, loops = Traits_::order;
+    Extents<F::order> at{};
     for (int mode = 0; mode < variables.size; ++mode)
       at[static_cast<std::size_t>(mode)] = env.at[loops.find(variables[mode])];
-    workspace->add(at, static_cast<T>(value));
-  }
-};
-
-/// Lists the values without coordinates, in the order of the loops.
-template <class Compute>
-struct ListedValues {
-  static constexpr bool is_scalar = false;
-  static constexpr bool is_independent = false;
-  Compute** next;
-
-  template <class F>
-  SPOROS_INLINE void with_copy(const F& f) const {
-    f(*this);
-  }
-  template <class Traits, int Depth, class Env>
-  SPOROS_INLINE ListedValues bind(const Env&) const {
-    return *this;
-  }
-  template <int Depth>
-  SPOROS_INLINE void leave(std::int64_t) const {}
-  template <class V, class Env>
-  SPOROS_INLINE void add(const V& value, const Env&) const {
-    *(*next)++ = static_cast<Compute>(value);
+    workspace->add(F::level_coordinates(at), static_cast<T>(value));
   }
 };
 
@@ -89,7 +67,7 @@ struct ListedNest {
       "bind the result's outer variables in the outermost loops with .reorder(...), so that less is "
       "listed, or compute it in parts";
   static constexpr bool any_schedule = true;
-  static constexpr double seconds_of_term = 200e-9;
+  static constexpr double seconds_of_term = 50e-9;
 
   template <class S>
   static constexpr bool matches =
@@ -108,77 +86,31 @@ class ListedNest::Plan {
   using Traits = typename Nest::Traits;
   using Compute = typename Nest::Compute;
   using Space = typename Nest::Space;
-  using Memory = typename Nest::Memory;
   using Value = typename Nest::Value;
   using Format = typename Nest::Format;
-  static constexpr int order = Format::order;
+  static constexpr int levels = Format::levels;
 
   using Policy = detail::chosen_policy<S, DefaultPolicy>;
   static_assert(
-      detail::takes_order<Policy, order>(),
+      detail::takes_order<Policy, levels>(),
       "this workspace gathers a result that scatters over its innermost variable only: bind the "
       "result's other variables in the outermost loops with .reorder(...), or leave .workspace(...) "
       "out");
-  using W = typename Policy::template workspace<Compute, order>;
-  using List = CoordinateList<Compute, order>;
-  static constexpr bool is_list = std::is_same_v<W, List>;
+  using W = typename Policy::template workspace<Compute, levels>;
+  using Sorted = InsertSortMerge<CoordinatePolicy, Compute, levels>;
+  /// Whether the workspaces hold what they have gathered in order, in two arrays.
+  static constexpr bool is_staged = requires(W w) { w.with_inserter([](auto& stages) { stages.finish(); }); };
 
  public:
-  Plan(const S& statement, const Resources<Space>&)
-      : nest_(statement), cuts_(nest_.cuts(chunks_for_extent(nest_.bounds().outermost.end))) {}
-
-  void prepare() { keeps_list_ = is_list; }
+  Plan(const S& statement, const Resources<Space>&) : nest_(statement), cuts_(nest_.cuts(most_parts())) {}
 
   void run() {
     nest_.read_operands();
-    std::vector<List> lists(cuts_.size() - 1);
-    WorkspaceShelf<W> shelf;
-    detail::for_each_chunk(nest_.space(), chunks(), [&](std::int64_t chunk) {
-      const auto at = static_cast<std::size_t>(chunk);
-      if constexpr (is_list) {
-        nest_.run({cuts_[at], cuts_[at + 1]}, chunk, ListedOutput<Traits, W, Compute>{&lists[at]});
-      } else {
-        auto workspace = shelf.take([&] { return std::make_unique<W>(policy(), result().extents()); });
-        nest_.run({cuts_[at], cuts_[at + 1]}, chunk, ListedOutput<Traits, W, Compute>{workspace.get()});
-        workspace->drain([&](const Extents<order>& coordinate, const Compute& value) {
-          lists[at].add(coordinate, value);
-        });
-        shelf.give_back(std::move(workspace));
-      }
-    });
-    begin_.assign(1, 0);
-    for (const List& list : lists) begin_.push_back(begin_.back() + list.size());
-    {
-      const auto entries = concatenated(lists);
-      if (!keeps_list_) std::vector<List>().swap(lists);
-      replace_result(assemble<Format>(nest_.space(), entries, Duplicates::sum));
-    }
-    if (keeps_list_) find_places(lists);
-  }
-
-  void refill() {
-    if constexpr (is_list) {
-      nest_.read_operands();
-      detail::for_each_chunk(nest_.space(), chunks(), [&](std::int64_t chunk) {
-        const auto at = static_cast<std::size_t>(chunk);
-        Compute* next = &list_.data()->value + begin_[at];
-        nest_.run({cuts_[at], cuts_[at + 1]}, chunk, ListedValues<Compute>{&next});
-      });
-      Value* const values = result().values().data();
-      Kokkos::parallel_for(
-          "sporos::refill",
-          Kokkos::RangePolicy<Space>(nest_.space(), 0, static_cast<std::int64_t>(first_.size()) - 1),
-          [&](std::int64_t q) {
-            const auto at = static_cast<std::size_t>(q);
-            Compute sum{};
-            for (std::int64_t e = first_[at]; e < first_[at + 1]; ++e)
-              sum = plus(sum, list_[static_cast<std::size_t>(entry_[static_cast<std::size_t>(e)])].value);
-            values[q] = static_cast<Value>(sum);
-          });
-      nest_.space().fence("sporos::refill");
-    } else {
-      run();
-    }
+    const auto extents = Format::level_extents(result().extents());
+    if (PackedKeys<levels>::fit(extents))
+      gather<PackedKeys<levels>>(extents);
+    else
+      gather<LevelKeys<levels>>(extents);
   }
 
   Bytes bytes() const {
@@ -187,19 +119,12 @@ class ListedNest::Plan {
     const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
     out.values = bound.values;
     out.result = bound.bytes;
-    const std::int64_t lists = List::most_bytes({}, {}, added);
-    out.workspace = lists + detail::assemble_bytes<Format, Compute>(result().extents(), added);
-    if constexpr (!is_list)
-      out.workspace += nest_.space().concurrency() * W::most_bytes(policy(), result().extents(), added);
-    if constexpr (!std::is_same_v<Compute, Value>)
-      out.workspace += out.values * static_cast<std::int64_t>(sizeof(Compute));
+    const auto extents = Format::level_extents(result().extents());
+    const std::int64_t parts = static_cast<std::int64_t>(cuts_.size()) - 1;
+    constexpr std::int64_t of_component = sizeof(Compute) + (levels > 1 ? 8 * levels : 8);
+    out.workspace = parts * W::most_bytes(policy(), extents, added) + 3 * added * of_component;
+    if constexpr (!is_staged) out.workspace += parts * Sorted::most_bytes({}, extents, added);
     return out;
-  }
-
-  std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>((cuts_.size() + begin_.size() + first_.size() + entry_.size()) *
-                                         sizeof(std::int64_t) +
-                                     list_.size() * sizeof(Cell));
   }
 
   void explain(std::ostream& out) const {
@@ -208,77 +133,112 @@ class ListedNest::Plan {
   }
 
  private:
-  template <class Workspace>
-  using WorkspaceShelf = detail::WorkspaceShelf<Workspace>;
-  struct Cell {  // a struct, to avoid std::vector<bool>
-    Compute value{};
-  };
-
-  /// The number of chunks. It does not depend on the number of threads: if the terms of a sum are in several
-  /// chunks, they are added in the order of the chunks.
-  static std::int64_t chunks_for_extent(std::int64_t extent) {
-    return std::clamp<std::int64_t>(extent, 1, 256);
+  /// The number of workspaces. If the terms of a sum are in several, they are added in the order of these, so
+  /// for the same bits with any number of threads their number must not depend on it.
+  std::int64_t most_parts() const {
+    constexpr std::int64_t for_any_threads = 16;
+    return S::schedule::is_deterministic ? for_any_threads : nest_.space().concurrency();
   }
-  std::int64_t chunks() const { return static_cast<std::int64_t>(cuts_.size()) - 1; }
   const auto& result() const { return nest_.statement().result().tensor(); }
   Policy policy() const { return detail::policy_of<Policy>(nest_.statement()); }
 
-  /// All lists concatenated.
-  Entries<Compute, order> concatenated(const std::vector<List>& lists) const {
-    Entries<Compute, order> out(result().extents(), begin_.back());
-    detail::for_each_chunk(nest_.space(), chunks(), [&](std::int64_t chunk) {
-      const auto at = static_cast<std::size_t>(chunk);
-      for (std::size_t mode = 0; mode < out.coordinates.size(); ++mode)
-        std::copy_n(lists[at].coordinates(mode), lists[at].size(), out.coordinates[mode].data() + begin_[at]);
-      std::copy_n(lists[at].values(), lists[at].size(), out.values.data() + begin_[at]);
+  /// Runs the nest, each part of the outermost loop with a workspace of its own, and merges what they gather.
+  template <class Keys>
+  void gather(const Extents<levels>& extents) const {
+    using Key = typename Keys::key_type;
+    const std::size_t parts = cuts_.size() - 1;
+    std::vector<std::unique_ptr<Sorted>> sorted(is_staged ? 0 : parts);
+    std::vector<std::unique_ptr<W>> workspaces(parts);
+    std::vector<SortedList<Key, Compute>> lists(parts);
+    const auto keep = [&](auto& stages, std::size_t at) {
+      if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(stages)>::keys_type, Keys>) {
+        const auto finished = stages.finish();
+        lists[at] = {finished.keys.data(), finished.values.data(),
+                     static_cast<std::int64_t>(finished.keys.size())};
+      }
+    };
+    detail::for_each_worker(nest_.space(), static_cast<std::int64_t>(parts), [&](std::int64_t number) {
+      const auto at = static_cast<std::size_t>(number);
+      const Bounds part{cuts_[at], cuts_[at + 1]};
+      workspaces[at] = std::make_unique<W>(policy(), extents);
+      if constexpr (is_staged) {
+        workspaces[at]->with_inserter([&](auto& stages) {
+          using Stages = std::remove_cvref_t<decltype(stages)>;
+          if constexpr (std::is_same_v<typename Stages::keys_type, Keys>)
+            nest_.run(part, number, ListedOutput<Traits, Stages, Compute>{&stages});
+          keep(stages, at);
+        });
+      } else {
+        nest_.run(part, number, ListedOutput<Traits, W, Compute>{workspaces[at].get()});
+        sorted[at] = std::make_unique<Sorted>(CoordinatePolicy{}, extents);
+        workspaces[at]->drain([&](const Extents<levels>& coordinate, const Compute& value) {
+          sorted[at]->add(coordinate, value);
+        });
+        workspaces[at].reset();
+        sorted[at]->with_inserter([&](auto& stages) { keep(stages, at); });
+      }
     });
-    return out;
-  }
-
-  template <class Made>
-  void replace_result(const Made& made) const {
-    if constexpr (std::is_same_v<Compute, Value>) {
-      result().replace(made.extents(), made.levels(), made.values());
+    if (parts == 1) {
+      build<Keys>(lists[0].keys, lists[0].values, lists[0].count);
     } else {
-      const auto values = make_array<Value, Memory>("sporos::result", made.nnz());
-      Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, made.nnz()),
-                           detail::CopyValues<Compute, Value>{made.values().data(), values.data()});
-      nest_.space().fence("sporos::round");
-      result().replace(made.extents(), made.levels(), values);
+      const auto merged =
+          merge_sorted<Key, Compute>(nest_.space(), std::span<const SortedList<Key, Compute>>(lists));
+      workspaces.clear();
+      sorted.clear();
+      build<Keys>(merged.keys.data(), merged.values.data(), merged.count);
     }
   }
 
-  /// Finds which values of the lists add up to each value of the result, in list order.
-  void find_places(const std::vector<List>& lists) {
-    std::vector<std::int64_t> place(static_cast<std::size_t>(begin_.back()));
-    detail::for_each_chunk(nest_.space(), chunks(), [&](std::int64_t chunk) {
-      const auto at = static_cast<std::size_t>(chunk);
-      for (std::int64_t e = 0; e < lists[at].size(); ++e) {
-        Extents<order> coordinate{};
-        for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
-          coordinate[mode] = lists[at].coordinate(mode, e);
-        detail::Lookup<Value, Format>(result().view(), Format::level_coordinates(coordinate))
-            .each([&](std::int64_t q) { place[static_cast<std::size_t>(begin_[at] + e)] = q; });
-      }
+  /// Makes the result of sorted components.
+  template <class Keys>
+  void build(const typename Keys::key_type* keys, const Compute* values, std::int64_t count) const {
+    const auto converted = make_array<Value>("sporos::Tensor values", count);
+    detail::for_each_chunk(nest_.space(), detail::chunks_for(nest_.space(), count), [&](std::int64_t chunk) {
+      const auto [begin, end] = detail::chunk_bounds(count, chunk, detail::chunks_for(nest_.space(), count));
+      for (std::int64_t at = begin; at < end; ++at) converted.data()[at] = static_cast<Value>(values[at]);
     });
-    first_.assign(static_cast<std::size_t>(result().nnz()) + 1, 0);
-    for (const std::int64_t q : place) ++first_[static_cast<std::size_t>(q) + 1];
-    for (std::size_t q = 1; q < first_.size(); ++q) first_[q] += first_[q - 1];
-    entry_.resize(place.size());
-    std::vector<std::int64_t> next(first_.begin(), first_.end() - 1);
-    for (std::size_t e = 0; e < place.size(); ++e)
-      entry_[static_cast<std::size_t>(next[static_cast<std::size_t>(place[e])]++)] =
-          static_cast<std::int64_t>(e);
-    list_.assign(place.size(), Cell{});
+    if constexpr (std::is_same_v<Keys, PackedKeys<levels>>) {
+      auto largest = Format::level_extents(result().extents());
+      for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
+      replace(detail::Packing<Format>(largest), PackedList(keys, converted, count));
+    } else {
+      detail::LevelCoordinates coordinates(levels, count);
+      std::array<const std::int64_t*, static_cast<std::size_t>(levels)> of_levels;
+      for (std::size_t k = 0; k < of_levels.size(); ++k) {
+        for (std::int64_t at = 0; at < count; ++at) coordinates.of_level(k)[at] = keys[at][k];
+        of_levels[k] = coordinates.of_level(k);
+      }
+      replace(detail::Packing<Format>(of_levels), detail::NumberedEntries<Value>(converted));
+    }
+  }
+
+  /// Sorted components, whose array of values the result may take over.
+  class PackedList final : public detail::KeyedEntries<Value> {
+   public:
+    PackedList(const detail::Key* keys, Array<Value> values, std::int64_t count)
+        : keys_(keys), values_(std::move(values)), count_(count) {}
+    std::int64_t size() const override { return count_; }
+    typename detail::KeyedEntries<Value>::Block read(
+        std::int64_t begin, std::int64_t end, typename detail::KeyedEntries<Value>::Buffer&) const override {
+      return {keys_ + begin, values_.data() + begin, end - begin};
+    }
+    const Array<Value>* values() const override { return &values_; }
+
+   private:
+    const detail::Key* keys_;
+    Array<Value> values_;
+    std::int64_t count_;
+  };
+
+  void replace(const detail::Packing<Format>& packing, const detail::KeyedEntries<Value>& entries) const {
+    const auto made = detail::Builder<Format, Value>(nest_.space(), entries, packing, result().extents(),
+                                                     Duplicates::sum, true)
+                          .template build<Space>();
+    result().replace(made.extents(), made.levels(), made.values());
   }
 
   Nest nest_;
   std::vector<std::int64_t> cuts_;
-  bool keeps_list_ = false;
-  std::vector<std::int64_t> begin_;  ///< where each chunk's entries begin in the concatenated list
-  std::vector<std::int64_t> first_;  ///< [nnz + 1] where the entries of each value begin in `entry_`
-  std::vector<std::int64_t> entry_;  ///< places in the concatenated list
-  std::vector<Cell> list_;
 };
 
 }  // namespace sporos

@@ -129,6 +129,22 @@ TEST(CudaSparseNests, AddInOneOrderWhereThatIsAsked) {
   for (int round = 0; round < 5; ++round) expect_equal_tensors(first, on_device(run()));
 }
 
+TEST(CudaSparseNests, MergeBatches) {
+  const auto B = assemble<CSC<>>(random_entries<double, 2>({302, 203}, 3000, 15));
+  const auto C = assemble<CSR<>>(random_entries<double, 2>({203, 402}, 3000, 16));
+  const Tensor<double, CSR<>> expected({302, 402});
+  expected(i, j) = B(i, k) * C(k, j);
+  const auto device_B = on_device(B);
+  const auto device_C = on_device(C);
+  for (const std::int64_t capacity : {1, 1000, 20'000, 1'000'000}) {
+    const Tensor<double, CSR<>, Cuda> A({302, 402});
+    assign(A(i, j), device_B(i, k) * device_C(k, j))
+        .workspace(CoordinatePolicy{.settings = {.capacity = capacity}})
+        .run();
+    expect_equal_tensors(expected, A);
+  }
+}
+
 TEST(CudaSparseNests, RefuseWhatExceedsTheirMemory) {
   const auto B = on_device(assemble<CSC<>>(random_entries<double, 2>({302, 203}, 3000, 1)));
   const auto C = on_device(assemble<CSR<>>(random_entries<double, 2>({203, 402}, 3000, 2)));

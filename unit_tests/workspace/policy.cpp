@@ -52,7 +52,7 @@ static_assert(WorkspacePolicy<MapPolicy> && WorkspacePolicy<DensePolicy> &&
               WorkspacePolicy<CoordinatePolicy>);
 static_assert(Workspace<MapWorkspace<double, 3>, MapPolicy, double, 3>);
 static_assert(Workspace<DenseWorkspace<double>, DensePolicy, double, 1>);
-static_assert(Workspace<CoordinateList<double, 2>, CoordinatePolicy, double, 2>);
+static_assert(Workspace<CoordinatePolicy::workspace<double, 2>, CoordinatePolicy, double, 2>);
 static_assert(!Workspace<DenseWorkspace<double>, DensePolicy, double, 2>);
 static_assert(!WorkspacePolicy<AutomaticWorkspace>);
 

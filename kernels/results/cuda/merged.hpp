@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "../../../formats/storage_bound.hpp"
+#include "../../../workspace/coordinate.hpp"
 #include "../../nest/nest_run.hpp"
 #include "../located.hpp"
 #include "build.hpp"
@@ -157,10 +158,16 @@ struct MergedNest {
   static constexpr std::string_view less_memory = "compute it in parts, or on the host";
   static constexpr bool any_schedule = true;
 
+  /// The user may choose the coordinate workspace, whose capacity this takes.
+  template <class S>
+  static constexpr bool takes_workspace =
+      std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace> ||
+      std::is_same_v<typename S::schedule::workspace_policy, CoordinatePolicy>;
+
   template <class S>
   static constexpr bool matches_type() {
     if constexpr (std::is_same_v<typename S::space_type, Kokkos::Cuda>)
-      return !S::result_type::format::is_dense && S::result_type::format::levels > 0 &&
+      return !S::result_type::format::is_dense && S::result_type::format::levels > 0 && takes_workspace<S> &&
              sporos::detail::NestOf<S>::classification.kind != ResultKind::located;
     else
       return false;
@@ -231,7 +238,7 @@ class MergedNest::Plan {
     const std::int64_t total = begins_.back();
     const StorageBound bound =
         storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), total);
-    std::int64_t at_once = std::min(total, most_at_once);
+    std::int64_t at_once = std::min(total, most_at_once());
     for (std::int64_t chunk = 0; chunk < chunks(); ++chunk)
       at_once = std::max(
           at_once, begins_[static_cast<std::size_t>(chunk) + 1] - begins_[static_cast<std::size_t>(chunk)]);
@@ -249,7 +256,13 @@ class MergedNest::Plan {
 
  private:
   /// Values that are inserted before they are sorted and merged.
-  static constexpr std::int64_t most_at_once = std::int64_t{1} << 26;
+  std::int64_t most_at_once() const {
+    using Policy = typename S::schedule::workspace_policy;
+    if constexpr (std::is_same_v<Policy, CoordinatePolicy>)
+      return nest_.statement().options().policy().settings.capacity;
+    else
+      return std::int64_t{1} << 26;
+  }
 
   const Kokkos::Cuda& space() const { return nest_.space(); }
   std::int64_t chunks() const { return static_cast<std::int64_t>(begins_.size()) - 1; }
@@ -277,7 +290,7 @@ class MergedNest::Plan {
   /// The end of the chunks from `first` on whose values fit in the accumulation array; one chunk at least.
   std::int64_t end_of_batch(std::int64_t first) const {
     const auto begin = begins_.begin() + first;
-    const auto end = std::upper_bound(begin + 1, begins_.end(), *begin + most_at_once);
+    const auto end = std::upper_bound(begin + 1, begins_.end(), *begin + most_at_once());
     return std::max<std::int64_t>(first + 1, end - begins_.begin() - 1);
   }
 

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file workspaces.cpp
+/// Sparse results that scatter over several variables: outer products of matrices, beside Eigen's product by
+/// rows; products of tensors with sparse factors (SpMTTKRP) and matrices (SpTTM) into sparse results, beside
+/// a dense result that is compressed afterwards.
+///
+///     perf_workspaces --threads 1 --json workspaces_1_thread.json MATRIX.mtx.gz...
+///
+/// The statements and tensors are those of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse
+/// Workspaces* (PLDI 2024), section 7, as far as they can be generated. All results are compared.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "peers.hpp"
+
+namespace sporos::perf {
+namespace {
+
+using namespace sporos::indices;
+
+/// @throws StateError unless both tensors store the same coordinates, with about the same values
+template <class T>
+void expect_same(const std::string& who, const T& made, const T& expected) {
+  const auto a = entries(made), b = entries(expected);
+  bool same = a.size() == b.size();
+  for (std::int64_t e = 0; same && e < a.size(); ++e) {
+    const double x = a.values(static_cast<std::size_t>(e)), y = b.values(static_cast<std::size_t>(e));
+    same = a.coordinate(e) == b.coordinate(e) && std::abs(x - y) <= 1e-10 * (1 + std::abs(y));
+  }
+  if (!same) throw StateError(text(who, " computes another result"));
+}
+
+/// B * C with the loops over k outside.
+void outer_product(Report& report, const std::string& name, const Rows& left, const Rows& right) {
+  if (!report.wants(name)) return;
+  const auto by_rows = left.matrix<>(3);
+  const auto C = right.matrix<>(4);
+  const auto B = convert<CSC<>>(by_rows);
+  const auto make = [=](const auto& run) {
+    return [=] {
+      const Tensor<double, CSR<>> A({B.extent(0), C.extent(1)});
+      run(A);
+      return A;
+    };
+  };
+  const auto ours = make([=](const auto& A) { A(i, j) = B(i, k) * C(k, j); });
+  const auto rows = make([=](const auto& A) { A(i, j) = by_rows(i, k) * C(k, j); });
+  const auto merged =
+      make([=](const auto& A) { assign(A(i, j), B(i, k) * C(k, j)).template use<MergedNest>().run(); });
+  const auto listed =
+      make([=](const auto& A) { assign(A(i, j), B(i, k) * C(k, j)).template use<ListedNest>().run(); });
+  std::vector<Contender> contenders{{"sporos", Role::ours, ours},
+                                    {"insert-sort-merge", Role::variant, merged},
+                                    {"coordinate list", Role::variant, listed},
+                                    {"by rows", Role::variant, rows}};
+#ifdef SPOROS_HAVE_EIGEN
+  using Sparse = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
+  const auto b = left.matrix<double, std::int32_t>(3), c = right.matrix<double, std::int32_t>(4);
+  contenders.emplace_back("eigen, by rows", Role::peer,
+                          [b = eigen(b), c = eigen(c)] { return std::make_shared<const Sparse>(b * c); });
+#endif
+  const auto expected = rows();
+  expect_same(name + ", sporos", ours(), expected);
+  expect_same(name + ", insert-sort-merge", merged(), expected);
+  expect_same(name + ", coordinate list", listed(), expected);
+  std::int64_t products = 0;
+  const auto columns = B.level<1>().view();
+  const auto of_rows = C.level<1>().view();
+  for (std::int64_t row = 0; row < C.extent(0); ++row)
+    products += (columns.positions[row + 1] - columns.positions[row]) *
+                (of_rows.positions[row + 1] - of_rows.positions[row]);
+  report.compare({name, {{"result_nnz", expected.nnz()}, {"products", products}}}, contenders);
+}
+
+/// A tensor with the extents of FROSTT's NIPS (paper, author, word), skewed as its words are.
+Entries<double, 3> nips_like(std::int64_t count) {
+  const Extents<3> extents{2482, 2862, 14036};
+  std::mt19937_64 draw(7);
+  const auto part = [&] { return static_cast<double>(draw() >> 11) / 9007199254740992.0; };
+  Entries<double, 3> out(extents, count);
+  for (std::int64_t e = 0; e < count; ++e) {
+    const auto paper = static_cast<std::int64_t>(part() * 2482);
+    out.set(e,
+            {paper, (paper + static_cast<std::int64_t>(part() * 3)) % 2862,
+             static_cast<std::int64_t>(part() * part() * 14036)},
+            0.5 + part());
+  }
+  return out;
+}
+
+Rows sparse_factor(std::int64_t rows, std::int64_t columns, std::int64_t each) {
+  Rows out(rows, columns);
+  std::mt19937 draw(9);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    std::vector<std::int64_t> some;
+    for (std::int64_t e = 0; e < each; ++e) some.push_back(static_cast<std::int64_t>(draw()) % columns);
+    std::sort(some.begin(), some.end());
+    some.erase(std::unique(some.begin(), some.end()), some.end());
+    for (const std::int64_t column : some) out.put(column);
+    out.end_row();
+  }
+  return out;
+}
+
+/// A(k, r) = T(i, j, k) * C(j, r) * D(i, r), whose loops over i and j are outside.
+void mttkrp(Report& report, const Entries<double, 3>& tensor, std::int64_t columns) {
+  const std::string name = text("SpMTTKRP, nips-like, J = ", columns);
+  if (!report.wants(name)) return;
+  const auto T = assemble<CSF<3>>(tensor);
+  const auto C = sparse_factor(T.extent(1), columns, std::max<std::int64_t>(columns / 16, 1)).matrix<>(4);
+  const auto D = sparse_factor(T.extent(0), columns, std::max<std::int64_t>(columns / 16, 1)).matrix<>(5);
+  const Extents<2> extents{T.extent(2), columns};
+  const auto ours = [=] {
+    const Tensor<double, CSR<>> A(extents);
+    A(k, r) = T(i, j, k) * C(j, r) * D(i, r);
+    return A;
+  };
+  const auto listed = [=] {
+    const Tensor<double, CSR<>> A(extents);
+    assign(A(k, r), T(i, j, k) * C(j, r) * D(i, r)).use<ListedNest>().run();
+    return A;
+  };
+  const auto dense = [=] {
+    const Tensor<double, DenseMatrix<>> A(extents);
+    A(k, r) = T(i, j, k) * C(j, r) * D(i, r);
+    return convert<CSR<>>(A);
+  };
+  expect_same(name + ", coordinate list", listed(), ours());
+  expect_same(name + ", dense", dense(), ours());
+  report.compare({name, {{"result_nnz", ours().nnz()}, {"tensor_nnz", T.nnz()}}},
+                 {{"sporos", Role::ours, ours},
+                  {"coordinate list", Role::variant, listed},
+                  {"dense, compressed afterwards", Role::peer, dense}});
+}
+
+/// A(j, k, r) = T(i, j, k) * C(i, r), the product over the outermost mode, into a sparse result.
+void ttm(Report& report, const Entries<double, 3>& tensor, std::int64_t columns) {
+  const std::string name = text("SpTTM over the outermost mode, nips-like, ", columns, " columns");
+  if (!report.wants(name)) return;
+  const auto T = assemble<CSF<3>>(tensor);
+  const auto C = sparse_factor(T.extent(0), columns, 4).matrix<>(4);
+  const Extents<3> extents{T.extent(1), T.extent(2), columns};
+  const auto ours = [=] {
+    const Tensor<double, CSF<3>> A(extents);
+    A(j, k, r) = T(i, j, k) * C(i, r);
+    return A;
+  };
+  const auto listed = [=] {
+    const Tensor<double, CSF<3>> A(extents);
+    assign(A(j, k, r), T(i, j, k) * C(i, r)).use<ListedNest>().run();
+    return A;
+  };
+  expect_same(name + ", coordinate list", listed(), ours());
+  report.compare({name, {{"result_nnz", ours().nnz()}, {"tensor_nnz", T.nnz()}}},
+                 {{"sporos", Role::ours, ours}, {"coordinate list", Role::variant, listed}});
+}
+
+void run(Report& report) {
+  const Peers peers(report);
+  for (const auto& file : report.options().files) {
+    const std::string name = "outer product, " + matrix_name(file);
+    if (!report.wants(name)) continue;
+    const Rows rows = pattern_of(file);
+    outer_product(report, name, rows, rows.rows() == rows.columns() ? rows : rows.transposed());
+  }
+  const Rows grid7 = laplacian(80, false), grid27 = laplacian(45, true), graph = rmat(16, 500'000);
+  outer_product(report, "outer product, laplacian7_80", grid7, grid7);
+  outer_product(report, "outer product, laplacian27_45", grid27, grid27);
+  outer_product(report, "outer product, rmat_16_500k", graph, graph);
+  const auto tensor = nips_like(500'000);
+  for (const std::int64_t columns : {16, 64, 256}) mttkrp(report, tensor, columns);
+  ttm(report, tensor, 64);
+}
+
+}  // namespace
+}  // namespace sporos::perf
+
+int main(int argc, char** argv) {
+  return sporos::perf::benchmark(argc, argv, "workspaces", sporos::perf::run);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file accumulation.hpp
+/// What an accumulation array must provide, and the settings that all policies of insert-sort-merge share.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+#include "../core/error.hpp"
+#include "component_keys.hpp"
+#include "policy.hpp"
+
+namespace sporos {
+
+/// The capacity of the next accumulation array as a piecewise linear function of the number n of components
+/// in the all array, in three pieces (Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse
+/// Workspaces*, PLDI 2024, section 5.1):
+///
+///     capacity + slope[0] min(n, t0) + slope[1] (min(n, t1) - t0) + slope[2] (n - t1)
+///
+/// where a term that would be negative is left out. A merge costs time proportional to n, so that a capacity
+/// in proportion to n keeps the number of merges logarithmic; smaller slopes for large n keep memory small.
+struct AccumulationGrowth {
+  std::int64_t first_threshold = std::int64_t{1} << 17;   ///< t0, in components
+  std::int64_t second_threshold = std::int64_t{1} << 24;  ///< t1, in components
+  double first_slope = 8;
+  double second_slope = 1;
+  double third_slope = 0.25;
+
+  /// Capacity to add where the all array holds n components.
+  double operator()(std::int64_t n) const {
+    const auto piece = [n](std::int64_t from, std::int64_t to) {
+      return static_cast<double>(std::max<std::int64_t>(std::min(n, to) - from, 0));
+    };
+    return first_slope * piece(0, first_threshold) + second_slope * piece(first_threshold, second_threshold) +
+           third_slope * piece(second_threshold, std::numeric_limits<std::int64_t>::max());
+  }
+};
+
+/// The settings of insert-sort-merge that do not depend on the kind of accumulation array.
+struct AccumulationSettings {
+  /// Indices of components have 32 bits, one of which stays free.
+  static constexpr std::int64_t largest_capacity = std::int64_t{1} << 31;
+
+  /// Components that the first accumulation array holds.
+  std::int64_t capacity = std::int64_t{1} << 17;
+  AccumulationGrowth growth{};
+  /// A bound in bytes on all that a workspace allocates; 0 for none. An accumulation array takes at most a
+  /// quarter of it, and is made smaller than `capacity` where it would take more.
+  std::int64_t memory_limit = 0;
+  /// Whether a second thread sorts and merges an accumulation array while the first fills another.
+  bool pipelined = false;
+  /// Whether a second all array is kept for the next merge, rather than allocated for each.
+  bool double_buffered = true;
+
+  /// The capacity of an accumulation array where the all array holds n components.
+  std::int64_t capacity_for(std::int64_t n) const {
+    const double wanted = static_cast<double>(capacity) + growth(n);
+    return wanted < static_cast<double>(largest_capacity) ? static_cast<std::int64_t>(wanted)
+                                                          : largest_capacity;
+  }
+
+  /// @throws ScheduleError if a setting makes no sense
+  void validate() const {
+    if (capacity < 1 || capacity > largest_capacity)
+      throw ScheduleError(text("the capacity of an accumulation array is ", capacity,
+                               " components: choose one from 1 to ", largest_capacity));
+    if (memory_limit < 0)
+      throw ScheduleError(text("the memory limit of a workspace is ", memory_limit,
+                               " bytes: choose a positive one, or 0 for none"));
+    if (growth.first_threshold < 0 || growth.second_threshold < growth.first_threshold)
+      throw ScheduleError(text("the thresholds of an accumulation array's growth are ",
+                               growth.first_threshold, " and ", growth.second_threshold,
+                               " components: they have to ascend from 0"));
+    for (const double slope : {growth.first_slope, growth.second_slope, growth.third_slope})
+      if (!(slope >= 0))
+        throw ScheduleError(
+            text("a slope of an accumulation array's growth is ", slope, ": choose 0 or a positive number"));
+  }
+};
+
+/// Components in ascending order of their keys, each key once.
+template <class Run, class Key, class T>
+concept ComponentRun = requires(const Run& run, std::int64_t n) {
+  { run.size() } -> std::convertible_to<std::int64_t>;
+  { run.key(n) } -> std::convertible_to<Key>;
+  { run.value(n) } -> std::convertible_to<T>;
+};
+
+/// Takes components (key, value) in any order, and hands them out sorted.
+///
+///     A(policy, keys)               an array of capacity 0, which has allocated nothing
+///     bytes(policy, keys, c)        at least the bytes that an array of capacity c has allocated at any time
+///     resize(c)                     sets the capacity of an array that is empty; frees what it held before
+///                                   it allocates. If it throws, the capacity is 0
+///     insert(key, value)            takes a component; false where the array is full, and then took nothing.
+///                                   One of capacity c takes c components at least after clear()
+///     size()                        0 if and only if it is empty
+///     sort()                        a ComponentRun of what was inserted, valid until the array changes.
+///                                   Values of one key are summed in the order in which they were inserted.
+///                                   May be called again, also after further calls of insert; neither
+///                                   allocates nor throws
+///     clear()                       makes the array empty
+template <class A, class Policy, class Keys, class T>
+concept AccumulationArray =
+    ComponentKeys<Keys> && std::constructible_from<A, const Policy&, const Keys&> && std::movable<A> &&
+    requires(A array, const Policy& policy, const Keys& keys, const typename Keys::key_type& key,
+             const T& value, std::int64_t count) {
+      { A::bytes(policy, keys, count) } -> std::same_as<std::int64_t>;
+      array.resize(count);
+      { array.insert(key, value) } -> std::same_as<bool>;
+      { array.size() } -> std::convertible_to<std::int64_t>;
+      { array.sort() } -> ComponentRun<typename Keys::key_type, T>;
+      array.clear();
+    };
+
+/// A policy of insert-sort-merge: a WorkspacePolicy with
+///
+///     settings                   AccumulationSettings
+///     accumulation<Keys, T>      its AccumulationArray for keys of both kinds
+template <class Policy>
+concept AccumulationPolicy = WorkspacePolicy<Policy> && requires(const Policy& policy) {
+  { policy.settings } -> std::convertible_to<const AccumulationSettings&>;
+  requires AccumulationArray<typename Policy::template accumulation<PackedKeys<2>, double>, Policy,
+                             PackedKeys<2>, double>;
+  requires AccumulationArray<typename Policy::template accumulation<LevelKeys<2>, double>, Policy,
+                             LevelKeys<2>, double>;
+};
+
+}  // namespace sporos

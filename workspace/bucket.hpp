@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file bucket.hpp
+/// Insert-sort-merge with an accumulation array in buckets of neighbouring coordinates, in which duplicates
+/// are summed when they are inserted.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "../core/inline.hpp"
+#include "../core/value.hpp"
+#include "../formats/chunks.hpp"
+#include "accumulation.hpp"
+#include "component_runs.hpp"
+#include "insert_sort_merge.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// Components in the order of insertion, and for each bucket a list of the indices of its components. Buckets
+/// are in the order of their keys, so that sorting each sorts all.
+template <class Keys, class T>
+class BucketedComponents {
+ public:
+  using key_type = typename Keys::key_type;
+
+  template <class Policy>
+  BucketedComponents(const Policy&, const Keys& keys) : keys_(keys) {}
+
+  template <class Policy>
+  static std::int64_t bytes(const Policy&, const Keys& keys, std::int64_t capacity) {
+    constexpr auto index = static_cast<std::int64_t>(sizeof(std::uint32_t));
+    return capacity * (static_cast<std::int64_t>(sizeof(Entry)) + 2 * index) +
+           buckets_for(keys, shift_for(keys, capacity)) * index;
+  }
+  void resize(std::int64_t capacity) {
+    size_ = capacity_ = buckets_ = 0;
+    components_ = {};
+    newest_ = {};
+    before_ = {};
+    order_ = {};
+    shift_ = shift_for(keys_, capacity);
+    components_ = ScratchArray<Entry>(capacity);
+    newest_ = ScratchArray<std::uint32_t>(buckets_for(keys_, shift_));
+    before_ = ScratchArray<std::uint32_t>(capacity);
+    order_ = ScratchArray<std::uint32_t>(capacity);
+    buckets_ = buckets_for(keys_, shift_);
+    capacity_ = capacity;
+    std::fill_n(newest_.data(), buckets_, none);
+  }
+  SPOROS_HOST_INLINE bool insert(const key_type& key, const T& value) {
+    if (capacity_ == 0) [[unlikely]]
+      return false;
+    Entry* const components = components_.data();
+    const std::uint32_t* const before = before_.data();
+    std::uint32_t& newest = newest_.data()[bucket_of(key)];
+    for (std::uint32_t at = newest; at != none; at = before[at]) {
+      if (components[at].key == key) {
+        components[at].value = plus(components[at].value, value);
+        return true;
+      }
+    }
+    if (size_ == capacity_) return false;
+    components[size_] = {key, value};
+    before_.data()[size_] = newest;
+    newest = static_cast<std::uint32_t>(size_++);
+    return true;
+  }
+  std::int64_t size() const { return size_; }
+
+  IndexRun<key_type, T, std::uint32_t> sort() {
+    const Entry* const components = components_.data();
+    std::uint32_t* const order = order_.data();
+    std::int64_t count = 0;
+    for (std::int64_t bucket = 0; bucket < buckets_ && count < size_; ++bucket) {
+      const std::int64_t begin = count;
+      for (std::uint32_t at = newest_.data()[bucket]; at != none; at = before_.data()[at])
+        order[count++] = at;
+      // The newest comes first in a list: reversed, components that were inserted in order are in order.
+      std::reverse(order + begin, order + count);
+      const auto by_key = [components](std::uint32_t a, std::uint32_t b) {
+        return components[a].key < components[b].key;
+      };
+      if (!std::is_sorted(order + begin, order + count, by_key))
+        std::sort(order + begin, order + count, by_key);
+    }
+    return {components, order, size_};
+  }
+  void clear() {
+    if (size_ < buckets_ / 8)
+      for (std::int64_t n = 0; n < size_; ++n) newest_.data()[bucket_of(components_.data()[n].key)] = none;
+    else
+      std::fill_n(newest_.data(), buckets_, none);
+    size_ = 0;
+  }
+
+ private:
+  using Entry = KeyedValue<key_type, T>;
+
+  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+  /// The bits of a key's prefix that do not select its bucket.
+  static int shift_for(const Keys& keys, std::int64_t capacity) {
+    const int most = bits_for(4 * capacity), least = bits_for(capacity) - 2;
+    return std::max(keys.prefix_bits() - std::clamp(keys.leading_bits(), least, std::max(most, least)), 0);
+  }
+  static std::int64_t buckets_for(const Keys& keys, int shift) {
+    return std::int64_t{1} << (keys.prefix_bits() - shift);
+  }
+  std::uint64_t bucket_of(const key_type& key) const { return keys_.prefix(key) >> shift_; }
+
+  Keys keys_;
+  int shift_ = 0;
+  std::int64_t buckets_ = 0;
+  ScratchArray<Entry> components_;
+  ScratchArray<std::uint32_t> newest_;  ///< the index of each bucket's last component
+  ScratchArray<std::uint32_t> before_;  ///< the component before, in the same bucket
+  ScratchArray<std::uint32_t> order_;
+  std::int64_t size_ = 0;
+  std::int64_t capacity_ = 0;
+};
+
+}  // namespace detail
+
+/// Lists the components of each leading coordinate in a bucket, sums duplicates when they are inserted, and
+/// sorts each bucket: the bucket sort of section 5.2 of the paper that StagedWorkspace names, with L = the
+/// leading extent, rounded up to a power of two, and h = the leading coordinate.
+///
+/// Where the leading extent is more than about four times the capacity of the accumulation array,
+/// neighbouring leading coordinates share a bucket, which bounds the memory. Where it is less than about a
+/// quarter, the leading bits of the coordinates after it select the bucket as well, which keeps the buckets
+/// short. An insertion searches its bucket: the policy is for components that are spread evenly over the
+/// buckets, and takes quadratic time where all are in one.
+struct BucketPolicy {
+  static constexpr std::string_view name = "bucket workspace";
+  static constexpr bool takes(int order) { return order >= 1; }
+  template <class T, int Order>
+  using workspace = InsertSortMerge<BucketPolicy, T, Order>;
+
+  template <class Keys, class T>
+  using accumulation = detail::BucketedComponents<Keys, T>;
+
+  AccumulationSettings settings{};
+};
+
+inline constexpr BucketPolicy bucket_workspace{};
+
+}  // namespace sporos

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file memory_budget.hpp
+/// MemoryBudget: the bytes that a workspace may allocate, and how many of them it has.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "../core/error.hpp"
+
+namespace sporos {
+
+/// Counts the bytes that a workspace holds, and refuses those beyond a limit before they are allocated.
+class MemoryBudget {
+ public:
+  /// @param limit  bytes; 0 for none
+  explicit MemoryBudget(std::int64_t limit = 0) : limit_(limit) {}
+
+  /// Bytes held.
+  std::int64_t used() const { return used_; }
+  /// Bytes that may still be taken.
+  std::int64_t left() const {
+    return limit_ > 0 ? limit_ - used_ : std::numeric_limits<std::int64_t>::max() - used_;
+  }
+  std::int64_t limit() const { return limit_; }
+
+  /// Takes `bytes`, of which `freed` are given back before the others are allocated.
+  /// @param purpose  how the message names what the bytes are for
+  /// @throws MemoryError if the limit does not allow them; nothing is taken then
+  void take(std::int64_t bytes, std::int64_t freed, std::string_view purpose) {
+    if (bytes > left() + freed)
+      throw MemoryError(text("a sparse workspace needs ", used_ - freed + bytes, " bytes with ", purpose,
+                             ", and its memory limit allows ", limit_,
+                             ": raise memory_limit, or drain the workspace more often"));
+    used_ += bytes - freed;
+  }
+  void give_back(std::int64_t bytes) { used_ -= bytes; }
+
+ private:
+  std::int64_t limit_;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace sporos
