@@ -34,9 +34,7 @@ template <TensorFormat F>
 Extents<F::levels> largest_of_levels(const Extents<F::order>& largest) {
   Extents<F::order> shape{};
   for (std::size_t mode = 0; mode < shape.size(); ++mode) shape[mode] = largest[mode] + 1;
-  auto out = F::level_extents(shape);
-  for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
-  return out;
+  return largest_coordinates<F>(shape);
 }
 
 /// How far a source is already in order.
@@ -122,8 +120,7 @@ EntriesSurvey<F::order> survey(const Space& space, const Entries<Value, F::order
     for (std::size_t mode = 0; mode < order; ++mode) coordinate[mode] = coordinates[mode][e];
     return F::level_coordinates(coordinate);
   };
-  auto most = F::level_extents(entries.extents);
-  for (auto& extent : most) extent = std::max<std::int64_t>(extent - 1, 0);
+  const auto most = largest_coordinates<F>(entries.extents);
   const bool is_narrow = Packing<F>::fits(most);
   const Packing<F> packing(is_narrow ? most : Extents<F::levels>{});
   const auto compare = [&](std::int64_t from, std::int64_t to, EntriesSurvey<F::order>& part) {
@@ -250,8 +247,7 @@ void expect_place_for(Duplicates duplicates) {
 /// two lists of keys and values, or what assemble_wide takes, and the counts of a radix sort.
 template <TensorFormat F, TensorValue Value>
 std::int64_t assemble_bytes(const Extents<F::order>& extents, std::int64_t count) {
-  auto largest = F::level_extents(extents);
-  for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
+  const auto largest = largest_coordinates<F>(extents);
   constexpr std::int64_t of_value = sizeof(Value);
   const std::int64_t of_entry =
       Packing<F>::fits(largest) ? 2 * (8 + of_value) : 8 * F::levels + 40 + of_value;

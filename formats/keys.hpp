@@ -3,6 +3,7 @@
 /// The coordinates of all levels of an entry in one number that compares as the coordinates do.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -29,6 +30,14 @@ inline constexpr Key no_key = ~Key{0};
 /// The number of bits that coordinates 0 to `largest` need.
 constexpr int bits_for(std::int64_t largest) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
+}
+
+/// The largest coordinate of each level of a tensor with these extents; 0 where a level has none.
+template <TensorFormat F>
+Extents<F::levels> largest_coordinates(const Extents<F::order>& extents) {
+  auto out = F::level_extents(extents);
+  for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
+  return out;
 }
 
 /// The bits of a key that hold the coordinate of one level.

@@ -5,7 +5,7 @@
 /// A result is appended when the loops over its variables are the outermost ones, in the order of its levels.
 /// If a reduction or another order comes between, the result scatters. Over one variable, it is gathered in a
 /// workspace of order 1 inside the loops that both orders share; over several variables, it is gathered in
-/// workspaces over all of them, whose contents are then listed and assembled. The same happens from the first
+/// workspaces over all of them, whose contents are then sorted and merged. The same happens from the first
 /// loop on whose coordinates come in an order, or as often, as the result's level does not take them, because
 /// an operand stores them so. After Zhang, Hsu, Kjolstad,
 /// *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), sections 2.2, 6.2.
@@ -24,7 +24,7 @@ enum class ResultKind {
   located,   ///< every level is full: values are found by arithmetic
   appended,  ///< levels are written in ascending order of their coordinates
   gathered,  ///< the innermost variable scatters: a workspace of order 1 gathers it, then it is appended
-  listed     ///< results scatter over several variables: workspaces of all of them are listed and assembled
+  listed     ///< results scatter over several variables: gathered over all of them, sorted and merged
 };
 
 struct Classification {

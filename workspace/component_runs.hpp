@@ -18,6 +18,11 @@ struct KeyedValue {
   T value;
 };
 
+/// Whether components are sorted with their values, which takes less memory and is faster for small ones;
+/// otherwise their indices are.
+template <class Keys, class T>
+inline constexpr bool sorts_values = Keys::prefix_is_key && sizeof(T) <= sizeof(std::uint64_t);
+
 /// A ComponentRun of items that hold their values.
 template <class T>
 struct ValueRun {

@@ -147,8 +147,8 @@ struct CoordinatePolicy {
   using workspace = InsertSortMerge<CoordinatePolicy, T, Order>;
 
   template <class Keys, class T>
-  using accumulation = std::conditional_t<Keys::prefix_is_key && sizeof(T) <= sizeof(std::uint64_t),
-                                          detail::MovingComponents<T>, detail::IndexedComponents<Keys, T>>;
+  using accumulation = std::conditional_t<detail::sorts_values<Keys, T>, detail::MovingComponents<T>,
+                                          detail::IndexedComponents<Keys, T>>;
 
   AccumulationSettings settings{};
 };

@@ -106,7 +106,7 @@ class HashedComponents {
 
  private:
   /// Whether components are copied out of the table to be sorted; otherwise their indices are sorted.
-  static constexpr bool items_hold_values = Keys::prefix_is_key && sizeof(T) <= sizeof(std::uint64_t);
+  static constexpr bool items_hold_values = sorts_values<Keys, T>;
   using Slot = KeyedValue<key_type, T>;
   using Item = SortItem<std::conditional_t<items_hold_values, T, std::uint32_t>>;
 

@@ -307,6 +307,12 @@ class InsertSortMerge {
     std::visit(f, stages_);
   }
 
+  /// The StagedWorkspace for the kind of keys in use: PackedKeys where the extents fit, otherwise LevelKeys.
+  template <ComponentKeys Keys>
+  StagedWorkspace<Policy, Keys, T>& stages() {
+    return std::get<StagedWorkspace<Policy, Keys, T>>(stages_);
+  }
+
   /// Calls take(coordinates, value) for each coordinate, ascending, and empties the workspace. Allocates
   /// nothing. If `take` throws, the workspace keeps its contents.
   template <class Take>

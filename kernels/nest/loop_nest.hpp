@@ -90,6 +90,28 @@ struct ScalarOutput {
   }
 };
 
+/// The base of an output that takes each value with its coordinates, in the order of the loops, whatever the
+/// kind of the result.
+template <class Output>
+struct EachValue {
+  static constexpr bool is_scalar = false;
+  static constexpr bool is_workspace = true;
+  /// Neighbouring coordinates may share a word of a workspace's bitmap.
+  static constexpr bool is_independent = false;
+
+  template <class F>
+  SPOROS_INLINE void with_copy(const F& f) const {
+    f(static_cast<const Output&>(*this));
+  }
+  template <class Traits, int Depth, class Env>
+  SPOROS_INLINE Output bind(const Env&) const {
+    return static_cast<const Output&>(*this);
+  }
+  SPOROS_MAY_CALL_HOST
+  template <int Depth>
+  SPOROS_INLINE void leave(std::int64_t) const {}
+};
+
 namespace detail {
 
 template <class E>

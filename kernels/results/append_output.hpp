@@ -15,20 +15,10 @@ namespace sporos {
 
 /// Adds to the workspace that gathers the innermost result variable, whose loop is `Loop`.
 template <class W, class T, int Loop>
-struct WorkspaceOutput {
-  static constexpr bool is_scalar = false;
-  static constexpr bool is_workspace = true;
-  static constexpr bool is_independent =
-      false;  // neighbouring coordinates may share a word of a workspace's bitmap
+struct WorkspaceOutput : EachValue<WorkspaceOutput<W, T, Loop>> {
   W* workspace;
 
-  template <class Traits, int Depth, class Env>
-  SPOROS_INLINE WorkspaceOutput bind(const Env&) const {
-    return *this;
-  }
-  SPOROS_MAY_CALL_HOST
-  template <int Depth>
-  SPOROS_INLINE void leave(std::int64_t) const {}
+  SPOROS_INLINE explicit WorkspaceOutput(W* gathers) : workspace(gathers) {}
   SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
@@ -94,7 +84,9 @@ struct AppendedOutput {
       piece->push(bound, bound.at[innermost], static_cast<Value>(value));
   }
 
-  WorkspaceOutput<W, Accumulate, innermost> workspace() const { return {gathered}; }
+  WorkspaceOutput<W, Accumulate, innermost> workspace() const {
+    return WorkspaceOutput<W, Accumulate, innermost>(gathered);
+  }
   template <class Output, class Env>
   void drain(const Output&, const Env& bound) const {
     const std::int64_t before = piece->size();

@@ -4,7 +4,6 @@
 /// gather the values, and what the threads have gathered is merged.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,37 +15,27 @@
 #include <utility>
 #include <vector>
 
-#include "../../formats/assemble.hpp"
 #include "../../formats/chunks.hpp"
 #include "../../formats/storage_bound.hpp"
+#include "../../formats/wide_keys.hpp"
 #include "../../workspace/coordinate.hpp"
 #include "../../workspace/merge_sorted.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
+#include "replace.hpp"
 
 namespace sporos {
 
 /// Adds to a workspace over all levels of the result.
 template <class Traits_, class W, class T>
-struct ListedOutput {
-  static constexpr bool is_scalar = false;
-  static constexpr bool is_workspace = true;
-  static constexpr bool is_independent = false;
+struct ListedOutput : EachValue<ListedOutput<Traits_, W, T>> {
   using A = typename Traits_::result;
   using F = typename A::format;
 
   W* workspace;
 
-  template <class Body>
-  SPOROS_INLINE void with_copy(const Body& body) const {
-    body(*this);
-  }
-  template <class Traits, int Depth, class Env>
-  SPOROS_INLINE ListedOutput bind(const Env&) const {
-    return *this;
-  }
-  template <int Depth>
-  SPOROS_INLINE void leave(std::int64_t) const {}
+  SPOROS_INLINE explicit ListedOutput(W* gathers) : workspace(gathers) {}
+
   SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
@@ -99,7 +88,7 @@ class ListedNest::Plan {
   using W = typename Policy::template workspace<Compute, levels>;
   using Sorted = InsertSortMerge<CoordinatePolicy, Compute, levels>;
   /// Whether the workspaces hold what they have gathered in order, in two arrays.
-  static constexpr bool is_staged = requires(W w) { w.with_inserter([](auto& stages) { stages.finish(); }); };
+  static constexpr bool is_staged = requires(W w) { w.template stages<PackedKeys<levels>>().finish(); };
 
  public:
   Plan(const S& statement, const Resources<Space>&) : nest_(statement), cuts_(nest_.cuts(most_parts())) {}
@@ -121,7 +110,7 @@ class ListedNest::Plan {
     out.result = bound.bytes;
     const auto extents = Format::level_extents(result().extents());
     const std::int64_t parts = static_cast<std::int64_t>(cuts_.size()) - 1;
-    constexpr std::int64_t of_component = sizeof(Compute) + (levels > 1 ? 8 * levels : 8);
+    constexpr std::int64_t of_component = sizeof(Compute) + 8 * levels;
     out.workspace = parts * W::most_bytes(policy(), extents, added) + 3 * added * of_component;
     if constexpr (!is_staged) out.workspace += parts * Sorted::most_bytes({}, extents, added);
     return out;
@@ -150,32 +139,29 @@ class ListedNest::Plan {
     std::vector<std::unique_ptr<Sorted>> sorted(is_staged ? 0 : parts);
     std::vector<std::unique_ptr<W>> workspaces(parts);
     std::vector<SortedList<Key, Compute>> lists(parts);
-    const auto keep = [&](auto& stages, std::size_t at) {
-      if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(stages)>::keys_type, Keys>) {
-        const auto finished = stages.finish();
-        lists[at] = {finished.keys.data(), finished.values.data(),
-                     static_cast<std::int64_t>(finished.keys.size())};
-      }
-    };
     detail::for_each_worker(nest_.space(), static_cast<std::int64_t>(parts), [&](std::int64_t number) {
       const auto at = static_cast<std::size_t>(number);
-      const Bounds part{cuts_[at], cuts_[at + 1]};
+      const auto gather_in = [&](auto& workspace) {
+        nest_.run({cuts_[at], cuts_[at + 1]}, number,
+                  ListedOutput<Traits, std::remove_reference_t<decltype(workspace)>, Compute>(&workspace));
+      };
+      const auto keep = [&](auto& stages) {
+        const auto [keys, values] = stages.finish();
+        lists[at] = {keys.data(), values.data(), static_cast<std::int64_t>(keys.size())};
+      };
       workspaces[at] = std::make_unique<W>(policy(), extents);
       if constexpr (is_staged) {
-        workspaces[at]->with_inserter([&](auto& stages) {
-          using Stages = std::remove_cvref_t<decltype(stages)>;
-          if constexpr (std::is_same_v<typename Stages::keys_type, Keys>)
-            nest_.run(part, number, ListedOutput<Traits, Stages, Compute>{&stages});
-          keep(stages, at);
-        });
+        auto& stages = workspaces[at]->template stages<Keys>();
+        gather_in(stages);
+        keep(stages);
       } else {
-        nest_.run(part, number, ListedOutput<Traits, W, Compute>{workspaces[at].get()});
+        gather_in(*workspaces[at]);
         sorted[at] = std::make_unique<Sorted>(CoordinatePolicy{}, extents);
-        workspaces[at]->drain([&](const Extents<levels>& coordinate, const Compute& value) {
-          sorted[at]->add(coordinate, value);
-        });
+        auto& stages = sorted[at]->template stages<Keys>();
+        workspaces[at]->drain(
+            [&](const Extents<levels>& coordinate, const Compute& value) { stages.add(coordinate, value); });
         workspaces[at].reset();
-        sorted[at]->with_inserter([&](auto& stages) { keep(stages, at); });
+        keep(stages);
       }
     });
     if (parts == 1) {
@@ -193,14 +179,12 @@ class ListedNest::Plan {
   template <class Keys>
   void build(const typename Keys::key_type* keys, const Compute* values, std::int64_t count) const {
     const auto converted = make_array<Value>("sporos::Tensor values", count);
-    detail::for_each_chunk(nest_.space(), detail::chunks_for(nest_.space(), count), [&](std::int64_t chunk) {
-      const auto [begin, end] = detail::chunk_bounds(count, chunk, detail::chunks_for(nest_.space(), count));
-      for (std::int64_t at = begin; at < end; ++at) converted.data()[at] = static_cast<Value>(values[at]);
-    });
+    Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, count),
+                         detail::CopyValues<Compute, Value>{values, converted.data()});
+    nest_.space().fence("sporos::round");
     if constexpr (std::is_same_v<Keys, PackedKeys<levels>>) {
-      auto largest = Format::level_extents(result().extents());
-      for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
-      replace(detail::Packing<Format>(largest), PackedList(keys, converted, count));
+      const detail::Packing<Format> packing(detail::largest_coordinates<Format>(result().extents()));
+      detail::replace_by_entries(nest_.space(), result(), packing, PackedList(keys, converted, count));
     } else {
       detail::LevelCoordinates coordinates(levels, count);
       std::array<const std::int64_t*, static_cast<std::size_t>(levels)> of_levels;
@@ -208,7 +192,8 @@ class ListedNest::Plan {
         for (std::int64_t at = 0; at < count; ++at) coordinates.of_level(k)[at] = keys[at][k];
         of_levels[k] = coordinates.of_level(k);
       }
-      replace(detail::Packing<Format>(of_levels), detail::NumberedEntries<Value>(converted));
+      detail::replace_by_entries(nest_.space(), result(), detail::Packing<Format>(of_levels),
+                                 detail::NumberedEntries<Value>(converted));
     }
   }
 
@@ -229,13 +214,6 @@ class ListedNest::Plan {
     Array<Value> values_;
     std::int64_t count_;
   };
-
-  void replace(const detail::Packing<Format>& packing, const detail::KeyedEntries<Value>& entries) const {
-    const auto made = detail::Builder<Format, Value>(nest_.space(), entries, packing, result().extents(),
-                                                     Duplicates::sum, true)
-                          .template build<Space>();
-    result().replace(made.extents(), made.levels(), made.values());
-  }
 
   Nest nest_;
   std::vector<std::int64_t> cuts_;

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "../../core/pool.hpp"
 #include "../../formats/chunks.hpp"

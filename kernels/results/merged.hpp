@@ -26,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include "../../formats/build.hpp"
 #include "../../formats/build_rows.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../workspace/dense.hpp"
@@ -35,6 +34,7 @@
 #include "../nest/work.hpp"
 #include "../spgemm/host/multiply.hpp"
 #include "merge_runs.hpp"
+#include "replace.hpp"
 
 namespace sporos {
 
@@ -68,20 +68,15 @@ class RowEntries final : public KeyedEntries<Value> {
   Array<Value> values_;
 };
 
-/// The integer types of the last level of a format: those of its arrays, or 64 bits where it has none.
+/// The type of the coordinates of a level, 64 bits where it stores none.
 template <class Level>
-struct IndicesOf {
-  using position = std::int64_t;
-  using coordinate = std::int64_t;
+struct CoordinateOf {
+  using type = std::int64_t;
 };
 template <class Level>
-  requires requires {
-    typename Level::position_type;
-    typename Level::coordinate_type;
-  }
-struct IndicesOf<Level> {
-  using position = typename Level::position_type;
-  using coordinate = typename Level::coordinate_type;
+  requires requires { typename Level::coordinate_type; }
+struct CoordinateOf<Level> {
+  using type = typename Level::coordinate_type;
 };
 
 }  // namespace detail
@@ -122,9 +117,8 @@ struct MergedNest {
     const auto extents = Format::level_extents(statement.result().tensor().extents());
     if (!fits_dense(extents[Format::levels - 1], sizeof(typename detail::NestOf<S>::Compute)))
       return Declined{"the rows of the result are too long for a dense accumulator"};
-    auto largest = extents;
-    for (auto& extent : largest) extent = std::max<std::int64_t>(extent - 1, 0);
-    if (!detail::Packing<Format>::fits(largest))
+    if (!detail::Packing<Format>::fits(
+            detail::largest_coordinates<Format>(statement.result().tensor().extents())))
       return Declined{"the coordinates of the result do not fit in 63 bits"};
     return Cost{detail::expected_terms(statement) * seconds_of_term};
   }
@@ -142,9 +136,9 @@ class MergedNest::Plan {
   using Value = typename Nest::Value;
   using Format = typename Nest::Format;
   static constexpr int last = Format::levels - 1;
-  using Indices = detail::IndicesOf<typename Format::template level<last>>;
-  using Position = typename Indices::position;
-  using Coordinate = typename Indices::coordinate;
+  using Level = typename Format::template level<last>;
+  using Position = typename detail::PositionOf<Level>::type;
+  using Coordinate = typename detail::CoordinateOf<Level>::type;
   using Accumulation = detail::RunArray<Compute, Coordinate>;
   using Part = typename Accumulation::Part;
   using Sorted = detail::SortedRows<Value, Position, Coordinate>;
@@ -153,7 +147,7 @@ class MergedNest::Plan {
  public:
   Plan(const S& statement, const Resources<Space>&)
       : nest_(statement),
-        packing_(largest(statement)),
+        packing_(detail::largest_coordinates<Format>(statement.result().tensor().extents())),
         cuts_(nest_.cuts(most_chunks)),
         most_of_chunk_(cuts_.size() - 1) {}
 
@@ -224,11 +218,6 @@ class MergedNest::Plan {
   static constexpr std::int64_t most_chunks = 512;
   static constexpr std::int64_t overhead = std::int64_t{2} << 20;
 
-  static Extents<Format::levels> largest(const S& statement) {
-    auto out = Format::level_extents(statement.result().tensor().extents());
-    for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
-    return out;
-  }
   const auto& result() const { return nest_.statement().result().tensor(); }
   Bounds chunk(std::size_t at) const { return {cuts_[at], cuts_[at + 1]}; }
 
@@ -269,7 +258,7 @@ class MergedNest::Plan {
       const std::size_t at = begin + static_cast<std::size_t>(number);
       auto cursor = array.cursor(parts[at]);
       nest_.run(chunk(at), static_cast<std::int64_t>(at),
-                RunOutput<Traits, Format, Compute, Coordinate>{&cursor, packing_});
+                RunOutput<Traits, Format, Compute, Coordinate>(&cursor, packing_));
       array.close(parts[at], cursor);
     });
   }
@@ -362,11 +351,8 @@ class MergedNest::Plan {
       while (row <= rows) arrays.positions.data()[row++] = static_cast<Position>(sorted.size());
       detail::replace_rows(result, std::move(arrays));
     } else {
-      const detail::RowEntries<Value, Position, Coordinate> entries(sorted);
-      const auto made = detail::Builder<Format, Value>(nest_.space(), entries, packing_, result.extents(),
-                                                       Duplicates::sum, true)
-                            .template build<Space>();
-      result.replace(made.extents(), made.levels(), made.values());
+      detail::replace_by_entries(nest_.space(), result, packing_,
+                                 detail::RowEntries<Value, Position, Coordinate>(sorted));
     }
   }
 

@@ -102,26 +102,19 @@ namespace sporos {
 /// Inserts into the accumulation array of runs.
 /// @tparam F  the format of the result, whose last level is that of the innermost loop over the result
 template <class Traits_, class F, class T, class Coordinate>
-struct RunOutput {
-  static constexpr bool is_scalar = false;
-  static constexpr bool is_workspace = true;
-  static constexpr bool is_independent = false;
-
+struct RunOutput : EachValue<RunOutput<Traits_, F, T, Coordinate>> {
   detail::RunCursor<T, Coordinate>* cursor;
   detail::Packing<F> packing;
+
+  SPOROS_INLINE RunOutput(detail::RunCursor<T, Coordinate>* at, const detail::Packing<F>& packed)
+      : cursor(at), packing(packed) {}
 
   template <class Body>
   SPOROS_INLINE void with_copy(const Body& body) const {
     detail::RunCursor<T, Coordinate> mine = *cursor;
-    body(RunOutput{&mine, packing});
+    body(RunOutput(&mine, packing));
     *cursor = mine;
   }
-  template <class Traits, int Depth, class Env>
-  SPOROS_INLINE RunOutput bind(const Env&) const {
-    return *this;
-  }
-  template <int Depth>
-  SPOROS_INLINE void leave(std::int64_t) const {}
   SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {

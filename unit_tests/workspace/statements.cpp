@@ -1,55 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statements.cpp
-/// Statements whose scattered results are gathered in the workspaces of insert-sort-merge: every policy gives what
-/// the product by rows does.
+/// Statements whose scattered results are gathered in the workspaces of insert-sort-merge: every policy gives
+/// what the product by rows does.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <sporos/sporos.hpp>
 #include <string>
 
+#include "spread.hpp"
+
 namespace sporos::test::workspace_statements {
 namespace {
 
 using namespace sporos::indices;
 
-template <class F>
-auto spread(std::int64_t rows, std::int64_t columns, std::int64_t each) {
-  Entries<double, 2> out({rows, columns}, rows * each);
-  for (std::int64_t e = 0; e < rows * each; ++e)
-    out.set(e, {e / each, (e / each * 7 + e % each * 11) % columns}, static_cast<double>(e % 13 - 6));
-  return assemble<F>(out);
-}
-
-template <class T>
-void expect_equal(const T& made, const T& expected) {
-  validate(made);
-  const auto a = entries(made), b = entries(expected);
-  ASSERT_EQ(a.size(), b.size());
-  std::int64_t wrong = 0;
-  for (std::int64_t e = 0; e < a.size(); ++e)
-    wrong += a.coordinate(e) != b.coordinate(e) || a.values.data()[e] != b.values.data()[e];
-  EXPECT_EQ(wrong, 0);
-}
-
 template <class F, class Policy>
 void check(const Policy& policy) {
   SCOPED_TRACE(std::string(Policy::name) + " into " + F::str());
-  const auto B = spread<CSC<>>(300, 200, 5);
-  const auto C = spread<CSR<>>(200, 400, 6);
+  const auto B = spread<CSC<>>(300, 200, 5, 7);
+  const auto C = spread<CSR<>>(200, 400, 6, 7);
   const auto by_rows = convert<CSR<>>(B);
   const Tensor<double, CSR<>> rows({300, 400});
   rows(i, j) = by_rows(i, k) * C(k, j);
   const Tensor<double, F> A({300, 400});
   const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).workspace(policy);
   statement.run();
-  expect_equal(A, convert<F>(rows));
+  expect_same_entries(A, convert<F>(rows));
   auto again = plan(statement);
   again.run();
   again.run();
-  expect_equal(A, convert<F>(rows));
+  expect_same_entries(A, convert<F>(rows));
   statement.deterministic().run();
-  expect_equal(A, convert<F>(rows));
+  expect_same_entries(A, convert<F>(rows));
 }
 
 TEST(WorkspacesOfStatements, GiveTheSameWithEveryPolicy) {
@@ -79,13 +62,13 @@ TEST(WorkspacesOfStatements, CompareLevelByLevelWhatDoesNotFitInOneNumber) {
   EXPECT_EQ(A.nnz(), 4);
   EXPECT_EQ(at(A, {7, 1}), 12);
   EXPECT_EQ(at(A, {n - 1, n - 1}), 12);
-  expect_equal(hashed, A);
+  expect_same_entries(hashed, A);
 }
 
 TEST(WorkspacesOfStatements, LeaveTheResultAsItIsWhereTheirMemoryIsTooSmall) {
-  const auto B = spread<CSC<>>(300, 200, 5);
-  const auto C = spread<CSR<>>(200, 400, 6);
-  const auto A = spread<CSR<>>(300, 400, 2);
+  const auto B = spread<CSC<>>(300, 200, 5, 7);
+  const auto C = spread<CSR<>>(200, 400, 6, 7);
+  const auto A = spread<CSR<>>(300, 400, 2, 7);
   const auto before = A.clone();
   std::string what = "ran";
   try {
@@ -98,7 +81,7 @@ TEST(WorkspacesOfStatements, LeaveTheResultAsItIsWhereTheirMemoryIsTooSmall) {
   }
   EXPECT_NE(what.find("bytes"), std::string::npos) << what;
   EXPECT_NE(what.find("4096"), std::string::npos) << what;
-  expect_equal(A, before);
+  expect_same_entries(A, before);
 }
 
 }  // namespace

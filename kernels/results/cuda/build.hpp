@@ -10,19 +10,13 @@
 #include <type_traits>
 #include <utility>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <cub/device/device_scan.cuh>
-#pragma GCC diagnostic pop
-
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-
 #include "../../../core/tensor.hpp"
 #include "../../../formats/build.hpp"
 #include "../../../formats/levels/compressed.hpp"
 #include "../../../formats/levels/singleton.hpp"
 #include "../../../formats/structure.hpp"
+#include "../../cuda/scan.hpp"
+#include "../../nest/nest_run.hpp"
 #include "sorted_entries.hpp"
 
 namespace sporos::gpu {
@@ -63,10 +57,6 @@ struct BeginsPosition {
   __host__ __device__ std::int64_t operator()(std::int64_t e) const {
     return e == 0 || (keys[e] ^ keys[e - 1]) >> shift != 0 ? 1 : 0;
   }
-};
-
-struct AddNumbers {
-  __host__ __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
 };
 
 /// The positions of a full level: parent * extent + coordinate.
@@ -130,10 +120,10 @@ struct EndsToPositions {
 template <class From, class To>
 struct WriteValues {
   const From* from;
-  const std::int64_t* positions;  // null where entry e has position e
+  const std::int64_t* positions;
   To* to;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
-    to[positions ? positions[e] : e] = static_cast<To>(from[e]);
+    to[positions[e]] = static_cast<To>(from[e]);
   }
 };
 
@@ -230,7 +220,7 @@ class DeviceBuilder {
         thrust::make_counting_iterator(std::int64_t{0}),
         detail::BeginsPosition{entries_.keys.data(), packing_.template bits_of<depth>().shift});
     detail::with_scratch("scan", [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveScan(scratch, bytes, begins, ends.data(), detail::AddNumbers{},
+      return cub::DeviceScan::InclusiveScan(scratch, bytes, begins, ends.data(), detail::AddSizes{},
                                             entries_.size, space_.cuda_stream());
     });
     space_.fence("sporos::gpu::build");
@@ -263,7 +253,7 @@ Tensor<Value, F, Kokkos::Cuda> build(const Kokkos::Cuda& space, const EntryArray
     const auto whole = std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(entries.size));
     const auto converted = make_array<Value, Memory>("sporos::Tensor values", entries.size);
     Kokkos::parallel_for("sporos::values", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, entries.size),
-                         detail::WriteValues<T, Value>{entries.values.data(), nullptr, converted.data()});
+                         sporos::detail::CopyValues<T, Value>{entries.values.data(), converted.data()});
     space.fence("sporos::gpu::build");
     const auto keys = copy_array<Kokkos::HostSpace>(Kokkos::subview(entries.keys, whole));
     const auto values = copy_array<Kokkos::HostSpace>(converted);

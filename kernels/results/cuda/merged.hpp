@@ -6,13 +6,12 @@
 /// The stages are those of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI
 /// 2024), section 4, in batches:
 ///
-///     count      a thread for each chunk of the outermost loop runs the nest and counts its values; a sum
-///     over
-///                the chunks says where each inserts, and which of them fit in the accumulation array
-///                together
-///     Insert     the nest runs again, and each value goes to its place with the packed coordinates of all
-///     levels Sort       a radix sort by these keys Merge      into the all array, which is kept twice:
-///     entries of one key are added up Compress   level by level (build.hpp)
+/// - count: a thread for each chunk of the outermost loop counts its values; a scan of the counts says where
+///   each chunk inserts, and how many chunks fit in the accumulation array together;
+/// - Insert: the nest runs again; each value goes to its place, with the coordinates of all levels packed;
+/// - Sort: a radix sort by these keys;
+/// - Merge: into the all array, which is kept twice; entries of one key are added up;
+/// - Compress: level by level (build.hpp).
 #pragma once
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 
 #include "../../../formats/storage_bound.hpp"
 #include "../../../workspace/coordinate.hpp"
+#include "../../cuda/scan.hpp"
 #include "../../nest/nest_run.hpp"
 #include "../located.hpp"
 #include "build.hpp"
@@ -41,28 +41,11 @@ struct KeyShifts {
   int of_level[Levels > 0 ? Levels : 1];
 };
 
-/// What both passes share: values leave the loops one by one, whatever the order of the loops.
-struct EachValue {
-  static constexpr bool is_scalar = false;
-  static constexpr bool is_workspace = true;
-  static constexpr bool is_independent = false;
-};
-
 /// Counts the values.
-struct CountValues : EachValue {
+struct CountValues : EachValue<CountValues> {
   std::int64_t* count;
 
   explicit KOKKOS_INLINE_FUNCTION CountValues(std::int64_t* to) : count(to) {}
-  template <class F>
-  SPOROS_INLINE void with_copy(const F& f) const {
-    f(*this);
-  }
-  template <class Traits, int Depth, class Env>
-  SPOROS_INLINE CountValues bind(const Env&) const {
-    return *this;
-  }
-  template <int Depth>
-  SPOROS_INLINE void leave(std::int64_t) const {}
   template <class V, class Env>
   SPOROS_INLINE void add(const V&, const Env&) const {
     ++*count;
@@ -71,7 +54,7 @@ struct CountValues : EachValue {
 
 /// Inserts the values with their keys.
 template <class Traits_, class T>
-struct InsertValues : EachValue {
+struct InsertValues : EachValue<InsertValues<Traits_, T>> {
   using A = typename Traits_::result;
   using F = typename A::format;
 
@@ -83,16 +66,6 @@ struct InsertValues : EachValue {
   KOKKOS_INLINE_FUNCTION InsertValues(Key* to_keys, T* to_values, std::int64_t* at,
                                       const KeyShifts<F::levels>& shifts_of_levels)
       : keys(to_keys), values(to_values), next(at), shifts(shifts_of_levels) {}
-  template <class Body>
-  SPOROS_INLINE void with_copy(const Body& body) const {
-    body(*this);
-  }
-  template <class Traits, int Depth, class Env>
-  SPOROS_INLINE InsertValues bind(const Env&) const {
-    return *this;
-  }
-  template <int Depth>
-  SPOROS_INLINE void leave(std::int64_t) const {}
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
     keys[*next] = key_from<0>(env);
@@ -179,17 +152,10 @@ struct MergedNest {
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>&) {
     constexpr double seconds_of_launch = 2e-4, seconds_of_term = 1e-9;
     using Format = typename S::result_type::format;
-    if (!sporos::detail::Packing<Format>::fits(largest<Format>(statement.result().tensor().extents())))
+    if (!sporos::detail::Packing<Format>::fits(
+            sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())))
       return Declined{"the coordinates of the result do not fit in 63 bits"};
     return Cost{seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
-  }
-
-  /// The largest coordinate of each level.
-  template <class F>
-  static Extents<F::levels> largest(const Extents<F::order>& extents) {
-    auto out = F::level_extents(extents);
-    for (auto& extent : out) extent = std::max<std::int64_t>(extent - 1, 0);
-    return out;
   }
 
   template <class S>
@@ -210,8 +176,8 @@ class MergedNest::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&)
-      : nest_(statement), packing_(largest<Format>(statement.result().tensor().extents())) {
-    for (int k = 0; k < Format::levels; ++k) shifts_.of_level[k] = 0;
+      : nest_(statement),
+        packing_(sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((shifts_.of_level[K] = packing_.template bits_of<static_cast<int>(K)>().shift), ...);
     }(std::make_index_sequence<static_cast<std::size_t>(Format::levels)>{});
@@ -230,11 +196,10 @@ class MergedNest::Plan {
     merged = {};
     const auto made = build<Format, Value>(space(), all, packing_, result.extents());
     result.replace(made.extents(), made.levels(), made.values());
-    is_counted_ = false;
   }
 
   Bytes bytes() const {
-    if (!is_counted_) count();
+    count();
     const std::int64_t total = begins_.back();
     const StorageBound bound =
         storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), total);
@@ -271,20 +236,18 @@ class MergedNest::Plan {
   /// Finds where each chunk inserts its values.
   void count() const {
     const std::int64_t chunks = nest_.chunk_count(1);
-    begins_.assign(static_cast<std::size_t>(chunks) + 1, 0);
+    begins_.resize(static_cast<std::size_t>(chunks) + 1);
     const auto counts = make_array<std::int64_t, Memory>("sporos::gpu counts", chunks);
     Kokkos::parallel_for(
         "sporos::count", Range(space(), 0, chunks),
         detail::CountLoops<Traits, Source>{nest_.source(), nest_.bounds(), cuts(), counts.data()});
-    space().fence("sporos::count");
-    const auto on_host = copy_array<Kokkos::HostSpace>(counts);
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
-      begins_[static_cast<std::size_t>(chunk) + 1] =
-          begins_[static_cast<std::size_t>(chunk)] + on_host(static_cast<std::size_t>(chunk));
     device_begins_ = make_array<std::int64_t, Memory>("sporos::gpu begins", chunks + 1);
-    Kokkos::deep_copy(device_begins_,
-                      Kokkos::View<const std::int64_t*, Kokkos::HostSpace>(begins_.data(), begins_.size()));
-    is_counted_ = true;
+    const std::int64_t bytes = sizes_to_positions_bytes<std::int64_t, std::int64_t>(space(), chunks);
+    const auto scratch = make_array<char, Memory>("sporos::gpu scratch", bytes);
+    sizes_to_positions(space(), chunks, counts.data(), device_begins_.data(), nullptr, scratch.data(), bytes);
+    space().fence("sporos::count");
+    Kokkos::deep_copy(Kokkos::View<std::int64_t*, Kokkos::HostSpace>(begins_.data(), begins_.size()),
+                      device_begins_);
   }
 
   /// The end of the chunks from `first` on whose values fit in the accumulation array; one chunk at least.
@@ -326,11 +289,10 @@ class MergedNest::Plan {
 
   Nest nest_;
   sporos::detail::Packing<Format> packing_;
-  detail::KeyShifts<Format::levels> shifts_;
-  // Analysis on demand: what estimate() finds, run() uses.
-  mutable std::vector<std::int64_t> begins_;  // [chunks + 1]
+  detail::KeyShifts<Format::levels> shifts_{};
+  // Counted by bytes() as well.
+  mutable std::vector<std::int64_t> begins_;  // [chunks + 1] where each chunk inserts
   mutable Array<std::int64_t, Memory> device_begins_;
-  mutable bool is_counted_ = false;
 };
 
 }  // namespace sporos::gpu

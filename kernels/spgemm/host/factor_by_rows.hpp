@@ -35,7 +35,8 @@ constexpr bool is_by_rows_or_columns() {
     return SparseRowsMatrix<T> || SparseRowsMatrix<decltype(turned<true>(std::declval<const T&>()))>;
 }
 
-/// Sparse matrices by rows or by columns, in host memory.
+/// The same as HostOperands, but for sparse matrices by columns, which are admitted wherever those by rows
+/// are.
 struct SparseMatrixOperands : HostOperands {
   template <class A>
   static constexpr bool is_csr = is_by_rows_or_columns<typename A::tensor_type>();
@@ -72,14 +73,17 @@ class FactorByRows {
   static std::int64_t most_bytes(const T& matrix) {
     if constexpr (!is_copied)
       return 0;
-    else
-      return copy_bytes(matrix) + assemble_bytes<Format, typename T::value_type>(
-                                      turned<Transposed>(matrix).extents(), matrix.nnz());
+    else {
+      const Turned as_read = turned<Transposed>(matrix);
+      return copy_bytes(as_read) +
+             assemble_bytes<Format, typename T::value_type>(as_read.extents(), as_read.nnz());
+    }
   }
   /// Bytes that are held until the next read().
   std::int64_t held_bytes() const { return is_copied && matrix_ ? copy_bytes(*matrix_) : 0; }
 
  private:
+  /// @param matrix  as it is read, or the copy
   template <class M>
   static std::int64_t copy_bytes(const M& matrix) {
     return storage_bound<Format, typename T::value_type>(matrix.extents(), matrix.nnz()).bytes;

@@ -8,37 +8,13 @@
 #include <string>
 #include <type_traits>
 
+#include "../kernel_of.hpp"
+#include "spread.hpp"
+
 namespace sporos::test::merged_results {
 namespace {
 
 using namespace sporos::indices;
-
-template <class S>
-std::string candidate_of(const S& statement) {
-  return with_candidate<std::string>(statement, Use::once, []<class K>() { return std::string(K::name); });
-}
-
-/// A matrix with `each` nonzeros in each row, spread over all columns.
-template <class F>
-auto spread(std::int64_t rows, std::int64_t columns, std::int64_t each, std::int64_t stride) {
-  Entries<double, 2> entries({rows, columns}, rows * each);
-  for (std::int64_t e = 0; e < rows * each; ++e)
-    entries.set(e, {e / each, (e / each * stride + e % each * 17) % columns},
-                static_cast<double>(e % 13 - 6));
-  return assemble<F>(entries);
-}
-
-/// Statements that give the same values, small integers, in another order of loops.
-template <class Result>
-void expect_equal(const Result& made, const Result& expected) {
-  validate(made);
-  ASSERT_EQ(made.nnz(), expected.nnz());
-  const auto a = entries(made), b = entries(expected);
-  std::int64_t wrong = 0;
-  for (std::int64_t e = 0; e < a.size(); ++e)
-    wrong += a.coordinate(e) != b.coordinate(e) || a.values.data()[e] != b.values.data()[e];
-  EXPECT_EQ(wrong, 0);
-}
 
 /// Enough values for several accumulation arrays, of which few or many have the same coordinates.
 template <class F>
@@ -50,9 +26,9 @@ void check_large_products(std::int64_t rows, std::int64_t each, std::int64_t str
   const auto outer = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>();
   outer.run();
   assign(expected(i, j), by_rows(i, k) * C(k, j)).reorder(i, k, j).generic().run();
-  expect_equal(A, expected);
+  expect_same_entries(A, expected);
   outer.run();
-  expect_equal(A, expected);
+  expect_same_entries(A, expected);
 }
 TEST(MergedResults, AreThoseOfTheRowsWhereTheArrayFillsUpSeveralTimes) {
   check_large_products<CSR<>>(20'000, 6, 7919);  // most coordinates occur once
@@ -73,13 +49,13 @@ TEST(MergedResults, TakeTensorsOfHigherOrders) {
   EXPECT_EQ(candidate_of(statement), "loop nest, merged");
   statement.run();
   assign(expected(l, j), T(i, k, l) * C(i, j) * D(k, j)).reorder(i, k, l, j).use<ListedNest>().run();
-  expect_equal(M, expected);
+  expect_same_entries(M, expected);
   // SpTTM over the outermost mode, into formats of several levels.
   const auto check = [&](const auto& R) {
     R(k, l, j) = T(i, k, l) * C(i, j);
     const auto same = std::remove_cvref_t<decltype(R)>(R.extents());
     assign(same(k, l, j), T(i, k, l) * C(i, j)).template use<ListedNest>().run();
-    expect_equal(R, same);
+    expect_same_entries(R, same);
   };
   check(Tensor<double, CSF<3>>({30, 20, 25}));
   check(Tensor<double, COO<3>>({30, 20, 25}));
@@ -94,7 +70,7 @@ TEST(MergedResults, TakeWhatDoesNotAscend) {
   const Tensor<double, CSR<>> A({40, 60}), expected({40, 60});
   A(i, j) = B(i, k) * C(k, j);
   assign(expected(i, j), convert<CSR<>>(B)(i, k) * convert<CSR<>>(C)(k, j)).generic().run();
-  expect_equal(A, expected);
+  expect_same_entries(A, expected);
 }
 
 TEST(MergedResults, AreTheSameBitByBitForAnyNumberOfThreads) {
@@ -107,7 +83,7 @@ TEST(MergedResults, AreTheSameBitByBitForAnyNumberOfThreads) {
   const auto B1 = B.move_to<Serial>();
   const auto C1 = C.move_to<Serial>();
   assign(one(i, j), B1(i, k) * C1(k, j)).reorder(k, i, j).use<MergedNest>().run();
-  expect_equal(many.move_to<Serial>(), one);
+  expect_same_entries(many.move_to<Serial>(), one);
 }
 
 TEST(MergedResults, OfOtherValues) {
@@ -117,7 +93,7 @@ TEST(MergedResults, OfOtherValues) {
     const Tensor<T, DCSR<>> A({30, 50}), expected({30, 50});
     assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>().run();
     assign(expected(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<ListedNest>().run();
-    expect_equal(A, expected);
+    expect_same_entries(A, expected);
   };
   check(float{});
   check(std::int32_t{});
