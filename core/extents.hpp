@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "error.hpp"
@@ -54,6 +55,12 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, std::string_
   if (__builtin_mul_overflow(a, b, &product))
     throw RangeError(text(what, ": ", a, " x ", b, " does not fit in 64 bits: use a sparse level here"));
   return product;
+}
+
+/// a * b, or the largest number where that is more. Neither is negative.
+constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return b > 0 && a > most / b ? most : a * b;
 }
 
 }  // namespace sporos

@@ -3,8 +3,12 @@
 /// Schedule: how a statement is run, apart from the order of its loops: a set of named options, as a type.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <tuple>
 #include <type_traits>
 
+#include "loop_schedule.hpp"
 #include "semiring.hpp"
 
 namespace sporos {
@@ -45,6 +49,30 @@ struct Deterministic {
   static constexpr bool value = Is;
 };
 
+/// Loops that are those over the statement's variables.
+struct PlainLoops {
+  using name = PlainLoops;
+  using operands = std::tuple<>;
+  static constexpr bool are_plain = true;
+  static constexpr bool share_strips = false;
+  static constexpr StrippedLoops stripped{};
+};
+/// Loops that are split, fused, or run over positions.
+/// @tparam Value     the loops and their relations
+/// @tparam Operands  the accesses whose positions are counted
+template <LoopSchedule Value, class... Operands>
+struct ScheduledLoops {
+  using name = PlainLoops;
+  using operands = std::tuple<const Operands*...>;
+  static constexpr bool are_plain = false;
+  static constexpr LoopSchedule value = Value;
+  static constexpr StrippedLoops stripped = Value.lowered();
+  static constexpr bool share_strips = Value.shares_strips();
+
+  /// For each relation that is a split, the number of coordinates or positions of its strips.
+  std::array<std::int64_t, LoopSchedule::capacity> sizes{};
+};
+
 }  // namespace option
 
 /// Lets the engine choose the workspace.
@@ -64,7 +92,7 @@ struct OptionOf<Name, Default, First, Rest...>
 
 }  // namespace detail
 
-/// The options set by Statement's members over(), workspace(), generic(), use() and deterministic().
+/// The options set by the members of Statement.
 template <class... Options>
 struct Schedule : Options... {
   /// The option with the given name, or the default if it was not set.
@@ -77,6 +105,8 @@ struct Schedule : Options... {
   using workspace = get<option::GatheredIn<void>, option::GatheredIn<AutomaticWorkspace>>;
   using workspace_policy = typename workspace::type;
 
+  using loops = get<option::PlainLoops, option::PlainLoops>;
+
   using run_by = get<option::RunBy<option::Choice::any>, option::RunBy<option::Choice::any>>;
 
   static constexpr bool is_deterministic =
@@ -86,6 +116,14 @@ struct Schedule : Options... {
   workspace_policy policy() const {
     if constexpr (std::is_base_of_v<workspace, Schedule>)
       return static_cast<const workspace&>(*this).policy;
+    else
+      return {};
+  }
+
+  /// The loops with the sizes of their strips.
+  loops scheduled_loops() const {
+    if constexpr (std::is_base_of_v<loops, Schedule>)
+      return static_cast<const loops&>(*this);
     else
       return {};
   }

@@ -3,13 +3,17 @@
 /// Statement: an assignment in index notation, and how it is run, as an object.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "expression.hpp"
 #include "loop_order.hpp"
 #include "map.hpp"
+#include "precompute.hpp"
 #include "resources.hpp"
 #include "schedule.hpp"
 #include "sum.hpp"
@@ -18,6 +22,40 @@ namespace sporos {
 
 template <class Result, class Right, class Order, class Options = Schedule<>>
 class Statement;
+
+namespace detail {
+
+template <class A, class... Accesses>
+constexpr bool is_one_of(TypeList<Accesses...>) {
+  return (std::is_same_v<A, Accesses> || ...);
+}
+
+/// Whether variables are consecutive levels of an operand, which are ordered.
+template <class A>
+constexpr bool are_levels_of(const NameList& variables) {
+  if (A::format::is_blocked) return false;
+  const int first = A::level_names.find(variables[0]);
+  for (int at = 0; at < variables.size; ++at) {
+    if (first + at >= A::level_names.size || A::level_names[first + at] != variables[at]) return false;
+    if (!A::format::properties[static_cast<std::size_t>(first + at)].ordered) return false;
+  }
+  return true;
+}
+
+/// Whether the levels above those of some variables are bound by loops outside theirs.
+template <class A>
+constexpr bool levels_above_are_bound(const NameList& variables, const NameList& order) {
+  for (int level = 0; level < A::level_names.find(variables[0]); ++level)
+    if (order.find(A::level_names[level]) > order.find(variables[0])) return false;
+  return true;
+}
+
+template <class A, class... Operands>
+constexpr std::tuple<const Operands*..., const A*> appended(std::tuple<const Operands*...>) {
+  return {};
+}
+
+}  // namespace detail
 
 /// Runs a statement with its resources (kernels/statement/run.hpp).
 template <class Result, class Right, class Order, class Options>
@@ -46,16 +84,120 @@ class Statement {
   const Options& options() const { return options_; }
   const Resources<space_type>& resources() const { return resources_; }
 
-  /// The same statement with its loops in the given order, outermost first, which names every variable
-  /// exactly once. An order in which an operand cannot be read is a compile-time error that names the operand
-  /// and the remedy.
+  /// The same statement with its loops in the given order, outermost first, which names every loop exactly
+  /// once. An order in which an operand cannot be read is a compile-time error that names the operand and the
+  /// remedy.
   template <char... Names>
   auto reorder(Index<Names>...) const {
     constexpr NameList given = NameList::of(Names...);
-    constexpr bool valid = detail::same_names(given, statement_variables<Result, Right>());
-    static_assert(valid, "reorder(...) takes every index variable of the statement, each once");
-    using Reordered = std::conditional_t<valid, loops_over<Names...>, Order>;
-    return Statement<Result, Right, Reordered, Options>(result_, right_, options_, accumulates_, resources_);
+    if constexpr (Options::loops::are_plain) {
+      constexpr bool valid = detail::same_names(given, statement_variables<Result, Right>());
+      static_assert(valid, "reorder(...) takes every index variable of the statement, each once");
+      using Reordered = std::conditional_t<valid, loops_over<Names...>, Order>;
+      return Statement<Result, Right, Reordered, Options>(result_, right_, options_, accumulates_,
+                                                          resources_);
+    } else {
+      static_assert(detail::same_names(given, loops().current),
+                    "reorder(...) takes every loop of the statement as split, fuse and pos have left them, "
+                    "each once");
+      constexpr LoopSchedule reordered = [] {
+        LoopSchedule out = loops();
+        out.current = NameList::of(Names...);
+        return out;
+      }();
+      static_assert(reordered.is_nested(),
+                    "the outer loop of a split runs over strips, and the inner one within a strip: name the "
+                    "outer one first");
+      return with_loops<reordered>(operands_of_loops(), sizes_of_loops());
+    }
+  }
+
+  /// The same statement with the loop over `from` cut into strips of `size` coordinates: `outer` runs over
+  /// the strips, and `inner`, right inside it, over the coordinates of a strip. `reorder` then moves loops in
+  /// between: `.split(j, j0, j1, 64).reorder(j0, i, k, j1)` computes 64 columns at a time. Strips begin at
+  /// multiples of `size`.
+  /// @throws ScheduleError if size is not positive
+  template <char From, char Outer, char Inner>
+  auto split(Index<From>, Index<Outer>, Index<Inner>, std::int64_t size) const {
+    expect_loop<From>();
+    expect_new<Outer>();
+    expect_new<Inner>();
+    static_assert(Outer != Inner, "the two loops of a split have different names");
+    static_assert(
+        loops().can_be_split(From),
+        "fused loops of which one runs over strips are not split: split them before they are fused");
+    if (size < 1)
+      throw ScheduleError(text(str(), ": split(", From, ", ", Outer, ", ", Inner, ", ", size,
+                               "): a strip has at least one coordinate"));
+    constexpr LoopSchedule split = loops().with({LoopRelation::Kind::split, From, ' ', Outer, Inner});
+    auto sizes = sizes_of_loops();
+    sizes[static_cast<std::size_t>(split.count - 1)] = size;
+    return with_loops<split>(operands_of_loops(), sizes);
+  }
+
+  /// The same statement with two loops, the second right inside the first, made into one over their pairs of
+  /// coordinates, which split and parallelize then cut where they like.
+  template <char Outer, char Inner, char Fused>
+  auto fuse(Index<Outer>, Index<Inner>, Index<Fused>) const {
+    expect_loop<Outer>();
+    expect_loop<Inner>();
+    expect_new<Fused>();
+    static_assert(loops().current.find(Inner) == loops().current.find(Outer) + 1,
+                  "the loops that are fused follow each other: reorder them first");
+    return with_loops<loops().with({LoopRelation::Kind::fuse, Outer, Inner, Fused})>(operands_of_loops(),
+                                                                                     sizes_of_loops());
+  }
+
+  /// The same statement with the loop over `from` counted in positions of an operand, its stored coordinates,
+  /// instead of coordinates, so that strips of it have equally many: `.fuse(i, k, f).pos(f, p, B(i, k))
+  /// .split(p, p0, p1, 1000).parallelize(p0)` gives each thread strips of 1000 nonzeros of B.
+  ///
+  /// The operand stores the loop's variables in consecutive levels, ordered, and outside them only variables
+  /// whose loops run outside.
+  /// @throws ScheduleError if the operand is not the statement's first one of its type and variables
+  template <char From, char Made, class T, char... Names>
+  auto pos(Index<From>, Index<Made>, const Access<T, Names...>& operand) const {
+    using A = Access<T, Names...>;
+    expect_loop<From>();
+    expect_new<Made>();
+    static_assert(!loops().is_outer(From),
+                  "a loop over strips does not run over positions: call pos before split");
+    static_assert(detail::is_one_of<A>(accesses_of<Right>{}),
+                  "pos(...) takes an operand of the statement, with its variables");
+    constexpr bool has_levels = detail::are_levels_of<A>(loops().variables_of(From));
+    static_assert(has_levels,
+                  "the variables of a loop over positions are consecutive levels of the operand, in their "
+                  "order; the levels are ordered, and the operand is not blocked");
+    static_assert(
+        !has_levels || detail::levels_above_are_bound<A>(loops().variables_of(From), loops().lowered().order),
+        "the loops over the levels above those of a loop over positions run outside it");
+    const void* first = nullptr;
+    for_each_access(right_, [&](const auto& access) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, A>)
+        if (!first) first = access.tensor().identity();
+    });
+    if (first != operand.tensor().identity())
+      throw ScheduleError(text(str(), ": pos(", From, ", ", Made,
+                               ", ...) names another tensor than the first operand of its format with these "
+                               "variables: name that one, or exchange the two"));
+    constexpr int place = static_cast<int>(std::tuple_size_v<typename Options::loops::operands>);
+    return with_loops<loops().with({LoopRelation::Kind::pos, From, ' ', Made, ' ', place})>(
+        detail::appended<A>(operands_of_loops()), sizes_of_loops());
+  }
+
+  /// The same statement with its outermost loop shared among threads. Without this, the coordinates of the
+  /// outermost variable are; with it, so are strips, or the pairs of fused loops.
+  template <char Name>
+  auto parallelize(Index<Name>) const {
+    expect_loop<Name>();
+    static_assert(loops().current[0] == Name,
+                  "threads share the outermost loop: name it, or bring another one there with reorder(...)");
+    constexpr LoopSchedule shared = [] {
+      LoopSchedule out = loops();
+      out.parallel = Name;
+      return out;
+    }();
+    return with_loops<shared>(operands_of_loops(), sizes_of_loops());
   }
 
   /// The same statement, adding to the values of a dense result: `y(i) += A(i, j) * x(j)`.
@@ -102,6 +244,60 @@ class Statement {
     return with(option::GatheredIn<Policy>{policy});
   }
 
+  /// The same statement with a part of its right side computed first, into a tensor: `W(i, j) = part`, and
+  /// then the statement with `W(i, j)` in place of the part. Variables of the part that W lacks are summed
+  /// over; they stand nowhere else. The loops of the part keep their order.
+  ///
+  ///     assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), W(i, j)).run();
+  ///
+  /// @throws ScheduleError if W is a tensor of the statement, or if the part has other tensors or scalars
+  /// than the place in the statement that has its form
+  template <class E, class T, char... Names>
+  auto precompute(const E& expression, const Access<T, Names...>& workspace) const {
+    using Part = decltype(as_expression(expression));
+    constexpr NameList kept = NameList::of(Names...);
+    static_assert(Options::loops::are_plain, "precompute a part before loops are split, fused or shared");
+    static_assert(
+        detail::occurrences<Part, Right>() == 1,
+        "the part stands in the right side once, as it is written there: put parentheses around it");
+    static_assert(detail::keeps_all<Part>(kept) ||
+                      (detail::sums_alone<Part, Result, Right>(kept) && detail::is_linear_in<Part, Right>()),
+                  "variables of the part that the workspace lacks are summed over first: they stand nowhere "
+                  "else, and the right side is linear in the part");
+    const Part part = as_expression(expression);
+    if (!detail::same_operands(part, detail::part_of<Part>(right_)))
+      throw ScheduleError(text(str(),
+                               ": the part to precompute has the form of a part of the right side, but "
+                               "other tensors or scalars"));
+    const auto is_workspace = [&](const auto& access) {
+      if (access.tensor().identity() == workspace.tensor().identity())
+        throw ScheduleError(text(str(),
+                                 ": the tensor for the precomputed part is one of the statement's: "
+                                 "give the part a tensor of its own"));
+    };
+    is_workspace(result_);
+    for_each_access(right_, is_workspace);
+
+    const auto rest = detail::replaced<Part>(right_, workspace);
+    using Rest = std::remove_const_t<decltype(rest)>;
+    using Consumer = Statement<Result, Rest, derived_order<Result, Rest>, Options>;
+    using Workspace = Access<T, Names...>;
+    constexpr NameList order = detail::only(Order::names, statement_variables<Workspace, Part>());
+    return [&]<int... At>(std::integer_sequence<int, At...>) {
+      using Producer = Statement<Workspace, Part, loops_over<order[At]...>, Options>;
+      return Precomputed<Consumer, Producer>(Consumer(result_, rest, options_, accumulates_, resources_),
+                                             Producer(workspace, part, options_, false, resources_));
+    }(std::make_integer_sequence<int, order.size>{});
+  }
+  /// The same statement with a workspace of a policy for its right side: as `workspace(policy)`.
+  template <class E, class Policy>
+  auto precompute(const E&, const Policy& policy) const {
+    static_assert(std::is_same_v<decltype(as_expression(std::declval<const E&>())), Right>,
+                  "a workspace policy gathers the whole right side; for a part of it, name a tensor: "
+                  "precompute(part, W(i, j))");
+    return workspace(policy);
+  }
+
   /// Runs the statement. It replaces the result's values and, if the result is sparse, its pattern.
   /// @throws ShapeError if extents do not match; RangeError if the result's index type is too narrow;
   /// MemoryError if memory cannot be allocated or the bound of the resources is exceeded; ScheduleError if
@@ -117,6 +313,52 @@ class Statement {
   }
 
  private:
+  /// The loops as the schedule has left them.
+  static constexpr LoopSchedule loops() {
+    if constexpr (Options::loops::are_plain) {
+      LoopSchedule out;
+      out.current = Order::names;
+      return out;
+    } else {
+      return Options::loops::value;
+    }
+  }
+  template <char Name>
+  static consteval void expect_loop() {
+    static_assert(loops().current.contains(Name),
+                  "this names a loop that the statement does not have, or that split, fuse or pos have made "
+                  "into others");
+  }
+  template <char Name>
+  static consteval void expect_new() {
+    static_assert(
+        !statement_variables<Result, Right>().contains(Name) && loops().made_by(Name) == loops().count,
+        "a new loop takes a new name: this one is a variable of the statement, or of a loop that "
+        "exists");
+    static_assert(loops().count < LoopSchedule::capacity, "a schedule has at most eight split, fuse and pos");
+  }
+  static constexpr auto operands_of_loops() { return typename Options::loops::operands{}; }
+  auto sizes_of_loops() const {
+    std::array<std::int64_t, LoopSchedule::capacity> out{};
+    if constexpr (!Options::loops::are_plain) out = options_.scheduled_loops().sizes;
+    return out;
+  }
+  template <LoopSchedule Loops, class... Operands>
+  auto with_loops(std::tuple<const Operands*...>,
+                  const std::array<std::int64_t, LoopSchedule::capacity>& sizes) const {
+    constexpr NameList order = Loops.lowered().order;
+    // Where a name has been refused, nothing more is said.
+    if constexpr (detail::same_names(order, Order::names) && detail::same_names(Order::names, order)) {
+      const auto options = options_.with(option::ScheduledLoops<Loops, Operands...>{sizes});
+      return [&]<int... At>(std::integer_sequence<int, At...>) {
+        return Statement<Result, Right, loops_over<order[At]...>, std::remove_const_t<decltype(options)>>(
+            result_, right_, options, accumulates_, resources_);
+      }(std::make_integer_sequence<int, order.size>{});
+    } else {
+      return *this;
+    }
+  }
+
   template <class Option>
   auto with(const Option& option) const {
     auto options = options_.with(option);

@@ -7,7 +7,7 @@
 /// workspace of order 1 inside the loops that both orders share; over several variables, it is gathered in
 /// workspaces over all of them, whose contents are then sorted and merged. The same happens from the first
 /// loop on whose coordinates come in an order, or as often, as the result's level does not take them, because
-/// an operand stores them so. After Zhang, Hsu, Kjolstad,
+/// an operand stores them so; and where loops are cut into strips in between. After Zhang, Hsu, Kjolstad,
 /// *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), sections 2.2, 6.2.
 #pragma once
 
@@ -15,6 +15,7 @@
 
 #include "../core/expression.hpp"
 #include "../core/format.hpp"
+#include "../core/loop_schedule.hpp"
 #include "../core/schedule.hpp"
 #include "policy.hpp"
 
@@ -83,15 +84,24 @@ constexpr int levels_in_order(TypeList<Operands...>) {
 /// @tparam Policy   the workspace that the user asked for, or AutomaticWorkspace
 /// @param in_order  the number of the result's outermost levels whose coordinates come in the order of the
 ///                  level
+/// @param stripped  the loops over strips
 template <class Result, class Policy = AutomaticWorkspace>
-constexpr Classification classify(const NameList& order, int in_order = Result::level_names.size) {
+constexpr Classification classify(const NameList& order, int in_order = Result::level_names.size,
+                                  const StrippedLoops& stripped = {}) {
   constexpr NameList levels = Result::level_names;
   Classification out;
   if constexpr (levels.size > 0)
     for (int at = 0; at < order.size; ++at)
       if (levels.contains(order[at])) out.bound_depth = at + 1;
   if constexpr (!Result::format::is_dense) {
-    while (out.prefix < in_order && out.prefix < order.size && order[out.prefix] == levels[out.prefix])
+    const auto keeps_order = [&] {
+      for (int at = 0; at < stripped.count; ++at)
+        if (stripped.strips[at].depth == out.prefix && !stripped.keeps_order(stripped.strips[at]))
+          return false;
+      return true;
+    };
+    while (out.prefix < in_order && out.prefix < order.size && order[out.prefix] == levels[out.prefix] &&
+           keeps_order())
       ++out.prefix;
     out.appended_levels = detail::appendable_levels<typename Result::format>();
     constexpr bool lists_everything = requires { requires Policy::lists_everything; };

@@ -3,11 +3,16 @@
 /// The extent of each loop of a statement, and the error if two tensors disagree about it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "../../core/extents.hpp"
 #include "../../core/statement.hpp"
 #include "loop_nest.hpp"
 
@@ -62,11 +67,57 @@ template <class S>
 
 }  // namespace detail
 
-/// The extent of each loop of a statement, outermost first.
+namespace detail {
+
+/// The number of positions of a level of a tensor.
+template <int Level, class T>
+std::int64_t positions_of(const T& tensor) {
+  std::int64_t positions = 1;
+  [&]<int... K>(std::integer_sequence<int, K...>) {
+    ((positions = tensor.template level<K>().size(positions)), ...);
+  }(std::make_integer_sequence<int, Level + 1>{});
+  return positions;
+}
+
+/// The access whose positions the strips of loop `At` count.
+template <class S, int At>
+using StripOperand = std::remove_cvref_t<decltype(*std::get<S::schedule::loops::stripped.strips[At].operand>(
+    typename S::schedule::loops::operands{}))>;
+
+/// The number of coordinates, or positions, that the strips of loop `At` cut.
+template <int At, class S, class NestBounds_>
+std::int64_t length_of_strips(const S& statement, const NestBounds_& bounds) {
+  constexpr Strip strip = S::schedule::loops::stripped.strips[At];
+  if constexpr (strip.operand >= 0) {
+    using A = StripOperand<S, At>;
+    constexpr int level = A::level_names.find(strip.variables[strip.variables.size - 1]);
+    std::int64_t positions = -1;
+    for_each_access(statement.right(), [&](const auto& access) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, A>)
+        if (positions < 0) positions = positions_of<level>(access.tensor());
+    });
+    return positions;
+  } else {
+    std::int64_t coordinates = 1;
+    for (int at = 0; at < strip.variables.size; ++at)
+      coordinates = saturated_product(coordinates, bounds.extent[S::order::names.find(strip.variables[at])]);
+    if (coordinates == std::numeric_limits<std::int64_t>::max())
+      throw ScheduleError(text(statement.str(), ": the fused loops over ", strip.variables.str(),
+                               " have more coordinates than 64 bits count: run them over the positions of an "
+                               "operand with .pos(...)"));
+    return coordinates;
+  }
+}
+
+}  // namespace detail
+
+/// The extent of each loop of a statement, outermost first, and the sizes of strips.
 /// @throws ShapeError if a variable stands at modes of different extents
+/// @throws ScheduleError if fused loops have more coordinates than 64 bits count
 template <class Result, class Right, class Order, class Options>
-NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, Options>& statement) {
-  NestBounds<Order::names.size> out{};
+auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
+  constexpr int strips = Options::loops::stripped.count;
+  NestBounds<Order::names.size, strips> out{};
   for (auto& extent : out.extent) extent = -1;
   const auto take = [&](const auto& access) {
     using A = std::remove_cvref_t<decltype(access)>;
@@ -82,6 +133,24 @@ NestBounds<Order::names.size> bounds_of(const Statement<Result, Right, Order, Op
   take(statement.result());
   for_each_access(statement.right(), take);
   out.outermost = {0, Order::names.size > 0 ? out.extent[0] : 1};
+  if constexpr (strips > 0) {
+    const auto measure = [&]<int At>(std::integral_constant<int, At>) {
+      constexpr Strip strip = Options::loops::stripped.strips[At];
+      const std::int64_t length = detail::length_of_strips<At>(statement, out);
+      std::int64_t size = 1;
+      const auto given = statement.options().scheduled_loops();
+      for (int relation = 0; relation < LoopSchedule::capacity; ++relation)
+        if (strip.sizes >> relation & 1u)
+          size = saturated_product(size, given.sizes[static_cast<std::size_t>(relation)]);
+      // Strips that are made for threads to share: several for each thread, so that all are busy to the end.
+      if (strip.sizes == 0)
+        size = std::max<std::int64_t>(1, length / (16 * statement.resources().space().concurrency()));
+      out.strips[At] = {size, std::max<std::int64_t>(1, length / size + (length % size > 0))};
+    };
+    [&]<int... At>(std::integer_sequence<int, At...>) {
+      (measure(std::integral_constant<int, At>{}), ...);
+    }(std::make_integer_sequence<int, strips>{});
+  }
   return out;
 }
 

@@ -17,6 +17,7 @@
 #include "../../core/inline.hpp"
 #include "../../workspace/classify.hpp"
 #include "stream/stream.hpp"
+#include "strips.hpp"
 
 namespace sporos {
 
@@ -36,18 +37,70 @@ struct HostSpaceErased<Access<Tensor<Value, F, Space>, Names...>> {
 template <class Result>
 using InAnyHostSpace = typename HostSpaceErased<Result>::type;
 
+/// What is known of a loop over strips at run time.
+struct StripSize {
+  std::int64_t size = 1;  ///< coordinates or positions of a strip
+  std::int64_t most = 1;  ///< an upper bound on the number of strips
+};
+
+/// What is known at run time: the extent of each loop, and the part of the outermost loop that this chunk
+/// covers.
+template <int Loops, int Strips = 0>
+struct NestBounds {
+  std::int64_t extent[std::size_t{Loops > 0 ? Loops : 1}];
+  Bounds outermost;         ///< of coordinates, or of strips where threads share these
+  bool first_chunk = true;  ///< terms without the outermost variable are added once, by the first chunk
+  std::int64_t lane = 0;
+  StripSize strips[std::size_t{Strips}];
+};
+template <int Loops>
+struct NestBounds<Loops, 0> {
+  std::int64_t extent[std::size_t{Loops > 0 ? Loops : 1}];
+  Bounds outermost;
+  bool first_chunk = true;
+  std::int64_t lane = 0;
+};
+
+/// The coordinates that loops have bound, and the strips that are open.
+template <class Loops, int Depths>
+struct CoordinatesWithStrips {
+  static constexpr int variables = [] {
+    int most = 1;
+    for (int at = 0; at < Loops::stripped.count; ++at)
+      if (Loops::stripped.strips[at].variables.size > most) most = Loops::stripped.strips[at].variables.size;
+    return most;
+  }();
+  using type = StrippedCoordinates<Depths, Loops::stripped.count, variables>;
+};
+template <int Depths>
+struct CoordinatesWithStrips<option::PlainLoops, Depths> {
+  using type = stream::Coordinates<Depths>;
+};
+
 /// What is known about the nest of a statement at compile time.
 /// @tparam InOrder  see classify
+/// @tparam Loops    the schedule's option: PlainLoops or ScheduledLoops
 template <class Result, class Order, class Compute, class Policy = AutomaticWorkspace,
-          int InOrder = Result::level_names.size>
+          int InOrder = Result::level_names.size, class Loops = option::PlainLoops>
 struct NestTraits {
   using result = Result;
   using compute = Compute;
   using order_type = Order;
   static constexpr NameList order = Order::names;
   static constexpr int loops = order.size;
-  static constexpr Classification classification = classify<Result, Policy>(order, InOrder);
+  static constexpr StrippedLoops stripped = Loops::stripped;
+  static constexpr int strips = stripped.count;
+  static constexpr int opened = 0;  ///< the loops over strips outside the current one
+  using strip_operands = typename Loops::operands;
+  static constexpr Classification classification = classify<Result, Policy>(order, InOrder, stripped);
+  /// Whether threads share the outermost strips, instead of the coordinates of the outermost loop. Where
+  /// both do the same, coordinates are shared, by nonzeros.
+  static constexpr bool shares_strips =
+      Loops::share_strips && !stripped.keeps_order(stripped.strips[0]);
   static constexpr int lane_depth = -1;  ///< the loop whose coordinates the lanes share, or -1
+
+  using bounds_type = NestBounds<loops, strips>;
+  using coordinates_type = typename CoordinatesWithStrips<Loops, loops>::type;
 
   static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
 };
@@ -57,16 +110,6 @@ struct NestTraits {
 template <class Traits, int Depth>
 struct InLanes : Traits {
   static constexpr int lane_depth = Depth;
-};
-
-/// What is known at run time: the extent of each loop, and the part of the outermost loop that this chunk
-/// covers.
-template <int Loops>
-struct NestBounds {
-  std::int64_t extent[std::size_t{Loops > 0 ? Loops : 1}];
-  Bounds outermost;
-  bool first_chunk = true;  ///< terms without the outermost variable are added once, by the first chunk
-  std::int64_t lane = 0;
 };
 
 /// Reduces into a local variable: a result value whose variables are all bound.
@@ -122,7 +165,8 @@ SPOROS_INLINE auto value_of(const stream::Loaded<E>& loaded) {
 }  // namespace detail
 
 template <class Traits, int Depth, class Env, class E, class Output>
-SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output);
+SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, const E& e,
+                        const Output& output);
 
 /// Whether the loop over the variable of `Depth` is a sum without gaps: every stream is full, and the
 /// expression is complete once that variable is bound.
@@ -135,8 +179,8 @@ inline constexpr bool is_full_sum =
 /// Computes such a sum. Numeric factors are taken out of it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1
 /// * d1. The terms are added in the lanes of a vector: not in sequential order, but always in the same one.
 template <class Traits, int Depth, class Env, class E, class Output>
-SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds& range, Env& env, const E& e,
-                          const Output& output) {
+SPOROS_INLINE void add_up(const typename Traits::bounds_type& bounds, const Bounds& range, Env& env,
+                          const E& e, const Output& output) {
   using Compute = typename Traits::compute;
   if (range.begin >= range.end) return;
   auto numbers = stream::factors_of<true>(e);
@@ -154,15 +198,37 @@ SPOROS_INLINE void add_up(const NestBounds<Traits::loops>& bounds, const Bounds&
   output.add(detail::value_of(stream::times(numbers, stream::Loaded<Compute>{sum})), env);
 }
 
+/// The coordinates of the loop at `Depth` that this chunk and the open strips leave.
+template <class Traits, int Depth, class Env>
+SPOROS_INLINE Bounds range_of(const typename Traits::bounds_type& bounds, const Env& env) {
+  constexpr bool shared = Depth == 0 && !Traits::shares_strips;
+  return in_strips<Traits, Depth>(shared ? bounds.outermost : Bounds{0, bounds.extent[Depth]}, env);
+}
+
+/// Whether terms that lack the variable of `Depth`, over which other terms are summed, are added here: by the
+/// first chunk, and in the strip in which the variable begins.
+template <class Traits, int Depth, class Env>
+SPOROS_INLINE bool adds_the_others(const typename Traits::bounds_type& bounds, const Env& env) {
+  if (Depth == 0 && !bounds.first_chunk) return false;
+  if constexpr (is_stripped<Traits, Depth>()) {
+    const Bounds range = in_strips<Traits, Depth>({0, bounds.extent[Depth]}, env);
+    return range.begin == 0 && (range.end > 0 || bounds.extent[Depth] == 0);
+  } else {
+    return true;
+  }
+}
+
 /// One loop, over the stream of `e` at the variable of `Depth`.
 template <class Traits, int Depth, class Env, class E, class Output>
-SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
+SPOROS_INLINE void loop(const typename Traits::bounds_type& bounds, Env& env, const E& e,
+                        const Output& output) {
   constexpr char variable = Traits::order[Depth];
   constexpr bool outermost = Depth == 0;
   constexpr bool independent = Traits::is_result_variable(Depth) && Output::is_independent;
-  Bounds range = outermost ? bounds.outermost : Bounds{0, bounds.extent[Depth]};
+  constexpr bool stripped = is_stripped<Traits, Depth>();
+  const Bounds range = range_of<Traits, Depth>(bounds, env);
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
-  constexpr bool restrict = outermost && decltype(stream)::ordered;
+  constexpr bool restrict = (outermost || stripped) && decltype(stream)::ordered;
   // The innermost loop reads scattered elements of other operands, whose coordinates are known in advance.
   constexpr char ahead = Depth + 2 == Traits::loops ? variable : 0;
   if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
@@ -171,6 +237,8 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
     const auto at = [&] SPOROS_INLINE_LAMBDA(std::int64_t c, const auto& below) {
       using Below = std::remove_cvref_t<decltype(below)>;
       if constexpr (!stream::is_absent<Below>) {
+        if constexpr (stripped && !restrict)
+          if (c < range.begin || c >= range.end) return;
         env.at[Depth] = c;
         auto bound_output = output.template bind<Traits, Depth + 1>(env);
         stream::advance_into<typename Traits::order_type, Depth + 1>(
@@ -194,7 +262,7 @@ SPOROS_INLINE void loop(const NestBounds<Traits::loops>& bounds, Env& env, const
 /// 2 * (b(i) - A(i, j) * x(j)). Where only numbers are left around the sum, it is added up first; else the
 /// operations apply to each term.
 template <class Traits, int Depth, class Env, class E, class Output>
-SPOROS_INLINE void add_linear(const NestBounds<Traits::loops>& bounds, Env& env, const E& e,
+SPOROS_INLINE void add_linear(const typename Traits::bounds_type& bounds, Env& env, const E& e,
                               const Output& output) {
   using Compute = typename Traits::compute;
   constexpr char variable = Traits::order[Depth];
@@ -218,7 +286,8 @@ SPOROS_INLINE void add_linear(const NestBounds<Traits::loops>& bounds, Env& env,
 /// The loops from `Depth` on, for the remaining expression.
 SPOROS_MAY_CALL_HOST
 template <class Traits, int Depth, class Env, class E, class Output>
-SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const E& e, const Output& output) {
+SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, const E& e,
+                        const Output& output) {
   using Compute = typename Traits::compute;
   constexpr Classification classification = Traits::classification;
   constexpr bool reducing = Output::is_scalar;
@@ -240,13 +309,17 @@ SPOROS_INLINE void nest(const NestBounds<Traits::loops>& bounds, Env& env, const
       output.add(sum, env);
   } else if constexpr (Depth == Traits::loops) {
     output.add(detail::value_of(e), env);
+  } else if constexpr (opens_strips<Traits, Depth>()) {
+    for_each_strip<Traits, Depth>(bounds, env, e, [&] SPOROS_INLINE_LAMBDA() {
+      nest<StripOpened<Traits>, Depth>(bounds, env, e, output);
+    });
   } else {
     constexpr char variable = Traits::order[Depth];
     constexpr bool mentions = stream::mentions<E>(variable);
     if constexpr (Traits::is_result_variable(Depth)) {
       loop<Traits, Depth>(bounds, env, e, output);
     } else if constexpr (!mentions) {
-      if (Depth > 0 || bounds.first_chunk) nest<Traits, Depth + 1>(bounds, env, e, output);
+      if (adds_the_others<Traits, Depth>(bounds, env)) nest<Traits, Depth + 1>(bounds, env, e, output);
     } else if constexpr (stream::is_add<E>) {
       // A reduction of a sum is the sum of the reductions: each term runs over its own variables only.
       nest<Traits, Depth>(bounds, env, e.left, output);

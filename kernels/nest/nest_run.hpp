@@ -27,13 +27,13 @@ namespace detail {
 /// registers are available to the loops, and it works on local copies of its operands and output, so that
 /// these stay in registers.
 template <class Traits, class Source, class Output>
-SPOROS_KERNEL void run_nest(const Source& source, const NestBounds<Traits::loops>& bounds,
+SPOROS_KERNEL void run_nest(const Source& source, const typename Traits::bounds_type& bounds,
                             const Bounds& outermost, bool first_chunk, const Output& output) {
   Source operands = source;
-  NestBounds<Traits::loops> mine = bounds;
+  typename Traits::bounds_type mine = bounds;
   mine.outermost = outermost;
-  mine.first_chunk = first_chunk;
-  stream::Coordinates<Traits::loops> env{};
+  mine.first_chunk = first_chunk || Traits::shares_strips;
+  typename Traits::coordinates_type env{};
   stream::advance_into<typename Traits::order_type, 0>(
       begin(operands), env, [&] SPOROS_INLINE_LAMBDA(const auto& start) {
         auto e = start;
@@ -66,7 +66,7 @@ struct NestOf {
   using Memory = typename Space::memory_space;
   using Compute = compute_over_t<Result, Right, typename Options::semiring>;
   using Traits = NestTraits<InAnyHostSpace<Result>, Order, Compute, typename Options::workspace_policy,
-                            levels_in_order<Result>(accesses_of<Right>{})>;
+                            levels_in_order<Result>(accesses_of<Right>{}), typename Options::loops>;
   using Source = decltype(lower<Compute>(std::declval<const Right&>()));
   static constexpr Classification classification = Traits::classification;
   static constexpr int loops = Order::names.size;
@@ -84,10 +84,21 @@ class NestRun : public NestOf<S> {
       typename Of::Source, typename Of::Space, typename Of::Traits;
 
   explicit NestRun(const S& statement)
-      : statement_(statement), bounds_(bounds_of(statement)), source_(lower<Compute>(statement.right())) {}
+      : statement_(statement), bounds_(bounds_of(statement)), source_(lower<Compute>(statement.right())) {
+    if constexpr (Traits::shares_strips) bounds_.outermost = {0, bounds_.strips[0].most};
+  }
 
   /// Whether different chunks of the outermost loop write to different parts of the result.
-  static constexpr bool disjoint = loops > 0 && Result::level_names.contains(outermost);
+  static constexpr bool disjoint = [] {
+    if constexpr (Traits::shares_strips) {
+      const NameList cut = Traits::stripped.strips[0].variables;
+      for (int at = 0; at < cut.size; ++at)
+        if (!Result::level_names.contains(cut[at])) return false;
+      return true;
+    } else {
+      return loops > 0 && Result::level_names.contains(outermost);
+    }
+  }();
 
   /// Whether the outermost loop can be cut at coordinates, and whether it iterates over stored coordinates.
   template <int Loops>
@@ -98,14 +109,16 @@ class NestRun : public NestOf<S> {
       return std::type_identity<stream::Free<stream::Absent>>{};
   }
   using OutermostStream = typename decltype(outermost_stream<loops>())::type;
-  static constexpr bool splittable = loops > 0 && OutermostStream::ordered;
+  static constexpr bool splittable = Traits::shares_strips || (loops > 0 && OutermostStream::ordered);
   static constexpr bool walks_outermost = OutermostStream::has_walks;
 
   /// The coordinates at which to cut the outermost loop into `count` chunks with about equal numbers of
-  /// nonzeros.
+  /// nonzeros; the strips at which to cut, where these are shared.
   std::vector<std::int64_t> cuts(std::int64_t count) const {
     if constexpr (!splittable)
       return {bounds_.outermost.begin, bounds_.outermost.end};
+    else if constexpr (Traits::shares_strips)
+      return cut(bounds_.outermost.end, count, [](std::int64_t strip) { return strip; });
     else
       return cut_by_nonzeros<outermost>(statement_.right(), bounds_.outermost.end, count);
   }
@@ -131,11 +144,11 @@ class NestRun : public NestOf<S> {
   const S& statement() const { return statement_; }
   const Space& space() const { return statement_.resources().space(); }
   const Source& source() const { return source_; }
-  const NestBounds<loops>& bounds() const { return bounds_; }
+  const typename Traits::bounds_type& bounds() const { return bounds_; }
 
  private:
   const S& statement_;
-  NestBounds<loops> bounds_;
+  typename Traits::bounds_type bounds_;
   Source source_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../../core/extents.hpp"
 #include "loop_nest.hpp"
 #include "lower.hpp"
 
@@ -22,17 +23,33 @@ class TermBound {
   static constexpr int innermost = classification.bound_depth - 1;
 
  public:
-  explicit TermBound(const NestBounds<Traits::loops>& bounds) : bounds_(bounds) {}
+  explicit TermBound(const typename Traits::bounds_type& bounds) : bounds_(bounds) {}
 
   template <class Source>
   std::int64_t of(const Source& source) {
     std::int64_t sum = 0;
     stream::advance_into<typename Traits::order_type, 0>(begin(source), env_,
                                                          [&](const auto& e) { sum += below<0>(e); });
-    return sum;
+    return saturated_product(sum, times_added());
   }
 
  private:
+  /// How often a value may be added to the result, because the loops over variables of sums are cut into
+  /// strips outside those over its own.
+  std::int64_t times_added() const {
+    std::int64_t times = 1;
+    if constexpr (Traits::strips > 0)
+      for (int at = 0; at < Traits::strips; ++at) {
+        const Strip& strip = Traits::stripped.strips[at];
+        bool is_summed = false;
+        for (int v = 0; v < strip.variables.size; ++v)
+          is_summed = is_summed || !Traits::is_result_variable(Traits::order.find(strip.variables[v]));
+        if (is_summed && strip.depth < classification.bound_depth)
+          times = saturated_product(times, bounds_.strips[at].most);
+      }
+    return times;
+  }
+
   template <int Depth, class E>
   std::int64_t below(const E& e) {
     if constexpr (classification.kind == ResultKind::gathered && Depth == classification.prefix)
@@ -52,7 +69,7 @@ class TermBound {
       constexpr bool mentions = stream::mentions<E>(variable);
       constexpr bool reduced = !Traits::is_result_variable(Depth);
       const std::int64_t extent = bounds_.extent[Depth];
-      const Bounds range = Depth == 0 ? bounds_.outermost : Bounds{0, extent};
+      const Bounds range = Depth == 0 && !Traits::shares_strips ? bounds_.outermost : Bounds{0, extent};
       if constexpr (!mentions) {
         if (reduced && Depth == 0 && !bounds_.first_chunk) return 0;
         return (reduced ? 1 : range.end - range.begin) * below<Depth + 1>(e);
@@ -80,8 +97,8 @@ class TermBound {
     }
   }
 
-  const NestBounds<Traits::loops>& bounds_;
-  stream::Coordinates<Traits::loops> env_{};
+  const typename Traits::bounds_type& bounds_;
+  typename Traits::coordinates_type env_{};
 };
 
 }  // namespace sporos::detail

@@ -10,6 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -47,6 +48,21 @@ struct ListedOutput : EachValue<ListedOutput<Traits_, W, T>> {
     workspace->add(F::level_coordinates(at), static_cast<T>(value));
   }
 };
+
+namespace detail {
+
+/// "inserted as (i, j), stored as (j, i)": the orders in which loops bind the result's variables and in which
+/// its levels store them.
+template <class S>
+std::string insertion_text() {
+  const NameList stored = S::result_type::level_names;
+  NameList inserted;
+  for (int at = 0; at < S::order::names.size; ++at)
+    if (stored.contains(S::order::names[at])) inserted.push(S::order::names[at]);
+  return text("inserted as (", inserted.str(), "), stored as (", stored.str(), ")");
+}
+
+}  // namespace detail
 
 /// The loop nest with a sparse result that scatters over several variables.
 struct ListedNest {
@@ -117,8 +133,8 @@ class ListedNest::Plan {
   }
 
   void explain(std::ostream& out) const {
-    out << "  result: scattered over several variables, " << Policy::name
-        << "; a result whose levels follow the loops' order is written without it\n";
+    out << "  result: scattered over several variables, " << Policy::name << ", "
+        << detail::insertion_text<S>() << "\n";
   }
 
  private:

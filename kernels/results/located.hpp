@@ -98,7 +98,7 @@ struct LocatedLoops {
 
   Source source;
   typename Result::tensor_type::view_type result;
-  NestBounds<Traits::loops> bounds;
+  typename Traits::bounds_type bounds;
   Cuts cuts;  ///< cuts[chunk]: where a chunk begins
   T* values;
   std::int64_t
@@ -248,7 +248,7 @@ class LocatedNest::Plan {
   /// Whether the values that a chunk writes are contiguous, so that the chunk can initialise them itself
   /// shortly before it adds to them, while they are still in the cache.
   static constexpr bool starts_parts = [] {
-    if constexpr (Nest::disjoint && HostSpace<Space>)
+    if constexpr (Nest::disjoint && HostSpace<Space> && !Traits::shares_strips)
       return Result::level_names[0] == Nest::outermost && Nest::Format::template expression<0>::block == 1;
     else
       return false;
@@ -261,8 +261,18 @@ class LocatedNest::Plan {
                         [](const LevelProperties& level) { return level.ordered || level.unique; }) &&
             ...);
   }
+  /// Whether strips of variables that are summed over run outside of the result's variables.
+  static constexpr bool adds_in_strips() {
+    for (int at = 0; at < Traits::strips; ++at) {
+      const Strip& strip = Traits::stripped.strips[at];
+      for (int v = 0; v < strip.variables.size; ++v)
+        if (strip.depth < classification.bound_depth && !Result::level_names.contains(strip.variables[v]))
+          return true;
+    }
+    return false;
+  }
   static constexpr bool comes_once =
-      classification.bound_depth == Result::names.size && all_come_once(Operands{});
+      classification.bound_depth == Result::names.size && all_come_once(Operands{}) && !adds_in_strips();
 
   /// Whether they also reach every value, with a sum over the remaining loops, so that none has to be
   /// initialised.

@@ -98,7 +98,8 @@ struct MergedNest {
     if constexpr (!HostSpace<typename S::space_type> || Nest::classification.kind != ResultKind::listed ||
                   Format::is_blocked || Format::levels < 2 ||
                   !std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace> ||
-                  !S::schedule::is_arithmetic || std::is_same_v<Compute, bool> ||
+                  !S::schedule::is_arithmetic || !S::schedule::loops::are_plain ||
+                  std::is_same_v<Compute, bool> ||
                   !(std::is_arithmetic_v<Compute> || is_complex_v<Compute>)) {
       return false;
     } else {

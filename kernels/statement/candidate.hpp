@@ -31,7 +31,8 @@
 /// and optionally
 ///
 ///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements
-///                                  with semirings or with workspaces of the user's choice
+///                                  with semirings, workspaces of the user's choice, or loops that are cut
+///                                  into strips
 ///     K::replaces_nest, or K::replaces_nest_for<S>
 ///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
@@ -118,7 +119,7 @@ template <class K, class S>
 constexpr bool fits_schedule() {
   using Options = typename S::schedule;
   constexpr bool reads_it = requires { requires K::any_schedule; };
-  if constexpr (!reads_it && (!Options::is_arithmetic ||
+  if constexpr (!reads_it && (!Options::is_arithmetic || !Options::loops::are_plain ||
                               !std::is_same_v<typename Options::workspace_policy, AutomaticWorkspace>))
     return false;
   else

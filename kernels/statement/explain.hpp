@@ -60,6 +60,37 @@ inline std::string padded(std::string_view word, std::size_t width) {
   return out;
 }
 
+/// The loops over strips that run right outside the loop at `depth`, from the loop `At` on.
+template <int At, class S, class NestBounds_>
+std::string strips_text(const S& statement, const NestBounds_& bounds, TensorLetters& letters, int depth,
+                        int& indent) {
+  std::string out;
+  if constexpr (At < S::schedule::loops::stripped.count) {
+    constexpr Strip strip = S::schedule::loops::stripped.strips[At];
+    if (strip.depth == depth) {
+      std::string line(static_cast<std::size_t>(indent), ' ');
+      line += text("for ", strip.name, " in strips of ", bounds.strips[At].size);
+      if constexpr (strip.operand >= 0) {
+        using A = StripOperand<S, At>;
+        char letter = ' ';
+        for_each_access(statement.right(), [&](const auto& access) {
+          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, A>)
+            if (letter == ' ') letter = letters.of(access.tensor());
+        });
+        line += text(" positions of ", letter, " over ", strip.variables.str());
+      } else {
+        line += text(" coordinates of ", strip.variables.str());
+      }
+      if (At == 0 && NestOf<S>::Traits::shares_strips && statement.resources().space().concurrency() > 1)
+        line = padded(line, 36) + (padded(line, 36) == line ? " " : "") + "parallel";
+      out += line + "\n";
+      indent += 2;
+    }
+    out += strips_text<At + 1>(statement, bounds, letters, depth, indent);
+  }
+  return out;
+}
+
 /// The loops of a statement, each with what it iterates over.
 template <class S>
 std::string loops_text(const S& statement, TensorLetters& letters) {
@@ -68,13 +99,20 @@ std::string loops_text(const S& statement, TensorLetters& letters) {
   const NameList& order = S::order::names;
   const auto bounds = bounds_of(statement);
   std::string out;
+  int indent = 2;
   for (int depth = 0; depth < order.size; ++depth) {
+    out += strips_text<0>(statement, bounds, letters, depth, indent);
     const bool reduced = !Result::level_names.contains(order[depth]);
     const std::string found = Domain{order[depth], reduced, letters}.of(statement.right());
     const std::string walked = found == Domain::absent ? std::string() : found;
-    std::string line(static_cast<std::size_t>(2 * depth + 2), ' ');
+    std::string line(static_cast<std::size_t>(indent), ' ');
+    indent += 2;
     line += text("for ", order[depth], " in ", walked.empty() ? text("0..", bounds.extent[depth]) : walked);
-    if (depth == 0 && statement.resources().space().concurrency() > 1) {
+    constexpr StrippedLoops stripped = S::schedule::loops::stripped;
+    for (int at = 0; at < stripped.count; ++at)
+      if (stripped.strips[at].variables.contains(order[depth]))
+        line += text(" in ", stripped.strips[at].name);
+    if (depth == 0 && !NestOf<S>::Traits::shares_strips && statement.resources().space().concurrency() > 1) {
       line = padded(line, 36);
       if (Result::level_names.contains(order[0]))
         line += "parallel: chunks of about equal nonzeros";

@@ -90,7 +90,7 @@ struct InsertValues : EachValue<InsertValues<Traits_, T>> {
 template <class Traits, class Source>
 struct CountLoops {
   Source source;
-  NestBounds<Traits::loops> bounds;
+  typename Traits::bounds_type bounds;
   EvenCuts cuts;
   std::int64_t* counts;  // [chunks]
 
@@ -106,7 +106,7 @@ struct CountLoops {
 template <class Traits, class Source, class T>
 struct InsertLoops {
   Source source;
-  NestBounds<Traits::loops> bounds;
+  typename Traits::bounds_type bounds;
   EvenCuts cuts;
   const std::int64_t* begins;  // [chunks + 1] where each chunk inserts
   std::int64_t first;
