@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "loop_schedule.hpp"
+#include "loops.hpp"
 #include "semiring.hpp"
+#include "tree.hpp"
 
 namespace sporos {
 
@@ -57,17 +60,28 @@ struct PlainLoops {
   static constexpr bool share_strips = false;
   static constexpr StrippedLoops stripped{};
 };
-/// Loops that are split, fused, or run over positions.
-/// @tparam Value     the loops and their relations
-/// @tparam Operands  the accesses whose positions are counted
-template <LoopSchedule Value, class... Operands>
-struct ScheduledLoops {
+/// A LoopRelation as a type.
+template <LoopRelation::Kind Kind, char From, char Second, char Made, char Inner, int Operand>
+struct Related {
+  static constexpr LoopRelation value{Kind, From, Second, Made, Inner, Operand};
+};
+/// Loops that are split, fused, or run over positions: a LoopSchedule as a type. Its parts are types and
+/// characters, because nvcc does not take values of classes in the name of a kernel.
+/// @tparam Current    the loops, as a LoopOrder
+/// @tparam Relations  TypeList<Related<…>…>
+/// @tparam Parallel   the loop that threads share, or ' '
+/// @tparam Operands   the accesses whose positions are counted
+template <class Current, class Relations, char Parallel, class... Operands>
+struct ScheduledLoops;
+template <class Current, class... Relations, char Parallel, class... Operands>
+struct ScheduledLoops<Current, TypeList<Relations...>, Parallel, Operands...> {
   using name = PlainLoops;
   using operands = std::tuple<const Operands*...>;
   static constexpr bool are_plain = false;
-  static constexpr LoopSchedule value = Value;
-  static constexpr StrippedLoops stripped = Value.lowered();
-  static constexpr bool share_strips = Value.shares_strips();
+  static constexpr LoopSchedule value{
+      Current::names, {Relations::value...}, static_cast<int>(sizeof...(Relations)), Parallel};
+  static constexpr StrippedLoops stripped = value.lowered();
+  static constexpr bool share_strips = value.shares_strips();
 
   /// For each relation that is a split, the number of coordinates or positions of its strips.
   std::array<std::int64_t, LoopSchedule::capacity> sizes{};
@@ -81,6 +95,18 @@ inline constexpr AutomaticWorkspace automatic_workspace{};
 
 namespace detail {
 
+template <LoopSchedule Value, class... Operands>
+auto scheduled_loops() {
+  return []<int... Loop, int... At>(std::integer_sequence<int, Loop...>, std::integer_sequence<int, At...>) {
+    return option::ScheduledLoops<
+        loops_over<Value.current[Loop]...>,
+        TypeList<option::Related<Value.relations[At].kind, Value.relations[At].from,
+                                 Value.relations[At].second, Value.relations[At].made,
+                                 Value.relations[At].inner, Value.relations[At].operand>...>,
+        Value.parallel, Operands...>{};
+  }(std::make_integer_sequence<int, Value.current.size>{}, std::make_integer_sequence<int, Value.count>{});
+}
+
 template <class Name, class Default, class... Options>
 struct OptionOf {
   using type = Default;
@@ -91,6 +117,10 @@ struct OptionOf<Name, Default, First, Rest...>
                          OptionOf<Name, Default, Rest...>> {};
 
 }  // namespace detail
+
+/// The option for a LoopSchedule, without sizes.
+template <LoopSchedule Value, class... Operands>
+using ScheduledLoopsOf = decltype(detail::scheduled_loops<Value, Operands...>());
 
 /// The options set by the members of Statement.
 template <class... Options>

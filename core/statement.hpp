@@ -349,7 +349,7 @@ class Statement {
     constexpr NameList order = Loops.lowered().order;
     // Where a name has been refused, nothing more is said.
     if constexpr (detail::same_names(order, Order::names) && detail::same_names(Order::names, order)) {
-      const auto options = options_.with(option::ScheduledLoops<Loops, Operands...>{sizes});
+      const auto options = options_.with(ScheduledLoopsOf<Loops, Operands...>{sizes});
       return [&]<int... At>(std::integer_sequence<int, At...>) {
         return Statement<Result, Right, loops_over<order[At]...>, std::remove_const_t<decltype(options)>>(
             result_, right_, options, accumulates_, resources_);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "nips_like.hpp"
 #include "peers.hpp"
 
 namespace sporos::perf {
@@ -74,22 +75,6 @@ void outer_product(Report& report, const std::string& name, const Rows& left, co
     products += (columns.positions[row + 1] - columns.positions[row]) *
                 (of_rows.positions[row + 1] - of_rows.positions[row]);
   report.compare({name, {{"result_nnz", expected.nnz()}, {"products", products}}}, contenders);
-}
-
-/// A tensor with the extents of FROSTT's NIPS (paper, author, word), skewed as its words are.
-Entries<double, 3> nips_like(std::int64_t count) {
-  const Extents<3> extents{2482, 2862, 14036};
-  std::mt19937_64 draw(7);
-  const auto part = [&] { return static_cast<double>(draw() >> 11) / 9007199254740992.0; };
-  Entries<double, 3> out(extents, count);
-  for (std::int64_t e = 0; e < count; ++e) {
-    const auto paper = static_cast<std::int64_t>(part() * 2482);
-    out.set(e,
-            {paper, (paper + static_cast<std::int64_t>(part() * 3)) % 2862,
-             static_cast<std::int64_t>(part() * part() * 14036)},
-            0.5 + part());
-  }
-  return out;
 }
 
 Rows sparse_factor(std::int64_t rows, std::int64_t columns, std::int64_t each) {

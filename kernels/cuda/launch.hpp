@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
@@ -81,6 +82,26 @@ T read_back(const Kokkos::Cuda& space, const T* at) {
                  "read back");
   expect_success(cudaStreamSynchronize(space.cuda_stream()), "read back");
   return value;
+}
+
+/// Reads so many elements as `to` has, once the stream has come so far.
+template <class T>
+void read_back(const Kokkos::Cuda& space, const T* at, std::vector<T>& to) {
+  expect_success(
+      cudaMemcpyAsync(to.data(), at, to.size() * sizeof(T), cudaMemcpyDeviceToHost, space.cuda_stream()),
+      "read back");
+  expect_success(cudaStreamSynchronize(space.cuda_stream()), "read back");
+}
+
+/// Makes an array larger where it has fewer than `count` elements; then its contents are gone. Allocating and
+/// freeing device memory takes longer than sorting a million entries, so arrays are kept.
+template <class T>
+T* at_least(std::int64_t count, Array<T, Memory>& array, const char* label) {
+  if (static_cast<std::int64_t>(array.extent(0)) < count) {
+    array = {};
+    array = make_array<T, Memory>(label, count + count / 8);
+  }
+  return array.data();
 }
 
 /// Device memory that kernels work in, kept from one statement to the next: it grows. Kernels borrow one from

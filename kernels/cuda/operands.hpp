@@ -23,22 +23,28 @@ template <class F>
 inline constexpr bool is_csr = false;
 template <class Position, class Coordinate>
 inline constexpr bool is_csr<CSR<Position, Coordinate>> = true;
+template <class F>
+inline constexpr bool is_csc = false;
+template <class Position, class Coordinate>
+inline constexpr bool is_csc<CSC<Position, Coordinate>> = true;
 
 template <class S>
 using compute_of = compute_t<typename S::result_type, typename S::right_type>;
 
-template <class TensorType>
+/// The rows of a matrix in CSR, or of the transpose of one in CSC.
+template <bool Transposed = false, class TensorType>
 auto csr_view(const TensorType& t) {
   const auto& columns = t.template level<1>();
   using Position = typename std::remove_cvref_t<decltype(columns.positions)>::value_type;
   using Coordinate = typename std::remove_cvref_t<decltype(columns.coordinates)>::value_type;
   return CsrView<typename TensorType::value_type, Position, Coordinate>{
-      t.extent(0),      t.extent(1), t.nnz(), columns.positions.data(), columns.coordinates.data(),
-      t.values().data()};
+      t.extent(Transposed ? 1 : 0), t.extent(Transposed ? 0 : 1), t.nnz(),
+      columns.positions.data(),     columns.coordinates.data(),   t.values().data()};
 }
 
-/// A CSR result in the making: positions first, then room for what they hold.
-template <class TensorType>
+/// A CSR result, or the transpose of one in CSC, in the making: positions first, then room for what they
+/// hold.
+template <class TensorType, bool Transposed = false>
 class NewCsr {
  public:
   using Level = typename TensorType::format_type::template level<1>;
@@ -46,9 +52,9 @@ class NewCsr {
   using Position = typename Level::position_type;
   using View = CsrView<Value, Position, typename Level::coordinate_type>;
 
-  explicit NewCsr(const Extents<2>& extents) : extents_(extents) {
-    Level::check_extent(extents[1]);
-    storage_.positions = make_array<Position, Memory>("sporos::Compressed positions", extents[0] + 1);
+  explicit NewCsr(const Extents<2>& extents) : extents_(turned(extents)) {
+    Level::check_extent(extents_[1]);
+    storage_.positions = make_array<Position, Memory>("sporos::Compressed positions", extents_[0] + 1);
   }
   Position* positions() const { return storage_.positions.data(); }
 
@@ -61,14 +67,18 @@ class NewCsr {
   }
   /// Bytes of a result of so many nonzeros.
   static std::int64_t bytes(const Extents<2>& extents, std::int64_t nonzeros) {
-    return (extents[0] + 1) * static_cast<std::int64_t>(sizeof(Position)) +
+    return (turned(extents)[0] + 1) * static_cast<std::int64_t>(sizeof(Position)) +
            nonzeros * static_cast<std::int64_t>(sizeof(typename Level::coordinate_type) + sizeof(Value));
   }
   void put_into(const TensorType& result) const {
-    result.replace(extents_, {{extents_[0]}, storage_}, values_);
+    result.replace(turned(extents_), {{extents_[0]}, storage_}, values_);
   }
 
  private:
+  static Extents<2> turned(const Extents<2>& extents) {
+    return Transposed ? Extents<2>{extents[1], extents[0]} : extents;
+  }
+
   Extents<2> extents_;
   typename Level::template Storage<Memory> storage_;
   Array<Value, Memory> values_;
@@ -94,6 +104,21 @@ struct GpuOperands {
   static constexpr bool is_dense_vector = std::is_same_v<typename A::format, DenseVector>;
   template <class A>
   static constexpr bool is_dense_by_rows = std::is_same_v<typename A::format, DenseMatrix<>>;
+};
+
+/// The same, but for sparse matrices by columns, which are admitted wherever those by rows are, and loops in
+/// any order.
+struct GpuMatrixOperands : GpuOperands {
+  template <class S>
+  static constexpr bool admits() {
+    using Result = typename S::result_type;
+    return std::is_same_v<typename Result::tensor_type::space_type, Kokkos::Cuda> &&
+           []<class... Accesses>(TypeList<Accesses...>) {
+             return (std::is_same_v<typename Accesses::tensor_type::memory_space, Memory> && ...);
+           }(accesses_of<typename S::right_type>{});
+  }
+  template <class A>
+  static constexpr bool is_csr = detail::is_csr<typename A::format> || detail::is_csc<typename A::format>;
 };
 
 }  // namespace sporos::gpu

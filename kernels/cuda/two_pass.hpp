@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <type_traits>
 #include <utility>
 
 #include "../nest/bounds.hpp"
 #include "../statement/candidate.hpp"
+#include "matrix_by_rows.hpp"
 #include "operands.hpp"
 
 namespace sporos::gpu {
@@ -17,7 +19,8 @@ namespace sporos::gpu {
 /// The first pass counts the nonzeros in each row of the result, the second writes columns and values.
 ///
 /// Candidate has
-///  - Pattern, with left() and right(), the operands, in CSR;
+///  - Pattern, with left() and right(), the operands, in CSR, or in CSC, which is copied;
+///  - is_transposed<S>, whether the result is made as its transpose, which exchanges the operands;
 ///  - Passes<Compute, B, C, New>, made of a space, both operands and a PassesWorkspace, with read(), count(),
 ///    and most_workspace_bytes(), which is asked after count();
 ///  - PassesWorkspace, borrowed from the scratch, with size() in bytes;
@@ -27,23 +30,42 @@ template <class Candidate, class S>
 class TwoPassPlan {
   using Pattern = typename Candidate::Pattern;
   using Workspace = typename Candidate::PassesWorkspace;
-  using New = detail::NewCsr<typename S::result_type::tensor_type>;
-  using B = decltype(detail::csr_view(Pattern::left(std::declval<const S&>()).tensor()));
-  using C = decltype(detail::csr_view(Pattern::right(std::declval<const S&>()).tensor()));
-  using Passes = typename Candidate::template Passes<detail::compute_of<S>, B, C, typename New::View>;
+  static constexpr bool is_transposed = Candidate::template is_transposed<S>;
+  using New = detail::NewCsr<typename S::result_type::tensor_type, is_transposed>;
+  static const auto& first(const S& statement) {
+    if constexpr (is_transposed)
+      return Pattern::right(statement).tensor();
+    else
+      return Pattern::left(statement).tensor();
+  }
+  static const auto& second(const S& statement) {
+    if constexpr (is_transposed)
+      return Pattern::left(statement).tensor();
+    else
+      return Pattern::right(statement).tensor();
+  }
+  using First = MatrixByRows<std::remove_cvref_t<decltype(first(std::declval<const S&>()))>, is_transposed>;
+  using Second = MatrixByRows<std::remove_cvref_t<decltype(second(std::declval<const S&>()))>, is_transposed>;
+  using Passes = typename Candidate::template Passes<detail::compute_of<S>, typename First::View,
+                                                     typename Second::View, typename New::View>;
 
  public:
   TwoPassPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : statement_(statement),
         workspace_((bounds_of(statement), resources.scratch().template borrow<Workspace>())),
-        passes_(resources.space(), left(), right(), *workspace_) {}
+        first_(resources),
+        second_(resources),
+        passes_(resources.space(), first_.view(first(statement)), second_.view(second(statement)),
+                *workspace_) {}
 
   /// The first pass: how many nonzeros each row of the result has.
   void prepare() { count(); }
 
   void run() {
-    passes_.read(left(), right());
-    if (!made_) count();
+    if (made_)
+      read();
+    else
+      count();
     Candidate::fill(statement_, passes_, made_->make_room(nonzeros_));
     made_->put_into(statement_.result().tensor());
     made_.reset();
@@ -52,8 +74,8 @@ class TwoPassPlan {
 
   /// The second pass alone.
   void refill() {
-    passes_.read(left(), right());
-    Candidate::fill(statement_, passes_, detail::csr_view(statement_.result().tensor()));
+    read();
+    Candidate::fill(statement_, passes_, detail::csr_view<is_transposed>(statement_.result().tensor()));
     fence();
   }
 
@@ -61,19 +83,28 @@ class TwoPassPlan {
   Bytes bytes() const {
     if (!made_) count();
     return {nonzeros_, New::bytes(statement_.result().tensor().extents(), nonzeros_),
-            passes_.most_workspace_bytes()};
+            passes_.most_workspace_bytes() + First::most_bytes(first(statement_)) +
+                Second::most_bytes(second(statement_))};
   }
-  std::int64_t held_bytes() const { return workspace_->size(); }
+  std::int64_t held_bytes() const { return workspace_->size() + first_.held_bytes() + second_.held_bytes(); }
   void explain(std::ostream& out) const {
+    constexpr int copies = First::is_copied + Second::is_copied;
+    if constexpr (copies > 0)
+      out << "  operands: " << (copies == 2 ? "both are" : "one is") << " copied by "
+          << (is_transposed ? "columns" : "rows") << " first\n";
     out << "  result: in two passes: " << Candidate::explanation << '\n';
   }
 
  private:
-  auto left() const { return detail::csr_view(Pattern::left(statement_).tensor()); }
-  auto right() const { return detail::csr_view(Pattern::right(statement_).tensor()); }
+  void read() const {
+    first_.read(first(statement_));
+    second_.read(second(statement_));
+    passes_.read(first_.view(first(statement_)), second_.view(second(statement_)));
+  }
   void fence() const { statement_.resources().space().fence(Candidate::fence_name); }
 
   void count() const {
+    read();
     made_.emplace(statement_.result().tensor().extents());
     nonzeros_ = passes_.count(made_->positions());
   }
@@ -81,6 +112,8 @@ class TwoPassPlan {
   const S& statement_;
   Scratch::Loan<Workspace> workspace_;
   // Analysis on demand: what estimate() finds, run() uses.
+  mutable First first_;
+  mutable Second second_;
   mutable Passes passes_;
   mutable std::optional<New> made_;
   mutable std::int64_t nonzeros_ = 0;

@@ -185,5 +185,6 @@ void add_mttkrp();
 void add_spgemm();
 void add_sums();
 void add_scans();
+void add_scattered_results();
 
 }  // namespace sporos::perf

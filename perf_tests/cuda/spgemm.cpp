@@ -2,109 +2,13 @@
 /// @file spgemm.cpp
 /// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, time with memory fetched for
 /// each product, and the memory beside A and the result (`workspace_bytes`).
-#include "harness.hpp"
+#include "cusparse_product.hpp"
 
 namespace sporos::perf {
 
 namespace {
 
 using namespace sporos::indices;
-
-constexpr auto operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
-
-/// One product by cuSPARSE in buffers that are fetched as they are asked for, and may be kept.
-template <class Value>
-class Peer {
- public:
-  Peer(const DeviceCsr<Value>& a, cusparseSpGEMMAlg_t algorithm) : a_(a), algorithm_(algorithm) {}
-
-  void release() {
-    for (auto& buffer : buffers_) buffer = {};
-    coordinates_ = {};
-    values_ = {};
-    positions_ = {};
-  }
-  double workspace_bytes() const {
-    double sum = 0;
-    for (const auto& buffer : buffers_) sum += static_cast<double>(buffer.extent(0));
-    return sum;
-  }
-  const Array<Value, gpu::Memory>& values() const { return values_; }
-
-  void operator()() {
-    const auto rows = a_.extent(0);
-    fit(positions_, rows + 1);
-    const auto left = describe(a_);
-    const auto right = describe(a_);
-    cusparseSpMatDescr_t product = nullptr;
-    check(
-        cusparseCreateCsr(&product, rows, a_.extent(1), 0, positions_.data(), nullptr, nullptr,
-                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<Value>),
-        "cusparseCreateCsr");
-    cusparseSpGEMMDescr_t plan = nullptr;
-    check(cusparseSpGEMM_createDescr(&plan), "cusparseSpGEMM_createDescr");
-    const Value one{1};
-    const Value zero{0};
-    std::size_t size = 0;
-    const auto estimate = [&](void* buffer) {
-      check(cusparseSpGEMM_workEstimation(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, &size, buffer),
-            "cusparseSpGEMM_workEstimation");
-    };
-    estimate(nullptr);
-    fit(buffers_[0], size);
-    estimate(buffers_[0].data());
-    if (algorithm_ != CUSPARSE_SPGEMM_ALG1) {
-      std::size_t size3 = 0;
-      check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, 0.2F, &size3, nullptr, nullptr),
-            "cusparseSpGEMM_estimateMemory");
-      fit(buffers_[2], size3);
-      check(cusparseSpGEMM_estimateMemory(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                          data_type<Value>, algorithm_, plan, 0.2F, &size3,
-                                          buffers_[2].data(), &size),
-            "cusparseSpGEMM_estimateMemory");
-    } else {
-      check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                   data_type<Value>, algorithm_, plan, &size, nullptr),
-            "cusparseSpGEMM_compute");
-    }
-    fit(buffers_[1], size);
-    check(cusparseSpGEMM_compute(cusparse(), operation, operation, &one, left, right, &zero, product,
-                                 data_type<Value>, algorithm_, plan, &size, buffers_[1].data()),
-          "cusparseSpGEMM_compute");
-    std::int64_t found_rows = 0;
-    std::int64_t found_columns = 0;
-    std::int64_t nonzeros = 0;
-    check(cusparseSpMatGetSize(product, &found_rows, &found_columns, &nonzeros), "cusparseSpMatGetSize");
-    fit(coordinates_, nonzeros);
-    fit(values_, nonzeros);
-    check(cusparseCsrSetPointers(product, positions_.data(), coordinates_.data(), values_.data()),
-          "cusparseCsrSetPointers");
-    check(cusparseSpGEMM_copy(cusparse(), operation, operation, &one, left, right, &zero, product,
-                              data_type<Value>, algorithm_, plan),
-          "cusparseSpGEMM_copy");
-    cusparseSpGEMM_destroyDescr(plan);
-    cusparseDestroySpMat(left);
-    cusparseDestroySpMat(right);
-    cusparseDestroySpMat(product);
-  }
-
- private:
-  template <class T, class Size>
-  static void fit(Array<T, gpu::Memory>& array, Size count) {
-    if (array.extent(0) == static_cast<std::size_t>(count)) return;
-    array = {};
-    array = make_array<T, gpu::Memory>("buffer", static_cast<std::int64_t>(count));
-  }
-
-  DeviceCsr<Value> a_;
-  cusparseSpGEMMAlg_t algorithm_;
-  Array<char, gpu::Memory> buffers_[3];
-  Array<std::int32_t, gpu::Memory> positions_;
-  Array<std::int32_t, gpu::Memory> coordinates_;
-  Array<Value, gpu::Memory> values_;
-};
 
 template <class Value>
 void add_matrix(const std::string& matrix, const CsrMaker& maker) {
@@ -163,7 +67,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
           "spgemm/" + std::string(name) + (fresh ? "_fresh_memory" : "") + tail,
           [=, algorithm = algorithm](benchmark::State& state) {
             try {
-              Peer<Value> peer(a, algorithm);
+              CusparseProduct<Value> peer(a, a, algorithm);
               measure(state, 1, [&] {
                 if (fresh) peer.release();
                 peer();

@@ -30,6 +30,8 @@ struct SparseSumByMatches {
   static constexpr bool matches =
       Pattern::matches<S> && !std::is_same_v<typename S::result_type::value_type, bool>;
 
+  template <class S>
+  static constexpr bool is_transposed = false;
   template <class Compute, class B, class C, class New>
   using Passes = SparseSum<Compute, B, C, New>;
   using PassesWorkspace = Workspace;

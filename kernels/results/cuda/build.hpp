@@ -143,9 +143,9 @@ class DeviceBuilder {
   static constexpr auto level_count = static_cast<std::size_t>(F::levels);
 
  public:
-  DeviceBuilder(const Kokkos::Cuda& space, const EntryArrays<T>& entries,
+  DeviceBuilder(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>& entries,
                 const sporos::detail::Packing<F>& packing, const Extents<F::order>& extents)
-      : space_(space), entries_(entries), packing_(packing), extents_(extents) {}
+      : space_(space), memory_(memory), entries_(entries), packing_(packing), extents_(extents) {}
 
   Result build() {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
@@ -156,7 +156,7 @@ class DeviceBuilder {
     const auto values = Shape::padded ? zeroed_array<Value, Memory>("sporos::Tensor values", parents_)
                                       : make_array<Value, Memory>("sporos::Tensor values", parents_);
     for_each("sporos::values", entries_.size,
-             detail::WriteValues<T, Value>{entries_.values.data(), positions_.data(), values.data()});
+             detail::WriteValues<T, Value>{entries_.values.data(), positions_, values.data()});
     space_.fence("sporos::gpu::build");
     return Result(extents_, std::move(levels), values);
   }
@@ -169,10 +169,10 @@ class DeviceBuilder {
     const auto& bits = packing_.template bits_of<K>();
     const std::int64_t parents = parents_;
     if constexpr (Shape::full(K)) {
-      const bool below_root = positions_.data() == nullptr;
-      if (below_root) positions_ = make_array<std::int64_t, Memory>("sporos::gpu positions", entries_.size);
+      const bool below_root = positions_ == nullptr;
+      if (below_root) positions_ = other_positions();
       for_each("sporos::locate", entries_.size,
-               detail::LocateInFull{entries_.keys.data(), bits, extent, below_root, positions_.data()});
+               detail::LocateInFull{entries_.keys.data(), bits, extent, below_root, positions_});
       parents_ = checked_product(parents, extent, "the positions of a result");
       return Storage::empty(parents, extent);
     } else if constexpr (Shape::branchless(K)) {
@@ -180,30 +180,27 @@ class DeviceBuilder {
       Level::check_extent(extent);
       SegmentsOf<Level, Memory> segments;
       segments.coordinates = make_array<Coordinate, Memory>("sporos::Singleton coordinates", parents);
-      const auto ends = numbered<K>();
+      std::int64_t* const ends = numbered<K>();
       for_each("sporos::coordinates", entries_.size,
-               detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends.data(),
+               detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends,
                                                     segments.coordinates.data()});
-      space_.fence("sporos::gpu::build");
       return Storage::template from_segments<Kokkos::Cuda>(std::move(segments), parents, extent);
     } else {
       using Position = typename Level::position_type;
       using Coordinate = typename Level::coordinate_type;
       Level::check_extent(extent);
-      const auto ends = numbered<K>();
-      const std::int64_t count = entries_.size > 0 ? read_back(space_, ends.data() + entries_.size - 1) : 0;
+      std::int64_t* const ends = numbered<K>();
+      const std::int64_t count = entries_.size > 0 ? read_back(space_, ends + entries_.size - 1) : 0;
       narrow<Position>(count, "the number of positions of a level");
       Segments<Position, Coordinate, Memory> segments{
           make_array<Position, Memory>("sporos::Compressed positions", parents + 1),
           make_array<Coordinate, Memory>("sporos::Compressed coordinates", count)};
       for_each("sporos::coordinates", entries_.size,
-               detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends.data(),
+               detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends,
                                                     segments.coordinates.data()});
       for_each("sporos::positions", parents + 1,
-               detail::WritePositions<Position>{positions_.data(), ends.data(), entries_.size,
-                                                segments.positions.data()});
-      for_each("sporos::ends", entries_.size, detail::EndsToPositions{ends.data()});
-      space_.fence("sporos::gpu::build");
+               detail::WritePositions<Position>{positions_, ends, entries_.size, segments.positions.data()});
+      for_each("sporos::ends", entries_.size, detail::EndsToPositions{ends});
       positions_ = ends;
       parents_ = count;
       return Storage::template from_segments<Kokkos::Cuda>(std::move(segments), parents, extent);
@@ -212,19 +209,23 @@ class DeviceBuilder {
 
   /// For each entry, its position in level K and 1.
   template <int K>
-  Array<std::int64_t, Memory> numbered() const {
+  std::int64_t* numbered() {
     constexpr int depth = Shape::depth[static_cast<std::size_t>(K)];
-    const auto ends = make_array<std::int64_t, Memory>("sporos::gpu positions", entries_.size);
+    std::int64_t* const ends = other_positions();
     if (entries_.size == 0) return ends;
     const auto begins = thrust::make_transform_iterator(
         thrust::make_counting_iterator(std::int64_t{0}),
         detail::BeginsPosition{entries_.keys.data(), packing_.template bits_of<depth>().shift});
-    detail::with_scratch("scan", [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveScan(scratch, bytes, begins, ends.data(), detail::AddSizes{},
-                                            entries_.size, space_.cuda_stream());
+    detail::with_scratch(memory_, "scan", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveScan(scratch, bytes, begins, ends, detail::AddSizes{}, entries_.size,
+                                            space_.cuda_stream());
     });
-    space_.fence("sporos::gpu::build");
     return ends;
+  }
+  /// Room for a position of each entry, where positions_ is not.
+  std::int64_t* other_positions() {
+    const int other = positions_ != nullptr && positions_ == memory_.positions[0].data() ? 1 : 0;
+    return at_least(entries_.size, memory_.positions[other], "sporos::gpu positions");
   }
 
   template <class Body>
@@ -234,21 +235,22 @@ class DeviceBuilder {
   }
 
   const Kokkos::Cuda& space_;
+  StageMemory& memory_;
   const EntryArrays<T>& entries_;
   const sporos::detail::Packing<F>& packing_;
   const Extents<F::order> extents_;
   std::int64_t parents_ = 1;
-  Array<std::int64_t, Memory> positions_;  // [entries], of the level above; none below the root
+  std::int64_t* positions_ = nullptr;  // [entries] of the level above; none below the root
 };
 
 /// The same of any format: where its levels cannot be built on the GPU, the host builds them.
 template <TensorFormat F, class Value, class T>
-Tensor<Value, F, Kokkos::Cuda> build(const Kokkos::Cuda& space, const EntryArrays<T>& entries,
-                                     const sporos::detail::Packing<F>& packing,
+Tensor<Value, F, Kokkos::Cuda> build(const Kokkos::Cuda& space, StageMemory& memory,
+                                     const EntryArrays<T>& entries, const sporos::detail::Packing<F>& packing,
                                      const Extents<F::order>& extents) {
   if (entries.size == 0) return Tensor<Value, F, Kokkos::Cuda>(extents);
   if constexpr (detail::builds_on_device<F>) {
-    return DeviceBuilder<F, Value, T>(space, entries, packing, extents).build();
+    return DeviceBuilder<F, Value, T>(space, memory, entries, packing, extents).build();
   } else {
     const auto whole = std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(entries.size));
     const auto converted = make_array<Value, Memory>("sporos::Tensor values", entries.size);

@@ -6,8 +6,10 @@
 /// The stages are those of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI
 /// 2024), section 4, in batches:
 ///
-/// - count: a thread for each chunk of the outermost loop counts its values; a scan of the counts says where
-///   each chunk inserts, and how many chunks fit in the accumulation array together;
+/// - count: a thread for each chunk of the outermost loops, of about equally many nonzeros
+/// (by_positions.hpp),
+///   counts its values; a scan of the counts says where each chunk inserts, and how many chunks fit in the
+///   accumulation array together;
 /// - Insert: the nest runs again; each value goes to its place, with the coordinates of all levels packed;
 /// - Sort: a radix sort by these keys;
 /// - Merge: into the all array, which is kept twice; entries of one key are added up;
@@ -28,6 +30,7 @@
 #include "../../nest/nest_run.hpp"
 #include "../located.hpp"
 #include "build.hpp"
+#include "by_positions.hpp"
 
 namespace sporos::gpu {
 
@@ -83,6 +86,17 @@ struct InsertValues : EachValue<InsertValues<Traits_, T>> {
       constexpr int loop = Traits_::order.find(A::level_names[K]);
       return static_cast<Key>(Expression::of(env.at[loop])) << shifts.of_level[K] | key_from<K + 1>(env);
     }
+  }
+};
+
+/// Borrowed from the scratch memory of the stream.
+template <class T>
+struct MergedMemory : StageMemory {
+  EntryArrays<T> batch, spare, all, joined, merged;
+
+  std::int64_t bytes() const {
+    return StageMemory::bytes() + batch.bytes() + spare.bytes() + all.bytes() + joined.bytes() +
+           merged.bytes();
   }
 };
 
@@ -164,19 +178,23 @@ struct MergedNest {
 
 template <class S>
 class MergedNest::Plan {
-  using Nest = sporos::detail::NestRun<S>;
+  using Shared = decltype(detail::share_by_positions(std::declval<const S&>()));
+  using Nest = sporos::detail::NestRun<Shared>;
   using Traits = typename Nest::Traits;
   using Source = typename Nest::Source;
   using Format = typename Nest::Format;
   using Value = typename Nest::Value;
   using T = typename Nest::Compute;
   using Entries = EntryArrays<T>;
+  using Workspace = detail::MergedMemory<T>;
   using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
   static constexpr bool in_order = Nest::Options::is_deterministic;
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>&)
-      : nest_(statement),
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
+      : workspace_(resources.scratch().template borrow<Workspace>()),
+        statement_(detail::share_by_positions(statement)),
+        nest_(statement_),
         packing_(sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       ((shifts_.of_level[K] = packing_.template bits_of<static_cast<int>(K)>().shift), ...);
@@ -187,33 +205,36 @@ class MergedNest::Plan {
     nest_.read_operands();
     count();
     const auto& result = nest_.statement().result().tensor();
-    Entries all, merged;
-    for (std::int64_t first = 0; first < chunks();) {
+    workspace_->all.size = 0;
+    for (std::int64_t first = 0; first < chunks_;) {
       const std::int64_t end = end_of_batch(first);
-      add_batch(first, end, all, merged);
+      add_batch(first, end);
       first = end;
     }
-    merged = {};
-    const auto made = build<Format, Value>(space(), all, packing_, result.extents());
+    const auto made = build<Format, Value>(space(), *workspace_, workspace_->all, packing_, result.extents());
     result.replace(made.extents(), made.levels(), made.values());
   }
 
   Bytes bytes() const {
     count();
-    const std::int64_t total = begins_.back();
+    const std::int64_t total = total_;
     const StorageBound bound =
         storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), total);
     std::int64_t at_once = std::min(total, most_at_once());
-    for (std::int64_t chunk = 0; chunk < chunks(); ++chunk)
-      at_once = std::max(
-          at_once, begins_[static_cast<std::size_t>(chunk) + 1] - begins_[static_cast<std::size_t>(chunk)]);
+    for (std::int64_t first = 0; at_once < total && first < chunks_;) {
+      const std::int64_t end = end_of_batch(first);
+      at_once = std::max(at_once, begin_of(end) - begin_of(first));
+      first = end;
+    }
     // The accumulation array, twice for sorting, both all arrays, scratch of CUB, and positions of two
     // levels.
     constexpr std::int64_t scratch = std::int64_t{16} << 20;
     return {bound.values, bound.bytes,
             (3 * at_once + 4 * total) * Entries::bytes_of_entry + 3 * total * 8 + scratch +
-                2 * static_cast<std::int64_t>(begins_.size()) * 8};
+                2 * (chunks_ + 1) * 8};
   }
+
+  std::int64_t held_bytes() const { return workspace_->bytes(); }
 
   void explain(std::ostream& out) const {
     out << "  result: values are counted, inserted with their coordinates, sorted and merged\n";
@@ -230,69 +251,74 @@ class MergedNest::Plan {
   }
 
   const Kokkos::Cuda& space() const { return nest_.space(); }
-  std::int64_t chunks() const { return static_cast<std::int64_t>(begins_.size()) - 1; }
-  sporos::detail::EvenCuts cuts() const { return {nest_.bounds().outermost.end, chunks()}; }
+  sporos::detail::EvenCuts cuts() const { return {nest_.bounds().outermost.end, chunks_}; }
 
   /// Finds where each chunk inserts its values.
   void count() const {
-    const std::int64_t chunks = nest_.chunk_count(1);
-    begins_.resize(static_cast<std::size_t>(chunks) + 1);
-    const auto counts = make_array<std::int64_t, Memory>("sporos::gpu counts", chunks);
-    Kokkos::parallel_for(
-        "sporos::count", Range(space(), 0, chunks),
-        detail::CountLoops<Traits, Source>{nest_.source(), nest_.bounds(), cuts(), counts.data()});
-    device_begins_ = make_array<std::int64_t, Memory>("sporos::gpu begins", chunks + 1);
-    const std::int64_t bytes = sizes_to_positions_bytes<std::int64_t, std::int64_t>(space(), chunks);
-    const auto scratch = make_array<char, Memory>("sporos::gpu scratch", bytes);
-    sizes_to_positions(space(), chunks, counts.data(), device_begins_.data(), nullptr, scratch.data(), bytes);
-    space().fence("sporos::count");
-    Kokkos::deep_copy(Kokkos::View<std::int64_t*, Kokkos::HostSpace>(begins_.data(), begins_.size()),
-                      device_begins_);
+    chunks_ = nest_.chunk_count(1);
+    StageMemory& memory = *workspace_;
+    std::int64_t* const counts = at_least(chunks_, memory.counts, "sporos::gpu counts");
+    std::int64_t* const begins = at_least(chunks_ + 1, memory.begins, "sporos::gpu begins");
+    Kokkos::parallel_for("sporos::count", Range(space(), 0, chunks_),
+                         detail::CountLoops<Traits, Source>{nest_.source(), nest_.bounds(), cuts(), counts});
+    const std::int64_t bytes = sizes_to_positions_bytes<std::int64_t, std::int64_t>(space(), chunks_);
+    sizes_to_positions(space(), chunks_, counts, begins, nullptr,
+                       at_least(bytes, memory.scratch, "sporos::gpu scratch"), bytes);
+    total_ = read_back(space(), begins + chunks_);
+    begins_.clear();
+    if (total_ > most_at_once()) {
+      begins_.resize(static_cast<std::size_t>(chunks_) + 1);
+      read_back(space(), begins, begins_);
+    }
   }
 
   /// The end of the chunks from `first` on whose values fit in the accumulation array; one chunk at least.
   std::int64_t end_of_batch(std::int64_t first) const {
+    if (begins_.empty()) return chunks_;
     const auto begin = begins_.begin() + first;
     const auto end = std::upper_bound(begin + 1, begins_.end(), *begin + most_at_once());
     return std::max<std::int64_t>(first + 1, end - begins_.begin() - 1);
   }
 
-  /// Inserts the values of some chunks, sorts them, and merges them into `all`.
-  void add_batch(std::int64_t first, std::int64_t end, Entries& all, Entries& merged) const {
-    const std::int64_t size =
-        begins_[static_cast<std::size_t>(end)] - begins_[static_cast<std::size_t>(first)];
-    if (size == 0) return;
-    Entries batch(size), spare(size);
-    batch.size = size;
-    Kokkos::parallel_for(
-        "sporos::insert", Range(space(), 0, end - first),
-        detail::InsertLoops<Traits, Source, T>{nest_.source(), nest_.bounds(), cuts(), device_begins_.data(),
-                                               first, batch.keys.data(), batch.values.data(), shifts_});
-    space().fence("sporos::insert");
-    sort_by_key(space(), batch, spare, packing_.bits());
-    add_up<in_order>(space(), batch, spare);
-    if (all.size == 0) {
-      all = std::move(spare);
-      return;
-    }
-    batch = {};
-    Entries joined(all.size + spare.size);
-    merge_by_key(space(), all, spare, joined);
-    spare = {};
-    if (merged.capacity() < joined.size) {
-      merged = {};
-      merged = Entries(joined.size);
-    }
-    add_up<in_order>(space(), joined, merged);
-    std::swap(all, merged);
+  /// The number of values before those of a chunk.
+  std::int64_t begin_of(std::int64_t chunk) const {
+    if (begins_.empty()) return chunk == 0 ? 0 : total_;
+    return begins_[static_cast<std::size_t>(chunk)];
   }
 
+  /// Inserts the values of some chunks, sorts them, and merges them into the all array.
+  void add_batch(std::int64_t first, std::int64_t end) const {
+    Workspace& w = *workspace_;
+    const std::int64_t size = begin_of(end) - begin_of(first);
+    if (size == 0) return;
+    w.batch.reserve(size);
+    w.spare.reserve(size);
+    w.batch.size = size;
+    Kokkos::parallel_for(
+        "sporos::insert", Range(space(), 0, end - first),
+        detail::InsertLoops<Traits, Source, T>{nest_.source(), nest_.bounds(), cuts(), w.begins.data(), first,
+                                               w.batch.keys.data(), w.batch.values.data(), shifts_});
+    sort_by_key(space(), w, w.batch, w.spare, packing_.bits());
+    add_up<in_order>(space(), w, w.batch, w.spare);
+    if (w.all.size == 0) {
+      std::swap(w.all, w.spare);
+      return;
+    }
+    w.joined.reserve(w.all.size + w.spare.size);
+    merge_by_key(space(), w, w.all, w.spare, w.joined);
+    w.merged.reserve(w.joined.size);
+    add_up<in_order>(space(), w, w.joined, w.merged);
+    std::swap(w.all, w.merged);
+  }
+
+  Scratch::Loan<Workspace> workspace_;
+  Shared statement_;
   Nest nest_;
   sporos::detail::Packing<Format> packing_;
   detail::KeyShifts<Format::levels> shifts_{};
   // Counted by bytes() as well.
-  mutable std::vector<std::int64_t> begins_;  // [chunks + 1] where each chunk inserts
-  mutable Array<std::int64_t, Memory> device_begins_;
+  mutable std::int64_t chunks_ = 0, total_ = 0;
+  mutable std::vector<std::int64_t> begins_;  // [chunks + 1] where each inserts; empty if all fit at once
 };
 
 }  // namespace sporos::gpu

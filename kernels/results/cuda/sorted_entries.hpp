@@ -30,13 +30,28 @@ struct EntryArrays {
   Array<T, Memory> values;
   std::int64_t size = 0;  ///< entries in use, from the front
 
-  EntryArrays() = default;
-  explicit EntryArrays(std::int64_t capacity)
-      : keys(make_array<Key, Memory>("sporos::gpu keys", capacity)),
-        values(make_array<T, Memory>("sporos::gpu values", capacity)) {}
-
-  std::int64_t capacity() const { return static_cast<std::int64_t>(keys.extent(0)); }
+  /// Makes room for so many entries; where that takes larger arrays, their contents are gone.
+  void reserve(std::int64_t capacity) {
+    at_least(capacity, keys, "sporos::gpu keys");
+    at_least(capacity, values, "sporos::gpu values");
+  }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(keys.extent(0)) * bytes_of_entry; }
   static constexpr std::int64_t bytes_of_entry = sizeof(Key) + sizeof(T);
+};
+
+/// What the stages work in beside entries, kept from one statement to the next.
+struct StageMemory {
+  Array<char, Memory> scratch;                 ///< of CUB
+  Array<std::int64_t, Memory> positions[2];    ///< of the entries, in a level and the one above it
+  Array<std::int64_t, Memory> counts, begins;  ///< of the chunks' values
+  Array<std::int64_t, Memory> count;           ///< one number
+
+  std::int64_t bytes() const {
+    std::int64_t numbers = 0;
+    for (const auto* array : {&positions[0], &positions[1], &counts, &begins, &count})
+      numbers += static_cast<std::int64_t>(array->extent(0));
+    return static_cast<std::int64_t>(scratch.extent(0)) + 8 * numbers;
+  }
 };
 
 namespace detail {
@@ -76,11 +91,11 @@ struct AddUpInOrder {
 
 /// Calls call(scratch, bytes) twice, as CUB has it: for the bytes that it needs, then with them.
 template <class Call>
-void with_scratch(const char* what, const Call& call) {
+void with_scratch(StageMemory& memory, const char* what, const Call& call) {
   std::size_t bytes = 0;
   expect_success(call(nullptr, bytes), what);
-  const auto scratch = make_array<char, Memory>("sporos::gpu scratch", static_cast<std::int64_t>(bytes));
-  expect_success(call(static_cast<void*>(scratch.data()), bytes), what);
+  char* const scratch = at_least(static_cast<std::int64_t>(bytes), memory.scratch, "sporos::gpu scratch");
+  expect_success(call(static_cast<void*>(scratch), bytes), what);
 }
 
 }  // namespace detail
@@ -88,15 +103,15 @@ void with_scratch(const char* what, const Call& call) {
 /// Sorts entries by key, stably. `spare` has the same capacity, and afterwards what was there before.
 /// @param bits  of the keys in use
 template <class T>
-void sort_by_key(const Kokkos::Cuda& space, EntryArrays<T>& entries, EntryArrays<T>& spare, int bits) {
+void sort_by_key(const Kokkos::Cuda& space, StageMemory& memory, EntryArrays<T>& entries,
+                 EntryArrays<T>& spare, int bits) {
   if (entries.size == 0) return;
   cub::DoubleBuffer<Key> keys(entries.keys.data(), spare.keys.data());
   cub::DoubleBuffer<T> values(entries.values.data(), spare.values.data());
-  detail::with_scratch("sort", [&](void* scratch, std::size_t& bytes) {
+  detail::with_scratch(memory, "sort", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, values, entries.size, 0, bits > 0 ? bits : 1,
                                            space.cuda_stream());
   });
-  space.fence("sporos::gpu::sort_by_key");
   spare.size = entries.size;
   if (keys.Current() != entries.keys.data()) std::swap(entries.keys, spare.keys);
   if (values.Current() != entries.values.data()) std::swap(entries.values, spare.values);
@@ -105,40 +120,39 @@ void sort_by_key(const Kokkos::Cuda& space, EntryArrays<T>& entries, EntryArrays
 /// Adds up the sorted entries of each key, into `to`, which has their capacity.
 /// @tparam InOrder  whether each sum is formed in the order of its entries, by one thread
 template <bool InOrder, class T>
-void add_up(const Kokkos::Cuda& space, const EntryArrays<T>& entries, EntryArrays<T>& to) {
-  const auto count = make_array<std::int64_t, Memory>("sporos::gpu count", 1);
+void add_up(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>& entries,
+            EntryArrays<T>& to) {
+  std::int64_t* const count = at_least(1, memory.count, "sporos::gpu count");
   if constexpr (InOrder) {
-    const auto firsts = make_array<std::int64_t, Memory>("sporos::gpu firsts", entries.size);
-    detail::with_scratch("select", [&](void* scratch, std::size_t& bytes) {
-      return cub::DeviceSelect::If(scratch, bytes, thrust::make_counting_iterator(std::int64_t{0}),
-                                   firsts.data(), count.data(), entries.size,
-                                   detail::IsFirstOfKey{entries.keys.data()}, space.cuda_stream());
+    std::int64_t* const firsts = at_least(entries.size, memory.positions[0], "sporos::gpu positions");
+    detail::with_scratch(memory, "select", [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceSelect::If(scratch, bytes, thrust::make_counting_iterator(std::int64_t{0}), firsts,
+                                   count, entries.size, detail::IsFirstOfKey{entries.keys.data()},
+                                   space.cuda_stream());
     });
-    to.size = read_back(space, count.data());
+    to.size = read_back(space, count);
     Kokkos::parallel_for("sporos::add up", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, to.size),
-                         detail::AddUpInOrder<T>{entries.keys.data(), entries.values.data(), firsts.data(),
-                                                 to.size, entries.size, to.keys.data(), to.values.data()});
-    space.fence("sporos::gpu::add_up");
+                         detail::AddUpInOrder<T>{entries.keys.data(), entries.values.data(), firsts, to.size,
+                                                 entries.size, to.keys.data(), to.values.data()});
   } else {
-    detail::with_scratch("reduce", [&](void* scratch, std::size_t& bytes) {
+    detail::with_scratch(memory, "reduce", [&](void* scratch, std::size_t& bytes) {
       return cub::DeviceReduce::ReduceByKey(scratch, bytes, entries.keys.data(), to.keys.data(),
-                                            entries.values.data(), to.values.data(), count.data(),
+                                            entries.values.data(), to.values.data(), count,
                                             detail::AddValues{}, entries.size, space.cuda_stream());
     });
-    to.size = read_back(space, count.data());
+    to.size = read_back(space, count);
   }
 }
 
 /// Merges two sorted lists into `to`, entries of `first` before those of `second` with the same key.
 template <class T>
-void merge_by_key(const Kokkos::Cuda& space, const EntryArrays<T>& first, const EntryArrays<T>& second,
-                  EntryArrays<T>& to) {
-  detail::with_scratch("merge", [&](void* scratch, std::size_t& bytes) {
+void merge_by_key(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>& first,
+                  const EntryArrays<T>& second, EntryArrays<T>& to) {
+  detail::with_scratch(memory, "merge", [&](void* scratch, std::size_t& bytes) {
     return cub::DeviceMerge::MergePairs(scratch, bytes, first.keys.data(), first.values.data(), first.size,
                                         second.keys.data(), second.values.data(), second.size, to.keys.data(),
                                         to.values.data(), {}, space.cuda_stream());
   });
-  space.fence("sporos::gpu::merge_by_key");
   to.size = first.size + second.size;
 }
 

@@ -14,13 +14,15 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = B(i, k) * C(k, j), all in CSR, A of the type in which the product computes: spgemm.hpp.
+/// A(i, j) = B(i, k) * C(k, j), each in CSR or CSC, A of the type in which the product computes: spgemm.hpp.
+/// Factors that are not stored by the rows that this takes are copied first; a result in CSC is computed as
+/// its transpose.
 struct SpgemmByBins {
-  using Pattern = SpgemmPattern<GpuOperands>;
+  using Pattern = SpgemmPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpGEMM by bins";
   static constexpr std::string_view takes =
-      "A(i, j) = B(i, k) * C(k, j), all in CSR in the memory of the GPU, A of the type in which the product "
-      "computes";
+      "A(i, j) = B(i, k) * C(k, j), each in CSR or CSC in the memory of the GPU, A of the type in which the "
+      "product computes";
   static constexpr bool deterministic = false;
   static constexpr bool replaces_nest = true;
   static constexpr double seconds_of_launch = 1e-4;
@@ -37,6 +39,8 @@ struct SpgemmByBins {
   template <class S>
   static constexpr bool matches = computes<S>();
 
+  template <class S>
+  static constexpr bool is_transposed = detail::is_csc<typename S::result_type::format>;
   template <class Compute, class B, class C, class New>
   using Passes = Spgemm<Compute, B, C, New>;
   using PassesWorkspace = SpgemmWorkspace;

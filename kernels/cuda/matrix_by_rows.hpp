@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file matrix_by_rows.hpp
+/// A sparse matrix on the GPU as kernels take it, by rows: read where it is stored so, copied where it is
+/// stored by columns.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <cub/device/device_radix_sort.cuh>
+#pragma GCC diagnostic pop
+
+#include "../../core/resources.hpp"
+#include "operands.hpp"
+
+namespace sporos::gpu {
+
+namespace detail {
+
+/// The first of `count` ascending numbers that is larger than `wanted`.
+template <class T>
+KOKKOS_INLINE_FUNCTION std::int64_t first_above(const T* numbers, std::int64_t count, std::int64_t wanted) {
+  std::int64_t low = 0, high = count;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (static_cast<std::int64_t>(numbers[middle]) <= wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// A row for each entry, and its number, which are then sorted by row.
+template <class Coordinate, class Number>
+struct NumberEntries {
+  const Coordinate* rows;
+  Coordinate* to_rows;
+  Number* to_numbers;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
+    to_rows[e] = rows[e];
+    to_numbers[e] = static_cast<Number>(e);
+  }
+};
+
+/// Columns and values of the entries in the order of their rows.
+template <class Source, class To, class Number>
+struct WriteByRows {
+  Source from;  ///< by columns: its rows are the columns
+  To to;
+  const Number* numbers;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
+    using Coordinate = std::remove_const_t<typename To::coordinate_type>;
+    const auto number = static_cast<std::int64_t>(numbers[e]);
+    to.coordinates[e] = static_cast<Coordinate>(first_above(from.positions, from.rows + 1, number) - 1);
+    to.values[e] = from.values[number];
+  }
+};
+
+/// Where each row begins among entries that are sorted by row.
+template <class Coordinate, class Position>
+struct WriteRowPositions {
+  const Coordinate* rows;  // [entries], sorted
+  std::int64_t entries;
+  Position* positions;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
+    positions[row] = static_cast<Position>(first_above(rows, entries, row - 1));
+  }
+};
+
+/// A copy by rows and what makes it, borrowed from the scratch memory of the stream.
+struct CopyByRows {
+  Array<char, Memory> memory;
+};
+
+}  // namespace detail
+
+/// A matrix in CSR or CSC, or its transpose in the same memory, by rows.
+///
+/// A matrix by columns is copied by a stable radix sort of its entries by row, which keeps the columns of
+/// each row in order.
+template <class T, bool Transposed>
+class MatrixByRows {
+  using Level = typename T::format_type::template level<1>;
+  using Value = typename T::value_type;
+  using Position = typename Level::position_type;
+  using Coordinate = typename Level::coordinate_type;
+  using Number = std::conditional_t<(sizeof(Position) > 4), std::int64_t, std::int32_t>;
+  using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
+
+ public:
+  using View = CsrView<Value, Position, Coordinate>;
+  static constexpr bool is_copied = detail::is_csr<typename T::format_type> == Transposed;
+
+  explicit MatrixByRows(const Resources<Kokkos::Cuda>& resources) : resources_(resources) {
+    if constexpr (is_copied) copy_.emplace(resources_.scratch().template borrow<detail::CopyByRows>());
+  }
+
+  /// Reads the matrix as it is now, in the order of the stream.
+  /// @throws RangeError if the coordinates' type cannot hold the columns of the copy
+  void read(const T& matrix) {
+    if constexpr (!is_copied) {
+      view_ = detail::csr_view<Transposed>(matrix);
+    } else {
+      const auto from = detail::csr_view<!Transposed>(matrix);
+      Level::check_extent(from.rows);
+      Layout layout(at_least(layout_of(matrix, Layout()).bytes(), (*copy_)->memory, "sporos::gpu by rows"));
+      sort(from, layout_of(matrix, layout));
+    }
+  }
+  /// Its rows, once it was read; before, its sizes.
+  View view(const T& matrix) const {
+    if (view_) return *view_;
+    View sizes = detail::csr_view < Transposed != is_copied > (matrix);
+    if (is_copied) {
+      std::swap(sizes.rows, sizes.columns);
+      sizes.positions = nullptr;
+      sizes.coordinates = nullptr;
+      sizes.values = nullptr;
+    }
+    return sizes;
+  }
+
+  /// An upper bound on the bytes that read() allocates.
+  static std::int64_t most_bytes(const T& matrix) {
+    const std::int64_t bytes = is_copied ? layout_of(matrix, Layout()).bytes() : 0;
+    return bytes + bytes / 8;
+  }
+  std::int64_t held_bytes() const {
+    return copy_ ? static_cast<std::int64_t>((*copy_)->memory.extent(0)) : 0;
+  }
+
+ private:
+  /// The arrays of the copy, and those of the sort.
+  struct Arrays {
+    View to;
+    Coordinate* rows[2];
+    Number* numbers[2];
+    char* scratch;
+    std::size_t scratch_bytes;
+    std::int64_t all_bytes;
+    std::int64_t bytes() const { return all_bytes; }
+  };
+
+  static int bits_of(std::int64_t rows) {
+    return std::max(
+        1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(rows - 1, 0)))));
+  }
+
+  static Arrays layout_of(const T& matrix, Layout layout) {
+    const auto from = detail::csr_view<!Transposed>(matrix);
+    Arrays out{};
+    out.to = {from.columns,
+              from.rows,
+              from.nonzeros,
+              layout.template take<Position>(from.columns + 1),
+              layout.template take<Coordinate>(from.nonzeros),
+              layout.template take<Value>(from.nonzeros)};
+    for (auto& rows : out.rows) rows = layout.template take<Coordinate>(from.nonzeros);
+    for (auto& numbers : out.numbers) numbers = layout.template take<Number>(from.nonzeros);
+    cub::DoubleBuffer<Coordinate> keys(out.rows[0], out.rows[1]);
+    cub::DoubleBuffer<Number> values(out.numbers[0], out.numbers[1]);
+    expect_success(cub::DeviceRadixSort::SortPairs(nullptr, out.scratch_bytes, keys, values, from.nonzeros, 0,
+                                                   bits_of(from.columns)),
+                   "sort");
+    out.scratch = layout.template take<char>(static_cast<std::int64_t>(out.scratch_bytes));
+    out.all_bytes = layout.bytes();
+    return out;
+  }
+
+  template <class From>
+  void sort(const From& from, Arrays arrays) {
+    const Kokkos::Cuda& space = resources_.space();
+    Kokkos::parallel_for(
+        "sporos::number entries", Range(space, 0, from.nonzeros),
+        detail::NumberEntries<Coordinate, Number>{from.coordinates, arrays.rows[0], arrays.numbers[0]});
+    cub::DoubleBuffer<Coordinate> rows(arrays.rows[0], arrays.rows[1]);
+    cub::DoubleBuffer<Number> numbers(arrays.numbers[0], arrays.numbers[1]);
+    if (from.nonzeros > 0)
+      expect_success(
+          cub::DeviceRadixSort::SortPairs(arrays.scratch, arrays.scratch_bytes, rows, numbers, from.nonzeros,
+                                          0, bits_of(from.columns), space.cuda_stream()),
+          "sort");
+    Kokkos::parallel_for("sporos::write by rows", Range(space, 0, from.nonzeros),
+                         detail::WriteByRows<From, View, Number>{from, arrays.to, numbers.Current()});
+    Kokkos::parallel_for(
+        "sporos::row positions", Range(space, 0, from.columns + 1),
+        detail::WriteRowPositions<Coordinate, Position>{rows.Current(), from.nonzeros, arrays.to.positions});
+    view_ = arrays.to;
+  }
+
+  Resources<Kokkos::Cuda> resources_;
+  std::optional<Scratch::Loan<detail::CopyByRows>> copy_;
+  std::optional<View> view_;
+};
+
+}  // namespace sporos::gpu
