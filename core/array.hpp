@@ -58,6 +58,12 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   }
 }
 
+/// The bytes of such an array, which Kokkos allocates in units of eight.
+template <class T>
+constexpr std::int64_t array_bytes(std::int64_t count) {
+  return (count * static_cast<std::int64_t>(sizeof(T)) + 7) / 8 * 8;
+}
+
 namespace detail {
 
 /// Zeros the part `at` of some host memory.

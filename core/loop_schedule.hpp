@@ -59,6 +59,14 @@ struct StrippedLoops {
   constexpr bool keeps_order(const Strip& strip) const {
     return strip.variables.size == 1 && order[strip.depth] == strip.variables[0];
   }
+  /// Without the strips that keep the order, which change nothing.
+  constexpr StrippedLoops without_idle() const {
+    StrippedLoops out;
+    out.order = order;
+    for (int at = 0; at < count; ++at)
+      if (!keeps_order(strips[at])) out.strips[out.count++] = strips[at];
+    return out;
+  }
 };
 
 /// The loops that a user's schedule names, outermost first, and the relations that made them.
@@ -101,9 +109,20 @@ struct LoopSchedule {
                                                          : operand_of(relations[at].from);
   }
 
+  /// Whether a name is that of a loop, or of one that others were made of.
+  constexpr bool knows(char name) const {
+    for (int at = 0; at < count; ++at)
+      if (relations[at].from == name || relations[at].second == name) return true;
+    return current.contains(name) || made_by(name) < count;
+  }
+
+  /// The schedule with one more relation; the same where the new names are taken.
   constexpr LoopSchedule with(const LoopRelation& relation) const {
     LoopSchedule out = *this;
+    if (count == capacity || knows(relation.made) || relation.made == relation.inner) return out;
+    if (relation.kind == LoopRelation::Kind::split && knows(relation.inner)) return out;
     out.relations[out.count++] = relation;
+    if (parallel == relation.from) out.parallel = relation.made;
     NameList loops;
     for (int at = 0; at < current.size; ++at) {
       const char name = current[at];
@@ -142,9 +161,9 @@ struct LoopSchedule {
     for (int at = 0; at < current.size; ++at) expand(current[at], out);
     return out;
   }
-  /// Whether the outermost strips are shared among threads.
+  /// Whether the outermost strips are shared among threads. Where they keep the order, coordinates are.
   constexpr bool shares_strips() const {
-    const StrippedLoops loops = lowered();
+    const StrippedLoops loops = lowered().without_idle();
     return parallel != ' ' && loops.count > 0 && loops.strips[0].depth == 0 &&
            loops.strips[0].name == parallel;
   }

@@ -80,7 +80,7 @@ struct ScheduledLoops<Current, TypeList<Relations...>, Parallel, Operands...> {
   static constexpr bool are_plain = false;
   static constexpr LoopSchedule value{
       Current::names, {Relations::value...}, static_cast<int>(sizeof...(Relations)), Parallel};
-  static constexpr StrippedLoops stripped = value.lowered();
+  static constexpr StrippedLoops stripped = value.lowered().without_idle();
   static constexpr bool share_strips = value.shares_strips();
 
   /// For each relation that is a split, the number of coordinates or positions of its strips.

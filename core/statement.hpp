@@ -108,6 +108,9 @@ class Statement {
       static_assert(reordered.is_nested(),
                     "the outer loop of a split runs over strips, and the inner one within a strip: name the "
                     "outer one first");
+      static_assert(reordered.parallel == ' ' || reordered.parallel == reordered.current[0],
+                    "threads share the outermost loop, and parallelize(...) has named another: reorder the "
+                    "loops first");
       return with_loops<reordered>(operands_of_loops(), sizes_of_loops());
     }
   }
@@ -115,7 +118,7 @@ class Statement {
   /// The same statement with the loop over `from` cut into strips of `size` coordinates: `outer` runs over
   /// the strips, and `inner`, right inside it, over the coordinates of a strip. `reorder` then moves loops in
   /// between: `.split(j, j0, j1, 64).reorder(j0, i, k, j1)` computes 64 columns at a time. Strips begin at
-  /// multiples of `size`.
+  /// multiples of `size`; those with other loops in between are visited even where nothing is stored.
   /// @throws ScheduleError if size is not positive
   template <char From, char Outer, char Inner>
   auto split(Index<From>, Index<Outer>, Index<Inner>, std::int64_t size) const {
@@ -131,7 +134,7 @@ class Statement {
                                "): a strip has at least one coordinate"));
     constexpr LoopSchedule split = loops().with({LoopRelation::Kind::split, From, ' ', Outer, Inner});
     auto sizes = sizes_of_loops();
-    sizes[static_cast<std::size_t>(split.count - 1)] = size;
+    sizes[static_cast<std::size_t>(loops().count)] = size;
     return with_loops<split>(operands_of_loops(), sizes);
   }
 
@@ -246,7 +249,7 @@ class Statement {
 
   /// The same statement with a part of its right side computed first, into a tensor: `W(i, j) = part`, and
   /// then the statement with `W(i, j)` in place of the part. Variables of the part that W lacks are summed
-  /// over; they stand nowhere else. The loops of the part keep their order.
+  /// over; they stand nowhere else. The loops of the part keep their order. Values are rounded to those of W.
   ///
   ///     assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), W(i, j)).run();
   ///
@@ -264,30 +267,34 @@ class Statement {
                       (detail::sums_alone<Part, Result, Right>(kept) && detail::is_linear_in<Part, Right>()),
                   "variables of the part that the workspace lacks are summed over first: they stand nowhere "
                   "else, and the right side is linear in the part");
-    const Part part = as_expression(expression);
-    if (!detail::same_operands(part, detail::part_of<Part>(right_)))
-      throw ScheduleError(text(str(),
-                               ": the part to precompute has the form of a part of the right side, but "
-                               "other tensors or scalars"));
-    const auto is_workspace = [&](const auto& access) {
-      if (access.tensor().identity() == workspace.tensor().identity())
+    if constexpr (detail::occurrences<Part, Right>() == 1) {
+      const Part part = as_expression(expression);
+      if (!detail::same_operands(part, detail::part_of<Part>(right_)))
         throw ScheduleError(text(str(),
-                                 ": the tensor for the precomputed part is one of the statement's: "
-                                 "give the part a tensor of its own"));
-    };
-    is_workspace(result_);
-    for_each_access(right_, is_workspace);
+                                 ": the part to precompute has the form of a part of the right side, but "
+                                 "other tensors or scalars"));
+      const auto is_workspace = [&](const auto& access) {
+        if (access.tensor().identity() == workspace.tensor().identity())
+          throw ScheduleError(text(str(),
+                                   ": the tensor for the precomputed part is one of the statement's: "
+                                   "give the part a tensor of its own"));
+      };
+      is_workspace(result_);
+      for_each_access(right_, is_workspace);
 
-    const auto rest = detail::replaced<Part>(right_, workspace);
-    using Rest = std::remove_const_t<decltype(rest)>;
-    using Consumer = Statement<Result, Rest, derived_order<Result, Rest>, Options>;
-    using Workspace = Access<T, Names...>;
-    constexpr NameList order = detail::only(Order::names, statement_variables<Workspace, Part>());
-    return [&]<int... At>(std::integer_sequence<int, At...>) {
-      using Producer = Statement<Workspace, Part, loops_over<order[At]...>, Options>;
-      return Precomputed<Consumer, Producer>(Consumer(result_, rest, options_, accumulates_, resources_),
-                                             Producer(workspace, part, options_, false, resources_));
-    }(std::make_integer_sequence<int, order.size>{});
+      const auto rest = detail::replaced<Part>(right_, workspace);
+      using Rest = std::remove_const_t<decltype(rest)>;
+      using Consumer = Statement<Result, Rest, derived_order<Result, Rest>, Options>;
+      using Workspace = Access<T, Names...>;
+      constexpr NameList order = detail::only(Order::names, statement_variables<Workspace, Part>());
+      return [&]<int... At>(std::integer_sequence<int, At...>) {
+        using Producer = Statement<Workspace, Part, loops_over<order[At]...>, Options>;
+        return Precomputed<Consumer, Producer>(Consumer(result_, rest, options_, accumulates_, resources_),
+                                               Producer(workspace, part, options_, false, resources_));
+      }(std::make_integer_sequence<int, order.size>{});
+    } else {
+      return *this;
+    }
   }
   /// The same statement with a workspace of a policy for its right side: as `workspace(policy)`.
   template <class E, class Policy>
@@ -331,10 +338,9 @@ class Statement {
   }
   template <char Name>
   static consteval void expect_new() {
-    static_assert(
-        !statement_variables<Result, Right>().contains(Name) && loops().made_by(Name) == loops().count,
-        "a new loop takes a new name: this one is a variable of the statement, or of a loop that "
-        "exists");
+    static_assert(!statement_variables<Result, Right>().contains(Name) && !loops().knows(Name),
+                  "a new loop takes a new name: this one is a variable of the statement, or of a loop that "
+                  "exists");
     static_assert(loops().count < LoopSchedule::capacity, "a schedule has at most eight split, fuse and pos");
   }
   static constexpr auto operands_of_loops() { return typename Options::loops::operands{}; }

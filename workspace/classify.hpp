@@ -84,7 +84,7 @@ constexpr int levels_in_order(TypeList<Operands...>) {
 /// @tparam Policy   the workspace that the user asked for, or AutomaticWorkspace
 /// @param in_order  the number of the result's outermost levels whose coordinates come in the order of the
 ///                  level
-/// @param stripped  the loops over strips
+/// @param stripped  the loops over strips that do not keep the order
 template <class Result, class Policy = AutomaticWorkspace>
 constexpr Classification classify(const NameList& order, int in_order = Result::level_names.size,
                                   const StrippedLoops& stripped = {}) {
@@ -94,14 +94,13 @@ constexpr Classification classify(const NameList& order, int in_order = Result::
     for (int at = 0; at < order.size; ++at)
       if (levels.contains(order[at])) out.bound_depth = at + 1;
   if constexpr (!Result::format::is_dense) {
-    const auto keeps_order = [&] {
+    const auto runs_in_strips = [&] {
       for (int at = 0; at < stripped.count; ++at)
-        if (stripped.strips[at].depth == out.prefix && !stripped.keeps_order(stripped.strips[at]))
-          return false;
-      return true;
+        if (stripped.strips[at].depth == out.prefix) return true;
+      return false;
     };
     while (out.prefix < in_order && out.prefix < order.size && order[out.prefix] == levels[out.prefix] &&
-           keeps_order())
+           !runs_in_strips())
       ++out.prefix;
     out.appended_levels = detail::appendable_levels<typename Result::format>();
     constexpr bool lists_everything = requires { requires Policy::lists_everything; };

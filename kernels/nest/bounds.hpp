@@ -99,9 +99,12 @@ std::int64_t length_of_strips(const S& statement, const NestBounds_& bounds) {
     return positions;
   } else {
     std::int64_t coordinates = 1;
-    for (int at = 0; at < strip.variables.size; ++at)
-      coordinates = saturated_product(coordinates, bounds.extent[S::order::names.find(strip.variables[at])]);
-    if (coordinates == std::numeric_limits<std::int64_t>::max())
+    bool are_too_many = false;
+    for (int at = 0; at < strip.variables.size; ++at) {
+      const std::int64_t extent = bounds.extent[S::order::names.find(strip.variables[at])];
+      are_too_many = __builtin_mul_overflow(coordinates, extent, &coordinates) || are_too_many;
+    }
+    if (are_too_many)
       throw ScheduleError(text(statement.str(), ": the fused loops over ", strip.variables.str(),
                                " have more coordinates than 64 bits count: run them over the positions of an "
                                "operand with .pos(...)"));

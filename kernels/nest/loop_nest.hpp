@@ -93,10 +93,8 @@ struct NestTraits {
   static constexpr int opened = 0;  ///< the loops over strips outside the current one
   using strip_operands = typename Loops::operands;
   static constexpr Classification classification = classify<Result, Policy>(order, InOrder, stripped);
-  /// Whether threads share the outermost strips, instead of the coordinates of the outermost loop. Where
-  /// both do the same, coordinates are shared, by nonzeros.
-  static constexpr bool shares_strips =
-      Loops::share_strips && !stripped.keeps_order(stripped.strips[0]);
+  /// Whether threads share the outermost strips, instead of the coordinates of the outermost loop.
+  static constexpr bool shares_strips = Loops::share_strips;
   static constexpr int lane_depth = -1;  ///< the loop whose coordinates the lanes share, or -1
 
   using bounds_type = NestBounds<loops, strips>;
@@ -228,7 +226,10 @@ SPOROS_INLINE void loop(const typename Traits::bounds_type& bounds, Env& env, co
   constexpr bool stripped = is_stripped<Traits, Depth>();
   const Bounds range = range_of<Traits, Depth>(bounds, env);
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
-  constexpr bool restrict = (outermost || stripped) && decltype(stream)::ordered;
+  constexpr bool restrict = outermost && !stripped && decltype(stream)::ordered;
+  // Most strips take in whole rows, which need no search.
+  if constexpr (stripped && decltype(stream)::ordered)
+    if (range.begin > 0 || range.end < bounds.extent[Depth]) stream.restrict_to(range.begin, range.end);
   // The innermost loop reads scattered elements of other operands, whose coordinates are known in advance.
   constexpr char ahead = Depth + 2 == Traits::loops ? variable : 0;
   if constexpr (Output::is_scalar && is_full_sum<Traits, Depth, E, decltype(stream)>) {
@@ -237,7 +238,7 @@ SPOROS_INLINE void loop(const typename Traits::bounds_type& bounds, Env& env, co
     const auto at = [&] SPOROS_INLINE_LAMBDA(std::int64_t c, const auto& below) {
       using Below = std::remove_cvref_t<decltype(below)>;
       if constexpr (!stream::is_absent<Below>) {
-        if constexpr (stripped && !restrict)
+        if constexpr (stripped && !decltype(stream)::ordered)
           if (c < range.begin || c >= range.end) return;
         env.at[Depth] = c;
         auto bound_output = output.template bind<Traits, Depth + 1>(env);
@@ -319,7 +320,10 @@ SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, co
     if constexpr (Traits::is_result_variable(Depth)) {
       loop<Traits, Depth>(bounds, env, e, output);
     } else if constexpr (!mentions) {
-      if (adds_the_others<Traits, Depth>(bounds, env)) nest<Traits, Depth + 1>(bounds, env, e, output);
+      if (!adds_the_others<Traits, Depth>(bounds, env)) return;
+      // Loops over other variables of the same strip ask where this one stands.
+      if constexpr (is_stripped<Traits, Depth>()) env.at[Depth] = 0;
+      nest<Traits, Depth + 1>(bounds, env, e, output);
     } else if constexpr (stream::is_add<E>) {
       // A reduction of a sum is the sum of the reductions: each term runs over its own variables only.
       nest<Traits, Depth>(bounds, env, e.left, output);

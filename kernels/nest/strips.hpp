@@ -149,7 +149,8 @@ class StripPlaces {
   SPOROS_INLINE void begin(std::int64_t number, std::int64_t* coordinates) const {
     for (int at = 0; at < variables; ++at) coordinates[at] = 0;
     if (number == count_) {
-      coordinates[0] = extent_of(0);
+      // Beyond every coordinate, and beyond the 0 at which terms without the variable are added.
+      coordinates[0] = extent_of(0) > 0 ? extent_of(0) : 1;
     } else if (number > 0) {
       std::int64_t place = number * bounds_.strips[At].size;
       if constexpr (counts_positions)

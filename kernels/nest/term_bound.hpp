@@ -34,8 +34,8 @@ class TermBound {
   }
 
  private:
-  /// How often a value may be added to the result, because the loops over variables of sums are cut into
-  /// strips outside those over its own.
+  /// How often a sum may be added to the result: once for each strip of a variable that is summed over inside
+  /// the loops over the result's own.
   std::int64_t times_added() const {
     std::int64_t times = 1;
     if constexpr (Traits::strips > 0)
@@ -43,7 +43,7 @@ class TermBound {
         const Strip& strip = Traits::stripped.strips[at];
         bool is_summed = false;
         for (int v = 0; v < strip.variables.size; ++v)
-          is_summed = is_summed || !Traits::is_result_variable(Traits::order.find(strip.variables[v]));
+          is_summed = is_summed || Traits::order.find(strip.variables[v]) >= classification.bound_depth;
         if (is_summed && strip.depth < classification.bound_depth)
           times = saturated_product(times, bounds_.strips[at].most);
       }

@@ -167,13 +167,15 @@ class AppendPlan {
     out.values = bound.values;
     out.result = bound.bytes;
     const std::int64_t threads = nest_.space().concurrency();
+    constexpr std::int64_t arrays = 2 * Piece::levels + 1;
     if constexpr (gathers) out.workspace += threads * W::most_bytes(policy(), row_extents(), added);
     // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
     // when joined.
     const std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
     out.workspace += (Piece::bounded ? 1 : 4 * wider) * out.result;
+    // Arrays have room for a few elements from the start.
+    out.workspace += arrays * std::int64_t{128};
     // Of a large reservation, only what is written counts; a small one is allocated as a whole.
-    constexpr std::int64_t arrays = 2 * Piece::levels + 1;
     const Bounds all{0, classification.prefix > 0 ? nest_.bounds().outermost.end : extent_of_root()};
     if constexpr (Piece::bounded)
       out.workspace +=

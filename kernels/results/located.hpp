@@ -189,7 +189,7 @@ class LocatedNest::Plan {
     std::vector<std::int64_t> by_nonzeros;
     if constexpr (HostSpace<Space>) by_nonzeros = nest_.cuts(count);
     const auto chunks = HostSpace<Space> ? static_cast<std::int64_t>(by_nonzeros.size()) - 1 : count;
-    const bool private_results = !Nest::disjoint && !atomic && chunks > 1;
+    const bool private_results = !Nest::disjoint && !atomic && chunks > 1 && size > 0;
 
     const detail::DenseTarget<S, T> target(statement);
     const auto& values = target.values();
@@ -230,9 +230,8 @@ class LocatedNest::Plan {
     const std::int64_t size = result().nnz();
     const std::int64_t chunks = chunks_at_most();
     const std::int64_t made = !Nest::disjoint && !atomic && chunks > 1 ? size * chunks : 0;
-    return {
-        size, result().bytes(),
-        detail::DenseTarget<S, T>::bytes(nest_.statement()) + made * static_cast<std::int64_t>(sizeof(T))};
+    return {size, result().bytes(),
+            detail::DenseTarget<S, T>::bytes(nest_.statement()) + array_bytes<T>(made)};
   }
 
   void explain(std::ostream& out) const {

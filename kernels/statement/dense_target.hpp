@@ -45,7 +45,7 @@ class DenseTarget {
 
   /// Bytes of the temporary array.
   static std::int64_t bytes(const S& statement) {
-    return is_own(statement) ? 0 : statement.result().tensor().nnz() * static_cast<std::int64_t>(sizeof(T));
+    return is_own(statement) ? 0 : array_bytes<T>(statement.result().tensor().nnz());
   }
 
  private:

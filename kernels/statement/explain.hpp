@@ -77,9 +77,11 @@ std::string strips_text(const S& statement, const NestBounds_& bounds, TensorLet
           if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, A>)
             if (letter == ' ') letter = letters.of(access.tensor());
         });
-        line += text(" positions of ", letter, " over ", strip.variables.str());
+        line += text(bounds.strips[At].size == 1 ? " position of " : " positions of ", letter, " over ",
+                     strip.variables.str());
       } else {
-        line += text(" coordinates of ", strip.variables.str());
+        line +=
+            text(bounds.strips[At].size == 1 ? " coordinate of " : " coordinates of ", strip.variables.str());
       }
       if (At == 0 && NestOf<S>::Traits::shares_strips && statement.resources().space().concurrency() > 1)
         line = padded(line, 36) + (padded(line, 36) == line ? " " : "") + "parallel";

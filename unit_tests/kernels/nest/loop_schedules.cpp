@@ -7,7 +7,6 @@
 #include <sporos/sporos.hpp>
 #include <string>
 
-
 #include "../statements.hpp"
 
 namespace sporos::test::schedules {
@@ -42,6 +41,25 @@ struct Residual : Notation<"i", "i", "ij", "j"> {
   }
   static auto element(const Sizes& n, const auto& b, const auto& A, const auto& x, auto i) {
     return b(i) - sum(n['j'], [&](auto j) { return A(i, j) * x(j); });
+  }
+};
+/// D(i, j) lacks k, which may be fused with variables inside its loop.
+struct AddedProduct : Notation<"ij", "ik", "kj", "ij"> {
+  static auto write(const auto& A, const auto& B, const auto& C, const auto& D) {
+    return assign(A(i, j), B(i, k) * C(k, j) + D(i, j));
+  }
+  static auto element(const Sizes& n, const auto& B, const auto& C, const auto& D, auto i, auto j) {
+    return sum(n['k'], [&](auto k) { return B(i, k) * C(k, j); }) + D(i, j);
+  }
+};
+/// The same where the term lacks the last of three fused variables, or the last two.
+struct AddedSums : Notation<"i", "ikl", "ik", "i"> {
+  static auto write(const auto& y, const auto& T, const auto& M, const auto& b) {
+    return assign(y(i), T(i, k, l) + M(i, k) + b(i));
+  }
+  static auto element(const Sizes& n, const auto& T, const auto& M, const auto& b, auto i) {
+    return b(i) +
+           sum(n['k'], [&](auto k) { return M(i, k) + sum(n['l'], [&](auto l) { return T(i, k, l); }); });
   }
 };
 struct Scaled : Notation<"ij", "ij", "j"> {
@@ -162,7 +180,9 @@ TEST(Schedules, OfProductsIntoSparseMatrices) {
 
 template <class Space, class A>
 void check_residual() {
-  const auto run = [](const auto& schedule) { check<Residual, Space, DenseVector, DenseVector, A, DenseVector>(schedule); };
+  const auto run = [](const auto& schedule) {
+    check<Residual, Space, DenseVector, DenseVector, A, DenseVector>(schedule);
+  };
   run([](const auto& s, const auto&...) { return s.split(j, j0, j1, 3); });
   run([](const auto& s, const auto&...) { return s.split(j, j0, j1, 3).reorder(j0, i, j1); });
   run([](const auto& s, const auto&...) { return s.split(j, j0, j1, 3).reorder(j0, i, j1).parallelize(j0); });
@@ -179,6 +199,67 @@ TEST(Schedules, AddATermWithoutTheSummedVariableOnce) {
   check_residual<OpenMP, CSR<>>();
   check_residual<OpenMP, DenseMatrix<>>();
   check_residual<OpenMP, COO<2>>();
+}
+
+template <class Space, class A, class T>
+void check_fused_terms() {
+  const auto product = [](const auto& schedule) {
+    check<AddedProduct, Space, A, CSR<>, DenseMatrix<>, DenseMatrix<>>(schedule);
+  };
+  const auto sums = [](const auto& schedule) {
+    check<AddedSums, Space, DenseVector, T, DenseMatrix<>, DenseVector>(schedule);
+  };
+  for (const std::int64_t size : {1, 2, 5, 7, 1000}) {
+    product([=](const auto& s, const auto&...) {
+      return s.reorder(i, k, j).fuse(k, j, f).split(f, f0, f1, size);
+    });
+    product([=](const auto& s, const auto&...) {
+      return s.reorder(i, k, j).fuse(i, k, f).fuse(f, j, fp).split(fp, f0, f1, size).parallelize(f0);
+    });
+    sums([=](const auto& s, const auto&...) {
+      return s.reorder(i, k, l).fuse(i, k, f).fuse(f, l, f10).split(f10, f0, f1, size).parallelize(f0);
+    });
+    sums([=](const auto& s, const auto& t, const auto&...) {
+      return s.reorder(i, k, l).fuse(k, l, f).pos(f, fp, t(i, k, l)).split(fp, f0, f1, size);
+    });
+  }
+}
+TEST(Schedules, AddTermsWithoutSomeOfTheFusedVariablesOnce) {
+  check_fused_terms<Serial, DenseMatrix<>, CSF<3>>();
+  check_fused_terms<OpenMP, DenseMatrix<>, DenseTensor<3>>();
+}
+
+TEST(Schedules, RunOverHugeExtentsWhereStripsChangeNothing) {
+  constexpr std::int64_t n = std::int64_t{1} << 40;
+  Entries<double, 2> entries({n, n}, 3);
+  entries.set(0, {5, n - 1}, 2);
+  entries.set(1, {n - 2, 3}, 3);
+  entries.set(2, {n - 2, 4}, 4);
+  using Wide = DCSR<std::int64_t, std::int64_t>;
+  const auto B = assemble<Wide>(entries);
+  const Tensor<double, Wide> A({n, n});
+  assign(A(i, j), 2.0 * B(i, j)).split(i, i0, i1, 4).split(j, j0, j1, 2).parallelize(i0).run();
+  EXPECT_EQ(A.nnz(), 3);
+  assign(A(i, j), 2.0 * B(i, j)).fuse(i, j, f).pos(f, fp, B(i, j)).split(fp, f0, f1, 2).run();
+  EXPECT_EQ(A.nnz(), 3);
+  EXPECT_EQ(at(A, {n - 2, 4}), 8);
+  EXPECT_THROW(assign(A(i, j), 2.0 * B(i, j)).fuse(i, j, f).split(f, f0, f1, 2).run(), ScheduleError);
+}
+
+TEST(Schedules, OfStatementsThatAddToTheirResult) {
+  const auto A = random_tensor<CSR<>>(Sizes("ij", 14), "ij", 0.4, true, 3);
+  const auto x = random_tensor<DenseVector>(Sizes("j", 14), "j", 0.9, false, 4);
+  const auto y = random_tensor<DenseVector>(Sizes("i", 14), "i", 0.9, false, 5);
+  const auto expected = y.clone();
+  expected(i) += A(i, j) * x(j);
+  assign(y(i), A(i, j) * x(j))
+      .fuse(i, j, f)
+      .pos(f, fp, A(i, j))
+      .split(fp, f0, f1, 3)
+      .parallelize(f0)
+      .accumulate()
+      .run();
+  for (std::size_t at = 0; at < 14; ++at) EXPECT_EQ(y.values()(at), expected.values()(at));
 }
 
 template <class Space, class A>

@@ -97,6 +97,22 @@ TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForOtherTypesAndWorkspaces) {
   expect_bounded("blocks", assign(rows(i, j), convert<DCSR<>>(this->B)(i, k) * X(k, j)));
 }
 
+TYPED_TEST(PeaksOfStatements, StayWithinEstimatesWhereLoopsAreCut) {
+  using Space = typename TestFixture::Space;
+  const Tensor<double, CSR<>, Space> A({300, 300});
+  const auto product = assign(A(i, j), this->B(i, k) * this->C(k, j)).reorder(i, k, j);
+  expect_bounded("by nonzeros",
+                 product.fuse(i, k, p).pos(p, q, this->B(i, k)).split(q, r, s, 50).parallelize(r));
+  expect_bounded("columns", product.split(j, r, s, 50).reorder(r, i, k, s));
+  const Tensor<double, CSC<>, Space> D = convert<CSC<>>(this->C);
+  expect_bounded(
+      "sums in strips",
+      assign(A(i, j), this->B(i, k) * D(k, j)).reorder(i, j, k).split(k, r, s, 50).reorder(r, i, j, s));
+  const Tensor<double, DenseVector, Space> y({300});
+  const auto x = operand<Space, DenseVector>("k", 1, 7);
+  expect_bounded("SpMV", assign(y(i), this->B(i, k) * x(k)).fuse(i, k, p).split(p, r, s, 50).parallelize(r));
+}
+
 TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForDenseResults) {
   using Space = typename TestFixture::Space;
   const auto x = operand<Space, DenseVector>("k", 1, 7);
