@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file schedules.cpp
+/// @file loop_schedules.cpp
 /// Statements whose loops are split, fused and run over positions, against the oracle.
 #include <gtest/gtest.h>
 
