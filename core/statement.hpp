@@ -286,12 +286,12 @@ class Statement {
       using Rest = std::remove_const_t<decltype(rest)>;
       using Consumer = Statement<Result, Rest, derived_order<Result, Rest>, Options>;
       using Workspace = Access<T, Names...>;
-      constexpr NameList order = detail::only(Order::names, statement_variables<Workspace, Part>());
+      constexpr NameList loops = detail::only(Order::names, statement_variables<Workspace, Part>());
       return [&]<int... At>(std::integer_sequence<int, At...>) {
-        using Producer = Statement<Workspace, Part, loops_over<order[At]...>, Options>;
+        using Producer = Statement<Workspace, Part, loops_over<loops[At]...>, Options>;
         return Precomputed<Consumer, Producer>(Consumer(result_, rest, options_, accumulates_, resources_),
                                                Producer(workspace, part, options_, false, resources_));
-      }(std::make_integer_sequence<int, order.size>{});
+      }(std::make_integer_sequence<int, loops.size>{});
     } else {
       return *this;
     }
@@ -352,14 +352,14 @@ class Statement {
   template <LoopSchedule Loops, class... Operands>
   auto with_loops(std::tuple<const Operands*...>,
                   const std::array<std::int64_t, LoopSchedule::capacity>& sizes) const {
-    constexpr NameList order = Loops.lowered().order;
+    constexpr NameList loops = Loops.lowered().order;
     // Where a name has been refused, nothing more is said.
-    if constexpr (detail::same_names(order, Order::names) && detail::same_names(Order::names, order)) {
+    if constexpr (detail::same_names(loops, Order::names) && detail::same_names(Order::names, loops)) {
       const auto options = options_.with(ScheduledLoopsOf<Loops, Operands...>{sizes});
       return [&]<int... At>(std::integer_sequence<int, At...>) {
-        return Statement<Result, Right, loops_over<order[At]...>, std::remove_const_t<decltype(options)>>(
+        return Statement<Result, Right, loops_over<loops[At]...>, std::remove_const_t<decltype(options)>>(
             result_, right_, options, accumulates_, resources_);
-      }(std::make_integer_sequence<int, order.size>{});
+      }(std::make_integer_sequence<int, loops.size>{});
     } else {
       return *this;
     }

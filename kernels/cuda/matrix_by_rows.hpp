@@ -115,7 +115,7 @@ class MatrixByRows {
   /// Its rows, once it was read; before, its sizes.
   View view(const T& matrix) const {
     if (view_) return *view_;
-    View sizes = detail::csr_view < Transposed != is_copied > (matrix);
+    View sizes = detail::csr_view<(Transposed != is_copied)>(matrix);
     if (is_copied) {
       std::swap(sizes.rows, sizes.columns);
       sizes.positions = nullptr;

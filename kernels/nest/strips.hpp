@@ -26,8 +26,10 @@ namespace sporos {
 /// @tparam Variables  the most variables of a strip
 template <int Loops, int Strips, int Variables>
 struct StrippedCoordinates : stream::Coordinates<Loops> {
-  std::int64_t first[Strips][Variables];  ///< where a strip begins
-  std::int64_t last[Strips][Variables];   ///< where the next one begins
+  static constexpr std::size_t strips = Strips > 0 ? Strips : 1;
+
+  std::int64_t first[strips][std::size_t{Variables}];  ///< where a strip begins
+  std::int64_t last[strips][std::size_t{Variables}];   ///< where the next one begins
 };
 
 namespace detail {
@@ -166,7 +168,7 @@ class StripPlaces {
   /// The first strip that reaches into the coordinates of the first variable from `coordinate` on.
   SPOROS_INLINE std::int64_t first_at(std::int64_t coordinate) const {
     std::int64_t low = 0, high = count_;
-    std::int64_t coordinates[variables];
+    std::int64_t coordinates[std::size_t{variables}];
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
       begin(middle, coordinates);

@@ -53,7 +53,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
       [=](benchmark::State& state) {
         DeviceCsr<Value> c(a.extents());
         measure(state, 1, [&] {
-          gpu::shared_workspace<gpu::SpgemmWorkspace>().release();
+          detail::default_scratch<Cuda>().release();
           c = DeviceCsr<Value>(a.extents());
           c(i, j) = a(i, k) * a(k, j);
         });
@@ -78,7 +78,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
                 const DeviceCsr<Value> c(a.extents());
                 c(i, j) = a(i, k) * a(k, j);
                 state.counters["difference"] = difference(c.values(), peer.values());
-                gpu::shared_workspace<gpu::SpgemmWorkspace>().release();
+                detail::default_scratch<Cuda>().release();
               }
             } catch (const std::exception& failure) {
               state.SkipWithError(failure.what());

@@ -38,9 +38,9 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
           const auto plan =
               make_array<gpu::SpmvTileStart, gpu::Memory>("plan", gpu::spmv_tiles(a.extent(0), a.nnz()) + 1);
           gpu::plan_spmv(Kokkos::Cuda(), arguments, a.nnz(), plan.data());
+          const auto workspace = detail::default_scratch<Cuda>().borrow<gpu::SpmvWorkspace>();
           measure(state, 20, [&] {
-            gpu::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(), gpu::shared_workspace<gpu::SpmvWorkspace>(),
-                             planned ? plan.data() : nullptr);
+            gpu::spmv<Value>(Kokkos::Cuda(), arguments, a.nnz(), *workspace, planned ? plan.data() : nullptr);
           });
           count(state);
         },
