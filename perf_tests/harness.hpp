@@ -25,6 +25,7 @@
 #include <numeric>
 #include <random>
 #include <sporos/core/error.hpp>
+#include <sporos/core/peak_memory.hpp>
 #include <sporos/core/pool.hpp>
 #include <sporos/core/space.hpp>
 #include <string>
@@ -239,8 +240,19 @@ class Report {
   bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
   const Options& options() const { return options_; }
 
+  /// From now on, records the largest amount of memory that each way of Sporos takes ("peak_bytes").
+  void count_memory() { counts_memory_ = true; }
+
   /// Measures the contenders in turn, in another order in each round.
   void compare(const Case& what, const std::vector<Contender>& contenders) {
+    peak_bytes_.assign(contenders.size(), 0);
+    if (counts_memory_)
+      for (std::size_t c = 0; c < contenders.size(); ++c)
+        if (contenders[c].role == Role::ours || contenders[c].role == Role::variant) {
+          const PeakMemory peak;
+          const auto result = contenders[c].call();
+          peak_bytes_[c] = peak.bytes();
+        }
     for (const Memory memory : options_.memories) {
       take_memory(memory);
       std::vector<int> calls;
@@ -352,6 +364,7 @@ class Report {
                  {"upper_quartile", times[c].quantile(0.75)},
                  {"least", times[c].quantile(0)}};
       if (!best_name.empty()) entry["best_peer_over_this"] = best_peer / middle;
+      if (peak_bytes_[c] > 0) entry["peak_bytes"] = peak_bytes_[c];
       entry.update(what.about);
       if (what.about.contains("bytes"))
         entry["gigabytes_per_second"] = what.about["bytes"].get<double>() / middle / 1e9;
@@ -395,7 +408,8 @@ class Report {
   std::vector<std::function<void(Memory)>> on_memory_;
   json context_, records_ = json::array(), means_ = json::array();
   std::vector<std::pair<std::string, std::vector<double>>> logs_;
-  bool header_ = false;
+  std::vector<std::int64_t> peak_bytes_;  // of each contender; 0: not counted
+  bool header_ = false, counts_memory_ = false;
 };
 
 /// The main function of the benchmark perf_`subject`: measures what `run` asks of a report, with the given

@@ -9,12 +9,14 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <type_traits>
 
 #include "../core/error.hpp"
 #include "../core/extents.hpp"
 #include "../core/memory_use.hpp"
 #include "../core/pool.hpp"
 #include "../core/value.hpp"
+#include "dense_box.hpp"
 #include "policy.hpp"
 
 namespace sporos {
@@ -94,12 +96,12 @@ class DenseWorkspace {
   detail::CountedVector<std::uint64_t> touched_;
 };
 
-/// Gathers over one variable, in an array over its extent.
+/// Gathers in an array over the extents of the variables.
 struct DensePolicy {
   static constexpr std::string_view name = "dense workspace";
-  static constexpr bool takes(int order) { return order == 1; }
+  static constexpr bool takes(int) { return true; }
   template <class T, int Order>
-  using workspace = DenseWorkspace<T>;
+  using workspace = std::conditional_t<Order == 1, DenseWorkspace<T>, DenseBox<T, Order>>;
 };
 
 inline constexpr DensePolicy dense_workspace{};

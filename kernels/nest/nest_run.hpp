@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -151,6 +152,17 @@ class NestRun : public NestOf<S> {
   typename Traits::bounds_type bounds_;
   Source source_;
 };
+
+/// "inserted as (i, j), stored as (j, i)": the orders in which loops bind the result's variables and in which
+/// its levels store them.
+template <class S>
+std::string insertion_text() {
+  const NameList stored = S::result_type::level_names;
+  NameList inserted;
+  for (int at = 0; at < S::order::names.size; ++at)
+    if (stored.contains(S::order::names[at])) inserted.push(S::order::names[at]);
+  return text("inserted as (", inserted.str(), "), stored as (", stored.str(), ")");
+}
 
 }  // namespace detail
 

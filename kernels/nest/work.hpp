@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "../../core/expression.hpp"
@@ -12,21 +13,24 @@
 namespace sporos::detail {
 
 /// The fraction of all coordinates at which an expression is present if the nonzeros of each operand are
-/// evenly spread.
-template <Expression E>
+/// evenly spread. With a name of a variable, the coordinates are those of the other variables: the fraction
+/// at which it may be present for some value of that one.
+template <char Without = '\0', Expression E>
 double density(const E& e) {
   if constexpr (AnyAccess<E>) {
     double share = 1;
     if constexpr (!E::format::is_dense) {
       share = static_cast<double>(e.tensor().nnz());
-      for (const std::int64_t extent : e.tensor().extents())
-        share /= static_cast<double>(std::max<std::int64_t>(extent, 1));
+      for (int mode = 0; mode < E::names.size; ++mode)
+        if (E::names[mode] != Without)
+          share /= static_cast<double>(
+              std::max<std::int64_t>(e.tensor().extents()[static_cast<std::size_t>(mode)], 1));
     }
-    return share;
+    return Without == '\0' ? share : std::min(1.0, share);
   } else if constexpr (has_one_child<E>) {
-    return density(e.operand);
+    return density<Without>(e.operand);
   } else if constexpr (has_two_children<E>) {
-    const double left = density(e.left), right = density(e.right);
+    const double left = density<Without>(e.left), right = density<Without>(e.right);
     return E::is_sum ? std::min(1.0, left + right) : left * right;
   } else {
     return 1;
@@ -41,6 +45,16 @@ double expected_terms(const S& statement) {
   double all = 1;
   for (int loop = 0; loop < S::order::names.size; ++loop) all *= static_cast<double>(bounds.extent[loop]);
   return all * density(statement.right());
+}
+
+/// The number of times that the loop at `Depth`, an inner one, begins if nonzeros are evenly spread.
+template <int Depth, class S>
+double expected_runs(const S& statement) {
+  const auto bounds = bounds_of(statement);
+  double all = 1;
+  for (int loop = 0; loop < S::order::names.size; ++loop)
+    if (loop != Depth) all *= static_cast<double>(bounds.extent[loop]);
+  return all * density<S::order::names[Depth]>(statement.right());
 }
 
 }  // namespace sporos::detail

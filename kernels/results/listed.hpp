@@ -20,6 +20,7 @@
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/wide_keys.hpp"
 #include "../../workspace/coordinate.hpp"
+#include "../../workspace/dense.hpp"
 #include "../../workspace/merge_sorted.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
@@ -49,21 +50,6 @@ struct ListedOutput : EachValue<ListedOutput<Traits_, W, T>> {
   }
 };
 
-namespace detail {
-
-/// "inserted as (i, j), stored as (j, i)": the orders in which loops bind the result's variables and in which
-/// its levels store them.
-template <class S>
-std::string insertion_text() {
-  const NameList stored = S::result_type::level_names;
-  NameList inserted;
-  for (int at = 0; at < S::order::names.size; ++at)
-    if (stored.contains(S::order::names[at])) inserted.push(S::order::names[at]);
-  return text("inserted as (", inserted.str(), "), stored as (", stored.str(), ")");
-}
-
-}  // namespace detail
-
 /// The loop nest with a sparse result that scatters over several variables.
 struct ListedNest {
   static constexpr std::string_view name = "loop nest, listed";
@@ -72,11 +58,12 @@ struct ListedNest {
       "bind the result's outer variables in the outermost loops with .reorder(...), so that less is "
       "listed, or compute it in parts";
   static constexpr bool any_schedule = true;
-  static constexpr double seconds_of_term = 50e-9;
+  static constexpr double seconds_of_term = 35e-9;
 
   template <class S>
   static constexpr bool matches =
-      HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::listed;
+      HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::listed &&
+      !std::is_same_v<typename S::schedule::workspace_policy, DensePolicy>;
 
   /// The policy of the workspace unless the user chooses one.
   using DefaultPolicy = CoordinatePolicy;

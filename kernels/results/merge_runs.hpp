@@ -9,21 +9,12 @@
 
 #include "../../core/pool.hpp"
 #include "../../formats/chunks.hpp"
-#include "../../formats/keyed_entries.hpp"
 #include "../../formats/radix_sort.hpp"
 #include "../spgemm/host/product.hpp"
 #include "runs.hpp"
+#include "sorted_rows.hpp"
 
 namespace sporos::detail {
-
-/// Rows in ascending order, each once, of coordinates in ascending order, each once.
-template <class Value, class Position, class Coordinate>
-struct SortedRows {
-  HostArray<Key> rows;  // [rows] the coordinates of all levels but the last, packed
-  ProductArrays<Value, Position, Coordinate> arrays;
-
-  std::int64_t size() const { return static_cast<std::int64_t>(arrays.values.extent(0)); }
-};
 
 /// Runs to be merged: run r has the row rows[r], or none where that is `no_key`, and the values positions[r]
 /// to positions[r + 1] - 1.

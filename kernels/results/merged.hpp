@@ -26,60 +26,15 @@
 #include <utility>
 #include <vector>
 
-#include "../../formats/build_rows.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../workspace/dense.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "../nest/work.hpp"
-#include "../spgemm/host/multiply.hpp"
 #include "merge_runs.hpp"
-#include "replace.hpp"
+#include "sorted_rows.hpp"
 
 namespace sporos {
-
-namespace detail {
-
-/// Sorted rows as entries of a format, in the order of its levels.
-template <class Value, class Position, class Coordinate>
-class RowEntries final : public KeyedEntries<Value> {
- public:
-  explicit RowEntries(const SortedRows<Value, Position, Coordinate>& rows)
-      : rows_(rows), values_(Array<Value>(rows.arrays.values)) {}
-
-  std::int64_t size() const override { return rows_.size(); }
-  typename KeyedEntries<Value>::Block read(std::int64_t begin, std::int64_t end,
-                                           typename KeyedEntries<Value>::Buffer& buffer) const override {
-    const std::int64_t count = std::min(end - begin, KeyedEntries<Value>::most);
-    const Position* const positions = rows_.arrays.positions.data();
-    const Position* const last = positions + rows_.rows.extent(0);
-    const Position* row = std::upper_bound(positions, last, static_cast<Position>(begin)) - 1;
-    for (std::int64_t e = 0; e < count; ++e) {
-      while (static_cast<std::int64_t>(row[1]) <= begin + e) ++row;
-      buffer.keys[e] =
-          rows_.rows.data()[row - positions] | static_cast<Key>(rows_.arrays.coordinates.data()[begin + e]);
-    }
-    return {buffer.keys, rows_.arrays.values.data() + begin, count};
-  }
-  const Array<Value>* values() const override { return &values_; }
-
- private:
-  const SortedRows<Value, Position, Coordinate>& rows_;
-  Array<Value> values_;
-};
-
-/// The type of the coordinates of a level, 64 bits where it stores none.
-template <class Level>
-struct CoordinateOf {
-  using type = std::int64_t;
-};
-template <class Level>
-  requires requires { typename Level::coordinate_type; }
-struct CoordinateOf<Level> {
-  using type = typename Level::coordinate_type;
-};
-
-}  // namespace detail
 
 /// The loop nest with a sparse result that scatters over several variables, the innermost of which is that of
 /// the result's last level.
@@ -113,7 +68,8 @@ struct MergedNest {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
-    constexpr double seconds_of_term = 10e-9;
+    constexpr double seconds_of_term = 10e-9, seconds_of_run = 60e-9;
+    constexpr int innermost = detail::NestOf<S>::classification.bound_depth - 1;
     using Format = typename S::result_type::format;
     const auto extents = Format::level_extents(statement.result().tensor().extents());
     if (!fits_dense(extents[Format::levels - 1], sizeof(typename detail::NestOf<S>::Compute)))
@@ -121,7 +77,8 @@ struct MergedNest {
     if (!detail::Packing<Format>::fits(
             detail::largest_coordinates<Format>(statement.result().tensor().extents())))
       return Declined{"the coordinates of the result do not fit in 63 bits"};
-    return Cost{detail::expected_terms(statement) * seconds_of_term};
+    return Cost{detail::expected_terms(statement) * seconds_of_term +
+                detail::expected_runs<innermost>(statement) * seconds_of_run};
   }
 
   template <class S>
@@ -169,7 +126,7 @@ class MergedNest::Plan {
       if (end == parts.size() && kept.empty()) {
         const Sorted sorted = merge<Value, Position>(runs);
         array.release(used);
-        compress(sorted);
+        detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
         return;
       }
       kept.push_back(merge<Compute, std::int64_t>(runs));
@@ -183,7 +140,7 @@ class MergedNest::Plan {
       }
     }
     array.release(used);
-    compress(merge<Value, Position>(taken(kept)));
+    detail::replace_by_rows(nest_.space(), result(), packing_, merge<Value, Position>(taken(kept)));
   }
 
   Bytes bytes() const {
@@ -333,28 +290,6 @@ class MergedNest::Plan {
   auto merge(const detail::Runs<Compute, Coordinate>& runs) const {
     const auto extents = Format::level_extents(result().extents());
     return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last], packing_.bits());
-  }
-
-  /// Makes the result of its rows.
-  void compress(const Sorted& sorted) const {
-    const auto& result = this->result();
-    if constexpr (detail::is_row_format<Format>) {
-      const std::int64_t rows = Format::level_extents(result.extents())[0];
-      const int shift = packing_.template bits_of<0>().shift;
-      detail::ProductArrays<Value, Position, Coordinate> arrays{
-          pool().array<Position>("sporos::positions", rows + 1), sorted.arrays.coordinates,
-          sorted.arrays.values};
-      std::int64_t row = 0;
-      for (std::int64_t n = 0; n < static_cast<std::int64_t>(sorted.rows.extent(0)); ++n) {
-        const auto at = static_cast<std::int64_t>(sorted.rows.data()[n] >> shift);
-        while (row <= at) arrays.positions.data()[row++] = sorted.arrays.positions.data()[n];
-      }
-      while (row <= rows) arrays.positions.data()[row++] = static_cast<Position>(sorted.size());
-      detail::replace_rows(result, std::move(arrays));
-    } else {
-      detail::replace_by_entries(nest_.space(), result, packing_,
-                                 detail::RowEntries<Value, Position, Coordinate>(sorted));
-    }
   }
 
   Nest nest_;

@@ -6,6 +6,7 @@
 #include "../../core/statement.hpp"
 #include "../mttkrp/host/candidate.hpp"
 #include "../results/appended.hpp"
+#include "../results/dense.hpp"
 #include "../results/gathered.hpp"
 #include "../results/listed.hpp"
 #include "../results/located.hpp"
@@ -31,7 +32,7 @@ using NestCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::MergedNest,
 #endif
-    LocatedNest, AppendedNest, GatheredNest, MergedNest, ListedNest>;
+    LocatedNest, AppendedNest, GatheredNest, DenseNest, MergedNest, ListedNest>;
 
 /// The specialised kernels.
 using KernelCandidates = TypeList<

@@ -23,26 +23,19 @@ namespace sporos::detail {
 /// Elements that may be written behind the last one where the columns of a word are.
 inline constexpr std::int64_t order_slack = 32;
 
-/// The word whose bit b is byte b of 64 bytes, each 0 or 1; clears the bytes.
-SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
+/// The word whose bit b is byte b of 64 bytes, each 0 or 1.
+SPOROS_HOST_INLINE std::uint64_t bits_of_64(const std::uint8_t* bytes) {
 #if defined(SPOROS_SPGEMM_AVX512)
   const __m512i x = _mm512_loadu_si512(bytes);
-  const std::uint64_t bits = _mm512_test_epi8_mask(x, x);
-  if (bits) _mm512_storeu_si512(bytes, _mm512_setzero_si512());
-  return bits;
+  return _mm512_test_epi8_mask(x, x);
 #elif defined(SPOROS_SPGEMM_AVX2)
-  auto* const halves = reinterpret_cast<__m256i*>(bytes);
+  const auto* const halves = reinterpret_cast<const __m256i*>(bytes);
   const __m256i zero = _mm256_setzero_si256();
   const auto low =
       static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_loadu_si256(halves), zero)));
   const auto high = static_cast<std::uint32_t>(
       _mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_loadu_si256(halves + 1), zero)));
-  const std::uint64_t bits = low | static_cast<std::uint64_t>(high) << 32;
-  if (bits) {
-    _mm256_storeu_si256(halves, zero);
-    _mm256_storeu_si256(halves + 1, zero);
-  }
-  return bits;
+  return low | static_cast<std::uint64_t>(high) << 32;
 #else
   std::uint64_t bits = 0;
   for (int part = 0; part < 8; ++part) {
@@ -56,9 +49,15 @@ SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
       for (int b = 0; b < 8; ++b) bits |= static_cast<std::uint64_t>(bytes[8 * part + b]) << (8 * part + b);
     }
   }
-  if (bits) std::memset(bytes, 0, 64);
   return bits;
 #endif
+}
+
+/// The same, and clears the bytes.
+SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
+  const std::uint64_t bits = bits_of_64(bytes);
+  if (bits) std::memset(bytes, 0, 64);
+  return bits;
 }
 
 #if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)

@@ -39,6 +39,7 @@ class RowProduct {
       : a_(a),
         b_(b),
         even_(even),
+        mostly_single_(2 * a.nnz() < 3 * a.rows),
         tries_lanes_(short_rows && b.columns < few_columns<std::uint32_t>),
         similar_a_(similar_a),
         similar_b_(similar_b),
@@ -46,9 +47,10 @@ class RowProduct {
         diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
         shifts_(similar_a.shifts && similar_b.shifts),
         block_(rows_in_block(a.rows)),
-        fetches_ahead_(!short_rows &&
-                       b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) >
-                           near_bytes),
+        rows_ahead_(
+            b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) <= near_bytes ? 0
+            : short_rows ? (mostly_single_ ? most_rows_ahead : 0)
+                         : 1),
         last_safe_(b.nnz() - brief_row) {}
 
   /// Computes rows begin to end - 1, one behind the other, to where `output` stands, which moves on.
@@ -60,7 +62,7 @@ class RowProduct {
     std::int64_t size = 0;
     for (std::int64_t row = begin; row < end;) {
       const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
-      if (fetches_ahead_) fetch_ahead(row + 1);
+      if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
       const auto [rows, elements] = next<false>(row, block_end, static_cast<const Coordinate*>(nullptr),
                                                 output.columns(), output.values());
       for (std::int64_t r = 0; r < rows; ++r) {
@@ -82,7 +84,7 @@ class RowProduct {
               Coordinate* some_columns, Value* some_values, Value* values) {
     for (std::int64_t row = begin; row < end;) {
       const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
-      if (fetches_ahead_) fetch_ahead(row + 1);
+      if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
       const auto from = static_cast<std::int64_t>(positions[row]);
       const auto [rows, elements] = next<true>(row, block_end, columns + from, some_columns, some_values,
                                                static_cast<std::int64_t>(positions[row + 1]) - from);
@@ -94,19 +96,19 @@ class RowProduct {
  private:
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
 
-  /// Prefetches the rows of B that row `row` of A names, and the positions of those that the row behind it
+  /// Prefetches the rows of B that row `row` of A names, and the positions of those that a row further on
   /// names.
   SPOROS_HOST_INLINE void fetch_ahead(std::int64_t row) const {
-    if (row + 1 >= a_.rows) return;
+    const std::int64_t next = row + rows_ahead_;
+    if (next >= a_.rows) return;
     const std::int64_t begin = a_.begin(row), end = std::min(a_.begin(row + 1), begin + most_ahead);
     for (std::int64_t q = begin; q < end; ++q) {
       const std::int64_t at = b_.begin(a_.coordinates[q]);
       SPOROS_PREFETCH(b_.coordinates + at);
       SPOROS_PREFETCH(b_.values + at);
     }
-    const std::int64_t behind = std::min(a_.begin(row + 2), a_.begin(row + 1) + most_ahead);
-    for (std::int64_t q = a_.begin(row + 1); q < behind; ++q)
-      SPOROS_PREFETCH(b_.positions + a_.coordinates[q]);
+    const std::int64_t behind = std::min(a_.begin(next + 1), a_.begin(next) + most_ahead);
+    for (std::int64_t q = a_.begin(next); q < behind; ++q) SPOROS_PREFETCH(b_.positions + a_.coordinates[q]);
   }
 
   /// What strategy_of asks about a row.
@@ -144,7 +146,8 @@ class RowProduct {
     const auto* const a_columns = a_.coordinates + row.begin;
     const auto* const a_values = a_.values + row.begin;
     if constexpr (few_in_lanes<Acc, A, B, Coordinate, Value>)
-      if (tries_lanes_ && row.count <= row_of_few_products) [[likely]] {
+      if (tries_lanes_ && row.count <= row_of_few_products && !(mostly_single_ && row.count == 1))
+          [[likely]] {
         const std::int64_t elements =
             multiply_few_in_lanes(a_values, a_columns, row.count, b_, columns, values);
         if (elements >= 0) [[likely]]
@@ -200,12 +203,16 @@ class RowProduct {
   }
 
   static constexpr std::int64_t most_ahead = 64;  ///< rows of B that are prefetched for a row
+  /// Rows of A ahead of which rows of B are prefetched where each names one: then the latency of memory is
+  /// that of many rows.
+  static constexpr std::int64_t most_rows_ahead = 8;
   /// Bytes of B from which on prefetching pays: more than a core's own caches are sure to hold.
   static constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
 
   const A& a_;
   const B& b_;
   const std::int64_t even_;
+  const bool mostly_single_;  ///< most rows of A have one element at most
   const bool tries_lanes_;
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
@@ -214,8 +221,8 @@ class RowProduct {
   const std::int64_t block_;
   float yield_ =
       1;  ///< elements for each product of the row that was gathered last: a guess for the next one
-  const bool fetches_ahead_;
-  const std::int64_t last_safe_;  ///< the last position from which brief_row elements of B can be read
+  const std::int64_t rows_ahead_;  ///< how many rows of A ahead rows of B are prefetched; 0: not at all
+  const std::int64_t last_safe_;   ///< the last position from which brief_row elements of B can be read
 };
 
 }  // namespace sporos::detail

@@ -91,6 +91,8 @@ TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForOtherTypesAndWorkspaces) {
   expect_bounded("in float, nest", assign(narrow(i, j), this->B(i, k) * this->C(k, j)).generic());
   const Tensor<double, CSR<>, Space> A({300, 300});
   expect_bounded("listed", assign(A(i, j), this->B(i, k) * this->C(k, j)).workspace(coordinate_workspace));
+  const auto columns = convert<CSC<>>(this->B);
+  expect_bounded("dense", assign(A(i, j), columns(i, k) * this->C(k, j)).workspace(dense_workspace));
   expect_bounded("over a semiring", assign(A(i, j), this->B(i, k) * this->C(k, j)).over(MinPlus{}));
   const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>, Space> rows({300, 300});
   const auto X = operand<Space, DenseMatrix<>>("kj", 1, 6);

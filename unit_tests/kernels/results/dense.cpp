@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file dense.cpp
+/// Results that scatter over several variables and fill a good part of their extents: gathered in dense
+/// workspaces over all variables.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <sporos/sporos.hpp>
+#include <string>
+
+#include "../kernel_of.hpp"
+#include "reference.hpp"
+#include "spread.hpp"
+
+namespace sporos::test::dense_results {
+namespace {
+
+using namespace sporos::indices;
+
+/// B * C by outer products, over `columns` columns, which need not fill words of marks.
+template <class F, class Space = OpenMP>
+void check(std::int64_t columns) {
+  SCOPED_TRACE(F::str() + ", " + std::to_string(columns) + " columns");
+  const auto B = spread<CSC<>>(60, 50, 4, 3).template move_to<Space>();
+  const auto C = spread<CSR<>>(50, columns, 5, 7).template move_to<Space>();
+  const Tensor<double, F, Space> A({60, columns}), expected({60, columns});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j);
+  assign(expected(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<ListedNest>().run();
+  ASSERT_GT(expected.nnz(), 0);
+  statement.template use<DenseNest>().run();
+  expect_same_entries(A, expected);
+  statement.workspace(dense_workspace).deterministic().run();
+  expect_same_entries(A, expected);
+  auto again = plan(statement.workspace(dense_workspace));
+  again.run();
+  again.run();
+  expect_same_entries(A, expected);
+}
+
+TEST(DenseResults, AreThoseOfOtherWorkspacesInAnyFormat) {
+  for (const std::int64_t columns : {1, 8, 63, 64, 65, 200}) check<CSR<>>(columns);
+  check<CSC<>>(65);
+  check<COO<2>>(65);
+  check<DCSR<>>(65);
+  check<BCSR<3, 2>>(66);
+  check<CSR<>, Serial>(65);
+}
+
+TEST(DenseResults, TakeTensorsOfAnyOrder) {
+  Entries<double, 3> some({40, 30, 20}, 400);
+  for (std::int64_t e = 0; e < 400; ++e)
+    some.set(e, {e * 7 % 40, e * 11 % 30, e * 13 % 20}, static_cast<double>(e % 9 - 4));
+  const auto T = assemble<CSF<3>>(some);
+  const auto C = spread<CSR<>>(40, 25, 5, 3);
+  const auto same = [&](const auto& R, const auto& expected) {
+    assign(R(k, l, j), T(i, k, l) * C(i, j)).template use<DenseNest>().run();
+    assign(expected(k, l, j), T(i, k, l) * C(i, j)).template use<ListedNest>().run();
+    expect_same_entries(R, expected);
+  };
+  same(Tensor<double, CSF<3>>({30, 20, 25}), Tensor<double, CSF<3>>({30, 20, 25}));
+  same(Tensor<double, COO<3>>({30, 20, 25}), Tensor<double, COO<3>>({30, 20, 25}));
+  using Rows = Format<Map<Dim<0>, Dim<1>, Dim<2>>, Dense, Compressed<>, Compressed<>>;
+  same(Tensor<double, Rows>({30, 20, 25}), Tensor<double, Rows>({30, 20, 25}));
+}
+
+TEST(DenseResults, StoreWhatCancelsAndWhatIsNotANumber) {
+  const auto B = assemble<CSC<>>(Entries<double, 2>({2, 3}, {{{0, 0}, 1}, {{0, 1}, -1}, {{1, 2}, 1}}));
+  const auto C = assemble<CSR<>>(Entries<double, 2>(
+      {3, 2}, {{{0, 1}, 2}, {{1, 1}, 2}, {{2, 0}, std::numeric_limits<double>::quiet_NaN()}}));
+  const Tensor<double, CSR<>> A({2, 2});
+  // What was in the memory of the workspace before does not matter: not even if it is not a number.
+  const Tensor<double, CSR<>> before({2, 2});
+  assign(before(i, j), B(i, k) * C(k, j)).use<DenseNest>().run();
+  assign(A(i, j), B(i, k) * C(k, j)).use<DenseNest>().run();
+  ASSERT_EQ(A.nnz(), 2);
+  EXPECT_EQ(A.values()(0), 0.0);
+  EXPECT_TRUE(std::isnan(A.values()(1)));
+}
+
+template <class Value>
+void check_values() {
+  const auto of = [](const auto& matrix) {
+    const auto some = entries(matrix);
+    Entries<Value, 2> out(some.extents, some.size());
+    for (std::int64_t e = 0; e < some.size(); ++e)
+      out.set(e, some.coordinate(e), Value(static_cast<float>(some.values[static_cast<std::size_t>(e)])));
+    return out;
+  };
+  const auto B = assemble<CSC<>>(of(spread<CSR<>>(20, 30, 4, 3)));
+  const auto C = assemble<CSR<>>(of(spread<CSR<>>(30, 40, 4, 5)));
+  const Tensor<Value, CSR<>> A({20, 40}), expected({20, 40});
+  assign(A(i, j), B(i, k) * C(k, j)).template use<DenseNest>().run();
+  assign(expected(i, j), B(i, k) * C(k, j)).template use<ListedNest>().run();
+  expect_same_entries(A, expected);
+}
+TEST(DenseResults, TakeValuesOfAnyType) {
+  check_values<float>();
+  check_values<std::int8_t>();
+  check_values<std::uint64_t>();
+  check_values<bool>();
+  check_values<Kokkos::complex<double>>();
+}
+
+TEST(DenseResults, AreChosenWhereTheyAreExpectedToBeFull) {
+  const auto chosen = [](std::int64_t columns, std::int64_t each) {
+    const auto B = spread<CSC<>>(400, 400, each, 7);
+    const auto C = spread<CSR<>>(400, columns, each, 11);
+    const Tensor<double, CSR<>> A({400, columns});
+    return candidate_of(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).generic());
+  };
+  EXPECT_EQ(chosen(400, 100), "loop nest, dense workspace");
+  EXPECT_EQ(chosen(1'000'000, 100), "loop nest, merged");
+  EXPECT_EQ(chosen(100'000, 2), "loop nest, listed");
+}
+
+TEST(DenseResults, AreNotChosenBeyondTheMemoryLimit) {
+  const auto B = spread<CSC<>>(400, 400, 100, 7);
+  const auto C = spread<CSR<>>(400, 400, 100, 11);
+  const Tensor<double, CSR<>> A({400, 400});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j) * C(k, j)).reorder(k, i, j);
+  EXPECT_EQ(candidate_of(statement.on(Resources<OpenMP>().within(100'000'000))),
+            "loop nest, dense workspace");
+  EXPECT_NE(candidate_of(statement.on(Resources<OpenMP>().within(1'000'000))), "loop nest, dense workspace");
+}
+
+TEST(DenseResults, SayThatTheirWorkspaceCannotBeAllocated) {
+  constexpr std::int64_t many = std::int64_t{1} << 40;
+  using Wide = DCSR<std::int64_t, std::int64_t>;
+  const auto B = assemble<DCSC<std::int64_t, std::int64_t>>(Entries<double, 2>({many, 3}, {{{7, 1}, 2.0}}));
+  const auto C = assemble<Wide>(Entries<double, 2>({3, many}, {{{1, many - 1}, 5.0}}));
+  const Tensor<double, Wide> A({many, many});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j);
+  EXPECT_TRUE(contains(message_of<MemoryError>([&] { statement.workspace(dense_workspace).run(); }),
+                       "choose another with .workspace(coordinate_workspace)"));
+  statement.run();
+  EXPECT_EQ(A.nnz(), 1);
+}
+
+TEST(DenseResults, AreExplained) {
+  const Tensor<double, CSR<>> A({60, 70});
+  const auto B = spread<CSC<>>(60, 50, 4, 3);
+  const auto C = spread<CSR<>>(50, 70, 5, 7);
+  const auto said = explain(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).workspace(dense_workspace));
+  EXPECT_TRUE(
+      contains(said, "dense workspace of order 2, 37.5 KiB a thread, inserted as (i, j), stored as (i, j)"))
+      << said;
+}
+
+}  // namespace
+}  // namespace sporos::test::dense_results

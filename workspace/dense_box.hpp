@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file dense_box.hpp
+/// The dense workspace over several variables: an array over the product of their extents.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "../core/error.hpp"
+#include "../core/extents.hpp"
+#include "../core/inline.hpp"
+#include "../core/pool.hpp"
+#include "../core/value.hpp"
+#include "policy.hpp"
+
+namespace sporos {
+
+struct DensePolicy;
+
+/// Gathers values by the coordinates of several variables, in any order, and hands them out in the order of
+/// the coordinates.
+///
+///     values  [extents]  the sum of each coordinate that was added to; the others are not initialised
+///     marks   [extents]  1 for each coordinate that was added to, a byte each: to store a byte waits for
+///                        nothing, while to set a bit would wait for the one that was set before it in its
+///                        word
+///
+/// Memory for values that stay untouched is not touched here either.
+template <class T, int Order>
+class DenseBox {
+ public:
+  static constexpr bool in_order = true;
+  /// Marks that may be read behind the last one.
+  static constexpr std::int64_t slack = 64;
+
+  /// Where values are added. It is small and copied while a chunk is computed, so that it stays in registers.
+  struct Cursor {
+    T* values;
+    std::uint8_t* marks;
+    Extents<Order> extents;
+
+    SPOROS_HOST_INLINE std::int64_t place(const Extents<Order>& at) const {
+      std::int64_t place = 0;
+      for (std::size_t k = 0; k < at.size(); ++k) place = place * extents[k] + at[k];
+      return place;
+    }
+    SPOROS_HOST_INLINE void add(const Extents<Order>& at, const T& value) const { add(place(at), value); }
+    SPOROS_HOST_INLINE void add(std::int64_t place, const T& value) const {
+      values[place] = plus(value_if(marks[place], values[place]), value);
+      marks[place] = 1;
+    }
+  };
+
+  /// @throws MemoryError if an array over the extents cannot be allocated
+  DenseBox(const DensePolicy&, const Extents<Order>& extents)
+      : extents_(extents),
+        size_(size_for(extents)),
+        values_(pool().keep(pool().reserve<T>("sporos::dense workspace", size_), size_)),
+        marks_(pool().array<std::uint8_t>("sporos::marks of a dense workspace", size_ + slack)) {
+    std::fill_n(marks_.data(), size_ + slack, std::uint8_t{0});
+  }
+
+  Cursor cursor() const { return {values_.data(), marks_.data(), extents_}; }
+  std::int64_t size() const { return size_; }
+
+  /// values[at] += value
+  void add(const Extents<Order>& at, const T& value) { cursor().add(at, value); }
+
+  /// Calls take(coordinate, value) for each coordinate written, ascending, and empties the workspace.
+  template <class Take>
+  void drain(const Take& take) {
+    Extents<Order> at{};
+    for (std::int64_t place = 0; place < size_; ++place) {
+      if (marks_.data()[place]) take(at, values_.data()[place]);
+      marks_.data()[place] = 0;
+      for (std::size_t k = at.size(); k-- > 0 && ++at[k] == extents_[k];) at[k] = 0;
+    }
+  }
+
+  /// Bytes of a workspace over `extents`, regardless of how often values are added.
+  static std::int64_t most_bytes(const DensePolicy&, const Extents<Order>& extents, std::int64_t /*adds*/) {
+    return saturated_product(cells(extents) + slack, bytes_of_cell);
+  }
+
+  /// Whether an array over the extents is worth its memory: up to a GiB.
+  static bool fits(const Extents<Order>& extents) {
+    return cells(extents) <= (std::int64_t{1} << 30) / bytes_of_cell;
+  }
+
+  /// The number of coordinates, or 2^62 if they are more.
+  static std::int64_t cells(const Extents<Order>& extents) {
+    std::int64_t cells = 1;
+    for (const std::int64_t extent : extents) cells = saturated_product(cells, extent);
+    return std::min(cells, std::int64_t{1} << 62);
+  }
+
+ private:
+  /// `value` where it is marked, otherwise 0, without a branch for numbers: it could not be predicted.
+  static SPOROS_HOST_INLINE T value_if(std::uint8_t mark, const T& value) {
+    if constexpr (std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) {
+      using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+      Bits bits;
+      std::memcpy(&bits, &value, sizeof(T));
+      return std::bit_cast<T>(bits & (Bits{0} - Bits{mark}));
+    } else {
+      return mark ? value : T{};
+    }
+  }
+
+  static constexpr std::int64_t bytes_of_cell = sizeof(T) + 1;
+
+  /// Refuses sizes beyond the machine's memory: the system may grant them and then end the process on first
+  /// touch.
+  static std::int64_t size_for(const Extents<Order>& extents) {
+    const std::int64_t size = cells(extents);
+    if (size > Pool::machine_bytes() / bytes_of_cell)
+      throw MemoryError(text("a dense workspace over ", size, " coordinates of ", bytes_of_cell,
+                             " bytes each cannot be allocated: choose another with "
+                             ".workspace(coordinate_workspace)"));
+    return size;
+  }
+
+  Extents<Order> extents_;
+  std::int64_t size_;
+  HostArray<T> values_;
+  HostArray<std::uint8_t> marks_;
+};
+
+}  // namespace sporos
