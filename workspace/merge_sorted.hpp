@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../core/memory_use.hpp"
+#include "../core/pool.hpp"
 #include "../core/value.hpp"
 #include "../formats/chunks.hpp"
 #include "component_keys.hpp"
@@ -29,7 +30,7 @@ struct SortedList {
 template <class Key, class T>
 struct MergedList {
   detail::ScratchArray<Key> keys;
-  detail::ScratchArray<T> values;
+  HostArray<T> values;
   std::int64_t count = 0;
 };
 
@@ -174,7 +175,8 @@ MergedList<Key, T> merge_sorted(const detail::HostThreads& threads,
   std::int64_t total = 0;
   for (const auto& list : filled) total += list.count;
   const auto allocate = [](std::int64_t count) {
-    return MergedList<Key, T>{detail::ScratchArray<Key>(count), detail::ScratchArray<T>(count), count};
+    return MergedList<Key, T>{detail::ScratchArray<Key>(count),
+                              pool().array<T>("sporos::merged values", count), count};
   };
   const auto copy = [&](const Key* keys, const T* values, std::int64_t count, const MergedList<Key, T>& to,
                         std::int64_t at) {

@@ -168,26 +168,37 @@ class ListedNest::Plan {
       }
     });
     if (parts == 1) {
-      build<Keys>(lists[0].keys, lists[0].values, lists[0].count);
+      build<Keys>(lists[0].keys, converted(lists[0].values, lists[0].count), lists[0].count);
     } else {
-      const auto merged =
+      auto merged =
           merge_sorted<Key, Compute>(nest_.space(), std::span<const SortedList<Key, Compute>>(lists));
       workspaces.clear();
       sorted.clear();
-      build<Keys>(merged.keys.data(), merged.values.data(), merged.count);
+      if constexpr (std::is_same_v<Compute, Value>) {
+        const Array<Value> values =
+            Kokkos::subview(std::exchange(merged.values, {}), std::pair(std::int64_t{0}, merged.count));
+        build<Keys>(merged.keys.data(), values, merged.count);
+      } else {
+        build<Keys>(merged.keys.data(), converted(merged.values.data(), merged.count), merged.count);
+      }
     }
+  }
+
+  /// Values in an array that the result may take over.
+  Array<Value> converted(const Compute* values, std::int64_t count) const {
+    const auto out = make_array<Value>("sporos::Tensor values", count);
+    Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, count),
+                         detail::CopyValues<Compute, Value>{values, out.data()});
+    nest_.space().fence("sporos::round");
+    return out;
   }
 
   /// Makes the result of sorted components.
   template <class Keys>
-  void build(const typename Keys::key_type* keys, const Compute* values, std::int64_t count) const {
-    const auto converted = make_array<Value>("sporos::Tensor values", count);
-    Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, count),
-                         detail::CopyValues<Compute, Value>{values, converted.data()});
-    nest_.space().fence("sporos::round");
+  void build(const typename Keys::key_type* keys, const Array<Value>& values, std::int64_t count) const {
     if constexpr (std::is_same_v<Keys, PackedKeys<levels>>) {
       const detail::Packing<Format> packing(detail::largest_coordinates<Format>(result().extents()));
-      detail::replace_by_entries(nest_.space(), result(), packing, PackedList(keys, converted, count));
+      detail::replace_by_entries(nest_.space(), result(), packing, PackedList(keys, values, count));
     } else {
       detail::LevelCoordinates coordinates(levels, count);
       std::array<const std::int64_t*, static_cast<std::size_t>(levels)> of_levels;
@@ -196,7 +207,7 @@ class ListedNest::Plan {
         of_levels[k] = coordinates.of_level(k);
       }
       detail::replace_by_entries(nest_.space(), result(), detail::Packing<Format>(of_levels),
-                                 detail::NumberedEntries<Value>(converted));
+                                 detail::NumberedEntries<Value>(values));
     }
   }
 

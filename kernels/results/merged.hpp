@@ -68,7 +68,7 @@ struct MergedNest {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
-    constexpr double seconds_of_term = 10e-9, seconds_of_run = 60e-9;
+    constexpr double seconds_of_term = 8e-9, seconds_of_run = 45e-9;
     constexpr int innermost = detail::NestOf<S>::classification.bound_depth - 1;
     using Format = typename S::result_type::format;
     const auto extents = Format::level_extents(statement.result().tensor().extents());
@@ -100,7 +100,7 @@ class MergedNest::Plan {
   using Accumulation = detail::RunArray<Compute, Coordinate>;
   using Part = typename Accumulation::Part;
   using Sorted = detail::SortedRows<Value, Position, Coordinate>;
-  using Kept = detail::SortedRows<Compute, std::int64_t, Coordinate>;
+  using All = detail::MergedRuns<Compute, Coordinate>;
 
  public:
   Plan(const S& statement, const Resources<Space>&)
@@ -113,34 +113,39 @@ class MergedNest::Plan {
     nest_.read_operands();
     count();
     std::vector<Part> parts(most_of_chunk_.size());
-    std::vector<Kept> kept;
     std::size_t begin = 0;
     std::int64_t capacity = first_capacity, used = 0;
     Accumulation array(most_at_once());
+    All all(0);
     for (;;) {
       const std::size_t end = place(parts, begin, capacity);
       const std::int64_t room = end > begin ? parts[end - 1].end : 0;
       used = std::max(used, room);
       insert(array, parts, begin, end);
       const auto runs = runs_of(array, parts, begin, end);
-      if (end == parts.size() && kept.empty()) {
+      if (end == parts.size() && all.empty()) {
         const Sorted sorted = merge<Value, Position>(runs);
         array.release(used);
         detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
         return;
       }
-      kept.push_back(merge<Compute, std::int64_t>(runs));
-      if (kept.back().size() > room / 3) capacity = most_capacity;
+      if (all.empty()) all = All(total());
+      const std::int64_t before = all.size();
+      all.add(merge<Compute, std::int64_t>(runs, all.room()));
+      if (all.size() - before > room / 3) capacity = most_capacity;
       begin = end;
       if (begin == parts.size()) break;
-      if (kept_size(kept) - kept[0].size() > kept[0].size() + capacity) {
-        auto merged = merge<Compute, std::int64_t>(taken(kept));
-        kept.clear();
-        kept.push_back(std::move(merged));
+      if (all.size() - all.first_size() > all.first_size() + capacity) {
+        All merged(total());
+        merged.add(merge<Compute, std::int64_t>(all.runs(), merged.room()));
+        all.release();
+        all = std::move(merged);
       }
     }
     array.release(used);
-    detail::replace_by_rows(nest_.space(), result(), packing_, merge<Value, Position>(taken(kept)));
+    const Sorted sorted = merge<Value, Position>(all.runs());
+    all.release();
+    detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
   }
 
   Bytes bytes() const {
@@ -245,51 +250,12 @@ class MergedNest::Plan {
     return out;
   }
 
-  static std::int64_t kept_size(const std::vector<Kept>& kept) {
-    std::int64_t sum = 0;
-    for (const Kept& rows : kept) sum += rows.size();
-    return sum;
-  }
-  /// All rows that are kept, as runs, in arrays of their own; the others are freed.
-  struct Taken : detail::Runs<Compute, Coordinate> {
-    HostArray<Coordinate> own_coordinates;
-    HostArray<Compute> own_values;
-  };
-  static Taken taken(std::vector<Kept>& kept) {
-    std::int64_t rows = 0, values = 0;
-    for (const Kept& some : kept) {
-      rows += static_cast<std::int64_t>(some.rows.extent(0));
-      values += some.size();
-    }
-    Taken out;
-    out.count = rows;
-    out.rows = pool().array<detail::Key>("sporos::rows", rows);
-    out.positions = pool().array<std::int64_t>("sporos::positions", rows + 1);
-    out.own_coordinates = pool().array<Coordinate>("sporos::coordinates", values);
-    out.own_values = pool().array<Compute>("sporos::values", values);
-    std::int64_t row = 0, at = 0;
-    for (Kept& some : kept) {
-      const auto count = static_cast<std::int64_t>(some.rows.extent(0));
-      std::copy_n(some.rows.data(), count, out.rows.data() + row);
-      for (std::int64_t n = 0; n < count; ++n)
-        out.positions.data()[row + n] = at + some.arrays.positions.data()[n];
-      std::copy_n(some.arrays.coordinates.data(), some.size(), out.own_coordinates.data() + at);
-      std::copy_n(some.arrays.values.data(), some.size(), out.own_values.data() + at);
-      row += count;
-      at += some.size();
-      some = {};
-    }
-    out.positions.data()[rows] = at;
-    out.coordinates = out.own_coordinates.data();
-    out.values = out.own_values.data();
-    kept.clear();
-    return out;
-  }
-
   template <class To, class ToPosition>
-  auto merge(const detail::Runs<Compute, Coordinate>& runs) const {
+  auto merge(const detail::Runs<Compute, Coordinate>& runs,
+             const std::pair<HostArray<Coordinate>, HostArray<To>>& room = {}) const {
     const auto extents = Format::level_extents(result().extents());
-    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last], packing_.bits());
+    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last],
+                                              packing_.template bits_of<last>().width, packing_.bits(), room);
   }
 
   Nest nest_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "../../core/pool.hpp"
@@ -64,6 +66,69 @@ struct CoordinateOf<Level> {
   using type = typename Level::coordinate_type;
 };
 
+/// The format of the levels of F but the last.
+template <class F>
+struct OuterFormat;
+template <class... Expressions, class... Levels>
+struct OuterFormat<Format<Map<Expressions...>, Levels...>> {
+  template <std::size_t... K>
+  static auto outer(std::index_sequence<K...>)
+      -> Format<Map<Dim<static_cast<int>(K)>...>, std::tuple_element_t<K, std::tuple<Levels...>>...>;
+  using type = decltype(outer(std::make_index_sequence<sizeof...(Levels) - 1>{}));
+};
+
+/// Whether the last level of F stores segments of coordinates, one for each position of the level above it,
+/// and these are the rows: then the outer levels are built from the rows, and the last one is there already.
+template <TensorFormat F>
+inline constexpr bool has_row_levels = [] {
+  constexpr int last = F::levels - 1;
+  if (F::is_blocked || last < 1) return false;
+  for (int k = 0; k < last; ++k)
+    if (!Structure<F>::unique(k)) return false;
+  return Structure<F>::segmented(last) && Structure<F>::unique(last) && Structure<F>::segmented(last - 1);
+}();
+
+/// The keys of rows, without the bits of the last level. They have no values.
+class RowKeys final : public KeyedEntries<std::uint8_t> {
+ public:
+  RowKeys(const HostArray<Key>& rows, int shift)
+      : rows_(rows), shift_(shift), values_(make_array<std::uint8_t>("sporos::rows", size())) {}
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(rows_.extent(0)); }
+  Block read(std::int64_t begin, std::int64_t end, Buffer& buffer) const override {
+    const std::int64_t count = std::min(end - begin, most);
+    for (std::int64_t n = 0; n < count; ++n) buffer.keys[n] = rows_.data()[begin + n] >> shift_;
+    return {buffer.keys, values_.data() + begin, count};
+  }
+  const Array<std::uint8_t>* values() const override { return &values_; }
+
+ private:
+  const HostArray<Key>& rows_;
+  int shift_;
+  Array<std::uint8_t> values_;
+};
+
+/// Makes a result of its rows, the outer levels from the rows and the last one of their coordinates.
+template <HostSpace Space, class Value, TensorFormat F, class Position, class Coordinate>
+void replace_by_row_levels(const Space& space, const Tensor<Value, F, Space>& result,
+                           const Packing<F>& packing, const SortedRows<Value, Position, Coordinate>& sorted) {
+  constexpr int last = F::levels - 1;
+  using Outer = typename OuterFormat<F>::type;
+  const auto extents = F::level_extents(result.extents());
+  Extents<last> outer_extents{};
+  std::copy_n(extents.begin(), last, outer_extents.begin());
+  const RowKeys keys(sorted.rows, packing.template bits_of<last>().width);
+  const auto outer =
+      Builder<Outer, std::uint8_t>(space, keys, Packing<Outer>(largest_coordinates<Outer>(outer_extents)),
+                                   outer_extents, Duplicates::sum, true)
+          .template build<Space>();
+  using Level = std::remove_cvref_t<decltype(result.template level<last>())>;
+  auto columns = Level::template from_segments<Space>({sorted.arrays.positions, sorted.arrays.coordinates},
+                                                      keys.size(), extents[last]);
+  result.replace(result.extents(), std::tuple_cat(outer.levels(), std::tuple(std::move(columns))),
+                 Array<Value>(sorted.arrays.values));
+}
+
 /// Makes a result of its rows.
 template <HostSpace Space, class Value, TensorFormat F, class Position, class Coordinate>
 void replace_by_rows(const Space& space, const Tensor<Value, F, Space>& result, const Packing<F>& packing,
@@ -81,6 +146,8 @@ void replace_by_rows(const Space& space, const Tensor<Value, F, Space>& result, 
     while (row <= rows) arrays.positions.data()[row++] = static_cast<Position>(sorted.size());
     replace_rows(result, std::move(arrays));
   } else {
+    if constexpr (has_row_levels<F>)
+      if (sorted.size() > 0) return replace_by_row_levels(space, result, packing, sorted);
     replace_by_entries(space, result, packing, RowEntries<Value, Position, Coordinate>(sorted));
   }
 }

@@ -59,7 +59,9 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
       : Work(threads, a, b, most_reserved) {}
 
   /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
-  void prepare() { this->analyse(); }
+  /// @param finds_similar_rows  whether rows with the same columns are looked for, which can be computed
+  /// together
+  void prepare(bool finds_similar_rows = true) { this->analyse(finds_similar_rows); }
 
   /// Takes the arrays of matrices with the patterns of those that this was made with.
   void read(const A& a, const B& b) {
@@ -86,10 +88,17 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     return sum;
   }
 
+  /// Memory in which the elements of a product may be computed, row_slack more than there can be.
+  struct Room {
+    HostArray<Coordinate> coordinates;
+    HostArray<Value> values;
+  };
+
   /// The product.
+  /// @param room  where its elements are put if there is enough of it, instead of into arrays of their own
   /// @throws RangeError   where Position cannot hold its number of elements
   /// @throws MemoryError  where there is no memory for it
-  Arrays compute() {
+  Arrays compute(const Room& room = {}) {
     Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
     ends_ = result.positions.data() + 1;
     result.positions.data()[0] = 0;
@@ -100,7 +109,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
       return result;
     }
     this->make_workers();
-    if (!in_one_pass_ || !compute_in_one_pass(result)) compute_in_two_passes(result);
+    if (!in_one_pass_ || !compute_in_one_pass(result, room)) compute_in_two_passes(result);
     this->keep_blocks();
     return result;
   }
@@ -124,12 +133,15 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
  private:
   /// Every row is computed once, into memory reserved for as many elements as there can be.
   /// @return false where that much memory cannot be reserved
-  bool compute_in_one_pass(Arrays& result) {
-    HostArray<Coordinate> coordinates;
-    HostArray<Value> values;
+  bool compute_in_one_pass(Arrays& result, const Room& room) {
+    const bool in_room = static_cast<std::int64_t>(room.values.extent(0)) >= bound_ + row_slack;
+    HostArray<Coordinate> coordinates = room.coordinates;
+    HostArray<Value> values = room.values;
     try {
-      coordinates = pool().reserve<Coordinate>("sporos::coordinates", bound_ + row_slack);
-      values = pool().reserve<Value>("sporos::values", bound_ + row_slack);
+      if (!in_room) {
+        coordinates = pool().reserve<Coordinate>("sporos::coordinates", bound_ + row_slack);
+        values = pool().reserve<Value>("sporos::values", bound_ + row_slack);
+      }
       if (threads_ > 1) reserve_for_chunks();
     } catch (const MemoryError&) {
       release_chunks();
@@ -142,8 +154,14 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     else
       compute_alone(coordinates.data(), values.data());
     const std::int64_t size = total();
-    result.coordinates = exactly("sporos::coordinates", coordinates, size);
-    result.values = exactly("sporos::values", values, size);
+    if (in_room) {
+      const auto first = std::pair(std::int64_t{0}, size);
+      result.coordinates = Kokkos::subview(coordinates, first);
+      result.values = Kokkos::subview(values, first);
+    } else {
+      result.coordinates = exactly("sporos::coordinates", coordinates, size);
+      result.values = exactly("sporos::values", values, size);
+    }
     return true;
   }
 

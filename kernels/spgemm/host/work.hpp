@@ -48,11 +48,13 @@ class ProductWork {
   ~ProductWork() = default;
 
   /// Looks at the patterns. Cost: one pass over A, and where rows may be similar, one over B.
-  void analyse() {
+  void analyse(bool finds_similar_rows) {
     measure();
     if (work_ == 0) return;
-    find_similar();
-    similar_b_.repeated = repeated_length(b_, even_);
+    if (finds_similar_rows) {
+      find_similar();
+      similar_b_.repeated = repeated_length(b_, even_);
+    }
     in_one_pass_ = bound_ <= most_reserved_ / element_bytes;
     cut();
     Carver measuring(nullptr);

@@ -112,7 +112,7 @@ TEST(DenseResults, AreChosenWhereTheyAreExpectedToBeFull) {
   };
   EXPECT_EQ(chosen(400, 100), "loop nest, dense workspace");
   EXPECT_EQ(chosen(1'000'000, 100), "loop nest, merged");
-  EXPECT_EQ(chosen(100'000, 2), "loop nest, listed");
+  EXPECT_EQ(chosen(100'000, 1), "loop nest, listed");
 }
 
 TEST(DenseResults, AreNotChosenBeyondTheMemoryLimit) {
