@@ -240,19 +240,19 @@ class Report {
   bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
   const Options& options() const { return options_; }
 
-  /// From now on, records the largest amount of memory that each way of Sporos takes ("peak_bytes").
+  /// From now on, records the largest amount of memory that each contender takes through Sporos or Kokkos
+  /// ("peak_bytes").
   void count_memory() { counts_memory_ = true; }
 
   /// Measures the contenders in turn, in another order in each round.
   void compare(const Case& what, const std::vector<Contender>& contenders) {
     peak_bytes_.assign(contenders.size(), 0);
     if (counts_memory_)
-      for (std::size_t c = 0; c < contenders.size(); ++c)
-        if (contenders[c].role == Role::ours || contenders[c].role == Role::variant) {
-          const PeakMemory peak;
-          const auto result = contenders[c].call();
-          peak_bytes_[c] = peak.bytes();
-        }
+      for (std::size_t c = 0; c < contenders.size(); ++c) {
+        const PeakMemory peak;
+        const auto result = contenders[c].call();
+        peak_bytes_[c] = peak.bytes();
+      }
     for (const Memory memory : options_.memories) {
       take_memory(memory);
       std::vector<int> calls;

@@ -7,6 +7,8 @@
 ///
 /// With several threads, each has a workspace of its own for a part of the components, and the workspaces are
 /// merged. All results are compared with those of std::sort.
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -177,6 +179,44 @@ void compare(Report& report, const std::string& name, const Components& all, boo
                  contenders);
 }
 
+/// Values that take about as long to compute as a coordinate workspace takes to sort them: what a second
+/// thread that sorts and merges, and a second all array, are worth where sorting is half of the work.
+void compare_stages(Report& report, const Components& all) {
+  const std::string name = "sorting is half of the work";
+  if (!report.wants(name)) return;
+  const Sums expected = by_sort(all);
+  std::vector<Contender> contenders;
+  for (const bool pipelined : {false, true})
+    for (const bool double_buffered : {false, true}) {
+      CoordinatePolicy policy;
+      policy.settings.pipelined = pipelined;
+      policy.settings.double_buffered = double_buffered;
+      const auto run = [&all, policy] {
+        auto out = std::make_shared<InsertSortMerge<CoordinatePolicy, double, 3>>(policy, extents);
+        auto& stages = out->template stages<Keys>();
+        for (std::size_t n = 0; n < all.at.size(); ++n)
+          stages.add(all.at[n], std::exp(std::log(std::exp(std::log(all.values[n])))));
+        const auto sorted = stages.finish();
+        ::benchmark::DoNotOptimize(sorted.values.data());
+        return out;
+      };
+      const auto made = run();
+      const auto sorted = made->template stages<Keys>().finish();
+      const std::string who = pipelined && double_buffered ? "both"
+                              : pipelined                  ? "pipelined"
+                              : double_buffered            ? "double-buffered"
+                                                           : "neither";
+      expect_same(who, sorted.keys, sorted.values, expected);
+      contenders.emplace_back(who,
+                              pipelined && double_buffered   ? Role::ours
+                              : pipelined || double_buffered ? Role::variant
+                                                             : Role::peer,
+                              run);
+    }
+  report.compare({name, {{"inserts", all.at.size()}, {"distinct", expected.keys.size()}}, "stages"},
+                 contenders);
+}
+
 void run(Report& report) {
   std::mt19937_64 draw(5);
   const auto below = [&](std::int64_t bound) {
@@ -193,6 +233,7 @@ void run(Report& report) {
       if (n % 100 == 99) all.at.back() = all.at[static_cast<std::size_t>(below(n))];
     }
     compare(report, skewed ? "1.1M nearly distinct, skewed" : "1.1M nearly distinct, even", all, false);
+    if (!skewed) compare_stages(report, all);
   }
   for (const std::int64_t distinct : {20'000, 300'000}) {
     std::vector<Extents<3>> some;

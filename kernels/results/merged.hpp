@@ -135,7 +135,7 @@ class MergedNest::Plan {
       if (all.size() - before > room / 3) capacity = most_capacity;
       begin = end;
       if (begin == parts.size()) break;
-      if (all.size() - all.first_size() > all.first_size() + capacity) {
+      if (all.size() - all.first_size() > all.first_size() / 2 + capacity) {
         All merged(total());
         merged.add(merge<Compute, std::int64_t>(all.runs(), merged.room()));
         all.release();

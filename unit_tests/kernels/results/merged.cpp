@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
 #include <string>
 #include <type_traits>
@@ -124,6 +125,33 @@ TEST(MergedResults, DeclineRowsThatAreTooLongForADenseAccumulator) {
   statement.run();
   EXPECT_EQ(at(A, {7, n - 1}), 6);
   EXPECT_EQ(A.nnz(), 2);
+}
+
+/// Computes a product of which most elements are inserted many times.
+void expect_twice_the_result(std::int64_t each) {
+  SCOPED_TRACE(std::to_string(each) + " in a row");
+  constexpr std::int64_t rows = 400;
+  const auto B = spread<CSC<>>(rows, rows, each, 7919);
+  const auto C = spread<CSR<>>(rows, rows, each, 7907);
+  const Tensor<double, CSR<>> A({rows, rows});
+  std::int64_t peak_bytes = 0;
+  {
+    const PeakMemory peak;
+    assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>().run();
+    peak_bytes = peak.bytes();
+  }
+  // Before it is known that the elements repeat: 2^19 values, a quarter as many runs at most, and what comes
+  // of their merge.
+  constexpr std::int64_t of_value = sizeof(double) + sizeof(std::int32_t);
+  constexpr std::int64_t bound = (std::int64_t{1} << 19) * (2 * of_value + sizeof(detail::Run) / 4);
+  const std::int64_t result = storage_bound<CSR<>, double>(A.extents(), A.nnz()).bytes;
+  EXPECT_LE(peak_bytes, bound + 2 * result);
+  if (each == 200) {
+    EXPECT_GT(rows * each * each * of_value, 4 * (bound + 2 * result)) << "too little is inserted";
+  }
+}
+TEST(MergedResults, TakeTwiceTheirMemoryHoweverMuchIsInserted) {
+  for (const std::int64_t each : {20, 60, 200}) expect_twice_the_result(each);
 }
 
 }  // namespace
