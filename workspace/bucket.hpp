@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "../core/inline.hpp"
 #include "../core/value.hpp"
@@ -58,7 +59,8 @@ class BucketedComponents {
     Entry* const components = components_.data();
     const std::uint32_t* const before = before_.data();
     std::uint32_t& newest = newest_.data()[bucket_of(key)];
-    for (std::uint32_t at = newest; at != none; at = before[at]) {
+    int searched = 0;
+    for (std::uint32_t at = newest; at != none && searched < most_searched; at = before[at], ++searched) {
       if (components[at].key == key) {
         components[at].value = plus(components[at].value, value);
         return true;
@@ -73,7 +75,6 @@ class BucketedComponents {
   std::int64_t size() const { return size_; }
 
   IndexRun<key_type, T, std::uint32_t> sort() {
-    const Entry* const components = components_.data();
     std::uint32_t* const order = order_.data();
     std::int64_t count = 0;
     for (std::int64_t bucket = 0; bucket < buckets_ && count < size_; ++bucket) {
@@ -82,13 +83,14 @@ class BucketedComponents {
         order[count++] = at;
       // The newest comes first in a list: reversed, components that were inserted in order are in order.
       std::reverse(order + begin, order + count);
-      const auto by_key = [components](std::uint32_t a, std::uint32_t b) {
+      const auto ascends = [components = components_.data()](std::uint32_t a, std::uint32_t b) {
         return components[a].key < components[b].key;
       };
-      if (!std::is_sorted(order + begin, order + count, by_key))
-        std::sort(order + begin, order + count, by_key);
+      const auto does_not_ascend = [&](std::uint32_t a, std::uint32_t b) { return !ascends(a, b); };
+      if (std::adjacent_find(order + begin, order + count, does_not_ascend) != order + count)
+        count = begin + sort_bucket(bucket, order + begin, count - begin);
     }
-    return {components, order, size_};
+    return {components_.data(), order, count};
   }
   void clear() {
     if (size_ < buckets_ / 8)
@@ -100,6 +102,33 @@ class BucketedComponents {
 
  private:
   using Entry = KeyedValue<key_type, T>;
+
+  /// Components of a bucket that an insertion looks at, the newest ones: no more, so that it takes bounded
+  /// time where many are in one bucket. Duplicates that it does not find are summed when the bucket is
+  /// sorted.
+  static constexpr int most_searched = 8;
+
+  /// Sorts the components of a bucket, sums duplicates and makes the bucket's list of those that are left.
+  /// @return their number
+  std::int64_t sort_bucket(std::int64_t bucket, std::uint32_t* order, std::int64_t count) {
+    Entry* const components = components_.data();
+    std::sort(order, order + count, [components](std::uint32_t a, std::uint32_t b) {
+      return components[a].key < components[b].key || (components[a].key == components[b].key && a < b);
+    });
+    std::int64_t kept = 0;
+    for (std::int64_t n = 0; n < count; ++n) {
+      if (kept > 0 && components[order[kept - 1]].key == components[order[n]].key) {
+        T& sum = components[order[kept - 1]].value;
+        sum = plus(sum, components[order[n]].value);
+      } else {
+        order[kept++] = order[n];
+      }
+    }
+    std::uint32_t& newest = newest_.data()[bucket];
+    newest = none;
+    for (std::int64_t n = 0; n < kept; ++n) before_.data()[order[n]] = std::exchange(newest, order[n]);
+    return kept;
+  }
 
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
@@ -133,8 +162,8 @@ class BucketedComponents {
 /// Where the leading extent is more than about four times the capacity of the accumulation array,
 /// neighbouring leading coordinates share a bucket, which bounds the memory. Where it is less than about a
 /// quarter, the leading bits of the coordinates after it select the bucket as well, which keeps the buckets
-/// short. An insertion searches its bucket: the policy is for components that are spread evenly over the
-/// buckets, and takes quadratic time where all are in one.
+/// short. An insertion searches the newest components of its bucket: the policy is for components that are
+/// spread evenly over the buckets, and sums duplicates later where many are in one.
 struct BucketPolicy {
   static constexpr std::string_view name = "bucket workspace";
   static constexpr bool takes(int order) { return order >= 1; }

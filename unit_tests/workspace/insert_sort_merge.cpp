@@ -449,5 +449,21 @@ TEST(ComponentSort, IsStableOnKeysOfEveryKind) {
   }
 }
 
+TEST(BucketWorkspaces, SumDuplicatesThatAnInsertionDoesNotFind) {
+  // All components are in one bucket, and equal ones lie further apart than an insertion searches.
+  InsertSortMerge<BucketPolicy, double, 2> workspace(BucketPolicy{}, {1, 1000});
+  auto& stages = workspace.stages<PackedKeys<2>>();
+  for (int round = 1; round <= 3; ++round) {
+    for (std::int64_t n = 0; n < 100; ++n) stages.add({0, n * 37 % 100}, 1.0);
+    const auto run = stages.sort();
+    ASSERT_EQ(run.size(), 100);
+    for (std::int64_t n = 0; n < 100; ++n) {
+      EXPECT_EQ(stages.keys().unpack(run.key(n)), (Extents<2>{0, n}));
+      EXPECT_EQ(run.value(n), round);
+    }
+  }
+  EXPECT_EQ(stages.finish().keys.size(), 100u);
+}
+
 }  // namespace
 }  // namespace sporos::test
