@@ -181,8 +181,10 @@ void compare(Report& report, const std::string& name, const Components& all, boo
 
 /// Values that take about as long to compute as a coordinate workspace takes to sort them: what a second
 /// thread that sorts and merges, and a second all array, are worth where sorting is half of the work.
-void compare_stages(Report& report, const Components& all) {
-  const std::string name = "sorting is half of the work";
+/// @param slope  how accumulation arrays grow with the all array: little, so that there are several of them
+/// and
+///               sorting one goes with filling the next, or as by default, so that there are few merges
+void compare_stages(Report& report, const std::string& name, const Components& all, double slope) {
   if (!report.wants(name)) return;
   const Sums expected = by_sort(all);
   std::vector<Contender> contenders;
@@ -191,6 +193,8 @@ void compare_stages(Report& report, const Components& all) {
       CoordinatePolicy policy;
       policy.settings.pipelined = pipelined;
       policy.settings.double_buffered = double_buffered;
+      policy.settings.capacity = slope < 1 ? 1 << 16 : policy.settings.capacity;
+      policy.settings.growth.first_slope = slope;
       const auto run = [&all, policy] {
         auto out = std::make_shared<InsertSortMerge<CoordinatePolicy, double, 3>>(policy, extents);
         auto& stages = out->template stages<Keys>();
@@ -233,7 +237,10 @@ void run(Report& report) {
       if (n % 100 == 99) all.at.back() = all.at[static_cast<std::size_t>(below(n))];
     }
     compare(report, skewed ? "1.1M nearly distinct, skewed" : "1.1M nearly distinct, even", all, false);
-    if (!skewed) compare_stages(report, all);
+    if (skewed) continue;
+    compare_stages(report, "sorting is half of the work, default growth", all,
+                   AccumulationGrowth{}.first_slope);
+    compare_stages(report, "sorting is half of the work, growth by a half", all, 0.5);
   }
   for (const std::int64_t distinct : {20'000, 300'000}) {
     std::vector<Extents<3>> some;

@@ -143,7 +143,7 @@ void expect_twice_the_result(std::int64_t each) {
   // Before it is known that the elements repeat: 2^19 values, a quarter as many runs at most, and what comes
   // of their merge.
   constexpr std::int64_t of_value = sizeof(double) + sizeof(std::int32_t);
-  constexpr std::int64_t bound = (std::int64_t{1} << 19) * (2 * of_value + sizeof(detail::Run) / 4);
+  constexpr std::int64_t bound = (std::int64_t{1} << 19) * (2 * of_value + sizeof(sporos::detail::Run) / 4);
   const std::int64_t result = storage_bound<CSR<>, double>(A.extents(), A.nnz()).bytes;
   EXPECT_LE(peak_bytes, bound + 2 * result);
   if (each == 200) {
