@@ -29,15 +29,23 @@ class Lookup {
   /// Calls visit(position) for each position of the last level.
   template <class Visit>
   void each(const Visit& visit) const {
-    search<0>(0, 1, visit);
+    each_range<F::levels>([&](Bounds range) {
+      for (std::int64_t q = range.begin; q < range.end; ++q) visit(q);
+    });
+  }
+  /// Calls visit(range) for each range of positions of level Levels - 1 that have the wanted coordinates,
+  /// down to that level.
+  template <int Levels, class Visit>
+  void each_range(const Visit& visit) const {
+    search<0, Levels>(0, 1, visit);
   }
 
  private:
   /// Searches below the positions [begin, end) of level K - 1, all of which have the wanted coordinates.
-  template <int K, class Visit>
+  template <int K, int Levels, class Visit>
   void search(std::int64_t begin, std::int64_t end, const Visit& visit) const {
-    if constexpr (K == F::levels) {
-      for (std::int64_t q = begin; q < end; ++q) visit(q);
+    if constexpr (K == Levels) {
+      visit(Bounds{begin, end});
     } else {
       using shape = Structure<F>;
       const auto& level = view_.template level<K>();
@@ -45,22 +53,23 @@ class Lookup {
       if constexpr (shape::full(K)) {
         for (std::int64_t p = begin; p < end; ++p) {
           const std::int64_t q = level.locate(p, i).position;
-          search<K + 1>(q, q + 1, visit);
+          search<K + 1, Levels>(q, q + 1, visit);
         }
       } else if constexpr (shape::segmented(K) && shape::unique(K) &&
                            Locatable<typename F::template level<K>::View>) {
         for (std::int64_t p = begin; p < end; ++p)
-          if (const Located q = level.locate(p, i); q.found) search<K + 1>(q.position, q.position + 1, visit);
+          if (const Located q = level.locate(p, i); q.found)
+            search<K + 1, Levels>(q.position, q.position + 1, visit);
       } else if constexpr (shape::branchless(K)) {
-        search_segment<K>({begin, end}, i, visit);
+        search_segment<K, Levels>({begin, end}, i, visit);
       } else {
-        for (std::int64_t p = begin; p < end; ++p) search_segment<K>(level.pos_bounds(p), i, visit);
+        for (std::int64_t p = begin; p < end; ++p) search_segment<K, Levels>(level.pos_bounds(p), i, visit);
       }
     }
   }
 
   /// Descends from the positions of a segment with coordinate i, found by bisection where they are in order.
-  template <int K, class Visit>
+  template <int K, int Levels, class Visit>
   void search_segment(Bounds segment, std::int64_t i, const Visit& visit) const {
     const auto& level = view_.template level<K>();
     if constexpr (in_order(K)) {
@@ -75,10 +84,10 @@ class Lookup {
         }
         return rest.begin;
       };
-      search<K + 1>(first_from(i), first_from(i + 1), visit);
+      search<K + 1, Levels>(first_from(i), first_from(i + 1), visit);
     } else {
       for (std::int64_t q = segment.begin; q < segment.end; ++q)
-        if (level.coord_at(q) == i) search<K + 1>(q, q + 1, visit);
+        if (level.coord_at(q) == i) search<K + 1, Levels>(q, q + 1, visit);
     }
   }
 

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "../core/inline.hpp"
 #include "../core/value.hpp"
@@ -26,7 +28,7 @@ struct HashPolicy;
 namespace detail {
 
 /// A hash table with open addressing: a component is in the first free slot at or after the one that its key
-/// names.
+/// names. It is put there only when some more have been inserted, and this slot has been fetched meanwhile.
 template <class Keys, class T>
 class HashedComponents {
  public:
@@ -59,26 +61,24 @@ class HashedComponents {
     clear();
   }
   SPOROS_HOST_INLINE bool insert(const key_type& key, const T& value) {
-    if (capacity_ == 0) [[unlikely]]
+    if (size_ >= limit_ && !use_more_slots()) [[unlikely]]
       return false;
-    Slot* slot = first_slot(key);
-    for (; slot->key != free_key; slot = slot + 1 == end_ ? slots_.data() : slot + 1) {
-      if (slot->key == key) {
-        slot->value = plus(slot->value, value);
-        return true;
-      }
-    }
-    if (size_ == limit_) [[unlikely]] {
-      if (!use_more_slots()) return false;
-      return insert_in_larger(key, value);
-    }
-    *slot = {key, value};
-    ++size_;
+    Slot& waiting = waiting_[turn_];
+    turn_ = (turn_ + 1) % delay;
+    const Slot longest_waiting = waiting;
+    waiting = {key, value};
+    SPOROS_PREFETCH(first_slot(key));
+    put(longest_waiting);
     return true;
   }
-  std::int64_t size() const { return size_; }
+  std::int64_t size() const {
+    return size_ + std::count_if(waiting_.begin(), waiting_.end(),
+                                 [](const Slot& slot) { return slot.key != free_key; });
+  }
 
   auto sort() {
+    for (std::size_t n = 0; n < delay; ++n)
+      put(std::exchange(waiting_[(turn_ + n) % delay], Slot{free_key, T{}}));
     Slot* const slots = slots_.data();
     Item* const items = items_.data();
     std::int64_t count = 0;
@@ -101,7 +101,8 @@ class HashedComponents {
   }
   void clear() {
     size_ = 0;
-    for (Slot* slot = slots_.data(); slot != end_; ++slot) *slot = Slot{free_key, T{}};
+    waiting_ = all_free();
+    std::fill(slots_.data(), end_, Slot{free_key, T{}});
   }
 
  private:
@@ -110,16 +111,22 @@ class HashedComponents {
   using Slot = KeyedValue<key_type, T>;
   using Item = SortItem<std::conditional_t<items_hold_values, T, std::uint32_t>>;
 
+  /// Components that wait, while their slots are fetched.
+  static constexpr std::size_t delay = 8;
   static constexpr std::int64_t first_slots = 1024;
   static constexpr key_type free_key = key_after_all<key_type>();
 
-  /// Slots of a table: with one free slot at least, at which a search ends.
-  static std::int64_t slots_for(std::int64_t length, std::int64_t capacity) {
-    if (length > 0) return std::max(length, capacity + 1);
-    return 2 * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(capacity)));
+  /// The most components, with those that wait when the table has become full, and one more: a search ends at
+  /// a free slot, and a free slot may be written as an item as well.
+  static std::int64_t items_for(std::int64_t capacity) {
+    return capacity + static_cast<std::int64_t>(delay) + 1;
   }
-  /// One more than there are components, since a free slot may be written as well.
-  static std::int64_t items_for(std::int64_t capacity) { return capacity + 1; }
+  static std::int64_t slots_for(std::int64_t length, std::int64_t capacity) {
+    constexpr std::int64_t least = 4 * delay;
+    if (length > 0) return std::max(length, items_for(capacity));
+    return std::max(least,
+                    2 * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(capacity))));
+  }
 
   Slot* first_slot(const key_type& key) const {
     const std::uint64_t number = keys_.number(key);
@@ -128,11 +135,15 @@ class HashedComponents {
         length_ > 0 ? number % static_cast<std::uint64_t>(length_) : number * 0x9e3779b97f4a7c15u >> shift_;
     return slots_.data() + at;
   }
-  /// Uses the first `slots` slots, for up to half as many components where this is not the whole table.
+  /// Uses the first `slots` slots; where this is not the whole table, for a quarter as many components: most
+  /// are then found in their first slot, and the processor predicts that. In large tables, which are not in
+  /// the caches, for half as many.
   void use(std::int64_t slots) {
+    constexpr std::int64_t large = std::int64_t{1} << 18;
     end_ = slots_.data() + slots;
     shift_ = 64 - std::countr_zero(static_cast<std::uint64_t>(slots));
-    limit_ = slots == slots_for(length_, capacity_) ? capacity_ : std::min(capacity_, slots / 2);
+    limit_ = slots == slots_for(length_, capacity_) ? capacity_
+                                                    : std::min(capacity_, slots / (slots < large ? 4 : 2));
   }
   /// Moves the components to a larger part of the table.
   /// @return false if the array is full
@@ -144,21 +155,41 @@ class HashedComponents {
       for (const Slot* slot = slots_.data(); slot != end_; ++slot)
         if (slot->key != free_key) items[count++] = {slot->key, slot->value};
       use(std::min(4 * (end_ - slots_.data()), slots_for(length_, capacity_)));
-      clear();
-      for (std::int64_t n = 0; n < count; ++n) insert(items[n].key, items[n].payload);
+      size_ = 0;
+      std::fill(slots_.data(), end_, Slot{free_key, T{}});
+      for (std::int64_t n = 0; n < count; ++n) put({items[n].key, items[n].payload});
     }
     return true;
   }
-  [[gnu::noinline]] bool insert_in_larger(const key_type key, const T value) { return insert(key, value); }
+  static std::array<Slot, delay> all_free() {
+    std::array<Slot, delay> out;
+    out.fill(Slot{free_key, T{}});
+    return out;
+  }
+  /// Adds a component to the table, unless it is a free slot.
+  SPOROS_HOST_INLINE void put(const Slot& component) {
+    if (component.key == free_key) [[unlikely]] return;
+    Slot* slot = first_slot(component.key);
+    for (; slot->key != free_key; slot = slot + 1 == end_ ? slots_.data() : slot + 1) {
+      if (slot->key == component.key) {
+        slot->value = plus(slot->value, component.value);
+        return;
+      }
+    }
+    *slot = component;
+    ++size_;
+  }
 
   Keys keys_;
   std::int64_t length_;
   ScratchArray<Slot> slots_;
   ScratchArray<Item> items_;
   ScratchArray<Item> spare_;
+  std::array<Slot, delay> waiting_ = all_free();  ///< from turn_ on, that which has waited longest first
+  std::size_t turn_ = 0;
   Slot* end_ = nullptr;
   int shift_ = 0;
-  std::int64_t size_ = 0;
+  std::int64_t size_ = 0;   ///< components in the table
   std::int64_t limit_ = 0;  ///< components up to which the part of the table in use is enough
   std::int64_t capacity_ = 0;
 };

@@ -21,6 +21,7 @@
 #include "../nest/term_bound.hpp"
 #include "../nest/work.hpp"
 #include "../spgemm/host/marks.hpp"
+#include "known_places.hpp"
 #include "sorted_rows.hpp"
 
 namespace sporos {
@@ -119,6 +120,12 @@ class DenseNest::Plan {
     const detail::Packing<Format> packing(detail::largest_coordinates<Format>(result().extents()));
     detail::replace_by_rows(nest_.space(), result(), packing, rows_of(box, packing));
   }
+
+  void refill() {
+    nest_.read_operands();
+    if (!places_.refill(nest_)) run();
+  }
+  std::int64_t held_bytes() const { return places_.bytes(); }
 
   Bytes bytes() const {
     const auto extents = this->extents();
@@ -275,6 +282,7 @@ class DenseNest::Plan {
 
   Nest nest_;
   std::vector<std::int64_t> cuts_;
+  detail::KnownPlaces<S> places_;
 };
 
 }  // namespace sporos

@@ -24,6 +24,7 @@
 #include "../../workspace/merge_sorted.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
+#include "known_places.hpp"
 #include "replace.hpp"
 
 namespace sporos {
@@ -105,6 +106,12 @@ class ListedNest::Plan {
       gather<LevelKeys<levels>>(extents);
   }
 
+  void refill() {
+    nest_.read_operands();
+    if (!places_.refill(nest_)) run();
+  }
+  std::int64_t held_bytes() const { return places_.bytes(); }
+
   Bytes bytes() const {
     const std::int64_t added = detail::TermBound<Traits>(nest_.bounds()).of(nest_.source());
     Bytes out;
@@ -114,7 +121,7 @@ class ListedNest::Plan {
     const auto extents = Format::level_extents(result().extents());
     const std::int64_t parts = static_cast<std::int64_t>(cuts_.size()) - 1;
     constexpr std::int64_t of_component = sizeof(Compute) + 8 * levels;
-    out.workspace = parts * W::most_bytes(policy(), extents, added) + 3 * added * of_component;
+    out.workspace = parts * (W::most_bytes(policy(), extents, added) + overhead) + 3 * added * of_component;
     if constexpr (!is_staged) out.workspace += parts * Sorted::most_bytes({}, extents, added);
     return out;
   }
@@ -131,6 +138,9 @@ class ListedNest::Plan {
     constexpr std::int64_t for_any_threads = 16;
     return S::schedule::is_deterministic ? for_any_threads : nest_.space().concurrency();
   }
+  /// Bytes of what a part and the Builder of the result need in any case.
+  static constexpr std::int64_t overhead = 1024;
+
   const auto& result() const { return nest_.statement().result().tensor(); }
   Policy policy() const { return detail::policy_of<Policy>(nest_.statement()); }
 
@@ -231,6 +241,7 @@ class ListedNest::Plan {
 
   Nest nest_;
   std::vector<std::int64_t> cuts_;
+  detail::KnownPlaces<S> places_;
 };
 
 }  // namespace sporos

@@ -31,6 +31,7 @@
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "../nest/work.hpp"
+#include "known_places.hpp"
 #include "merge_runs.hpp"
 #include "sorted_rows.hpp"
 
@@ -148,6 +149,12 @@ class MergedNest::Plan {
     detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
   }
 
+  void refill() {
+    nest_.read_operands();
+    if (!places_.refill(nest_)) run();
+  }
+  std::int64_t held_bytes() const { return places_.bytes(); }
+
   Bytes bytes() const {
     count();
     const std::int64_t added = total(), at_once = most_at_once();
@@ -262,6 +269,7 @@ class MergedNest::Plan {
   detail::Packing<Format> packing_;
   std::vector<std::int64_t> cuts_;
   mutable std::vector<std::int64_t> most_of_chunk_;  ///< how many values each chunk can give
+  detail::KnownPlaces<S> places_;
 };
 
 }  // namespace sporos

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
 #include <string>
 
@@ -47,6 +48,28 @@ TEST(WorkspacesOfStatements, TakeTheSettingsOfTheirPolicies) {
     for (const bool pipelined : {false, true}) {
       check<CSR<>>(CoordinatePolicy{.settings = {.capacity = capacity, .pipelined = pipelined}});
       check<CSR<>>(HashPolicy{.settings = {.capacity = capacity, .pipelined = pipelined}});
+    }
+}
+
+template <class Policy>
+void expect_bounded_by_estimate(const Policy& policy, std::int64_t columns) {
+  SCOPED_TRACE(std::string(Policy::name) + ", " + std::to_string(columns) + " columns");
+  const auto B = spread<CSC<>>(3, 2, 1, 7);
+  const Tensor<double, CSR<>> C({2, columns});
+  const Tensor<double, COO<2>> A({3, columns});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).workspace(policy);
+  const auto bound = estimate(statement);
+  const PeakMemory peak;
+  statement.run();
+  EXPECT_LE(peak.bytes(), bound.result + bound.workspace);
+}
+TEST(WorkspacesOfStatements, TakeWhatIsEstimatedWhereTheResultIsEmpty) {
+  for (const std::int64_t columns : {0, 5})
+    for (const bool pipelined : {false, true}) {
+      expect_bounded_by_estimate(CoordinatePolicy{.settings = {.capacity = 1, .pipelined = pipelined}},
+                                 columns);
+      expect_bounded_by_estimate(HashPolicy{.settings = {.capacity = 1, .pipelined = pipelined}}, columns);
+      expect_bounded_by_estimate(BucketPolicy{.settings = {.capacity = 1, .pipelined = pipelined}}, columns);
     }
 }
 
