@@ -168,7 +168,8 @@ class HashedComponents {
   }
   /// Adds a component to the table, unless it is a free slot.
   SPOROS_HOST_INLINE void put(const Slot& component) {
-    if (component.key == free_key) [[unlikely]] return;
+    if (component.key == free_key) [[unlikely]]
+      return;
     Slot* slot = first_slot(component.key);
     for (; slot->key != free_key; slot = slot + 1 == end_ ? slots_.data() : slot + 1) {
       if (slot->key == component.key) {
