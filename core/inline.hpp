@@ -79,6 +79,17 @@
 #define SPOROS_PREFETCH(address) static_cast<void>(address)
 #endif
 
+/// Has the cache line at an address fetched to be written: taken from the cache of another core that has read
+/// it, which a store would wait for. It need not be an address of the program. The instruction is not among
+/// those of x86-64-v3, but all processors since 2014 have it, and others take it for no operation.
+#if defined(__CUDA_ARCH__) || !defined(__GNUC__)
+#define SPOROS_PREFETCH_FOR_WRITE(address) static_cast<void>(address)
+#elif defined(__x86_64__)
+#define SPOROS_PREFETCH_FOR_WRITE(address) asm volatile("prefetchw %0" : : "m"(*(address)))
+#else
+#define SPOROS_PREFETCH_FOR_WRITE(address) __builtin_prefetch(address, 1)
+#endif
+
 /// Before a loop that adds to `sum` once per iteration: the terms may be added in any order, so that each
 /// lane of a vector forms a partial sum.
 #if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)

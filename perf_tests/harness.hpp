@@ -11,6 +11,9 @@
 #pragma once
 
 #include <malloc.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -119,6 +122,11 @@ struct Options {
 };
 
 inline Kokkos::InitializationSettings kokkos_settings(const Options& options) {
+#ifdef _OPENMP
+  // Kokkos counts the threads that OpenMP starts; those that it then does not use could spin beside what is
+  // measured.
+  omp_set_num_threads(options.threads);
+#endif
   return Kokkos::InitializationSettings().set_num_threads(options.threads).set_disable_warnings(true);
 }
 

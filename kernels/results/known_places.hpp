@@ -146,6 +146,8 @@ struct StreamedOutput : EachValue<StreamedOutput<Traits_, T>> {
   SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env&) const {
+    // Other threads have read this line when they summed what was here before.
+    SPOROS_PREFETCH_FOR_WRITE(*to + 512 / sizeof(T));
     *(*to)++ = static_cast<T>(value);
   }
 };

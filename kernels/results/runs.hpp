@@ -33,6 +33,8 @@ struct RunCursor {
   Key row = no_key;
   std::int64_t last = -1;
 
+  static constexpr std::size_t lines_ahead = 8;
+
   SPOROS_HOST_INLINE void insert(Key of_row, std::int64_t coordinate, const T& value) {
     ensure(values < end, "a chunk gives no more values than its bound");
     if (of_row != row || coordinate <= last) {
@@ -40,6 +42,9 @@ struct RunCursor {
       row = of_row;
     }
     last = coordinate;
+    // Other threads have read these lines when they merged what was here before.
+    SPOROS_PREFETCH_FOR_WRITE(coordinates + lines_ahead * 64 / sizeof(Coordinate));
+    SPOROS_PREFETCH_FOR_WRITE(values + lines_ahead * 64 / sizeof(T));
     *coordinates++ = static_cast<Coordinate>(coordinate);
     *values++ = value;
   }
