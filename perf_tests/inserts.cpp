@@ -105,7 +105,8 @@ struct Gathered {
 template <class Policy>
 Gathered<Policy> by_workspace(const Components& all, const Policy& policy) {
   using Workspace = InsertSortMerge<Policy, double, 3>;
-  const detail::HostThreads threads{OpenMP()};
+  const OpenMP space;
+  const detail::HostThreads threads(space);
   const auto parts = static_cast<std::size_t>(threads.concurrency());
   Gathered<Policy> out;
   out.workspaces.resize(parts);
@@ -182,8 +183,7 @@ void compare(Report& report, const std::string& name, const Components& all, boo
 /// Values that take about as long to compute as a coordinate workspace takes to sort them: what a second
 /// thread that sorts and merges, and a second all array, are worth where sorting is half of the work.
 /// @param slope  how accumulation arrays grow with the all array: little, so that there are several of them
-/// and
-///               sorting one goes with filling the next, or as by default, so that there are few merges
+///               and sorting one goes with filling the next, or as by default, so that there are few merges
 void compare_stages(Report& report, const std::string& name, const Components& all, double slope) {
   if (!report.wants(name)) return;
   const Sums expected = by_sort(all);

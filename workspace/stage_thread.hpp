@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "../core/thread_spread.hpp"
+
 namespace sporos::detail {
 
 /// Runs one task at a time, which its owner starts and waits for. What the owner did before `start` is seen
@@ -18,7 +20,11 @@ class StageThread {
   using Task = void (*)(void* argument);
 
   /// @throws std::system_error if the system has no more threads
-  StageThread() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
+  StageThread()
+      : thread_([this, spread = ThreadSpread()](const std::stop_token& stop) {
+          spread.apply();
+          run(stop);
+        }) {}
   StageThread(const StageThread&) = delete;
   StageThread& operator=(const StageThread&) = delete;
   /// Ends the thread after the task that it runs.

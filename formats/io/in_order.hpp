@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../../core/space.hpp"
-#include "thread_spread.hpp"
+#include "../../core/thread_spread.hpp"
 
 namespace sporos::io {
 

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "../../core/error.hpp"
+#include "../../core/thread_spread.hpp"
 #include "byte_stream.hpp"
 #include "number.hpp"
 #include "progress.hpp"
-#include "thread_spread.hpp"
 
 namespace sporos::io {
 
