@@ -174,6 +174,15 @@ inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, st
   return {cut(chunk), cut(chunk + 1)};
 }
 
+/// Calls body(begin, end, chunk) for the parts of [0, count) that are `chunks` chunks, in parallel.
+template <class Body>
+void for_each_part(const HostThreads& threads, std::int64_t count, std::int64_t chunks, const Body& body) {
+  for_each_chunk(threads, chunks, [&](std::int64_t chunk) {
+    const auto [begin, end] = chunk_bounds(count, chunk, chunks);
+    body(begin, end, chunk);
+  });
+}
+
 /// Uninitialised scratch memory for `count` elements, freed at the end of its scope.
 template <class T>
   requires std::is_trivially_destructible_v<T>

@@ -168,39 +168,39 @@ class DenseNest::Plan {
   /// Runs the nest, each part of the outermost loop with a workspace of its own.
   /// @return the first workspace, to which the others have been added
   Box gather() const {
+    const Space& space = nest_.space();
     const std::size_t parts = cuts_.size() - 1;
     std::vector<std::unique_ptr<Box>> boxes(parts);
-    detail::for_each_worker(nest_.space(), static_cast<std::int64_t>(parts), [&](std::int64_t number) {
+    detail::for_each_worker(space, static_cast<std::int64_t>(parts), [&](std::int64_t number) {
       const auto at = static_cast<std::size_t>(number);
       boxes[at] = std::make_unique<Box>(dense_workspace, extents());
       nest_.run({cuts_[at], cuts_[at + 1]}, number, BoxOutput<Traits, Format, Compute>(boxes[at]->cursor()));
     });
-    const std::int64_t words = (boxes[0]->size() + 63) / 64;
-    if (parts > 1)
-      for_each_part(words, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
-        const auto to = boxes[0]->cursor();
-        for (std::size_t at = 1; at < parts; ++at) {
-          const auto from = boxes[at]->cursor();
-          for (std::int64_t word = begin; word < end; ++word)
-            for (std::uint64_t bits = detail::bits_of_64(from.marks + 64 * word); bits; bits &= bits - 1) {
-              const std::int64_t place = 64 * word + std::countr_zero(bits);
-              to.add(place, from.values[place]);
-            }
+    constexpr std::int64_t cells_of_word = 64;
+    const std::int64_t words = (boxes[0]->size() + cells_of_word - 1) / cells_of_word;
+    const auto add_to_first = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+      const auto to = boxes[0]->cursor();
+      for (std::size_t at = 1; at < parts; ++at) {
+        const auto from = boxes[at]->cursor();
+        for (std::int64_t word = begin; word < end; ++word) {
+          const std::int64_t first = cells_of_word * word;
+          for (std::uint64_t bits = detail::bits_of_64(from.marks + first); bits; bits &= bits - 1) {
+            const std::int64_t place = first + std::countr_zero(bits);
+            to.add(place, from.values[place]);
+          }
         }
-      });
+      }
+    };
+    if (parts > 1) detail::for_each_part(space, words, chunks_of(words, cells_of_word), add_to_first);
     return *boxes[0];
   }
 
-  /// Calls body(begin, end, chunk) for chunks of [0, count), in parallel.
-  template <class Body>
-  void for_each_part(std::int64_t count, const Body& body) const {
-    const std::int64_t chunks = chunks_of(count);
-    detail::for_each_chunk(nest_.space(), chunks, [&](std::int64_t chunk) {
-      const auto [begin, end] = detail::chunk_bounds(count, chunk, chunks);
-      body(begin, end, chunk);
-    });
+  /// Chunks for `count` items of `cells` cells each.
+  std::int64_t chunks_of(std::int64_t count, std::int64_t cells) const {
+    constexpr std::int64_t least_cells = 16384;
+    return detail::chunks_for(nest_.space(), count, 4,
+                              std::max<std::int64_t>(1, least_cells / std::max<std::int64_t>(1, cells)));
   }
-  std::int64_t chunks_of(std::int64_t count) const { return detail::chunks_for(nest_.space(), count, 4); }
 
   /// The coordinates that were added to, row by row.
   Rows rows_of(const Box& box, const detail::Packing<Format>& packing) const {
@@ -210,8 +210,10 @@ class DenseNest::Plan {
     struct Begin {
       std::int64_t rows = 0, values = 0;
     };
-    std::vector<Begin> begins(static_cast<std::size_t>(chunks_of(rows)) + 1);
-    for_each_part(rows, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    const Space& space = nest_.space();
+    const std::int64_t chunks = chunks_of(rows, columns);
+    std::vector<Begin> begins(static_cast<std::size_t>(chunks) + 1);
+    detail::for_each_part(space, rows, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
       Begin& counted = begins[static_cast<std::size_t>(chunk) + 1];
       for (std::int64_t row = begin; row < end; ++row) {
         const std::int64_t written = marked(cursor.marks + row * columns, columns);
@@ -229,7 +231,7 @@ class DenseNest::Plan {
               pool().array<Coordinate>("sporos::coordinates", total.values),
               pool().array<Value>("sporos::values", total.values)}};
     out.arrays.positions.data()[total.rows] = static_cast<Position>(total.values);
-    for_each_part(rows, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    detail::for_each_part(space, rows, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
       Begin at = begins[static_cast<std::size_t>(chunk)];
       for (std::int64_t row = begin; row < end; ++row) {
         const std::int64_t first = at.values;

@@ -225,7 +225,7 @@ class KnownPlaces {
     Known known;
     for (std::size_t at = 0; at + 1 < cuts.size(); ++at) known.parts.push_back({{cuts[at], cuts[at + 1]}});
     std::vector<GrowArray<Place>> places(known.parts.size());
-    for_each_part(nest, known, [&](std::size_t at) {
+    for_each_worker_of(nest, known, [&](std::size_t at) {
       Finder finder(result_of(nest).view());
       nest.run(known.parts[at].outermost, static_cast<std::int64_t>(at),
                FindingOutput<Traits, Finder>(&finder, &places[at]));
@@ -260,7 +260,7 @@ class KnownPlaces {
   }
 
   template <class Body>
-  static void for_each_part(const Nest& nest, const Known& known, const Body& body) {
+  static void for_each_worker_of(const Nest& nest, const Known& known, const Body& body) {
     for_each_worker(nest.space(), static_cast<std::int64_t>(known.parts.size()),
                     [&](std::int64_t at) { body(static_cast<std::size_t>(at)); });
   }
@@ -285,7 +285,7 @@ class KnownPlaces {
     std::vector<std::int64_t> first{0};
     for (const Part& part : known_->parts) first.push_back(first.back() + part.values);
     const auto streamed = pool().array<Compute>("sporos::values in the order of the loops", first.back());
-    for_each_part(nest, *known_, [&](std::size_t at) {
+    for_each_worker_of(nest, *known_, [&](std::size_t at) {
       Compute* to = streamed.data() + first[at];
       nest.run(known_->parts[at].outermost, static_cast<std::int64_t>(at),
                StreamedOutput<Traits, Compute>(&to));
@@ -295,8 +295,7 @@ class KnownPlaces {
     const std::int64_t chunks = chunks_for(nest.space(), count, 4);
     const Place* const numbers = known_->numbers.data();
     const Place* const begins = known_->begins.data();
-    for_each_chunk(nest.space(), chunks, [&](std::int64_t chunk) {
-      const auto [begin, end] = chunk_bounds(count, chunk, chunks);
+    for_each_part(nest.space(), count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
       for (std::int64_t place = begin; place < end; ++place) {
         Compute sum{};
         for (Place n = begins[place]; n < begins[place + 1]; ++n)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,7 @@ class MergedRuns {
     size_ += rows.size();
   }
 
-  Runs<T, Coordinate> runs() const {
+  Runs<T, Coordinate> runs(const HostThreads& threads) const {
     Runs<T, Coordinate> out;
     for (const Rows& some : merges_) out.count += static_cast<std::int64_t>(some.rows.extent(0));
     out.rows = pool().array<Key>("sporos::rows", out.count);
@@ -69,9 +70,13 @@ class MergedRuns {
     std::int64_t row = 0, at = 0;
     for (const Rows& some : merges_) {
       const auto count = static_cast<std::int64_t>(some.rows.extent(0));
-      std::copy_n(some.rows.data(), count, out.rows.data() + row);
-      for (std::int64_t n = 0; n < count; ++n)
-        out.positions.data()[row + n] = at + some.arrays.positions.data()[n];
+      const auto copy = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+        for (std::int64_t n = begin; n < end; ++n) {
+          out.rows.data()[row + n] = some.rows.data()[n];
+          out.positions.data()[row + n] = at + some.arrays.positions.data()[n];
+        }
+      };
+      for_each_part(threads, count, chunks_for(threads, count), copy);
       row += count;
       at += some.size();
     }
@@ -143,51 +148,83 @@ inline SortedRuns count_runs(const HostThreads& threads, const NumberedRuns& run
   const auto counts = pool().array<std::int32_t>("sporos::runs of rows", chunks * window);
   const auto counts_of = [&](std::int64_t chunk) { return counts.data() + chunk * window; };
   const auto row_of = [first, shift](Key row) { return static_cast<std::int64_t>((row - first) >> shift); };
-  for_each_chunk(threads, chunks, [&](std::int64_t chunk) {
+  for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
     std::int32_t* const of = counts_of(chunk);
     std::fill_n(of, window, 0);
-    const auto [begin, end] = chunk_bounds(runs.count, chunk, chunks);
     for (std::int64_t run = begin; run < end; ++run)
       if (runs.rows[run] != no_key) ++of[row_of(runs.rows[run])];
   });
-  std::int64_t count = 0, rows = 0;
-  for (std::int64_t row = 0; row < window; ++row) {
-    const std::int64_t before = count;
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
-      count += std::exchange(counts_of(chunk)[row], static_cast<std::int32_t>(count));
-    rows += count > before;
+  struct Begin {
+    std::int64_t rows = 0, runs = 0;
+  };
+  const std::int64_t parts = chunks_for(threads, window);
+  std::vector<Begin> begins(static_cast<std::size_t>(parts) + 1);
+  const auto runs_of_row = [&](std::int64_t row) {
+    std::int64_t sum = 0;
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += counts_of(chunk)[row];
+    return sum;
+  };
+  for_each_part(threads, window, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
+    Begin& counted = begins[static_cast<std::size_t>(part) + 1];
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t of_row = runs_of_row(row);
+      counted.rows += of_row > 0;
+      counted.runs += of_row;
+    }
+  });
+  for (std::size_t part = 1; part < begins.size(); ++part) {
+    begins[part].rows += begins[part - 1].rows;
+    begins[part].runs += begins[part - 1].runs;
   }
-  SortedRuns out{count, pool().array<Key>("sporos::rows", rows),
-                 pool().array<std::int64_t>("sporos::positions", rows + 1),
-                 pool().array<std::int32_t>("sporos::runs", count)};
-  std::int64_t at = 0;
-  for (std::int64_t row = 0; row < window; ++row) {
-    const std::int64_t begin = counts_of(0)[row], end = row + 1 < window ? counts_of(0)[row + 1] : count;
-    if (begin == end) continue;
-    out.rows.data()[at] = first + (static_cast<Key>(row) << shift);
-    out.begins.data()[at++] = begin;
-  }
-  out.begins.data()[rows] = count;
-  for_each_chunk(threads, chunks, [&](std::int64_t chunk) {
+  const Begin total = begins.back();
+  SortedRuns out{total.runs, pool().array<Key>("sporos::rows", total.rows),
+                 pool().array<std::int64_t>("sporos::positions", total.rows + 1),
+                 pool().array<std::int32_t>("sporos::runs", total.runs)};
+  out.begins.data()[total.rows] = total.runs;
+  // The counts become the places where each chunk puts its next run of a row.
+  for_each_part(threads, window, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
+    Begin at = begins[static_cast<std::size_t>(part)];
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t before = at.runs;
+      for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
+        at.runs += std::exchange(counts_of(chunk)[row], static_cast<std::int32_t>(at.runs));
+      if (at.runs == before) continue;
+      out.rows.data()[at.rows] = first + (static_cast<Key>(row) << shift);
+      out.begins.data()[at.rows++] = before;
+    }
+  });
+  for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
     std::int32_t* const next = counts_of(chunk);
     std::int32_t* const numbers = out.numbers.data();
-    const auto [begin, end] = chunk_bounds(runs.count, chunk, chunks);
     for (std::int64_t run = begin; run < end; ++run)
       if (runs.rows[run] != no_key) numbers[next[row_of(runs.rows[run])]++] = static_cast<std::int32_t>(run);
   });
   return out;
 }
 
+/// The least and the greatest row of runs; `no_key` and 0 where there is none.
+inline std::pair<Key, Key> range_of_rows(const HostThreads& threads, const NumberedRuns& runs) {
+  const std::int64_t chunks = chunks_for(threads, runs.count);
+  std::vector<std::pair<Key, Key>> ranges(static_cast<std::size_t>(chunks));
+  for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    Key first = no_key, last = 0;
+    for (std::int64_t run = begin; run < end; ++run) {
+      const Key row = runs.rows[run];
+      first = std::min(first, row);
+      last = std::max(last, row == no_key ? Key{0} : row);
+    }
+    ranges[static_cast<std::size_t>(chunk)] = {first, last};
+  });
+  std::pair<Key, Key> all{no_key, 0};
+  for (const auto& [first, last] : ranges) all = {std::min(all.first, first), std::max(all.second, last)};
+  return all;
+}
+
 /// Sorts the numbers of runs.
 /// @param shift     bits of a key below those of the rows
 /// @param row_bits  bits of a key in use
 inline SortedRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int shift, int row_bits) {
-  Key first = no_key, last = 0;
-  for (std::int64_t run = 0; run < runs.count; ++run) {
-    const Key row = runs.rows[run];
-    first = std::min(first, row);
-    last = std::max(last, row == no_key ? Key{0} : row);
-  }
+  auto [first, last] = range_of_rows(threads, runs);
   if (first == no_key) first = 0;
   const auto window = static_cast<std::int64_t>((last - first) >> shift) + 1;
   if (window <= 2 * runs.count / chunks_for(threads, runs.count) + 64)
@@ -198,17 +235,26 @@ inline SortedRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs
       threads, partition_by_leading_bits<std::int32_t>(threads, runs, row_bits, matter), matter);
   const std::int64_t count = sorted.size();
   const Key* const keys = sorted.keys();
-  std::int64_t rows = 0;
-  for (std::int64_t n = 0; n < count; ++n) rows += n == 0 || keys[n] != keys[n - 1];
-  SortedRuns out{count, pool().array<Key>("sporos::rows", rows),
-                 pool().array<std::int64_t>("sporos::positions", rows + 1), *sorted.values()};
-  std::int64_t row = 0;
-  for (std::int64_t n = 0; n < count; ++n)
-    if (n == 0 || keys[n] != keys[n - 1]) {
-      out.rows.data()[row] = keys[n];
-      out.begins.data()[row++] = n;
-    }
-  out.begins.data()[rows] = count;
+  const std::int64_t chunks = chunks_for(threads, count);
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(chunks) + 1);
+  const auto begins_row = [&](std::int64_t n) { return n == 0 || keys[n] != keys[n - 1]; };
+  for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    std::int64_t rows = 0;
+    for (std::int64_t n = begin; n < end; ++n) rows += begins_row(n);
+    begins[static_cast<std::size_t>(chunk) + 1] = rows;
+  });
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  SortedRuns out{count, pool().array<Key>("sporos::rows", begins.back()),
+                 pool().array<std::int64_t>("sporos::positions", begins.back() + 1), *sorted.values()};
+  for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    std::int64_t row = begins[static_cast<std::size_t>(chunk)];
+    for (std::int64_t n = begin; n < end; ++n)
+      if (begins_row(n)) {
+        out.rows.data()[row] = keys[n];
+        out.begins.data()[row++] = n;
+      }
+  });
+  out.begins.data()[begins.back()] = count;
   return out;
 }
 
@@ -230,7 +276,10 @@ SortedRows<Value, Position, Coordinate> merge_runs(
   const SortedRuns sorted = sort_runs(threads, {runs.rows.data(), runs.count}, shift, row_bits);
   const auto rows = static_cast<std::int64_t>(sorted.rows.extent(0));
   const auto ones = pool().array<T>("sporos::ones", sorted.count);
-  std::fill_n(ones.data(), sorted.count, T{1});
+  const auto fill = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+    std::fill(ones.data() + begin, ones.data() + end, T{1});
+  };
+  for_each_part(threads, sorted.count, chunks_for(threads, sorted.count), fill);
 
   using P = SparseRows<T, std::int64_t, std::int32_t>;
   using R = SparseRows<T, std::int64_t, Coordinate>;

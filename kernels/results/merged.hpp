@@ -138,13 +138,13 @@ class MergedNest::Plan {
       if (begin == parts.size()) break;
       if (all.size() - all.first_size() > all.first_size() / 2 + capacity) {
         All merged(total());
-        merged.add(merge<Compute, std::int64_t>(all.runs(), merged.room()));
+        merged.add(merge<Compute, std::int64_t>(all.runs(nest_.space()), merged.room()));
         all.release();
         all = std::move(merged);
       }
     }
     array.release(used);
-    const Sorted sorted = merge<Value, Position>(all.runs());
+    const Sorted sorted = merge<Value, Position>(all.runs(nest_.space()));
     all.release();
     detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
   }

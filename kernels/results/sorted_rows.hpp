@@ -12,6 +12,7 @@
 
 #include "../../core/pool.hpp"
 #include "../../formats/build_rows.hpp"
+#include "../../formats/chunks.hpp"
 #include "../../formats/keyed_entries.hpp"
 #include "../spgemm/host/multiply.hpp"
 #include "replace.hpp"
@@ -138,12 +139,19 @@ void replace_by_rows(const Space& space, const Tensor<Value, F, Space>& result, 
     const int shift = packing.template bits_of<0>().shift;
     ProductArrays<Value, Position, Coordinate> arrays{pool().array<Position>("sporos::positions", rows + 1),
                                                       sorted.arrays.coordinates, sorted.arrays.values};
-    std::int64_t row = 0;
-    for (std::int64_t n = 0; n < static_cast<std::int64_t>(sorted.rows.extent(0)); ++n) {
-      const auto at = static_cast<std::int64_t>(sorted.rows.data()[n] >> shift);
-      while (row <= at) arrays.positions.data()[row++] = sorted.arrays.positions.data()[n];
-    }
-    while (row <= rows) arrays.positions.data()[row++] = static_cast<Position>(sorted.size());
+    const auto stored = static_cast<std::int64_t>(sorted.rows.extent(0));
+    const auto row_of = [&](std::int64_t n) {
+      return static_cast<std::int64_t>(sorted.rows.data()[n] >> shift);
+    };
+    // A row has the position of the first stored row from it on.
+    const auto place_rows = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+      std::int64_t row = begin > 0 ? row_of(begin - 1) + 1 : 0;
+      for (std::int64_t n = begin; n < end; ++n)
+        while (row <= row_of(n)) arrays.positions.data()[row++] = sorted.arrays.positions.data()[n];
+    };
+    for_each_part(space, stored, chunks_for(space, stored), place_rows);
+    for (std::int64_t row = stored > 0 ? row_of(stored - 1) + 1 : 0; row <= rows; ++row)
+      arrays.positions.data()[row] = static_cast<Position>(sorted.size());
     replace_rows(result, std::move(arrays));
   } else {
     if constexpr (has_row_levels<F>)

@@ -145,12 +145,12 @@ TEST(KnownPlaces, GiveTheSameBitsForAnyNumberOfThreads) {
 }
 
 TEST(KnownPlaces, AreNotKeptBeyondTheMemoryLimit) {
-  const auto B = spread<CSC<>>(300, 300, 60, 7);
-  const auto C = spread<CSR<>>(300, 300, 60, 13);
-  const Tensor<double, CSR<>> A({300, 300}), expected({300, 300});
+  const auto B = spread<CSC<>>(300, 300, 60, 7).move_to<Serial>();
+  const auto C = spread<CSR<>>(300, 300, 60, 13).move_to<Serial>();
+  const Tensor<double, CSR<>, Serial> A({300, 300}), expected({300, 300});
   const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).use<DenseNest>();
   constexpr std::int64_t inserts = 300 * 60 * 60;
-  const auto limited = statement.on(Resources<OpenMP>().within(4 * inserts - 1));
+  const auto limited = statement.on(Resources<Serial>().within(4 * inserts - 1));
   auto product = plan(limited);
   assign(expected(i, j), B(i, k) * C(k, j)).reorder(k, i, j).use<DenseNest>().run();
   for (int run = 0; run < 3; ++run) {
