@@ -69,7 +69,7 @@ struct MergedNest {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
-    constexpr double seconds_of_term = 8e-9, seconds_of_run = 45e-9;
+    constexpr double seconds_of_term = 8e-9, seconds_of_run = 120e-9;
     constexpr int innermost = detail::NestOf<S>::classification.bound_depth - 1;
     using Format = typename S::result_type::format;
     const auto extents = Format::level_extents(statement.result().tensor().extents());
