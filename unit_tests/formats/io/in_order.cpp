@@ -117,7 +117,7 @@ void spread_from_one_processor(cpu_set_t& bound, cpu_set_t& spread_to) {
     for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&bound) == 0; ++cpu)
       if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &bound);
     sched_setaffinity(0, sizeof bound, &bound);
-    const sporos::io::ThreadSpread spread;
+    const sporos::ThreadSpread spread;
     std::thread([&] {
       spread.apply();
       sched_getaffinity(0, sizeof spread_to, &spread_to);
