@@ -10,6 +10,7 @@
 #include <omp.h>
 #endif
 
+#include <cstddef>
 #include <vector>
 
 namespace sporos {

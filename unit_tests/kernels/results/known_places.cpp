@@ -3,9 +3,7 @@
 /// Plans of scattered results: later runs add each value to the place that it had before.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <sporos/sporos.hpp>
 #include <type_traits>
 
