@@ -16,6 +16,7 @@
 #include "formats/io/read.hpp"
 #include "formats/named.hpp"
 #include "formats/print.hpp"
+#include "formats/prune.hpp"
 #include "formats/spy.hpp"
 #include "formats/transpose.hpp"
 #include "formats/validate.hpp"

@@ -103,12 +103,12 @@ struct Format<Map<Expressions...>, Levels...> {
   /// Whether a mode is split over several levels.
   static constexpr bool is_blocked = ((Expressions::part != DimensionPart::whole) || ...);
   /// Whether zeros are stored next to entries: a full innermost level has values for coordinates that a
-  /// sparse level above it stores only together with others.
+  /// sparse level above it stores only together with others, and a padded level stores some without entries.
   static constexpr bool stores_padding = [] {
     if constexpr (levels == 0)
       return false;
     else
-      return !is_dense && properties.back().full;
+      return !is_dense && (properties.back().full || (Levels::properties.padded || ...));
   }();
   /// Whether coordinates ascend in every level, so that entries have only one order.
   static constexpr bool is_ordered = (Levels::properties.ordered && ...);
@@ -146,6 +146,16 @@ struct Format<Map<Expressions...>, Levels...> {
     ((out += (out.empty() ? "" : ", ") + text(Levels::name(), '(', Expressions::str(), ')')), ...);
     return out;
   }
+
+  static_assert(
+      [] {
+        bool below_padded = false, holds = true;
+        ((holds = holds && (!below_padded || Levels::properties.full),
+          below_padded = below_padded || Levels::properties.padded),
+         ...);
+        return holds;
+      }(),
+      "every level below a padded one is full");
 
   // A mode is stored by a single level, or by a quotient level and, further down, its remainder level.
   static_assert(

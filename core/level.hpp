@@ -57,6 +57,7 @@ struct LevelProperties {
   bool unique = true;       ///< no coordinate occurs twice
   bool full = false;        ///< every coordinate i of the extent is stored, at position p * extent + i
   bool branchless = false;  ///< exactly one coordinate below each parent p, at position p
+  bool padded = false;      ///< also stores coordinates without an entry, whose values are zero
 };
 
 /// The role of one array of a tensor.
@@ -156,6 +157,7 @@ concept DescribedLevel = requires {
 ///     copy_to<OtherSpace>()                a deep copy in another memory space
 ///     most_bytes(parents, count, extent)   an upper bound on the bytes of its arrays if it stores at most
 ///                                          `count` coordinates below at most `parents` parents
+///     most_positions(parents, count, extent)  if the level is padded: as many positions at most
 template <class L>
 concept StoredLevel =
     requires(const detail::HostStorage<L> storage, const detail::AnyVisitor visit, std::int64_t n) {
@@ -196,6 +198,9 @@ concept IndexedLevel = requires(std::int64_t extent) {
 ///
 ///     from_segments<Space>(segments, parents, extent)   may keep the arrays of `segments`, and may use the
 ///                                                       threads of the host space `Space`
+///
+/// The positions are those of the coordinates in `segments`, except in a padded level, whose View tells by
+/// locate(p, i) where each has gone.
 template <class L>
 concept MadeFromSegments = requires(SegmentsOf<L> segments, std::int64_t n) {
   {
@@ -209,7 +214,8 @@ concept Level = DescribedLevel<L> && StoredLevel<L> && WrappableLevel<L> &&
                 (L::properties.full ? CoordinateIterable<typename L::View> && Locatable<typename L::View> &&
                                           Insertable<typename L::View>
                                     : PositionIterable<typename L::View>) &&
-                (L::properties.full || (IndexedLevel<L> && MadeFromSegments<L>));
+                (L::properties.full || (IndexedLevel<L> && MadeFromSegments<L>)) &&
+                (!L::properties.padded || Locatable<typename L::View>);
 
 /// A level whose arrays are Segments already: `Storage::segments()` returns them without a copy, and its View
 /// has pointers to them. Kernels for matrices stored by rows require it.
@@ -245,6 +251,8 @@ consteval bool require_level() {
       static_assert(IndexedLevel<L>,
                     "a level that is not full has the integer types coordinate_type and, unless it is "
                     "branchless, position_type, and check_extent(extent)");
+      static_assert(!L::properties.padded || (Locatable<View> && !L::properties.branchless),
+                    "a padded level is not branchless, and its View has locate(p, i)");
       if constexpr (IndexedLevel<L>)
         static_assert(MadeFromSegments<L>,
                       "the Storage of a level that is not full has from_segments<Space>(segments, parents, "

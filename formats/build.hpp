@@ -4,6 +4,7 @@
 /// them, in parallel.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +54,8 @@ class Builder {
   Tensor<Value, F, Space> build() {
     if (source_.size() == 0) return Tensor<Value, F, Space>(extents_);
     write();
-    return Tensor<Value, F, Space>(extents_, levels_of<Space>(), std::move(values_));
+    auto levels = levels_of<Space>();
+    return Tensor<Value, F, Space>(extents_, std::move(levels), std::move(values_));
   }
 
  private:
@@ -231,10 +233,35 @@ class Builder {
   auto level_of(std::int64_t extent) {
     constexpr auto k = static_cast<std::size_t>(K);
     using Storage = std::tuple_element_t<k, typename Tensor<Value, F, Space>::level_storage>;
-    if constexpr (shape::full(K))
+    if constexpr (shape::full(K)) {
       return Storage::empty(parents_[k], extent);
-    else
+    } else if constexpr (F::properties[k].padded) {
+      const auto& written = std::get<k>(written_);
+      auto level = Storage::template from_segments<Space>(written, parents_[k], extent);
+      move_values(written, parents_[k], level);
+      return level;
+    } else {
       return Storage::template from_segments<Space>(std::move(std::get<k>(written_)), parents_[k], extent);
+    }
+  }
+  /// Moves the values below each coordinate of some segments to where a padded level has it.
+  template <class SegmentsType, class Storage>
+  void move_values(const SegmentsType& segments, std::int64_t parents, const Storage& level) {
+    const auto count = static_cast<std::int64_t>(segments.coordinates.extent(0));
+    const std::int64_t below = static_cast<std::int64_t>(values_.extent(0)) / count;  // of each coordinate
+    const auto moved = zeroed_array<Value>(
+        "sporos::Tensor values", checked_product(level.size(parents), below, "the values of a padded level"));
+    for_each_chunk(threads_, chunks_for(threads_, parents), [&](std::int64_t chunk) {
+      const auto [begin, end] = chunk_bounds(parents, chunk, chunks_for(threads_, parents));
+      const auto view = level.view();
+      const auto* const positions = segments.positions.data();
+      for (std::int64_t p = begin; p < end; ++p)
+        for (auto from = positions[p]; from < positions[p + 1]; ++from) {
+          const std::int64_t to = view.locate(p, segments.coordinates.data()[from]).position;
+          std::copy_n(values_.data() + from * below, below, moved.data() + to * below);
+        }
+    });
+    values_ = moved;
   }
 
   /// Throws FormatError unless the entries have exactly one coordinate below each parent of a branchless

@@ -83,6 +83,33 @@ struct NameOf<BCSR<Rows, Columns, Position, Coordinate>> {
   }
 };
 
+template <int N, int M, std::int64_t L, int Along>
+struct NameOfNM {
+  static std::string str() {
+    NameArguments arguments;
+    arguments.add(std::to_string(N)).add(std::to_string(M));
+    if (L != 1 || Along != 0) arguments.add(std::to_string(L));
+    if (Along != 0) arguments.add(std::to_string(Along));
+    return arguments.behind("NM");
+  }
+};
+template <std::int64_t M, std::int64_t L, int N, int Window>
+struct NameOf<Format<Map<Quotient<0, M>, Quotient<1, L>, Remainder<0, M>, Remainder<1, L>>, Dense, Dense,
+                     NofM<N, Window>, Dense>> : NameOfNM<N, Window, L, 0> {};
+template <std::int64_t M, std::int64_t L, int N, int Window>
+struct NameOf<Format<Map<Quotient<0, L>, Quotient<1, M>, Remainder<1, M>, Remainder<0, L>>, Dense, Dense,
+                     NofM<N, Window>, Dense>> : NameOfNM<N, Window, L, 1> {};
+template <std::int64_t M, int N, int Window>
+struct NameOf<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window>>>
+    : NameOfNM<N, Window, 1, 0> {};
+template <std::int64_t M, int N, int Window>
+struct NameOf<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window>>>
+    : NameOfNM<N, Window, 1, 1> {};
+template <>
+struct NameOf<TwoFour> {
+  static std::string str() { return "TwoFour"; }
+};
+
 /// Formats without blocks are compared with each named format of the same mode order and index types.
 template <int FirstMode, int... Modes, class... Levels>
 struct NameOf<Format<Map<Dim<FirstMode>, Dim<Modes>...>, Levels...>> {

@@ -14,6 +14,7 @@
 #include "../core/format.hpp"
 #include "levels/compressed.hpp"
 #include "levels/dense.hpp"
+#include "levels/n_of_m.hpp"
 #include "levels/singleton.hpp"
 
 namespace sporos {
@@ -120,5 +121,45 @@ template <std::int64_t Rows, std::int64_t Columns, std::integral Position = std:
           std::integral Coordinate = std::int32_t>
 using BCSR = Format<Map<Quotient<0, Rows>, Quotient<1, Columns>, Remainder<0, Rows>, Remainder<1, Columns>>,
                     Dense, Compressed<Position, Coordinate>, Dense, Dense>;
+
+namespace detail {
+
+template <int N, int M, std::int64_t L, int Along>
+struct NofMFormat {
+  static_assert(Along == 0 || Along == 1, "windows lie along mode 0 or 1 of a matrix");
+  static_assert(L >= 1, "a unit has at least one element");
+  using type = Format<Map<std::conditional_t<Along == 0, Quotient<0, M>, Quotient<0, L>>,
+                          std::conditional_t<Along == 0, Quotient<1, L>, Quotient<1, M>>, Remainder<Along, M>,
+                          Remainder<1 - Along, L>>,
+                      Dense, Dense, NofM<N, M>, Dense>;
+};
+template <int N, int M, int Along>
+struct NofMFormat<N, M, 1, Along> {
+  static_assert(Along == 0 || Along == 1, "windows lie along mode 0 or 1 of a matrix");
+  using type = Format<Map<std::conditional_t<Along == 0, Quotient<0, M>, Dim<0>>,
+                          std::conditional_t<Along == 0, Dim<1>, Quotient<1, M>>, Remainder<Along, M>>,
+                      Dense, Dense, NofM<N, M>>;
+};
+
+}  // namespace detail
+
+/// N:M sparsity: mode `Along` of a matrix is cut into windows of M units, each L consecutive elements of the
+/// other mode, and N units of each window are kept. The windows of the k x n operand B of `A(i, k) * B(k, j)`
+/// lie along mode 0.
+///
+///     NM<2, 4, 3> of an 8 x 6 matrix       values    [k / M, n / L, N, L]: 2 x 2 tiles of 2 x 3
+///         window 0:  rows 0 to 3           indices   [k / M, n / L, N]: the row of each unit in its window,
+///         window 1:  rows 4 to 7                     8 bits
+///
+/// As many values as [k * N / M, n], each window's part of a column group in one piece. Where M does not
+/// divide k or L does not divide n, the last windows and units reach beyond the matrix and hold zeros there.
+/// After Ma et al., *NM-SpMM* (arXiv 2503.01253), section II-B, which stores the values row by row:
+/// n_of_m_rows.hpp converts.
+template <int N, int M, std::int64_t L = 1, int Along = 0>
+using NM = typename detail::NofMFormat<N, M, L, Along>::type;
+
+/// 2:4 sparsity along the rows of an m x k matrix, as NVIDIA's sparse tensor cores take it: of four
+/// consecutive elements of a row, two. Values [m, k / 2], indices of 2 bits [m, k / 2].
+using TwoFour = Format<Map<Dim<0>, Quotient<1, 4>, Remainder<1, 4>>, Dense, Dense, NofM<2, 4, 2>>;
 
 }  // namespace sporos

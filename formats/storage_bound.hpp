@@ -47,8 +47,10 @@ StorageBound storage_bound(const Extents<F::order>& extents, std::int64_t count)
       }
       parents = repeats ? count : std::min(parents, count);
     }
-    using Storage = typename F::template level<K>::template Storage<Kokkos::HostSpace>;
+    using Level = typename F::template level<K>;
+    using Storage = typename Level::template Storage<Kokkos::HostSpace>;
     out.bytes += Storage::most_bytes(above, parents, of_level[k]);
+    if constexpr (Level::properties.padded) parents = Storage::most_positions(above, parents, of_level[k]);
   };
   [&]<std::size_t... K>(std::index_sequence<K...>) {
     (take(std::integral_constant<int, static_cast<int>(K)>{}), ...);

@@ -64,7 +64,7 @@ inline constexpr bool stores_padding = [] {
   if constexpr (F::levels == 0)
     return true;
   else
-    return F::properties[static_cast<std::size_t>(F::levels - 1)].full;
+    return F::properties[static_cast<std::size_t>(F::levels - 1)].full || F::stores_padding;
 }();
 
 /// Descends the levels of a tensor using only the capabilities that they have.
