@@ -130,7 +130,7 @@ struct Format<Map<Expressions...>, Levels...> {
   }
 
   /// Coordinate of the tensor for coordinates in the levels.
-  static Extents<order> coordinate(const Extents<levels>& at) {
+  KOKKOS_INLINE_FUNCTION static Extents<order> coordinate(const Extents<levels>& at) {
     Extents<order> out{};
     std::size_t k = 0;
     ((out[Expressions::mode] +=

@@ -52,6 +52,13 @@ struct Deterministic {
   static constexpr bool value = Is;
 };
 
+/// Whether the values of operands stay the same from one run of a plan to the next.
+template <bool Are>
+struct ConstantOperands {
+  using name = ConstantOperands<false>;
+  static constexpr bool value = Are;
+};
+
 /// Loops that are those over the statement's variables.
 struct PlainLoops {
   using name = PlainLoops;
@@ -141,6 +148,9 @@ struct Schedule : Options... {
 
   static constexpr bool is_deterministic =
       get<option::Deterministic<false>, option::Deterministic<false>>::value;
+
+  static constexpr bool has_constant_operands =
+      get<option::ConstantOperands<false>, option::ConstantOperands<false>>::value;
 
   /// The workspace policy with its settings.
   workspace_policy policy() const {

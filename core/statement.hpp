@@ -231,6 +231,10 @@ class Statement {
   /// fixed parts.
   auto deterministic() const { return with(option::Deterministic<true>{}); }
 
+  /// The same statement, whose plan may keep what it makes of the values of sparse operands, such as weights
+  /// packed for tensor cores: the caller promises that they stay the same after the plan's first run.
+  auto with_constant_operands() const { return with(option::ConstantOperands<true>{}); }
+
   /// The same statement with other operations for + and *: `.over(MinPlus{})`, `.over(Semiring<Max, Min>{})`.
   /// A value that is not stored, in an operand or in a sparse result, is the neutral element of the
   /// semiring's addition; so is a value of a dense result to which nothing is added.

@@ -182,8 +182,15 @@ Tensor<Value, F, Space> fill_windows(const Tensor<Value, From, Space>& t, const 
   for (int k = 0; k < F::levels; ++k)
     (k < place ? parents : unit) *= k == place ? 1 : level_extents[static_cast<std::size_t>(k)];
   using Fill = FillWindows<F, Value, MaskValue, From>;
-  const Fill fill{t.values().data(), mask,    out.template level<place>().indices.data(),
-                  out.values().data(), t.extents(), level_extents, parents, unit, options.by,
+  const Fill fill{t.values().data(),
+                  mask,
+                  out.template level<place>().indices.data(),
+                  out.values().data(),
+                  t.extents(),
+                  level_extents,
+                  parents,
+                  unit,
+                  options.by,
                   options.scale ? static_cast<double>(Level::window) / Level::kept : 1.0};
   std::int64_t overfull = parents;
   if (parents > 0 && unit > 0)

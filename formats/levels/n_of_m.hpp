@@ -149,9 +149,9 @@ struct NofM {
       using Found = Kokkos::Min<std::int64_t>;
       std::int64_t first = parents;
       if (parents > 0)
-        Kokkos::parallel_reduce(
-            "sporos::NofM", Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, parents),
-            FindOverfull<SegmentsOf<NofM, MemorySpace>>{segments}, Found(first));
+        Kokkos::parallel_reduce("sporos::NofM",
+                                Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, parents),
+                                FindOverfull<SegmentsOf<NofM, MemorySpace>>{segments}, Found(first));
       if (first < parents)
         throw FormatError(text("window ", first, " of level ", name(), " has more than ", N, " of ", M,
                                " entries: choose those to keep with prune<...>(tensor)"));
@@ -209,9 +209,7 @@ struct NofM {
                             ": give it the dimension expression Remainder<d, ", M, ">"));
   }
 
-  static std::string name() {
-    return text(N, " of ", M, Bits == 8 ? "" : text(" in ", Bits, " bits"));
-  }
+  static std::string name() { return text(N, " of ", M, Bits == 8 ? "" : text(" in ", Bits, " bits")); }
 };
 
 }  // namespace sporos

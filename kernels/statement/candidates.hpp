@@ -19,6 +19,7 @@
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "../add/cuda/candidate.hpp"
 #include "../mttkrp/cuda/candidate.hpp"
+#include "../n_of_m/cuda/candidate.hpp"
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
@@ -37,7 +38,8 @@ using NestCandidates = TypeList<
 /// The specialised kernels.
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    gpu::SpmvByTiles, gpu::SddmmByWarps, gpu::MttkrpByNonzeros, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::SpmvByTiles, gpu::SddmmByWarps, gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::SpgemmByBins,
+    gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
 

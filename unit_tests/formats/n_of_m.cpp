@@ -31,12 +31,13 @@ void for_each_windowed_format(const Visit& visit) {
   visit.template operator()<NM<7, 16, 5>>();
   visit.template operator()<NM<200, 256>>();
   visit.template operator()<TwoFour>();
-  visit.template operator()<Format<Map<Quotient<1, 9>, Dim<0>, Remainder<1, 9>>, Dense, Dense, NofM<4, 9, 4>>>();
+  visit.template
+  operator()<Format<Map<Quotient<1, 9>, Dim<0>, Remainder<1, 9>>, Dense, Dense, NofM<4, 9, 4>>>();
 }
 
 /// Whole windows, windows and units that reach beyond the matrix, less than a window, and nothing.
-const std::vector<Extents<2>> shapes = {{8, 12}, {16, 15}, {7, 5}, {1, 1}, {3, 70}, {70, 3},
-                                        {0, 4},  {4, 0},   {0, 0}, {513, 34}};
+const std::vector<Extents<2>> shapes = {{8, 12}, {16, 15}, {7, 5}, {1, 1}, {3, 70},
+                                        {70, 3}, {0, 4},   {4, 0}, {0, 0}, {513, 34}};
 
 Tensor<double, RowMajorMatrix> random_dense(const Extents<2>& extents, std::uint64_t seed) {
   return convert<RowMajorMatrix>(
@@ -67,7 +68,8 @@ Table<double, 2> pruned_by_sorting(const Tensor<double, RowMajorMatrix>& dense, 
     std::vector<std::pair<double, std::int64_t>> order;
     for (const auto& [unit, size] : units) order.emplace_back(-size, unit);
     std::sort(order.begin(), order.end());
-    for (std::size_t at = 0; at < order.size() && at < Level::kept; ++at) kept[window][order[at].second] = true;
+    for (std::size_t at = 0; at < order.size() && at < Level::kept; ++at)
+      kept[window][order[at].second] = true;
   }
   Table<double, 2> out;
   for (const auto& [coordinate, value] : table(dense)) {
@@ -189,10 +191,9 @@ TEST(NofMLevels, IllegalIndicesAreFound) {
   EXPECT_TRUE(contains(fault(2, 3), indices(3) == 3 ? "stands twice" : "follows 3"));
   auto levels = t.levels();
   std::get<2>(levels).indices = zeroed_array<std::uint8_t>("short", 3);
-  EXPECT_TRUE(contains(message_of<FormatError>([&] {
-                         validate(Tensor<double, NM<2, 4>>({8, 3}, levels, t.values()));
-                       }),
-                       "3 bytes of indices, but 6 windows take 12"));
+  EXPECT_TRUE(contains(
+      message_of<FormatError>([&] { validate(Tensor<double, NM<2, 4>>({8, 3}, levels, t.values())); }),
+      "3 bytes of indices, but 6 windows take 12"));
 }
 
 TEST(NofMLevels, ValuesBeyondTheMatrixAreFound) {

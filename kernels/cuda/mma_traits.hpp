@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file mma_traits.hpp
+/// What the operands of tensor core instructions mean: which lane holds which element. Functions of numbers
+/// alone, tested on the host.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+namespace sporos::gpu {
+
+/// d[16, 8] += a[16, 16] b[16, 8] of 16-bit elements by one warp: a and b hold two elements in a register.
+///
+/// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type".
+struct MmaM16N8K16 {
+  static constexpr int m = 16, n = 8, k = 16;
+
+  struct Place {
+    int row, column;
+    constexpr bool operator==(const Place&) const = default;
+  };
+
+  /// The place in b of element `half` of register `r` of a lane.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_b(int lane, int r, int half) {
+    return {lane % 4 * 2 + r * 8 + half, lane / 4};
+  }
+  /// The place in d of register `r` of a lane.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_d(int lane, int r) {
+    return {lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2};
+  }
+
+  /// For a that is stored by columns, one row of 16 bytes for 8 of its rows: which of the 16 columns, and
+  /// which of the two halves of its 16 rows, a lane addresses for `load_matrices_transposed`.
+  KOKKOS_INLINE_FUNCTION static constexpr int column_of_address(int lane) {
+    return lane % 8 + lane / 16 * 8;
+  }
+  KOKKOS_INLINE_FUNCTION static constexpr int rows_of_address(int lane) { return lane / 8 % 2; }
+};
+
+/// Where 16-byte pieces of 128-byte rows stand in shared memory so that any 8 rows with different remainders
+/// modulo 8 can be read at the same piece without bank conflicts: piece c of row r at place c ^ (r % 8). The
+/// copy engine calls it the 128-byte swizzle; it begins at multiples of 1024 bytes.
+struct Swizzle128 {
+  static constexpr int row_bytes = 128, piece_bytes = 16, alignment = 1024;
+
+  /// The offset of piece 0 of a row. That of piece c is `row_offset(r) ^ c * piece_bytes`.
+  KOKKOS_INLINE_FUNCTION static constexpr unsigned row_offset(unsigned row) {
+    return row * row_bytes + row % 8 * piece_bytes;
+  }
+};
+
+/// A group of 32 columns of a product, four mma of 8 columns each, in an order in which lane t of four holds
+/// 8 consecutive columns: 16 bytes of a 16-bit result.
+struct ColumnsOfWarp {
+  static constexpr int tiles = 4, columns = 32;
+
+  /// The column of the group that stands in column c of mma number `tile`.
+  KOKKOS_INLINE_FUNCTION static constexpr int column(int tile, int c) {
+    return c / 2 * 8 + tile * 2 + c % 2;
+  }
+};
+
+}  // namespace sporos::gpu

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file cuda_cores.hpp
+/// The product of a dense and an N:M sparse matrix without tensor cores: any values, any N, M and L.
+///
+/// A block stages whole windows of the dense factor in shared memory, k-major, and each thread gathers the
+/// rows that its columns keep: the non-packing kernel of Ma et al., *NM-SpMM* (arXiv 2503.01253), section
+/// III-B.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../../../core/value.hpp"
+#include "../../cuda/launch.hpp"
+#include "view.hpp"
+
+namespace sporos::gpu {
+
+/// C = A B, or C += A B.
+template <class T, class Out>
+struct NmGather {
+  std::int64_t m = 0;
+  const T* a = nullptr;  ///< [m, k]
+  std::int64_t a_row = 0, a_column = 0;  ///< elements from a row of A to the next, from a column to the next
+  NmView<T> b;           ///< [k, n]
+  Out* c = nullptr;      ///< [m, n]
+  bool accumulates = false;
+  int windows = 0;  ///< that a stage holds
+};
+
+/// How a block computes a tile.
+/// @tparam Columns   of a thread
+/// @tparam OneUnit   whether they lie in one unit and share its indices
+template <class T, class Out, int Columns, bool OneUnit>
+struct NmGatherConfig {
+  using value_type = T;
+  using result_type = Out;
+  using compute = std::common_type_t<accumulate_t<T>, accumulate_t<Out>>;
+  static constexpr int columns = Columns;
+  static constexpr bool one_unit = OneUnit;
+  static constexpr int side = 16;  ///< threads along each mode
+  static constexpr int threads = side * side;
+  static constexpr int rows = sizeof(compute) == 8 ? 4 : 8;  ///< of a thread
+  static constexpr int block_m = side * rows, block_n = side * Columns;
+  static constexpr int pack = 16 / static_cast<int>(sizeof(compute));  ///< values that are loaded together
+  static constexpr int pitch = block_m + pack;
+  static constexpr int stage_rows = 32;  ///< at least one window, else about as many rows of A
+
+  static constexpr int windows(int window) { return std::max(1, stage_rows / window); }
+  static constexpr std::int64_t shared_bytes(int window) {
+    return std::int64_t{windows(window)} * window * pitch * static_cast<int>(sizeof(compute));
+  }
+  static_assert(rows % pack == 0 && block_m % pack == 0, "a thread loads its rows in whole packs");
+  static_assert(256 * pitch * static_cast<int>(sizeof(compute)) <= 227 * 1024,
+                "a window of 256 rows does not fit in shared memory");
+};
+
+namespace detail {
+
+template <class Config>
+__global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
+    const __grid_constant__ NmGather<typename Config::value_type, typename Config::result_type> in) {
+  using Compute = typename Config::compute;
+  using Out = typename Config::result_type;
+  struct alignas(16) Pack {
+    Compute values[Config::pack];
+  };
+  extern __shared__ char memory[];
+  auto* const stage = reinterpret_cast<Compute*>(memory);  // [windows * M, block_m + padding]
+  const int x = static_cast<int>(threadIdx.x) % Config::side, y = static_cast<int>(threadIdx.x) / Config::side;
+  const std::int64_t block_row = static_cast<std::int64_t>(blockIdx.x) * Config::block_m;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * Config::block_n + x * Config::columns;
+  const NmView<typename Config::value_type>& b = in.b;
+  const int stage_rows = in.windows * b.window;
+  const std::int64_t left = b.columns - column;  // columns of this thread and behind
+
+  Compute sums[Config::rows][Config::columns] = {};  // [rows, columns]
+  for (std::int64_t first = 0; first < b.rows; first += stage_rows) {
+    if (first > 0) __syncthreads();
+    // Along the mode of A that is contiguous.
+    for (int at = static_cast<int>(threadIdx.x); at < stage_rows * Config::block_m; at += Config::threads) {
+      const int row = in.a_row == 1 ? at % Config::block_m : at / stage_rows;
+      const int k = in.a_row == 1 ? at / Config::block_m : at % stage_rows;
+      Compute value{};
+      if (block_row + row < in.m && first + k < b.rows)
+        value = static_cast<Compute>(static_cast<accumulate_t<typename Config::value_type>>(
+            in.a[(block_row + row) * in.a_row + (first + k) * in.a_column]));
+      stage[k * Config::pitch + row] = value;
+    }
+    __syncthreads();
+    if (left <= 0) continue;
+    for (int w = 0; w < in.windows && first + w * b.window < b.rows; ++w) {
+      const std::int64_t window = first / b.window + w;
+      const Compute* const rows = stage + w * b.window * Config::pitch + y * Config::rows;
+      for (int slot = 0; slot < b.kept; ++slot) {
+        Compute mine[Config::columns];  // [columns] of B
+        int kept[Config::columns];
+#pragma unroll
+        for (int j = 0; j < Config::columns; ++j) {
+          const std::int64_t q = b.position(window, (column + j) / b.unit) + slot;
+          mine[j] = Compute{};
+          kept[j] = 0;
+          if (j < left) {
+            mine[j] = static_cast<Compute>(
+                static_cast<accumulate_t<typename Config::value_type>>(b.values[q * b.unit + (column + j) % b.unit]));
+            kept[j] = b.indices[q];
+          }
+          if constexpr (Config::one_unit)
+            if (j > 0) kept[j] = kept[0];
+        }
+#pragma unroll
+        for (int i = 0; i < Config::rows; i += Config::pack) {
+          Pack gathered = *reinterpret_cast<const Pack*>(rows + kept[0] * Config::pitch + i);
+#pragma unroll
+          for (int j = 0; j < Config::columns; ++j) {
+            if (!Config::one_unit && j > 0)
+              gathered = *reinterpret_cast<const Pack*>(rows + kept[j] * Config::pitch + i);
+#pragma unroll
+            for (int e = 0; e < Config::pack; ++e) sums[i + e][j] += gathered.values[e] * mine[j];
+          }
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < Config::rows; ++i) {
+    const std::int64_t row = block_row + y * Config::rows + i;
+    if (row >= in.m) break;
+#pragma unroll
+    for (int j = 0; j < Config::columns; ++j)
+      if (j < left) {
+        Out& at = in.c[row * b.columns + column + j];
+        at = static_cast<Out>(in.accumulates
+                                  ? static_cast<Compute>(static_cast<accumulate_t<Out>>(at)) + sums[i][j]
+                                  : sums[i][j]);
+      }
+  }
+}
+
+}  // namespace detail
+
+/// C = A B or C += A B, in the order of the stream of `space`.
+template <class T, class Out>
+void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out> in) {
+  const auto start = [&]<class Config>(Config) {
+    in.windows = Config::windows(in.b.window);
+    launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config>,
+           Grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n)), Config::threads,
+           Config::shared_bytes(in.b.window), in);
+  };
+  if (in.b.unit % 8 == 0)
+    start(NmGatherConfig<T, Out, 8, true>{});
+  else if (in.b.unit % 4 == 0)
+    start(NmGatherConfig<T, Out, 4, true>{});
+  else
+    start(NmGatherConfig<T, Out, 4, false>{});
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file packed.hpp
+/// An N:M sparse matrix packed for tensor cores: fragments in the order in which lanes load them, and for each
+/// kept row the place in shared memory where its partner of the dense matrix stands.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../../../core/extents.hpp"
+#include "../../../core/value.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/mma_traits.hpp"
+#include "../../cuda/warp.hpp"
+#include "view.hpp"
+
+namespace sporos::gpu {
+
+
+/// How a packed matrix is cut. Its rows are cut into stages, as many dense rows as a block holds in shared
+/// memory at a time; of each, a group of 32 columns keeps up to `steps` * 16.
+///
+///     for each group of 32 columns, for each stage:
+///         fragments   [steps][planes][2 pairs of mma][32 lanes][16 bytes]
+///         places      [steps][16] of 16 bits
+struct NmPacking {
+  int stage_rows = 0;  ///< dense rows of a stage
+  int steps = 0;       ///< times 16 kept rows
+  int planes = 1;      ///< 2 where each value is split in a high and a low part
+
+  static constexpr int step_rows = MmaM16N8K16::k;
+  static constexpr int fragment_bytes = 1024;  ///< of 16 rows and 32 columns
+
+  KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return steps * step_rows; }
+  KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return steps * planes * fragment_bytes; }
+  KOKKOS_INLINE_FUNCTION constexpr int bytes() const { return places_at() + kept_rows() * 2; }
+
+  KOKKOS_INLINE_FUNCTION constexpr std::int64_t stages(std::int64_t rows) const {
+    return ceil_div(rows, stage_rows);
+  }
+  /// Bytes of a packed matrix whose columns are padded to a multiple of `block` columns.
+  constexpr std::int64_t bytes_of(std::int64_t rows, std::int64_t columns, std::int64_t block) const {
+    return ceil_div(columns, block) * (block / ColumnsOfWarp::columns) * stages(rows) * bytes();
+  }
+
+  /// The most rows that N of M keeps of `stage` consecutive ones that begin at a multiple of `stage`.
+  static constexpr int most_kept(int kept, int window, int stage) {
+    int most = 0;
+    int begin = 0;
+    do {  // every way in which a stage can lie among windows
+      int sum = 0;
+      for (int at = begin, left = stage; left > 0;) {
+        const int part = std::min(window - at % window, left);
+        sum += std::min(kept, part);
+        at += part;
+        left -= part;
+      }
+      most = std::max(most, sum);
+      begin = (begin + stage) % window;
+    } while (begin != 0);
+    return most;
+  }
+};
+
+namespace detail {
+
+/// Packs one stage of one group of 32 columns with one warp.
+///
+/// The rows that a step of 16 sums over may come in any order. They are chosen so that the 8 rows of one
+/// matrix instruction's half have different remainders modulo 8 as far as possible, and are read from shared
+/// memory without bank conflicts (Swizzle128). Units that are zero are left out: they refer to a row of zeros
+/// behind the stage, so that padding is multiplied by nothing that a dense matrix holds there.
+template <class T>
+__global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking packing, std::int64_t groups,
+                                                      char* packed) {
+  constexpr int warps = 4, most = 128;
+  __shared__ std::int32_t places_of[warps][most];  // of each kept row in the values, in units; by remainder
+  __shared__ std::uint8_t rows_of[warps][most];    // of each kept row in the stage
+  __shared__ std::uint8_t order_of[warps][most];   // which of them is the at-th of the packed stage
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const std::int64_t stages = packing.stages(b.rows);
+  const std::int64_t piece = static_cast<std::int64_t>(blockIdx.x) * warps + warp;
+  if (piece >= groups * stages) return;
+  const std::int64_t group = piece / stages, stage = piece % stages;
+  const std::int64_t column = group * ColumnsOfWarp::columns;
+  const std::int64_t first_row = stage * packing.stage_rows;
+  const std::int64_t end_row = first_row + packing.stage_rows < b.rows ? first_row + packing.stage_rows : b.rows;
+  const std::int64_t unit_of_group = column / b.unit;
+  const std::int64_t first_place = b.position(first_row / b.window, unit_of_group);
+  std::int32_t* const places = places_of[warp];
+  std::uint8_t* const rows = rows_of[warp];
+  std::uint8_t* const order = order_of[warp];
+  const bool is_inside = column + lane_id() < b.columns;
+  const std::int64_t lane_column = column % b.unit + lane_id();  // in the unit
+
+  int count = 0;
+  if (column < b.columns)
+    for (std::int64_t w = first_row / b.window; w * b.window < end_row; ++w)
+      for (int slot = 0; slot < b.kept; ++slot) {
+        const std::int64_t q = b.position(w, unit_of_group) + slot;
+        const std::int64_t row = w * b.window + b.indices[q];
+        if (row < first_row || row >= end_row) continue;
+        const bool is_zero =
+            !is_inside || static_cast<float>(b.values[q * b.unit + lane_column]) == 0;
+        if (__all_sync(~0u, is_zero)) continue;
+        if (lane_id() == 0) {
+          places[count] = static_cast<std::int32_t>(q - first_place);
+          rows[count] = static_cast<std::uint8_t>(row - first_row);
+        }
+        ++count;
+      }
+  __syncwarp();
+  // Deals the rows out in rounds, one of each remainder that is left.
+  if (lane_id() == 0) {
+    std::uint64_t taken[2] = {0, 0};
+    int dealt = 0;
+    while (dealt < count) {
+      unsigned used = 0;
+      int in_round = 0;
+      for (int at = 0; at < count && in_round < 8; ++at) {
+        if (taken[at / 64] >> (at % 64) & 1) continue;
+        const unsigned bit = 1u << (rows[at] % 8);
+        if (used & bit) continue;
+        used |= bit;
+        taken[at / 64] |= std::uint64_t{1} << (at % 64);
+        order[dealt++] = static_cast<std::uint8_t>(at);
+        ++in_round;
+      }
+    }
+  }
+  __syncwarp();
+
+  char* const out = packed + piece * packing.bytes();
+  for (int at = lane_id(); at < packing.kept_rows(); at += warp_size) {
+    const unsigned row = at < count ? rows[order[at]] : static_cast<unsigned>(packing.stage_rows);
+    reinterpret_cast<std::uint16_t*>(out + packing.places_at())[at] =
+        static_cast<std::uint16_t>(Swizzle128::row_offset(row));
+  }
+  for (int step = 0; step < packing.steps; ++step)
+    for (int pair = 0; pair < 2; ++pair) {
+      alignas(16) T fragment[8];  // of two mma, two registers of two elements each
+      for (int e = 0; e < 8; ++e) {
+        const auto place = MmaM16N8K16::of_b(lane_id(), e / 2 % 2, e % 2);
+        const int at = step * NmPacking::step_rows + place.row;
+        const std::int64_t j = column + ColumnsOfWarp::column(pair * 2 + e / 4, place.column);
+        fragment[e] = T{};
+        if (at < count && j < b.columns)
+          fragment[e] = b.values[(first_place + places[order[at]]) * b.unit + j % b.unit];
+      }
+      *reinterpret_cast<uint4*>(out + (step * 2 + pair) * 512 + lane_id() * 16) =
+          *reinterpret_cast<const uint4*>(fragment);
+    }
+}
+
+}  // namespace detail
+
+/// Packs a matrix whose units are multiples of 32 columns.
+/// @param packed  [packing.bytes_of(b.rows, b.columns, block)]
+template <class T>
+void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& packing, std::int64_t block,
+             char* packed) {
+  static_assert(sizeof(T) == 2);
+  const std::int64_t groups = ceil_div(b.columns, block) * (block / ColumnsOfWarp::columns);
+  launch(space, "sporos::pack_nm", &detail::pack_nm_kernel<T>, ceil_div(groups * packing.stages(b.rows), 4),
+         128, 0, b, packing, groups, packed);
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file tensor_cores.hpp
+/// The product of a dense and an N:M sparse matrix on tensor cores.
+///
+/// A multiprocessor loads whole rows of the dense factor, stored k-major, and gathers: the address of each
+/// row goes to the matrix load instruction, one for each of 16 kept rows, so that gathering costs nothing but
+/// bank conflicts, and packing leaves few of them (packed.hpp). Each warp computes 32 columns of the result,
+/// which share their pattern where units have a multiple of 32 columns.
+#pragma once
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <cstdint>
+
+#include "../../../core/error.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/mma.hpp"
+#include "../../cuda/mma_traits.hpp"
+#include "../../cuda/warp.hpp"
+#include "packed.hpp"
+
+namespace sporos::gpu {
+
+/// How a block computes a tile of the result.
+/// @tparam StageRows  dense rows that a stage holds
+/// @tparam Steps      times 16 rows that a group of columns keeps of them
+template <class T, int BlockM, int BlockN, int StageRows, int Steps, int Stages>
+struct NmTensorCoreConfig {
+  using value_type = T;
+  static constexpr int block_m = BlockM, block_n = BlockN, stage_rows = StageRows, steps = Steps;
+  static constexpr int stages = Stages;
+  static constexpr NmPacking packing{StageRows, Steps, 1};
+
+  static constexpr int warps = BlockN / ColumnsOfWarp::columns;  ///< that multiply; one more copies
+  static constexpr int threads = (warps + 1) * warp_size;
+  static constexpr int slabs = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
+  /// Bytes of a slab: the rows of a stage, and rows of zeros behind them.
+  static constexpr int slab_bytes = StageRows * Swizzle128::row_bytes + Swizzle128::alignment;
+  static constexpr int copied_bytes = slabs * StageRows * Swizzle128::row_bytes + warps * packing.bytes();
+  static constexpr int sparse_at = slabs * slab_bytes;
+  static constexpr int stage_bytes = (sparse_at + warps * packing.bytes() + Swizzle128::alignment - 1) /
+                                     Swizzle128::alignment * Swizzle128::alignment;
+  static constexpr int shared_bytes = Swizzle128::alignment + Stages * stage_bytes + Stages * 16;
+
+  static_assert(BlockM % 64 == 0 && BlockN % ColumnsOfWarp::columns == 0,
+                "a tile has a multiple of 64 rows and of 32 columns");
+  static_assert(StageRows % 8 == 0 && StageRows <= 256, "the copy engine copies at most 256 rows at a time");
+  static_assert(shared_bytes <= 227 * 1024, "the stages do not fit in the shared memory of a multiprocessor");
+};
+
+/// C = A B.
+template <class T, class Out>
+struct NmProduct {
+  std::int64_t m = 0, n = 0, k = 0;
+  const char* packed = nullptr;  ///< B: packed.hpp
+  Out* c = nullptr;              ///< [m, n]
+  bool accumulates = false;      ///< C += A B
+};
+
+namespace detail {
+
+/// Stores up to eight neighbouring results.
+template <class Out>
+__device__ __forceinline__ void store_eight(Out* at, std::int64_t left, bool is_aligned, bool accumulates,
+                                            const float (&values)[8]) {
+  alignas(16) Out out[8];
+#pragma unroll
+  for (int e = 0; e < 8; ++e) {
+    const auto before = accumulates && e < left ? static_cast<accumulate_t<Out>>(at[e]) : 0;
+    out[e] = static_cast<Out>(before + static_cast<accumulate_t<Out>>(values[e]));
+  }
+  if (left >= 8 && is_aligned) {
+#pragma unroll
+    for (int part = 0; part < static_cast<int>(sizeof(out)) / 16; ++part)
+      reinterpret_cast<uint4*>(at)[part] = reinterpret_cast<const uint4*>(out)[part];
+  } else {
+#pragma unroll
+    for (int e = 0; e < 8; ++e)
+      if (e < left) at[e] = out[e];
+  }
+}
+
+template <class Config, class Out>
+__global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
+    const __grid_constant__ NmProduct<typename Config::value_type, Out> product,
+    const __grid_constant__ CUtensorMap a_map) {
+#if __CUDA_ARCH__ >= 900
+  using T = typename Config::value_type;
+  constexpr NmPacking packing = Config::packing;
+  constexpr int row_tiles = Config::block_m / MmaM16N8K16::m;
+  constexpr int ahead = 4;  // tiles of 16 rows of A that are loaded before they are multiplied
+  extern __shared__ char memory[];
+  const std::uint32_t stage_0 =
+      (ptx::shared_address(memory) + Swizzle128::alignment - 1) / Swizzle128::alignment * Swizzle128::alignment;
+  const std::uint32_t full_0 = stage_0 + Config::stages * Config::stage_bytes, empty_0 = full_0 + Config::stages * 8;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int stages = static_cast<int>(packing.stages(product.k));
+  const int row_blocks = static_cast<int>(ceil_div(product.m, Config::block_m));
+  const int blocks = row_blocks * static_cast<int>(ceil_div(product.n, Config::block_n));
+
+  for (int at = static_cast<int>(threadIdx.x); at < Config::stages * Config::slabs * (Swizzle128::alignment / 16);
+       at += Config::threads) {
+    const int slab = at / (Swizzle128::alignment / 16);
+    ptx::store_shared_zeros(stage_0 + slab / Config::slabs * Config::stage_bytes +
+                            slab % Config::slabs * Config::slab_bytes +
+                            Config::stage_rows * Swizzle128::row_bytes + at % (Swizzle128::alignment / 16) * 16);
+  }
+  if (threadIdx.x == 0) {
+    for (int stage = 0; stage < Config::stages; ++stage) {
+      ptx::barrier_init(full_0 + stage * 8, 1);
+#ifdef ALL_ARRIVE
+      ptx::barrier_init(empty_0 + stage * 8, Config::warps*32);
+#else
+      ptx::barrier_init(empty_0 + stage * 8, Config::warps);
+#endif
+    }
+    ptx::fence_barrier_init();
+  }
+  __syncthreads();
+
+  if (warp == Config::warps) {  // the copying warp
+    if (lane_id() != 0) return;
+    int stage = 0;
+    std::uint32_t parity = 1;
+    for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x)) {
+      const int row = block % row_blocks * Config::block_m;
+      const char* b = product.packed + std::int64_t{block / row_blocks} * Config::warps * stages * packing.bytes();
+      for (int s = 0; s < stages; ++s) {
+        const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
+        ptx::wait(empty_0 + stage * 8, parity);
+        ptx::arrive_expecting(full, Config::copied_bytes);
+#pragma unroll
+        for (int slab = 0; slab < Config::slabs; ++slab)
+          ptx::copy_box(at + slab * Config::slab_bytes, &a_map, row + slab * 64,
+                        s * Config::stage_rows, full);
+#pragma unroll
+        for (int group = 0; group < Config::warps; ++group)
+          ptx::copy_bytes(at + Config::sparse_at + group * packing.bytes(),
+                          b + (static_cast<std::int64_t>(group) * stages + s) * packing.bytes(), packing.bytes(), full);
+        if (++stage == Config::stages) {
+          stage = 0;
+          parity ^= 1;
+        }
+      }
+    }
+    return;
+  }
+
+  // The multiplying warps. What the next step needs is loaded while this one is multiplied.
+  const std::uint32_t pieces = MmaM16N8K16::rows_of_address(lane_id()) * Swizzle128::piece_bytes;
+  const std::uint32_t fragments_at = Config::sparse_at + warp * packing.bytes() + lane_id() * 16;
+  const std::uint32_t places_at = Config::sparse_at + warp * packing.bytes() + packing.places_at() +
+                                  MmaM16N8K16::column_of_address(lane_id()) * 2;
+  int stage = 0;
+  std::uint32_t parity = 0;
+  for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x)) {
+    float sums[row_tiles][ColumnsOfWarp::tiles][4];  // [block_m, 32]
+#pragma unroll
+    for (int i = 0; i < row_tiles; ++i)
+#pragma unroll
+      for (int j = 0; j < ColumnsOfWarp::tiles; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+
+    std::uint32_t a[ahead][4];        // [ahead * 16, 16 kept]
+    std::uint32_t b[2][4];            // [16 kept, 32]
+    std::uint32_t rows, next_rows = 0;  // where this lane's row of A begins, in this step and in the next
+    const auto find_rows = [&](std::uint32_t at, int step) {
+      return at + (ptx::load_shared_u16(at + places_at + step * 32) ^ pieces);
+    };
+    const auto load_b = [&](std::uint32_t at, int step) {
+      ptx::load_shared(at + fragments_at + step * 1024, b[0]);
+      ptx::load_shared(at + fragments_at + step * 1024 + 512, b[1]);
+    };
+    const auto load_a = [&](std::uint32_t from, int i) {
+      ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) + i / 4 * Config::slab_bytes,
+                                    a[i % ahead]);
+    };
+    std::uint32_t at = stage_0 + stage * Config::stage_bytes;
+    ptx::wait(full_0 + stage * 8, parity);
+    rows = find_rows(at, 0);
+    load_b(at, 0);
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) load_a(rows, i);
+#pragma unroll 1
+    for (int s = 0; s < stages; ++s) {
+#pragma unroll
+      for (int step = 0; step < Config::steps; ++step) {
+        const bool is_last = step == Config::steps - 1;
+        const bool has_next = !is_last || s + 1 < stages;
+        const std::uint32_t emptied = empty_0 + stage * 8;
+        if (is_last) {
+          if (++stage == Config::stages) {
+            stage = 0;
+            parity ^= 1;
+          }
+          at = stage_0 + stage * Config::stage_bytes;
+          if (has_next) ptx::wait(full_0 + stage * 8, parity);
+        }
+        if (has_next) next_rows = find_rows(at, is_last ? 0 : step + 1);
+#pragma unroll
+        for (int i = 0; i < row_tiles; ++i) {
+#pragma unroll
+          for (int j = 0; j < ColumnsOfWarp::tiles; ++j)
+            ptx::mma_m16n8k16<T>(sums[i][j], a[i % ahead], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+          if (i + ahead < row_tiles)
+            load_a(rows, i + ahead);
+          else if (has_next)
+            load_a(next_rows, i + ahead - row_tiles);
+        }
+        if (is_last) {
+#ifdef ALL_ARRIVE
+          ptx::arrive(emptied);
+#else
+          __syncwarp();
+          if (lane_id() == 0) ptx::arrive(emptied);
+#endif
+        }
+        if (has_next) {
+          rows = next_rows;
+          load_b(at, is_last ? 0 : step + 1);
+        }
+      }
+    }
+
+    const std::int64_t column =
+        std::int64_t{block / row_blocks} * Config::block_n + warp * ColumnsOfWarp::columns + lane_id() % 4 * 8;
+    const std::int64_t row_0 = std::int64_t{block % row_blocks} * Config::block_m + lane_id() / 4;
+    const std::int64_t left = product.n - column;
+    const bool is_aligned =
+        product.n * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
+#pragma unroll
+    for (int i = 0; i < row_tiles; ++i)
+#pragma unroll
+      for (int half_of_rows = 0; half_of_rows < 2; ++half_of_rows) {
+        const std::int64_t row = row_0 + i * 16 + half_of_rows * 8;
+        float values[8];
+#pragma unroll
+        for (int e = 0; e < 8; ++e) values[e] = sums[i][e / 2][half_of_rows * 2 + e % 2];
+        if (row < product.m && left > 0)
+          store_eight(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
+      }
+  }
+#endif
+}
+
+/// The driver's function that describes a matrix to the copy engine.
+inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
+  static const auto encode = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    expect_success(
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
+        "the driver's function that describes matrices to the copy engine");
+    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
+  }();
+  if (encode == nullptr)
+    throw StateError("CUDA: this driver does not describe matrices to the copy engine: it needs CUDA 12");
+  return encode;
+}
+
+}  // namespace detail
+
+/// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of box_rows x 64
+/// elements in the order of Swizzle128.
+/// @param stride  elements from one row to the next, a multiple of 8
+inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                              int box_rows) {
+  CUtensorMap map{};
+  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(stride) * 2};
+  const cuuint32_t box[2] = {64, static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[2] = {1, 1};
+  if (detail::tensor_map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(at), extents,
+                                   strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    throw StateError(text("CUDA: the copy engine does not take a matrix of ", rows, " x ", columns,
+                          " with rows ", stride, " elements apart"));
+  return map;
+}
+
+/// C = A B.
+/// @param a_map  A, stored k-major: [k, m], boxes of Config::stage_rows rows
+template <class Config, class Out>
+void nm_product(const Kokkos::Cuda& space, const NmProduct<typename Config::value_type, Out>& product,
+                const CUtensorMap& a_map, int multiprocessors) {
+  const std::int64_t blocks =
+      ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
+  launch(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Out>,
+         blocks < multiprocessors ? blocks : multiprocessors, Config::threads, Config::shared_bytes, product,
+         a_map);
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file pattern.hpp
+/// The product of a dense and an N:M sparse matrix as a pattern of statements.
+#pragma once
+
+#include <cstdint>
+
+#include "../../formats/named.hpp"
+#include "../statement/factors.hpp"
+
+namespace sporos {
+
+/// N, M and L of a format, and the mode along which its windows lie; `is` is false for other formats.
+template <class F>
+struct NmTraits {
+  static constexpr bool is = false;
+};
+template <int N, int M, std::int64_t L, int Along>
+struct NmTraitsOf {
+  static constexpr bool is = true;
+  static constexpr int kept = N, window = M, along = Along;
+  static constexpr std::int64_t unit = L;
+};
+template <std::int64_t M, std::int64_t L, int N, int Window>
+struct NmTraits<Format<Map<Quotient<0, M>, Quotient<1, L>, Remainder<0, M>, Remainder<1, L>>, Dense, Dense,
+                       NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 0> {};
+template <std::int64_t M, std::int64_t L, int N, int Window>
+struct NmTraits<Format<Map<Quotient<0, L>, Quotient<1, M>, Remainder<1, M>, Remainder<0, L>>, Dense, Dense,
+                       NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 1> {};
+template <std::int64_t M, int N, int Window>
+struct NmTraits<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window>>>
+    : NmTraitsOf<N, Window, 1, 0> {};
+template <std::int64_t M, int N, int Window>
+struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window>>>
+    : NmTraitsOf<N, Window, 1, 1> {};
+
+/// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
+/// mode, B in NM<…> with windows along k, C dense and row-major.
+template <class Operands>
+struct NmPattern {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (Operands::template is_dense_by_rows<C> && A::format::is_dense && A::format::order == 2 &&
+                  !A::format::is_blocked && NmTraits<typename B::format>::is &&
+                  Operands::template computes<C, A, B>)
+      return NmTraits<typename B::format>::along == 0
+                 ? binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ki", "kj")
+                 : binds<C, A, B>("ij", "ik", "jk") || binds<C, A, B>("ij", "ki", "jk");
+    else
+      return false;
+  }
+  /// The places of A and B in the product.
+  template <class S>
+  static constexpr auto places = places_of_factors<NmPattern, Operands, S, 2>();
+  template <class S>
+  static constexpr bool matches = places<S>[0] >= 0;
+
+  template <class S>
+  static const auto& dense(const S& statement) {
+    return factor<places<S>[0]>(statement.right());
+  }
+  template <class S>
+  static const auto& sparse(const S& statement) {
+    return factor<places<S>[1]>(statement.right());
+  }
+};
+
+}  // namespace sporos

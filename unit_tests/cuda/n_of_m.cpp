@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file n_of_m.cpp
+/// N:M products on the GPU against sums in double on the host: formats, values, layouts, shapes.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <sporos/sporos.hpp>
+#include <vector>
+
+#include "inputs.hpp"
+#include "kernels/kernel_of.hpp"
+
+namespace sporos::test {
+namespace {
+
+using sporos::indices::i;
+using sporos::indices::j;
+using sporos::indices::k;
+
+/// Values in [-1, 1) that no type represents by accident.
+template <class Value, class F>
+Tensor<Value, F> random_dense(const Extents<2>& extents, unsigned seed) {
+  std::mt19937_64 draw(seed);
+  std::uniform_real_distribution<double> number(-1, 1);
+  Tensor<Value, F> out(extents);
+  for (std::int64_t at = 0; at < out.nnz(); ++at)
+    out.values()(at) = static_cast<Value>(static_cast<accumulate_t<Value>>(number(draw)));
+  return out;
+}
+
+/// Half the distance of neighbouring numbers, relative: the rounding error of a type.
+template <class Value>
+double rounding() {
+  if constexpr (std::is_same_v<Value, half>)
+    return std::ldexp(1.0, -11);
+  else if constexpr (std::is_same_v<Value, bfloat16>)
+    return std::ldexp(1.0, -8);
+  else
+    return std::numeric_limits<Value>::epsilon() / 2;
+}
+
+/// The N:M matrix as k x n, whichever mode its windows lie along.
+template <class T>
+Tensor<double, DenseMatrix<>> by_windows(const T& b) {
+  const auto dense = convert<DenseMatrix<>, double>(b);
+  if constexpr (NmTraits<typename T::format_type>::along == 0)
+    return dense;
+  else
+    return transpose(dense);
+}
+
+template <class Value, class Out, class F, class Layout>
+void expect_product(const Extents<3>& shape, bool accumulates = false) {
+  constexpr int along = NmTraits<F>::along;
+  const auto [m, n, inner] = shape;
+  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", to_string(shape)));
+  const auto A = random_dense<Value, DenseMatrix<Layout>>({m, inner}, 1);
+  const auto dense_B = random_dense<Value, DenseMatrix<>>(along == 0 ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);
+  const auto device_A = A.template copy_to<Cuda>();
+  const auto B = prune<F>(dense_B.template copy_to<Cuda>());  // on the device
+  const auto host_B = B.template copy_to<Host>();
+  EXPECT_NO_THROW(validate(host_B));
+  expect_equal_tensors(prune<F>(dense_B), B);
+  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
+  const auto C = before.template copy_to<Cuda>();
+  if (!accumulates && C.nnz() > 0)
+    Kokkos::deep_copy(C.values(), static_cast<Out>(std::numeric_limits<float>::quiet_NaN()));
+
+  const auto run = [&](const auto& statement) {
+    EXPECT_NE(kernel_of(statement), "");
+    accumulates ? statement.accumulate().run() : statement.run();
+  };
+  if constexpr (along == 0)
+    run(assign(C(i, j), device_A(i, k) * B(k, j)));
+  else
+    run(assign(C(i, j), B(j, k) * device_A(i, k)));
+  const auto result = C.template copy_to<Host>();
+
+  const auto dense = by_windows(host_B);
+  const auto wide_A = convert<DenseMatrix<>, double>(A);
+  using Sum = std::common_type_t<accumulate_t<Value>, accumulate_t<Out>>;
+  std::int64_t wrong = 0;
+  for (std::int64_t row = 0; row < m; ++row) {
+    std::vector<double> sums(static_cast<std::size_t>(n)), sizes(static_cast<std::size_t>(n));
+    for (std::int64_t p = 0; p < inner; ++p)
+      for (std::int64_t column = 0; column < n; ++column) {
+        const double term = wide_A.values()(row * inner + p) * dense.values()(p * n + column);
+        sums[column] += term;
+        sizes[column] += std::abs(term);
+      }
+    for (std::int64_t column = 0; column < n; ++column) {
+      const std::int64_t at = row * n + column;
+      const double old = accumulates ? static_cast<double>(static_cast<accumulate_t<Out>>(before.values()(at))) : 0;
+      const double exact = sums[column] + old;
+      const double bound = static_cast<double>(inner + 2) * 2 * rounding<Sum>() * (sizes[column] + std::abs(old)) +
+                           rounding<Out>() * std::abs(exact) + 1e-7;
+      wrong += !(std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(result.values()(at))) - exact) <= bound);
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+const std::vector<Extents<3>> shapes = {{1, 1, 1},      {128, 256, 128}, {333, 417, 517}, {65, 33, 31}, {8, 40, 700},
+                                        {200, 1, 64},   {1, 300, 129},   {0, 5, 7},       {5, 0, 7},    {5, 7, 0},
+                                        {700, 530, 90}};
+
+template <class Value, class Out, class F>
+void expect_products() {
+  for (const auto& shape : shapes) {
+    expect_product<Value, Out, F, RowMajor>(shape);
+    expect_product<Value, Out, F, ColumnMajor>(shape);
+  }
+  expect_product<Value, Out, F, RowMajor>({130, 270, 300}, true);
+}
+
+TEST(CudaNofM, HalfOnTensorCores) {
+  expect_products<half, half, NM<16, 32, 32>>();
+  expect_products<half, half, NM<4, 32, 64>>();
+}
+TEST(CudaNofM, HalfOnTensorCoresWithWindowsThatDoNotDivideStages) {
+  expect_products<half, float, NM<2, 5, 96>>();
+  expect_products<half, half, NM<200, 256, 32>>();
+}
+TEST(CudaNofM, TransposedBfloat16OnTensorCores) {
+  expect_products<bfloat16, bfloat16, NM<2, 4, 32, 1>>();
+  expect_products<bfloat16, float, NM<1, 1, 32, 1>>();
+}
+TEST(CudaNofM, ElementsOneByOne) {
+  expect_products<half, half, NM<2, 4>>();
+  expect_products<float, float, NM<3, 5, 1, 1>>();
+}
+TEST(CudaNofM, FloatsInUnits) {
+  expect_products<float, float, NM<16, 32, 32>>();
+  expect_products<float, double, NM<7, 16, 12>>();
+}
+TEST(CudaNofM, Doubles) {
+  expect_products<double, double, NM<1, 8, 16>>();
+  expect_products<double, double, NM<100, 256, 3, 1>>();
+}
+
+TEST(CudaNofM, PlansReadNewValuesUnlessTheyAreConstant) {
+  const auto dense = random_dense<half, DenseMatrix<>>({96, 64}, 5).copy_to<Cuda>();
+  const auto B = prune<NM<8, 16, 32>>(dense);
+  const auto A = random_dense<half, DenseMatrix<>>({40, 96}, 6).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> C({40, 64}), kept({40, 64});
+  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)));
+  auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands());
+  product.run();
+  constant.run();
+  const auto before = C.copy_to<Host>();
+  expect_equal_tensors(before, kept);
+  Kokkos::deep_copy(A.values(), half(2.0f));
+  product.run();
+  constant.run();
+  expect_equal_tensors(C.copy_to<Host>(), kept);
+  Kokkos::deep_copy(B.values(), half(3.0f));
+  product.run();
+  constant.run();
+  const auto after = C.copy_to<Host>(), old = kept.copy_to<Host>();
+  EXPECT_EQ(after.values()(0), 48 * 6.0f);
+  EXPECT_NE(old.values()(0), after.values()(0));
+}
+
+TEST(CudaNofM, UnitsOfZerosMeetNothing) {
+  // A NaN in a row of A's column that B does not keep, and in one where its unit is zero.
+  const Tensor<half, DenseMatrix<>> dense({32, 32});
+  for (std::int64_t column = 0; column < 32; ++column) dense.values()(3 * 32 + column) = half(1.0f);
+  const auto B = prune<NM<2, 4, 32>>(dense).copy_to<Cuda>();
+  const auto A = random_dense<half, DenseMatrix<>>({20, 32}, 6);
+  for (std::int64_t row = 0; row < 20; ++row)
+    for (const std::int64_t column : {0, 1, 2, 17})
+      A.values()(row * 32 + column) = half(std::numeric_limits<float>::quiet_NaN());
+  const Tensor<float, DenseMatrix<>, Cuda> C({20, 32});
+  assign(C(i, j), A.copy_to<Cuda>()(i, k) * B(k, j)).run();
+  const auto result = C.copy_to<Host>();
+  for (std::int64_t row = 0; row < 20; ++row)
+    EXPECT_EQ(result.values()(row * 32), static_cast<float>(A.values()(row * 32 + 3)));
+}
+
+}  // namespace
+}  // namespace sporos::test
