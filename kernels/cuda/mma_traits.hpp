@@ -30,9 +30,7 @@ struct MmaM16N8K16 {
 
   /// For a that is stored by columns, one row of 16 bytes for 8 of its rows: which of the 16 columns, and
   /// which of the two halves of its 16 rows, a lane addresses for `load_matrices_transposed`.
-  KOKKOS_INLINE_FUNCTION static constexpr int column_of_address(int lane) {
-    return lane % 8 + lane / 16 * 8;
-  }
+  KOKKOS_INLINE_FUNCTION static constexpr int column_of_address(int lane) { return lane % 8 + lane / 16 * 8; }
   KOKKOS_INLINE_FUNCTION static constexpr int rows_of_address(int lane) { return lane / 8 % 2; }
 };
 
@@ -54,9 +52,7 @@ struct ColumnsOfWarp {
   static constexpr int tiles = 4, columns = 32;
 
   /// The column of the group that stands in column c of mma number `tile`.
-  KOKKOS_INLINE_FUNCTION static constexpr int column(int tile, int c) {
-    return c / 2 * 8 + tile * 2 + c % 2;
-  }
+  KOKKOS_INLINE_FUNCTION static constexpr int column(int tile, int c) { return c / 2 * 8 + tile * 2 + c % 2; }
 };
 
 }  // namespace sporos::gpu

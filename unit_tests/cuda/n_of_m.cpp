@@ -58,7 +58,8 @@ void expect_product(const Extents<3>& shape, bool accumulates = false) {
   const auto [m, n, inner] = shape;
   SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", to_string(shape)));
   const auto A = random_dense<Value, DenseMatrix<Layout>>({m, inner}, 1);
-  const auto dense_B = random_dense<Value, DenseMatrix<>>(along == 0 ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);
+  const auto dense_B =
+      random_dense<Value, DenseMatrix<>>(along == 0 ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);
   const auto device_A = A.template copy_to<Cuda>();
   const auto B = prune<F>(dense_B.template copy_to<Cuda>());  // on the device
   const auto host_B = B.template copy_to<Host>();
@@ -93,19 +94,22 @@ void expect_product(const Extents<3>& shape, bool accumulates = false) {
       }
     for (std::int64_t column = 0; column < n; ++column) {
       const std::int64_t at = row * n + column;
-      const double old = accumulates ? static_cast<double>(static_cast<accumulate_t<Out>>(before.values()(at))) : 0;
+      const double old =
+          accumulates ? static_cast<double>(static_cast<accumulate_t<Out>>(before.values()(at))) : 0;
       const double exact = sums[column] + old;
-      const double bound = static_cast<double>(inner + 2) * 2 * rounding<Sum>() * (sizes[column] + std::abs(old)) +
-                           rounding<Out>() * std::abs(exact) + 1e-7;
-      wrong += !(std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(result.values()(at))) - exact) <= bound);
+      const double bound =
+          static_cast<double>(inner + 2) * 2 * rounding<Sum>() * (sizes[column] + std::abs(old)) +
+          rounding<Out>() * std::abs(exact) + 1e-7;
+      wrong += !(std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(result.values()(at))) - exact) <=
+                 bound);
     }
   }
   EXPECT_EQ(wrong, 0);
 }
 
-const std::vector<Extents<3>> shapes = {{1, 1, 1},      {128, 256, 128}, {333, 417, 517}, {65, 33, 31}, {8, 40, 700},
-                                        {200, 1, 64},   {1, 300, 129},   {0, 5, 7},       {5, 0, 7},    {5, 7, 0},
-                                        {700, 530, 90}};
+const std::vector<Extents<3>> shapes = {{1, 1, 1},    {128, 256, 128}, {333, 417, 517}, {65, 33, 31},
+                                        {8, 40, 700}, {200, 1, 64},    {1, 300, 129},   {0, 5, 7},
+                                        {5, 0, 7},    {5, 7, 0},       {700, 530, 90}};
 
 template <class Value, class Out, class F>
 void expect_products() {
@@ -139,6 +143,74 @@ TEST(CudaNofM, FloatsInUnits) {
 TEST(CudaNofM, Doubles) {
   expect_products<double, double, NM<1, 8, 16>>();
   expect_products<double, double, NM<100, 256, 3, 1>>();
+}
+
+TEST(CudaNofM, FloatsSplitInHalfs) {
+  expect_products<float, float, NM<4, 32, 64, 1>>();
+  expect_products<float, float, NM<3, 4, 32>>();
+}
+
+/// What splitting in halfs cannot hold is computed on CUDA cores: the same as the loop nest's, to the bit
+/// where it is infinite or not a number.
+TEST(CudaNofM, FloatsOfTooWideARangeAreNotSplit) {
+  using Format = NM<16, 32, 32>;
+  const auto dense_B = random_dense<float, DenseMatrix<>>({128, 64}, 8);
+  const auto dense_A = random_dense<float, DenseMatrix<>>({70, 128}, 9);
+  const auto expect = [&](bool in_a, const std::vector<float>& values) {
+    const auto A = dense_A.clone(), unpruned = dense_B.clone();
+    const auto& changed = in_a ? A : unpruned;
+    for (std::size_t at = 0; at < values.size(); ++at)
+      changed.values()(5 * (in_a ? 128 : 64) + 3 + at) = values[at];
+    const auto B = prune<Format>(unpruned);
+    const Tensor<float, DenseMatrix<>> expected({70, 64});
+    assign(expected(i, j), A(i, k) * B(k, j)).run();
+    const Tensor<float, DenseMatrix<>, Cuda> C({70, 64});
+    assign(C(i, j), A.copy_to<Cuda>()(i, k) * B.copy_to<Cuda>()(k, j)).run();
+    const auto result = C.copy_to<Host>();
+    const auto sizes = Tensor<float, DenseMatrix<>>({70, 64});
+    assign(sizes(i, j), map([](float x) { return std::abs(x); }, A(i, k)) *
+                            map([](float x) { return std::abs(x); }, B(k, j)))
+        .run();
+    for (std::int64_t at = 0; at < expected.nnz(); ++at) {
+      const float here = result.values()(at), there = expected.values()(at);
+      if (std::isfinite(there))
+        EXPECT_NEAR(here, there, sizes.values()(at) * 300 * std::ldexp(1.0, -24)) << at;
+      else if (std::isnan(there))
+        EXPECT_TRUE(std::isnan(here)) << at;
+      else
+        EXPECT_EQ(here, there) << at;
+    }
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const bool in_a : {true, false}) {
+    expect(in_a, {infinity});
+    expect(in_a, {-infinity, infinity});
+    expect(in_a, {std::numeric_limits<float>::quiet_NaN()});
+    expect(in_a, {1e30f});
+    expect(in_a, {3e38f});
+    expect(in_a, {1e-30f, 1e-38f, 1e-44f});
+  }
+}
+
+TEST(CudaNofM, FloatsOfAnyMagnitudeAreSplit) {
+  using Format = NM<16, 32, 32>;
+  for (const int of_a : {-140, -60, 0, 60, 120})
+    for (const int of_b : {-140, -60, 0, 60, 120}) {
+      if (of_a + of_b > 120 || of_a + of_b < -120) continue;
+      const auto A = random_dense<float, DenseMatrix<>>({30, 64}, 8),
+                 unpruned = random_dense<float, DenseMatrix<>>({64, 32}, 9);
+      for (std::int64_t at = 0; at < A.nnz(); ++at)
+        A.values()(at) = std::ldexp(std::ldexp(std::round(std::ldexp(A.values()(at), 4)), -4), of_a);
+      for (std::int64_t at = 0; at < unpruned.nnz(); ++at)
+        unpruned.values()(at) =
+            std::ldexp(std::ldexp(std::round(std::ldexp(unpruned.values()(at), 4)), -4), of_b);
+      const auto B = prune<Format>(unpruned);
+      const Tensor<float, DenseMatrix<>> expected({30, 32});
+      assign(expected(i, j), A(i, k) * B(k, j)).run();
+      const Tensor<float, DenseMatrix<>, Cuda> C({30, 32});
+      assign(C(i, j), A.copy_to<Cuda>()(i, k) * B.copy_to<Cuda>()(k, j)).run();
+      expect_equal_tensors(expected, C);  // few bits, so that sums are exact
+    }
 }
 
 TEST(CudaNofM, PlansReadNewValuesUnlessTheyAreConstant) {

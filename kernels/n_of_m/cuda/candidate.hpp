@@ -3,6 +3,7 @@
 /// The product of a dense and an N:M sparse matrix on the GPU, as a candidate for statements.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -23,8 +24,9 @@ namespace sporos::gpu {
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
 /// row-major.
 ///
-/// On tensor cores where A and B hold the same 16-bit floats and L is a multiple of 32, which four matrix
-/// instructions share; else on CUDA cores. A plan packs B for tensor cores in its first run, and again in
+/// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
+/// instructions share; else on CUDA cores. Floats are split in halfs, with an error like that of a sum of
+/// floats: split.hpp. A plan packs B for tensor cores in its first run, and again in
 /// each later one unless the statement says `.with_constant_operands()`.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
@@ -61,13 +63,23 @@ struct NmByGathering {
 
 namespace detail {
 
-/// How B is cut for tensor cores, chosen by its density: stages of 128 rows where three steps of 16 hold what
-/// is kept of them, else of 64.
-template <int N, int M>
+/// How B is cut for tensor cores, chosen by its density: stages of 128 rows where few steps of 16 hold what
+/// is kept of them, so that the stages fit in shared memory; else of 64.
+template <int N, int M, int Planes>
 inline constexpr NmPacking packing_for = [] {
   const int of_128 = NmPacking::most_kept(N, M, 128), of_64 = NmPacking::most_kept(N, M, 64);
-  return of_128 <= 48 ? NmPacking{128, (of_128 + 15) / 16} : NmPacking{64, (of_64 + 15) / 16};
+  return of_128 <= (Planes == 2 ? 32 : 48) ? NmPacking{128, (of_128 + 15) / 16, Planes}
+                                           : NmPacking{64, (of_64 + 15) / 16, Planes};
 }();
+
+/// Tiles of this size with as many stages as fit in shared memory, at most five.
+template <class T, int BlockM, int BlockN, int StageRows, int Steps>
+struct NmConfigFor {
+  using One = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, 1>;
+  static constexpr int room = 227 * 1024 - One::shared_bytes;
+  static constexpr int stages = std::min(5, room / (One::stage_bytes + 16) + 1);
+  using type = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, stages>;
+};
 
 }  // namespace detail
 
@@ -81,14 +93,15 @@ class NmByGathering::Plan {
 
   /// Whether A is stored k-major.
   static constexpr bool is_k_major = DenseAccess::level_names[1] == S::result_type::names[0];
-  static constexpr bool for_tensor_cores = is_narrow_float_v<T> && Traits::unit % ColumnsOfWarp::columns == 0;
-  static constexpr NmPacking packing = detail::packing_for<Traits::kept, Traits::window>;
+  using Packed = packed_t<T>;
+  static constexpr bool for_tensor_cores =
+      (is_narrow_float_v<T> || (is_split<T> && std::is_same_v<Out, float>)) &&
+      Traits::unit % ColumnsOfWarp::columns == 0;
+  static constexpr NmPacking packing = detail::packing_for<Traits::kept, Traits::window, planes_of<T>>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
   static constexpr int packed_columns = 256;
-  template <int BlockM, int BlockN, int Stages>
-  using Config = NmTensorCoreConfig<T, BlockM, BlockN, packing.stage_rows, packing.steps, Stages>;
-  using Large = Config<128, packed_columns, (packing.stage_rows == 128 || packing.steps == 4 ? 3 : 4)>;
-  using Small = Config<64, 128, 5>;
+  using Large = typename detail::NmConfigFor<T, 128, packed_columns, packing.stage_rows, packing.steps>::type;
+  using Small = typename detail::NmConfigFor<T, 64, 128, packing.stage_rows, packing.steps>::type;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
@@ -116,10 +129,15 @@ class NmByGathering::Plan {
 
   Bytes bytes() const {
     std::int64_t workspace = sporos::detail::DenseTarget<S>::bytes(statement_);
-    if (on_tensor_cores_) workspace += packed_bytes() + k_major_bytes() + k_major_bytes() / 8;
+    if (on_tensor_cores_) {
+      const std::int64_t of_run = lay_out(nullptr).bytes;
+      workspace += packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) + of_run + of_run / 8;
+    }
     return {result().nnz(), result().bytes(), workspace};
   }
-  std::int64_t held_bytes() const { return static_cast<std::int64_t>(packed_.extent(0)); }
+  std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(packed_.extent(0) + exponents_.extent(0) * sizeof(int));
+  }
 
   void explain(std::ostream& out) const {
     out << "  result: located, tiles of "
@@ -154,7 +172,7 @@ class NmByGathering::Plan {
     return out;
   }
 
-  void gather(Out* c) const {
+  void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out> in;
     in.m = m();
     in.a = a().values().data();
@@ -163,6 +181,7 @@ class NmByGathering::Plan {
     in.b = view();
     in.c = c;
     in.accumulates = statement_.accumulates();
+    in.only_if = only_if;
     nm_gather(space(), in);
   }
 
@@ -182,60 +201,97 @@ class NmByGathering::Plan {
   }
 
   /// Elements from one row of the k-major A to the next.
-  std::int64_t stride() const { return is_k_major && m() % 8 == 0 ? m() : ceil_div(m(), 8) * 8; }
+  std::int64_t stride() const { return ceil_div(m(), 8) * 8; }
   bool reads_a_in_place() const {
-    return is_k_major && m() % 8 == 0 && reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
-  }
-  std::int64_t k_major_bytes() const {
-    if (reads_a_in_place()) return 0;
-    Layout layout;
-    layout.template take<T>(k() * stride());
-    return layout.bytes();
+    return !is_split<T> && is_k_major && m() % 8 == 0 &&
+           reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
   std::int64_t packed_bytes() const { return packing.bytes_of(k(), n(), packed_columns); }
+
+  /// What a run works with.
+  struct Room {
+    Packed* high = nullptr;
+    Packed* low = nullptr;
+    int* row_exponents = nullptr;
+    std::int64_t bytes = 0;
+  };
+  Room lay_out(char* memory) const {
+    Layout layout(memory);
+    Room out;
+    if (!reads_a_in_place()) out.high = layout.template take<Packed>(k() * stride());
+    if constexpr (is_split<T>) {
+      out.low = layout.template take<Packed>(k() * stride());
+      out.row_exponents = layout.template take<int>(m());
+    }
+    out.bytes = layout.bytes();
+    return out;
+  }
+
+  /// Packs B, and finds the exponents of its columns, which are held behind it; then too_wide[0] says whether
+  /// B cannot be split, and too_wide[1] whether A or B cannot.
+  void pack() {
+    if (is_packed_ && S::schedule::has_constant_operands) return;
+    if (packed_.extent(0) == 0) {
+      packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+      if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
+    }
+    int* too_wide = nullptr;
+    if constexpr (is_split<T>) {
+      too_wide = exponents_.data() + n();
+      zero(space(), too_wide, 1);
+      exponents_of_columns(space(), view(), exponents_.data(), too_wide);
+    }
+    pack_nm(space(), view(), packing, packed_columns, exponents_.data(), too_wide, packed_.data());
+    is_packed_ = true;
+  }
 
   void multiply(Out* c)
     requires(for_tensor_cores)
   {
-    if (!is_packed_ || !S::schedule::has_constant_operands) {
-      if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
-      pack_nm(space(), view(), packing, packed_columns, packed_.data());
-      is_packed_ = true;
-    }
+    pack();
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const T* k_major = a().values().data();
-    if (!reads_a_in_place()) {
-      T* const copy = Layout(workspace->reserve(k_major_bytes())).template take<T>(k() * stride());
-      if constexpr (is_k_major)
-        expect_success(
-            cudaMemcpy2DAsync(copy, static_cast<std::size_t>(stride()) * sizeof(T), k_major,
-                              static_cast<std::size_t>(m()) * sizeof(T), static_cast<std::size_t>(m()) * sizeof(T),
-                              static_cast<std::size_t>(k()), cudaMemcpyDeviceToDevice, space().cuda_stream()),
-            "copy the dense factor");
-      else
-        transpose_halves(space(), k_major, m(), k(), copy, stride());
-      k_major = copy;
+    const Room room = lay_out(workspace->reserve(lay_out(nullptr).bytes));
+    int* too_wide = nullptr;
+    if constexpr (is_split<T>) {
+      too_wide = exponents_.data() + n() + 1;
+      expect_success(cudaMemcpyAsync(too_wide, too_wide - 1, sizeof(int), cudaMemcpyDeviceToDevice,
+                                     space().cuda_stream()),
+                     "whether B can be split");
+      exponents_of_rows(space(), a().values().data(), m(), k(), is_k_major, room.row_exponents, too_wide);
     }
-    const CUtensorMap map = tensor_map(k_major, k(), m(), stride(), packing.stage_rows);
-    NmProduct<T, Out> product;
+    const void* high = a().values().data();
+    if (!reads_a_in_place()) {
+      copy_k_major(space(), a().values().data(), m(), k(), is_k_major, room.high, room.low, stride(),
+                   room.row_exponents, too_wide);
+      high = room.high;
+    }
+    const CUtensorMap high_map = tensor_map(high, k(), m(), stride(), packing.stage_rows);
+    const CUtensorMap low_map =
+        is_split<T> ? tensor_map(room.low, k(), m(), stride(), packing.stage_rows) : high_map;
+    NmProduct<Out> product;
     product.m = m();
     product.n = n();
     product.k = k();
     product.packed = packed_.data();
+    product.row_exponents = room.row_exponents;
+    product.column_exponents = exponents_.data();
+    product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
     const int multiprocessors = space().cuda_device_prop().multiProcessorCount;
     const auto tiles = ceil_div(m(), Large::block_m) * ceil_div(n(), Large::block_n);
     if (tiles >= multiprocessors)
-      nm_product<Large>(space(), product, map, multiprocessors);
+      nm_product<Large>(space(), product, high_map, low_map, multiprocessors);
     else
-      nm_product<Small>(space(), product, map, multiprocessors);
+      nm_product<Small>(space(), product, high_map, low_map, multiprocessors);
+    if constexpr (is_split<T>) gather(c, too_wide);
   }
 
   const S& statement_;
   bool on_tensor_cores_;
   bool is_packed_ = false;
   Array<char, Memory> packed_;
+  Array<int, Memory> exponents_;  ///< [n], and two flags: pack()
 };
 
 }  // namespace sporos::gpu

@@ -20,12 +20,13 @@ namespace sporos::gpu {
 template <class T, class Out>
 struct NmGather {
   std::int64_t m = 0;
-  const T* a = nullptr;  ///< [m, k]
+  const T* a = nullptr;                  ///< [m, k]
   std::int64_t a_row = 0, a_column = 0;  ///< elements from a row of A to the next, from a column to the next
-  NmView<T> b;           ///< [k, n]
-  Out* c = nullptr;      ///< [m, n]
+  NmView<T> b;                           ///< [k, n]
+  Out* c = nullptr;                      ///< [m, n]
   bool accumulates = false;
-  int windows = 0;  ///< that a stage holds
+  int windows = 0;               ///< that a stage holds
+  const int* only_if = nullptr;  ///< null, or whether to compute anything
 };
 
 /// How a block computes a tile.
@@ -60,6 +61,7 @@ namespace detail {
 template <class Config>
 __global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
     const __grid_constant__ NmGather<typename Config::value_type, typename Config::result_type> in) {
+  if (in.only_if != nullptr && *in.only_if == 0) return;
   using Compute = typename Config::compute;
   using Out = typename Config::result_type;
   struct alignas(16) Pack {
@@ -67,7 +69,8 @@ __global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
   };
   extern __shared__ char memory[];
   auto* const stage = reinterpret_cast<Compute*>(memory);  // [windows * M, block_m + padding]
-  const int x = static_cast<int>(threadIdx.x) % Config::side, y = static_cast<int>(threadIdx.x) / Config::side;
+  const int x = static_cast<int>(threadIdx.x) % Config::side,
+            y = static_cast<int>(threadIdx.x) / Config::side;
   const std::int64_t block_row = static_cast<std::int64_t>(blockIdx.x) * Config::block_m;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * Config::block_n + x * Config::columns;
   const NmView<typename Config::value_type>& b = in.b;
@@ -101,8 +104,8 @@ __global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
           mine[j] = Compute{};
           kept[j] = 0;
           if (j < left) {
-            mine[j] = static_cast<Compute>(
-                static_cast<accumulate_t<typename Config::value_type>>(b.values[q * b.unit + (column + j) % b.unit]));
+            mine[j] = static_cast<Compute>(static_cast<accumulate_t<typename Config::value_type>>(
+                b.values[q * b.unit + (column + j) % b.unit]));
             kept[j] = b.indices[q];
           }
           if constexpr (Config::one_unit)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packed.hpp
-/// An N:M sparse matrix packed for tensor cores: fragments in the order in which lanes load them, and for each
-/// kept row the place in shared memory where its partner of the dense matrix stands.
+/// An N:M sparse matrix packed for tensor cores: fragments in the order in which lanes load them, and for
+/// each kept row the place in shared memory where its partner of the dense matrix stands.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma_traits.hpp"
 #include "../../cuda/warp.hpp"
+#include "split.hpp"
 #include "view.hpp"
 
 namespace sporos::gpu {
-
 
 /// How a packed matrix is cut. Its rows are cut into stages, as many dense rows as a block holds in shared
 /// memory at a time; of each, a group of 32 columns keeps up to `steps` * 16.
@@ -66,67 +66,63 @@ namespace detail {
 
 /// Packs one stage of one group of 32 columns with one warp.
 ///
-/// The rows that a step of 16 sums over may come in any order. They are chosen so that the 8 rows of one
-/// matrix instruction's half have different remainders modulo 8 as far as possible, and are read from shared
-/// memory without bank conflicts (Swizzle128). Units that are zero are left out: they refer to a row of zeros
-/// behind the stage, so that padding is multiplied by nothing that a dense matrix holds there.
+/// The rows that a step of 16 sums over may come in any order. They are dealt out by their remainders modulo
+/// 8, so that few of the 8 rows of one matrix in shared memory share a bank (Swizzle128). Units that are zero
+/// are left out: they refer to a row of zeros behind the stage, so that padding is multiplied by nothing that
+/// a dense matrix holds there.
 template <class T>
 __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking packing, std::int64_t groups,
-                                                      char* packed) {
-  constexpr int warps = 4, most = 128;
-  __shared__ std::int32_t places_of[warps][most];  // of each kept row in the values, in units; by remainder
-  __shared__ std::uint8_t rows_of[warps][most];    // of each kept row in the stage
-  __shared__ std::uint8_t order_of[warps][most];   // which of them is the at-th of the packed stage
+                                                      const int* exponents, int* too_wide, char* packed) {
+  using Packed = packed_t<T>;
+  constexpr int warps = 4, most = 64, columns = ColumnsOfWarp::columns;
+  __shared__ T values_of[warps][most][columns];   // of each kept row
+  __shared__ std::uint8_t rows_of[warps][most];   // of each kept row in the stage
+  __shared__ std::uint8_t order_of[warps][most];  // which kept row is the at-th of the packed stage
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t stages = packing.stages(b.rows);
   const std::int64_t piece = static_cast<std::int64_t>(blockIdx.x) * warps + warp;
   if (piece >= groups * stages) return;
-  const std::int64_t group = piece / stages, stage = piece % stages;
-  const std::int64_t column = group * ColumnsOfWarp::columns;
-  const std::int64_t first_row = stage * packing.stage_rows;
-  const std::int64_t end_row = first_row + packing.stage_rows < b.rows ? first_row + packing.stage_rows : b.rows;
-  const std::int64_t unit_of_group = column / b.unit;
-  const std::int64_t first_place = b.position(first_row / b.window, unit_of_group);
-  std::int32_t* const places = places_of[warp];
-  std::uint8_t* const rows = rows_of[warp];
-  std::uint8_t* const order = order_of[warp];
-  const bool is_inside = column + lane_id() < b.columns;
-  const std::int64_t lane_column = column % b.unit + lane_id();  // in the unit
+  const std::int64_t column = piece / stages * columns + lane_id();
+  const std::int64_t first_row = piece % stages * packing.stage_rows;
+  const std::int64_t end_row =
+      first_row + packing.stage_rows < b.rows ? first_row + packing.stage_rows : b.rows;
+  const bool is_inside = column < b.columns;
+  const std::int64_t unit = (column - lane_id()) / b.unit, place = column - unit * b.unit;
+  auto& values = values_of[warp];
+  auto& rows = rows_of[warp];
+  auto& order = order_of[warp];
 
   int count = 0;
-  if (column < b.columns)
+  if (column - lane_id() < b.columns)
     for (std::int64_t w = first_row / b.window; w * b.window < end_row; ++w)
       for (int slot = 0; slot < b.kept; ++slot) {
-        const std::int64_t q = b.position(w, unit_of_group) + slot;
+        const std::int64_t q = b.position(w, unit) + slot;
         const std::int64_t row = w * b.window + b.indices[q];
         if (row < first_row || row >= end_row) continue;
-        const bool is_zero =
-            !is_inside || static_cast<float>(b.values[q * b.unit + lane_column]) == 0;
-        if (__all_sync(~0u, is_zero)) continue;
-        if (lane_id() == 0) {
-          places[count] = static_cast<std::int32_t>(q - first_place);
-          rows[count] = static_cast<std::uint8_t>(row - first_row);
-        }
+        T value{};
+        if (is_inside) value = b.values[q * b.unit + place];
+        if (__all_sync(~0u, static_cast<float>(value) == 0)) continue;
+        values[count][lane_id()] = value;
+        if (lane_id() == 0) rows[count] = static_cast<std::uint8_t>(row - first_row);
         ++count;
       }
   __syncwarp();
-  // Deals the rows out in rounds, one of each remainder that is left.
-  if (lane_id() == 0) {
-    std::uint64_t taken[2] = {0, 0};
-    int dealt = 0;
-    while (dealt < count) {
-      unsigned used = 0;
-      int in_round = 0;
-      for (int at = 0; at < count && in_round < 8; ++at) {
-        if (taken[at / 64] >> (at % 64) & 1) continue;
-        const unsigned bit = 1u << (rows[at] % 8);
-        if (used & bit) continue;
-        used |= bit;
-        taken[at / 64] |= std::uint64_t{1} << (at % 64);
-        order[dealt++] = static_cast<std::uint8_t>(at);
-        ++in_round;
-      }
+  // The at-th row of each remainder comes in the at-th round.
+  for (int at = lane_id(); at < count; at += warp_size) {
+    int round = 0;
+    for (int other = 0; other < at; ++other) round += (rows[other] ^ rows[at]) % 8 == 0 ? 1 : 0;
+    int before = 0;
+    int rounds_of[8] = {};
+#pragma unroll 4
+    for (int other = 0; other < count; ++other) {
+      const int remainder = rows[other] % 8;
+      int other_round = 0;
+#pragma unroll
+      for (int r = 0; r < 8; ++r)
+        if (r == remainder) other_round = rounds_of[r]++;
+      before += other_round < round || (other_round == round && remainder < rows[at] % 8) ? 1 : 0;
     }
+    order[before] = static_cast<std::uint8_t>(at);
   }
   __syncwarp();
 
@@ -138,31 +134,45 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
   }
   for (int step = 0; step < packing.steps; ++step)
     for (int pair = 0; pair < 2; ++pair) {
-      alignas(16) T fragment[8];  // of two mma, two registers of two elements each
+      alignas(16) Packed high[8] = {};  // of two mma, two registers of two elements each
+      alignas(16) Packed low[8] = {};
+      int tiny = 0;
       for (int e = 0; e < 8; ++e) {
-        const auto place = MmaM16N8K16::of_b(lane_id(), e / 2 % 2, e % 2);
-        const int at = step * NmPacking::step_rows + place.row;
-        const std::int64_t j = column + ColumnsOfWarp::column(pair * 2 + e / 4, place.column);
-        fragment[e] = T{};
-        if (at < count && j < b.columns)
-          fragment[e] = b.values[(first_place + places[order[at]]) * b.unit + j % b.unit];
+        const auto in_mma = MmaM16N8K16::of_b(lane_id(), e / 2 % 2, e % 2);
+        const int at = step * NmPacking::step_rows + in_mma.row;
+        const int j = ColumnsOfWarp::column(pair * 2 + e / 4, in_mma.column);
+        if (at >= count) continue;
+        const T value = values[order[at]][j];
+        if constexpr (is_split<T>) {
+          if (column - lane_id() + j < b.columns)
+            tiny += split(value, exponents[column - lane_id() + j], high[e], low[e]);
+        } else {
+          high[e] = value;
+        }
       }
-      *reinterpret_cast<uint4*>(out + (step * 2 + pair) * 512 + lane_id() * 16) =
-          *reinterpret_cast<const uint4*>(fragment);
+      char* const fragments =
+          out + step * packing.planes * NmPacking::fragment_bytes + pair * 512 + lane_id() * 16;
+      *reinterpret_cast<uint4*>(fragments) = *reinterpret_cast<const uint4*>(high);
+      if constexpr (is_split<T>) {
+        *reinterpret_cast<uint4*>(fragments + NmPacking::fragment_bytes) =
+            *reinterpret_cast<const uint4*>(low);
+        if (tiny >= most_tiny) *too_wide = 1;
+      }
     }
 }
 
 }  // namespace detail
 
-/// Packs a matrix whose units are multiples of 32 columns.
-/// @param packed  [packing.bytes_of(b.rows, b.columns, block)]
+/// Packs a matrix whose units are multiples of 32 columns. Needs at most 64 kept rows in a stage.
+/// @param exponents  of each column, where values are split: split.hpp
+/// @param too_wide   set where splitting loses too much
+/// @param packed     [packing.bytes_of(b.rows, b.columns, block)]
 template <class T>
 void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& packing, std::int64_t block,
-             char* packed) {
-  static_assert(sizeof(T) == 2);
+             const int* exponents, int* too_wide, char* packed) {
   const std::int64_t groups = ceil_div(b.columns, block) * (block / ColumnsOfWarp::columns);
   launch(space, "sporos::pack_nm", &detail::pack_nm_kernel<T>, ceil_div(groups * packing.stages(b.rows), 4),
-         128, 0, b, packing, groups, packed);
+         128, 0, b, packing, groups, exponents, too_wide, packed);
 }
 
 }  // namespace sporos::gpu

@@ -30,11 +30,13 @@ struct NmTensorCoreConfig {
   using value_type = T;
   static constexpr int block_m = BlockM, block_n = BlockN, stage_rows = StageRows, steps = Steps;
   static constexpr int stages = Stages;
-  static constexpr NmPacking packing{StageRows, Steps, 1};
+  static constexpr int planes = planes_of<T>;
+  static constexpr NmPacking packing{StageRows, Steps, planes};
 
   static constexpr int warps = BlockN / ColumnsOfWarp::columns;  ///< that multiply; one more copies
   static constexpr int threads = (warps + 1) * warp_size;
-  static constexpr int slabs = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
+  static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
+  static constexpr int slabs = slabs_of_plane * planes;
   /// Bytes of a slab: the rows of a stage, and rows of zeros behind them.
   static constexpr int slab_bytes = StageRows * Swizzle128::row_bytes + Swizzle128::alignment;
   static constexpr int copied_bytes = slabs * StageRows * Swizzle128::row_bytes + warps * packing.bytes();
@@ -50,15 +52,37 @@ struct NmTensorCoreConfig {
 };
 
 /// C = A B.
-template <class T, class Out>
+template <class Out>
 struct NmProduct {
   std::int64_t m = 0, n = 0, k = 0;
   const char* packed = nullptr;  ///< B: packed.hpp
-  Out* c = nullptr;              ///< [m, n]
-  bool accumulates = false;      ///< C += A B
+  /// Where floats are split: the exponents of A's rows and of B's columns, and whether that loses too much,
+  /// so that nothing is computed.
+  const int* row_exponents = nullptr;
+  const int* column_exponents = nullptr;
+  const int* too_wide = nullptr;
+  Out* c = nullptr;          ///< [m, n]
+  bool accumulates = false;  ///< C += A B
 };
 
 namespace detail {
+
+/// d += a b for a tile of 16 x 8, number j of four; split floats in three products, the smallest first, whose
+/// sum is added in float.
+template <class T, int Planes>
+__device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[Planes][4],
+                                             const std::uint32_t (&b)[Planes][2][4], int j) {
+  if constexpr (is_split<T>) {
+    float sum[4];
+    ptx::mma_m16n8k16_of_zero<half>(sum, a[1], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
+    ptx::mma_m16n8k16<half>(sum, a[0], b[1][j / 2][j % 2 * 2], b[1][j / 2][j % 2 * 2 + 1]);
+    ptx::mma_m16n8k16<half>(sum, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) d[e] += sum[e];
+  } else {
+    ptx::mma_m16n8k16<T>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
+  }
+}
 
 /// Stores up to eight neighbouring results.
 template <class Out>
@@ -82,38 +106,39 @@ __device__ __forceinline__ void store_eight(Out* at, std::int64_t left, bool is_
 }
 
 template <class Config, class Out>
-__global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
-    const __grid_constant__ NmProduct<typename Config::value_type, Out> product,
-    const __grid_constant__ CUtensorMap a_map) {
+__global__ __launch_bounds__(Config::threads,
+                             1) void nm_tensor_core_kernel(const __grid_constant__ NmProduct<Out> product,
+                                                           const __grid_constant__ CUtensorMap high_map,
+                                                           const __grid_constant__ CUtensorMap low_map) {
 #if __CUDA_ARCH__ >= 900
   using T = typename Config::value_type;
   constexpr NmPacking packing = Config::packing;
   constexpr int row_tiles = Config::block_m / MmaM16N8K16::m;
-  constexpr int ahead = 4;  // tiles of 16 rows of A that are loaded before they are multiplied
+  constexpr int planes = Config::planes;
+  constexpr int ahead = 4 / planes;  // tiles of 16 rows of A that are loaded before they are multiplied
+  if (is_split<T>)
+    if (*product.too_wide != 0) return;
   extern __shared__ char memory[];
-  const std::uint32_t stage_0 =
-      (ptx::shared_address(memory) + Swizzle128::alignment - 1) / Swizzle128::alignment * Swizzle128::alignment;
-  const std::uint32_t full_0 = stage_0 + Config::stages * Config::stage_bytes, empty_0 = full_0 + Config::stages * 8;
+  const std::uint32_t stage_0 = (ptx::shared_address(memory) + Swizzle128::alignment - 1) /
+                                Swizzle128::alignment * Swizzle128::alignment;
+  const std::uint32_t full_0 = stage_0 + Config::stages * Config::stage_bytes,
+                      empty_0 = full_0 + Config::stages * 8;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int stages = static_cast<int>(packing.stages(product.k));
   const int row_blocks = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int blocks = row_blocks * static_cast<int>(ceil_div(product.n, Config::block_n));
 
-  for (int at = static_cast<int>(threadIdx.x); at < Config::stages * Config::slabs * (Swizzle128::alignment / 16);
-       at += Config::threads) {
+  for (int at = static_cast<int>(threadIdx.x);
+       at < Config::stages * Config::slabs * (Swizzle128::alignment / 16); at += Config::threads) {
     const int slab = at / (Swizzle128::alignment / 16);
-    ptx::store_shared_zeros(stage_0 + slab / Config::slabs * Config::stage_bytes +
-                            slab % Config::slabs * Config::slab_bytes +
-                            Config::stage_rows * Swizzle128::row_bytes + at % (Swizzle128::alignment / 16) * 16);
+    ptx::store_shared_zeros(
+        stage_0 + slab / Config::slabs * Config::stage_bytes + slab % Config::slabs * Config::slab_bytes +
+        Config::stage_rows * Swizzle128::row_bytes + at % (Swizzle128::alignment / 16) * 16);
   }
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < Config::stages; ++stage) {
       ptx::barrier_init(full_0 + stage * 8, 1);
-#ifdef ALL_ARRIVE
-      ptx::barrier_init(empty_0 + stage * 8, Config::warps*32);
-#else
-      ptx::barrier_init(empty_0 + stage * 8, Config::warps);
-#endif
+      ptx::barrier_init(empty_0 + stage * 8, Config::warps * warp_size);
     }
     ptx::fence_barrier_init();
   }
@@ -125,19 +150,21 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     std::uint32_t parity = 1;
     for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x)) {
       const int row = block % row_blocks * Config::block_m;
-      const char* b = product.packed + std::int64_t{block / row_blocks} * Config::warps * stages * packing.bytes();
+      const char* b =
+          product.packed + std::int64_t{block / row_blocks} * Config::warps * stages * packing.bytes();
       for (int s = 0; s < stages; ++s) {
         const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
         ptx::wait(empty_0 + stage * 8, parity);
         ptx::arrive_expecting(full, Config::copied_bytes);
 #pragma unroll
         for (int slab = 0; slab < Config::slabs; ++slab)
-          ptx::copy_box(at + slab * Config::slab_bytes, &a_map, row + slab * 64,
-                        s * Config::stage_rows, full);
+          ptx::copy_box(at + slab * Config::slab_bytes, slab < Config::slabs_of_plane ? &high_map : &low_map,
+                        row + slab % Config::slabs_of_plane * 64, s * Config::stage_rows, full);
 #pragma unroll
         for (int group = 0; group < Config::warps; ++group)
           ptx::copy_bytes(at + Config::sparse_at + group * packing.bytes(),
-                          b + (static_cast<std::int64_t>(group) * stages + s) * packing.bytes(), packing.bytes(), full);
+                          b + (static_cast<std::int64_t>(group) * stages + s) * packing.bytes(),
+                          packing.bytes(), full);
         if (++stage == Config::stages) {
           stage = 0;
           parity ^= 1;
@@ -163,19 +190,24 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 #pragma unroll
         for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 
-    std::uint32_t a[ahead][4];        // [ahead * 16, 16 kept]
-    std::uint32_t b[2][4];            // [16 kept, 32]
+    std::uint32_t a[ahead][planes][4];  // [ahead * 16, 16 kept]
+    std::uint32_t b[planes][2][4];      // [16 kept, 32]
     std::uint32_t rows, next_rows = 0;  // where this lane's row of A begins, in this step and in the next
     const auto find_rows = [&](std::uint32_t at, int step) {
       return at + (ptx::load_shared_u16(at + places_at + step * 32) ^ pieces);
     };
     const auto load_b = [&](std::uint32_t at, int step) {
-      ptx::load_shared(at + fragments_at + step * 1024, b[0]);
-      ptx::load_shared(at + fragments_at + step * 1024 + 512, b[1]);
+#pragma unroll
+      for (int pair = 0; pair < planes * 2; ++pair)
+        ptx::load_shared(at + fragments_at + step * planes * NmPacking::fragment_bytes + pair * 512,
+                         b[pair / 2][pair % 2]);
     };
     const auto load_a = [&](std::uint32_t from, int i) {
-      ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) + i / 4 * Config::slab_bytes,
-                                    a[i % ahead]);
+#pragma unroll
+      for (int plane = 0; plane < planes; ++plane)
+        ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) +
+                                          (plane * Config::slabs_of_plane + i / 4) * Config::slab_bytes,
+                                      a[i % ahead][plane]);
     };
     std::uint32_t at = stage_0 + stage * Config::stage_bytes;
     ptx::wait(full_0 + stage * 8, parity);
@@ -202,21 +234,13 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 #pragma unroll
         for (int i = 0; i < row_tiles; ++i) {
 #pragma unroll
-          for (int j = 0; j < ColumnsOfWarp::tiles; ++j)
-            ptx::mma_m16n8k16<T>(sums[i][j], a[i % ahead], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+          for (int j = 0; j < ColumnsOfWarp::tiles; ++j) multiply_add<T>(sums[i][j], a[i % ahead], b, j);
           if (i + ahead < row_tiles)
             load_a(rows, i + ahead);
           else if (has_next)
             load_a(next_rows, i + ahead - row_tiles);
         }
-        if (is_last) {
-#ifdef ALL_ARRIVE
-          ptx::arrive(emptied);
-#else
-          __syncwarp();
-          if (lane_id() == 0) ptx::arrive(emptied);
-#endif
-        }
+        if (is_last) ptx::arrive(emptied);
         if (has_next) {
           rows = next_rows;
           load_b(at, is_last ? 0 : step + 1);
@@ -224,8 +248,8 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
       }
     }
 
-    const std::int64_t column =
-        std::int64_t{block / row_blocks} * Config::block_n + warp * ColumnsOfWarp::columns + lane_id() % 4 * 8;
+    const std::int64_t column = std::int64_t{block / row_blocks} * Config::block_n +
+                                warp * ColumnsOfWarp::columns + lane_id() % 4 * 8;
     const std::int64_t row_0 = std::int64_t{block % row_blocks} * Config::block_m + lane_id() / 4;
     const std::int64_t left = product.n - column;
     const bool is_aligned =
@@ -238,8 +262,14 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         float values[8];
 #pragma unroll
         for (int e = 0; e < 8; ++e) values[e] = sums[i][e / 2][half_of_rows * 2 + e % 2];
-        if (row < product.m && left > 0)
-          store_eight(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
+        if (row >= product.m || left <= 0) continue;
+        if constexpr (is_split<T>) {
+          const int exponent = product.row_exponents[row];
+#pragma unroll
+          for (int e = 0; e < 8; ++e)
+            if (e < left) values[e] = scaled(values[e], exponent + product.column_exponents[column + e]);
+        }
+        store_eight(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
       }
   }
 #endif
@@ -281,16 +311,16 @@ inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t co
   return map;
 }
 
-/// C = A B.
-/// @param a_map  A, stored k-major: [k, m], boxes of Config::stage_rows rows
+/// C = A B or C += A B, in the order of the stream of `space`.
+/// @param high, low  A, stored k-major: [k, m], boxes of Config::stage_rows rows; `low` where floats are
+/// split
 template <class Config, class Out>
-void nm_product(const Kokkos::Cuda& space, const NmProduct<typename Config::value_type, Out>& product,
-                const CUtensorMap& a_map, int multiprocessors) {
-  const std::int64_t blocks =
-      ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
+void nm_product(const Kokkos::Cuda& space, const NmProduct<Out>& product, const CUtensorMap& high,
+                const CUtensorMap& low, int multiprocessors) {
+  const std::int64_t blocks = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   launch(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Out>,
          blocks < multiprocessors ? blocks : multiprocessors, Config::threads, Config::shared_bytes, product,
-         a_map);
+         high, low);
 }
 
 }  // namespace sporos::gpu

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file split.hpp
+/// Floats as sums of two halfs, so that three products on tensor cores give a product of floats.
+///
+/// A row of A and a column of B are scaled by a power of two each, so that their largest element lies in
+/// [2^14, 2^15). Each element x is then high + low, both halfs, with an error of at most 2^-22 |x| or, where
+/// it is tiny, 2^-25: 2^-39 of the largest of its row or column. The product of two elements is
+/// low * high + high * low + high * high; what is left out, low * low, is at most 2^-22 of it.
+///
+/// Where that loses what a float holds - infinities, NaN, rows whose largest element dwarfs most others - the
+/// kernels here say so in device memory, and the product is computed on CUDA cores instead.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "../../../core/value.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/warp.hpp"
+#include "view.hpp"
+
+namespace sporos::gpu {
+
+/// Whether elements of a type are split for tensor cores, and what they become.
+template <class T>
+inline constexpr bool is_split = std::is_same_v<T, float>;
+template <class T>
+using packed_t = std::conditional_t<is_split<T>, half, T>;
+template <class T>
+inline constexpr int planes_of = is_split<T> ? 2 : 1;
+
+namespace detail {
+
+/// So many of 8 neighbours are tiny where a range is too wide to be split.
+inline constexpr int most_tiny = 4;
+
+/// The exponent of a row or column with this largest magnitude: x * 2^-exponent is below 2^15.
+__device__ __forceinline__ int exponent_for(unsigned largest_bits) {
+  return largest_bits == 0 ? 0 : static_cast<int>(largest_bits >> 23) - 126 - 15;
+}
+/// x * 2^exponent, for exponents of any size.
+__device__ __forceinline__ float scaled(float x, int exponent) { return ::scalbnf(x, exponent); }
+
+/// Splits x; returns 1 where it is so small that the low part loses bits.
+__device__ __forceinline__ int split(float x, int exponent, half& high, half& low) {
+  const float y = scaled(x, -exponent);
+  high = half(y);
+  low = half(y - static_cast<float>(high));
+  return y != 0 && ::fabsf(y) < 0.25f ? 1 : 0;
+}
+
+/// Turns the bits of the largest magnitudes into exponents.
+template <class Unused = void>
+__global__ __launch_bounds__(256) void exponents_kernel(std::int64_t count, int* bits, int* too_wide) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (at >= count) return;
+  if (bits[at] >= 0x7f800000) *too_wide = 1;
+  bits[at] = exponent_for(static_cast<unsigned>(bits[at]));
+}
+
+/// largest[r] = the bits of the largest magnitude of row r of a row-major matrix; a warp for each part of 1024
+/// columns.
+template <class Unused = void>
+__global__ __launch_bounds__(256) void largest_of_rows_kernel(const float* a, std::int64_t rows,
+                                                              std::int64_t columns, int* largest) {
+  const std::int64_t parts = ceil_div(columns, 1024);
+  const std::int64_t warp = (static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x) / warp_size;
+  if (warp >= rows * parts) return;
+  const std::int64_t row = warp / parts, first = warp % parts * 1024;
+  int most = 0;
+#pragma unroll 8
+  for (int at = 0; at < 32; ++at) {
+    const std::int64_t column = first + at * warp_size + lane_id();
+    if (column < columns) most = ::max(most, __float_as_int(::fabsf(a[row * columns + column])));
+  }
+  most = __reduce_max_sync(~0u, most);
+  if (lane_id() == 0) atomicMax(largest + row, most);
+}
+/// The same of the columns of a row-major matrix; a thread for each part of 64 rows.
+template <class Unused = void>
+__global__ __launch_bounds__(256) void largest_of_columns_kernel(const float* a, std::int64_t rows,
+                                                                 std::int64_t columns, int* largest) {
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (column >= columns) return;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * 64;
+  int most = 0;
+#pragma unroll 8
+  for (std::int64_t row = first; row < first + 64 && row < rows; ++row)
+    most = ::max(most, __float_as_int(::fabsf(a[row * columns + column])));
+  atomicMax(largest + column, most);
+}
+/// The same of the columns of an N:M matrix; a thread for each column and part of 32 windows.
+template <class Unused = void>
+__global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, int* largest) {
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (column >= b.columns) return;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * 32, windows = ceil_div(b.rows, b.window);
+  int most = 0;
+  for (std::int64_t w = first; w < first + 32 && w < windows; ++w)
+#pragma unroll 4
+    for (int slot = 0; slot < b.kept; ++slot)
+      most = ::max(most, __float_as_int(::fabsf(
+                           b.values[(b.position(w, column / b.unit) + slot) * b.unit + column % b.unit])));
+  atomicMax(largest + column, most);
+}
+
+}  // namespace detail
+
+/// exponents[r] for each row r of A, stored by rows or k-major.
+inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows, std::int64_t columns,
+                              bool is_k_major, int* exponents, int* too_wide) {
+  zero(space, exponents, rows);
+  if (is_k_major)
+    launch(space, "sporos::largest", &detail::largest_of_columns_kernel<>,
+           Grid(ceil_div(rows, 256), ceil_div(columns, 64)), 256, 0, a, columns, rows, exponents);
+  else
+    launch(space, "sporos::largest", &detail::largest_of_rows_kernel<>,
+           ceil_div(rows * ceil_div(columns, 1024), 8), 256, 0, a, rows, columns, exponents);
+  launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(rows, 256), 256, 0, rows, exponents,
+         too_wide);
+}
+/// exponents[j] for each column j of an N:M matrix.
+inline void exponents_of_columns(const Kokkos::Cuda& space, const NmView<float>& b, int* exponents,
+                                 int* too_wide) {
+  zero(space, exponents, b.columns);
+  launch(space, "sporos::largest", &detail::largest_of_units_kernel<>,
+         Grid(ceil_div(b.columns, 256), ceil_div(ceil_div(b.rows, b.window), 32)), 256, 0, b, exponents);
+  launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(b.columns, 256), 256, 0, b.columns,
+         exponents, too_wide);
+}
+
+}  // namespace sporos::gpu
