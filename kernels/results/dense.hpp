@@ -226,6 +226,7 @@ class DenseNest::Plan {
       begins[chunk].values += begins[chunk - 1].values;
     }
     const Begin total = begins.back();
+    narrow<Position>(total.values, "the number of positions of a level");
     Rows out{pool().array<detail::Key>("sporos::rows", total.rows),
              {pool().array<Position>("sporos::positions", total.rows + 1),
               pool().array<Coordinate>("sporos::coordinates", total.values),

@@ -172,13 +172,13 @@ class KnownPlaces {
 
  public:
   /// Computes the result's values anew; the result has the pattern that a run of the nest has made.
-  /// @return false, with nothing changed, if the places cannot be found or take too much memory
+  /// @return false, with nothing changed, if the places cannot be found or take too much memory, or if the
+  /// values must be bitwise those of a first run
   bool refill(const Nest& nest) {
-    if constexpr (!Finder::searches) {
-      return false;
+    if constexpr (!Finder::searches || S::schedule::is_deterministic) {
+      return false;  // the first run may have summed in another order
     } else {
-      if (!asked_) find(nest);
-      asked_ = true;
+      if (!asked_) asked_ = find(nest);
       if (!known_) return false;
       if (known_->parts.size() == 1)
         add_to_places(nest);
@@ -212,17 +212,18 @@ class KnownPlaces {
   static const auto& result_of(const Nest& nest) { return nest.statement().result().tensor(); }
 
   /// Keeps no places where these would be more than a place can number, or take more memory than is allowed.
-  void find(const Nest& nest) try {
+  /// @return whether that is settled; where memory could not be allocated, the next refill asks again
+  bool find(const Nest& nest) try {
     constexpr std::int64_t most_places = std::numeric_limits<Place>::max();
     const std::int64_t most = TermBound<Traits>(nest.bounds()).of(nest.source());
     const std::int64_t results = result_of(nest).nnz();
-    if (most >= most_places || results >= most_places) return;
+    if (most >= most_places || results >= most_places) return true;
     const auto cuts = nest.cuts(nest.space().concurrency());
     std::int64_t bytes = most * std::int64_t{sizeof(Place)};
     if (cuts.size() > 2)
       bytes +=
           most * std::int64_t{sizeof(Place) + sizeof(Compute)} + results * std::int64_t{2 * sizeof(Place)};
-    if (bytes > std::min(nest.statement().resources().memory_limit(), Pool::machine_bytes() / 4)) return;
+    if (bytes > std::min(nest.statement().resources().memory_limit(), Pool::machine_bytes() / 4)) return true;
 
     Known known;
     for (std::size_t at = 0; at + 1 < cuts.size(); ++at) known.parts.push_back({{cuts[at], cuts[at + 1]}});
@@ -238,9 +239,11 @@ class KnownPlaces {
     else
       sort_by_place(known, places, results);
     known_ = std::move(known);
+    return true;
   } catch (const MemoryError&) {
-    // Without places the statement runs as it did before.
+    return false;  // without places the statement runs as it did before
   } catch (const std::bad_alloc&) {
+    return false;
   }
 
   /// Lists the numbers of the values of each place, by counting.

@@ -186,5 +186,6 @@ void add_spgemm();
 void add_sums();
 void add_scans();
 void add_scattered_results();
+void add_n_of_m();
 
 }  // namespace sporos::perf

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file main.cpp
-/// The kernels on the GPU beside cuSPARSE's, in one run.
+/// The kernels on the GPU beside cuSPARSE's and cuBLAS's, in one run.
 ///
 ///     perf_cuda --benchmark_repetitions=7 --benchmark_enable_random_interleaving=true
 ///               --benchmark_out=cuda.json --benchmark_out_format=json
 ///
 /// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on
-/// an H200). SPOROS_PERF names the families to measure: spmv,spmm,sddmm,mttkrp,spgemm,sum,scan,scatter; all
-/// where it is not set.
+/// an H200). SPOROS_PERF names the families to measure: spmv,spmm,sddmm,mttkrp,spgemm,sum,scan,scatter,nm;
+/// all where it is not set.
 #include <sys/utsname.h>
 
 #include "harness.hpp"
@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   if (wanted("sum")) add_sums();
   if (wanted("scan")) add_scans();
   if (wanted("scatter")) add_scattered_results();
+  if (wanted("nm")) add_n_of_m();
 
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");

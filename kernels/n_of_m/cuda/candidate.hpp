@@ -76,7 +76,7 @@ inline constexpr NmPacking packing_for = [] {
 template <class T, int BlockM, int BlockN, int StageRows, int Steps>
 struct NmConfigFor {
   using One = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, 1>;
-  static constexpr int room = 227 * 1024 - One::shared_bytes;
+  static constexpr int room = One::most_shared_bytes - One::shared_bytes;
   static constexpr int stages = std::min(5, room / (One::stage_bytes + 16) + 1);
   using type = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, stages>;
 };
@@ -100,7 +100,8 @@ class NmByGathering::Plan {
   static constexpr NmPacking packing = detail::packing_for<Traits::kept, Traits::window, planes_of<T>>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
   static constexpr int packed_columns = 256;
-  using Large = typename detail::NmConfigFor<T, 128, packed_columns, packing.stage_rows, packing.steps>::type;
+  using Large = typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, packed_columns, packing.stage_rows,
+                                             packing.steps>::type;
   using Small = typename detail::NmConfigFor<T, 64, 128, packing.stage_rows, packing.steps>::type;
 
  public:

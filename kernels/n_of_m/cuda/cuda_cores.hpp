@@ -59,13 +59,17 @@ struct NmGatherConfig {
 namespace detail {
 
 template <class Config>
-__global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
+__global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
     const __grid_constant__ NmGather<typename Config::value_type, typename Config::result_type> in) {
   if (in.only_if != nullptr && *in.only_if == 0) return;
+  using T = typename Config::value_type;
   using Compute = typename Config::compute;
   using Out = typename Config::result_type;
   struct alignas(16) Pack {
     Compute values[Config::pack];
+  };
+  struct alignas(sizeof(T) * Config::columns < 16 ? sizeof(T) * Config::columns : 16) Columns {
+    T values[Config::columns];
   };
   extern __shared__ char memory[];
   auto* const stage = reinterpret_cast<Compute*>(memory);  // [windows * M, block_m + padding]
@@ -73,9 +77,22 @@ __global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
             y = static_cast<int>(threadIdx.x) / Config::side;
   const std::int64_t block_row = static_cast<std::int64_t>(blockIdx.x) * Config::block_m;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * Config::block_n + x * Config::columns;
-  const NmView<typename Config::value_type>& b = in.b;
+  const NmView<T>& b = in.b;
   const int stage_rows = in.windows * b.window;
   const std::int64_t left = b.columns - column;  // columns of this thread and behind
+
+  // Where B has what this thread's columns keep of the first window, and what it has between two windows.
+  const std::uint8_t* indices[Config::one_unit ? 1 : Config::columns];
+  const T* values[Config::one_unit ? 1 : Config::columns];
+#pragma unroll
+  for (int j = 0; j < (Config::one_unit ? 1 : Config::columns); ++j) {
+    const std::int64_t inside = j < left ? column + j : b.columns - 1;
+    const std::int64_t q = b.position(0, inside / b.unit);
+    indices[j] = b.indices + q;
+    values[j] = b.values + q * b.unit + inside % b.unit;
+  }
+  const bool has_packs = Config::one_unit && left >= Config::columns &&
+                         reinterpret_cast<std::uintptr_t>(b.values) % alignof(Columns) == 0;
 
   Compute sums[Config::rows][Config::columns] = {};  // [rows, columns]
   for (std::int64_t first = 0; first < b.rows; first += stage_rows) {
@@ -86,30 +103,32 @@ __global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
       const int k = in.a_row == 1 ? at / Config::block_m : at % stage_rows;
       Compute value{};
       if (block_row + row < in.m && first + k < b.rows)
-        value = static_cast<Compute>(static_cast<accumulate_t<typename Config::value_type>>(
-            in.a[(block_row + row) * in.a_row + (first + k) * in.a_column]));
+        value = static_cast<Compute>(
+            static_cast<accumulate_t<T>>(in.a[(block_row + row) * in.a_row + (first + k) * in.a_column]));
       stage[k * Config::pitch + row] = value;
     }
     __syncthreads();
     if (left <= 0) continue;
     for (int w = 0; w < in.windows && first + w * b.window < b.rows; ++w) {
-      const std::int64_t window = first / b.window + w;
       const Compute* const rows = stage + w * b.window * Config::pitch + y * Config::rows;
+#pragma unroll 4
       for (int slot = 0; slot < b.kept; ++slot) {
         Compute mine[Config::columns];  // [columns] of B
-        int kept[Config::columns];
+        int kept[Config::one_unit ? 1 : Config::columns];
 #pragma unroll
-        for (int j = 0; j < Config::columns; ++j) {
-          const std::int64_t q = b.position(window, (column + j) / b.unit) + slot;
-          mine[j] = Compute{};
-          kept[j] = 0;
-          if (j < left) {
-            mine[j] = static_cast<Compute>(static_cast<accumulate_t<typename Config::value_type>>(
-                b.values[q * b.unit + (column + j) % b.unit]));
-            kept[j] = b.indices[q];
+        for (int j = 0; j < (Config::one_unit ? 1 : Config::columns); ++j) kept[j] = indices[j][slot];
+        if (has_packs) {
+          const Columns packed = *reinterpret_cast<const Columns*>(values[0] + slot * b.unit);
+#pragma unroll
+          for (int j = 0; j < Config::columns; ++j)
+            mine[j] = static_cast<Compute>(static_cast<accumulate_t<T>>(packed.values[j]));
+        } else {
+#pragma unroll
+          for (int j = 0; j < Config::columns; ++j) {
+            const T* const at = Config::one_unit ? values[0] + j : values[Config::one_unit ? 0 : j];
+            mine[j] =
+                j < left ? static_cast<Compute>(static_cast<accumulate_t<T>>(at[slot * b.unit])) : Compute{};
           }
-          if constexpr (Config::one_unit)
-            if (j > 0) kept[j] = kept[0];
         }
 #pragma unroll
         for (int i = 0; i < Config::rows; i += Config::pack) {
@@ -122,6 +141,11 @@ __global__ __launch_bounds__(Config::threads) void nm_gather_kernel(
             for (int e = 0; e < Config::pack; ++e) sums[i + e][j] += gathered.values[e] * mine[j];
           }
         }
+      }
+#pragma unroll
+      for (int j = 0; j < (Config::one_unit ? 1 : Config::columns); ++j) {
+        indices[j] += b.window_stride;
+        values[j] += b.window_stride * b.unit;
       }
     }
   }

@@ -58,8 +58,8 @@ __global__ __launch_bounds__(256) void exponents_kernel(std::int64_t count, int*
   bits[at] = exponent_for(static_cast<unsigned>(bits[at]));
 }
 
-/// largest[r] = the bits of the largest magnitude of row r of a row-major matrix; a warp for each part of 1024
-/// columns.
+/// largest[r] = the bits of the largest magnitude of row r of a row-major matrix; a warp for each part of
+/// 1024 columns.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_rows_kernel(const float* a, std::int64_t rows,
                                                               std::int64_t columns, int* largest) {
@@ -100,15 +100,15 @@ __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, 
 #pragma unroll 4
     for (int slot = 0; slot < b.kept; ++slot)
       most = ::max(most, __float_as_int(::fabsf(
-                           b.values[(b.position(w, column / b.unit) + slot) * b.unit + column % b.unit])));
+                             b.values[(b.position(w, column / b.unit) + slot) * b.unit + column % b.unit])));
   atomicMax(largest + column, most);
 }
 
 }  // namespace detail
 
 /// exponents[r] for each row r of A, stored by rows or k-major.
-inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows, std::int64_t columns,
-                              bool is_k_major, int* exponents, int* too_wide) {
+inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows,
+                              std::int64_t columns, bool is_k_major, int* exponents, int* too_wide) {
   zero(space, exponents, rows);
   if (is_k_major)
     launch(space, "sporos::largest", &detail::largest_of_columns_kernel<>,
@@ -116,8 +116,8 @@ inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::in
   else
     launch(space, "sporos::largest", &detail::largest_of_rows_kernel<>,
            ceil_div(rows * ceil_div(columns, 1024), 8), 256, 0, a, rows, columns, exponents);
-  launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(rows, 256), 256, 0, rows, exponents,
-         too_wide);
+  launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(rows, 256), 256, 0, rows,
+         exponents, too_wide);
 }
 /// exponents[j] for each column j of an N:M matrix.
 inline void exponents_of_columns(const Kokkos::Cuda& space, const NmView<float>& b, int* exponents,

@@ -33,6 +33,10 @@ struct NmTensorCoreConfig {
   static constexpr int planes = planes_of<T>;
   static constexpr NmPacking packing{StageRows, Steps, planes};
 
+  static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
+  /// Tiles of 16 rows of A that are loaded before they are multiplied.
+  static constexpr int ahead = planes == 2 ? 1 : 4;
+
   static constexpr int warps = BlockN / ColumnsOfWarp::columns;  ///< that multiply; one more copies
   static constexpr int threads = (warps + 1) * warp_size;
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
@@ -48,7 +52,8 @@ struct NmTensorCoreConfig {
   static_assert(BlockM % 64 == 0 && BlockN % ColumnsOfWarp::columns == 0,
                 "a tile has a multiple of 64 rows and of 32 columns");
   static_assert(StageRows % 8 == 0 && StageRows <= 256, "the copy engine copies at most 256 rows at a time");
-  static_assert(shared_bytes <= 227 * 1024, "the stages do not fit in the shared memory of a multiprocessor");
+  static_assert(shared_bytes <= most_shared_bytes,
+                "the stages do not fit in the shared memory of a multiprocessor");
 };
 
 /// C = A B.
@@ -115,7 +120,7 @@ __global__ __launch_bounds__(Config::threads,
   constexpr NmPacking packing = Config::packing;
   constexpr int row_tiles = Config::block_m / MmaM16N8K16::m;
   constexpr int planes = Config::planes;
-  constexpr int ahead = 4 / planes;  // tiles of 16 rows of A that are loaded before they are multiplied
+  constexpr int ahead = Config::ahead;
   if (is_split<T>)
     if (*product.too_wide != 0) return;
   extern __shared__ char memory[];
@@ -317,9 +322,9 @@ inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t co
 template <class Config, class Out>
 void nm_product(const Kokkos::Cuda& space, const NmProduct<Out>& product, const CUtensorMap& high,
                 const CUtensorMap& low, int multiprocessors) {
-  const std::int64_t blocks = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
+  const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   launch(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Out>,
-         blocks < multiprocessors ? blocks : multiprocessors, Config::threads, Config::shared_bytes, product,
+         tiles < multiprocessors ? tiles : multiprocessors, Config::threads, Config::shared_bytes, product,
          high, low);
 }
 

@@ -39,6 +39,24 @@ void check(std::int64_t columns) {
   expect_same_entries(A, expected);
 }
 
+TEST(DenseResults, OfMoreValuesThanPositionsCanNumberAreRefused) {
+  Entries<double, 2> entries({300, 300}, 40000);
+  for (std::int64_t e = 0; e < entries.size(); ++e) entries.set(e, {e % 300, e / 300}, 1.0);
+  const auto B = assemble<CSR<>>(entries);
+  const auto expect_refused = [&]<class F>(F) {
+    SCOPED_TRACE(F::str());
+    const auto A = assemble<F>(Entries<double, 2>({300, 300}, {{{5, 7}, 3.0}}));
+    EXPECT_THROW(assign(A(j, i), B(i, j)).template use<DenseNest>().run(), RangeError);
+    EXPECT_EQ(A.nnz(), 1);
+    EXPECT_NO_THROW(validate(A));
+    auto turned = plan(assign(A(j, i), B(i, j)));
+    EXPECT_THROW(turned.run(), RangeError);
+    EXPECT_EQ(A.nnz(), 1);
+  };
+  expect_refused(CSR<std::int16_t, std::int32_t>{});
+  expect_refused(DCSR<std::int16_t, std::int32_t>{});
+}
+
 TEST(DenseResults, AreThoseOfOtherWorkspacesInAnyFormat) {
   for (const std::int64_t columns : {1, 8, 63, 64, 65, 200}) check<CSR<>>(columns);
   check<CSC<>>(65);

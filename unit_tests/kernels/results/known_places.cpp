@@ -61,6 +61,33 @@ TEST(KnownPlaces, GiveWhatAnotherRunGivesInAnyFormat) {
   check_products<BCSR<3, 2>>();
 }
 
+/// Sums whose order shows in the last bits.
+TEST(KnownPlaces, AreNotUsedWhereEveryRunMustGiveTheSameBits) {
+  Entries<double, 2> some({200, 300}, 6000);
+  for (std::int64_t e = 0; e < some.size(); ++e)
+    some.set(e, {e * 7919 % 200, e * 104729 % 300}, 1.0 / static_cast<double>(e % 97 + 1));
+  const auto C = assemble<CSR<>>(some);
+  const auto B = convert<CSC<>>(transpose(C));
+  const auto check = [&]<class K>(K, const auto& statement) {
+    auto product = plan(statement.template use<K>());
+    product.run();
+    const auto first = statement.result().tensor().clone();
+    for (int round = 0; round < 2; ++round) {
+      product.run();
+      const auto& again = statement.result().tensor();
+      ASSERT_EQ(again.nnz(), first.nnz());
+      for (std::int64_t e = 0; e < first.nnz(); ++e)
+        ASSERT_EQ(again.values().data()[e], first.values().data()[e]) << e;
+    }
+  };
+  const Tensor<double, CSR<>> A({300, 300});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).generic().deterministic();
+  check(ListedNest{}, statement);
+  check(ListedNest{}, statement.workspace(hash_workspace));
+  check(MergedNest{}, statement);
+  check(DenseNest{}, statement.workspace(dense_workspace));
+}
+
 TEST(KnownPlaces, AreThoseOfTensorsOfHigherOrders) {
   Entries<double, 3> some({40, 30, 20}, 400);
   for (std::int64_t e = 0; e < 400; ++e)

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file mma_traits.cpp
+/// Which lane holds which element of tensor core operands.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sporos/kernels/cuda/mma_traits.hpp>
+#include <utility>
+
+namespace sporos::gpu {
+namespace {
+
+TEST(MmaTraits, LanesHoldEveryElementOnce) {
+  std::set<std::pair<int, int>> of_b, of_d;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int r = 0; r < 2; ++r)
+      for (int half = 0; half < 2; ++half) {
+        const auto place = MmaM16N8K16::of_b(lane, r, half);
+        ASSERT_TRUE(place.row >= 0 && place.row < 16 && place.column >= 0 && place.column < 8);
+        EXPECT_TRUE(of_b.insert({place.row, place.column}).second);
+      }
+    for (int r = 0; r < 4; ++r) {
+      const auto place = MmaM16N8K16::of_d(lane, r);
+      ASSERT_TRUE(place.row >= 0 && place.row < 16 && place.column >= 0 && place.column < 8);
+      EXPECT_TRUE(of_d.insert({place.row, place.column}).second);
+    }
+  }
+  EXPECT_EQ(of_b.size(), 16u * 8);
+  EXPECT_EQ(of_d.size(), 16u * 8);
+}
+
+/// As in the tables of the PTX ISA.
+TEST(MmaTraits, LanesHoldTheElementsThatTheInstructionSays) {
+  static_assert(MmaM16N8K16::of_b(0, 0, 0) == MmaM16N8K16::Place{0, 0});
+  static_assert(MmaM16N8K16::of_b(5, 1, 1) == MmaM16N8K16::Place{11, 1});
+  static_assert(MmaM16N8K16::of_b(31, 1, 0) == MmaM16N8K16::Place{14, 7});
+  static_assert(MmaM16N8K16::of_d(0, 2) == MmaM16N8K16::Place{8, 0});
+  static_assert(MmaM16N8K16::of_d(6, 1) == MmaM16N8K16::Place{1, 5});
+  static_assert(MmaM16N8K16::of_d(31, 3) == MmaM16N8K16::Place{15, 7});
+}
+
+TEST(MmaTraits, LanesAddressEveryColumnAndHalfOfRowsOnce) {
+  std::set<std::pair<int, int>> seen;
+  for (int lane = 0; lane < 32; ++lane)
+    EXPECT_TRUE(seen.insert({MmaM16N8K16::column_of_address(lane), MmaM16N8K16::rows_of_address(lane)}).second);
+  EXPECT_EQ(seen.size(), 32u);
+  EXPECT_EQ(*seen.rbegin(), std::pair(15, 1));
+}
+
+TEST(MmaTraits, ALaneOfFourHoldsEightConsecutiveColumns) {
+  for (int t = 0; t < 4; ++t)
+    for (int e = 0; e < 8; ++e) {
+      const int tile = e / 2, in_tile = MmaM16N8K16::of_d(t, e % 2).column;
+      EXPECT_EQ(ColumnsOfWarp::column(tile, in_tile), t * 8 + e);
+    }
+}
+
+TEST(MmaTraits, SwizzledRowsOfDifferentRemaindersShareNoBank) {
+  for (unsigned piece = 0; piece < 8; ++piece) {
+    std::set<unsigned> banks;
+    for (const unsigned row : {8u, 17u, 2u, 27u, 60u, 5u, 14u, 23u})
+      banks.insert((Swizzle128::row_offset(row) ^ piece * Swizzle128::piece_bytes) % 128);
+    EXPECT_EQ(banks.size(), 8u);
+  }
+}
+
+}  // namespace
+}  // namespace sporos::gpu
