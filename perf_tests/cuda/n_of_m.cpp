@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file n_of_m.cpp
-/// The product of a dense and an N:M sparse matrix, M = 32, beside cuBLAS's product with the same matrix dense.
+/// The product of a dense and an N:M sparse matrix, M = 32, beside cuBLAS's product with the same matrix
+/// dense.
 ///
-/// Every contender is replayed from a CUDA graph. `sporos` is a plan whose sparse operand is packed once, with
-/// everything else that a run does; the parts of it are shown apart: `pass`, which makes the dense factor
-/// k-major, and `pack`. flops_per_second counts what is kept. `difference` is the largest from cuBLAS's
-/// product in float, over the largest entry.
+/// Every contender is replayed from a CUDA graph. `sporos` is a plan whose sparse operand is packed once,
+/// with everything else that a run does; the parts of it are shown apart: `pass`, which makes the dense
+/// factor k-major, and `pack`. flops_per_second counts what is kept. `difference` is the largest from
+/// cuBLAS's product in float, over the largest entry.
 #include <cublas_v2.h>
 
 #include "harness.hpp"
@@ -42,7 +43,8 @@ template <class T>
 void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, cublasComputeType_t compute) {
   constexpr cudaDataType type = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_16F;
   const float one = 1, zero = 0;
-  const auto m = static_cast<int>(c.extent(0)), n = static_cast<int>(c.extent(1)), k = static_cast<int>(a.extent(1));
+  const auto m = static_cast<int>(c.extent(0)), n = static_cast<int>(c.extent(1)),
+             k = static_cast<int>(a.extent(1));
   check(cublasGemmEx(cublas(), CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, b.values().data(), type, n,
                      a.values().data(), type, k, &zero, c.values().data(), type, n, compute,
                      CUBLAS_GEMM_DEFAULT),
@@ -78,53 +80,70 @@ Matrix<T> random_matrix(std::int64_t rows, std::int64_t columns, unsigned seed) 
 }
 
 template <class T, int N, int L>
-void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>& a, const Matrix<T>& unpruned) {
+void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>& a,
+                 const Matrix<T>& unpruned) {
   const auto b = prune<NM<N, 32, L>>(unpruned);
   const Matrix<T> c({m, n}), peer_c({m, n});
   const std::string tail = text("/", N, ":32/L", L, "/", m, "x", n, "x", k, "/", value_name<T>());
   const auto count = [=](benchmark::State& state) {
-    state.counters["flops_per_second"] =
-        benchmark::Counter(2.0 * 10 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * N / 32,
-                           benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["flops_per_second"] = benchmark::Counter(
+        2.0 * 10 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * N / 32,
+        benchmark::Counter::kIsIterationInvariantRate);
   };
-  add("n_of_m/sporos" + tail,
+  add(
+      "n_of_m/sporos" + tail,
       [=](benchmark::State& state) {
-        auto product = plan(assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j)).with_constant_operands());
+        auto product = plan(
+            assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j)).with_constant_operands());
         measure_graph(state, [&] { product.run(); });
         count(state);
         multiply(a, convert<DenseMatrix<>>(b), peer_c,
                  std::is_same_v<T, float> ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F);
-        state.counters["difference"] = difference(convert<DenseMatrix<>, float>(c).values(), convert<DenseMatrix<>, float>(peer_c).values());
+        state.counters["difference"] = difference(convert<DenseMatrix<>, float>(c).values(),
+                                                  convert<DenseMatrix<>, float>(peer_c).values());
       },
       10);
   if (std::is_same_v<T, float>)
-    add("n_of_m/sporos_cuda_cores" + tail,
+    add(
+        "n_of_m/sporos_cuda_cores" + tail,
         [=](benchmark::State& state) {
           gpu::NmGather<T, T> in;
           in.m = m;
           in.a = a.values().data();
           in.a_row = k;
           in.a_column = 1;
-          in.b = {k, n, N, 32, L, gpu::ceil_div(n, L) * N, N, b.template level<2>().indices.data(), b.values().data()};
+          in.b = {k,
+                  n,
+                  N,
+                  32,
+                  L,
+                  gpu::ceil_div(n, L) * N,
+                  N,
+                  b.template level<2>().indices.data(),
+                  b.values().data()};
           in.c = c.values().data();
           measure_graph(state, [&] { gpu::nm_gather(Kokkos::Cuda(), in); });
           count(state);
         },
         10);
-  add("n_of_m/sporos_pass" + tail,
+  add(
+      "n_of_m/sporos_pass" + tail,
       [=](benchmark::State& state) {
         using Packed = gpu::packed_t<T>;
-        const Array<Packed, gpu::Memory> high("high", static_cast<std::size_t>(m * k)), low("low", static_cast<std::size_t>(m * k));
+        const Array<Packed, gpu::Memory> high("high", static_cast<std::size_t>(m * k)),
+            low("low", static_cast<std::size_t>(m * k));
         const Array<int, gpu::Memory> exponents("exponents", static_cast<std::size_t>(m + 1));
         measure_graph(state, [&] {
           if constexpr (std::is_same_v<T, float>)
-            gpu::exponents_of_rows(Kokkos::Cuda(), a.values().data(), m, k, false, exponents.data(), exponents.data() + m);
+            gpu::exponents_of_rows(Kokkos::Cuda(), a.values().data(), m, k, false, exponents.data(),
+                                   exponents.data() + m);
           gpu::copy_k_major(Kokkos::Cuda(), a.values().data(), m, k, false, high.data(), low.data(), m,
                             exponents.data(), exponents.data() + m);
         });
       },
       10);
-  add("n_of_m/sporos_pack" + tail,
+  add(
+      "n_of_m/sporos_pack" + tail,
       [=](benchmark::State& state) {
         auto product = plan(assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j)));
         measure_graph(state, [&] { product.run(); });
@@ -135,11 +154,12 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
       10);
   for (const bool exact : {true, false}) {
     if (!exact && !std::is_same_v<T, float>) continue;
-    add(std::string("n_of_m/") + (exact ? "cublas" : "cublas_tf32") + tail,
+    add(
+        std::string("n_of_m/") + (exact ? "cublas" : "cublas_tf32") + tail,
         [=](benchmark::State& state) {
-          const auto compute = !exact                      ? CUBLAS_COMPUTE_32F_FAST_TF32
+          const auto compute = !exact                     ? CUBLAS_COMPUTE_32F_FAST_TF32
                                : std::is_same_v<T, float> ? CUBLAS_COMPUTE_32F_PEDANTIC
-                                                           : CUBLAS_COMPUTE_32F;
+                                                          : CUBLAS_COMPUTE_32F;
           measure_graph(state, [&] { multiply(a, unpruned, peer_c, compute); });
           count(state);
         },

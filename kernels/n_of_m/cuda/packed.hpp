@@ -64,6 +64,18 @@ struct NmPacking {
 
 namespace detail {
 
+/// *at, through the cache for memory that nothing writes meanwhile.
+template <class T>
+__device__ __forceinline__ T load(const T* at) {
+  if constexpr (sizeof(T) == 2) {
+    T out;
+    out.bits = __ldg(&at->bits);
+    return out;
+  } else {
+    return __ldg(at);
+  }
+}
+
 /// Packs one stage of one group of 32 columns with one warp.
 ///
 /// The rows that a step of 16 sums over may come in any order. They are dealt out by their remainders modulo
@@ -95,34 +107,42 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
   int count = 0;
   if (column - lane_id() < b.columns)
     for (std::int64_t w = first_row / b.window; w * b.window < end_row; ++w)
+#pragma unroll 8
       for (int slot = 0; slot < b.kept; ++slot) {
         const std::int64_t q = b.position(w, unit) + slot;
-        const std::int64_t row = w * b.window + b.indices[q];
-        if (row < first_row || row >= end_row) continue;
+        const std::int64_t row = w * b.window + __ldg(b.indices + q);
         T value{};
-        if (is_inside) value = b.values[q * b.unit + place];
-        if (__all_sync(~0u, static_cast<float>(value) == 0)) continue;
+        if (is_inside) value = load(b.values + q * b.unit + place);
+        const bool is_zero = static_cast<float>(value) == 0;
+        if (__all_sync(~0u, is_zero) || row < first_row || row >= end_row) continue;
         values[count][lane_id()] = value;
         if (lane_id() == 0) rows[count] = static_cast<std::uint8_t>(row - first_row);
         ++count;
       }
   __syncwarp();
   // The at-th row of each remainder comes in the at-th round.
-  for (int at = lane_id(); at < count; at += warp_size) {
-    int round = 0;
-    for (int other = 0; other < at; ++other) round += (rows[other] ^ rows[at]) % 8 == 0 ? 1 : 0;
-    int before = 0;
-    int rounds_of[8] = {};
-#pragma unroll 4
-    for (int other = 0; other < count; ++other) {
-      const int remainder = rows[other] % 8;
-      int other_round = 0;
+  int remainder[2], round[2];  // of rows lane and lane + 32
+  int of_remainder[8] = {};    // how many rows there are of each
 #pragma unroll
-      for (int r = 0; r < 8; ++r)
-        if (r == remainder) other_round = rounds_of[r]++;
-      before += other_round < round || (other_round == round && remainder < rows[at] % 8) ? 1 : 0;
+  for (int part = 0; part < 2; ++part) {
+    const int at = part * warp_size + lane_id();
+    remainder[part] = at < count ? rows[at] % 8 : -1;
+    round[part] = 0;
+#pragma unroll
+    for (int r = 0; r < 8; ++r) {
+      const unsigned same = __ballot_sync(~0u, remainder[part] == r);
+      if (remainder[part] == r) round[part] = of_remainder[r] + __popc(same & ((1u << lane_id()) - 1));
+      of_remainder[r] += __popc(same);
     }
-    order[before] = static_cast<std::uint8_t>(at);
+  }
+#pragma unroll
+  for (int part = 0; part < 2; ++part) {
+    int before = 0;  // rows of earlier rounds, and of smaller remainders in this round
+#pragma unroll
+    for (int r = 0; r < 8; ++r)
+      before += ::min(of_remainder[r], round[part]) +
+                (r < remainder[part] && of_remainder[r] > round[part] ? 1 : 0);
+    if (remainder[part] >= 0) order[before] = static_cast<std::uint8_t>(part * warp_size + lane_id());
   }
   __syncwarp();
 

@@ -89,14 +89,16 @@ __global__ __launch_bounds__(256) void largest_of_columns_kernel(const float* a,
     most = ::max(most, __float_as_int(::fabsf(a[row * columns + column])));
   atomicMax(largest + column, most);
 }
-/// The same of the columns of an N:M matrix; a thread for each column and part of 32 windows.
+/// The same of the columns of an N:M matrix; a thread for each column and part of so many windows.
 template <class Unused = void>
-__global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, int* largest) {
+__global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, std::int64_t part,
+                                                               int* largest) {
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
   if (column >= b.columns) return;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * 32, windows = ceil_div(b.rows, b.window);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * part,
+                     windows = ceil_div(b.rows, b.window);
   int most = 0;
-  for (std::int64_t w = first; w < first + 32 && w < windows; ++w)
+  for (std::int64_t w = first; w < first + part && w < windows; ++w)
 #pragma unroll 4
     for (int slot = 0; slot < b.kept; ++slot)
       most = ::max(most, __float_as_int(::fabsf(
@@ -123,8 +125,10 @@ inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::in
 inline void exponents_of_columns(const Kokkos::Cuda& space, const NmView<float>& b, int* exponents,
                                  int* too_wide) {
   zero(space, exponents, b.columns);
+  const std::int64_t part = ceil_div(32, b.kept);  // windows, of 32 values or more
   launch(space, "sporos::largest", &detail::largest_of_units_kernel<>,
-         Grid(ceil_div(b.columns, 256), ceil_div(ceil_div(b.rows, b.window), 32)), 256, 0, b, exponents);
+         Grid(ceil_div(b.columns, 256), ceil_div(ceil_div(b.rows, b.window), part)), 256, 0, b, part,
+         exponents);
   launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(b.columns, 256), 256, 0, b.columns,
          exponents, too_wide);
 }

@@ -42,7 +42,8 @@ TEST(MmaTraits, LanesHoldTheElementsThatTheInstructionSays) {
 TEST(MmaTraits, LanesAddressEveryColumnAndHalfOfRowsOnce) {
   std::set<std::pair<int, int>> seen;
   for (int lane = 0; lane < 32; ++lane)
-    EXPECT_TRUE(seen.insert({MmaM16N8K16::column_of_address(lane), MmaM16N8K16::rows_of_address(lane)}).second);
+    EXPECT_TRUE(
+        seen.insert({MmaM16N8K16::column_of_address(lane), MmaM16N8K16::rows_of_address(lane)}).second);
   EXPECT_EQ(seen.size(), 32u);
   EXPECT_EQ(*seen.rbegin(), std::pair(15, 1));
 }

@@ -19,7 +19,8 @@ using Dense2 = DenseMatrix<>;
 Tensor<double, Dense2> numbers(const Extents<2>& extents, int seed) {
   Tensor<double, Dense2> out(extents);
   for (std::int64_t at = 0; at < out.nnz(); ++at)
-    out.values()(static_cast<std::size_t>(at)) = static_cast<double>((at * 37 + seed * 11) % 9 - 3) * (at % 3 != 0);
+    out.values()(static_cast<std::size_t>(at)) =
+        static_cast<double>((at * 37 + seed * 11) % 9 - 3) * (at % 3 != 0);
   return out;
 }
 
