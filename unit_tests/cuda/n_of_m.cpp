@@ -128,6 +128,13 @@ TEST(CudaNofM, HalfOnTensorCoresWithWindowsThatDoNotDivideStages) {
   expect_products<half, float, NM<2, 5, 96>>();
   expect_products<half, half, NM<200, 256, 32>>();
 }
+/// So many tiles, of an odd number of rows of tiles, that blocks compute several.
+TEST(CudaNofM, ResultsThatFillTheGpu) {
+  expect_product<half, half, NM<4, 32, 64>, RowMajor>({4400, 1500, 300});
+  expect_product<half, half, NM<16, 32, 32>, ColumnMajor>({4400, 1500, 70});
+  expect_product<float, float, NM<3, 4, 32>, RowMajor>({4400, 1500, 140});
+  expect_product<float, float, NM<4, 32, 64, 1>, ColumnMajor>({4400, 1500, 300});
+}
 TEST(CudaNofM, TransposedBfloat16OnTensorCores) {
   expect_products<bfloat16, bfloat16, NM<2, 4, 32, 1>>();
   expect_products<bfloat16, float, NM<1, 1, 32, 1>>();
