@@ -153,8 +153,7 @@ struct NofMFormat<N, M, 1, Along> {
 ///
 /// As many values as [k * N / M, n], each window's part of a column group in one piece. Where M does not
 /// divide k or L does not divide n, the last windows and units reach beyond the matrix and hold zeros there.
-/// After Ma et al., *NM-SpMM* (arXiv 2503.01253), section II-B, which stores the values row by row:
-/// n_of_m_rows.hpp converts.
+/// After Ma et al., *NM-SpMM* (arXiv 2503.01253), section II-B, which stores the values row by row.
 template <int N, int M, std::int64_t L = 1, int Along = 0>
 using NM = typename detail::NofMFormat<N, M, L, Along>::type;
 
