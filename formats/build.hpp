@@ -54,8 +54,8 @@ class Builder {
   Tensor<Value, F, Space> build() {
     if (source_.size() == 0) return Tensor<Value, F, Space>(extents_);
     write();
-    auto levels = levels_of<Space>();
-    return Tensor<Value, F, Space>(extents_, std::move(levels), std::move(values_));
+    auto made = levels_of<Space>();  // before the values, which it may move
+    return Tensor<Value, F, Space>(extents_, std::move(made), std::move(values_));
   }
 
  private:

@@ -137,7 +137,7 @@ struct FillWindows {
     unsigned byte = 0;
     std::int64_t q = group * windows * n;
     for (std::int64_t p = group * windows; p < (group + 1) * windows && p < parents; ++p) {
-      double weights[m];
+      double weights[static_cast<std::size_t>(m)];
       int wanted = 0;
       for (int i = 0; i < m; ++i) {
         weights[i] = weight(p, i);

@@ -31,6 +31,9 @@ int main(int argc, char** argv) {
   F(i, outer) = T(i, j, k) * G(j, outer) * G(k, outer);
   assign(y(i), B(i, j) * x(j)).split(i, outer, inner, 4).parallelize(outer).run();
   assign(y(i), B(i, j) * x(j)).fuse(i, j, fused).pos(fused, inner, B(i, j)).run();
+  const auto N = prune<NM<1, 2, 2>>(G);
+  F(i, j) = B(i, k) * N(k, j);
+  F(i, j) = G(i, k) * prune<TwoFour>(G, B)(j, k);
   auto product = plan(assign(A(i, j), B(i, k) * C(k, j)));
   product.run();
   return A.nnz() == 0 ? 0 : 1;
