@@ -42,6 +42,21 @@ __device__ __forceinline__ void load_matrices_transposed(std::uint32_t at, std::
                : "memory");
 }
 
+/// The same way back: four 8 x 8 matrices of 16-bit elements to shared memory, by rows or by columns. sm_90.
+template <bool ByRows>
+__device__ __forceinline__ void store_matrices(std::uint32_t at, const std::uint32_t (&a)[4]) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  if constexpr (ByRows)
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(a[0]),
+                 "r"(a[1]), "r"(a[2]), "r"(a[3])
+                 : "memory");
+  else
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at),
+                 "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])
+                 : "memory");
+#endif
+}
+
 /// d += a * b, 16 x 16 times 16 x 8. sm_80.
 template <class T>
 __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
@@ -114,6 +129,10 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t to, const void* from, s
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
+}
+/// Loads the description of a matrix that is going to be copied from.
+__device__ __forceinline__ void prefetch(const CUtensorMap* matrix) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(matrix) : "memory");
 }
 /// Copies the box of a matrix whose first element is (row, column) to shared memory; what lies outside of the
 /// matrix is zero, and counts.

@@ -24,6 +24,7 @@
 #include "../sddmm/cuda/candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
+#include "../two_four/cuda/candidate.hpp"
 #endif
 
 namespace sporos {
@@ -38,8 +39,8 @@ using NestCandidates = TypeList<
 /// The specialised kernels.
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    gpu::SpmvByTiles, gpu::SddmmByWarps, gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::SpgemmByBins,
-    gpu::SparseSumByMatches,
+    gpu::SpmvByTiles, gpu::SddmmByWarps, gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::TwoFourOnTensorCores,
+    gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
 

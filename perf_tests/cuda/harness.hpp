@@ -187,5 +187,6 @@ void add_sums();
 void add_scans();
 void add_scattered_results();
 void add_n_of_m();
+void add_two_four();
 
 }  // namespace sporos::perf

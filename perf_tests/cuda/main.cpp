@@ -6,8 +6,8 @@
 ///               --benchmark_out=cuda.json --benchmark_out_format=json
 ///
 /// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on
-/// an H200). SPOROS_PERF names the families to measure: spmv,spmm,sddmm,mttkrp,spgemm,sum,scan,scatter,nm;
-/// all where it is not set.
+/// an H200). SPOROS_PERF names the families to measure: spmv,spmm,sddmm,mttkrp,spgemm,sum,scan,scatter,nm,
+/// two_four; all where it is not set.
 #include <sys/utsname.h>
 
 #include "harness.hpp"
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   if (wanted("scan")) add_scans();
   if (wanted("scatter")) add_scattered_results();
   if (wanted("nm")) add_n_of_m();
+  if (wanted("two_four")) add_two_four();
 
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");

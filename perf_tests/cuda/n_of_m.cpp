@@ -7,36 +7,13 @@
 /// with everything else that a run does; the parts of it are shown apart: `pass`, which makes the dense
 /// factor k-major, and `pack`. flops_per_second counts what is kept. `difference` is the largest from
 /// cuBLAS's product in float, over the largest entry.
-#include <cublas_v2.h>
-
-#include "harness.hpp"
+#include "cublas.hpp"
 
 namespace sporos::perf {
 
 namespace {
 
 using namespace sporos::indices;
-
-void check(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS) throw StateError(text(what, ": ", cublasGetStatusString(status)));
-}
-
-cublasHandle_t cublas() {
-  static cublasHandle_t handle = [] {
-    constexpr std::size_t room = std::size_t{64} << 20;
-    static void* workspace = nullptr;
-    cublasHandle_t made = nullptr;
-    check(cublasCreate(&made), "cublasCreate");
-    perf::check(cudaMalloc(&workspace, room), "a workspace for cuBLAS");
-    check(cublasSetStream(made, Kokkos::Cuda().cuda_stream()), "cublasSetStream");
-    check(cublasSetWorkspace(made, workspace, room), "cublasSetWorkspace");
-    return made;
-  }();
-  return handle;
-}
-
-template <class T>
-using Matrix = Tensor<T, DenseMatrix<>, Cuda>;
 
 /// Row-major C = A B by cuBLAS.
 template <class T>
@@ -49,34 +26,6 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, cublas
                      a.values().data(), type, k, &zero, c.values().data(), type, n, compute,
                      CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
-}
-
-/// Times the replay of a graph of ten calls of `work`.
-template <class Work>
-void measure_graph(benchmark::State& state, const Work& work) {
-  constexpr int calls = 10;
-  const cudaStream_t stream = Kokkos::Cuda().cuda_stream();
-  work();
-  perf::check(cudaStreamSynchronize(stream), "warming up");
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  perf::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
-  for (int call = 0; call < calls; ++call) work();
-  perf::check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  perf::check(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
-  measure(state, 1, [&] { perf::check(cudaGraphLaunch(replay, stream), "cudaGraphLaunch"); });
-  state.counters["calls"] = calls;
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-}
-
-template <class T>
-Matrix<T> random_matrix(std::int64_t rows, std::int64_t columns, unsigned seed) {
-  std::mt19937 draw(seed);
-  const Tensor<T, DenseMatrix<>> out({rows, columns});
-  for (std::int64_t at = 0; at < out.nnz(); ++at)
-    out.values()(at) = T(static_cast<float>(draw()) / 2147483648.0F - 1);
-  return out.template copy_to<Cuda>();
 }
 
 template <class T, int N, int L>

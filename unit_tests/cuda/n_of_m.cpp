@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <sporos/sporos.hpp>
 #include <vector>
 
+#include "dense_products.hpp"
 #include "inputs.hpp"
 #include "kernels/kernel_of.hpp"
 
@@ -19,28 +19,6 @@ namespace {
 using sporos::indices::i;
 using sporos::indices::j;
 using sporos::indices::k;
-
-/// Values in [-1, 1) that no type represents by accident.
-template <class Value, class F>
-Tensor<Value, F> random_dense(const Extents<2>& extents, unsigned seed) {
-  std::mt19937_64 draw(seed);
-  std::uniform_real_distribution<double> number(-1, 1);
-  Tensor<Value, F> out(extents);
-  for (std::int64_t at = 0; at < out.nnz(); ++at)
-    out.values()(at) = static_cast<Value>(static_cast<accumulate_t<Value>>(number(draw)));
-  return out;
-}
-
-/// Half the distance of neighbouring numbers, relative: the rounding error of a type.
-template <class Value>
-double rounding() {
-  if constexpr (std::is_same_v<Value, half>)
-    return std::ldexp(1.0, -11);
-  else if constexpr (std::is_same_v<Value, bfloat16>)
-    return std::ldexp(1.0, -8);
-  else
-    return std::numeric_limits<Value>::epsilon() / 2;
-}
 
 /// The N:M matrix as k x n, whichever mode its windows lie along.
 template <class T>
@@ -78,33 +56,10 @@ void expect_product(const Extents<3>& shape, bool accumulates = false) {
     run(assign(C(i, j), device_A(i, k) * B(k, j)));
   else
     run(assign(C(i, j), B(j, k) * device_A(i, k)));
-  const auto result = C.template copy_to<Host>();
 
-  const auto dense = by_windows(host_B);
-  const auto wide_A = convert<DenseMatrix<>, double>(A);
-  using Sum = std::common_type_t<accumulate_t<Value>, accumulate_t<Out>>;
-  std::int64_t wrong = 0;
-  for (std::int64_t row = 0; row < m; ++row) {
-    std::vector<double> sums(static_cast<std::size_t>(n)), sizes(static_cast<std::size_t>(n));
-    for (std::int64_t p = 0; p < inner; ++p)
-      for (std::int64_t column = 0; column < n; ++column) {
-        const double term = wide_A.values()(row * inner + p) * dense.values()(p * n + column);
-        sums[column] += term;
-        sizes[column] += std::abs(term);
-      }
-    for (std::int64_t column = 0; column < n; ++column) {
-      const std::int64_t at = row * n + column;
-      const double old =
-          accumulates ? static_cast<double>(static_cast<accumulate_t<Out>>(before.values()(at))) : 0;
-      const double exact = sums[column] + old;
-      const double bound =
-          static_cast<double>(inner + 2) * 2 * rounding<Sum>() * (sizes[column] + std::abs(old)) +
-          rounding<Out>() * std::abs(exact) + 1e-7;
-      wrong += !(std::abs(static_cast<double>(static_cast<accumulate_t<Out>>(result.values()(at))) - exact) <=
-                 bound);
-    }
-  }
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ((wrong_sums<Value, Out>(convert<DenseMatrix<>, double>(A), by_windows(host_B),
+                                    accumulates ? &before : nullptr, C.template copy_to<Host>())),
+            0);
 }
 
 const std::vector<Extents<3>> shapes = {{1, 1, 1},    {128, 256, 128}, {333, 417, 517}, {65, 33, 31},

@@ -8,15 +8,13 @@
 /// which share their pattern where units have a multiple of 32 columns.
 #pragma once
 
-#include <cuda.h>
-#include <cudaTypedefs.h>
-
 #include <cstdint>
 
-#include "../../../core/error.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma.hpp"
 #include "../../cuda/mma_traits.hpp"
+#include "../../cuda/store.hpp"
+#include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
 #include "packed.hpp"
 
@@ -86,27 +84,6 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t 
     for (int e = 0; e < 4; ++e) d[e] += sum[e];
   } else {
     ptx::mma_m16n8k16<T>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
-  }
-}
-
-/// Stores up to eight neighbouring results.
-template <class Out>
-__device__ __forceinline__ void store_eight(Out* at, std::int64_t left, bool is_aligned, bool accumulates,
-                                            const float (&values)[8]) {
-  alignas(16) Out out[8];
-#pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    const auto before = accumulates && e < left ? static_cast<accumulate_t<Out>>(at[e]) : 0;
-    out[e] = static_cast<Out>(before + static_cast<accumulate_t<Out>>(values[e]));
-  }
-  if (left >= 8 && is_aligned) {
-#pragma unroll
-    for (int part = 0; part < static_cast<int>(sizeof(out)) / 16; ++part)
-      reinterpret_cast<uint4*>(at)[part] = reinterpret_cast<const uint4*>(out)[part];
-  } else {
-#pragma unroll
-    for (int e = 0; e < 8; ++e)
-      if (e < left) at[e] = out[e];
   }
 }
 
@@ -280,41 +257,7 @@ __global__ __launch_bounds__(Config::threads,
 #endif
 }
 
-/// The driver's function that describes a matrix to the copy engine.
-inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
-  static const auto encode = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-    expect_success(
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
-        "the driver's function that describes matrices to the copy engine");
-    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
-  }();
-  if (encode == nullptr)
-    throw StateError("CUDA: this driver does not describe matrices to the copy engine: it needs CUDA 12");
-  return encode;
-}
-
 }  // namespace detail
-
-/// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of box_rows x 64
-/// elements in the order of Swizzle128.
-/// @param stride  elements from one row to the next, a multiple of 8
-inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                              int box_rows) {
-  CUtensorMap map{};
-  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(stride) * 2};
-  const cuuint32_t box[2] = {64, static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[2] = {1, 1};
-  if (detail::tensor_map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(at), extents,
-                                   strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                   CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-    throw StateError(text("CUDA: the copy engine does not take a matrix of ", rows, " x ", columns,
-                          " with rows ", stride, " elements apart"));
-  return map;
-}
 
 /// C = A B or C += A B, in the order of the stream of `space`.
 /// @param high, low  A, stored k-major: [k, m], boxes of Config::stage_rows rows; `low` where floats are

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Kokkos compiles for sm_90; the matrix instructions of four warps and sparse ones with operands in shared memory are
+# there for sm_90a alone. Whoever links Kokkos::kokkos with Sporos compiles for that.
+function(sporos_compile_for_sm_90a)
+  if(NOT TARGET Kokkos::kokkoscore)
+    return()
+  endif()
+  get_target_property(target Kokkos::kokkoscore ALIASED_TARGET)
+  if(NOT target)
+    set(target Kokkos::kokkoscore)
+  endif()
+  foreach(property INTERFACE_COMPILE_OPTIONS INTERFACE_LINK_OPTIONS)
+    get_target_property(options ${target} ${property})
+    if(options)
+      string(REGEX REPLACE "-arch=sm_90([^0-9a-z]|$)" "-arch=sm_90a\\1" options "${options}")
+      set_property(TARGET ${target} PROPERTY ${property} "${options}")
+    endif()
+  endforeach()
+endfunction()

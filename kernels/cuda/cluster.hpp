@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file cluster.hpp
+/// Clusters: thread blocks that run at the same time and read each other's shared memory. sm_90.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "launch.hpp"
+
+namespace sporos::gpu {
+
+/// How a grid of blocks in clusters is started.
+struct ClusterLaunch {
+  ClusterLaunch(const Kokkos::Cuda& space, const Grid& grid, int blocks_of_cluster, int threads,
+                std::int64_t shared_bytes) {
+    clusters.id = cudaLaunchAttributeClusterDimension;
+    clusters.val.clusterDim = {static_cast<unsigned>(blocks_of_cluster), 1, 1};
+    config.gridDim = grid.size;
+    config.blockDim = static_cast<unsigned>(threads);
+    config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
+    config.stream = space.cuda_stream();
+    config.attrs = &clusters;
+    config.numAttrs = 1;
+  }
+  ClusterLaunch(const ClusterLaunch&) = delete;
+  ClusterLaunch& operator=(const ClusterLaunch&) = delete;
+
+  cudaLaunchAttribute clusters{};
+  cudaLaunchConfig_t config{};
+};
+
+/// Starts `kernel` as `launch` does, with blocks in clusters of so many.
+template <class... Parameters, class... Arguments>
+void launch_clusters(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...),
+                     const Grid& grid, int blocks_of_cluster, int threads, std::int64_t shared_bytes,
+                     const Arguments&... arguments) {
+  if (grid.size.x == 0 || grid.size.y == 0) return;
+  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared_bytes)),
+                 name);
+  const ClusterLaunch launch(space, grid, blocks_of_cluster, threads, shared_bytes);
+  expect_success(cudaLaunchKernelEx(&launch.config, kernel, arguments...), name);
+}
+
+/// How many clusters of so many blocks run at the same time.
+template <class... Parameters>
+int clusters_at_a_time(const Kokkos::Cuda& space, void (*kernel)(Parameters...), int blocks_of_cluster,
+                       int threads, std::int64_t shared_bytes) {
+  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared_bytes)),
+                 "the clusters of a kernel");
+  const ClusterLaunch launch(space, Grid(blocks_of_cluster), blocks_of_cluster, threads, shared_bytes);
+  int count = 0;
+  expect_success(cudaOccupancyMaxActiveClusters(&count, kernel, &launch.config), "the clusters of a kernel");
+  return count;
+}
+
+namespace ptx {
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/// Arrives at the barrier at the same place in a block of the cluster, and makes what this thread has written
+/// visible to those that wait with `wait_for_cluster`.
+__device__ __forceinline__ void arrive_in(std::uint32_t block, std::uint32_t barrier) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "}" ::"r"(barrier),
+      "r"(block)
+      : "memory");
+}
+__device__ __forceinline__ void wait_for_cluster(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "WAIT:\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra DONE;\n"
+      "bra WAIT;\n"
+      "DONE:\n"
+      "}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+/// Loads from the shared memory of a block of the cluster.
+__device__ __forceinline__ float4 load_shared_of(std::uint32_t block, std::uint32_t at) {
+  float4 out;
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %4, %5;\n"
+      "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
+      "}"
+      : "=f"(out.x), "=f"(out.y), "=f"(out.z), "=f"(out.w)
+      : "r"(at), "r"(block)
+      : "memory");
+  return out;
+}
+
+/// This block among those of its cluster, and how many they are.
+__device__ __forceinline__ int rank_in_cluster() {
+  int out;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(out));
+  return out;
+}
+__device__ __forceinline__ int blocks_of_cluster() {
+  int out;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(out));
+  return out;
+}
+
+/// Waits for all threads of the cluster that have not ended.
+__device__ __forceinline__ void synchronise_cluster() {
+  asm volatile(
+      "barrier.cluster.arrive.release;\n"
+      "barrier.cluster.wait.acquire;" ::
+          : "memory");
+}
+
+#endif
+
+}  // namespace ptx
+
+}  // namespace sporos::gpu

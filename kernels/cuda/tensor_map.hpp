@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file tensor_map.hpp
+/// Matrices in the GPU's memory as its copy engine is told of them.
+#pragma once
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <cstdint>
+
+#include "../../core/error.hpp"
+#include "launch.hpp"
+
+namespace sporos::gpu {
+
+namespace detail {
+
+/// The driver's function that describes a matrix to the copy engine.
+inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
+  static const auto encode = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    expect_success(
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result),
+        "the driver's function that describes matrices to the copy engine");
+    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(found);
+  }();
+  if (encode == nullptr)
+    throw StateError("CUDA: this driver does not describe matrices to the copy engine: it needs CUDA 12");
+  return encode;
+}
+
+}  // namespace detail
+
+/// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of
+/// box_rows x box_columns elements: 64 columns, in the order of Swizzle128; 32 columns, in that of half as long
+/// lines; or 8 columns as they are.
+/// @param at      aligned to 16 bytes
+/// @param stride  elements from one row to the next, a multiple of 8
+inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                              int box_rows, int box_columns = 64) {
+  CUtensorMap map{};
+  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(stride) * 2};
+  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[2] = {1, 1};
+  if (detail::tensor_map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(at), extents,
+                                   strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   box_columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
+                                   : box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                       : CU_TENSOR_MAP_SWIZZLE_NONE,
+                                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    throw StateError(text("CUDA: the copy engine does not take a matrix of ", rows, " x ", columns,
+                          " with rows ", stride, " elements apart"));
+  return map;
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file candidate.hpp
+/// The product of a 2:4 sparse and a dense matrix on the GPU, as a candidate for statements.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/operands.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
+#include "../pattern.hpp"
+#include "padded.hpp"
+#include "tensor_cores.hpp"
+
+namespace sporos::gpu {
+
+/// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense by rows or columns, C dense and
+/// row-major, on sparse tensor cores: tensor_cores.hpp. Of a GPU that has none of compute capability 9.0, or
+/// in a program that was compiled for sm_90 and not for sm_90a, the loop nest computes it.
+///
+/// Operands are read where they are if k is a multiple of 128 and rows of B a multiple of 16 bytes long; else
+/// they are copied first, A only once if the statement says `.with_constant_operands()`.
+///
+/// What a window stores without an entry is a zero that is multiplied by some element of B: where that is
+/// infinite or NaN, so is the result.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct TwoFourOnTensorCores {
+  struct Operands : GpuOperands {
+    template <class S>
+    static constexpr bool admits() {
+      return GpuMatrixOperands::template admits<S>();
+    }
+    template <class C, class A, class B>
+    static constexpr bool computes =
+        std::is_same_v<typename A::value_type, typename B::value_type> &&
+        is_narrow_float_v<typename A::value_type> &&
+        (is_narrow_float_v<typename C::value_type> || std::is_same_v<typename C::value_type, float>);
+  };
+  using Pattern = TwoFourPattern<Operands>;
+  static constexpr std::string_view name = "2:4 product on sparse tensor cores";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense, C dense and row-major, half or "
+      "bfloat16 in A and B, in the memory of a GPU of compute capability 9.0";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = Pattern::matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources);
+
+  template <class S>
+  class Plan;
+};
+
+namespace detail {
+
+/// The tiles of a product, and how many blocks share one.
+struct TwoFourTiles {
+  int width = 0;   ///< columns of a tile: 64 << width
+  int shared = 1;  ///< blocks that share a tile
+  int clusters = 0;
+  double seconds = 0;
+};
+
+/// How long products of a 2:4 matrix take on an H200, measured, in seconds: for tiles of 64, 128 and 256
+/// columns.
+struct TwoFourTimes {
+  static constexpr double launch = 2.2e-6;
+  /// A stage, by the shared memory of a multiprocessor, and by the L2 cache while all multiprocessors read.
+  static constexpr std::array<double, 3> stage{0.15e-6, 0.24e-6, 0.38e-6};
+  static constexpr std::array<double, 3> stage_of_all{0.26e-6, 0.38e-6, 0.45e-6};
+  static constexpr std::array<double, 3> store{0.5e-6, 1.0e-6, 1.8e-6};  ///< of a tile
+  /// Adding what another block has summed.
+  static constexpr std::array<double, 3> exchange{0.7e-6, 1.3e-6, 2.5e-6};
+  static constexpr double again = 4e-6;  ///< before the next tile of blocks that share tiles
+};
+
+}  // namespace detail
+
+template <class S>
+class TwoFourOnTensorCores::Plan {
+  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
+  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
+  using T = typename Sparse::value_type;
+  using Out = typename S::result_type::value_type;
+
+  static constexpr char inner = Sparse::names[1];
+  static constexpr bool b_is_by_rows = DenseAccess::level_names[0] == inner;
+  /// Whether the result has the rows of A as its rows.
+  static constexpr bool c_is_by_rows = S::result_type::names[0] == Sparse::names[0];
+  template <int Width>
+  using Config = TwoFourConfig<T, (64 << Width), b_is_by_rows>;
+  template <int Width>
+  static constexpr auto kernel = &detail::two_four_kernel<Config<Width>, c_is_by_rows, Out>;
+  using Tiles = detail::TwoFourTiles;
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  /// Whether this device and the code that was compiled have sparse tensor cores fed by a copy engine.
+  static bool are_there(const Kokkos::Cuda& space) {
+    static const bool are_compiled = [] {
+      cudaFuncAttributes of_kernel{};
+      expect_success(cudaFuncGetAttributes(&of_kernel, kernel<2>), "the version of a kernel");
+      return of_kernel.binaryVersion == 90 && of_kernel.numRegs >= 128;  // its body is empty without sm_90a
+    }();
+    return are_compiled && space.cuda_device_prop().major == 9;
+  }
+
+  /// The seconds that a product is expected to take.
+  double seconds() const { return best_tiles().seconds; }
+
+  void run() {
+    is_copied_ = false;
+    refill();
+  }
+
+  void refill() {
+    if (result().nnz() == 0) return;
+    const sporos::detail::DenseTarget<S> target(statement_);
+    if (k() == 0) {
+      if (!statement_.accumulates()) zero(space(), target.data(), result().nnz());
+    } else {
+      multiply(target.data());
+    }
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) + copied_a(nullptr).bytes + bytes_of_run(copied_b_bytes())};
+  }
+  std::int64_t held_bytes() const { return static_cast<std::int64_t>(copy_of_a_.extent(0)); }
+
+  void explain(std::ostream& out) const {
+    const Tiles tiles = best_tiles();
+    out << "  result: located, tiles of " << Config<0>::block_m << " x " << (64 << tiles.width)
+        << " by sparse matrix instructions";
+    if (tiles.shared > 1) out << ", " << tiles.shared << " thread blocks each";
+    out << '\n';
+    if (copies_a())
+      out << "  operands: the sparse one is copied to aligned rows"
+          << (S::schedule::has_constant_operands ? " once\n" : " in each run\n");
+    if (copies_b()) out << "  operands: the dense one is copied to aligned rows in each run\n";
+  }
+
+ private:
+  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
+  const auto& b() const { return Pattern::dense(statement_).tensor(); }
+  const auto& result() const { return statement_.result().tensor(); }
+  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
+  std::int64_t m() const { return a().extent(0); }
+  std::int64_t n() const { return result().extent(c_is_by_rows ? 1 : 0); }
+  std::int64_t k() const { return a().extent(1); }
+
+  static bool is_aligned(const void* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
+  const std::uint8_t* indices() const { return a().template level<2>().indices.data(); }
+
+  // The copy engine reads rows that begin at multiples of 16 bytes, and 128 columns of metadata at a time.
+  std::int64_t windows() const { return ceil_div(k(), 4); }
+  std::int64_t padded_k() const { return ceil_div(k(), 128) * 128; }
+  bool copies_a() const {
+    return k() != padded_k() || !is_aligned(a().values().data()) || !is_aligned(indices());
+  }
+  std::int64_t rows_of_b() const { return b_is_by_rows ? k() : n(); }
+  std::int64_t columns_of_b() const { return b_is_by_rows ? n() : k(); }
+  std::int64_t stride_of_b() const { return ceil_div(columns_of_b(), 8) * 8; }
+  bool copies_b() const { return columns_of_b() % 8 != 0 || !is_aligned(b().values().data()); }
+  std::int64_t copied_b_bytes() const {
+    return copies_b() ? rows_of_b() * stride_of_b() * static_cast<std::int64_t>(sizeof(T)) : 0;
+  }
+  static std::int64_t bytes_of_run(std::int64_t bytes) { return bytes + bytes / 8; }
+
+  struct CopyOfA {
+    T* values = nullptr;
+    std::uint8_t* indices = nullptr;
+    std::int64_t bytes = 0;
+  };
+  CopyOfA copied_a(char* memory) const {
+    if (!copies_a()) return {};
+    Layout layout(memory);
+    CopyOfA out;
+    out.values = layout.template take<T>(m() * padded_k() / 2);
+    out.indices = layout.template take<std::uint8_t>(m() * padded_k() / 8);
+    out.bytes = layout.bytes();
+    return out;
+  }
+
+  template <class Visit>
+  static auto with_width(int width, const Visit& visit) {
+    if (width == 0) return visit(std::integral_constant<int, 0>{});
+    if (width == 1) return visit(std::integral_constant<int, 1>{});
+    return visit(std::integral_constant<int, 2>{});
+  }
+
+  /// Clusters of `shared` blocks that run at the same time, with tiles of any width.
+  static int clusters_of(const Kokkos::Cuda& space, int shared) {
+    static std::array<int, 5> known{};
+    int& clusters = known[static_cast<std::size_t>(shared)];
+    if (clusters == 0)
+      clusters = shared == 1 ? space.cuda_device_prop().multiProcessorCount
+                             : clusters_at_a_time(space, kernel<2>, shared, Config<2>::threads,
+                                                  Config<2>::shared_bytes);
+    return clusters;
+  }
+
+  /// The tiles with which a product is expected to take least time.
+  Tiles best_tiles() const {
+    using Times = detail::TwoFourTimes;
+    Tiles best;
+    best.seconds = std::numeric_limits<double>::infinity();
+    const std::int64_t stages = ceil_div(k(), Config<0>::stage_k);
+    const int multiprocessors = space().cuda_device_prop().multiProcessorCount;
+    for (int width = 0; width < 3; ++width)
+      for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2); ++shared) {
+        const auto at = static_cast<std::size_t>(width);
+        const int clusters = clusters_of(space(), shared);
+        if (clusters == 0) continue;
+        const std::int64_t tiles = ceil_div(m(), Config<0>::block_m) * ceil_div(n(), 64 << width);
+        const auto rounds = static_cast<double>(ceil_div(tiles, clusters));
+        const double busy = static_cast<double>(tiles) * shared / rounds / multiprocessors;
+        const double stage = std::max(Times::stage[at], Times::stage_of_all[at] * busy);
+        const double seconds =
+            Times::launch + (shared > 1 ? (rounds - 1) * Times::again : 0) +
+            rounds * (static_cast<double>(ceil_div(stages, shared)) * stage + Times::store[at] +
+                      Times::exchange[at] * (shared - 1));
+        if (seconds < best.seconds) best = {width, shared, clusters, seconds};
+      }
+    return best;
+  }
+
+  void multiply(Out* c) {
+    const T* values = a().values().data();
+    const std::uint8_t* metadata = indices();
+    if (copies_a()) {
+      if (copy_of_a_.extent(0) == 0)
+        copy_of_a_ = make_array<char, Memory>("sporos::copy of a 2:4 matrix", copied_a(nullptr).bytes);
+      const CopyOfA copy = copied_a(copy_of_a_.data());
+      if (!is_copied_ || !S::schedule::has_constant_operands) {
+        pad_rows(space(), values, m(), windows() * 2, padded_k() / 2, copy.values);
+        pad_windows(space(), metadata, m(), windows(), padded_k() / 8, copy.indices);
+        is_copied_ = true;
+      }
+      values = copy.values;
+      metadata = copy.indices;
+    }
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    const T* dense = b().values().data();
+    if (copies_b()) {
+      T* const copy = reinterpret_cast<T*>(workspace->reserve(copied_b_bytes()));
+      pad_rows(space(), dense, rows_of_b(), columns_of_b(), stride_of_b(), copy);
+      dense = copy;
+    }
+    const Tiles tiles = best_tiles();
+    with_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
+      using Tile = Config<Width>;
+      const TwoFourMaps maps{
+          tensor_map(values, m(), padded_k() / 2, padded_k() / 2, Tile::block_m, 32),
+          tensor_map(dense, rows_of_b(), columns_of_b(), stride_of_b(), Tile::lines_of_box),
+          tensor_map(metadata, m(), padded_k() / 16, padded_k() / 16, Tile::block_m, 8)};
+      const TwoFourProduct<Out> product{m(), n(), k(), c, statement_.accumulates()};
+      two_four_product<Tile, c_is_by_rows>(space(), product, maps, tiles.clusters, tiles.shared);
+    });
+  }
+
+  const S& statement_;
+  bool is_copied_ = false;
+  Array<char, Memory> copy_of_a_;
+};
+
+template <class S>
+Offer TwoFourOnTensorCores::cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+  if (!Plan<S>::are_there(resources.space()))
+    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+  const auto& a = Pattern::sparse(statement).tensor();
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+  if (std::max({a.extent(0), a.extent(1), statement.result().tensor().extent(0),
+                statement.result().tensor().extent(1)}) > most)
+    return Declined{"the copy engine counts rows and columns in 32 bits"};
+  return Cost{Plan<S>(statement, resources).seconds()};
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file pattern.hpp
+/// The product of a 2:4 sparse and a dense matrix as a pattern of statements.
+#pragma once
+
+#include <type_traits>
+
+#include "../../formats/named.hpp"
+#include "../statement/factors.hpp"
+
+namespace sporos {
+
+/// C(i, j) = A(i, k) * B(k, j), or A(j, k) * B(k, i), B also as B(j, k) or B(i, k), factors in any order;
+/// A in TwoFour, B dense and stored along either mode, C dense and row-major.
+template <class Operands>
+struct TwoFourPattern {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (Operands::template is_dense_by_rows<C> && std::is_same_v<typename A::format, TwoFour> &&
+                  B::format::is_dense && B::format::order == 2 && !B::format::is_blocked &&
+                  Operands::template computes<C, A, B>)
+      return binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ik", "jk") ||
+             binds<C, A, B>("ij", "jk", "ki") || binds<C, A, B>("ij", "jk", "ik");
+    else
+      return false;
+  }
+  /// The places of A and B in the product.
+  template <class S>
+  static constexpr auto places = places_of_factors<TwoFourPattern, Operands, S, 2>();
+  template <class S>
+  static constexpr bool matches = places<S>[0] >= 0;
+
+  template <class S>
+  static const auto& sparse(const S& statement) {
+    return factor<places<S>[0]>(statement.right());
+  }
+  template <class S>
+  static const auto& dense(const S& statement) {
+    return factor<places<S>[1]>(statement.right());
+  }
+};
+
+}  // namespace sporos
