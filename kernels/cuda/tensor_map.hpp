@@ -33,8 +33,8 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
 }  // namespace detail
 
 /// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of
-/// box_rows x box_columns elements: 64 columns, in the order of Swizzle128; 32 columns, in that of half as long
-/// lines; or 8 columns as they are.
+/// box_rows x box_columns elements: 64 columns, in the order of Swizzle128; 32 columns, in that of half as
+/// long lines; or 8 columns as they are.
 /// @param at      aligned to 16 bytes
 /// @param stride  elements from one row to the next, a multiple of 8
 inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,

@@ -54,17 +54,18 @@ __device__ __forceinline__ void arrive_for_threads(int id, int threads) {
 // Ten operands in a row: %t0, …, %t9, which are d[t0], …, d[t9].
 #define SPOROS_TEN(t) \
   "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9, "
-#define SPOROS_TEN_SUMS(t)                                                                              \
+#define SPOROS_TEN_SUMS(t)                                                                                 \
   "+f"(d[t##0]), "+f"(d[t##1]), "+f"(d[t##2]), "+f"(d[t##3]), "+f"(d[t##4]), "+f"(d[t##5]), "+f"(d[t##6]), \
       "+f"(d[t##7]), "+f"(d[t##8]), "+f"(d[t##9])
 
 // d += a b, a sparse; the operands behind d are numbered from `first`.
-#define SPOROS_WGMMA_SPARSE(shape, type, list, first, second, third, fourth, ...)                     \
-  asm volatile("{\n.reg .pred adds;\nsetp.eq.u32 adds, 0, 0;\n"                                       \
-               "wgmma.mma_async.sp.sync.aligned." shape ".f32." type "." type " {" list "}, %" #first \
-               ", %" #second ", %" #third ", 0, adds, 1, 1, 0, %" #fourth ";\n}"                      \
-               : __VA_ARGS__                                                                          \
-               : "l"(a), "l"(b), "r"(metadata), "n"(BIsByRows ? 1 : 0))
+#define SPOROS_WGMMA_SPARSE(shape, type, list, first, second, third, fourth, ...)                          \
+  asm volatile(                                                                                            \
+      "{\n.reg .pred adds;\nsetp.eq.u32 adds, 0, 0;\n"                                                     \
+      "wgmma.mma_async.sp.sync.aligned." shape ".f32." type "." type " {" list "}, %" #first ", %" #second \
+      ", %" #third ", 0, adds, 1, 1, 0, %" #fourth ";\n}"                                                  \
+      : __VA_ARGS__                                                                                        \
+      : "l"(a), "l"(b), "r"(metadata), "n"(BIsByRows ? 1 : 0))
 
 /// d += a b for a of 64 x 32, of which each row keeps 2 of 4, and b of 32 x N, both in shared memory. sm_90a.
 /// @param a, b       descriptions: wgmma_traits.hpp
@@ -79,22 +80,22 @@ __device__ __forceinline__ void wgmma_sparse(float (&d)[N / 2], std::uint64_t a,
   SPOROS_WGMMA_SPARSE("m64n64k32", type, SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) "%30, %31", 32, 33, 34, \
                       35, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), "+f"(d[30]),         \
                       "+f"(d[31]))
-#define SPOROS_WGMMA_128(type)                                                                            \
-  SPOROS_WGMMA_SPARSE("m64n128k32", type,                                                                 \
-                      SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5)  \
-                      "%60, %61, %62, %63",                                                               \
-                      64, 65, 66, 67, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2),          \
-                      SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), "+f"(d[60]),            \
-                      "+f"(d[61]), "+f"(d[62]), "+f"(d[63]))
-#define SPOROS_WGMMA_256(type)                                                                              \
-  SPOROS_WGMMA_SPARSE("m64n256k32", type,                                                                   \
-                      SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5)    \
-                      SPOROS_TEN(6) SPOROS_TEN(7) SPOROS_TEN(8) SPOROS_TEN(9) SPOROS_TEN(10) SPOROS_TEN(11) \
-                      "%120, %121, %122, %123, %124, %125, %126, %127",                                     \
-                      128, 129, 130, 131, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2),        \
-                      SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), SPOROS_TEN_SUMS(6),       \
-                      SPOROS_TEN_SUMS(7), SPOROS_TEN_SUMS(8), SPOROS_TEN_SUMS(9), SPOROS_TEN_SUMS(10),      \
-                      SPOROS_TEN_SUMS(11), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]),          \
+#define SPOROS_WGMMA_128(type)                                                                              \
+  SPOROS_WGMMA_SPARSE("m64n128k32", type,                                                                   \
+                      SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4)                  \
+                          SPOROS_TEN(5) "%60, %61, %62, %63",                                               \
+                      64, 65, 66, 67, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2),            \
+                      SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), "+f"(d[60]), "+f"(d[61]), \
+                      "+f"(d[62]), "+f"(d[63]))
+#define SPOROS_WGMMA_256(type)                                                                           \
+  SPOROS_WGMMA_SPARSE("m64n256k32", type,                                                                \
+                      SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5) \
+                          SPOROS_TEN(6) SPOROS_TEN(7) SPOROS_TEN(8) SPOROS_TEN(9) SPOROS_TEN(10)         \
+                              SPOROS_TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127",           \
+                      128, 129, 130, 131, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2),     \
+                      SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), SPOROS_TEN_SUMS(6),    \
+                      SPOROS_TEN_SUMS(7), SPOROS_TEN_SUMS(8), SPOROS_TEN_SUMS(9), SPOROS_TEN_SUMS(10),   \
+                      SPOROS_TEN_SUMS(11), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]),       \
                       "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127]))
   if constexpr (std::is_same_v<T, half>) {
     if constexpr (N == 64)

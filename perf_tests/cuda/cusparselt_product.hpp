@@ -33,10 +33,12 @@ class CusparseltProduct {
           "cusparseLtMatmulAlgSelectionInit");
     check(cusparseLtMatmulPlanInit(&handle_, &plan_, &matmul_, &algorithm_), "cusparseLtMatmulPlanInit");
     std::size_t compressed = 0, buffer = 0;
-    check(cusparseLtSpMMACompressedSize(&handle_, &plan_, &compressed, &buffer), "cusparseLtSpMMACompressedSize");
+    check(cusparseLtSpMMACompressedSize(&handle_, &plan_, &compressed, &buffer),
+          "cusparseLtSpMMACompressedSize");
     compressed_ = Array<char, gpu::Memory>("compressed", compressed);
     const Array<char, gpu::Memory> work("work", buffer + 1);
-    check(cusparseLtSpMMACompress(&handle_, &plan_, w.values().data(), compressed_.data(), work.data(), stream()),
+    check(cusparseLtSpMMACompress(&handle_, &plan_, w.values().data(), compressed_.data(), work.data(),
+                                  stream()),
           "cusparseLtSpMMACompress");
     workspace_ = Array<char, gpu::Memory>("workspace", std::size_t{64} << 20);
     cudaStream_t streams[1] = {stream()};

@@ -35,9 +35,9 @@ void add_layer(std::int64_t m, const Matrix<half>& unpruned, const Tensor<half, 
   const auto x = random_matrix<half>(m, inner, 1);
   const Matrix<half> y({m, n}), peer_y({m, n});
   const auto count = [=](benchmark::State& state) {
-    state.counters["flops_per_second"] =
-        benchmark::Counter(20.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner),
-                           benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["flops_per_second"] = benchmark::Counter(
+        20.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner),
+        benchmark::Counter::kIsIterationInvariantRate);
   };
   add(
       "two_four/sporos" + tail,

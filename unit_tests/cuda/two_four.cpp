@@ -27,8 +27,8 @@ using sporos::indices::k;
 template <class Value, class Out, class F, bool InnerIsFirst, bool AIsLeft>
 void expect_product(const Extents<3>& shape, bool accumulates = false) {
   const auto [m, n, inner] = shape;
-  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", InnerIsFirst, AIsLeft, ", ",
-                    to_string(shape)));
+  SCOPED_TRACE(
+      text(value_name<Value>(), ", ", format_name<F>(), ", ", InnerIsFirst, AIsLeft, ", ", to_string(shape)));
   const auto A = prune<TwoFour>(random_dense<Value, DenseMatrix<>>({m, inner}, 1));
   const auto B = random_dense<Value, F>(InnerIsFirst ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);
   const auto before = random_dense<Out, DenseMatrix<>>(AIsLeft ? Extents<2>{m, n} : Extents<2>{n, m}, 3);
@@ -59,17 +59,17 @@ void expect_product(const Extents<3>& shape, bool accumulates = false) {
       return transpose(t);
   };
   const auto turned_before = turned(before);
-  EXPECT_EQ((wrong_sums<Value, Out>(convert<DenseMatrix<>, double>(A), wide_B,
-                                    accumulates ? &turned_before : nullptr,
-                                    turned(C.template copy_to<Host>()))),
-            0);
+  EXPECT_EQ(
+      (wrong_sums<Value, Out>(convert<DenseMatrix<>, double>(A), wide_B,
+                              accumulates ? &turned_before : nullptr, turned(C.template copy_to<Host>()))),
+      0);
 }
 
 /// Tails of every tile; few stages and many; results of several tiles a block, and tiles of several blocks.
-const std::vector<Extents<3>> shapes = {{1, 1, 1},       {128, 64, 128},  {130, 70, 300},  {64, 128, 64},
-                                        {333, 417, 517}, {65, 33, 31},    {8, 40, 4100},   {300, 200, 2048},
-                                        {256, 256, 384}, {4400, 1500, 90}, {1, 300, 129},  {0, 5, 7},
-                                        {5, 0, 7},       {5, 7, 0},       {700, 530, 3},   {1000, 1100, 1792}};
+const std::vector<Extents<3>> shapes = {
+    {1, 1, 1},     {128, 64, 128},   {130, 70, 300},  {64, 128, 64},     {333, 417, 517}, {65, 33, 31},
+    {8, 40, 4100}, {300, 200, 2048}, {256, 256, 384}, {4400, 1500, 90},  {1, 300, 129},   {0, 5, 7},
+    {5, 0, 7},     {5, 7, 0},        {700, 530, 3},   {1000, 1100, 1792}};
 
 template <class Value, class Out, class F, bool InnerIsFirst, bool AIsLeft>
 void expect_products() {
@@ -149,7 +149,8 @@ TEST(CudaTwoFour, TheResultMayBeAnOperand) {
 TEST(CudaTwoFour, InfinitiesReachWhatTheyAreMultipliedBy) {
   const Tensor<half, DenseMatrix<>> dense({70, 70});
   for (std::int64_t row = 0; row < 70; ++row)
-    for (const std::int64_t column : {std::int64_t{0}, 1 + row % 3}) dense.values()(row * 70 + column) = half(1.0f);
+    for (const std::int64_t column : {std::int64_t{0}, 1 + row % 3})
+      dense.values()(row * 70 + column) = half(1.0f);
   const auto A = convert<TwoFour>(dense).copy_to<Cuda>();
   const Tensor<half, DenseMatrix<>> B({70, 65});
   for (std::int64_t column = 0; column < 65; ++column)

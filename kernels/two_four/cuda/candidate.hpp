@@ -49,7 +49,8 @@ struct TwoFourOnTensorCores {
   using Pattern = TwoFourPattern<Operands>;
   static constexpr std::string_view name = "2:4 product on sparse tensor cores";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense, C dense and row-major, half or "
+      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense, C dense and row-major, half "
+      "or "
       "bfloat16 in A and B, in the memory of a GPU of compute capability 9.0";
   static constexpr bool deterministic = true;
 
@@ -141,7 +142,8 @@ class TwoFourOnTensorCores::Plan {
 
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + copied_a(nullptr).bytes + bytes_of_run(copied_b_bytes())};
+            sporos::detail::DenseTarget<S>::bytes(statement_) + copied_a(nullptr).bytes +
+                bytes_of_run(copied_b_bytes())};
   }
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(copy_of_a_.extent(0)); }
 
@@ -225,7 +227,8 @@ class TwoFourOnTensorCores::Plan {
     const std::int64_t stages = ceil_div(k(), Config<0>::stage_k);
     const int multiprocessors = space().cuda_device_prop().multiProcessorCount;
     for (int width = 0; width < 3; ++width)
-      for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2); ++shared) {
+      for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2);
+           ++shared) {
         const auto at = static_cast<std::size_t>(width);
         const int clusters = clusters_of(space(), shared);
         if (clusters == 0) continue;
@@ -233,10 +236,9 @@ class TwoFourOnTensorCores::Plan {
         const auto rounds = static_cast<double>(ceil_div(tiles, clusters));
         const double busy = static_cast<double>(tiles) * shared / rounds / multiprocessors;
         const double stage = std::max(Times::stage[at], Times::stage_of_all[at] * busy);
-        const double seconds =
-            Times::launch + (shared > 1 ? (rounds - 1) * Times::again : 0) +
-            rounds * (static_cast<double>(ceil_div(stages, shared)) * stage + Times::store[at] +
-                      Times::exchange[at] * (shared - 1));
+        const double seconds = Times::launch + (shared > 1 ? (rounds - 1) * Times::again : 0) +
+                               rounds * (static_cast<double>(ceil_div(stages, shared)) * stage +
+                                         Times::store[at] + Times::exchange[at] * (shared - 1));
         if (seconds < best.seconds) best = {width, shared, clusters, seconds};
       }
     return best;

@@ -2,9 +2,9 @@
 /// @file tensor_cores.hpp
 /// The product of a 2:4 sparse and a dense matrix on sparse tensor cores.
 ///
-/// The copy engine fills a ring of stages in shared memory, each of them 64 rows of the dense matrix, and what
-/// the sparse one keeps of as many columns. Groups of four warps multiply them there. The metadata is copied
-/// as the format stores it; the instructions take it nearly so (WgmmaSparse::metadata).
+/// The copy engine fills a ring of stages in shared memory, each of them 64 rows of the dense matrix, and
+/// what the sparse one keeps of as many columns. Groups of four warps multiply them there. The metadata is
+/// copied as the format stores it; the instructions take it nearly so (WgmmaSparse::metadata).
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,10 @@ struct TwoFourConfig {
   static constexpr int lines_of_box = BIsByRows ? stage_k : block_n;
   static constexpr int boxes = BIsByRows ? block_n / 64 : 1;
 
-  /// What a group stores goes through this much shared memory, so many columns of the tile at a time: from the
-  /// threads that have computed it to neighbouring ones.
+  /// What a group stores goes through this much shared memory, so many columns of the tile at a time: from
+  /// the threads that have computed it to neighbouring ones.
   static constexpr int columns_at_a_time = 64, parts = block_n / columns_at_a_time;
-  static constexpr int sums_of_part = columns_at_a_time / 2;  ///< that a thread has
+  static constexpr int sums_of_part = columns_at_a_time / 2;            ///< that a thread has
   static constexpr int staged_bytes_of_group = 2 * 64 * (64 * 2 + 16);  ///< at least 64 * (64 * 4 + 16)
   static constexpr int staged_bytes = warpgroups * staged_bytes_of_group;
 
@@ -125,15 +125,19 @@ __device__ __forceinline__ void store_tile(const TwoFourProduct<Out>& product, c
   // together: two one below the other, and the next two columns of them.
   const auto first = WgmmaSparse::of_d(thread, 0);
   const int matrix = lane_id() / 8, line_of_matrix = lane_id() % 8;
-  const int first_row = sizeof(Out) == 2 ? thread / 32 * 16 + matrix % 2 * 8 + (DIsByRows ? line_of_matrix : 0) : first.row;
-  const int first_column = sizeof(Out) == 2 ? matrix / 2 * 8 + (DIsByRows ? 0 : line_of_matrix) : first.column;
+  const int first_row =
+      sizeof(Out) == 2 ? thread / 32 * 16 + matrix % 2 * 8 + (DIsByRows ? line_of_matrix : 0) : first.row;
+  const int first_column =
+      sizeof(Out) == 2 ? matrix / 2 * 8 + (DIsByRows ? 0 : line_of_matrix) : first.column;
   const int at_first = DIsByRows ? first_row * pitch + first_column : first_column * pitch + first_row;
   // Two parts fit where elements have 16 bits: while one is read, the next one is written.
-  constexpr bool alternates = lines * pitch * static_cast<int>(sizeof(Out)) * 2 <= Config::staged_bytes_of_group;
+  constexpr bool alternates =
+      lines * pitch * static_cast<int>(sizeof(Out)) * 2 <= Config::staged_bytes_of_group;
 #pragma unroll
   for (int part = 0; part < Config::parts; ++part) {
     if (block_of_part(part, blocks) != rank) continue;
-    Out* const of_part = reinterpret_cast<Out*>(staged) + (alternates ? part / blocks % 2 * (lines * pitch) : 0);
+    Out* const of_part =
+        reinterpret_cast<Out*>(staged) + (alternates ? part / blocks % 2 * (lines * pitch) : 0);
     if (!alternates || part < blocks) sync();
 #pragma unroll
     for (int r = 0; r < columns / 2; r += 8) {  // 16 columns
@@ -142,13 +146,14 @@ __device__ __forceinline__ void store_tile(const TwoFourProduct<Out>& product, c
         std::uint32_t pairs[4];
 #pragma unroll
         for (int pair = 0; pair < 4; ++pair) pairs[pair] = narrowed<Out>(from[pair * 2], from[pair * 2 + 1]);
-        ptx::store_matrices<DIsByRows>(ptx::shared_address(of_part + at_first + r * 2 * (DIsByRows ? 1 : pitch)), pairs);
+        ptx::store_matrices<DIsByRows>(
+            ptx::shared_address(of_part + at_first + r * 2 * (DIsByRows ? 1 : pitch)), pairs);
       } else {
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
           const auto place = WgmmaSparse::of_d(0, r + e);
-          of_part[at_first + (DIsByRows ? place.row * pitch + place.column : place.column * pitch + place.row)] =
-              static_cast<Out>(from[e]);
+          of_part[at_first + (DIsByRows ? place.row * pitch + place.column
+                                        : place.column * pitch + place.row)] = static_cast<Out>(from[e]);
         }
       }
     }
@@ -160,8 +165,7 @@ __device__ __forceinline__ void store_tile(const TwoFourProduct<Out>& product, c
     for (int piece = thread; piece < lines * pieces; piece += WgmmaSparse::threads) {
       const std::int64_t line = first_line + piece / pieces, place = first_place + piece % pieces * in_piece;
       if (line >= lines_of_all || place >= line_length) continue;
-      const Out* const staged_piece =
-          of_part + piece / pieces * pitch + piece % pieces * in_piece;
+      const Out* const staged_piece = of_part + piece / pieces * pitch + piece % pieces * in_piece;
       Out* const to = product.d + line * line_length + place;
       if (is_aligned)
         *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(staged_piece);
@@ -227,7 +231,8 @@ __global__ __launch_bounds__(Config::threads,
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
   const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
-  const int first_tile = static_cast<int>(blockIdx.x) / blocks, tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
+  const int first_tile = static_cast<int>(blockIdx.x) / blocks,
+            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
   // The stages of this block: an even number, for the metadata of two comes together.
   const int stages = static_cast<int>(ceil_div(product.k, Config::stage_k)), pairs = (stages + 1) / 2;
   const int begin = pairs * rank / blocks * 2, end = ::min(pairs * (rank + 1) / blocks * 2, stages);
@@ -239,7 +244,8 @@ __global__ __launch_bounds__(Config::threads,
       ptx::barrier_init(empty_0 + stage * 8, multiplying);
     }
     for (const std::uint32_t barrier : {summed, read})
-      ptx::barrier_init(barrier, static_cast<std::uint32_t>(multiplying / warp_size * (warp_size + blocks - 1)));
+      ptx::barrier_init(barrier,
+                        static_cast<std::uint32_t>(multiplying / warp_size * (warp_size + blocks - 1)));
     ptx::fence_barrier_init();
   }
   if (blocks > 1)
@@ -271,7 +277,8 @@ __global__ __launch_bounds__(Config::threads,
 #pragma unroll
         for (int box = 0; box < Config::boxes; ++box)
           ptx::copy_box(at + Config::a_bytes + box * (Config::stage_k * Swizzle128::row_bytes), &maps.b,
-                        Config::b_is_by_rows ? column + box * 64 : k, Config::b_is_by_rows ? k : column, full);
+                        Config::b_is_by_rows ? column + box * 64 : k, Config::b_is_by_rows ? k : column,
+                        full);
         if (s % 2 == 0)
           ptx::copy_box(at + Config::a_bytes + Config::b_bytes, &maps.metadata, s / 2 * 8, row, full);
         if (++stage == Config::stages) {
@@ -286,7 +293,8 @@ __global__ __launch_bounds__(Config::threads,
   ptx::take_registers<240>();
   const auto sync = [&] { ptx::sync_threads(group + 2, WgmmaSparse::threads); };
   char* const stages_begin = memory + (stage_0 - ptx::shared_address(memory));
-  char* const staged = stages_begin + Config::stages * (Config::stage_bytes + 16) + 16 + group * Config::staged_bytes_of_group;
+  char* const staged =
+      stages_begin + Config::stages * (Config::stage_bytes + 16) + 16 + group * Config::staged_bytes_of_group;
   float4* const exchanged = reinterpret_cast<float4*>(stages_begin + group * Config::sums_bytes_of_group);
   const std::uint32_t metadata_at =
       Config::a_bytes + Config::b_bytes +
@@ -381,8 +389,8 @@ void two_four_product(const Kokkos::Cuda& space, const TwoFourProduct<Out>& prod
                       int clusters, int blocks_of_cluster) {
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   launch_clusters(space, "sporos::two_four_product", &detail::two_four_kernel<Config, DIsByRows, Out>,
-                  (tiles < clusters ? tiles : clusters) * blocks_of_cluster, blocks_of_cluster, Config::threads,
-                  Config::shared_bytes, product, maps);
+                  (tiles < clusters ? tiles : clusters) * blocks_of_cluster, blocks_of_cluster,
+                  Config::threads, Config::shared_bytes, product, maps);
 }
 
 }  // namespace sporos::gpu

@@ -46,8 +46,7 @@ TEST(WgmmaTraits, EveryBitOfMetadataGoesToItsThread) {
 
 /// As in the table of the PTX ISA: address, leading and stride offsets in units of 16 bytes, and the swizzle.
 TEST(WgmmaTraits, MatricesInSharedMemoryAreDescribed) {
-  constexpr auto description =
-      SharedMatrix::describe(0x12400, SharedMatrix::Lines::of_128_bytes, 64 * 128);
+  constexpr auto description = SharedMatrix::describe(0x12400, SharedMatrix::Lines::of_128_bytes, 64 * 128);
   EXPECT_EQ(description & 0x3fff, 0x1240u);
   EXPECT_EQ(description >> 16 & 0x3fff, 512u);
   EXPECT_EQ(description >> 32 & 0x3fff, 64u);
