@@ -47,8 +47,8 @@ struct OrderRules {
   bool before[NameList::capacity][NameList::capacity] = {};
   bool prefers[NameList::capacity][NameList::capacity] = {};
   bool sparse[NameList::capacity] = {};
-  bool last[NameList::capacity] = {};   ///< summed inside the expression: bound after the others
-  bool dealt[NameList::capacity] = {};  ///< shared among the threads of a GPU
+  bool last[NameList::capacity] = {};    ///< summed inside the expression: bound after the others
+  bool second[NameList::capacity] = {};  ///< right after the outermost loop
 };
 
 template <class A>
@@ -90,9 +90,9 @@ constexpr NameList order_by(const OrderRules& rules, const NameList& variables) 
         preferred = preferred && !rules.prefers[u][v];
       }
       if (!free) continue;
-      const bool is_dealt = rules.dealt[v] && out.size > 0;
+      const bool is_second = rules.second[v] && out.size > 0;
       const int rank =
-          is_dealt ? -1 : (rules.last[v] ? 4 : 0) + (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
+          is_second ? -1 : (rules.last[v] ? 4 : 0) + (rules.sparse[v] ? 0 : 2) + (preferred ? 0 : 1);
       if (best < 0 || rank < best_rank) {
         best = v;
         best_rank = rank;
@@ -114,6 +114,17 @@ constexpr bool is_full_in_all(char variable, TypeList<Operands...>) {
     return true;
   };
   return (full_in(static_cast<const Operands*>(nullptr)) && ...);
+}
+
+/// Whether an access has the variable not at all, or only above its innermost level, so that elements along
+/// it are not contiguous.
+template <class A>
+constexpr bool is_strided_in(char variable) {
+  return A::level_names.size == 0 || A::level_names[A::level_names.size - 1] != variable;
+}
+template <class... Operands>
+constexpr bool is_strided_in_all(char variable, TypeList<Operands...>) {
+  return (is_strided_in<Operands>(variable) && ...);
 }
 
 /// Whether an operand can be read when loops run in `order`.
@@ -148,11 +159,14 @@ consteval NameList derived_names() {
   OrderRules rules = rules_of(accesses_of<Right>{}, variables);
   const NameList summed = summed_names<Right>();
   for (int at = 0; at < summed.size; ++at) rules.last[variables.find(summed[at])] = true;
-  if (!HostSpace<typename Result::tensor_type::space_type>)
-    for (int at = 0; at < Result::level_names.size; ++at) {
-      const int v = variables.find(Result::level_names[at]);
-      rules.dealt[v] = is_full_in_all(Result::level_names[at], accesses_of<Right>{});
-    }
+  constexpr bool on_host = HostSpace<typename Result::tensor_type::space_type>;
+  for (int at = 0; at < Result::level_names.size; ++at) {
+    const char name = Result::level_names[at];
+    rules.second[variables.find(name)] =
+        is_full_in_all(name, accesses_of<Right>{}) &&
+        (!on_host || (Result::format::is_dense && is_strided_in<Result>(name) &&
+                      is_strided_in_all(name, accesses_of<Right>{})));
+  }
   const NameList order = order_by(rules, variables);
   return order.size == variables.size ? order : NameList{};
 }

@@ -76,8 +76,9 @@ void reorder_metadata(std::int64_t rows, std::int64_t columns, const From* from,
 
 inline void check_semi_structured(const Extents<2>& extents) {
   if (extents[0] % 32 != 0 || extents[1] % 64 != 0)
-    throw RangeError(text("a semi-structured tensor of PyTorch has a multiple of 32 rows and of 64 columns, not ",
-                          to_string(extents)));
+    throw RangeError(
+        text("a semi-structured tensor of PyTorch has a multiple of 32 rows and of 64 columns, not ",
+             to_string(extents)));
 }
 
 }  // namespace detail
@@ -91,8 +92,8 @@ auto to_semi_structured(const Tensor<Value, TwoFour, Space>& t) {
   using Memory = typename Space::memory_space;
   detail::check_semi_structured(t.extents());
   const std::int64_t rows = t.extent(0), columns = t.extent(1) / 16;
-  SemiStructured<Value, Memory> out{
-      t.extents(), t.values(), make_array<std::uint16_t, Memory>("sporos::metadata", rows * columns)};
+  SemiStructured<Value, Memory> out{t.extents(), t.values(),
+                                    make_array<std::uint16_t, Memory>("sporos::metadata", rows * columns)};
   detail::reorder_metadata<false, Space>(rows, columns, t.template level<2>().indices.data(),
                                          out.metadata.data());
   return out;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file pruned_mlp.cpp
+/// The feed-forward block of a transformer, Y = relu(X V^T + b) W^T + c, with dense weights and with pruned
+/// ones: 2:4, and 8 of 32 in units of 32. What changes is the format of the weights; the statements stay.
+///
+///     pruned_mlp [tokens] [width of the model] [width of the block]
+///
+/// Weights and inputs are random; the widths are those of the transformer in the Deep Learning Matrix
+/// Collection (Gale et al., "Sparse GPU kernels for deep learning", SC 2020). With CUDA, everything is in half
+/// on the GPU, and the products run on tensor cores; else in float on the host.
+#include <fmt/core.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <random>
+#include <sporos/sporos.hpp>
+#include <string>
+
+namespace {
+
+using namespace sporos::indices;
+using sporos::DenseMatrix;
+using sporos::DenseVector;
+using sporos::Tensor;
+
+#ifdef KOKKOS_ENABLE_CUDA
+using Space = sporos::Cuda;
+using Value = sporos::half;
+#else
+using Space = sporos::Host;
+using Value = float;
+#endif
+using Matrix = Tensor<Value, DenseMatrix<>, Space>;
+using Vector = Tensor<Value, DenseVector, Space>;
+
+struct Relu {
+  KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? x : 0; }
+};
+
+/// Normally distributed, with a standard deviation.
+template <class F>
+Tensor<Value, F, Space> random(const sporos::Extents<F::order>& extents, float deviation, unsigned seed) {
+  std::mt19937 draw(seed);
+  std::normal_distribution<float> number(0, deviation);
+  const Tensor<Value, F> out(extents);
+  for (std::int64_t at = 0; at < out.nnz(); ++at) out.values()(at) = static_cast<Value>(number(draw));
+  return out.template copy_to<Space>();
+}
+
+/// The two layers of a block, their weights [to, from] in any format.
+template <class Format>
+class FeedForward {
+ public:
+  FeedForward(const Matrix& v, const Vector& b, const Matrix& w, const Vector& c)
+      : v_(weights(v)), w_(weights(w)), b_(b), c_(c) {}
+
+  /// Y [tokens, to] from X [tokens, from].
+  void operator()(const Matrix& X, const Matrix& hidden, const Matrix& Y) const {
+    hidden(i, j) = X(i, k) * v_(j, k);
+    hidden(i, j) = sporos::map(Relu{}, hidden(i, j) + b_(j));
+    Y(i, j) = hidden(i, k) * w_(j, k);
+    Y(i, j) = Y(i, j) + c_(j);
+  }
+  std::int64_t bytes() const { return v_.bytes() + w_.bytes(); }
+
+ private:
+  static Tensor<Value, Format, Space> weights(const Matrix& dense) {
+    if constexpr (Format::is_dense)
+      return dense;
+    else
+      return sporos::prune<Format>(dense);
+  }
+
+  Tensor<Value, Format, Space> v_, w_;
+  Vector b_, c_;
+};
+
+/// |A - B| / |B|, in the Frobenius norm.
+double difference(const Matrix& A, const Matrix& B) {
+  const auto a = A.copy_to<sporos::Host>(), b = B.copy_to<sporos::Host>();
+  double apart = 0, size = 0;
+  for (std::int64_t at = 0; at < a.nnz(); ++at) {
+    const double here = static_cast<float>(a.values()(at)), there = static_cast<float>(b.values()(at));
+    apart += (here - there) * (here - there);
+    size += there * there;
+  }
+  return std::sqrt(apart / size);
+}
+
+/// The least of five times, in seconds.
+template <class Work>
+double seconds(const Work& work) {
+  double least = 1e300;
+  for (int round = 0; round < 5; ++round) {
+    const Kokkos::Timer timer;
+    work();
+    Kokkos::fence();
+    least = std::min(least, timer.seconds());
+  }
+  return least;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const sporos::ScopeGuard guard(argc, argv);
+  try {
+    const std::int64_t tokens = argc > 1 ? std::atoll(argv[1]) : 32;
+    const std::int64_t width = argc > 2 ? std::atoll(argv[2]) : 512;
+    const std::int64_t inner = argc > 3 ? std::atoll(argv[3]) : 2048;
+
+    const auto X = random<DenseMatrix<>>({tokens, width}, 1, 1);
+    const auto V = random<DenseMatrix<>>({inner, width}, 1 / std::sqrt(static_cast<float>(width)), 2);
+    const auto W = random<DenseMatrix<>>({width, inner}, 1 / std::sqrt(static_cast<float>(inner)), 3);
+    const auto b = random<DenseVector>({inner}, 0.1f, 4), c = random<DenseVector>({width}, 0.1f, 5);
+    const Matrix hidden({tokens, inner}), dense_Y({tokens, width}), Y({tokens, width});
+
+    fmt::print("{} tokens, {} -> {} -> {}\n\n", tokens, width, inner, width);
+    fmt::print("  {:<22} {:>12} {:>12} {:>14}\n", "weights", "kept", "time", "from dense");
+    const double of_dense = [&] {
+      const FeedForward<DenseMatrix<>> block(V, b, W, c);
+      const double time = seconds([&] { block(X, hidden, dense_Y); });
+      fmt::print("  {:<22} {:>8.2f} MB {:>9.3f} ms\n", "dense", 1e-6 * static_cast<double>(block.bytes()),
+                 1e3 * time);
+      return static_cast<double>(block.bytes());
+    }();
+
+    bool is_right = true;
+    const auto show = [&]<class Format>(const Format&, const std::string& name) {
+      const FeedForward<Format> block(V, b, W, c);
+      const double time = seconds([&] { block(X, hidden, Y); });
+      const double apart = difference(Y, dense_Y);
+      fmt::print("  {:<22} {:>8.2f} MB {:>9.3f} ms {:>13.1f}%\n", name,
+                 1e-6 * static_cast<double>(block.bytes()), 1e3 * time, 100 * apart);
+
+      // The same weights with their zeros stored give the same result.
+      const FeedForward<DenseMatrix<>> with_zeros(
+          sporos::convert<DenseMatrix<>>(sporos::prune<Format>(V)), b,
+          sporos::convert<DenseMatrix<>>(sporos::prune<Format>(W)), c);
+      with_zeros(X, hidden, dense_Y);
+      is_right = is_right && difference(Y, dense_Y) < 2e-3 && static_cast<double>(block.bytes()) < 0.6 * of_dense;
+      FeedForward<DenseMatrix<>>(V, b, W, c)(X, hidden, dense_Y);
+    };
+    show(sporos::TwoFour{}, "2:4");
+    show(sporos::NM<16, 32, 32, 1>{}, "16:32, units of 32");
+    show(sporos::NM<8, 32, 32, 1>{}, "8:32, units of 32");
+    return is_right ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "pruned_mlp: {}\n", error.what());
+    return 2;
+  }
+}
