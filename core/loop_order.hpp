@@ -123,7 +123,7 @@ constexpr bool is_strided_in(char variable) {
   return A::level_names.size == 0 || A::level_names[A::level_names.size - 1] != variable;
 }
 template <class... Operands>
-constexpr bool is_strided_in_all(char variable, TypeList<Operands...>) {
+constexpr bool is_strided_in_all([[maybe_unused]] char variable, TypeList<Operands...>) {
   return (is_strided_in<Operands>(variable) && ...);
 }
 

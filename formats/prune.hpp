@@ -71,6 +71,13 @@ KOKKOS_INLINE_FUNCTION double magnitude(const Value& value) {
   return Kokkos::isnan(size) ? Kokkos::Experimental::infinity_v<double> : size;
 }
 
+template <class Value>
+KOKKOS_INLINE_FUNCTION Value scaled_by(const Value& value, double scale) {
+  if (scale == 1) return value;
+  using Computed = accumulate_t<Value>;
+  return static_cast<Value>(static_cast<Computed>(value) * static_cast<Computed>(scale));
+}
+
 /// Fills the windows of a tensor of format F from a dense one: window p keeps its N largest units, the first
 /// of equal ones, or those that a mask has.
 template <TensorFormat F, class Value, class MaskValue, TensorFormat From>
@@ -164,9 +171,7 @@ struct FillWindows {
 
   KOKKOS_INLINE_FUNCTION Value kept_value(std::int64_t q) const {
     if (q < 0 || (mask != nullptr && mask[q] == MaskValue{})) return Value{};
-    if (scale == 1) return from[q];
-    using Computed = accumulate_t<Value>;
-    return static_cast<Value>(static_cast<Computed>(from[q]) * static_cast<Computed>(scale));
+    return scaled_by(from[q], scale);
   }
 };
 

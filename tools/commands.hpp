@@ -10,13 +10,14 @@ namespace sporos::tool {
 void add_info(CLI::App& app, Choice& choice);
 void add_validate(CLI::App& app, Choice& choice);
 void add_convert(CLI::App& app, Choice& choice);
+void add_prune(CLI::App& app, Choice& choice);
 void add_spy(CLI::App& app, Choice& choice);
 void add_multiply(CLI::App& app, Choice& choice);
 void add_mttkrp(CLI::App& app, Choice& choice);
 void add_cp(CLI::App& app, Choice& choice);
 void add_explain(CLI::App& app, Choice& choice);
 
-inline constexpr auto add_commands = {add_info,     add_validate, add_convert, add_spy,
+inline constexpr auto add_commands = {add_info,     add_validate, add_convert, add_prune,  add_spy,
                                       add_multiply, add_mttkrp,   add_cp,      add_explain};
 
 }  // namespace sporos::tool

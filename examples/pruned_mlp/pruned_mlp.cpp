@@ -6,8 +6,8 @@
 ///     pruned_mlp [tokens] [width of the model] [width of the block]
 ///
 /// Weights and inputs are random; the widths are those of the transformer in the Deep Learning Matrix
-/// Collection (Gale et al., "Sparse GPU kernels for deep learning", SC 2020). With CUDA, everything is in half
-/// on the GPU, and the products run on tensor cores; else in float on the host.
+/// Collection (Gale et al., "Sparse GPU kernels for deep learning", SC 2020). With CUDA, everything is in
+/// half on the GPU, and the products run on tensor cores; else in float on the host.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>
@@ -138,11 +138,12 @@ int main(int argc, char** argv) {
                  1e-6 * static_cast<double>(block.bytes()), 1e3 * time, 100 * apart);
 
       // The same weights with their zeros stored give the same result.
-      const FeedForward<DenseMatrix<>> with_zeros(
-          sporos::convert<DenseMatrix<>>(sporos::prune<Format>(V)), b,
-          sporos::convert<DenseMatrix<>>(sporos::prune<Format>(W)), c);
+      const FeedForward<DenseMatrix<>> with_zeros(sporos::convert<DenseMatrix<>>(sporos::prune<Format>(V)), b,
+                                                  sporos::convert<DenseMatrix<>>(sporos::prune<Format>(W)),
+                                                  c);
       with_zeros(X, hidden, dense_Y);
-      is_right = is_right && difference(Y, dense_Y) < 2e-3 && static_cast<double>(block.bytes()) < 0.6 * of_dense;
+      is_right =
+          is_right && difference(Y, dense_Y) < 2e-3 && static_cast<double>(block.bytes()) < 0.6 * of_dense;
       FeedForward<DenseMatrix<>>(V, b, W, c)(X, hidden, dense_Y);
     };
     show(sporos::TwoFour{}, "2:4");

@@ -208,15 +208,17 @@ class TwoFourOnTensorCores::Plan {
     return visit(std::integral_constant<int, 2>{});
   }
 
-  /// Clusters of `shared` blocks that run at the same time, with tiles of any width.
-  static int clusters_of(const Kokkos::Cuda& space, int shared) {
-    static std::array<int, 5> known{};
-    int& clusters = known[static_cast<std::size_t>(shared)];
-    if (clusters == 0)
-      clusters = shared == 1 ? space.cuda_device_prop().multiProcessorCount
-                             : clusters_at_a_time(space, kernel<2>, shared, Config<2>::threads,
-                                                  Config<2>::shared_bytes);
-    return clusters;
+  static constexpr int most_shared = 4;
+  /// How many clusters run at the same time, by their blocks, with tiles of any width.
+  static const std::array<int, most_shared + 1>& clusters(const Kokkos::Cuda& space) {
+    static const auto known = [&] {
+      std::array<int, most_shared + 1> out{0, space.cuda_device_prop().multiProcessorCount};
+      for (int shared = 2; shared <= most_shared; ++shared)
+        out[static_cast<std::size_t>(shared)] =
+            clusters_at_a_time(space, kernel<2>, shared, Config<2>::threads, Config<2>::shared_bytes);
+      return out;
+    }();
+    return known;
   }
 
   /// The tiles with which a product is expected to take least time.
@@ -230,16 +232,16 @@ class TwoFourOnTensorCores::Plan {
       for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2);
            ++shared) {
         const auto at = static_cast<std::size_t>(width);
-        const int clusters = clusters_of(space(), shared);
-        if (clusters == 0) continue;
+        const int at_a_time = clusters(space())[static_cast<std::size_t>(shared)];
+        if (at_a_time == 0) continue;
         const std::int64_t tiles = ceil_div(m(), Config<0>::block_m) * ceil_div(n(), 64 << width);
-        const auto rounds = static_cast<double>(ceil_div(tiles, clusters));
+        const auto rounds = static_cast<double>(ceil_div(tiles, at_a_time));
         const double busy = static_cast<double>(tiles) * shared / rounds / multiprocessors;
         const double stage = std::max(Times::stage[at], Times::stage_of_all[at] * busy);
-        const double seconds = Times::launch + (shared > 1 ? (rounds - 1) * Times::again : 0) +
+        const double seconds = Times::launch + (shared > 1 ? std::max(rounds - 1, 0.0) * Times::again : 0) +
                                rounds * (static_cast<double>(ceil_div(stages, shared)) * stage +
                                          Times::store[at] + Times::exchange[at] * (shared - 1));
-        if (seconds < best.seconds) best = {width, shared, clusters, seconds};
+        if (seconds < best.seconds) best = {width, shared, at_a_time, seconds};
       }
     return best;
   }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file prune_entries.hpp
+/// Prunes a list of entries to an N:M pattern that is known only at run time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+#include <vector>
+
+#include "../core/entries.hpp"
+#include "../core/error.hpp"
+#include "prune.hpp"
+
+namespace sporos {
+
+/// What NM<N, M, L, Along> says in its type: in each window of `window` units along a mode, `kept` are kept, a
+/// unit being `unit` consecutive elements of the other mode.
+struct Windows {
+  std::int64_t kept = 2, window = 4;
+  std::int64_t unit = 1;
+  int along = 1;  ///< 0: windows of rows; 1: windows of columns
+};
+
+namespace detail {
+
+inline void check_windows(const Windows& windows) {
+  if (windows.kept < 1 || windows.kept > windows.window)
+    throw RangeError(text("a window keeps at least one and at most all of its units, not ", windows.kept, " of ",
+                          windows.window));
+  if (windows.unit < 1) throw RangeError(text("a unit has at least one element, not ", windows.unit));
+  if (windows.along != 0 && windows.along != 1)
+    throw RangeError(text("windows lie along mode 0 or 1 of a matrix, not ", windows.along));
+}
+
+}  // namespace detail
+
+/// The entries that an N:M pattern keeps, in the order in which they come: in each window the units of largest
+/// magnitude, of equal ones the first. As prune<NM<…>> of the matrix does, for any N, M and L, and in the
+/// memory of the entries.
+///
+/// @param entries  of a matrix, each coordinate at most once
+/// @throws RangeError where the windows make no sense
+/// Cost: sorts the entries' numbers.
+template <TensorValue Value>
+Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows, PruneOptions options = {}) {
+  detail::check_windows(windows);
+  const auto& inside = entries.coordinates[static_cast<std::size_t>(windows.along)];
+  const auto& across = entries.coordinates[static_cast<std::size_t>(1 - windows.along)];
+  const auto count = static_cast<std::size_t>(entries.size());
+  const auto window_of = [&](std::size_t q) {
+    return std::pair(inside(q) / windows.window, across(q) / windows.unit);
+  };
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(window_of(a), inside(a), a) < std::tuple(window_of(b), inside(b), b);
+  });
+
+  struct Unit {
+    std::size_t begin, end;  // in `order`
+    double weight;
+  };
+  std::vector<char> is_kept(count, 0);
+  std::vector<Unit> units;  // of one window
+  for (std::size_t at = 0; at < count;) {
+    units.clear();
+    const auto window = window_of(order[at]);
+    while (at < count && window_of(order[at]) == window) {
+      Unit unit{at, at, 0};
+      const std::int64_t coordinate = inside(order[at]);
+      for (; at < count && window_of(order[at]) == window && inside(order[at]) == coordinate; ++at) {
+        const double size = detail::magnitude(entries.values(order[at]));
+        unit.weight += options.by == Magnitude::l1 ? size : size * size;
+      }
+      unit.end = at;
+      units.push_back(unit);
+    }
+    if (static_cast<std::int64_t>(units.size()) > windows.kept) {
+      std::stable_sort(units.begin(), units.end(),
+                       [](const Unit& a, const Unit& b) { return a.weight > b.weight; });
+      units.resize(static_cast<std::size_t>(windows.kept));
+    }
+    for (const Unit& unit : units)
+      for (std::size_t of_unit = unit.begin; of_unit < unit.end; ++of_unit) is_kept[order[of_unit]] = 1;
+  }
+
+  const double scale =
+      options.scale ? static_cast<double>(windows.window) / static_cast<double>(windows.kept) : 1;
+  Entries<Value, 2> out(entries.extents, std::count(is_kept.begin(), is_kept.end(), 1));
+  std::int64_t to = 0;
+  for (std::size_t q = 0; q < count; ++q)
+    if (is_kept[q])
+      out.set(to++, entries.coordinate(static_cast<std::int64_t>(q)), detail::scaled_by(entries.values(q), scale));
+  return out;
+}
+
+}  // namespace sporos
