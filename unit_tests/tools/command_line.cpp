@@ -154,7 +154,7 @@ TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
 }
 
 TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
-  const std::string all = "info, validate, convert, spy, multiply, mttkrp, cp, explain";
+  const std::string all = "info, validate, convert, prune, spy, multiply, mttkrp, cp, explain";
   expect_refused({}, "expected a command: " + all + "; see sporos --help");
   expect_refused({"divide"}, "no such command: divide; expected one of " + all);
   expect_refused({"--json"}, "expected a command: " + all);
