@@ -16,8 +16,8 @@
 
 namespace sporos {
 
-/// What NM<N, M, L, Along> says in its type: in each window of `window` units along a mode, `kept` are kept, a
-/// unit being `unit` consecutive elements of the other mode.
+/// What NM<N, M, L, Along> says in its type: in each window of `window` units along a mode, `kept` are kept,
+/// a unit being `unit` consecutive elements of the other mode.
 struct Windows {
   std::int64_t kept = 2, window = 4;
   std::int64_t unit = 1;
@@ -28,8 +28,8 @@ namespace detail {
 
 inline void check_windows(const Windows& windows) {
   if (windows.kept < 1 || windows.kept > windows.window)
-    throw RangeError(text("a window keeps at least one and at most all of its units, not ", windows.kept, " of ",
-                          windows.window));
+    throw RangeError(text("a window keeps at least one and at most all of its units, not ", windows.kept,
+                          " of ", windows.window));
   if (windows.unit < 1) throw RangeError(text("a unit has at least one element, not ", windows.unit));
   if (windows.along != 0 && windows.along != 1)
     throw RangeError(text("windows lie along mode 0 or 1 of a matrix, not ", windows.along));
@@ -37,9 +37,9 @@ inline void check_windows(const Windows& windows) {
 
 }  // namespace detail
 
-/// The entries that an N:M pattern keeps, in the order in which they come: in each window the units of largest
-/// magnitude, of equal ones the first. As prune<NM<…>> of the matrix does, for any N, M and L, and in the
-/// memory of the entries.
+/// The entries that an N:M pattern keeps, in the order in which they come: in each window the units of
+/// largest magnitude, of equal ones the first. As prune<NM<…>> of the matrix does, for any N, M and L, and in
+/// the memory of the entries.
 ///
 /// @param entries  of a matrix, each coordinate at most once
 /// @throws RangeError where the windows make no sense
@@ -93,7 +93,8 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
   std::int64_t to = 0;
   for (std::size_t q = 0; q < count; ++q)
     if (is_kept[q])
-      out.set(to++, entries.coordinate(static_cast<std::int64_t>(q)), detail::scaled_by(entries.values(q), scale));
+      out.set(to++, entries.coordinate(static_cast<std::int64_t>(q)),
+              detail::scaled_by(entries.values(q), scale));
   return out;
 }
 

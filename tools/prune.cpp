@@ -80,7 +80,8 @@ Outcome prune_file(PruneCommand command) {
   const AnyEntries before = merged(input.entries, input.duplicates(), true);
   const PruneOptions how{.by = command.by == "l2" ? Magnitude::l2 : Magnitude::l1, .scale = command.scale};
   const AnyEntries after = pruned(before, command.windows, how);
-  const double scale = command.scale ? static_cast<double>(ratio->second) / static_cast<double>(ratio->first) : 1;
+  const double scale =
+      command.scale ? static_cast<double>(ratio->second) / static_cast<double>(ratio->first) : 1;
   OutputStyle style;
   style.pattern = input.is_pattern();
   const double write_seconds = write_output(command.out, after, style);
@@ -114,7 +115,8 @@ void add_prune(CLI::App& app, Choice& choice) {
                   "Neighbouring elements, across the window, that are kept or left together; 1 unless given")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->type_name("L");
-  command.add_option("--along", options->windows.along, "Windows of rows (0) or of columns (1, unless given)")
+  command
+      .add_option("--along", options->windows.along, "Windows of rows (0) or of columns (1, unless given)")
       ->check(CLI::IsMember({0, 1}))
       ->type_name("MODE");
   command.add_option("--by", options->by, "Size of a unit: l1 (unless given), l2")

@@ -43,7 +43,8 @@ std::map<std::pair<std::int64_t, std::int64_t>, double> nonzeros(const List& lis
 template <WindowedFormat F>
 void expect_as(const Windows& windows) {
   for (const auto& extents : {Extents<2>{24, 36}, Extents<2>{23, 35}, Extents<2>{1, 50}, Extents<2>{50, 1}})
-    for (const auto& options : {PruneOptions{}, PruneOptions{.by = Magnitude::l2}, PruneOptions{.scale = true}}) {
+    for (const auto& options :
+         {PruneOptions{}, PruneOptions{.by = Magnitude::l2}, PruneOptions{.scale = true}}) {
       const auto list = random_entries(extents, extents[0] * extents[1] / 2, 7);
       const auto by_format = prune<F>(assemble<CSR<>>(list), options);
       EXPECT_EQ(nonzeros(prune(list, windows, options)), nonzeros(entries(by_format)))

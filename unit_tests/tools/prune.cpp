@@ -46,7 +46,8 @@ TEST(Prune, UnitsStayTogetherAndAreScaled) {
   const std::string out = folder.file("out.mtx");
   const Json done =
       report({"prune", in, out, "--keep", "1:2", "--unit", "2", "--along", "0", "--scale", "--by", "l1"});
-  const std::map<std::vector<std::int64_t>, std::string> expected{{{1, 1}, "6"}, {{1, 2}, "6"}, {{4, 3}, "4"}};
+  const std::map<std::vector<std::int64_t>, std::string> expected{
+      {{1, 1}, "6"}, {{1, 2}, "6"}, {{4, 3}, "4"}};
   expect_same_numbers(plain_mtx(out).entries, expected);
   EXPECT_NEAR(done["output"]["magnitude_kept"].get<double>(), 8.0 / 14, 1e-12);
   expect_done({"prune", in, out, "--keep", "1:2", "--unit", "2", "--along", "0", "--by", "l2"});
@@ -57,7 +58,8 @@ TEST(Prune, UnitsStayTogetherAndAreScaled) {
 TEST(Prune, APatternStaysAPattern) {
   const Folder folder;
   const std::string out = folder.file("out.smtx");
-  const Json done = report({"prune", example_data("transformer_attention_q_0.98.smtx"), out, "--keep", "1:16"});
+  const Json done =
+      report({"prune", example_data("transformer_attention_q_0.98.smtx"), out, "--keep", "1:16"});
   EXPECT_LT(done["output"]["entries"], 5242);
   EXPECT_GT(done["output"]["entries"], 1000);
   expect_done({"validate", out});
