@@ -71,6 +71,18 @@ KOKKOS_INLINE_FUNCTION double magnitude(const Value& value) {
   return Kokkos::isnan(size) ? Kokkos::Experimental::infinity_v<double> : size;
 }
 
+/// What a value adds to the size of its unit.
+template <class Value>
+KOKKOS_INLINE_FUNCTION double size_in_unit(const Value& value, Magnitude by) {
+  const double size = magnitude(value);
+  return by == Magnitude::l1 ? size : size * size;
+}
+
+/// By what windows that keep so many units scale them.
+inline double scale_of(PruneOptions options, std::int64_t kept, std::int64_t window) {
+  return options.scale ? static_cast<double>(window) / static_cast<double>(kept) : 1.0;
+}
+
 template <class Value>
 KOKKOS_INLINE_FUNCTION Value scaled_by(const Value& value, double scale) {
   if (scale == 1) return value;
@@ -132,8 +144,7 @@ struct FillWindows {
       if (mask != nullptr) {
         if (!(mask[q] == MaskValue{})) return 1;
       } else {
-        const double size = magnitude(from[q]);
-        sum += by == Magnitude::l1 ? size : size * size;
+        sum += size_in_unit(from[q], by);
       }
     }
     return inside ? sum : -1;  // what lies beyond the extents is kept last
@@ -196,7 +207,7 @@ Tensor<Value, F, Space> fill_windows(const Tensor<Value, From, Space>& t, const 
                   parents,
                   unit,
                   options.by,
-                  options.scale ? static_cast<double>(Level::window) / Level::kept : 1.0};
+                  scale_of(options, Level::kept, Level::window)};
   std::int64_t overfull = parents;
   if (parents > 0 && unit > 0)
     Kokkos::parallel_reduce("sporos::prune",

@@ -71,10 +71,8 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
     while (at < count && window_of(order[at]) == window) {
       Unit unit{at, at, 0};
       const std::int64_t coordinate = inside(order[at]);
-      for (; at < count && window_of(order[at]) == window && inside(order[at]) == coordinate; ++at) {
-        const double size = detail::magnitude(entries.values(order[at]));
-        unit.weight += options.by == Magnitude::l1 ? size : size * size;
-      }
+      for (; at < count && window_of(order[at]) == window && inside(order[at]) == coordinate; ++at)
+        unit.weight += detail::size_in_unit(entries.values(order[at]), options.by);
       unit.end = at;
       units.push_back(unit);
     }
@@ -87,8 +85,7 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
       for (std::size_t of_unit = unit.begin; of_unit < unit.end; ++of_unit) is_kept[order[of_unit]] = 1;
   }
 
-  const double scale =
-      options.scale ? static_cast<double>(windows.window) / static_cast<double>(windows.kept) : 1;
+  const double scale = detail::scale_of(options, windows.kept, windows.window);
   Entries<Value, 2> out(entries.extents, std::count(is_kept.begin(), is_kept.end(), 1));
   std::int64_t to = 0;
   for (std::size_t q = 0; q < count; ++q)

@@ -27,25 +27,25 @@ struct SemiStructured {
   Extents<2> extents{};                        ///< of the matrix: m, k
   Array<Value, MemorySpace> values;            ///< [m, k / 2]
   Array<std::uint16_t, MemorySpace> metadata;  ///< [m, k / 16], reordered
-
-  /// Where the metadata of columns 16 c to 16 c + 15 of row r stands, in a matrix of `rows` rows and an
-  /// even number of such c.
-  KOKKOS_INLINE_FUNCTION static constexpr std::int64_t place(std::int64_t rows, std::int64_t r,
-                                                             std::int64_t c) {
-    // Rows r, r + 8, r + 16 and r + 24 of 32 become neighbours; of each 2 x 2 block, two change places.
-    std::int64_t row = r / 32 * 32 + r % 8 * 4 + r % 32 / 8, column = c;
-    if (row % 2 == 0 && column % 2 == 1) {
-      ++row;
-      --column;
-    } else if (row % 2 == 1 && column % 2 == 0) {
-      --row;
-      ++column;
-    }
-    return column / 2 * rows * 2 + row * 2 + column % 2;
-  }
 };
 
 namespace detail {
+
+/// Where the metadata of columns 16 c to 16 c + 15 of row r stands, in a matrix of `rows` rows and an
+/// even number of such c.
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t place_of_metadata(std::int64_t rows, std::int64_t r,
+                                                                std::int64_t c) {
+  // Rows r, r + 8, r + 16 and r + 24 of 32 become neighbours; of each 2 x 2 block, two change places.
+  std::int64_t row = r / 32 * 32 + r % 8 * 4 + r % 32 / 8, column = c;
+  if (row % 2 == 0 && column % 2 == 1) {
+    ++row;
+    --column;
+  } else if (row % 2 == 1 && column % 2 == 0) {
+    --row;
+    ++column;
+  }
+  return column / 2 * rows * 2 + row * 2 + column % 2;
+}
 
 /// Copies metadata from the order of TwoFour to that of PyTorch, or back.
 template <bool ToTwoFour, class From, class To>
@@ -55,8 +55,7 @@ struct ReorderMetadata {
   To to;
 
   KOKKOS_FUNCTION void operator()(std::int64_t at) const {
-    const std::int64_t place =
-        SemiStructured<half, Kokkos::HostSpace>::place(rows, at / columns, at % columns);
+    const std::int64_t place = place_of_metadata(rows, at / columns, at % columns);
     if constexpr (ToTwoFour) {
       to[at * 2] = static_cast<std::uint8_t>(from[place] & 0xff);
       to[at * 2 + 1] = static_cast<std::uint8_t>(from[place] >> 8);

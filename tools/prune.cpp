@@ -80,8 +80,7 @@ Outcome prune_file(PruneCommand command) {
   const AnyEntries before = merged(input.entries, input.duplicates(), true);
   const PruneOptions how{.by = command.by == "l2" ? Magnitude::l2 : Magnitude::l1, .scale = command.scale};
   const AnyEntries after = pruned(before, command.windows, how);
-  const double scale =
-      command.scale ? static_cast<double>(ratio->second) / static_cast<double>(ratio->first) : 1;
+  const double scale = sporos::detail::scale_of(how, ratio->first, ratio->second);
   OutputStyle style;
   style.pattern = input.is_pattern();
   const double write_seconds = write_output(command.out, after, style);
@@ -117,7 +116,7 @@ void add_prune(CLI::App& app, Choice& choice) {
       ->type_name("L");
   command
       .add_option("--along", options->windows.along, "Windows of rows (0) or of columns (1, unless given)")
-      ->check(CLI::IsMember({0, 1}))
+      ->check(within(0, 1))
       ->type_name("MODE");
   command.add_option("--by", options->by, "Size of a unit: l1 (unless given), l2")
       ->check(CLI::IsMember({"l1", "l2"}))

@@ -37,9 +37,7 @@ void launch_clusters(const Kokkos::Cuda& space, const char* name, void (*kernel)
                      const Grid& grid, int blocks_of_cluster, int threads, std::int64_t shared_bytes,
                      const Arguments&... arguments) {
   if (grid.size.x == 0 || grid.size.y == 0) return;
-  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shared_bytes)),
-                 name);
+  allow_shared_memory(name, kernel, shared_bytes);
   const ClusterLaunch launch(space, grid, blocks_of_cluster, threads, shared_bytes);
   expect_success(cudaLaunchKernelEx(&launch.config, kernel, arguments...), name);
 }
@@ -48,9 +46,7 @@ void launch_clusters(const Kokkos::Cuda& space, const char* name, void (*kernel)
 template <class... Parameters>
 int clusters_at_a_time(const Kokkos::Cuda& space, void (*kernel)(Parameters...), int blocks_of_cluster,
                        int threads, std::int64_t shared_bytes) {
-  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shared_bytes)),
-                 "the clusters of a kernel");
+  allow_shared_memory("the clusters of a kernel", kernel, shared_bytes);
   const ClusterLaunch launch(space, Grid(blocks_of_cluster), blocks_of_cluster, threads, shared_bytes);
   int count = 0;
   expect_success(cudaOccupancyMaxActiveClusters(&count, kernel, &launch.config), "the clusters of a kernel");
@@ -60,32 +56,6 @@ int clusters_at_a_time(const Kokkos::Cuda& space, void (*kernel)(Parameters...),
 namespace ptx {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-
-/// Arrives at the barrier at the same place in a block of the cluster, and makes what this thread has written
-/// visible to those that wait with `wait_for_cluster`.
-__device__ __forceinline__ void arrive_in(std::uint32_t block, std::uint32_t barrier) {
-  asm volatile(
-      "{\n"
-      ".reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
-      "}" ::"r"(barrier),
-      "r"(block)
-      : "memory");
-}
-__device__ __forceinline__ void wait_for_cluster(std::uint32_t barrier, std::uint32_t parity) {
-  asm volatile(
-      "{\n"
-      ".reg .pred done;\n"
-      "WAIT:\n"
-      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
-      "@done bra DONE;\n"
-      "bra WAIT;\n"
-      "DONE:\n"
-      "}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
 
 /// Loads from the shared memory of a block of the cluster.
 __device__ __forceinline__ float4 load_shared_of(std::uint32_t block, std::uint32_t at) {
@@ -114,12 +84,13 @@ __device__ __forceinline__ int blocks_of_cluster() {
   return out;
 }
 
-/// Waits for all threads of the cluster that have not ended.
-__device__ __forceinline__ void synchronise_cluster() {
-  asm volatile(
-      "barrier.cluster.arrive.release;\n"
-      "barrier.cluster.wait.acquire;" ::
-          : "memory");
+/// Arrives at the barrier of the cluster, and makes what this thread has written visible to those that wait.
+__device__ __forceinline__ void arrive_in_cluster() {
+  asm volatile("barrier.cluster.arrive.release;\n" ::: "memory");
+}
+/// Waits until all threads of the cluster that have not ended have arrived.
+__device__ __forceinline__ void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire;\n" ::: "memory");
 }
 
 #endif

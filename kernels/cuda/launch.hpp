@@ -36,16 +36,22 @@ struct Grid {
   dim3 size;
 };
 
+/// Has `kernel` be started with so much shared memory: without this, with no more than 48 KiB.
+template <class... Parameters>
+void allow_shared_memory(const char* name, void (*kernel)(Parameters...), std::int64_t shared_bytes) {
+  if (shared_bytes > 48 * 1024)
+    expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        static_cast<int>(shared_bytes)),
+                   name);
+}
+
 /// Starts `kernel` with a grid of blocks of `threads` threads on the stream of `space`; nothing where the
 /// grid is empty.
 template <class... Parameters, class... Arguments>
 void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...), const Grid& grid,
             int threads, std::int64_t shared_bytes, const Arguments&... arguments) {
   if (grid.size.x == 0 || grid.size.y == 0) return;
-  if (shared_bytes > 48 * 1024)
-    expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(shared_bytes)),
-                   name);
+  allow_shared_memory(name, kernel, shared_bytes);
   kernel<<<grid.size, static_cast<unsigned>(threads), static_cast<std::size_t>(shared_bytes),
            space.cuda_stream()>>>(arguments...);
   expect_success(cudaGetLastError(), name);

@@ -44,7 +44,7 @@ TEST(SemiStructured, MetadataIsThatOfPyTorch) {
 TEST(SemiStructured, EveryElementOfMetadataHasAPlace) {
   std::set<std::int64_t> seen;
   for (std::int64_t r = 0; r < 96; ++r)
-    for (std::int64_t c = 0; c < 6; ++c) seen.insert(SemiStructured<half, HostMemory>::place(96, r, c));
+    for (std::int64_t c = 0; c < 6; ++c) seen.insert(detail::place_of_metadata(96, r, c));
   EXPECT_EQ(seen.size(), 96u * 6);
   EXPECT_EQ(*seen.begin(), 0);
   EXPECT_EQ(*seen.rbegin(), 96 * 6 - 1);

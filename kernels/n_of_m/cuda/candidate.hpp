@@ -32,11 +32,7 @@ namespace sporos::gpu {
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
 struct NmByGathering {
-  struct Operands : GpuOperands {
-    template <class S>
-    static constexpr bool admits() {
-      return GpuMatrixOperands::template admits<S>();
-    }
+  struct Operands : GpuMatrixOperands {
     template <class T>
     static constexpr bool is_float = std::is_floating_point_v<T> || is_narrow_float_v<T>;
     /// Floats of one type in both factors, of any in the result.

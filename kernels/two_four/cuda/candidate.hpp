@@ -35,11 +35,7 @@ namespace sporos::gpu {
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
 struct TwoFourOnTensorCores {
-  struct Operands : GpuOperands {
-    template <class S>
-    static constexpr bool admits() {
-      return GpuMatrixOperands::template admits<S>();
-    }
+  struct Operands : GpuMatrixOperands {
     template <class C, class A, class B>
     static constexpr bool computes =
         std::is_same_v<typename A::value_type, typename B::value_type> &&

@@ -52,10 +52,10 @@ struct TwoFourConfig {
 
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
   static constexpr int stages =
-      std::min(8, (most_shared_bytes - Swizzle128::alignment - staged_bytes - 16) / (stage_bytes + 16));
+      std::min(8, (most_shared_bytes - Swizzle128::alignment - staged_bytes) / (stage_bytes + 16));
   /// What a group has summed, where several blocks add theirs up: in the place of the stages.
   static constexpr int sums_bytes_of_group = WgmmaSparse::m * block_n * 4;
-  static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16) + 16 + staged_bytes;
+  static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16) + staged_bytes;
   static_assert(stage_bytes % Swizzle128::alignment == 0);
   static_assert(warpgroups * sums_bytes_of_group <= stages * stage_bytes);
 };
@@ -224,8 +224,6 @@ __global__ __launch_bounds__(Config::threads,
                                 Swizzle128::alignment * Swizzle128::alignment;
   const std::uint32_t full_0 = stage_0 + Config::stages * Config::stage_bytes,
                       empty_0 = full_0 + Config::stages * 8;
-  // Whether all blocks of the cluster have their sums in shared memory, and whether all have read them.
-  const std::uint32_t summed = empty_0 + Config::stages * 8, read = summed + 8;
   const int group = static_cast<int>(threadIdx.x) / WgmmaSparse::threads;
   const int thread = static_cast<int>(threadIdx.x) % WgmmaSparse::threads;
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
@@ -243,30 +241,25 @@ __global__ __launch_bounds__(Config::threads,
       ptx::barrier_init(full_0 + stage * 8, 1);
       ptx::barrier_init(empty_0 + stage * 8, multiplying);
     }
-    for (const std::uint32_t barrier : {summed, read})
-      ptx::barrier_init(barrier,
-                        static_cast<std::uint32_t>(multiplying / warp_size * (warp_size + blocks - 1)));
     ptx::fence_barrier_init();
   }
-  if (blocks > 1)
-    ptx::synchronise_cluster();
-  else if (group == Config::warpgroups)
+  if (blocks > 1) {
+    ptx::arrive_in_cluster();
+    ptx::wait_for_cluster();
+  } else if (group == Config::warpgroups) {
     ptx::arrive_for_threads(1, Config::threads);
-  else
+  } else {
     ptx::sync_threads(1, Config::threads);
+  }
 
+  // After each tile the blocks of a cluster wait twice for each other, with all threads that have not ended:
+  // until all have their sums in shared memory, and until all have read them.
   int stage = 0;
-  std::uint32_t parity_of_tile = 0;
   if (group == Config::warpgroups) {  // the copying group: one thread
     ptx::give_registers_back<24>();
     if (thread != 0) return;
     std::uint32_t parity = 1;
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
-      if (blocks > 1 && tile != first_tile) {
-        ptx::wait_for_cluster(read, parity_of_tile);
-        parity_of_tile ^= 1;
-        ptx::fence_copies();
-      }
       const int row = tile % row_tiles * Config::block_m, column = tile / row_tiles * Config::block_n;
       for (int s = begin; s < end; ++s) {
         const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
@@ -286,6 +279,13 @@ __global__ __launch_bounds__(Config::threads,
           parity ^= 1;
         }
       }
+      if (blocks > 1) {
+        for (int wait = 0; wait < 2; ++wait) {
+          ptx::arrive_in_cluster();
+          ptx::wait_for_cluster();
+        }
+        ptx::fence_copies();
+      }
     }
     return;
   }
@@ -294,19 +294,12 @@ __global__ __launch_bounds__(Config::threads,
   const auto sync = [&] { ptx::sync_threads(group + 2, WgmmaSparse::threads); };
   char* const stages_begin = memory + (stage_0 - ptx::shared_address(memory));
   char* const staged =
-      stages_begin + Config::stages * (Config::stage_bytes + 16) + 16 + group * Config::staged_bytes_of_group;
+      stages_begin + Config::stages * (Config::stage_bytes + 16) + group * Config::staged_bytes_of_group;
   float4* const exchanged = reinterpret_cast<float4*>(stages_begin + group * Config::sums_bytes_of_group);
   const std::uint32_t metadata_at =
       Config::a_bytes + Config::b_bytes +
       static_cast<std::uint32_t>(group * WgmmaSparse::m + WgmmaSparse::row_of_metadata(thread)) * 16;
   const auto release = [&](int emptied) { ptx::arrive(empty_0 + emptied * 8); };
-  // Arrives at the barrier of each block of the cluster: at the own one with all lanes, at others with one.
-  const auto tell_cluster = [&](std::uint32_t barrier) {
-    __syncwarp();
-    if (lane_id() < blocks && lane_id() != rank)
-      ptx::arrive_in(static_cast<std::uint32_t>(lane_id()), barrier);
-    ptx::arrive(barrier);
-  };
   std::uint32_t parity = 0;
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
     float sums[Config::block_n / 2];
@@ -363,19 +356,17 @@ __global__ __launch_bounds__(Config::threads,
     const std::int64_t column = std::int64_t{tile / row_tiles} * Config::block_n;
     if (blocks > 1) {
       ptx::sync_threads(1, multiplying);  // nothing in the stages is needed any more
-      const auto all_have_summed = [&] {
-        tell_cluster(summed);
-        ptx::wait_for_cluster(summed, parity_of_tile);
+      const auto all_have_summed = [] {
+        ptx::arrive_in_cluster();
+        ptx::wait_for_cluster();
       };
       add_sums_of_cluster<Config>(exchanged, thread, rank, blocks, sums, all_have_summed);
-      parity_of_tile ^= 1;
-      tell_cluster(read);
+      ptx::arrive_in_cluster();
     }
     if (product.accumulates) add_result<DIsByRows>(product, row, column, thread, sums);
     store_tile<Config, DIsByRows>(product, staged, row, column, thread, rank, blocks, sums, sync);
+    if (blocks > 1) ptx::wait_for_cluster();  // no block goes on, or ends, while others read its sums
   }
-  // No block ends while others read its sums.
-  if (blocks > 1) ptx::wait_for_cluster(read, parity_of_tile ^ 1);
 #endif
 }
 
