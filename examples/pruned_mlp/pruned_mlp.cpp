@@ -60,10 +60,8 @@ class FeedForward {
 
   /// Y [tokens, to] from X [tokens, from].
   void operator()(const Matrix& X, const Matrix& hidden, const Matrix& Y) const {
-    hidden(i, j) = X(i, k) * v_(j, k);
-    hidden(i, j) = sporos::map(Relu{}, hidden(i, j) + b_(j));
-    Y(i, j) = hidden(i, k) * w_(j, k);
-    Y(i, j) = Y(i, j) + c_(j);
+    hidden(i, j) = sporos::map(Relu{}, sporos::sum(k, X(i, k) * v_(j, k)) + b_(j));
+    Y(i, j) = hidden(i, k) * w_(j, k) + c_(j);
   }
   std::int64_t bytes() const { return v_.bytes() + w_.bytes(); }
 

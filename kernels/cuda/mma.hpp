@@ -97,7 +97,8 @@ __device__ __forceinline__ void barrier_init(std::uint32_t barrier, std::uint32_
 __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/// Makes what this thread wrote to shared memory visible to the copy engine.
+/// Makes what this thread wrote to shared memory, or knows to be written, visible to the copy engine and to
+/// the matrix instructions that read there.
 __device__ __forceinline__ void fence_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -129,6 +130,16 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t to, const void* from, s
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
+}
+/// Copies 16 bytes to shared memory, or zeros, without the copy engine.
+__device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, bool copies) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
+               "r"(copies ? 16 : 0)
+               : "memory");
+}
+/// Arrives at the barrier as soon as this thread's pieces are there.
+__device__ __forceinline__ void arrive_with_pieces(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 /// Loads the description of a matrix that is going to be copied from.
 __device__ __forceinline__ void prefetch(const CUtensorMap* matrix) {

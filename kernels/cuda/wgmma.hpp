@@ -58,14 +58,62 @@ __device__ __forceinline__ void arrive_for_threads(int id, int threads) {
   "+f"(d[t##0]), "+f"(d[t##1]), "+f"(d[t##2]), "+f"(d[t##3]), "+f"(d[t##4]), "+f"(d[t##5]), "+f"(d[t##6]), \
       "+f"(d[t##7]), "+f"(d[t##8]), "+f"(d[t##9])
 
-// d += a b, a sparse; the operands behind d are numbered from `first`.
-#define SPOROS_WGMMA_SPARSE(shape, type, list, first, second, third, fourth, ...)                          \
-  asm volatile(                                                                                            \
-      "{\n.reg .pred adds;\nsetp.eq.u32 adds, 0, 0;\n"                                                     \
-      "wgmma.mma_async.sp.sync.aligned." shape ".f32." type "." type " {" list "}, %" #first ", %" #second \
-      ", %" #third ", 0, adds, 1, 1, 0, %" #fourth ";\n}"                                                  \
-      : __VA_ARGS__                                                                                        \
-      : "l"(a), "l"(b), "r"(metadata), "n"(BIsByRows ? 1 : 0))
+// d += a b for d of 64 x N; behind d come the operands that `operands` makes of their numbers.
+#define SPOROS_WGMMA(instruction, shape, type, list, operands, inputs, ...)                                 \
+  asm volatile("{\n.reg .pred adds;\nsetp.eq.u32 adds, 0, 0;\n" instruction "." shape ".f32." type "." type \
+               " {" list "}" operands ";\n}"                                                                \
+               : __VA_ARGS__                                                                                \
+               : SPOROS_LIST inputs)
+#define SPOROS_LIST(...) __VA_ARGS__
+#define SPOROS_WGMMA_64(instruction, k, type, operands, inputs)                                             \
+  SPOROS_WGMMA(instruction, "m64n64" k, type, SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) "%30, %31",          \
+               operands(32, 33, 34, 35), inputs, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), \
+               "+f"(d[30]), "+f"(d[31]))
+#define SPOROS_WGMMA_128(instruction, k, type, operands, inputs)                                            \
+  SPOROS_WGMMA(instruction, "m64n128" k, type,                                                              \
+               SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4)                         \
+                   SPOROS_TEN(5) "%60, %61, %62, %63",                                                      \
+               operands(64, 65, 66, 67), inputs, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), \
+               SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), "+f"(d[60]), "+f"(d[61]),        \
+               "+f"(d[62]), "+f"(d[63]))
+#define SPOROS_WGMMA_256(instruction, k, type, operands, inputs)                                   \
+  SPOROS_WGMMA(instruction, "m64n256" k, type,                                                     \
+               SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5)  \
+                   SPOROS_TEN(6) SPOROS_TEN(7) SPOROS_TEN(8) SPOROS_TEN(9) SPOROS_TEN(10)          \
+                       SPOROS_TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127",            \
+               operands(128, 129, 130, 131), inputs, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1),        \
+               SPOROS_TEN_SUMS(2), SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5),     \
+               SPOROS_TEN_SUMS(6), SPOROS_TEN_SUMS(7), SPOROS_TEN_SUMS(8), SPOROS_TEN_SUMS(9),     \
+               SPOROS_TEN_SUMS(10), SPOROS_TEN_SUMS(11), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), \
+               "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127]))
+#define SPOROS_WGMMA_OF(instruction, k, type, operands, inputs) \
+  if constexpr (N == 64)                                        \
+    SPOROS_WGMMA_64(instruction, k, type, operands, inputs);    \
+  else if constexpr (N == 128)                                  \
+    SPOROS_WGMMA_128(instruction, k, type, operands, inputs);   \
+  else                                                          \
+    SPOROS_WGMMA_256(instruction, k, type, operands, inputs)
+#define SPOROS_WGMMA_OF_ALL(instruction, k, operands, inputs)  \
+  static_assert(N == 64 || N == 128 || N == 256);              \
+  if constexpr (std::is_same_v<T, half>) {                     \
+    SPOROS_WGMMA_OF(instruction, k, "f16", operands, inputs);  \
+  } else {                                                     \
+    static_assert(std::is_same_v<T, bfloat16>);                \
+    SPOROS_WGMMA_OF(instruction, k, "bf16", operands, inputs); \
+  }
+
+/// d += a b for a of 64 x 16 and b of 16 x N, both in shared memory. sm_90a.
+/// @param a, b          descriptions: wgmma_traits.hpp
+/// @tparam AIsByColumns whether the 64 elements of a column of a are neighbours, or the 16 of a row
+/// @tparam BIsByRows    whether the N elements of a row of b are neighbours, or the 16 of a column
+template <class T, int N, bool AIsByColumns, bool BIsByRows>
+__device__ __forceinline__ void wgmma(float (&d)[N / 2], std::uint64_t a, std::uint64_t b) {
+#define SPOROS_OPERANDS(a, b, by_columns, by_rows) \
+  ", %" #a ", %" #b ", adds, 1, 1, %" #by_columns ", %" #by_rows
+  SPOROS_WGMMA_OF_ALL("wgmma.mma_async.sync.aligned", "k16", SPOROS_OPERANDS,
+                      ("l"(a), "l"(b), "n"(AIsByColumns ? 1 : 0), "n"(BIsByRows ? 1 : 0)))
+#undef SPOROS_OPERANDS
+}
 
 /// d += a b for a of 64 x 32, of which each row keeps 2 of 4, and b of 32 x N, both in shared memory. sm_90a.
 /// @param a, b       descriptions: wgmma_traits.hpp
@@ -74,52 +122,22 @@ __device__ __forceinline__ void arrive_for_threads(int id, int threads) {
 template <class T, int N, bool BIsByRows>
 __device__ __forceinline__ void wgmma_sparse(float (&d)[N / 2], std::uint64_t a, std::uint64_t b,
                                              std::uint32_t metadata) {
-  static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16>);
-  static_assert(N == 64 || N == 128 || N == 256);
-#define SPOROS_WGMMA_64(type)                                                                             \
-  SPOROS_WGMMA_SPARSE("m64n64k32", type, SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) "%30, %31", 32, 33, 34, \
-                      35, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), "+f"(d[30]),         \
-                      "+f"(d[31]))
-#define SPOROS_WGMMA_128(type)                                                                              \
-  SPOROS_WGMMA_SPARSE("m64n128k32", type,                                                                   \
-                      SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4)                  \
-                          SPOROS_TEN(5) "%60, %61, %62, %63",                                               \
-                      64, 65, 66, 67, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2),            \
-                      SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), "+f"(d[60]), "+f"(d[61]), \
-                      "+f"(d[62]), "+f"(d[63]))
-#define SPOROS_WGMMA_256(type)                                                                           \
-  SPOROS_WGMMA_SPARSE("m64n256k32", type,                                                                \
-                      SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5) \
-                          SPOROS_TEN(6) SPOROS_TEN(7) SPOROS_TEN(8) SPOROS_TEN(9) SPOROS_TEN(10)         \
-                              SPOROS_TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127",           \
-                      128, 129, 130, 131, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2),     \
-                      SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), SPOROS_TEN_SUMS(6),    \
-                      SPOROS_TEN_SUMS(7), SPOROS_TEN_SUMS(8), SPOROS_TEN_SUMS(9), SPOROS_TEN_SUMS(10),   \
-                      SPOROS_TEN_SUMS(11), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]),       \
-                      "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127]))
-  if constexpr (std::is_same_v<T, half>) {
-    if constexpr (N == 64)
-      SPOROS_WGMMA_64("f16");
-    else if constexpr (N == 128)
-      SPOROS_WGMMA_128("f16");
-    else
-      SPOROS_WGMMA_256("f16");
-  } else {
-    if constexpr (N == 64)
-      SPOROS_WGMMA_64("bf16");
-    else if constexpr (N == 128)
-      SPOROS_WGMMA_128("bf16");
-    else
-      SPOROS_WGMMA_256("bf16");
-  }
-#undef SPOROS_WGMMA_64
-#undef SPOROS_WGMMA_128
-#undef SPOROS_WGMMA_256
+#define SPOROS_OPERANDS(a, b, metadata, by_rows) \
+  ", %" #a ", %" #b ", %" #metadata ", 0, adds, 1, 1, 0, %" #by_rows
+  SPOROS_WGMMA_OF_ALL("wgmma.mma_async.sp.sync.aligned", "k32", SPOROS_OPERANDS,
+                      ("l"(a), "l"(b), "r"(metadata), "n"(BIsByRows ? 1 : 0)))
+#undef SPOROS_OPERANDS
 }
 
+#undef SPOROS_WGMMA_OF_ALL
+#undef SPOROS_WGMMA_OF
+#undef SPOROS_WGMMA_256
+#undef SPOROS_WGMMA_128
+#undef SPOROS_WGMMA_64
+#undef SPOROS_LIST
+#undef SPOROS_WGMMA
 #undef SPOROS_TEN
 #undef SPOROS_TEN_SUMS
-#undef SPOROS_WGMMA_SPARSE
 
 }  // namespace sporos::gpu::ptx
 

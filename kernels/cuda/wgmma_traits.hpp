@@ -11,12 +11,11 @@
 
 namespace sporos::gpu {
 
-/// d[64, N] += a[64, 32] b[32, N] of 16-bit elements by four warps, where a keeps two of each four elements
-/// of a row: 16 elements and their places in the row.
+/// d[64, N] += a[64, k] b[k, N] of 16-bit elements by four warps, d in their registers.
 ///
-/// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async.sp".
-struct WgmmaSparse {
-  static constexpr int m = 64, k = 32, threads = 128;
+/// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async".
+struct Wgmma {
+  static constexpr int m = 64, k = 16, threads = 128;
 
   using Place = MmaM16N8K16::Place;
 
@@ -24,6 +23,13 @@ struct WgmmaSparse {
   KOKKOS_INLINE_FUNCTION static constexpr Place of_d(int thread, int r) {
     return {thread / 32 * 16 + thread % 32 / 4 + r / 2 % 2 * 8, r / 4 * 8 + thread % 4 * 2 + r % 2};
   }
+};
+
+/// The same where a keeps two of each four elements of a row: 16 elements and their places in the row.
+///
+/// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async.sp".
+struct WgmmaSparse : Wgmma {
+  static constexpr int k = 32;
 
   /// The first of the two rows of a whose metadata a thread holds; the other is 8 rows below.
   KOKKOS_INLINE_FUNCTION static constexpr int row_of_metadata(int thread) {

@@ -59,6 +59,12 @@ struct Cost {
   double again = once;  ///< for each further run of the same plan
 };
 
+/// Which of the two times of a Cost counts.
+enum class Use {
+  once,  ///< the statement is run
+  often  ///< a plan is made of it
+};
+
 /// Why a candidate does not accept a statement that matches by type.
 struct Declined {
   std::string_view reason;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "../../core/statement.hpp"
+#include "../epilogue/sums_first.hpp"
 #include "../mttkrp/host/candidate.hpp"
 #include "../results/appended.hpp"
 #include "../results/dense.hpp"
@@ -42,7 +43,8 @@ using KernelCandidates = TypeList<
     gpu::SpmvByTiles, gpu::SddmmByWarps, gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::TwoFourOnTensorCores,
     gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>>;
+    SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
+    SumsFirst>;
 
 /// Represents the program that uses Sporos.
 struct Program {};

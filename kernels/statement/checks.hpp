@@ -11,6 +11,7 @@
 #include "../../core/loop_order.hpp"
 #include "../../core/sum.hpp"
 #include "compute_type.hpp"
+#include "select.hpp"
 
 namespace sporos {
 
@@ -81,13 +82,19 @@ consteval void require_some_order() {
 
 #undef SPOROS_FOR_EACH_PLACE
 
-/// Whether the variables of sums inside the expression come after all others.
-template <class Right, class Order>
-consteval bool sums_come_last() {
-  constexpr NameList summed = summed_names<Right>();
-  for (int at = 0; at < Order::names.size - summed.size; ++at)
-    if (summed.contains(Order::names[at])) return false;
-  return true;
+/// Whether the variables of sums inside the expression come after all others, or the sums are formed first.
+template <class S>
+consteval bool sums_are_readable() {
+  constexpr bool come_last = [] {
+    constexpr NameList summed = summed_names<typename S::right_type>();
+    for (int at = 0; at < S::order::names.size - summed.size; ++at)
+      if (summed.contains(S::order::names[at])) return false;
+    return true;
+  }();
+  if constexpr (come_last)
+    return true;
+  else
+    return is_in<SumsFirst>(CandidatesOf<S>{});
 }
 
 }  // namespace detail
@@ -100,10 +107,12 @@ inline constexpr bool is_readable = detail::first_contradiction(accesses_of<type
 
 namespace detail {
 
-template <class Right, class Order>
+template <class S>
 consteval void require_readable_operands() {
+  using Right = typename S::right_type;
+  using Order = typename S::order;
   static_assert(
-      sums_come_last<Right, Order>(),
+      sums_are_readable<S>(),
       "the variable of an explicit sum inside a function, a divisor or a product of sums runs inside all "
       "other loops, but it stands before one of them. Where the order was not given, an operand stores the "
       "summed variable above the others: convert it to the other order of modes, e.g. "
@@ -145,7 +154,7 @@ consteval void require_valid_result() {
 /// can hold what the right side computes.
 template <class S>
 consteval void require_valid() {
-  detail::require_readable_operands<typename S::right_type, typename S::order>();
+  detail::require_readable_operands<S>();
   detail::require_valid_result<S>();
 }
 

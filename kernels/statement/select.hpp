@@ -66,12 +66,6 @@ using CandidatesOf = std::remove_const_t<decltype(detail::candidates_of_statemen
 template <class K>
 inline constexpr bool is_nest = detail::is_in<K>(NestCandidates{});
 
-/// Which of the two times of a Cost counts.
-enum class Use {
-  once,  ///< the statement is run
-  often  ///< a plan is made of it
-};
-
 namespace detail {
 
 /// What a candidate answers when it is asked for its cost.
@@ -117,6 +111,21 @@ template <class S>
 }
 
 }  // namespace detail
+
+/// What a statement is expected to cost; infinitely much if no candidate accepts it.
+template <class S>
+Cost least_cost(const S& statement) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Cost least{infinity, infinity};
+  [&]<class... K>(TypeList<K...>) {
+    const auto look = [&](const Offer& offer) {
+      if (!offer.takes()) return;
+      least = {std::min(least.once, offer.cost().once), std::min(least.again, offer.cost().again)};
+    };
+    (look(detail::offer_of<K>(statement)), ...);
+  }(CandidatesOf<S>{});
+  return least;
+}
 
 /// Calls f.template operator()<K>(), which returns an R, with the candidate that is expected to be fastest.
 /// If only one matches, no cost is computed.

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "../../formats/named.hpp"
-#include "../statement/factors.hpp"
+#include "../epilogue/epilogue.hpp"
 
 namespace sporos {
 
@@ -24,19 +24,19 @@ struct TwoFourPattern {
     else
       return false;
   }
-  /// The places of A and B in the product.
+  /// The places of A and B among the factors.
   template <class S>
-  static constexpr auto places = places_of_factors<TwoFourPattern, Operands, S, 2>();
+  static constexpr auto places = places_of_factors<TwoFourPattern, Operands, S, 2, factors_of_sums<S>>();
   template <class S>
   static constexpr bool matches = places<S>[0] >= 0;
 
   template <class S>
   static const auto& sparse(const S& statement) {
-    return factor<places<S>[0]>(statement.right());
+    return factor_of_sums<places<S>[0]>(statement);
   }
   template <class S>
   static const auto& dense(const S& statement) {
-    return factor<places<S>[1]>(statement.right());
+    return factor_of_sums<places<S>[1]>(statement);
   }
 };
 

@@ -56,7 +56,7 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
     add(
         "n_of_m/sporos_cuda_cores" + tail,
         [=](benchmark::State& state) {
-          gpu::NmGather<T, T> in;
+          gpu::NmGather<T, T, NoEpilogue<T>> in{};
           in.m = m;
           in.a = a.values().data();
           in.a_row = k;
@@ -123,7 +123,10 @@ void add_shape(std::int64_t m, std::int64_t n, std::int64_t k) {
   add_product<T, 12, 32>(m, n, k, a, unpruned);
   add_product<T, 8, 32>(m, n, k, a, unpruned);
   add_product<T, 4, 32>(m, n, k, a, unpruned);
-  if (m == 4096) add_product<T, 16, 128>(m, n, k, a, unpruned);
+  if (m == 4096 || std::is_same_v<T, half>) {
+    add_product<T, 16, 128>(m, n, k, a, unpruned);
+    add_product<T, 8, 128>(m, n, k, a, unpruned);
+  }
 }
 
 }  // namespace

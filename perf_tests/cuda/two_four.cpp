@@ -3,6 +3,9 @@
 /// Layers with 2:4 sparse weights, y = x w^T in halfs, beside cuBLAS's product with dense weights and, where
 /// it is found, cuSPARSELt's, with its default algorithm and with the one that its search finds.
 ///
+/// `layer` is the product with a bias and an activation, y = max(x w^T + b, 0), in the kernel's epilogue;
+/// `layer_in_two_passes`, in a pass of its own.
+///
 /// Every contender is replayed from a CUDA graph. flops_per_second counts dense terms, zeros included.
 /// `difference` is the largest from cuBLAS's product, over the largest entry.
 #include <memory>
@@ -17,6 +20,10 @@ namespace sporos::perf {
 namespace {
 
 using namespace sporos::indices;
+
+struct Relu {
+  KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? x : 0; }
+};
 
 /// y = x w^T by cuBLAS.
 void multiply(const Matrix<half>& x, const Matrix<half>& w, const Matrix<half>& y) {
@@ -48,6 +55,24 @@ void add_layer(std::int64_t m, const Matrix<half>& unpruned, const Tensor<half, 
         multiply(x, convert<DenseMatrix<>>(w), peer_y);
         state.counters["difference"] = difference(convert<DenseMatrix<>, float>(y).values(),
                                                   convert<DenseMatrix<>, float>(peer_y).values());
+      },
+      10);
+  const Tensor<half, DenseVector, Cuda> b({n});
+  const auto activated = [=] { return map(Relu{}, sum(k, x(i, k) * w(j, k)) + b(j)); };
+  add(
+      "two_four/layer" + tail,
+      [=](benchmark::State& state) {
+        auto layer = plan(assign(y(i, j), activated()));
+        measure_graph(state, [&] { layer.run(); });
+        count(state);
+      },
+      10);
+  add(
+      "two_four/layer_in_two_passes" + tail,
+      [=](benchmark::State& state) {
+        auto layer = plan(assign(y(i, j), activated()).use<SumsFirst>());
+        measure_graph(state, [&] { layer.run(); });
+        count(state);
       },
       10);
   add(

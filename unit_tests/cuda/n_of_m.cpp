@@ -83,6 +83,15 @@ TEST(CudaNofM, HalfOnTensorCoresWithWindowsThatDoNotDivideStages) {
   expect_products<half, float, NM<2, 5, 96>>();
   expect_products<half, half, NM<200, 256, 32>>();
 }
+/// Units of a tile's columns, whose kept rows alone are copied to shared memory; few stages and many.
+TEST(CudaNofM, WideUnits) {
+  expect_products<half, half, NM<16, 32, 128>>();
+  expect_products<bfloat16, float, NM<8, 32, 256, 1>>();
+  expect_products<half, half, NM<5, 7, 128, 1>>();
+  expect_product<half, half, NM<16, 32, 128>, RowMajor>({260, 300, 5000});
+  expect_product<half, float, NM<16, 32, 128>, ColumnMajor>({60, 200, 5000}, true);
+  expect_product<half, half, NM<8, 32, 128>, RowMajor>({4400, 1500, 300});
+}
 /// So many tiles, of an odd number of rows of tiles, that blocks compute several.
 TEST(CudaNofM, ResultsThatFillTheGpu) {
   expect_product<half, half, NM<4, 32, 64>, RowMajor>({4400, 1500, 300});
@@ -198,20 +207,25 @@ TEST(CudaNofM, PlansReadNewValuesUnlessTheyAreConstant) {
   EXPECT_NE(old.values()(0), after.values()(0));
 }
 
-TEST(CudaNofM, UnitsOfZerosMeetNothing) {
-  // A NaN in a row of A's column that B does not keep, and in one where its unit is zero.
-  const Tensor<half, DenseMatrix<>> dense({32, 32});
-  for (std::int64_t column = 0; column < 32; ++column) dense.values()(3 * 32 + column) = half(1.0f);
-  const auto B = prune<NM<2, 4, 32>>(dense).copy_to<Cuda>();
+/// A NaN in a row of A's column that B does not keep, and in one where its unit is zero.
+template <int L>
+void expect_units_of_zeros_meet_nothing() {
+  const Tensor<half, DenseMatrix<>> dense({32, L});
+  for (std::int64_t column = 0; column < L; ++column) dense.values()(3 * L + column) = half(1.0f);
+  const auto B = prune<NM<2, 4, L>>(dense).template copy_to<Cuda>();
   const auto A = random_dense<half, DenseMatrix<>>({20, 32}, 6);
   for (std::int64_t row = 0; row < 20; ++row)
     for (const std::int64_t column : {0, 1, 2, 17})
       A.values()(row * 32 + column) = half(std::numeric_limits<float>::quiet_NaN());
-  const Tensor<float, DenseMatrix<>, Cuda> C({20, 32});
+  const Tensor<float, DenseMatrix<>, Cuda> C({20, L});
   assign(C(i, j), A.copy_to<Cuda>()(i, k) * B(k, j)).run();
   const auto result = C.copy_to<Host>();
   for (std::int64_t row = 0; row < 20; ++row)
-    EXPECT_EQ(result.values()(row * 32), static_cast<float>(A.values()(row * 32 + 3)));
+    EXPECT_EQ(result.values()(row * L), static_cast<float>(A.values()(row * 32 + 3)));
+}
+TEST(CudaNofM, UnitsOfZerosMeetNothing) {
+  expect_units_of_zeros_meet_nothing<32>();
+  expect_units_of_zeros_meet_nothing<128>();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
@@ -18,14 +19,16 @@
 #include "cuda_cores.hpp"
 #include "k_major.hpp"
 #include "tensor_cores.hpp"
+#include "wide_units.hpp"
 
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major.
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp).
 ///
 /// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
-/// instructions share; else on CUDA cores. Floats are split in halfs, with an error like that of a sum of
+/// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
+/// cores. Floats are split in halfs, with an error like that of a sum of
 /// floats: split.hpp. A plan packs B for tensor cores in its first run, and again in
 /// each later one unless the statement says `.with_constant_operands()`.
 ///
@@ -79,6 +82,14 @@ struct NmConfigFor {
 
 }  // namespace detail
 
+/// How long products of a matrix in groups take on an H200, measured.
+inline constexpr TileTimes nm_group_times{.launch = 2.2e-6,
+                                          .stage = {0.58e-6, 0.85e-6, 1.2e-6},
+                                          .stage_of_all = {0.36e-6, 0.60e-6, 1.1e-6},
+                                          .store = {0.5e-6, 1.0e-6, 1.8e-6},
+                                          .exchange = {3e-6, 5.8e-6, 8e-6},
+                                          .again = 4e-6};
+
 template <class S>
 class NmByGathering::Plan {
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
@@ -86,6 +97,8 @@ class NmByGathering::Plan {
   using Traits = NmTraits<typename Sparse::format>;
   using T = typename Sparse::value_type;
   using Out = typename S::result_type::value_type;
+  using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
+  using Product = NmProduct<Out, Epilogue>;
 
   /// Whether A is stored k-major.
   static constexpr bool is_k_major = DenseAccess::level_names[1] == S::result_type::names[0];
@@ -94,6 +107,14 @@ class NmByGathering::Plan {
       (is_narrow_float_v<T> || (is_split<T> && std::is_same_v<Out, float>)) &&
       Traits::unit % ColumnsOfWarp::columns == 0;
   static constexpr NmPacking packing = detail::packing_for<Traits::kept, Traits::window, planes_of<T>>;
+  /// Whether tiles of the columns of one unit compute it, where the instructions for four warps are there.
+  static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
+                                     (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
+  using GroupProduct = TiledProduct<Out, Epilogue>;
+  template <int Width>
+  using GroupConfig = NmGroupConfig<T, (64 << Width)>;
+  template <int Width>
+  static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
   static constexpr int packed_columns = 256;
   using Large = typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, packed_columns, packing.stage_rows,
@@ -102,7 +123,9 @@ class NmByGathering::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : statement_(statement), on_tensor_cores_(for_tensor_cores && are_there(resources.space())) {
+      : statement_(statement),
+        on_tensor_cores_(for_tensor_cores && are_there(resources.space())),
+        by_groups_(on_tensor_cores_ && can_group(resources.space())) {
     bounds_of(statement);  // what does not fit is named by its variable
   }
 
@@ -115,7 +138,7 @@ class NmByGathering::Plan {
     if (result().nnz() == 0) return;
     const sporos::detail::DenseTarget<S> target(statement_);
     if (b().nnz() == 0) {
-      if (!statement_.accumulates()) zero(space(), target.data(), result().nnz());
+      apply_epilogue<S, detail::compute_of<S>>(statement_, nullptr, target.data());
     } else if constexpr (for_tensor_cores) {
       on_tensor_cores_ ? multiply(target.data()) : gather(target.data());
     } else {
@@ -138,8 +161,10 @@ class NmByGathering::Plan {
 
   void explain(std::ostream& out) const {
     out << "  result: located, tiles of "
-        << (on_tensor_cores_ ? "matrix instructions whose rows are gathered\n"
-                             : "sums in registers whose rows are gathered from shared memory\n");
+        << (by_groups_         ? "one unit each, by matrix instructions for the rows that it keeps\n"
+            : on_tensor_cores_ ? "matrix instructions whose rows are gathered\n"
+                               : "sums in registers whose rows are gathered from shared memory\n");
+    if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     if (!on_tensor_cores_) return;
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
@@ -170,7 +195,7 @@ class NmByGathering::Plan {
   }
 
   void gather(Out* c, const int* only_if = nullptr) const {
-    NmGather<T, Out> in;
+    NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};
     in.m = m();
     in.a = a().values().data();
     in.a_row = is_k_major ? 1 : k();
@@ -187,7 +212,7 @@ class NmByGathering::Plan {
     if constexpr (for_tensor_cores) {
       static const bool are_compiled = [] {
         cudaFuncAttributes of_kernel{};
-        expect_success(cudaFuncGetAttributes(&of_kernel, &detail::nm_tensor_core_kernel<Small, Out>),
+        expect_success(cudaFuncGetAttributes(&of_kernel, &detail::nm_tensor_core_kernel<Small, Product>),
                        "the version of a kernel");
         return of_kernel.binaryVersion >= 90;
       }();
@@ -197,13 +222,28 @@ class NmByGathering::Plan {
     }
   }
 
+  /// The same for `group_kernel`, which also counts rows and columns in 32 bits.
+  bool can_group(const Kokkos::Cuda& space) const {
+    if constexpr (for_groups) {
+      static const bool are_compiled = has_wgmma(group_kernel<2>);
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+      return are_compiled && space.cuda_device_prop().major == 9 &&
+             std::max({m(), n(), k(), groups().groups * groups().kept}) <= most;
+    } else {
+      return false;
+    }
+  }
+  NmGroups groups() const { return NmGroups::of(view()); }
+
   /// Elements from one row of the k-major A to the next.
   std::int64_t stride() const { return ceil_div(m(), 8) * 8; }
   bool reads_a_in_place() const {
     return !is_split<T> && is_k_major && m() % 8 == 0 &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
-  std::int64_t packed_bytes() const { return packing.bytes_of(k(), n(), packed_columns); }
+  std::int64_t packed_bytes() const {
+    return by_groups_ ? groups().bytes() : packing.bytes_of(k(), n(), packed_columns);
+  }
 
   /// What a run works with.
   struct Room {
@@ -238,8 +278,10 @@ class NmByGathering::Plan {
       zero(space(), too_wide, 1);
       exponents_of_columns(space(), view(), exponents_.data(), too_wide);
     }
-    pack_nm(space(), view(), packing, packed_columns, exponents_.data(), too_wide, packed_.data());
     is_packed_ = true;
+    if constexpr (for_groups)
+      if (by_groups_) return pack_groups(space(), view(), groups(), packed_.data());
+    pack_nm(space(), view(), packing, packed_columns, exponents_.data(), too_wide, packed_.data());
   }
 
   void multiply(Out* c)
@@ -262,10 +304,12 @@ class NmByGathering::Plan {
                    room.row_exponents, too_wide);
       high = room.high;
     }
+    if constexpr (for_groups)
+      if (by_groups_) return multiply_groups(static_cast<const T*>(high), c);
     const CUtensorMap high_map = tensor_map(high, k(), m(), stride(), packing.stage_rows);
     const CUtensorMap low_map =
         is_split<T> ? tensor_map(room.low, k(), m(), stride(), packing.stage_rows) : high_map;
-    NmProduct<Out> product;
+    Product product{.epilogue = epilogue_of(statement_)};
     product.m = m();
     product.n = n();
     product.k = k();
@@ -284,8 +328,21 @@ class NmByGathering::Plan {
     if constexpr (is_split<T>) gather(c, too_wide);
   }
 
+  void multiply_groups(const T* high, Out* c) const
+    requires(for_groups)
+  {
+    static const auto clusters = clusters_of<GroupConfig<2>>(space(), group_kernel<2>);
+    const NmGroups packing = groups();
+    const GroupProduct product{n(), m(), packing.kept, c, statement_.accumulates(), epilogue_of(statement_)};
+    const TileChoice tiles = choose_tiles(nm_group_times, n(), m(), packing.kept / NmGroups::stage_rows,
+                                          space().cuda_device_prop().multiProcessorCount, clusters);
+    with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
+      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles);
+    });
+  }
+
   const S& statement_;
-  bool on_tensor_cores_;
+  bool on_tensor_cores_, by_groups_;
   bool is_packed_ = false;
   Array<char, Memory> packed_;
   Array<int, Memory> exponents_;  ///< [n], and two flags: pack()

@@ -16,8 +16,9 @@
 
 namespace sporos::gpu {
 
-/// C = A B, or C += A B.
-template <class T, class Out>
+/// C = f(A B), or C += f(A B).
+/// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
+template <class T, class Out, class E>
 struct NmGather {
   std::int64_t m = 0;
   const T* a = nullptr;                  ///< [m, k]
@@ -25,6 +26,7 @@ struct NmGather {
   NmView<T> b;                           ///< [k, n]
   Out* c = nullptr;                      ///< [m, n]
   bool accumulates = false;
+  E epilogue;
   int windows = 0;               ///< that a stage holds
   const int* only_if = nullptr;  ///< null, or whether to compute anything
 };
@@ -58,9 +60,9 @@ struct NmGatherConfig {
 
 namespace detail {
 
-template <class Config>
+template <class Config, class E>
 __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
-    const __grid_constant__ NmGather<typename Config::value_type, typename Config::result_type> in) {
+    const __grid_constant__ NmGather<typename Config::value_type, typename Config::result_type, E> in) {
   if (in.only_if != nullptr && *in.only_if == 0) return;
   using T = typename Config::value_type;
   using Compute = typename Config::compute;
@@ -157,21 +159,21 @@ __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
     for (int j = 0; j < Config::columns; ++j)
       if (j < left) {
         Out& at = in.c[row * b.columns + column + j];
-        at = static_cast<Out>(in.accumulates
-                                  ? static_cast<Compute>(static_cast<accumulate_t<Out>>(at)) + sums[i][j]
-                                  : sums[i][j]);
+        const Compute value = in.epilogue(sums[i][j], row, column + j);
+        at = static_cast<Out>(
+            in.accumulates ? static_cast<Compute>(static_cast<accumulate_t<Out>>(at)) + value : value);
       }
   }
 }
 
 }  // namespace detail
 
-/// C = A B or C += A B, in the order of the stream of `space`.
-template <class T, class Out>
-void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out> in) {
+/// C = f(A B) or C += f(A B), in the order of the stream of `space`.
+template <class T, class Out, class E>
+void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out, E> in) {
   const auto start = [&]<class Config>(Config) {
     in.windows = Config::windows(in.b.window);
-    launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config>,
+    launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>,
            Grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n)), Config::threads,
            Config::shared_bytes(in.b.window), in);
   };

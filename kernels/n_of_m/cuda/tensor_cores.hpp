@@ -53,9 +53,11 @@ struct NmTensorCoreConfig {
                 "the stages do not fit in the shared memory of a multiprocessor");
 };
 
-/// C = A B.
-template <class Out>
+/// C = f(A B).
+/// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
+template <class Out, class E>
 struct NmProduct {
+  static constexpr bool epilogue_is_identity = E::is_identity;
   std::int64_t m = 0, n = 0, k = 0;
   const char* packed = nullptr;  ///< B: packed.hpp
   /// Where floats are split: the exponents of A's rows and of B's columns, and whether that loses too much,
@@ -64,7 +66,8 @@ struct NmProduct {
   const int* column_exponents = nullptr;
   const int* too_wide = nullptr;
   Out* c = nullptr;          ///< [m, n]
-  bool accumulates = false;  ///< C += A B
+  bool accumulates = false;  ///< C += f(A B)
+  E epilogue;
 };
 
 namespace detail {
@@ -107,9 +110,9 @@ __device__ __forceinline__ void store_eight(Out* at, std::int64_t left, bool is_
   }
 }
 
-template <class Config, class Out>
+template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads,
-                             1) void nm_tensor_core_kernel(const __grid_constant__ NmProduct<Out> product,
+                             1) void nm_tensor_core_kernel(const __grid_constant__ Product product,
                                                            const __grid_constant__ CUtensorMap high_map,
                                                            const __grid_constant__ CUtensorMap low_map) {
 #if __CUDA_ARCH__ >= 900
@@ -254,8 +257,8 @@ __global__ __launch_bounds__(Config::threads,
                                 warp * ColumnsOfWarp::columns + lane_id() % 4 * 8;
     const std::int64_t row_0 = std::int64_t{block % row_blocks} * Config::block_m + lane_id() / 4;
     const std::int64_t left = product.n - column;
-    const bool is_aligned =
-        product.n * sizeof(Out) % 16 == 0 && reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
+    const bool is_aligned = product.n * static_cast<std::int64_t>(sizeof(*product.c)) % 16 == 0 &&
+                            reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
 #pragma unroll
     for (int i = 0; i < row_tiles; ++i)
 #pragma unroll
@@ -271,6 +274,11 @@ __global__ __launch_bounds__(Config::threads,
           for (int e = 0; e < 8; ++e)
             if (e < left) values[e] = scaled(values[e], exponent + product.column_exponents[column + e]);
         }
+        if constexpr (!Product::epilogue_is_identity) {
+#pragma unroll
+          for (int e = 0; e < 8; ++e)
+            if (e < left) values[e] = product.epilogue(values[e], row, column + e);
+        }
         store_eight(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
       }
   }
@@ -279,14 +287,14 @@ __global__ __launch_bounds__(Config::threads,
 
 }  // namespace detail
 
-/// C = A B or C += A B, in the order of the stream of `space`.
+/// C = f(A B) or C += f(A B), in the order of the stream of `space`.
 /// @param high, low  A, stored k-major: [k, m], boxes of Config::stage_rows rows; `low` where floats are
 /// split
-template <class Config, class Out>
-void nm_product(const Kokkos::Cuda& space, const NmProduct<Out>& product, const CUtensorMap& high,
+template <class Config, class Product>
+void nm_product(const Kokkos::Cuda& space, const Product& product, const CUtensorMap& high,
                 const CUtensorMap& low, int multiprocessors) {
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
-  launch(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Out>,
+  launch(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
          tiles < multiprocessors ? tiles : multiprocessors, Config::threads, Config::shared_bytes, product,
          high, low);
 }

@@ -23,8 +23,9 @@
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense by rows or columns, C dense and
-/// row-major, on sparse tensor cores: tensor_cores.hpp. Of a GPU that has none of compute capability 9.0, or
-/// in a program that was compiled for sm_90 and not for sm_90a, the loop nest computes it.
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), on sparse tensor cores:
+/// tensor_cores.hpp. Of a GPU that has none of compute capability 9.0, or in a program that was compiled for
+/// sm_90 and not for sm_90a, the loop nest computes it.
 ///
 /// Operands are read where they are if k is a multiple of 128 and rows of B a multiple of 16 bytes long; else
 /// they are copied first, A only once if the statement says `.with_constant_operands()`.
@@ -60,30 +61,13 @@ struct TwoFourOnTensorCores {
   class Plan;
 };
 
-namespace detail {
-
-/// The tiles of a product, and how many blocks share one.
-struct TwoFourTiles {
-  int width = 0;   ///< columns of a tile: 64 << width
-  int shared = 1;  ///< blocks that share a tile
-  int clusters = 0;
-  double seconds = 0;
-};
-
-/// How long products of a 2:4 matrix take on an H200, measured, in seconds: for tiles of 64, 128 and 256
-/// columns.
-struct TwoFourTimes {
-  static constexpr double launch = 2.2e-6;
-  /// A stage, by the shared memory of a multiprocessor, and by the L2 cache while all multiprocessors read.
-  static constexpr std::array<double, 3> stage{0.15e-6, 0.24e-6, 0.38e-6};
-  static constexpr std::array<double, 3> stage_of_all{0.26e-6, 0.38e-6, 0.45e-6};
-  static constexpr std::array<double, 3> store{0.5e-6, 1.0e-6, 1.8e-6};  ///< of a tile
-  /// Adding what another block has summed.
-  static constexpr std::array<double, 3> exchange{0.7e-6, 1.3e-6, 2.5e-6};
-  static constexpr double again = 4e-6;  ///< before the next tile of blocks that share tiles
-};
-
-}  // namespace detail
+/// How long products of a 2:4 matrix take on an H200, measured.
+inline constexpr TileTimes two_four_times{.launch = 2.2e-6,
+                                          .stage = {0.15e-6, 0.24e-6, 0.38e-6},
+                                          .stage_of_all = {0.26e-6, 0.38e-6, 0.45e-6},
+                                          .store = {0.5e-6, 1.0e-6, 1.8e-6},
+                                          .exchange = {0.7e-6, 1.3e-6, 2.5e-6},
+                                          .again = 4e-6};
 
 template <class S>
 class TwoFourOnTensorCores::Plan {
@@ -91,6 +75,7 @@ class TwoFourOnTensorCores::Plan {
   using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using T = typename Sparse::value_type;
   using Out = typename S::result_type::value_type;
+  using Product = TiledProduct<Out, decltype(epilogue_of(std::declval<const S&>()))>;
 
   static constexpr char inner = Sparse::names[1];
   static constexpr bool b_is_by_rows = DenseAccess::level_names[0] == inner;
@@ -99,8 +84,7 @@ class TwoFourOnTensorCores::Plan {
   template <int Width>
   using Config = TwoFourConfig<T, (64 << Width), b_is_by_rows>;
   template <int Width>
-  static constexpr auto kernel = &detail::two_four_kernel<Config<Width>, c_is_by_rows, Out>;
-  using Tiles = detail::TwoFourTiles;
+  static constexpr auto kernel = &detail::two_four_kernel<Config<Width>, c_is_by_rows, Product>;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
@@ -109,11 +93,7 @@ class TwoFourOnTensorCores::Plan {
 
   /// Whether this device and the code that was compiled have sparse tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
-    static const bool are_compiled = [] {
-      cudaFuncAttributes of_kernel{};
-      expect_success(cudaFuncGetAttributes(&of_kernel, kernel<2>), "the version of a kernel");
-      return of_kernel.binaryVersion == 90 && of_kernel.numRegs >= 128;  // its body is empty without sm_90a
-    }();
+    static const bool are_compiled = has_wgmma(kernel<2>);
     return are_compiled && space.cuda_device_prop().major == 9;
   }
 
@@ -128,11 +108,7 @@ class TwoFourOnTensorCores::Plan {
   void refill() {
     if (result().nnz() == 0) return;
     const sporos::detail::DenseTarget<S> target(statement_);
-    if (k() == 0) {
-      if (!statement_.accumulates()) zero(space(), target.data(), result().nnz());
-    } else {
-      multiply(target.data());
-    }
+    k() == 0 ? apply_epilogue<S, float>(statement_, nullptr, target.data()) : multiply(target.data());
     target.finish();
   }
 
@@ -144,10 +120,11 @@ class TwoFourOnTensorCores::Plan {
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(copy_of_a_.extent(0)); }
 
   void explain(std::ostream& out) const {
-    const Tiles tiles = best_tiles();
+    const TileChoice tiles = best_tiles();
     out << "  result: located, tiles of " << Config<0>::block_m << " x " << (64 << tiles.width)
         << " by sparse matrix instructions";
     if (tiles.shared > 1) out << ", " << tiles.shared << " thread blocks each";
+    if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << '\n';
     if (copies_a())
       out << "  operands: the sparse one is copied to aligned rows"
@@ -197,49 +174,11 @@ class TwoFourOnTensorCores::Plan {
     return out;
   }
 
-  template <class Visit>
-  static auto with_width(int width, const Visit& visit) {
-    if (width == 0) return visit(std::integral_constant<int, 0>{});
-    if (width == 1) return visit(std::integral_constant<int, 1>{});
-    return visit(std::integral_constant<int, 2>{});
-  }
-
-  static constexpr int most_shared = 4;
-  /// How many clusters run at the same time, by their blocks, with tiles of any width.
-  static const std::array<int, most_shared + 1>& clusters(const Kokkos::Cuda& space) {
-    static const auto known = [&] {
-      std::array<int, most_shared + 1> out{0, space.cuda_device_prop().multiProcessorCount};
-      for (int shared = 2; shared <= most_shared; ++shared)
-        out[static_cast<std::size_t>(shared)] =
-            clusters_at_a_time(space, kernel<2>, shared, Config<2>::threads, Config<2>::shared_bytes);
-      return out;
-    }();
-    return known;
-  }
-
   /// The tiles with which a product is expected to take least time.
-  Tiles best_tiles() const {
-    using Times = detail::TwoFourTimes;
-    Tiles best;
-    best.seconds = std::numeric_limits<double>::infinity();
-    const std::int64_t stages = ceil_div(k(), Config<0>::stage_k);
-    const int multiprocessors = space().cuda_device_prop().multiProcessorCount;
-    for (int width = 0; width < 3; ++width)
-      for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2);
-           ++shared) {
-        const auto at = static_cast<std::size_t>(width);
-        const int at_a_time = clusters(space())[static_cast<std::size_t>(shared)];
-        if (at_a_time == 0) continue;
-        const std::int64_t tiles = ceil_div(m(), Config<0>::block_m) * ceil_div(n(), 64 << width);
-        const auto rounds = static_cast<double>(ceil_div(tiles, at_a_time));
-        const double busy = static_cast<double>(tiles) * shared / rounds / multiprocessors;
-        const double stage = std::max(Times::stage[at], Times::stage_of_all[at] * busy);
-        const double seconds = Times::launch + (shared > 1 ? std::max(rounds - 1, 0.0) * Times::again : 0) +
-                               rounds * (static_cast<double>(ceil_div(stages, shared)) * stage +
-                                         Times::store[at] + Times::exchange[at] * (shared - 1));
-        if (seconds < best.seconds) best = {width, shared, at_a_time, seconds};
-      }
-    return best;
+  TileChoice best_tiles() const {
+    static const auto clusters = clusters_of<Config<2>>(space(), kernel<2>);
+    return choose_tiles(two_four_times, m(), n(), ceil_div(k(), Config<0>::stage_k),
+                        space().cuda_device_prop().multiProcessorCount, clusters);
   }
 
   void multiply(Out* c) {
@@ -264,14 +203,14 @@ class TwoFourOnTensorCores::Plan {
       pad_rows(space(), dense, rows_of_b(), columns_of_b(), stride_of_b(), copy);
       dense = copy;
     }
-    const Tiles tiles = best_tiles();
-    with_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
+    const TileChoice tiles = best_tiles();
+    with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
       using Tile = Config<Width>;
       const TwoFourMaps maps{
           tensor_map(values, m(), padded_k() / 2, padded_k() / 2, Tile::block_m, 32),
           tensor_map(dense, rows_of_b(), columns_of_b(), stride_of_b(), Tile::lines_of_box),
           tensor_map(metadata, m(), padded_k() / 16, padded_k() / 16, Tile::block_m, 8)};
-      const TwoFourProduct<Out> product{m(), n(), k(), c, statement_.accumulates()};
+      const Product product{m(), n(), k(), c, statement_.accumulates(), epilogue_of(statement_)};
       two_four_product<Tile, c_is_by_rows>(space(), product, maps, tiles.clusters, tiles.shared);
     });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file summed_variable_above_the_others.fail.cpp
-/// A sum inside a function over an operand that stores its columns first.
+/// A sum inside a function, in the loop nest, over an operand that stores its columns first.
 // expect: an operand stores the summed
 #include <sporos/sporos.hpp>
 
@@ -11,5 +11,5 @@ void refused() {
   Tensor<double, CSR<>> A({9, 9});
   Tensor<double, CSC<>> C({9, 9});
   Tensor<double, DenseVector> x({9}), y({9});
-  y(i) = map([](double value) { return value; }, sum(j, C(i, j)));
+  assign(y(i), map([](double value) { return value; }, sum(j, C(i, j)))).generic().run();
 }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file wgmma_tile.hpp
+/// Tiles of a product that groups of four warps compute by matrix instructions: what a tile is, adding up the
+/// parts of several blocks, and storing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "../../core/value.hpp"
+#include "cluster.hpp"
+#include "mma.hpp"
+#include "mma_traits.hpp"
+#include "warp.hpp"
+#include "wgmma.hpp"
+#include "wgmma_traits.hpp"
+
+namespace sporos::gpu {
+
+/// How a block computes a tile of the result: two groups of four warps multiply, each 64 rows of it, and
+/// further ones copy.
+/// @tparam BlockN      columns of a tile: 64, 128 or 256
+/// @tparam StageBytes  of operands that are copied at a time
+/// @tparam Copying     groups that copy
+template <int BlockN, int StageBytes, int Copying = 1>
+struct WgmmaTile {
+  static constexpr int warpgroups = 2;  ///< that multiply
+  static constexpr int block_m = warpgroups * Wgmma::m, block_n = BlockN;
+  static constexpr int multiplying = warpgroups * Wgmma::threads, copying = Copying * Wgmma::threads;
+  static constexpr int threads = multiplying + copying;
+  static constexpr int stage_bytes = StageBytes;
+
+  /// What a group stores goes through this much shared memory, so many columns of the tile at a time: from
+  /// the threads that have computed it to neighbouring ones.
+  static constexpr int columns_at_a_time = 64, parts = block_n / columns_at_a_time;
+  static constexpr int sums_of_part = columns_at_a_time / 2;            ///< that a thread has
+  static constexpr int staged_bytes_of_group = 2 * 64 * (64 * 2 + 16);  ///< at least 64 * (64 * 4 + 16)
+  static constexpr int staged_bytes = warpgroups * staged_bytes_of_group;
+
+  static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
+  static constexpr int stages =
+      std::min(8, (most_shared_bytes - Swizzle128::alignment - staged_bytes) / (stage_bytes + 16));
+  /// What a group has summed, where several blocks add theirs up: in the place of the stages.
+  static constexpr int sums_bytes_of_group = Wgmma::m * block_n * 4;
+  static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16) + staged_bytes;
+  static_assert(stage_bytes % Swizzle128::alignment == 0);
+  static_assert(warpgroups * sums_bytes_of_group <= stages * stage_bytes);
+};
+
+/// D = f(A B).
+/// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
+template <class Out, class E>
+struct TiledProduct {
+  using value_type = Out;
+  static constexpr bool epilogue_is_identity = E::is_identity;
+  std::int64_t m = 0, n = 0, k = 0;
+  Out* d = nullptr;          ///< [m, n], or [n, m] where it is stored by columns
+  bool accumulates = false;  ///< D += f(A B)
+  E epilogue;                ///< of coordinates as D is stored
+};
+
+namespace detail {
+
+/// Two floats as neighbouring 16-bit floats, the first in the lower half.
+template <class Out>
+__device__ __forceinline__ std::uint32_t narrowed(float first, float second) {
+  std::uint32_t out;
+  if constexpr (std::is_same_v<Out, half>)
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
+  else
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
+  return out;
+}
+
+/// Adds what the result holds to the sums of a tile.
+template <bool DIsByRows, class Product, int Count>
+__device__ __forceinline__ void add_result(const Product& product, std::int64_t row, std::int64_t column,
+                                           int thread, float (&sums)[Count]) {
+#pragma unroll
+  for (int r = 0; r < Count; ++r) {
+    const auto place = Wgmma::of_d(thread, r);
+    const std::int64_t i = row + place.row, j = column + place.column;
+    if (i < product.m && j < product.n)
+      sums[r] += static_cast<float>(product.d[DIsByRows ? i * product.n + j : j * product.m + i]);
+  }
+}
+
+/// Which of the blocks of a cluster adds up and stores a part of the columns of a tile.
+__device__ __forceinline__ int block_of_part(int part, int blocks) { return part % blocks; }
+
+/// Stores the 64 rows of a tile that a group of threads has computed. Each thread holds small pieces of many
+/// lines of the result; they are put together in shared memory, so that lines are stored 16 bytes a thread.
+/// An epilogue is applied there, on the way from shared memory, where its code is that of one piece.
+/// @param staged       Config::staged_bytes_of_group bytes
+/// @param row, column  where the 64 rows begin in the result
+/// @param rank         of this block among those of the cluster, which stores the parts that are its own
+template <class Config, bool DIsByRows, class Product, int Count, class Sync>
+__device__ __forceinline__ void store_tile(const Product& product, char* staged, std::int64_t row,
+                                           std::int64_t column, int thread, int rank, int blocks,
+                                           const float (&sums)[Count], const Sync& sync) {
+  using Out = typename Product::value_type;
+  constexpr bool has_epilogue = !Product::epilogue_is_identity;
+  using Staged = std::conditional_t<has_epilogue, float, Out>;
+  constexpr int columns = Config::columns_at_a_time;
+  constexpr int length = DIsByRows ? columns : Wgmma::m, lines = DIsByRows ? Wgmma::m : columns;
+  constexpr int in_piece = 16 / static_cast<int>(sizeof(Out));  // elements
+  constexpr int pitch = length + 16 / static_cast<int>(sizeof(Staged));
+  constexpr int staged_bytes = lines * pitch * static_cast<int>(sizeof(Staged));
+  static_assert(staged_bytes <= Config::staged_bytes_of_group);
+  const std::int64_t line_length = DIsByRows ? product.n : product.m;
+  const std::int64_t lines_of_all = DIsByRows ? product.m : product.n;
+  const bool is_aligned =
+      line_length % in_piece == 0 && reinterpret_cast<std::uintptr_t>(product.d) % 16 == 0;
+  // Where the first of this thread's pieces goes. Of 16-bit elements, four matrices of 8 x 8 are stored
+  // together: two one below the other, and the next two columns of them.
+  const auto first = Wgmma::of_d(thread, 0);
+  const int matrix = lane_id() / 8, line_of_matrix = lane_id() % 8;
+  const int first_row =
+      sizeof(Staged) == 2 ? thread / 32 * 16 + matrix % 2 * 8 + (DIsByRows ? line_of_matrix : 0) : first.row;
+  const int first_column =
+      sizeof(Staged) == 2 ? matrix / 2 * 8 + (DIsByRows ? 0 : line_of_matrix) : first.column;
+  const int at_first = DIsByRows ? first_row * pitch + first_column : first_column * pitch + first_row;
+  // Two parts fit where elements have 16 bits: while one is read, the next one is written.
+  constexpr bool alternates = staged_bytes * 2 <= Config::staged_bytes_of_group;
+#pragma unroll
+  for (int part = 0; part < Config::parts; ++part) {
+    if (block_of_part(part, blocks) != rank) continue;
+    Staged* const of_part =
+        reinterpret_cast<Staged*>(staged) + (alternates ? part / blocks % 2 * (lines * pitch) : 0);
+    if (!alternates || part < blocks) sync();
+#pragma unroll
+    for (int r = 0; r < columns / 2; r += 8) {  // 16 columns
+      const float* const from = sums + part * Config::sums_of_part + r;
+      if constexpr (sizeof(Staged) == 2) {
+        std::uint32_t pairs[4];
+#pragma unroll
+        for (int pair = 0; pair < 4; ++pair) pairs[pair] = narrowed<Out>(from[pair * 2], from[pair * 2 + 1]);
+        ptx::store_matrices<DIsByRows>(
+            ptx::shared_address(of_part + at_first + r * 2 * (DIsByRows ? 1 : pitch)), pairs);
+      } else {
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          const auto place = Wgmma::of_d(0, r + e);
+          of_part[at_first + (DIsByRows ? place.row * pitch + place.column
+                                        : place.column * pitch + place.row)] = static_cast<Staged>(from[e]);
+        }
+      }
+    }
+    sync();
+    const std::int64_t first_line = DIsByRows ? row : column + part * columns;
+    const std::int64_t first_place = DIsByRows ? column + part * columns : row;
+    constexpr int pieces = length / in_piece;  // of a line
+#pragma unroll(has_epilogue ? 1 : 4)
+    for (int piece = thread; piece < lines * pieces; piece += Wgmma::threads) {
+      const std::int64_t line = first_line + piece / pieces, place = first_place + piece % pieces * in_piece;
+      if (line >= lines_of_all || place >= line_length) continue;
+      const Staged* const staged_piece = of_part + piece / pieces * pitch + piece % pieces * in_piece;
+      Out* const to = product.d + line * line_length + place;
+      if constexpr (has_epilogue) {
+        alignas(16) Out values[in_piece];
+#pragma unroll
+        for (int e = 0; e < in_piece; ++e) {
+          if (place + e >= line_length) break;
+          float value = product.epilogue(staged_piece[e], line, place + e);
+          if (product.accumulates) value += static_cast<float>(to[e]);
+          values[e] = static_cast<Out>(value);
+        }
+        if (is_aligned)
+          *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(values);
+        else
+          for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = values[e];
+      } else if (is_aligned) {
+        *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(staged_piece);
+      } else {
+        for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = staged_piece[e];
+      }
+    }
+  }
+}
+
+/// Adds up what all blocks of a cluster have summed, each the parts that are its own: what the others need
+/// goes to shared memory, where they read it. The order is that of the blocks, beginning with the own one.
+/// @param exchanged  Config::sums_bytes_of_group bytes in shared memory, at the same place in each block
+template <class Config, int Count, class Sync>
+__device__ __forceinline__ void add_sums_of_cluster(float4* exchanged, int thread, int rank, int blocks,
+                                                    float (&sums)[Count], const Sync& sync) {
+  constexpr int fours = Config::sums_of_part / 4;
+  float4* const of_thread = exchanged + thread;
+#pragma unroll
+  for (int part = 0; part < Config::parts; ++part)
+    if (block_of_part(part, blocks) != rank)
+#pragma unroll
+      for (int four = 0; four < fours; ++four) {
+        const float* const from = sums + part * Config::sums_of_part + four * 4;
+        of_thread[(part * fours + four) * Wgmma::threads] = make_float4(from[0], from[1], from[2], from[3]);
+      }
+  sync();
+#pragma unroll
+  for (int part = 0; part < Config::parts; ++part)
+    if (block_of_part(part, blocks) == rank)
+      for (int other = 1; other < blocks; ++other) {
+        const int block = rank + other < blocks ? rank + other : rank + other - blocks;
+#pragma unroll
+        for (int four = 0; four < fours; ++four) {
+          const float4 from =
+              ptx::load_shared_of(static_cast<std::uint32_t>(block),
+                                  ptx::shared_address(of_thread + (part * fours + four) * Wgmma::threads));
+          float* const to = sums + part * Config::sums_of_part + four * 4;
+          to[0] += from.x;
+          to[1] += from.y;
+          to[2] += from.z;
+          to[3] += from.w;
+        }
+      }
+}
+
+}  // namespace detail
+
+/// The tiles of a product, and how many blocks share one.
+struct TileChoice {
+  int width = 0;   ///< columns of a tile: 64 << width
+  int shared = 1;  ///< blocks that share a tile
+  int clusters = 0;
+  double seconds = 0;
+};
+
+/// How long the parts of such a product take, in seconds, for tiles of 64, 128 and 256 columns.
+struct TileTimes {
+  double launch;
+  /// A stage, by the shared memory of a multiprocessor, and by the L2 cache while all multiprocessors read.
+  std::array<double, 3> stage, stage_of_all;
+  std::array<double, 3> store;     ///< of a tile
+  std::array<double, 3> exchange;  ///< adding what another block has summed
+  double again;                    ///< before the next tile of blocks that share tiles
+};
+
+inline constexpr int most_blocks_of_tile = 4;
+
+/// The tiles with which a product of m x n is expected to take least time.
+/// @param clusters  how many clusters run at the same time, by their blocks
+inline TileChoice choose_tiles(const TileTimes& times, std::int64_t m, std::int64_t n, std::int64_t stages,
+                               int multiprocessors,
+                               const std::array<int, most_blocks_of_tile + 1>& clusters) {
+  TileChoice best;
+  best.seconds = std::numeric_limits<double>::infinity();
+  for (int width = 0; width < 3; ++width)
+    for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2);
+         ++shared) {
+      const auto at = static_cast<std::size_t>(width);
+      const int at_a_time = clusters[static_cast<std::size_t>(shared)];
+      if (at_a_time == 0) continue;
+      const std::int64_t tiles = ceil_div(m, 2 * Wgmma::m) * ceil_div(n, 64 << width);
+      const auto rounds = static_cast<double>(ceil_div(tiles, at_a_time));
+      const double busy = static_cast<double>(tiles) * shared / rounds / multiprocessors;
+      const double stage = std::max(times.stage[at], times.stage_of_all[at] * busy);
+      const double seconds = times.launch + (shared > 1 ? std::max(rounds - 1, 0.0) * times.again : 0) +
+                             rounds * (static_cast<double>(ceil_div(stages, shared)) * stage +
+                                       times.store[at] + times.exchange[at] * (shared - 1));
+      if (seconds < best.seconds) best = {width, shared, at_a_time, seconds};
+    }
+  return best;
+}
+
+/// Calls visit(std::integral_constant<int, width>).
+template <class Visit>
+auto with_tile_width(int width, const Visit& visit) {
+  if (width == 0) return visit(std::integral_constant<int, 0>{});
+  if (width == 1) return visit(std::integral_constant<int, 1>{});
+  return visit(std::integral_constant<int, 2>{});
+}
+
+/// Whether a kernel was compiled with the matrix instructions of sm_90a, without which its body is empty.
+template <class... Parameters>
+bool has_wgmma(void (*kernel)(Parameters...)) {
+  cudaFuncAttributes of_kernel{};
+  expect_success(cudaFuncGetAttributes(&of_kernel, kernel), "the version of a kernel");
+  return of_kernel.binaryVersion == 90 && of_kernel.numRegs >= 128;
+}
+
+/// How many clusters of 1, 2, … blocks of a kernel run at the same time.
+template <class Tile, class... Parameters>
+std::array<int, most_blocks_of_tile + 1> clusters_of(const Kokkos::Cuda& space,
+                                                     void (*kernel)(Parameters...)) {
+  std::array<int, most_blocks_of_tile + 1> out{0, space.cuda_device_prop().multiProcessorCount};
+  for (int shared = 2; shared <= most_blocks_of_tile; ++shared)
+    out[static_cast<std::size_t>(shared)] =
+        clusters_at_a_time(space, kernel, shared, Tile::threads, Tile::shared_bytes);
+  return out;
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sums_first.hpp
+/// A product with an epilogue as two passes: the sums of the product, by whichever candidate computes them
+/// fastest, then the epilogue.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../nest/bounds.hpp"
+#include "../nest/nest_run.hpp"
+#include "../statement/candidate.hpp"
+#include "epilogue.hpp"
+
+namespace sporos {
+
+template <class S>
+class Plan;
+
+namespace detail {
+
+/// Whether an expression contains a sum that is a number inside it.
+template <class E>
+constexpr bool has_inner_sum() {
+  return is_reduction<E> || fold<E>([]<class... C>(TypeList<C...>) { return (has_inner_sum<C>() || ...); });
+}
+
+/// Whether nothing but scalars multiplies or divides a product that may lack terms: where there are none, the
+/// result is zero, also next to an infinite or NaN operand.
+template <class Result, class E>
+constexpr bool scales_what_is_there() {
+  if constexpr (!has_factor<Result, E>() || AnyAccess<E>) {
+    return true;
+  } else {
+    return fold<E>([]<class... C>(TypeList<C...>) {
+      constexpr bool multiplies = sizeof...(C) == 2 && E::factors > 0 && !E::is_sum;
+      constexpr bool is_there = ((!has_factor<Result, C>() || is_present_everywhere<C>()) && ...);
+      return ((scales_what_is_there<Result, C>() &&
+               (!multiplies || is_there || has_factor<Result, C>() || AnyLiteral<C>)) &&
+              ...);
+    });
+  }
+}
+
+/// The product of the factors of a statement's sums.
+template <class S>
+auto product_of_factors(const S& statement) {
+  return [&]<int First, int... K>(std::integer_sequence<int, First, K...>) {
+    return (factor_of_sums<First>(statement) * ... * factor_of_sums<K>(statement));
+  }(std::make_integer_sequence<int, factors_of_sums<S>::size>{});
+}
+
+}  // namespace detail
+
+/// C(i, j) = map(f, sum(k, A(i, k) * B(k, j)) + b(j)) and the like, C dense: right sides made of the sums of
+/// one product (epilogue.hpp), where the loop nest would compute each sum by itself.
+///
+/// On a GPU it returns as the candidate for the sums does, which may be before the GPU is through.
+struct SumsFirst {
+  static constexpr std::string_view name = "sums of the product, then the epilogue";
+  static constexpr std::string_view takes =
+      "a dense result made of an explicit sum over a product of tensors, dense operands and scalars";
+  static constexpr bool deterministic = true;  ///< as the candidate for the sums is, which is asked
+
+  template <class S>
+  static constexpr bool matches = [] {
+    using Result = typename S::result_type;
+    using Right = typename S::right_type;
+    if constexpr (Result::format::is_dense && !Result::format::is_blocked && detail::has_inner_sum<Right>() &&
+                  std::is_same_v<typename S::order, derived_order<Result, Right>> &&
+                  factors_of_sums<S>::size > 0)
+      return detail::scales_what_is_there<Result, Right>();
+    else
+      return false;
+  }();
+  template <class S>
+  static constexpr bool replaces_nest_for = matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<typename S::space_type>& resources) {
+    const double pass = static_cast<double>(statement.result().tensor().nnz()) *
+                        (HostSpace<typename S::space_type> ? 0.5e-9 : 4e-12);
+    const Cost sums = least_cost(Plan<S>(statement, resources).sums());
+    return Cost{sums.once + pass, sums.again + pass};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class SumsFirst::Plan {
+  using Result = typename S::result_type;
+  using Own = typename Result::tensor_type;
+  using Sum = compute_t<Result, typename S::right_type>;
+  using Sums = Tensor<Sum, typename Result::format, typename S::space_type>;
+
+ public:
+  Plan(const S& statement, const Resources<typename S::space_type>&)
+      : statement_(statement), sums_(place_of_sums()) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  /// The statement that computes the sums.
+  auto sums() const {
+    const auto sums = assign(at_names_of(statement_.result(), sums_), detail::product_of_factors(statement_))
+                          .on(statement_.resources());
+    return with_constants(with_determinism(sums));
+  }
+
+  void prepare() { plan_.emplace(sums()); }
+
+  void run() {
+    make_room();
+    plan_ ? plan_->run() : sums().run();
+    finish();
+  }
+  void refill() {
+    plan_->run();
+    finish();
+  }
+
+  Bytes bytes() const {
+    const auto of_sums = estimate(sums());
+    return {result().nnz(), result().bytes(), of_sums.workspace + bytes_of_sums()};
+  }
+  std::int64_t held_bytes() const { return (plan_ ? plan_->bytes() : 0) + bytes_of_sums(); }
+
+  void explain(std::ostream& out) const {
+    const auto statement = sums();
+    with_candidate(statement, Use::once, [&]<class K>() {
+      out << "  sums: " << statement.str() << ", by " << K::name << '\n';
+      typename K::template Plan<std::remove_const_t<decltype(statement)>>(statement, statement.resources())
+          .explain(out);
+    });
+    out << "  epilogue: applied in a second pass\n";
+  }
+
+ private:
+  const Own& result() const { return statement_.result().tensor(); }
+
+  /// Whether the sums are formed in the values of the result.
+  static bool are_in_result(const S& statement) {
+    return std::is_same_v<Sums, Own> && !statement.accumulates() && !reads_result(statement);
+  }
+  /// The result, or a tensor like it that has no memory yet.
+  Sums place_of_sums() const {
+    if constexpr (std::is_same_v<Sums, Own>)
+      if (are_in_result(statement_)) return result();
+    const Sums out;
+    out.replace(result().extents(), result().levels(), {});
+    return out;
+  }
+  void make_room() const {
+    if (are_in_result(statement_)) return;
+    using Memory = typename Sums::memory_space;
+    sums_.replace(result().extents(), result().levels(),
+                  make_array<Sum, Memory>("sporos::sums", result().nnz()));
+  }
+  std::int64_t bytes_of_sums() const {
+    return are_in_result(statement_) ? 0 : array_bytes<Sum>(result().nnz());
+  }
+  void finish() const {
+    apply_epilogue(statement_, static_cast<const Sum*>(sums_.values().data()), result().values().data());
+  }
+
+  template <char... Names>
+  static auto at_names_of(const Access<Own, Names...>&, const Sums& sums) {
+    return Access<Sums, Names...>(sums);
+  }
+  template <class Statement>
+  static auto with_determinism(const Statement& statement) {
+    if constexpr (S::schedule::is_deterministic)
+      return statement.deterministic();
+    else
+      return statement;
+  }
+  template <class Statement>
+  static auto with_constants(const Statement& statement) {
+    if constexpr (S::schedule::has_constant_operands)
+      return statement.with_constant_operands();
+    else
+      return statement;
+  }
+
+  const S& statement_;
+  Sums sums_;
+  std::optional<sporos::Plan<decltype(std::declval<const Plan&>().sums())>> plan_;
+};
+
+}  // namespace sporos
