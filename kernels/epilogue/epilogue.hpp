@@ -85,6 +85,9 @@ constexpr bool is_scaled_product() {
 template <class Result, class E>
 constexpr bool is_of_sums(bool sums_terms) {
   if constexpr (is_reduction<E>) {
+    constexpr NameList left = free_variables<E>();
+    for (int at = 0; at < left.size; ++at)
+      if (!Result::names.contains(left[at])) return false;
     return is_scaled_product<Result, decltype(E::operand)>();
   } else {
     if (sums_terms && is_scaled_product<Result, E>()) return true;

@@ -29,19 +29,21 @@ constexpr bool has_inner_sum() {
   return is_reduction<E> || fold<E>([]<class... C>(TypeList<C...>) { return (has_inner_sum<C>() || ...); });
 }
 
-/// Whether nothing but scalars multiplies or divides a product that may lack terms: where there are none, the
-/// result is zero, also next to an infinite or NaN operand.
+/// Whether a product that may lack terms is a factor next to scalars alone, and no divisor: where it has
+/// none, the result is zero, also next to an infinite or NaN operand.
 template <class Result, class E>
 constexpr bool scales_what_is_there() {
   if constexpr (!has_factor<Result, E>() || AnyAccess<E>) {
     return true;
   } else {
     return fold<E>([]<class... C>(TypeList<C...>) {
-      constexpr bool multiplies = sizeof...(C) == 2 && E::factors > 0 && !E::is_sum;
       constexpr bool is_there = ((!has_factor<Result, C>() || is_present_everywhere<C>()) && ...);
-      return ((scales_what_is_there<Result, C>() &&
-               (!multiplies || is_there || has_factor<Result, C>() || AnyLiteral<C>)) &&
-              ...);
+      [[maybe_unused]] int at = 0;
+      [[maybe_unused]] const auto is_harmless = [&]<class Child>(TypeList<Child>) {
+        return has_factor<Result, Child>() ? at++ < E::factors : (++at, AnyLiteral<Child>);
+      };
+      return (scales_what_is_there<Result, C>() && ...) &&
+             (sizeof...(C) < 2 || E::is_sum || is_there || (is_harmless(TypeList<C>{}) && ...));
     });
   }
 }

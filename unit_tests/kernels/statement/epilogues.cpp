@@ -103,6 +103,8 @@ TEST_F(Epilogues, OtherRightSidesHaveNone) {
   EXPECT_TRUE(has_none(A(i, k) * B(k, j) + A(i, l) * B(l, j)));
   EXPECT_TRUE(has_none(sum(k, A(i, k) * B(k, j)) / sum(l, A(i, l))));
   EXPECT_TRUE(has_none(sum(k, A(i, k) * B(k, j) + b(j))));
+  // Summed over l outside of the function, and over k inside.
+  EXPECT_TRUE(has_none(map(Relu{}, sum(k, A(i, k) * B(k, j) * b(l)))));
   // What is present depends on more than the product.
   EXPECT_TRUE(has_none(S(i, j) * A(i, k) * B(k, j)));
   EXPECT_TRUE(has_none(A(i, k) * B(k, j) + S(i, j)));
@@ -193,6 +195,10 @@ TEST_F(Epilogues, WhatIsNotThereStaysZero) {
   y(i) = infinities(i) * map(Relu{}, sum(k, nothing(i, k)));
   EXPECT_EQ(at(y, {0}), 0.0f);
   y(i) = map(Relu{}, sum(k, nothing(i, k))) / y(i);
+  EXPECT_EQ(at(y, {0}), 0.0f);
+  y(i) = 1.0 / sum(k, nothing(i, k));
+  EXPECT_EQ(at(y, {0}), 0.0f);
+  y(i) = 2.0 * map(Relu{}, sum(k, nothing(i, k)));
   EXPECT_EQ(at(y, {0}), 0.0f);
 }
 
