@@ -135,7 +135,8 @@ struct Element {
   using compute = Compute;
   static constexpr int order = Order;
   const T* values;
-  std::int64_t strides[Order + 1];  ///< elements from one coordinate of the result to the next, by mode
+  std::int64_t strides[static_cast<std::size_t>(Order) +
+                       1];  ///< elements from one coordinate of the result to the next, by mode
 };
 
 template <class E>
@@ -288,8 +289,10 @@ struct ApplyEpilogue {
   Out* values;
   bool accumulates;
   E epilogue;
-  int modes[Order + 1];  ///< by level
-  std::int64_t extents[Order + 1];
+  static constexpr std::size_t size =
+      static_cast<std::size_t>(Order) + 1;  // one more, for tensors of order 0
+  int modes[size];                          ///< by level
+  std::int64_t extents[size];
   std::int64_t length;  ///< of a piece
   std::int64_t pieces;  ///< of a line
 
@@ -298,13 +301,13 @@ struct ApplyEpilogue {
     constexpr int last = Order > 0 ? Order - 1 : 0;  // a tensor of order 0 is a line of one element
     const std::int64_t line = at / pieces, begin = at % pieces * length;
     const std::int64_t end = begin + length < extents[last] ? begin + length : extents[last];
-    std::int64_t coordinates[Order + 1] = {};
+    std::int64_t coordinates[size] = {};
     std::int64_t left = line;
     for (int level = last; level-- > 0; left /= extents[level])
       coordinates[modes[level]] = left % extents[level];
     SPOROS_INDEPENDENT_ITERATIONS
     for (std::int64_t c = begin; c < end; ++c) {
-      std::int64_t here[Order + 1];
+      std::int64_t here[size];
       for (int mode = 0; mode < Order; ++mode) here[mode] = mode == modes[last] ? c : coordinates[mode];
       const std::int64_t place = line * extents[last] + c;
       const Sum sum = sums != nullptr ? sums[place] : Sum(0);

@@ -110,7 +110,6 @@ namespace detail {
 template <class S>
 consteval void require_readable_operands() {
   using Right = typename S::right_type;
-  using Order = typename S::order;
   static_assert(
       sums_are_readable<S>(),
       "the variable of an explicit sum inside a function, a divisor or a product of sums runs inside all "
@@ -121,7 +120,7 @@ consteval void require_readable_operands() {
   if constexpr (contradiction >= 0)
     require_some_order<contradiction>();
   else
-    require_all_readable<Order>(accesses_of<Right>{});
+    require_all_readable<typename S::order>(accesses_of<Right>{});
 }
 
 template <class S>
