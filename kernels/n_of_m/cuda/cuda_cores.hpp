@@ -23,7 +23,7 @@ struct NmGather {
   std::int64_t m = 0;
   const T* a = nullptr;                  ///< [m, k]
   std::int64_t a_row = 0, a_column = 0;  ///< elements from a row of A to the next, from a column to the next
-  NmView<T> b;                           ///< [k, n]
+  NmView<T> b{};                         ///< [k, n]
   Out* c = nullptr;                      ///< [m, n]
   bool accumulates = false;
   E epilogue;
