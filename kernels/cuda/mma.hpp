@@ -30,6 +30,9 @@ __device__ __forceinline__ std::uint32_t load_shared_u16(std::uint32_t at) {
   asm volatile("ld.shared.u16 %0, [%1];" : "=h"(out) : "r"(at) : "memory");
   return out;
 }
+__device__ __forceinline__ void store_shared_u16(std::uint32_t at, std::uint32_t value) {
+  asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(static_cast<std::uint16_t>(value)) : "memory");
+}
 __device__ __forceinline__ void store_shared_zeros(std::uint32_t at) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
 }

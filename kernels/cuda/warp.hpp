@@ -125,6 +125,41 @@ __device__ __forceinline__ Pack<T, Count> load_once(const Pack<T, Count>* at) {
   }
 }
 
+namespace detail {
+
+/// Loads a pack in the widest words that it consists of.
+template <class T, int Count, class LoadWord>
+__device__ __forceinline__ Pack<T, Count> load_words(const Pack<T, Count>* at, const LoadWord& load) {
+  constexpr int size = sizeof(*at);
+  using Word = std::conditional_t<
+      size % 16 == 0, uint4,
+      std::conditional_t<
+          size % 8 == 0, uint2,
+          std::conditional_t<size % 4 == 0, unsigned,
+                             std::conditional_t<size % 2 == 0, unsigned short, unsigned char>>>>;
+  constexpr int count = size / static_cast<int>(sizeof(Word));
+  Word words[count];
+#pragma unroll
+  for (int w = 0; w < count; ++w) words[w] = load(reinterpret_cast<const Word*>(at) + w);
+  Pack<T, Count> pack;
+  memcpy(static_cast<void*>(&pack), words, size);
+  return pack;
+}
+
+}  // namespace detail
+
+/// A pack that nothing writes meanwhile.
+template <class T, int Count>
+__device__ __forceinline__ Pack<T, Count> load_constant(const Pack<T, Count>* at) {
+  return detail::load_words(at, [](const auto* word) { return __ldg(word); });
+}
+
+/// A pack as other blocks of this kernel left it: past the cache of this multiprocessor.
+template <class T, int Count>
+__device__ __forceinline__ Pack<T, Count> load_fresh(const Pack<T, Count>* at) {
+  return detail::load_words(at, [](const auto* word) { return __ldcg(word); });
+}
+
 /// at[0 … Count-1] += x, where others add too.
 template <class T, int Count>
 __device__ __forceinline__ void atomic_add(T* at, const Pack<T, Count>& x) {

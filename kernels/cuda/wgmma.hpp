@@ -50,6 +50,21 @@ __device__ __forceinline__ void sync_threads(int id, int threads) {
 __device__ __forceinline__ void arrive_for_threads(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+/// The same, and says whether `holds` is true in any of these threads.
+__device__ __forceinline__ bool any_of_threads(int id, int threads, bool holds) {
+  int out;
+  asm volatile(
+      "{\n"
+      ".reg .pred holds, any;\n"
+      "setp.ne.u32 holds, %3, 0;\n"
+      "barrier.cta.red.or.pred any, %1, %2, holds;\n"
+      "selp.s32 %0, 1, 0, any;\n"
+      "}"
+      : "=r"(out)
+      : "r"(id), "r"(threads), "r"(holds ? 1 : 0)
+      : "memory");
+  return out != 0;
+}
 
 // Ten operands in a row: %t0, …, %t9, which are d[t0], …, d[t9].
 #define SPOROS_TEN(t) \

@@ -233,9 +233,10 @@ struct TileTimes {
   double launch;
   /// A stage, by the shared memory of a multiprocessor, and by the L2 cache while all multiprocessors read.
   std::array<double, 3> stage, stage_of_all;
-  std::array<double, 3> store;     ///< of a tile
-  std::array<double, 3> exchange;  ///< adding what another block has summed
-  double again;                    ///< before the next tile of blocks that share tiles
+  std::array<double, 3> store;              ///< of a tile
+  std::array<double, 3> exchange;           ///< adding what another block has summed
+  double again;                             ///< before the next tile of blocks that share tiles
+  std::array<int, 3> most_blocks{1, 2, 4};  ///< that share a tile: as many as store a part of it, or more
 };
 
 inline constexpr int most_blocks_of_tile = 4;
@@ -248,7 +249,8 @@ inline TileChoice choose_tiles(const TileTimes& times, std::int64_t m, std::int6
   TileChoice best;
   best.seconds = std::numeric_limits<double>::infinity();
   for (int width = 0; width < 3; ++width)
-    for (int shared = 1; shared <= (1 << width) && shared * 2 <= std::max<std::int64_t>(stages, 2);
+    for (int shared = 1; shared <= times.most_blocks[static_cast<std::size_t>(width)] &&
+                         shared * 2 <= std::max<std::int64_t>(stages, 2);
          ++shared) {
       const auto at = static_cast<std::size_t>(width);
       const int at_a_time = clusters[static_cast<std::size_t>(shared)];

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "../../formats/named.hpp"
-#include "../epilogue/epilogue.hpp"
+#include "../epilogue/two_factors.hpp"
 
 namespace sporos {
 
@@ -37,31 +37,16 @@ struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dens
 /// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
 /// mode, B in NM<…> with windows along k, C dense and row-major.
 template <class Operands>
-struct NmPattern {
-  template <class C, class A, class B>
+struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands> {
+  template <class C, class B, class A>
   static constexpr bool fits() {
-    if constexpr (Operands::template is_dense_by_rows<C> && A::format::is_dense && A::format::order == 2 &&
-                  !A::format::is_blocked && NmTraits<typename B::format>::is &&
-                  Operands::template computes<C, A, B>)
+    if constexpr (Operands::template is_dense_by_rows<C> && is_dense_matrix<A> &&
+                  NmTraits<typename B::format>::is && Operands::template computes<C, A, B>)
       return NmTraits<typename B::format>::along == 0
                  ? binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ki", "kj")
                  : binds<C, A, B>("ij", "ik", "jk") || binds<C, A, B>("ij", "ki", "jk");
     else
       return false;
-  }
-  /// The places of A and B among the factors.
-  template <class S>
-  static constexpr auto places = places_of_factors<NmPattern, Operands, S, 2, factors_of_sums<S>>();
-  template <class S>
-  static constexpr bool matches = places<S>[0] >= 0;
-
-  template <class S>
-  static const auto& dense(const S& statement) {
-    return factor_of_sums<places<S>[0]>(statement);
-  }
-  template <class S>
-  static const auto& sparse(const S& statement) {
-    return factor_of_sums<places<S>[1]>(statement);
   }
 };
 

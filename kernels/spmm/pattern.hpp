@@ -3,6 +3,7 @@
 /// The product of a sparse and a dense matrix as a pattern of statements.
 #pragma once
 
+#include "../epilogue/two_factors.hpp"
 #include "../statement/factors.hpp"
 
 namespace sporos {
@@ -31,6 +32,21 @@ struct SpmmPattern {
   template <class S>
   static const auto& dense(const S& statement) {
     return factor<places<S>[1]>(statement.right());
+  }
+};
+
+/// The same with A in CSR or CSC, B stored along either mode, and the transposes A(k, i) and B(j, k); and
+/// epilogues of such a product (kernels/epilogue/epilogue.hpp).
+template <class Operands>
+struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operands> {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (Operands::template is_dense_by_rows<C> && Operands::template is_csr<A> &&
+                  is_dense_matrix<B>)
+      return binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ik", "jk") ||
+             binds<C, A, B>("ij", "ki", "kj") || binds<C, A, B>("ij", "ki", "jk");
+    else
+      return false;
   }
 };
 

@@ -11,7 +11,9 @@
 ///     K::cost(statement, resources)
 ///                                  the seconds that it expects to take, or Declined with the reason; looks
 ///                                  at sizes only and computes nothing
-///                                  or, for a candidate that declines nothing,
+///                                  or K::cost(statement, resources, use), which may look at patterns too
+///                                  where a plan is made of the statement, or, for a candidate that declines
+///                                  nothing,
 ///     K::seconds_of_term           the seconds for each term that is added up, approximately, and
 ///     K::seconds_of_launch         the seconds that it takes however small the operands are; 0 if absent
 ///     K::Plan<S>                   what it does for one statement:
@@ -107,6 +109,13 @@ concept StatesCost = requires(const S& statement, const Resources<typename S::sp
   { K::cost(statement, resources) } -> std::convertible_to<Offer>;
 };
 
+/// Whether this also depends on whether the statement is run once or often.
+template <class K, class S>
+concept StatesCostOfUse =
+    requires(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
+      { K::cost(statement, resources, use) } -> std::convertible_to<Offer>;
+    };
+
 /// Whether K follows the protocol above for statements of type S, which it matches.
 template <class K, class S>
 concept CandidateFor = requires {
@@ -114,7 +123,7 @@ concept CandidateFor = requires {
   { K::deterministic } -> std::convertible_to<bool>;
   { K::template matches<S> } -> std::convertible_to<bool>;
   typename K::template Plan<S>;
-} && (StatesCost<K, S> || requires {
+} && (StatesCost<K, S> || StatesCostOfUse<K, S> || requires {
                          { K::seconds_of_term } -> std::convertible_to<double>;
                        });
 

@@ -24,6 +24,8 @@
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
+#include "../spmm/cuda/candidate.hpp"
+#include "../spmm/cuda/tiles_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
 #include "../two_four/cuda/candidate.hpp"
 #endif
@@ -40,8 +42,8 @@ using NestCandidates = TypeList<
 /// The specialised kernels.
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    gpu::SpmvByTiles, gpu::SddmmByWarps, gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::TwoFourOnTensorCores,
-    gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SddmmByWarps, gpu::MttkrpByNonzeros,
+    gpu::NmByGathering, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
     SumsFirst>;

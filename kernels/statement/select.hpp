@@ -70,8 +70,10 @@ namespace detail {
 
 /// What a candidate answers when it is asked for its cost.
 template <class K, class S>
-Offer offer_of(const S& statement) {
-  if constexpr (StatesCost<K, S>) {
+Offer offer_of(const S& statement, Use use = Use::once) {
+  if constexpr (StatesCostOfUse<K, S>) {
+    return K::cost(statement, statement.resources(), use);
+  } else if constexpr (StatesCost<K, S>) {
     return K::cost(statement, statement.resources());
   } else {
     double seconds = expected_terms(statement) * K::seconds_of_term;
@@ -83,7 +85,7 @@ Offer offer_of(const S& statement) {
 /// The seconds that a candidate expects to take; infinity, and the reason, if it declines.
 template <class K, class S>
 double seconds(const S& statement, Use use, std::string& why_not) {
-  const Offer offer = offer_of<K>(statement);
+  const Offer offer = offer_of<K>(statement, use);
   if (offer.takes()) return use == Use::once ? offer.cost().once : offer.cost().again;
   why_not += text(why_not.empty() ? "" : "; ", K::name, ": ", offer.reason());
   return std::numeric_limits<double>::infinity();

@@ -6,37 +6,22 @@
 #include <type_traits>
 
 #include "../../formats/named.hpp"
-#include "../epilogue/epilogue.hpp"
+#include "../epilogue/two_factors.hpp"
 
 namespace sporos {
 
 /// C(i, j) = A(i, k) * B(k, j), or A(j, k) * B(k, i), B also as B(j, k) or B(i, k), factors in any order;
 /// A in TwoFour, B dense and stored along either mode, C dense and row-major.
 template <class Operands>
-struct TwoFourPattern {
+struct TwoFourPattern : SparseTimesDense<TwoFourPattern<Operands>, Operands> {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (Operands::template is_dense_by_rows<C> && std::is_same_v<typename A::format, TwoFour> &&
-                  B::format::is_dense && B::format::order == 2 && !B::format::is_blocked &&
-                  Operands::template computes<C, A, B>)
+                  is_dense_matrix<B> && Operands::template computes<C, A, B>)
       return binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ik", "jk") ||
              binds<C, A, B>("ij", "jk", "ki") || binds<C, A, B>("ij", "jk", "ik");
     else
       return false;
-  }
-  /// The places of A and B among the factors.
-  template <class S>
-  static constexpr auto places = places_of_factors<TwoFourPattern, Operands, S, 2, factors_of_sums<S>>();
-  template <class S>
-  static constexpr bool matches = places<S>[0] >= 0;
-
-  template <class S>
-  static const auto& sparse(const S& statement) {
-    return factor_of_sums<places<S>[0]>(statement);
-  }
-  template <class S>
-  static const auto& dense(const S& statement) {
-    return factor_of_sums<places<S>[1]>(statement);
   }
 };
 

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
-/// The product of a sparse and a dense matrix as the loop nest computes it on the GPU, beside cuSPARSE's
-/// three algorithms for CSR. Dense matrices are row-major, of 32 and 128 columns.
-#include "harness.hpp"
+/// Products of a sparse matrix in CSR and a dense one of 32 to 512 columns, as a plan of the statement
+/// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for half, beside cuBLAS with
+/// the sparse matrix stored dense.
+///
+/// Every contender is replayed from a CUDA graph; preparing it is not counted. SPOROS_MATRICES names more
+/// matrices: files, separated by colons.
+/// SPOROS_SPMM_COLUMNS names the numbers of columns, separated by commas. `difference` is the largest from
+/// the sums of cuSPARSE in a wider type, over the largest entry.
+#include <memory>
+#include <sporos/formats/io/read.hpp>
+#include <sstream>
+
+#include "cublas.hpp"
 
 namespace sporos::perf {
 
@@ -11,93 +21,238 @@ namespace {
 using namespace sporos::indices;
 
 template <class Value>
-using DeviceDense = Tensor<Value, DenseMatrix<>, Cuda>;
+inline constexpr cudaDataType cuda_type = std::is_same_v<Value, half>    ? CUDA_R_16F
+                                          : std::is_same_v<Value, float> ? CUDA_R_32F
+                                                                         : CUDA_R_64F;
+
+/// A sparse matrix and where it comes from, made when it is first used; one at a time is kept.
+struct Input {
+  std::string name;
+  std::function<CsrMaker()> make;
+};
+
+CsrMaker read_pattern(const std::string& file) {
+  const auto matrix = read<CSR<>>(file);
+  const auto& columns = matrix.level<1>();
+  CsrMaker out(matrix.extent(0), matrix.extent(1));
+  for (std::int64_t row = 0; row < matrix.extent(0); ++row) {
+    for (auto q = columns.positions(static_cast<std::size_t>(row));
+         q < columns.positions(static_cast<std::size_t>(row + 1)); ++q)
+      out.put(columns.coordinates(static_cast<std::size_t>(q)));
+    out.end_row();
+  }
+  return out;
+}
+
+/// A matrix of n x n elements, each a nonzero with a given probability.
+CsrMaker random_square(std::int64_t n, double density) {
+  std::mt19937_64 draw(14);
+  CsrMaker out(n, n);
+  for (std::int64_t row = 0; row < n; ++row) {
+    for (std::int64_t column = 0; column < n; ++column)
+      if (static_cast<double>(draw() >> 11) * 0x1p-53 < density) out.put(column);
+    out.end_row();
+  }
+  return out;
+}
+
+/// The operands of a product, of which only the last one asked for is kept.
+template <class Value>
+struct Operands {
+  DeviceCsr<Value> a;
+  Matrix<Value> b, c, peer_c;
+
+  static const Operands& of(const Input& input, std::int64_t columns) {
+    static std::unique_ptr<Operands> kept;
+    static std::string which;
+    [[maybe_unused]] static const bool is_dropped = [] {
+      Kokkos::push_finalize_hook([] { kept.reset(); });
+      return true;
+    }();
+    const std::string wanted = text(input.name, "/", columns);
+    if (which != wanted) {
+      const bool is_same_matrix = kept && which.substr(0, which.rfind('/')) == input.name;
+      const auto a = is_same_matrix ? kept->a : input.make().template make<Value>();
+      kept.reset();
+      kept.reset(new Operands{a, random_matrix<Value>(a.extent(1), columns, 2),
+                              Matrix<Value>({a.extent(0), columns}), Matrix<Value>({a.extent(0), columns})});
+      which = wanted;
+    }
+    return *kept;
+  }
+};
 
 template <class Value>
-cusparseDnMatDescr_t describe(const DeviceDense<Value>& a) {
+cusparseDnMatDescr_t describe(const Matrix<Value>& a) {
   cusparseDnMatDescr_t out = nullptr;
-  check(cusparseCreateDnMat(&out, a.extent(0), a.extent(1), a.extent(1), a.values().data(), data_type<Value>,
+  check(cusparseCreateDnMat(&out, a.extent(0), a.extent(1), a.extent(1), a.values().data(), cuda_type<Value>,
                             CUSPARSE_ORDER_ROW),
         "cusparseCreateDnMat");
   return out;
 }
 
+/// A product by cuSPARSE, prepared.
 template <class Value>
-void add_product(const std::string& matrix, const DeviceCsr<Value>& a, std::int64_t columns) {
-  Tensor<Value, DenseMatrix<>> host_b({a.extent(1), columns});
-  for (std::int64_t at = 0; at < host_b.nnz(); ++at)
-    host_b.values()(at) = static_cast<Value>(1 + at % 13) / 13;
-  const auto b = host_b.template copy_to<Cuda>();
-  const DeviceDense<Value> c({a.extent(0), columns}), peer_c({a.extent(0), columns});
-  const std::string tail =
-      "/" + matrix + "/" + std::to_string(columns) + "/" + std::string(value_name<Value>());
-  const auto count = [=](benchmark::State& state) {
-    state.counters["flops_per_second"] = benchmark::Counter(2.0 * static_cast<double>(a.nnz() * columns),
-                                                            benchmark::Counter::kIsIterationInvariantRate);
-    state.counters["nonzeros"] = static_cast<double>(a.nnz());
+class CusparseSpmm {
+  using Sum = std::conditional_t<std::is_same_v<Value, double>, double, float>;
+
+ public:
+  CusparseSpmm(const Operands<Value>& in, cusparseSpMMAlg_t algorithm) : algorithm_(algorithm) {
+    const auto& columns = in.a.template level<1>();
+    check(cusparseCreateCsr(&a_, in.a.extent(0), in.a.extent(1), in.a.nnz(), columns.positions.data(),
+                            columns.coordinates.data(), in.a.values().data(), CUSPARSE_INDEX_32I,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<Value>),
+          "cusparseCreateCsr");
+    b_ = describe(in.b);
+    c_ = describe(in.peer_c);
+    std::size_t size = 0;
+    check(cusparseSpMM_bufferSize(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
+                                  algorithm, &size),
+          "cusparseSpMM_bufferSize");
+    buffer_ = Array<char, gpu::Memory>("buffer", size + 256);
+    check(cusparseSpMM_preprocess(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
+                                  algorithm, buffer_.data()),
+          "cusparseSpMM_preprocess");
+  }
+  CusparseSpmm(const CusparseSpmm&) = delete;
+  ~CusparseSpmm() {
+    cusparseDestroySpMat(a_);
+    cusparseDestroyDnMat(b_);
+    cusparseDestroyDnMat(c_);
+  }
+  void operator()() const {
+    check(cusparseSpMM(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>, algorithm_,
+                       buffer_.data()),
+          "cusparseSpMM");
+  }
+
+ private:
+  static constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  Sum one_ = 1, zero_ = 0;
+  cusparseSpMMAlg_t algorithm_;
+  cusparseSpMatDescr_t a_ = nullptr;
+  cusparseDnMatDescr_t b_ = nullptr, c_ = nullptr;
+  Array<char, gpu::Memory> buffer_;
+};
+
+template <class Value>
+void add_product(const Input& input, std::int64_t columns) {
+  const std::string tail = text("/", input.name, "/", columns, "/", value_name<Value>());
+  const auto count = [=](benchmark::State& state, const Operands<Value>& in) {
+    state.counters["flops_per_second"] =
+        benchmark::Counter(2.0 * 10 * static_cast<double>(in.a.nnz()) * static_cast<double>(columns),
+                           benchmark::Counter::kIsIterationInvariantRate);
+    state.counters["nonzeros"] = static_cast<double>(in.a.nnz());
   };
-  for (const bool generic : {false, true})
-    add((generic ? "spmm/nest" : "spmm/sporos_statement") + tail,
+  const auto add_contender = [&]<class K>(const char* name, std::type_identity<K>) {
+    add(
+        text("spmm/", name, tail),
         [=](benchmark::State& state) {
-          measure(state, 5, [&] {
-            if (generic)
-              assign(c(i, j), a(i, k) * b(k, j)).generic().run();
+          const auto& in = Operands<Value>::of(input, columns);
+          const auto measure_plan = [&](const auto& statement) {
+            auto product = plan(statement);
+            measure_graph(state, [&] { product.run(); });
+            state.counters["held_bytes"] = static_cast<double>(product.bytes());
+            state.SetLabel(std::string(product.candidate()));
+          };
+          const auto statement = assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands();
+          try {
+            if constexpr (std::is_void_v<K>)
+              measure_plan(statement);
             else
-              c(i, j) = a(i, k) * b(k, j);
-          });
-          count(state);
+              measure_plan(statement.template use<K>());
+          } catch (const Error& error) {
+            state.SkipWithError(error.what());
+            return;
+          }
+          count(state, in);
+          const CusparseSpmm<Value> peer(in, CUSPARSE_SPMM_CSR_ALG3);
+          peer();
+          using Wide = accumulate_t<Value>;
+          state.counters["difference"] = difference(convert<DenseMatrix<>, Wide>(in.c).values(),
+                                                    convert<DenseMatrix<>, Wide>(in.peer_c).values());
         },
         10);
-  for (const auto& [name, algorithm] : {std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),
+  };
+  add_contender("sporos", std::type_identity<void>{});
+  add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
+  if constexpr (is_narrow_float_v<Value>)
+    add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
+  for (const auto& [name, algorithm] : {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
+                                        std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),
                                         std::pair("cusparse_alg2", CUSPARSE_SPMM_CSR_ALG2),
                                         std::pair("cusparse_alg3", CUSPARSE_SPMM_CSR_ALG3)})
     add(
-        "spmm/" + std::string(name) + tail,
+        text("spmm/", name, tail),
         [=, algorithm = algorithm](benchmark::State& state) {
-          const Value one{1};
-          const Value zero{0};
-          const auto of_a = perf::describe(a);
-          const auto of_b = describe(b);
-          const auto of_c = describe(peer_c);
-          const auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
-          std::size_t size = 0;
-          check(cusparseSpMM_bufferSize(cusparse(), none, none, &one, of_a, of_b, &zero, of_c,
-                                        data_type<Value>, algorithm, &size),
-                "cusparseSpMM_bufferSize");
-          const Array<char, gpu::Memory> buffer("buffer", size);
-          check(cusparseSpMM_preprocess(cusparse(), none, none, &one, of_a, of_b, &zero, of_c,
-                                        data_type<Value>, algorithm, buffer.data()),
-                "cusparseSpMM_preprocess");
-          measure(state, 5, [&] {
-            check(cusparseSpMM(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, data_type<Value>,
-                               algorithm, buffer.data()),
-                  "cusparseSpMM");
+          const auto& in = Operands<Value>::of(input, columns);
+          const CusparseSpmm<Value> product(in, algorithm);
+          measure_graph(state, product);
+          count(state, in);
+        },
+        10);
+  if constexpr (std::is_same_v<Value, half>)
+    add(
+        "spmm/cublas" + tail,
+        [=](benchmark::State& state) {
+          const auto& in = Operands<Value>::of(input, columns);
+          const auto m = static_cast<int>(in.a.extent(0)), inner = static_cast<int>(in.a.extent(1));
+          if (in.a.extent(0) * in.a.extent(1) > std::int64_t{1} << 30) {
+            state.SkipWithError("too large to be dense");
+            return;
+          }
+          const auto dense = convert<DenseMatrix<>>(in.a);
+          const float one = 1, zero = 0;
+          measure_graph(state, [&] {
+            check(
+                cublasGemmEx(cublas(), CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(columns), m, inner, &one,
+                             in.b.values().data(), CUDA_R_16F, static_cast<int>(columns),
+                             dense.values().data(), CUDA_R_16F, inner, &zero, in.peer_c.values().data(),
+                             CUDA_R_16F, static_cast<int>(columns), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                "cublasGemmEx");
           });
-          count(state);
-          c(i, j) = a(i, k) * b(k, j);
-          state.counters["difference"] = difference(c.values(), peer_c.values());
-          cusparseDestroySpMat(of_a);
-          cusparseDestroyDnMat(of_b);
-          cusparseDestroyDnMat(of_c);
+          count(state, in);
         },
         10);
 }
 
-template <class Value>
-void add_matrix(const std::string& matrix, const CsrMaker& maker) {
-  const auto a = maker.make<Value>();
-  for (const std::int64_t columns : {32, 128}) add_product(matrix, a, columns);
+std::vector<std::string> split(const char* list, char separator) {
+  std::vector<std::string> out;
+  std::istringstream in(list ? list : "");
+  for (std::string item; std::getline(in, item, separator);)
+    if (!item.empty()) out.push_back(item);
+  return out;
 }
 
 }  // namespace
 
 void add_spmm() {
-  add_matrix<double>("laplacian7_80", laplacian(80, false));
-  add_matrix<double>("laplacian27_45", laplacian(45, true));
-  add_matrix<double>("rmat_16_500k", rmat(16, 500'000));
-  add_matrix<double>("uniform_20k_4M", uniform(20'000, 200'000, 4'000'000));
-  add_matrix<float>("laplacian27_45", laplacian(45, true));
-  add_matrix<float>("rmat_16_500k", rmat(16, 500'000));
+  std::vector<Input> inputs;
+  for (const std::string& file : split(std::getenv("SPOROS_MATRICES"), ':')) {
+    const std::string name = file.substr(file.rfind('/') + 1);
+    inputs.push_back({name.substr(0, std::min(name.find(".mtx"), name.find(".smtx"))),
+                      [file] { return read_pattern(file); }});
+  }
+  for (const int percent : {50, 70, 80, 90, 95, 98, 99})
+    inputs.push_back(
+        {text("random_4096_", percent), [=] { return random_square(4096, (100 - percent) * 0.01); }});
+  inputs.push_back({"random_8192_98", [] { return random_square(8192, 0.02); }});
+  inputs.push_back({"laplacian7_80", [] { return laplacian(80, false); }});
+  inputs.push_back({"laplacian27_45", [] { return laplacian(45, true); }});
+  inputs.push_back({"rmat_17_2M", [] { return rmat(17, 2'000'000); }});
+  inputs.push_back({"rmat_20_10M", [] { return rmat(20, 10'000'000); }});
+  inputs.push_back({"uniform_20k_4M", [] { return uniform(20'000, 200'000, 4'000'000); }});
+  std::vector<std::int64_t> columns;
+  for (const auto& number : split(std::getenv("SPOROS_SPMM_COLUMNS"), ','))
+    columns.push_back(std::stoll(number));
+  if (columns.empty()) columns = {32, 64, 128, 256, 512};
+  const auto add_all = [&]<class Value>(Value) {
+    for (const auto& input : inputs)
+      for (const std::int64_t n : columns) add_product<Value>(input, n);
+  };
+  add_all(half{});
+  add_all(float{});
+  add_all(double{});
 }
 
 }  // namespace sporos::perf

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp.cpp
-/// The MTTKRP kernel against the host's loop nest: formats, modes, ranks, value types; and SpMM, which is
-/// MTTKRP of a matrix.
+/// The MTTKRP kernel against the host's loop nest: formats, modes, ranks, value types.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -87,20 +86,6 @@ TEST(CudaMttkrp, OfOrderFourEqualsTheHosts) {
   device_M(j, r) += device_T(i, j, k, l) * device_B(i, r) * device_C(k, r) * device_D(l, r);
   M(j, r) += T(i, j, k, l) * B(i, r) * C(k, r) * D(l, r);
   expect_equal_tensors(M, device_M);
-}
-
-TEST(CudaSpmm, EqualsTheHostsWithLongAndEmptyRows) {
-  const auto A = assemble<CSR<>>(entries_with_a_long_row<float>({9001, 4001}, 7000, 4500, 3000, 12));
-  for (const std::int64_t columns : {3, 32, 128}) {
-    const auto X = filled<float, DenseMatrix<>>({4001, columns}, 13);
-    const Tensor<float, DenseMatrix<>> Y({9001, columns});
-    Y(i, j) = A(i, k) * X(k, j);
-    const auto device_A = A.copy_to<Cuda>();
-    const auto device_X = X.copy_to<Cuda>();
-    const auto device_Y = poisoned<float, DenseMatrix<>>({9001, columns});
-    device_Y(i, j) = device_A(i, k) * device_X(k, j);
-    expect_equal_tensors(Y, device_Y);
-  }
 }
 
 }  // namespace

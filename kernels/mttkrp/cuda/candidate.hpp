@@ -12,6 +12,7 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../spmm/cuda/candidate.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
@@ -20,7 +21,7 @@
 namespace sporos::gpu {
 
 /// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, T in coordinates, compressed fibers or CSR, for any mode
-/// i of it; M and the factors row-major: mttkrp.hpp.
+/// i of it; M and the factors row-major: mttkrp.hpp. A matrix in CSR is left to SpmmByGroups.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -58,7 +59,7 @@ struct MttkrpByNonzeros {
   static constexpr double seconds_of_term = 3e-12;
 
   template <class S>
-  static constexpr bool matches = Pattern::matches<S>;
+  static constexpr bool matches = Pattern::matches<S> && !SpmmByGroups::matches<S>;
 
   template <class S>
   class Plan {

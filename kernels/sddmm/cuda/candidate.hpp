@@ -11,6 +11,7 @@
 
 #include "../../../formats/shared_levels.hpp"
 #include "../../cuda/operands.hpp"
+#include "../../cuda/transpose.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../statement/candidate.hpp"
 #include "../pattern.hpp"

@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "../../cuda/operands.hpp"
+#include "../../cuda/padded.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
-#include "padded.hpp"
 #include "tensor_cores.hpp"
 
 namespace sporos::gpu {

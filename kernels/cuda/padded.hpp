@@ -6,8 +6,8 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 
-#include "../../../core/value.hpp"
-#include "../../cuda/launch.hpp"
+#include "../../core/value.hpp"
+#include "launch.hpp"
 
 namespace sporos::gpu {
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file long_rows.hpp
+/// The rows of a matrix that are too long for one group of lanes: cut into pieces, whose sums are then added
+/// in a fixed order.
+///
+/// Pieces are the leaves of a tree in which a node has up to 32 children. A group that has computed a piece
+/// stores its sums; the last one to arrive at a node adds the sums of its children, from the first to the
+/// last, and goes on to the node's parent. So the result does not depend on the order of arrival, and no
+/// group adds more than 32 partial sums a level.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../../cuda/launch.hpp"
+#include "../../cuda/warp.hpp"
+
+namespace sporos::gpu {
+
+/// A piece of a row that has several.
+struct RowPiece {
+  std::int64_t row;
+  std::int64_t begin, end;  ///< its nonzeros
+  std::int64_t slot;        ///< the first of the row's slots for partial sums
+  std::int32_t at;          ///< its place among the pieces of its row
+  std::int32_t pieces;      ///< of its row
+};
+
+/// How many pieces and slots there are.
+struct RowPieceCounts {
+  unsigned long long pieces, slots;
+};
+
+/// The children of a node.
+inline constexpr int pieces_of_node = 32;
+
+/// The slots that the pieces of a row need, and the nodes above them, without the root.
+KOKKOS_INLINE_FUNCTION std::int64_t slots_of_pieces(std::int64_t pieces) {
+  std::int64_t slots = 0;
+  for (; pieces > 1; pieces = ceil_div(pieces, pieces_of_node)) slots += pieces;
+  return slots;
+}
+
+/// The pieces of the long rows of a matrix, and where their sums are added.
+struct LongRows {
+  std::int64_t cut = 0;  ///< a multiple of 4: rows of more nonzeros are cut into pieces of at most as many
+  std::int64_t most_pieces = 0;  ///< upper bounds, by the number of nonzeros
+  std::int64_t most_slots = 0;
+  RowPiece* pieces = nullptr;        ///< [most_pieces]
+  RowPieceCounts* counts = nullptr;  ///< of this matrix
+  unsigned* arrivals = nullptr;      ///< [most_slots, panels], at the first children's slots; zero
+  char* sums = nullptr;              ///< [most_slots, columns], as many bytes as a sum has
+
+  /// For a matrix of so many nonzeros.
+  static LongRows of(std::int64_t nonzeros, std::int64_t cut) {
+    LongRows out;
+    out.cut = cut;
+    // A row of more than `cut` nonzeros has fewer than 2 pieces for each `cut` of them, and a tree has at
+    // most a tenth more slots than leaves: 1/31 and one a level, and a second level from 33 leaves on.
+    out.most_pieces = nonzeros > cut ? ceil_div(2 * nonzeros, cut) : 0;
+    out.most_slots = ceil_div(11 * out.most_pieces, 10);
+    return out;
+  }
+};
+
+namespace detail {
+
+template <class Position>
+__global__ __launch_bounds__(256) void find_long_rows_kernel(const Position* positions, std::int64_t rows,
+                                                             LongRows to) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  std::int64_t begin = 0, length = 0;
+  if (row < rows) {
+    begin = static_cast<std::int64_t>(positions[row]);
+    length = static_cast<std::int64_t>(positions[row + 1]) - begin;
+  }
+  unsigned are_long = __ballot_sync(all_lanes, length > to.cut);
+  for (; are_long != 0; are_long &= are_long - 1) {
+    const int leader = __ffs(static_cast<int>(are_long)) - 1;
+    const std::int64_t pieces = ceil_div(shuffle(length, leader), to.cut);
+    const std::int64_t from = shuffle(begin, leader), of_row = shuffle(row, leader);
+    unsigned long long piece = 0, slot = 0;
+    if (lane_id() == 0) {
+      piece = atomicAdd(&to.counts->pieces, static_cast<unsigned long long>(pieces));
+      slot = atomicAdd(&to.counts->slots, static_cast<unsigned long long>(slots_of_pieces(pieces)));
+    }
+    piece = __shfl_sync(all_lanes, piece, 0);
+    slot = __shfl_sync(all_lanes, slot, 0);
+    const std::int64_t whole = shuffle(length, leader);
+    const std::int64_t of_piece = ceil_div(whole, 4 * pieces) * 4;
+    for (std::int64_t at = lane_id(); at < pieces; at += warp_size)
+      to.pieces[static_cast<std::int64_t>(piece) + at] = {of_row,
+                                                          from + Kokkos::min(at * of_piece, whole),
+                                                          from + Kokkos::min((at + 1) * of_piece, whole),
+                                                          static_cast<std::int64_t>(slot),
+                                                          static_cast<std::int32_t>(at),
+                                                          static_cast<std::int32_t>(pieces)};
+  }
+}
+
+}  // namespace detail
+
+/// Finds the pieces of the rows of a matrix, in the order of the stream of `space`. Their order differs from
+/// time to time.
+/// @param arrivals  how many there are
+template <class Position>
+void find_long_rows(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
+                    const LongRows& to, std::int64_t arrivals) {
+  if (to.most_pieces == 0) return;
+  zero(space, to.counts, 1);
+  zero(space, to.arrivals, arrivals);
+  launch(space, "sporos::find_long_rows", &detail::find_long_rows_kernel<Position>, Grid(ceil_div(rows, 256)),
+         256, 0, positions, rows, to);
+}
+
+/// Adds a piece's sums to those of the other pieces of its row; all lanes of the group call it.
+///
+/// @param lanes       of the group, as a mask
+/// @param stores      whether this lane stores sums: of lanes that have the same, one does
+/// @param is_leader   true in one of them
+/// @param panel       of the columns that the group computes, and how many panels there are
+/// @param column      the first of this lane's; none if it is not below `columns`
+/// @param sums        of this lane's columns in the piece; of all pieces on return, if that is true
+/// @return  whether this group was the last of the row, and has its sums
+template <class T, int Count>
+__device__ __forceinline__ bool add_pieces(const LongRows& in, const RowPiece& piece, unsigned lanes,
+                                           bool stores, bool is_leader, std::int64_t panel,
+                                           std::int64_t panels, std::int64_t column, std::int64_t columns,
+                                           Pack<T, Count>& sums) {
+  using Sums = Pack<T, Count>;
+  std::int64_t first = piece.slot;  // of the slots of this level
+  std::int64_t at = piece.at, nodes = piece.pieces;
+  const auto slot = [&](std::int64_t number) {
+    return reinterpret_cast<Sums*>(in.sums) + (number * columns + column) / Count;
+  };
+  while (true) {
+    if (stores && column < columns) *slot(first + at) = sums;
+    __threadfence();
+    __syncwarp(lanes);
+    const std::int64_t parent = at / pieces_of_node;
+    const int children =
+        static_cast<int>(Kokkos::min(std::int64_t{pieces_of_node}, nodes - parent * pieces_of_node));
+    bool is_last = false;
+    unsigned* const arrivals = in.arrivals + (first + parent) * panels + panel;
+    if (is_leader) {
+      is_last = atomicAdd(arrivals, 1u) == static_cast<unsigned>(children - 1);
+      if (is_last) *arrivals = 0;  // for the next run
+    }
+    if (!__any_sync(lanes, is_last)) return false;
+    __threadfence();
+    if (column < columns) {
+      sums = load_fresh(slot(first + parent * pieces_of_node));
+#pragma unroll 4
+      for (int child = 1; child < children; ++child) {
+        const Sums other = load_fresh(slot(first + parent * pieces_of_node + child));
+#pragma unroll
+        for (int c = 0; c < Count; ++c) sums.at[c] = plus(sums.at[c], other.at[c]);
+      }
+    }
+    first += nodes;
+    nodes = ceil_div(nodes, pieces_of_node);
+    at = parent;
+    if (nodes == 1) return true;
+  }
+}
+
+}  // namespace sporos::gpu
