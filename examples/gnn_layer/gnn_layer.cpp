@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file gnn_layer.cpp
+/// A graph convolutional network of two layers, forward and backward, trained on a graph of citations.
+///
+///     gnn_layer [graph] [width of the hidden layer] [steps]
+///
+/// T. Kipf, M. Welling, "Semi-supervised classification with graph convolutional networks", ICLR 2017: a
+/// layer is A X W, where A is the graph with its rows and columns scaled by the roots of the degrees.
+///
+/// Papers belong to the field of that of seven papers to which they have the fewest citations to follow. What
+/// the network knows of a paper is how far it is from sixty others; it learns the fields of one half of the
+/// papers and is asked for those of the other half. With CUDA it is trained on the GPU, else on the host.
+#include <fmt/core.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <random>
+#include <sporos/sporos.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace sporos::indices;
+using sporos::DenseMatrix;
+using sporos::DenseVector;
+using sporos::Tensor;
+
+#ifdef KOKKOS_ENABLE_CUDA
+using Space = sporos::Cuda;
+#else
+using Space = sporos::Host;
+#endif
+using Graph = Tensor<float, sporos::CSR<std::int32_t, std::int32_t>, Space>;
+using Matrix = Tensor<float, DenseMatrix<>, Space>;
+using Vector = Tensor<float, DenseVector, Space>;
+using HostMatrix = Tensor<float, DenseMatrix<>>;
+
+struct Relu {
+  KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? x : 0; }
+};
+/// The derivative of Relu.
+struct IsPositive {
+  KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? 1 : 0; }
+};
+struct Exp {
+  KOKKOS_FUNCTION float operator()(float x) const { return Kokkos::exp(x); }
+};
+struct AboveRoot {
+  KOKKOS_FUNCTION float operator()(float x) const { return Kokkos::sqrt(x) + 1e-8f; }
+};
+struct InverseRoot {
+  KOKKOS_FUNCTION float operator()(float x) const { return 1 / Kokkos::sqrt(x); }
+};
+
+/// Z = A X W, and its derivatives.
+class GraphConvolution {
+ public:
+  GraphConvolution(const Graph& A, std::int64_t from, std::int64_t to, unsigned seed)
+      : A_(A),
+        AX_({A.extent(0), from}),
+        dAX_({A.extent(0), from}),
+        W_({from, to}),
+        dW_({from, to}),
+        mean_({from, to}),
+        square_({from, to}) {
+    std::mt19937 draw(seed);
+    std::normal_distribution<float> number(0, std::sqrt(2.0f / static_cast<float>(from)));
+    const HostMatrix W({from, to});
+    for (std::int64_t at = 0; at < W.nnz(); ++at) W.values()(at) = number(draw);
+    W_ = W.copy_to<Space>();
+  }
+
+  void forward(const Matrix& X, const Matrix& Z) const {
+    AX_(i, j) = A_(i, k) * X(k, j);
+    Z(i, j) = AX_(i, k) * W_(k, j);
+  }
+  /// From the loss's derivative by Z, after forward(): those by W, kept here, and by X.
+  void backward(const Matrix& dZ, const Matrix& dX) const {
+    backward(dZ);
+    dAX_(i, j) = dZ(i, k) * W_(j, k);
+    dX(i, j) = A_(k, i) * dAX_(k, j);
+  }
+  void backward(const Matrix& dZ) const { dW_(i, j) = AX_(k, i) * dZ(k, j); }
+
+  /// The step that follows backward() the number-th time (D. Kingma, J. Ba, "Adam: a method for stochastic
+  /// optimization", ICLR 2015).
+  void step(int number) const {
+    mean_(i, j) = 0.9 * mean_(i, j) + 0.1 * dW_(i, j);
+    square_(i, j) = 0.999 * square_(i, j) + 0.001 * dW_(i, j) * dW_(i, j);
+    const double rate = 0.02 * std::sqrt(1 - std::pow(0.999, number)) / (1 - std::pow(0.9, number));
+    W_(i, j) = W_(i, j) - rate * mean_(i, j) / sporos::map(AboveRoot{}, square_(i, j));
+  }
+
+ private:
+  Graph A_;
+  Matrix AX_, dAX_, W_, dW_, mean_, square_;
+};
+
+/// The length of the shortest way from each vertex to each of some others; infinity where there is none.
+HostMatrix ways(const Tensor<float, sporos::CSR<std::int32_t, std::int32_t>>& edges,
+                const std::vector<std::int64_t>& to) {
+  const HostMatrix length({edges.extent(0), static_cast<std::int64_t>(to.size())});
+  const auto columns = static_cast<std::int64_t>(to.size());
+  Kokkos::deep_copy(length.values(), std::numeric_limits<float>::infinity());
+  for (std::int64_t at = 0; at < columns; ++at)
+    length.values()(to[static_cast<std::size_t>(at)] * columns + at) = 0;
+  for (int steps = 0; steps < 24; ++steps)
+    assign(length(i, j), edges(i, k) * length(k, j)).over(sporos::MinPlus{}).accumulate().run();
+  return length;
+}
+
+/// The fraction of every second paper, from the first or the second on, whose field is the likeliest.
+double accuracy(const HostMatrix& Z, const std::vector<int>& fields, std::size_t first) {
+  const std::int64_t count = Z.extent(1);
+  int right = 0, all = 0;
+  for (std::size_t paper = first; paper < fields.size(); paper += 2) {
+    if (fields[paper] < 0) continue;
+    const float* const row = Z.values().data() + static_cast<std::int64_t>(paper) * count;
+    right += std::max_element(row, row + count) - row == fields[paper];
+    ++all;
+  }
+  return static_cast<double>(right) / all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const sporos::ScopeGuard guard(argc, argv);
+  try {
+    const std::string path = argc > 1 ? argv[1] : SPOROS_EXAMPLE_DATA "/cora.mtx.gz";
+    const std::int64_t width = argc > 2 ? std::atoll(argv[2]) : 32;
+    const int steps = argc > 3 ? std::atoi(argv[3]) : 400;
+    constexpr std::int64_t landmarks = 60, count = 7;
+
+    const auto edges =
+        sporos::convert<sporos::CSR<std::int32_t, std::int32_t>, float>(sporos::read<sporos::CSR<>>(path));
+    const std::int64_t papers = edges.extent(0);
+    fmt::print("{}\n", sporos::summary(edges));
+
+    // The papers to measure from, and the seven that stand for fields, at random.
+    std::mt19937_64 draw(1);
+    std::vector<std::int64_t> from, of_fields;
+    for (std::int64_t at = 0; at < landmarks + count; ++at)
+      (at < landmarks ? from : of_fields)
+          .push_back(static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(papers)));
+    const HostMatrix distances = ways(edges, from), to_fields = ways(edges, of_fields);
+    const HostMatrix near({papers, landmarks}), wanted({papers, count});
+    near(i, j) = 1.0 / (1.0 + distances(i, j));
+    std::vector<int> fields(static_cast<std::size_t>(papers), -1);
+    const Tensor<float, DenseVector> learned({papers});  // 1 for the papers whose fields are learned
+    for (std::int64_t paper = 0; paper < papers; ++paper) {
+      const float* const row = to_fields.values().data() + paper * count;
+      const auto nearest = std::min_element(row, row + count);
+      if (std::isinf(*nearest)) continue;
+      fields[static_cast<std::size_t>(paper)] = static_cast<int>(nearest - row);
+      wanted.values()(paper * count + (nearest - row)) = 1;
+      learned.values()(paper) = paper % 2 == 0 ? 1 : 0;
+    }
+
+    // A, scaled by the roots of the degrees on both sides.
+    const Tensor<float, DenseVector> root({papers});
+    root(i) = sporos::map(InverseRoot{}, sporos::sum(j, edges(i, j)) + 1e-6);
+    Tensor<float, sporos::CSR<std::int32_t, std::int32_t>> scaled({papers, papers});
+    scaled(i, j) = root(i) * edges(i, j) * root(j);
+
+    const Graph A = scaled.copy_to<Space>();
+    const Matrix X = near.copy_to<Space>(), Y = wanted.copy_to<Space>();
+    const Vector mask = learned.copy_to<Space>();
+    const GraphConvolution first(A, landmarks, width, 2), second(A, width, count, 3);
+    const Matrix Z1({papers, width}), H({papers, width}), dH({papers, width}), dZ1({papers, width});
+    const Matrix Z2({papers, count}), E({papers, count}), dZ2({papers, count});
+    const Vector sums({papers});
+
+    Kokkos::Timer timer;
+    double fit = 0;
+    for (int step = 1; step <= steps && fit < 0.85; ++step) {
+      first.forward(X, Z1);
+      H(i, j) = sporos::map(Relu{}, Z1(i, j));
+      second.forward(H, Z2);
+
+      // The derivative of the cross entropy of softmax(Z2), for the papers that are learned.
+      E(i, j) = sporos::map(Exp{}, Z2(i, j));
+      sums(i) = sporos::sum(j, E(i, j));
+      dZ2(i, j) = mask(i) * (E(i, j) / sums(i) - Y(i, j));
+
+      second.backward(dZ2, dH);
+      dZ1(i, j) = dH(i, j) * sporos::map(IsPositive{}, Z1(i, j));
+      first.backward(dZ1);
+      first.step(step);
+      second.step(step);
+
+      if (step % 20 == 0) {
+        const HostMatrix Z = Z2.copy_to<sporos::Host>();
+        fit = accuracy(Z, fields, 0);
+        fmt::print("  step {:>4}   right: learned {:>5.1f} %, others {:>5.1f} %\n", step, 100 * fit,
+                   100 * accuracy(Z, fields, 1));
+      }
+    }
+    Kokkos::fence();
+    const double others = accuracy(Z2.copy_to<sporos::Host>(), fields, 1);
+    fmt::print("  {:.2f} s\n", timer.seconds());
+    return argc > 1 || (fit >= 0.85 && others > 0.75) ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gnn_layer: {}\n", error.what());
+    return 2;
+  }
+}
