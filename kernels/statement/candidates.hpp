@@ -6,6 +6,7 @@
 #include "../../core/statement.hpp"
 #include "../epilogue/sums_first.hpp"
 #include "../mttkrp/host/candidate.hpp"
+#include "../n_of_m/host/candidate.hpp"
 #include "../results/appended.hpp"
 #include "../results/dense.hpp"
 #include "../results/gathered.hpp"
@@ -45,7 +46,7 @@ using KernelCandidates = TypeList<
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SddmmByWarps, gpu::MttkrpByNonzeros,
     gpu::NmByGathering, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmmByRows, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
+    SpmvByRows, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
     SumsFirst>;
 
 /// Represents the program that uses Sporos.

@@ -180,19 +180,7 @@ class NmByGathering::Plan {
   std::int64_t n() const { return result().extent(1); }
   std::int64_t k() const { return b().extent(Traits::along); }
 
-  NmView<T> view() const {
-    NmView<T> out;
-    out.rows = k();
-    out.columns = n();
-    out.kept = Traits::kept;
-    out.window = Traits::window;
-    out.unit = Traits::unit;
-    out.window_stride = Traits::along == 0 ? ceil_div(n(), Traits::unit) * Traits::kept : Traits::kept;
-    out.unit_stride = Traits::along == 0 ? Traits::kept : ceil_div(k(), Traits::window) * Traits::kept;
-    out.indices = b().template level<2>().indices.data();
-    out.values = b().values().data();
-    return out;
-  }
+  NmView<T> view() const { return nm_view(b()); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};

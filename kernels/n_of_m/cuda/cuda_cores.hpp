@@ -12,7 +12,7 @@
 
 #include "../../../core/value.hpp"
 #include "../../cuda/launch.hpp"
-#include "view.hpp"
+#include "../view.hpp"
 
 namespace sporos::gpu {
 

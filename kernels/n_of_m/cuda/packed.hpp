@@ -12,8 +12,8 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma_traits.hpp"
 #include "../../cuda/warp.hpp"
+#include "../view.hpp"
 #include "split.hpp"
-#include "view.hpp"
 
 namespace sporos::gpu {
 

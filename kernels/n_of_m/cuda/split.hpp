@@ -17,7 +17,7 @@
 #include "../../../core/value.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
-#include "view.hpp"
+#include "../view.hpp"
 
 namespace sporos::gpu {
 

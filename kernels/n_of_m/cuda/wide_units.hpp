@@ -13,8 +13,8 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/wgmma_tile.hpp"
+#include "../view.hpp"
 #include "packed.hpp"
-#include "view.hpp"
 
 namespace sporos::gpu {
 

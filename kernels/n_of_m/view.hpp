@@ -5,8 +5,11 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
+#include <type_traits>
 
-namespace sporos::gpu {
+#include "pattern.hpp"
+
+namespace sporos {
 
 /// A k x n matrix of which, of each M consecutive rows, each unit of L consecutive columns keeps N: format
 /// NM<N, M, L>, or the transpose of NM<N, M, L, 1>.
@@ -26,4 +29,22 @@ struct NmView {
   }
 };
 
-}  // namespace sporos::gpu
+/// The view of a tensor of such a format.
+template <class TensorType>
+NmView<typename TensorType::value_type> nm_view(const TensorType& b) {
+  using Traits = NmTraits<typename TensorType::format_type>;
+  const auto parts = [](std::int64_t count, std::int64_t of) { return (count + of - 1) / of; };
+  NmView<typename TensorType::value_type> out;
+  out.rows = b.extent(Traits::along);
+  out.columns = b.extent(1 - Traits::along);
+  out.kept = Traits::kept;
+  out.window = Traits::window;
+  out.unit = Traits::unit;
+  out.window_stride = Traits::along == 0 ? parts(out.columns, Traits::unit) * Traits::kept : Traits::kept;
+  out.unit_stride = Traits::along == 0 ? Traits::kept : parts(out.rows, Traits::window) * Traits::kept;
+  out.indices = b.template level<2>().indices.data();
+  out.values = b.values().data();
+  return out;
+}
+
+}  // namespace sporos
