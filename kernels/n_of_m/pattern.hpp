@@ -15,10 +15,11 @@ template <class F>
 struct NmTraits {
   static constexpr bool is = false;
 };
-template <int N, int M, std::int64_t L, int Along>
+template <int N, int M, std::int64_t L, int Along, int Bits = 8>
 struct NmTraitsOf {
   static constexpr bool is = true;
   static constexpr int kept = N, window = M, along = Along;
+  static constexpr int bits = Bits;  ///< of an index
   static constexpr std::int64_t unit = L;
 };
 template <std::int64_t M, std::int64_t L, int N, int Window>
@@ -27,12 +28,12 @@ struct NmTraits<Format<Map<Quotient<0, M>, Quotient<1, L>, Remainder<0, M>, Rema
 template <std::int64_t M, std::int64_t L, int N, int Window>
 struct NmTraits<Format<Map<Quotient<0, L>, Quotient<1, M>, Remainder<1, M>, Remainder<0, L>>, Dense, Dense,
                        NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 1> {};
-template <std::int64_t M, int N, int Window>
-struct NmTraits<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window>>>
-    : NmTraitsOf<N, Window, 1, 0> {};
-template <std::int64_t M, int N, int Window>
-struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window>>>
-    : NmTraitsOf<N, Window, 1, 1> {};
+template <std::int64_t M, int N, int Window, int Bits>
+struct NmTraits<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window, Bits>>>
+    : NmTraitsOf<N, Window, 1, 0, Bits> {};
+template <std::int64_t M, int N, int Window, int Bits>
+struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window, Bits>>>
+    : NmTraitsOf<N, Window, 1, 1, Bits> {};
 
 /// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
 /// mode, B in NM<…> with windows along k, C dense and row-major.

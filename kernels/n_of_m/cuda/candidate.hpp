@@ -38,9 +38,10 @@ struct NmByGathering {
   struct Operands : GpuMatrixOperands {
     template <class T>
     static constexpr bool is_float = std::is_floating_point_v<T> || is_narrow_float_v<T>;
-    /// Floats of one type in both factors, of any in the result.
+    /// Floats of one type in both factors, of any in the result; indices of a byte each.
     template <class C, class A, class B>
     static constexpr bool computes = std::is_same_v<typename A::value_type, typename B::value_type> &&
+                                     NmTraits<typename B::format>::bits == 8 &&
                                      is_float<typename A::value_type> && is_float<typename C::value_type>;
   };
   using Pattern = NmPattern<Operands>;

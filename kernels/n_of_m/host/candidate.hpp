@@ -21,9 +21,9 @@
 
 namespace sporos {
 
-/// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp): units.hpp. A is copied to
-/// panels of rows first.
+/// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1> or TwoFour, A dense, C
+/// dense and row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp): units.hpp. A is
+/// copied to panels of rows first.
 ///
 /// What a window stores without an entry is a zero that is multiplied by an element of A: where that is
 /// infinite or NaN, so is the result.
@@ -39,7 +39,7 @@ struct NmByUnits {
     template <class A>
     static constexpr bool is_dense_by_rows = std::same_as<typename A::format, DenseMatrix<>>;
     /// All of one type, float or double.
-    template <class C, class B, class A>
+    template <class C, class A, class B>
     static constexpr bool computes =
         std::same_as<typename A::value_type, typename B::value_type> &&
         std::same_as<typename A::value_type, typename C::value_type> &&
@@ -48,8 +48,8 @@ struct NmByUnits {
   using Pattern = NmPattern<Operands>;
   static constexpr std::string_view name = "N:M product by units";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, A dense, C dense and "
-      "row-major, all float or all double in host memory";
+      "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1> or TwoFour, A dense, C "
+      "dense and row-major, all float or all double in host memory";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
   static constexpr double seconds_of_term = 0.05e-9;
@@ -66,6 +66,8 @@ class NmByUnits::Plan {
   using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using T = typename DenseAccess::value_type;
   using Memory = typename S::result_type::tensor_type::memory_space;
+  using Traits = NmTraits<typename std::remove_cvref_t<
+      decltype(Pattern::sparse(std::declval<const S&>()).tensor())>::format_type>;
   static constexpr bool is_by_columns = DenseAccess::level_names[0] != S::result_type::names[0];
 
  public:
@@ -76,7 +78,13 @@ class NmByUnits::Plan {
   void run() {
     if (result().nnz() == 0) return;
     const detail::DenseTarget<S> target(statement_);
-    const NmView<T> b = nm_view(Pattern::sparse(statement_).tensor());
+    NmView<T> b = this->b();
+    Array<std::uint8_t, Memory> indices;  // a byte each, where the format packs them
+    if constexpr (Traits::bits != 8) {
+      indices = make_array<std::uint8_t, Memory>("sporos::indices", indices_of_all());
+      unpack(indices.data());
+      b.indices = indices.data();
+    }
     const auto panels = make_array<T, Memory>("sporos::panels", panels_of_all() * panel_size());
     const auto compute = [&]<int R>(std::integral_constant<int, R>) {
       pack<R>(panels.data());
@@ -95,6 +103,7 @@ class NmByUnits::Plan {
     const std::int64_t threads = statement_.resources().space().concurrency();
     return {c.nnz(), c.bytes(),
             detail::DenseTarget<S>::bytes(statement_) + array_bytes<T>(panels_of_all() * panel_size()) +
+                (Traits::bits != 8 ? array_bytes<std::uint8_t>(indices_of_all()) : 0) +
                 array_bytes<T>(threads * rows_of_panel() * columns_of_task())};
   }
   void explain(std::ostream& out) const {
@@ -122,6 +131,19 @@ class NmByUnits::Plan {
   /// A task computes a few units, for a line of the cache or more, in a range of panels.
   std::int64_t units_of_task() const { return parts(64, b().unit); }
   std::int64_t columns_of_task() const { return units_of_task() * b().unit; }
+
+  std::int64_t indices_of_all() const {
+    return Pattern::sparse(statement_).tensor().nnz() / std::max<std::int64_t>(Traits::unit, 1);
+  }
+  void unpack(std::uint8_t* indices) const {
+    const auto level = Pattern::sparse(statement_).tensor().template level<2>().view();
+    const std::int64_t chunks = parts(indices_of_all(), 1 << 14);
+    detail::for_each_part(statement_.resources().space(), indices_of_all(), chunks,
+                          [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                            for (std::int64_t q = begin; q < end; ++q)
+                              indices[q] = static_cast<std::uint8_t>(level.coord_at(q));
+                          });
+  }
 
   template <int R>
   void pack(T* panels) const {

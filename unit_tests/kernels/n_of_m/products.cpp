@@ -90,6 +90,7 @@ TEST(NofMProducts, UnitsOfFewColumns) {
   expect_products_of_shapes<double, NM<2, 4>>();
   expect_products_of_shapes<double, NM<1, 3, 7, 1>>();
   expect_products_of_shapes<float, NM<5, 8, 3>>();
+  expect_products_of_shapes<float, TwoFour>();
 }
 
 TEST(NofMProducts, TheResultMayBeAnOperand) {
