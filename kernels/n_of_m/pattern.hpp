@@ -10,16 +10,18 @@
 
 namespace sporos {
 
-/// N, M and L of a format, and the mode along which its windows lie; `is` is false for other formats.
+/// N, M and L of a format, the mode along which its windows lie, and the bits of an index; `is` is false for
+/// other formats.
 template <class F>
 struct NmTraits {
   static constexpr bool is = false;
+  static constexpr int bits = 0;
 };
 template <int N, int M, std::int64_t L, int Along, int Bits = 8>
 struct NmTraitsOf {
   static constexpr bool is = true;
   static constexpr int kept = N, window = M, along = Along;
-  static constexpr int bits = Bits;  ///< of an index
+  static constexpr int bits = Bits;
   static constexpr std::int64_t unit = L;
 };
 template <std::int64_t M, std::int64_t L, int N, int Window>

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file costs.cpp
+/// Costs that depend on whether a statement is run once or a plan is made of it.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <sporos/sporos.hpp>
+#include <string_view>
+#include <type_traits>
+
+namespace sporos::test {
+namespace {
+
+using namespace sporos::indices;
+
+/// Sets a dense vector to 42, and accepts only statements of which a plan is made.
+struct OnlyInPlans {
+  static constexpr std::string_view name = "only in plans";
+  static constexpr bool deterministic = true;
+  template <class S>
+  static constexpr bool matches = std::is_same_v<typename S::result_type::format, DenseVector>;
+
+  template <class S>
+  static Offer cost(const S&, const Resources<typename S::space_type>&, Use use) {
+    if (use == Use::once) return Declined{"this is run once"};
+    return Cost{1e-6};
+  }
+
+  template <class S>
+  class Plan {
+   public:
+    Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {}
+    void run() { Kokkos::deep_copy(statement_.result().tensor().values(), 42); }
+    Bytes bytes() const { return {}; }
+    void explain(std::ostream&) const {}
+
+   private:
+    const S& statement_;
+  };
+};
+
+TEST(Costs, MayDependOnWhetherAPlanIsMade) {
+  const Tensor<double, DenseVector> x({3}), y({3});
+  const auto statement = assign(y(i), 2.0 * x(i)).use<OnlyInPlans>();
+  try {
+    statement.run();
+    FAIL() << "the candidate declines statements that are run once";
+  } catch (const ScheduleError& error) {
+    EXPECT_NE(std::string_view(error.what()).find("this is run once"), std::string_view::npos);
+  }
+  EXPECT_EQ(y.values()(0), 0);
+  auto planned = plan(statement);
+  EXPECT_EQ(planned.candidate(), "only in plans");
+  planned.run();
+  EXPECT_EQ(y.values()(2), 42);
+}
+
+}  // namespace
+}  // namespace sporos::test
