@@ -34,6 +34,27 @@ struct MmaM16N8K16 {
   KOKKOS_INLINE_FUNCTION static constexpr int rows_of_address(int lane) { return lane / 8 % 2; }
 };
 
+/// d[16, 8] += a[16, 8] b[8, 8] by one warp, of 16-bit elements, two in a register, or of tf32.
+///
+/// PTX ISA, "Matrix Fragments for mma.m16n8k8".
+struct MmaM16N8K8 {
+  static constexpr int m = 16, n = 8, k = 8;
+
+  /// The row of a, below 8, of which a lane holds elements in its even registers; in odd ones those of the
+  /// row 8 further down. The same is its column of b.
+  KOKKOS_INLINE_FUNCTION static constexpr int row(int lane) { return lane / 4; }
+  /// The two numbers k of which a lane holds elements, in a and in b: in one register where they have 16
+  /// bits.
+  KOKKOS_INLINE_FUNCTION static constexpr int k_of_narrow(int lane, int which) {
+    return lane % 4 * 2 + which;
+  }
+  KOKKOS_INLINE_FUNCTION static constexpr int k_of_tf32(int lane, int which) { return lane % 4 + which * 4; }
+  /// The lane, and which of its registers 0 and 1, that hold d(row, row), and of registers 2 and 3 that hold
+  /// d(row + 8, row), for row < 8.
+  KOKKOS_INLINE_FUNCTION static constexpr int lane_of_diagonal(int row) { return row * 4 + row / 2; }
+  KOKKOS_INLINE_FUNCTION static constexpr int register_of_diagonal(int row) { return row % 2; }
+};
+
 /// Where 16-byte pieces of 128-byte rows stand in shared memory so that any 8 rows with different remainders
 /// modulo 8 can be read at the same piece without bank conflicts: piece c of row r at place c ^ (r % 8). The
 /// copy engine calls it the 128-byte swizzle; it begins at multiples of 1024 bytes.

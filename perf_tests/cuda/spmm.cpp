@@ -10,6 +10,7 @@
 /// the sums of cuSPARSE in a wider type, over the largest entry.
 #include <memory>
 #include <sporos/formats/io/read.hpp>
+#include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <sstream>
 
 #include "cublas.hpp"
@@ -178,6 +179,9 @@ void add_product(const Input& input, std::int64_t columns) {
   add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
   if constexpr (is_narrow_float_v<Value>)
     add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
+  // Beside the others in another precision: floats are multiplied in tf32.
+  if constexpr (sizeof(Value) <= 4)
+    add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});
   for (const auto& [name, algorithm] : {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
                                         std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),
                                         std::pair("cusparse_alg2", CUSPARSE_SPMM_CSR_ALG2),

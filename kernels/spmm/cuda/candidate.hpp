@@ -3,21 +3,14 @@
 /// The product of a sparse and a dense matrix on the GPU, as a candidate for statements.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 
-#include "../../cuda/matrix_by_rows.hpp"
-#include "../../cuda/operands.hpp"
-#include "../../cuda/transpose.hpp"
-#include "../../nest/bounds.hpp"
 #include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
+#include "rows_plan.hpp"
 
 namespace sporos::gpu {
 
@@ -38,155 +31,45 @@ struct SpmmByGroups {
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
-  /// By the bytes of B that are read from the caches.
   template <class S>
-  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>&) {
-    const auto& b = Pattern::dense(statement).tensor();
-    const double bytes = static_cast<double>(Pattern::sparse(statement).tensor().nnz()) *
-                         static_cast<double>(statement.result().tensor().extent(1)) *
-                         sizeof(typename std::remove_cvref_t<decltype(b)>::value_type);
-    return Cost{4e-6 + bytes / 11e12};
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    return Cost{Plan<S>(statement, resources).seconds()};
   }
 
   template <class S>
-  class Plan;
-};
+  using Plan = SpmmRowsPlan<SpmmByGroups, S>;
 
-template <class S>
-class SpmmByGroups::Plan {
-  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
-  using B = typename DenseAccess::value_type;
-  using Out = typename S::result_type::value_type;
-  using Compute = detail::compute_of<S>;
-  /// Whether A is indexed A(k, i).
-  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
-  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
-  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
+  // What the plan asks for.
 
- public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : statement_(statement), rows_(resources) {
-    bounds_of(statement);  // what does not fit is named by its variable
-  }
+  template <class B>
+  static constexpr int narrowest_panel = 8;
 
-  /// Finds long rows, once for all runs.
-  void prepare() {
-    longest_ = shape().longest;
-    is_prepared_ = true;
-    const LongRows sizes = long_rows();
-    if (result().nnz() == 0 || sizes.most_pieces == 0) {
-      pieces_ = 0;
-      return;
-    }
-    held_ = make_array<char, Memory>("sporos::long rows", lay_out(sizes, nullptr).bytes);
-    const LongRows to = lay_out(sizes, held_.data()).long_rows;
-    read_rows();
-    find_long_rows(space(), rows_.view(a()).positions, m(), to, most_arrivals(sizes));
-    pieces_ = static_cast<std::int64_t>(read_back(space(), &to.counts->pieces));
-    if (pieces_ == 0) held_ = {};
-  }
+  static std::int64_t columns_of_slot(std::int64_t columns) { return ceil_div(columns, 2) * 2; }
 
-  void run() {
-    if (result().nnz() == 0) return;
-    const sporos::detail::DenseTarget<S> target(statement_);
-    a().nnz() == 0 ? apply_epilogue<S, Compute>(statement_, nullptr, target.data()) : multiply(target.data());
-    target.finish();
-  }
-
-  Bytes bytes() const {
-    const std::int64_t of_run = lay_out(long_rows(), nullptr).bytes + turned_bytes();
-    return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + of_run + of_run / 8};
-  }
-  std::int64_t held_bytes() const { return static_cast<std::int64_t>(held_.extent(0)) + rows_.held_bytes(); }
-
-  void explain(std::ostream& out) const {
-    const RowsShape shape = this->shape();
-    out << "  result: located, a row by " << shape.lanes << (shape.lanes == 1 ? " lane" : " lanes")
-        << " of a warp";
-    if (shape.panels > 1) out << ", in " << shape.panels << " panels of columns";
-    if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
-    out << '\n';
-    if (Rows::is_copied) out << "  operands: the sparse one is copied by rows first\n";
-    if (turn_b) out << "  operands: the dense one is transposed first\n";
-  }
-
- private:
-  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
-  const auto& b() const { return Pattern::dense(statement_).tensor(); }
-  const auto& result() const { return statement_.result().tensor(); }
-  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
-  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
-
-  RowsShape shape(const Out* c) const {
-    return RowsShape::of(rows_.view(a()), n(), turn_b ? nullptr : b().values().data(), c,
-                         space().cuda_device_prop().multiProcessorCount);
-  }
-  RowsShape shape() const { return shape(result().values().data()); }
-  /// Those of a plan are the same whatever arrays its operands have later.
-  LongRows long_rows() const { return LongRows::of(a().nnz(), is_prepared_ ? longest_ : shape().longest); }
-  /// For panels of 8 columns, than which none is narrower.
-  std::int64_t most_arrivals(const LongRows& sizes) const { return sizes.most_slots * ceil_div(n(), 8); }
-
-  struct Room {
-    LongRows long_rows;
-    std::int64_t bytes = 0;
+  /// Nothing.
+  struct Index {
+    static constexpr bool is_there = false;
+    static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t) { return {}; }
+    template <class Position>
+    void find(const Kokkos::Cuda&, const Position*, std::int64_t, std::int64_t) const {}
+    std::int64_t count(const Kokkos::Cuda&, std::int64_t) const { return 0; }
+    void set_count(std::int64_t) {}
   };
-  Room lay_out(const LongRows& sizes, char* memory) const {
-    Layout layout(memory);
-    Room out{sizes};
-    if (sizes.most_pieces == 0 || pieces_ == 0) return out;
-    out.long_rows.counts = layout.template take<RowPieceCounts>(1);
-    out.long_rows.pieces = layout.template take<RowPiece>(sizes.most_pieces);
-    out.long_rows.arrivals = layout.template take<unsigned>(most_arrivals(sizes));
-    out.long_rows.sums = reinterpret_cast<char*>(layout.template take<Compute>(sizes.most_slots * n()));
-    out.bytes = layout.bytes();
-    return out;
-  }
-  std::int64_t turned_bytes() const {
-    Layout layout;
-    if (turn_b) layout.template take<B>(b().nnz());
-    return layout.bytes();
-  }
 
-  void read_rows() {
-    if (is_read_ && S::schedule::has_constant_operands) return;
-    rows_.read(a());
-    is_read_ = true;
+  template <class A, class B, class Out>
+  static RowsShape shape(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors) {
+    return RowsShape::of(a, columns, b, c, multiprocessors);
   }
-
-  void multiply(Out* c) {
-    read_rows();
-    const auto matrix = rows_.view(a());
-    const LongRows sizes = long_rows();
-    const RowsShape shape = this->shape(c);
-    const std::int64_t of_rows = is_prepared_ ? 0 : lay_out(sizes, nullptr).bytes;
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    char* const memory = workspace->reserve(of_rows + turned_bytes());
-    const B* dense = b().values().data();
-    if constexpr (turn_b) {
-      auto* const turned = reinterpret_cast<B*>(memory + of_rows);
-      transpose(space(), n(), inner(), dense, turned);
-      dense = turned;
-    }
-    const LongRows to = lay_out(sizes, is_prepared_ ? held_.data() : memory).long_rows;
-    if (!is_prepared_) find_long_rows(space(), matrix.positions, m(), to, sizes.most_slots * shape.panels);
-    const auto epilogue = epilogue_of(statement_);
-    using View = std::remove_const_t<decltype(matrix)>;
-    const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
-        matrix, n(), dense, 0, c, statement_.accumulates(), epilogue, to, shape};
-    spmm_rows(space(), in, is_prepared_ ? pieces_ : sizes.most_pieces);
+  template <class Product>
+  static void multiply(const Kokkos::Cuda& space, const Product& in, Index, std::int64_t pieces) {
+    spmm_rows(space, in, pieces);
   }
-
-  const S& statement_;
-  Rows rows_;
-  bool is_read_ = false, is_prepared_ = false;
-  std::int64_t longest_ = 0;
-  std::int64_t pieces_ = -1;  ///< of long rows; -1 where they are not known
-  Array<char, Memory> held_;  ///< with them
+  static void explain(std::ostream& out, const RowsShape& shape) {
+    out << "a row by " << shape.lanes << (shape.lanes == 1 ? " lane" : " lanes") << " of a warp";
+    if (shape.panels > 1) out << ", in " << shape.panels << " panels of columns";
+  }
+  /// By the bytes of B that are read from the caches, and 2.5 us where long rows are likely to be cut.
+  static double seconds(double bytes, bool is_cut) { return 4e-6 + bytes / 11e12 + (is_cut ? 2.5e-6 : 0); }
 };
 
 }  // namespace sporos::gpu

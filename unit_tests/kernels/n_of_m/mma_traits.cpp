@@ -39,6 +39,23 @@ TEST(MmaTraits, LanesHoldTheElementsThatTheInstructionSays) {
   static_assert(MmaM16N8K16::of_d(31, 3) == MmaM16N8K16::Place{15, 7});
 }
 
+TEST(MmaTraits, ASmallerInstructionsLanesHoldEveryElementAndItsDiagonal) {
+  std::set<std::pair<int, int>> narrow, tf32;
+  for (int lane = 0; lane < 32; ++lane)
+    for (int which = 0; which < 2; ++which) {
+      narrow.insert({MmaM16N8K8::row(lane), MmaM16N8K8::k_of_narrow(lane, which)});
+      tf32.insert({MmaM16N8K8::row(lane), MmaM16N8K8::k_of_tf32(lane, which)});
+    }
+  EXPECT_EQ(narrow.size(), 8u * 8);
+  EXPECT_EQ(tf32, narrow);
+  // The sums lie as those of the larger instruction do.
+  for (int row = 0; row < 8; ++row) {
+    const int lane = MmaM16N8K8::lane_of_diagonal(row), r = MmaM16N8K8::register_of_diagonal(row);
+    EXPECT_EQ(MmaM16N8K16::of_d(lane, r), (MmaM16N8K16::Place{row, row}));
+    EXPECT_EQ(MmaM16N8K16::of_d(lane, r + 2), (MmaM16N8K16::Place{row + 8, row}));
+  }
+}
+
 TEST(MmaTraits, LanesAddressEveryColumnAndHalfOfRowsOnce) {
   std::set<std::pair<int, int>> seen;
   for (int lane = 0; lane < 32; ++lane)

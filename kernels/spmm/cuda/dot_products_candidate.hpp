@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file dot_products_candidate.hpp
+/// The product of a sparse and a dense matrix by matricised dot products, as a candidate for statements that
+/// ask for it.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+
+#include "../../statement/candidate.hpp"
+#include "../../statement/compute_type.hpp"
+#include "../pattern.hpp"
+#include "dot_products.hpp"
+#include "rows_plan.hpp"
+
+namespace sporos::gpu {
+
+/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of 16-bit floats or, in tf32, of floats, on
+/// tensor cores: dot_products.hpp. TCA-SpMM, for comparison: a statement runs it if it says
+/// `.use<gpu::SpmmByDotProducts>()`, since SpmmByGroups and SpmmOnTensorCores are faster, and tf32 has fewer
+/// digits than a statement on floats promises.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct SpmmByDotProducts {
+  using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
+  static constexpr std::string_view name = "SpMM by dot products on tensor cores";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, half, bfloat16 or float in "
+      "A "
+      "and B, in the memory of a GPU of compute capability 8.0 or more";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool computes() {
+    if constexpr (Pattern::template matches<S>) {
+      using T = typename std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>::value_type;
+      using B = typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type;
+      return std::is_same_v<T, B> && (is_narrow_float_v<T> || std::is_same_v<T, float>) &&
+             std::is_same_v<detail::compute_of<S>, float>;
+    } else {
+      return false;
+    }
+  }
+  template <class S>
+  static constexpr bool matches = computes<S>();
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    if (resources.space().cuda_device_prop().major < 8)
+      return Declined{"the GPU has no instructions of sm_80"};
+    return Cost{Plan<S>(statement, resources).seconds()};
+  }
+
+  template <class S>
+  using Plan = SpmmRowsPlan<SpmmByDotProducts, S>;
+
+  // What the plan asks for.
+
+  template <class B>
+  static constexpr int narrowest_panel = DotConfig<B>::columns;
+
+  static std::int64_t columns_of_slot(std::int64_t columns) { return ceil_div(columns, 32) * 32; }
+
+  /// The warps of rows.
+  struct Index {
+    static constexpr bool is_there = true;
+    RowWarps warps;
+
+    static Index lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows,
+                         std::int64_t nonzeros) {
+      return {RowWarps::lay_out(space, layout, rows, nonzeros)};
+    }
+    template <class Position>
+    void find(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
+              std::int64_t cut) const {
+      find_row_warps(space, positions, rows, cut, warps);
+    }
+    std::int64_t count(const Kokkos::Cuda& space, std::int64_t rows) const {
+      return read_back(space, warps.first + rows);
+    }
+    void set_count(std::int64_t count) { warps.count = count; }
+  };
+
+  /// Rows are cut where a row's eight warps would gather for longer than others: at 8 steps.
+  template <class A, class B, class Out>
+  static RowsShape shape(const A&, std::int64_t columns, const B* b, const Out* c, int) {
+    using Config = DotConfig<B>;
+    RowsShape out;
+    out.lanes = 8;
+    out.panels = ceil_div(columns, Config::columns);
+    const bool has_packs = columns % Config::columns == 0 && is_aligned<Pack<B, Config::columns>>(b) &&
+                           is_aligned<Pack<Out, 2>>(c);
+    out.columns = has_packs ? Config::columns : 1;
+    out.longest = 512;
+    return out;
+  }
+  template <class Product>
+  static void multiply(const Kokkos::Cuda& space, const Product& in, const Index& index,
+                       std::int64_t pieces) {
+    spmm_dot_products(space, in, index.warps, pieces);
+  }
+  static void explain(std::ostream& out, const RowsShape&) {
+    out << "a row of up to 8, 16, 32 or more nonzeros by 1, 2, 4 or 8 warps";
+  }
+  static double seconds(double bytes, bool is_cut) { return 6e-6 + bytes / 5e12 + (is_cut ? 3e-6 : 0); }
+};
+
+}  // namespace sporos::gpu

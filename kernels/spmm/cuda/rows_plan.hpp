@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file rows_plan.hpp
+/// The product of a sparse and a dense matrix on the GPU, row by row: what its candidates have in common.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <ostream>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/matrix_by_rows.hpp"
+#include "../../cuda/operands.hpp"
+#include "../../cuda/transpose.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../statement/dense_target.hpp"
+#include "../pattern.hpp"
+#include "rows.hpp"
+
+namespace sporos::gpu {
+
+/// The plan of a product that is computed row by row, long rows in pieces.
+///
+/// @tparam Way  the candidate, which has beside the protocol (kernels/statement/candidate.hpp):
+///   Pattern           what it matches
+///   narrowest_panel   the fewest columns of a panel, for which the pieces of a row are counted
+///   columns_of_slot() the sums that a piece of a row leaves, of so many columns
+///   Index             what else it needs to know of the rows: lay_out(), find(), count(), set_count(); held
+///   by plans shape()           how rows are dealt to lanes multiply()        starts the kernel explain()
+///   writes who computes a row seconds()         what a product is expected to take
+template <class Way, class S>
+class SpmmRowsPlan {
+  using Pattern = typename Way::Pattern;
+  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
+  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
+  using B = typename DenseAccess::value_type;
+  using Out = typename S::result_type::value_type;
+  using Compute = detail::compute_of<S>;
+  /// Whether A is indexed A(k, i).
+  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
+  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
+  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
+  using Index = typename Way::Index;
+
+ public:
+  SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
+      : statement_(statement), rows_(resources) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  /// The seconds that a product is expected to take.
+  double seconds() const {
+    const auto nonzeros = static_cast<double>(a().nnz());
+    // As if nonzeros were strewn: a few rows are four standard deviations longer than the average.
+    const double average = nonzeros / static_cast<double>(std::max<std::int64_t>(1, m()));
+    const bool is_cut = average + 4 * std::sqrt(average) > static_cast<double>(shape().longest);
+    return Way::seconds(nonzeros * static_cast<double>(n()) * sizeof(B), is_cut);
+  }
+
+  /// Finds long rows, and the index, once for all runs.
+  void prepare() {
+    cut_ = shape().longest;
+    is_prepared_ = true;
+    const LongRows sizes = long_rows();
+    if (sizes.most_pieces == 0) pieces_ = 0;
+    const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
+    if (result().nnz() == 0 || a().nnz() == 0 || bytes == 0) {
+      pieces_ = 0;
+      return;
+    }
+    held_ = make_array<char, Memory>("sporos::long rows", bytes);
+    const Room room = lay_out(sizes, held_.data());
+    read_rows();
+    const auto positions = rows_.view(a()).positions;
+    room.index.find(space(), positions, m(), cut_);
+    index_count_ = room.index.count(space(), m());
+    if (pieces_ == 0) return;
+    find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
+    pieces_ = static_cast<std::int64_t>(read_back(space(), &room.long_rows.counts->pieces));
+    if (pieces_ == 0 && !Index::is_there) held_ = {};
+  }
+
+  void run() {
+    if (result().nnz() == 0) return;
+    const sporos::detail::DenseTarget<S> target(statement_);
+    a().nnz() == 0 ? apply_epilogue<S, Compute>(statement_, nullptr, target.data()) : multiply(target.data());
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    const std::int64_t of_run = lay_out(long_rows(), nullptr).bytes + turned_bytes();
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + of_run + of_run / 8};
+  }
+  std::int64_t held_bytes() const { return static_cast<std::int64_t>(held_.extent(0)) + rows_.held_bytes(); }
+
+  void explain(std::ostream& out) const {
+    const RowsShape shape = this->shape();
+    out << "  result: located, ";
+    Way::explain(out, shape);
+    if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
+    out << '\n';
+    if (Rows::is_copied) out << "  operands: the sparse one is copied by rows first\n";
+    if (turn_b) out << "  operands: the dense one is transposed first\n";
+  }
+
+ private:
+  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
+  const auto& b() const { return Pattern::dense(statement_).tensor(); }
+  const auto& result() const { return statement_.result().tensor(); }
+  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
+  std::int64_t m() const { return result().extent(0); }
+  std::int64_t n() const { return result().extent(1); }
+  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
+
+  RowsShape shape(const Out* c) const {
+    return Way::shape(rows_.view(a()), n(), turn_b ? nullptr : b().values().data(), c,
+                      space().cuda_device_prop().multiProcessorCount);
+  }
+  RowsShape shape() const { return shape(result().values().data()); }
+  /// Those of a plan are the same whatever arrays its operands have later.
+  LongRows long_rows() const { return LongRows::of(a().nnz(), is_prepared_ ? cut_ : shape().longest); }
+  std::int64_t most_arrivals(const LongRows& sizes) const {
+    return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>);
+  }
+
+  struct Room {
+    LongRows long_rows;
+    Index index;
+    std::int64_t bytes = 0;
+  };
+  Room lay_out(const LongRows& sizes, char* memory) const {
+    Layout layout(memory);
+    Room out{sizes, Index::lay_out(space(), layout, m(), a().nnz())};
+    out.index.set_count(index_count_);
+    out.bytes = layout.bytes();
+    if (sizes.most_pieces == 0 || pieces_ == 0) return out;
+    out.long_rows.counts = layout.template take<RowPieceCounts>(1);
+    out.long_rows.pieces = layout.template take<RowPiece>(sizes.most_pieces);
+    out.long_rows.arrivals = layout.template take<unsigned>(most_arrivals(sizes));
+    out.long_rows.sums =
+        reinterpret_cast<char*>(layout.template take<Compute>(sizes.most_slots * Way::columns_of_slot(n())));
+    out.bytes = layout.bytes();
+    return out;
+  }
+  std::int64_t turned_bytes() const {
+    Layout layout;
+    if (turn_b) layout.template take<B>(b().nnz());
+    return layout.bytes();
+  }
+
+  void read_rows() {
+    if (is_read_ && S::schedule::has_constant_operands) return;
+    rows_.read(a());
+    is_read_ = true;
+  }
+
+  void multiply(Out* c) {
+    read_rows();
+    const auto matrix = rows_.view(a());
+    const LongRows sizes = long_rows();
+    const RowsShape shape = this->shape(c);
+    const std::int64_t of_rows = is_prepared_ ? 0 : lay_out(sizes, nullptr).bytes;
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    char* const memory = workspace->reserve(of_rows + turned_bytes());
+    const B* dense = b().values().data();
+    if constexpr (turn_b) {
+      auto* const turned = reinterpret_cast<B*>(memory + of_rows);
+      transpose(space(), n(), inner(), dense, turned);
+      dense = turned;
+    }
+    const Room room = lay_out(sizes, is_prepared_ ? held_.data() : memory);
+    if (!is_prepared_) {
+      room.index.find(space(), matrix.positions, m(), sizes.cut);
+      find_long_rows(space(), matrix.positions, m(), room.long_rows, sizes.most_slots * shape.panels);
+    }
+    const auto epilogue = epilogue_of(statement_);
+    using View = std::remove_const_t<decltype(matrix)>;
+    const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
+        matrix, n(), dense, 0, c, statement_.accumulates(), epilogue, room.long_rows, shape};
+    Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
+  }
+
+  const S& statement_;
+  Rows rows_;
+  bool is_read_ = false, is_prepared_ = false;
+  std::int64_t cut_ = 0;
+  std::int64_t index_count_ = -1;  ///< of the index, once it is made
+  std::int64_t pieces_ = -1;       ///< of long rows; -1 where they are not known
+  Array<char, Memory> held_;       ///< with them
+};
+
+}  // namespace sporos::gpu
