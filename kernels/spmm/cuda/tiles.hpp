@@ -29,7 +29,7 @@ struct ExpandedConfig
   static constexpr int stage_rows = TileNonzeros::columns;  ///< of the dense matrix
   static constexpr int box_bytes = stage_rows * Swizzle128::row_bytes;
   static constexpr int dense_bytes = BlockN / 64 * box_bytes;
-  /// Threads that expand a tile together; as many teams work on consecutive tiles.
+  /// Threads that expand a tile together; teams take turns.
   static constexpr int team = 64, teams = ExpandedConfig::copying / team;
   static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< that a thread loads before they are needed
   static constexpr int registers_to_expand = BlockN == 256 ? 72 : 96,
@@ -155,9 +155,12 @@ __global__ __launch_bounds__(Config::threads,
           if (place.begin + e * Config::team < place.end)
             fours[e] = __ldg(nonzeros.nonzeros + place.begin + e * Config::team);
       };
-      Place now = find(mine.begin + team), next = find(mine.begin + team + Config::teams);
+      // Teams take turns across tiles as well. So a team is never more than a round of stages behind its last
+      // stage, and the parity of a barrier tells it which round it waits for.
+      const int first = mine.begin + (team + Config::teams - done % Config::teams) % Config::teams;
+      Place now = find(first), next = find(first + Config::teams);
       load(now);
-      for (int s = mine.begin + team; s < mine.end; s += Config::teams) {
+      for (int s = first; s < mine.end; s += Config::teams) {
         const int number = done + s - mine.begin, stage = number % Config::stages;
         const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
         const Place after = find(s + 2 * Config::teams);
