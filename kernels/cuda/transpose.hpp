@@ -12,10 +12,22 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// Columns of [rows, columns] become rows: to[c, r] = from[r, c], by tiles of 32 x 32 through shared memory.
+/// Where a transpose goes: to[c, r], `rows` columns wide.
 template <class T>
+struct StoreTransposed {
+  T* to;
+  std::int64_t rows;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t r, const T& value) const {
+    to[c * rows + r] = value;
+  }
+};
+
+/// store(c, r, from[r, c]) for all elements of [rows, columns], by tiles of 32 x 32 through shared memory;
+/// neighbouring lanes have neighbouring r.
+template <class T, class Store>
 __global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::int64_t columns,
-                                                        const T* from, T* to, std::int64_t column_tiles) {
+                                                        const T* from, const Store store,
+                                                        std::int64_t column_tiles) {
   __shared__ alignas(16) char memory[sizeof(T) * 32 * 33];
   auto* const tile = reinterpret_cast<T*>(memory);  // [32, 32 + 1]
   const std::int64_t row = blockIdx.x / column_tiles * 32;
@@ -25,17 +37,24 @@ __global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::
     if (row + y < rows && column + x < columns) tile[y * 33 + x] = from[(row + y) * columns + column + x];
   __syncthreads();
   for (int y = static_cast<int>(threadIdx.x) / 32; y < 32; y += 8)
-    if (row + x < rows && column + y < columns) to[(column + y) * rows + row + x] = tile[x * 33 + y];
+    if (row + x < rows && column + y < columns) store(column + y, row + x, tile[x * 33 + y]);
 }
 
 }  // namespace detail
 
+/// store(c, r, from[r, c]) for all elements of `from`, [rows, columns] row-major, in any order.
+template <class T, class Store>
+void for_each_transposed(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t columns, const T* from,
+                         const Store& store) {
+  const std::int64_t column_tiles = ceil_div(columns, 32);
+  launch(space, "sporos::transpose", &detail::transpose_kernel<T, Store>, ceil_div(rows, 32) * column_tiles,
+         256, 0, rows, columns, from, store, column_tiles);
+}
+
 /// to = the transpose of `from`, [rows, columns] row-major.
 template <class T>
 void transpose(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t columns, const T* from, T* to) {
-  const std::int64_t column_tiles = ceil_div(columns, 32);
-  launch(space, "sporos::transpose", &detail::transpose_kernel<T>, ceil_div(rows, 32) * column_tiles, 256, 0,
-         rows, columns, from, to, column_tiles);
+  for_each_transposed(space, rows, columns, from, detail::StoreTransposed<T>{to, rows});
 }
 
 }  // namespace sporos::gpu

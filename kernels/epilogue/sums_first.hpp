@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
@@ -15,11 +14,9 @@
 #include "../nest/nest_run.hpp"
 #include "../statement/candidate.hpp"
 #include "epilogue.hpp"
+#include "sums_of_product.hpp"
 
 namespace sporos {
-
-template <class S>
-class Plan;
 
 namespace detail {
 
@@ -46,14 +43,6 @@ constexpr bool scales_what_is_there() {
              (sizeof...(C) < 2 || E::is_sum || is_there || (is_harmless(TypeList<C>{}) && ...));
     });
   }
-}
-
-/// The product of the factors of a statement's sums.
-template <class S>
-auto product_of_factors(const S& statement) {
-  return [&]<int First, int... K>(std::integer_sequence<int, First, K...>) {
-    return (factor_of_sums<First>(statement) * ... * factor_of_sums<K>(statement));
-  }(std::make_integer_sequence<int, factors_of_sums<S>::size>{});
 }
 
 }  // namespace detail
@@ -103,42 +92,34 @@ class SumsFirst::Plan {
 
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&)
-      : statement_(statement), sums_(place_of_sums()) {
+      : statement_(statement),
+        sums_(place_of_sums()),
+        product_(statement, at_names_of(statement.result(), sums_)) {
     bounds_of(statement);  // what does not fit is named by its variable
   }
 
   /// The statement that computes the sums.
-  auto sums() const {
-    const auto sums = assign(at_names_of(statement_.result(), sums_), detail::product_of_factors(statement_))
-                          .on(statement_.resources());
-    return with_constants(with_determinism(sums));
-  }
+  auto sums() const { return product_.statement(); }
 
-  void prepare() { plan_.emplace(sums()); }
+  void prepare() { product_.prepare(); }
 
   void run() {
     make_room();
-    plan_ ? plan_->run() : sums().run();
+    product_.run();
     finish();
   }
   void refill() {
-    plan_->run();
+    product_.refill();
     finish();
   }
 
   Bytes bytes() const {
-    const auto of_sums = estimate(sums());
-    return {result().nnz(), result().bytes(), of_sums.workspace + bytes_of_sums()};
+    return {result().nnz(), result().bytes(), product_.workspace_bytes() + bytes_of_sums()};
   }
-  std::int64_t held_bytes() const { return (plan_ ? plan_->bytes() : 0) + bytes_of_sums(); }
+  std::int64_t held_bytes() const { return product_.held_bytes() + bytes_of_sums(); }
 
   void explain(std::ostream& out) const {
-    const auto statement = sums();
-    with_candidate(statement, Use::once, [&]<class K>() {
-      out << "  sums: " << statement.str() << ", by " << K::name << '\n';
-      typename K::template Plan<std::remove_const_t<decltype(statement)>>(statement, statement.resources())
-          .explain(out);
-    });
+    product_.explain(out);
     out << "  epilogue: applied in a second pass\n";
   }
 
@@ -174,24 +155,10 @@ class SumsFirst::Plan {
   static auto at_names_of(const Access<Own, Names...>&, const Sums& sums) {
     return Access<Sums, Names...>(sums);
   }
-  template <class Statement>
-  static auto with_determinism(const Statement& statement) {
-    if constexpr (S::schedule::is_deterministic)
-      return statement.deterministic();
-    else
-      return statement;
-  }
-  template <class Statement>
-  static auto with_constants(const Statement& statement) {
-    if constexpr (S::schedule::has_constant_operands)
-      return statement.with_constant_operands();
-    else
-      return statement;
-  }
-
   const S& statement_;
   Sums sums_;
-  std::optional<sporos::Plan<decltype(std::declval<const Plan&>().sums())>> plan_;
+  detail::SumsOfProduct<S, decltype(at_names_of(std::declval<const Result&>(), std::declval<const Sums&>()))>
+      product_;
 };
 
 }  // namespace sporos

@@ -50,4 +50,22 @@ struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operand
   }
 };
 
+/// The same where the rows of A are not the lines of C that are contiguous: C(i, j) = B(i, k) * A(j, k) with
+/// C by rows, and all products into a C by columns.
+template <class Operands>
+struct SpmmIntoColumnsPattern : SparseTimesDense<SpmmIntoColumnsPattern<Operands>, Operands> {
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (is_dense_matrix<C> && Operands::template is_csr<A> && is_dense_matrix<B>) {
+      constexpr bool is_of_rows = binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ik", "jk") ||
+                                  binds<C, A, B>("ij", "ki", "kj") || binds<C, A, B>("ij", "ki", "jk");
+      constexpr bool is_of_columns = binds<C, A, B>("ij", "jk", "ki") || binds<C, A, B>("ij", "jk", "ik") ||
+                                     binds<C, A, B>("ij", "kj", "ki") || binds<C, A, B>("ij", "kj", "ik");
+      return is_of_columns || (is_of_rows && !Operands::template is_dense_by_rows<C>);
+    } else {
+      return false;
+    }
+  }
+};
+
 }  // namespace sporos

@@ -26,6 +26,7 @@
 #include "../sddmm/cuda/candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
 #include "../spmm/cuda/candidate.hpp"
+#include "../spmm/cuda/columns_candidate.hpp"
 #include "../spmm/cuda/tiles_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
 #include "../two_four/cuda/candidate.hpp"
@@ -43,8 +44,9 @@ using NestCandidates = TypeList<
 /// The specialised kernels.
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SddmmByWarps, gpu::MttkrpByNonzeros,
-    gpu::NmByGathering, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmIntoColumns, gpu::SddmmByWarps,
+    gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
+    gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
     SumsFirst>;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm.cpp
-/// Products of sparse and dense matrices on CUDA cores: against sums in double, and against the host's where
-/// they are exact.
+/// Products of sparse and dense matrices: against sums in double, and against the host's where they are
+/// exact.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <sporos/sporos.hpp>
 #include <vector>
 
@@ -32,6 +33,14 @@ Tensor<Value, DenseMatrix<>> thinned(const Extents<2>& extents, unsigned of, uns
   return out;
 }
 
+/// Rounds elements to what a kernel multiplies exactly.
+template <class Kernel, class Value, class F>
+void round_for_kernel(const Tensor<Value, F>& tensor) {
+  if constexpr (std::is_same_v<Kernel, gpu::SpmmByDotProducts> && std::is_same_v<Value, float>)
+    for (std::int64_t at = 0; at < tensor.nnz(); ++at)
+      tensor.values()(at) = static_cast<float>(bfloat16(tensor.values()(at)));
+}
+
 /// C = A B or C += A B, as a statement and as a plan that is run twice.
 /// @tparam AF          the format of A
 /// @tparam Transposed  whether A is stored and indexed as its transpose
@@ -43,8 +52,10 @@ void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates =
   SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<AF>(), ", ", Transposed, ", ", format_name<BF>(),
                     ", ", to_string(shape)));
   const auto dense_A = thinned<Value>(Transposed ? Extents<2>{inner, m} : Extents<2>{m, inner}, of, 1);
+  round_for_kernel<Kernel>(dense_A);
   const auto A = convert<AF>(dense_A).template copy_to<Cuda>();
   const auto B = random_dense<Value, BF>({inner, n}, 2);
+  round_for_kernel<Kernel>(B);
   const auto device_B = B.template copy_to<Cuda>();
   const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
   auto wide_A = convert<DenseMatrix<>, double>(dense_A);
@@ -122,6 +133,99 @@ TEST(CudaSpmm, OnTensorCores) {
   expect_products_on_tensor_cores<half, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
 }
 
+/// Rows of every number of warps; cut rows, also with odd numbers of columns.
+template <class Value, class Out, class AF, bool Transposed, class BF>
+void expect_products_by_dot_products() {
+  using Kernel = gpu::SpmmByDotProducts;
+  expect_products<Kernel, Value, Out, AF, Transposed, BF>();
+  for (const unsigned of : {3u, 6u, 12u, 25u, 50u})
+    expect_product<Kernel, Value, Out, AF, Transposed, BF>({70, 72, 190}, of);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({3, 72, 5000}, 1);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({5, 13, 6000}, 2, true);
+}
+TEST(CudaSpmm, ByDotProductsOnTensorCores) {
+  expect_products_by_dot_products<half, half, IntCsr, false, DenseMatrix<>>();
+  expect_products_by_dot_products<bfloat16, float, CSR<>, false, DenseMatrix<>>();
+  expect_products_by_dot_products<float, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
+}
+
+/// Y = X W', Y += X W' and the same into a result by columns; X by rows or by columns, W in `WF`, as it is or
+/// its transpose.
+template <class Value, class Out, class WF, bool Transposed, class XF, class YF>
+void expect_columns(const Extents<3>& shape, unsigned of = 5) {
+  const auto [m, n, inner] = shape;
+  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<WF>(), ", ", Transposed, ", ", format_name<XF>(),
+                    ", ", format_name<YF>(), ", ", to_string(shape)));
+  const auto dense_W = thinned<Value>(Transposed ? Extents<2>{inner, n} : Extents<2>{n, inner}, of, 1);
+  const auto W = convert<WF>(dense_W).template copy_to<Cuda>();
+  const auto X = random_dense<Value, XF>({m, inner}, 2);
+  const auto device_X = X.template copy_to<Cuda>();
+  const auto wide_X = convert<DenseMatrix<>, double>(X);
+  const Tensor<double, DenseMatrix<>> wide_W({inner, n});
+  for (std::int64_t row = 0; row < inner; ++row)
+    for (std::int64_t column = 0; column < n; ++column)
+      wide_W.values()(row * n + column) = static_cast<double>(static_cast<accumulate_t<Value>>(
+          dense_W.values()(Transposed ? row * n + column : column * inner + row)));
+  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
+  for (const bool accumulates : {false, true}) {
+    const auto Y = convert<YF>(before).template copy_to<Cuda>();
+    const auto check = [&](const auto& product) {
+      const auto statement = accumulates ? product.accumulate() : product;
+      EXPECT_EQ(kernel_of(statement), "SpMM, its result transposed");
+      auto again = plan(statement);
+      again.run();
+      const auto first = convert<DenseMatrix<>>(Y.template copy_to<Host>());
+      EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, accumulates ? &before : nullptr, first)), 0);
+      if (accumulates) return;
+      Kokkos::deep_copy(Y.values(), Out{});
+      again.run();
+      EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, nullptr,
+                                        convert<DenseMatrix<>>(Y.template copy_to<Host>()))),
+                0);
+    };
+    if constexpr (Transposed)
+      check(assign(Y(i, j), device_X(i, k) * W(k, j)));
+    else
+      check(assign(Y(i, j), device_X(i, k) * W(j, k)));
+  }
+}
+template <class Value, class Out, class WF, bool Transposed, class XF, class YF>
+void expect_columns_of_shapes() {
+  for (const auto& shape : shapes) expect_columns<Value, Out, WF, Transposed, XF, YF>(shape);
+  expect_columns<Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
+}
+TEST(CudaSpmm, ByTheSparseOperandsRowsIntoColumns) {
+  expect_columns_of_shapes<double, double, CSR<>, false, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<half, half, IntCsr, true, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<half, float, CSC<>, false, DenseMatrix<ColumnMajor>, DenseMatrix<>>();
+  expect_columns_of_shapes<float, float, IntCsr, false, DenseMatrix<ColumnMajor>, DenseMatrix<ColumnMajor>>();
+}
+
+/// The epilogue sees each sum with its own row and column, whichever way the result is stored.
+TEST(CudaSpmm, EpiloguesOfTransposedResults) {
+  const auto host_A = convert<IntCsr>(thinned<double>({53, 71}, 4, 1));
+  const auto host_B = random_dense<double, DenseMatrix<>>({71, 39}, 2);
+  const auto host_X = random_dense<double, DenseMatrix<>>({39, 71}, 3);
+  const auto host_D = random_dense<double, DenseMatrix<>>({53, 39}, 4);
+  const auto host_E = random_dense<double, DenseMatrix<>>({39, 53}, 5);
+  const Tensor<double, DenseMatrix<>> C({53, 39}), Y({39, 53});
+  C(i, j) = 2.0 * host_A(i, k) * host_B(k, j) - host_D(i, j);
+  Y(i, j) = 2.0 * host_X(i, k) * host_A(j, k) - host_E(i, j);
+  const auto A = host_A.copy_to<Cuda>();
+  const auto B = host_B.copy_to<Cuda>(), X = host_X.copy_to<Cuda>();
+  const auto D = host_D.copy_to<Cuda>(), E = host_E.copy_to<Cuda>();
+  const auto by_columns = poisoned<double, DenseMatrix<ColumnMajor>>({53, 39});
+  const auto by_rows = poisoned<double, DenseMatrix<>>({39, 53});
+  by_columns(i, j) = 2.0 * A(i, k) * B(k, j) - D(i, j);
+  by_rows(i, j) = 2.0 * X(i, k) * A(j, k) - E(i, j);
+  const auto made_C = convert<DenseMatrix<>>(by_columns.copy_to<Host>());
+  const auto made_Y = by_rows.copy_to<Host>();
+  for (std::int64_t at = 0; at < C.nnz(); ++at) {
+    EXPECT_NEAR(made_C.values()(at), C.values()(at), 1e-12);
+    EXPECT_NEAR(made_Y.values()(at), Y.values()(at), 1e-12);
+  }
+}
+
 template <class Value>
 void expect_same_as_host(const Entries<Value, 2>& entries, std::int64_t columns) {
   const auto A = assemble<IntCsr>(entries);
@@ -176,21 +280,79 @@ TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
   EXPECT_EQ(product.candidate(), "SpMM by tiles on tensor cores");
 }
 
-TEST(CudaSpmm, ResultsAreTheSameFromRunToRun) {
+template <class Kernel>
+void expect_same_from_run_to_run() {
   const auto A = convert<IntCsr>(thinned<float>({20, 40000}, 2, 1)).copy_to<Cuda>();
   const auto B = random_dense<float, DenseMatrix<>>({40000, 70}, 2).copy_to<Cuda>();
   const Tensor<float, DenseMatrix<>, Cuda> C({20, 70});
-  C(i, j) = A(i, k) * B(k, j);
+  const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
+  statement.run();
   const auto first = C.copy_to<Host>();
-  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)));
+  auto product = plan(statement);
   for (int run = 0; run < 10; ++run) {
     Kokkos::deep_copy(C.values(), -1.0f);
     if (run % 2 == 0)
       product.run();
     else
-      C(i, j) = A(i, k) * B(k, j);
+      statement.run();
     expect_equal_tensors(first, C.copy_to<Host>());
   }
+}
+TEST(CudaSpmm, ResultsAreTheSameFromRunToRun) {
+  expect_same_from_run_to_run<gpu::SpmmByGroups>();
+  expect_same_from_run_to_run<gpu::SpmmByDotProducts>();
+}
+
+/// Most rows of tiles have one tile with nonzeros, every seventh has three: blocks pass over many tiles
+/// between two with work for all of their threads.
+TEST(CudaSpmm, ManyRowsOfFewTiles) {
+  const std::int64_t rows = 128 * 1500, columns = 256;
+  const auto tiles_of = [](std::int64_t row) { return row / 128 % 7 == 6 ? 3 : 1; };
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < rows; ++row) count += tiles_of(row);
+  Entries<half, 2> entries({rows, 192}, count);
+  for (std::int64_t row = 0, at = 0; row < rows; ++row)
+    for (std::int64_t tile = 0; tile < tiles_of(row); ++tile, ++at)
+      entries.set(at, {row, tile * 64 + row % 64}, static_cast<half>(static_cast<float>(1 + row % 5)));
+  const Tensor<half, DenseMatrix<>> X({192, columns});
+  for (std::int64_t at = 0; at < X.nnz(); ++at)
+    X.values()(at) = static_cast<half>(static_cast<float>(at % 61));
+  const auto A = assemble<IntCsr>(entries).copy_to<Cuda>();
+  const auto device_X = X.copy_to<Cuda>();
+  const auto device_Y = poisoned<half, DenseMatrix<>>({rows, columns});
+  assign(device_Y(i, j), A(i, k) * device_X(k, j)).use<gpu::SpmmOnTensorCores>().run();
+  const auto Y = device_Y.copy_to<Host>();
+  std::int64_t wrong = 0;
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; ++column) {
+      float sum = 0;
+      for (std::int64_t tile = 0; tile < tiles_of(row); ++tile)
+        sum += static_cast<float>(1 + row % 5) *
+               static_cast<float>(((tile * 64 + row % 64) * columns + column) % 61);
+      wrong += static_cast<float>(Y.values()(row * columns + column)) != sum;
+    }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CudaSpmm, MillionsOfPanels) {
+  const std::int64_t columns = 70'000 * 32 + 1;
+  const Tensor<float, DenseMatrix<>> X({2, columns});
+  for (std::int64_t column = 0; column < columns; ++column) {
+    X.values()(column) = static_cast<float>(column % 97);
+    X.values()(columns + column) = static_cast<float>(column % 89);
+  }
+  const Tensor<float, DenseMatrix<>> dense_A({1, 2});
+  dense_A.values()(0) = 1.0f;
+  dense_A.values()(1) = 2.0f;
+  const auto A = convert<IntCsr>(dense_A).copy_to<Cuda>();
+  const auto device_X = X.copy_to<Cuda>();
+  const auto device_Y = poisoned<float, DenseMatrix<>>({1, columns});
+  device_Y(i, j) = A(i, k) * device_X(k, j);
+  const auto Y = device_Y.copy_to<Host>();
+  std::int64_t wrong = 0;
+  for (std::int64_t column = 0; column < columns; ++column)
+    wrong += Y.values()(column) != static_cast<float>(column % 97 + 2 * (column % 89));
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(CudaSpmm, EpiloguesAndAliases) {
@@ -234,6 +396,7 @@ void expect_infinities() {
 TEST(CudaSpmm, InfinitiesReachWhatTheyAreMultipliedBy) {
   expect_infinities<gpu::SpmmByGroups, float>();
   expect_infinities<gpu::SpmmOnTensorCores, half>();
+  expect_infinities<gpu::SpmmByDotProducts, half>();
 }
 
 }  // namespace

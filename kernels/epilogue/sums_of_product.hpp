@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sums_of_product.hpp
+/// The sums of the product in a statement with an epilogue, as a statement of their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <type_traits>
+#include <utility>
+
+#include "../statement/candidate.hpp"
+#include "epilogue.hpp"
+
+namespace sporos {
+
+template <class S>
+class Plan;
+
+namespace detail {
+
+/// The product of the factors of a statement's sums.
+template <class S>
+auto product_of_factors(const S& statement) {
+  return [&]<int First, int... K>(std::integer_sequence<int, First, K...>) {
+    return (factor_of_sums<First>(statement) * ... * factor_of_sums<K>(statement));
+  }(std::make_integer_sequence<int, factors_of_sums<S>::size>{});
+}
+
+/// Computes the sums of a statement's product into another tensor, by whichever candidate takes least time.
+/// @tparam To  the access to that tensor
+template <class S, class To>
+class SumsOfProduct {
+ public:
+  SumsOfProduct(const S& of, const To& to) : of_(of), to_(to) {}
+
+  auto statement() const {
+    return with_constants(with_determinism(assign(to_, product_of_factors(of_)).on(of_.resources())));
+  }
+
+  void prepare() { plan_.emplace(statement()); }
+  void run() { plan_ ? plan_->run() : statement().run(); }
+  /// Only after prepare().
+  void refill() { plan_->run(); }
+
+  std::int64_t workspace_bytes() const { return estimate(statement()).workspace; }
+  std::int64_t held_bytes() const { return plan_ ? plan_->bytes() : 0; }
+
+  void explain(std::ostream& out) const {
+    const auto sums = statement();
+    with_candidate(sums, Use::once, [&]<class K>() {
+      out << "  sums: " << sums.str() << ", by " << K::name << '\n';
+      typename K::template Plan<std::remove_const_t<decltype(sums)>>(sums, sums.resources()).explain(out);
+    });
+  }
+
+ private:
+  template <class Statement>
+  static auto with_determinism(const Statement& statement) {
+    if constexpr (S::schedule::is_deterministic)
+      return statement.deterministic();
+    else
+      return statement;
+  }
+  template <class Statement>
+  static auto with_constants(const Statement& statement) {
+    if constexpr (S::schedule::has_constant_operands)
+      return statement.with_constant_operands();
+    else
+      return statement;
+  }
+
+  const S& of_;
+  To to_;
+  std::optional<sporos::Plan<decltype(std::declval<const SumsOfProduct&>().statement())>> plan_;
+};
+
+}  // namespace detail
+
+}  // namespace sporos

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file columns_candidate.hpp
+/// The product of a dense and a sparse matrix on the GPU, as a candidate for statements.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/operands.hpp"
+#include "../../cuda/transpose.hpp"
+#include "../../epilogue/sums_of_product.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../statement/candidate.hpp"
+#include "../pattern.hpp"
+
+namespace sporos::gpu {
+
+/// Y(i, j) = X(i, k) * W(j, k), W in CSR or CSC, X and Y dense, as in a layer whose weights are sparse; or an
+/// epilogue of such a product (kernels/epilogue/epilogue.hpp); and results by columns. The sums are computed
+/// with the rows of W along rows, T(j, i), by whichever candidate takes least time, then transposed into Y as
+/// the epilogue is applied. X is transposed first if it is stored along i.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct SpmmIntoColumns {
+  using Pattern = SpmmIntoColumnsPattern<GpuMatrixOperands>;
+  static constexpr std::string_view name = "SpMM, its result transposed";
+  static constexpr std::string_view takes =
+      "C(i, j) = B(i, k) * A(j, k), or C by columns, A in CSR or CSC, B and C dense, in the memory of the "
+      "GPU";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+
+  template <class S>
+  static constexpr bool matches = Pattern::matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    const double pass = 3e-6 + static_cast<double>(statement.result().tensor().nnz()) * 4e-12;
+    const Cost sums = least_cost(Plan<S>(statement, resources).sums());
+    return Cost{sums.once + pass, sums.again + pass};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+namespace detail {
+
+/// Stores what the epilogue makes of the sum of an element, whose place is given by levels.
+template <bool IsByColumns, class Sum, class Out, class E>
+struct StoreTransposedSums {
+  Out* values;  ///< [lines, length]
+  std::int64_t length;
+  bool accumulates;
+  E epilogue;
+
+  SPOROS_MAY_CALL_HOST
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t line, std::int64_t at, const Sum& sum) const {
+    Out& to = values[line * length + at];
+    auto value = IsByColumns ? epilogue(sum, at, line) : epilogue(sum, line, at);
+    if (accumulates) value = plus(static_cast<Sum>(static_cast<accumulate_t<Out>>(to)), value);
+    to = static_cast<Out>(static_cast<accumulate_t<Out>>(value));
+  }
+};
+
+}  // namespace detail
+
+template <class S>
+class SpmmIntoColumns::Plan {
+  using Result = typename S::result_type;
+  using Out = typename Result::value_type;
+  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
+  using Sum = detail::compute_of<S>;
+  using Sums = Tensor<Sum, DenseMatrix<>, Kokkos::Cuda>;
+  static constexpr bool is_by_columns = Result::level_names[0] != Result::names[0];
+  /// The variable of the sparse operand's rows, and the other one.
+  static constexpr bool is_of_rows = Sparse::names.contains(Result::names[0]);
+  static constexpr char row = Result::names[is_of_rows ? 0 : 1], column = Result::names[is_of_rows ? 1 : 0];
+  static constexpr bool is_turned = Result::level_names[0] != row;
+  using SumsAccess = Access<Sums, row, column>;
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>&)
+      : statement_(statement), product_(statement, SumsAccess(sums_)) {
+    bounds_of(statement);  // what does not fit is named by its variable
+    place_sums({});
+  }
+
+  /// The statement that computes the sums.
+  auto sums() const { return product_.statement(); }
+
+  void prepare() { product_.prepare(); }
+  void run() {
+    compute([&] { product_.run(); });
+  }
+  void refill() {
+    compute([&] { product_.refill(); });
+  }
+
+  Bytes bytes() const {
+    const std::int64_t of_sums = array_bytes<Sum>(result().nnz());
+    return {result().nnz(), result().bytes(), product_.workspace_bytes() + of_sums + of_sums / 8};
+  }
+  std::int64_t held_bytes() const { return product_.held_bytes(); }
+
+  void explain(std::ostream& out) const {
+    product_.explain(out);
+    out << "  result: " << (is_turned ? "transposed from the sums" : "copied from the sums") << '\n';
+  }
+
+ private:
+  const auto& result() const { return statement_.result().tensor(); }
+
+  void place_sums(const Array<Sum, Memory>& values) const {
+    const std::int64_t rows = result().extent(is_of_rows ? 0 : 1),
+                       columns = result().extent(is_of_rows ? 1 : 0);
+    sums_.replace({rows, columns}, {{rows}, {columns}}, values);
+  }
+  template <class F>
+  void compute(const F& sum) const {
+    if (result().nnz() == 0) return;
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    char* const memory = workspace->reserve(array_bytes<Sum>(result().nnz()));
+    place_sums(Array<Sum, Memory>(reinterpret_cast<Sum*>(memory), static_cast<std::size_t>(result().nnz())));
+    sum();
+    finish();
+    place_sums({});
+  }
+  void finish() const {
+    const auto epilogue = epilogue_of(statement_);
+    const auto& sums = sums_;
+    if constexpr (is_turned) {
+      const detail::StoreTransposedSums<is_by_columns, Sum, Out, std::remove_const_t<decltype(epilogue)>>
+          store{result().values().data(), sums.extent(0), statement_.accumulates(), epilogue};
+      for_each_transposed(statement_.resources().space(), sums.extent(0), sums.extent(1),
+                          static_cast<const Sum*>(sums.values().data()), store);
+    } else {
+      apply_epilogue(statement_, static_cast<const Sum*>(sums.values().data()), result().values().data());
+    }
+  }
+
+  const S& statement_;
+  Sums sums_;
+  sporos::detail::SumsOfProduct<S, SumsAccess> product_;
+};
+
+}  // namespace sporos::gpu
