@@ -2,7 +2,7 @@
 /// @file spmm.cpp
 /// Products of a sparse matrix in CSR and a dense one of 32 to 512 columns, as a plan of the statement
 /// computes them, beside cuSPARSE's algorithms for CSR, each preprocessed, and, for half, beside cuBLAS with
-/// the sparse matrix stored dense.
+/// the sparse matrix stored dense; and layers, Y(i, j) = X(i, k) W(j, k), of as many rows of X.
 ///
 /// Every contender is replayed from a CUDA graph; preparing it is not counted. SPOROS_MATRICES names more
 /// matrices: files, separated by colons.
@@ -57,8 +57,11 @@ CsrMaker random_square(std::int64_t n, double density) {
   return out;
 }
 
-/// The operands of a product, of which only the last one asked for is kept.
-template <class Value>
+/// C = A B, or the layer Y = X A', all dense matrices by rows.
+enum class Form { product, layer };
+
+/// The operands of a product, of which only the last one asked for is kept: B and C, or X and Y.
+template <class Value, Form Which>
 struct Operands {
   DeviceCsr<Value> a;
   Matrix<Value> b, c, peer_c;
@@ -75,37 +78,45 @@ struct Operands {
       const bool is_same_matrix = kept && which.substr(0, which.rfind('/')) == input.name;
       const auto a = is_same_matrix ? kept->a : input.make().template make<Value>();
       kept.reset();
-      kept.reset(new Operands{a, random_matrix<Value>(a.extent(1), columns, 2),
-                              Matrix<Value>({a.extent(0), columns}), Matrix<Value>({a.extent(0), columns})});
+      const std::int64_t rows = a.extent(0), inner = a.extent(1);
+      if constexpr (Which == Form::product)
+        kept.reset(new Operands{a, random_matrix<Value>(inner, columns, 2), Matrix<Value>({rows, columns}),
+                                Matrix<Value>({rows, columns})});
+      else
+        kept.reset(new Operands{a, random_matrix<Value>(columns, inner, 2), Matrix<Value>({columns, rows}),
+                                Matrix<Value>({columns, rows})});
       which = wanted;
     }
     return *kept;
   }
 };
 
-template <class Value>
+/// A matrix by rows, or its transpose, by columns.
+template <Form Which, class Value>
 cusparseDnMatDescr_t describe(const Matrix<Value>& a) {
+  constexpr bool is_turned = Which == Form::layer;
   cusparseDnMatDescr_t out = nullptr;
-  check(cusparseCreateDnMat(&out, a.extent(0), a.extent(1), a.extent(1), a.values().data(), cuda_type<Value>,
-                            CUSPARSE_ORDER_ROW),
+  check(cusparseCreateDnMat(&out, a.extent(is_turned ? 1 : 0), a.extent(is_turned ? 0 : 1), a.extent(1),
+                            a.values().data(), cuda_type<Value>,
+                            is_turned ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW),
         "cusparseCreateDnMat");
   return out;
 }
 
 /// A product by cuSPARSE, prepared.
-template <class Value>
+template <class Value, Form Which>
 class CusparseSpmm {
   using Sum = std::conditional_t<std::is_same_v<Value, double>, double, float>;
 
  public:
-  CusparseSpmm(const Operands<Value>& in, cusparseSpMMAlg_t algorithm) : algorithm_(algorithm) {
+  CusparseSpmm(const Operands<Value, Which>& in, cusparseSpMMAlg_t algorithm) : algorithm_(algorithm) {
     const auto& columns = in.a.template level<1>();
     check(cusparseCreateCsr(&a_, in.a.extent(0), in.a.extent(1), in.a.nnz(), columns.positions.data(),
                             columns.coordinates.data(), in.a.values().data(), CUSPARSE_INDEX_32I,
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, cuda_type<Value>),
           "cusparseCreateCsr");
-    b_ = describe(in.b);
-    c_ = describe(in.peer_c);
+    b_ = describe<Which>(in.b);
+    c_ = describe<Which>(in.peer_c);
     std::size_t size = 0;
     check(cusparseSpMM_bufferSize(cusparse(), none, none, &one_, a_, b_, &zero_, c_, cuda_type<Sum>,
                                   algorithm, &size),
@@ -136,10 +147,12 @@ class CusparseSpmm {
   Array<char, gpu::Memory> buffer_;
 };
 
-template <class Value>
+template <class Value, Form Which>
 void add_product(const Input& input, std::int64_t columns) {
+  using In = Operands<Value, Which>;
+  const std::string family = Which == Form::product ? "spmm/" : "spmm_layer/";
   const std::string tail = text("/", input.name, "/", columns, "/", value_name<Value>());
-  const auto count = [=](benchmark::State& state, const Operands<Value>& in) {
+  const auto count = [=](benchmark::State& state, const In& in) {
     state.counters["flops_per_second"] =
         benchmark::Counter(2.0 * 10 * static_cast<double>(in.a.nnz()) * static_cast<double>(columns),
                            benchmark::Counter::kIsIterationInvariantRate);
@@ -147,16 +160,21 @@ void add_product(const Input& input, std::int64_t columns) {
   };
   const auto add_contender = [&]<class K>(const char* name, std::type_identity<K>) {
     add(
-        text("spmm/", name, tail),
+        text(family, name, tail),
         [=](benchmark::State& state) {
-          const auto& in = Operands<Value>::of(input, columns);
+          const auto& in = In::of(input, columns);
           const auto measure_plan = [&](const auto& statement) {
             auto product = plan(statement);
             measure_graph(state, [&] { product.run(); });
             state.counters["held_bytes"] = static_cast<double>(product.bytes());
             state.SetLabel(std::string(product.candidate()));
           };
-          const auto statement = assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands();
+          const auto statement = [&] {
+            if constexpr (Which == Form::product)
+              return assign(in.c(i, j), in.a(i, k) * in.b(k, j)).with_constant_operands();
+            else
+              return assign(in.c(i, j), in.b(i, k) * in.a(j, k)).with_constant_operands();
+          }();
           try {
             if constexpr (std::is_void_v<K>)
               measure_plan(statement);
@@ -167,7 +185,8 @@ void add_product(const Input& input, std::int64_t columns) {
             return;
           }
           count(state, in);
-          const CusparseSpmm<Value> peer(in, CUSPARSE_SPMM_CSR_ALG3);
+          const CusparseSpmm<Value, Which> peer(
+              in, Which == Form::product ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_ALG_DEFAULT);
           peer();
           using Wide = accumulate_t<Value>;
           state.counters["difference"] = difference(convert<DenseMatrix<>, Wide>(in.c).values(),
@@ -176,30 +195,37 @@ void add_product(const Input& input, std::int64_t columns) {
         10);
   };
   add_contender("sporos", std::type_identity<void>{});
-  add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
-  if constexpr (is_narrow_float_v<Value>)
-    add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
-  // Beside the others in another precision: floats are multiplied in tf32.
-  if constexpr (sizeof(Value) <= 4)
-    add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});
+  if constexpr (Which == Form::product) {
+    add_contender("sporos_groups", std::type_identity<gpu::SpmmByGroups>{});
+    if constexpr (is_narrow_float_v<Value>)
+      add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
+    // Beside the others in another precision: floats are multiplied in tf32.
+    if constexpr (sizeof(Value) <= 4)
+      add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});
+  }
   for (const auto& [name, algorithm] : {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
                                         std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),
                                         std::pair("cusparse_alg2", CUSPARSE_SPMM_CSR_ALG2),
                                         std::pair("cusparse_alg3", CUSPARSE_SPMM_CSR_ALG3)})
     add(
-        text("spmm/", name, tail),
+        text(family, name, tail),
         [=, algorithm = algorithm](benchmark::State& state) {
-          const auto& in = Operands<Value>::of(input, columns);
-          const CusparseSpmm<Value> product(in, algorithm);
-          measure_graph(state, product);
+          const auto& in = In::of(input, columns);
+          try {
+            const CusparseSpmm<Value, Which> product(in, algorithm);
+            measure_graph(state, product);
+          } catch (const std::exception& error) {  // not every algorithm takes matrices by columns
+            state.SkipWithError(error.what());
+            return;
+          }
           count(state, in);
         },
         10);
-  if constexpr (std::is_same_v<Value, half>)
+  if constexpr (std::is_same_v<Value, half> && Which == Form::product)
     add(
-        "spmm/cublas" + tail,
+        family + "cublas" + tail,
         [=](benchmark::State& state) {
-          const auto& in = Operands<Value>::of(input, columns);
+          const auto& in = In::of(input, columns);
           const auto m = static_cast<int>(in.a.extent(0)), inner = static_cast<int>(in.a.extent(1));
           if (in.a.extent(0) * in.a.extent(1) > std::int64_t{1} << 30) {
             state.SkipWithError("too large to be dense");
@@ -252,11 +278,16 @@ void add_spmm() {
   if (columns.empty()) columns = {32, 64, 128, 256, 512};
   const auto add_all = [&]<class Value>(Value) {
     for (const auto& input : inputs)
-      for (const std::int64_t n : columns) add_product<Value>(input, n);
+      for (const std::int64_t n : columns) add_product<Value, Form::product>(input, n);
   };
   add_all(half{});
   add_all(float{});
   add_all(double{});
+  for (const auto& input : inputs)
+    if (input.name.find("__") != std::string::npos || input.name.starts_with("random")) {
+      for (const std::int64_t n : columns) add_product<half, Form::layer>(input, n);
+      for (const std::int64_t n : columns) add_product<float, Form::layer>(input, n);
+    }
 }
 
 }  // namespace sporos::perf
