@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pruned_mlp.cpp
 /// The feed-forward block of a transformer, Y = relu(X V^T + b) W^T + c, with dense weights and with pruned
-/// ones: 2:4, and 8 of 32 in units of 32. What changes is the format of the weights; the statements stay.
+/// ones: 2:4, 16 and 8 of 32 in units of 32, and the largest tenth of all, in CSR. What changes is the format
+/// of the weights; the statements stay.
 ///
 ///     pruned_mlp [tokens] [width of the model] [width of the block]
 ///
 /// Weights and inputs are random; the widths are those of the transformer in the Deep Learning Matrix
 /// Collection (Gale et al., "Sparse GPU kernels for deep learning", SC 2020). With CUDA, everything is in
-/// half on the GPU, and the products run on tensor cores; else in float on the host.
+/// half on the GPU, and those with structured weights run on tensor cores; else in float on the host.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>
@@ -19,6 +20,8 @@
 #include <random>
 #include <sporos/sporos.hpp>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace {
 
@@ -36,6 +39,7 @@ using Value = float;
 #endif
 using Matrix = Tensor<Value, DenseMatrix<>, Space>;
 using Vector = Tensor<Value, DenseVector, Space>;
+using Unstructured = sporos::CSR<std::int32_t, std::int32_t>;
 
 struct Relu {
   KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? x : 0; }
@@ -51,12 +55,33 @@ Tensor<Value, F, Space> random(const sporos::Extents<F::order>& extents, float d
   return out.template copy_to<Space>();
 }
 
+/// The weights in a format: all of them, the tenth that is largest wherever it is, or as many of each window
+/// as the format keeps.
+template <class Format>
+Tensor<Value, Format, Space> weights(const Matrix& dense) {
+  if constexpr (Format::is_dense) {
+    return dense;
+  } else if constexpr (std::is_same_v<Format, Unstructured>) {
+    const auto kept = dense.copy_to<sporos::Host>();
+    const auto size = [](Value x) { return std::abs(static_cast<float>(x)); };
+    std::vector<float> sizes;
+    for (std::int64_t at = 0; at < kept.nnz(); ++at) sizes.push_back(size(kept.values()(at)));
+    const auto least = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() - sizes.size() / 10);
+    std::nth_element(sizes.begin(), least, sizes.end());
+    for (std::int64_t at = 0; at < kept.nnz(); ++at)
+      if (size(kept.values()(at)) < *least) kept.values()(at) = Value{};
+    return sporos::convert<Format>(kept).template copy_to<Space>();
+  } else {
+    return sporos::prune<Format>(dense);
+  }
+}
+
 /// The two layers of a block, their weights [to, from] in any format.
 template <class Format>
 class FeedForward {
  public:
   FeedForward(const Matrix& v, const Vector& b, const Matrix& w, const Vector& c)
-      : v_(weights(v)), w_(weights(w)), b_(b), c_(c) {}
+      : v_(weights<Format>(v)), w_(weights<Format>(w)), b_(b), c_(c) {}
 
   /// Y [tokens, to] from X [tokens, from].
   void operator()(const Matrix& X, const Matrix& hidden, const Matrix& Y) const {
@@ -66,13 +91,6 @@ class FeedForward {
   std::int64_t bytes() const { return v_.bytes() + w_.bytes(); }
 
  private:
-  static Tensor<Value, Format, Space> weights(const Matrix& dense) {
-    if constexpr (Format::is_dense)
-      return dense;
-    else
-      return sporos::prune<Format>(dense);
-  }
-
   Tensor<Value, Format, Space> v_, w_;
   Vector b_, c_;
 };
@@ -137,9 +155,8 @@ int main(int argc, char** argv) {
                  1e-6 * static_cast<double>(block.bytes()), 1e3 * time, 100 * apart);
 
       // The same weights with their zeros stored give the same result.
-      const FeedForward<DenseMatrix<>> with_zeros(sporos::convert<DenseMatrix<>>(sporos::prune<Format>(V)), b,
-                                                  sporos::convert<DenseMatrix<>>(sporos::prune<Format>(W)),
-                                                  c);
+      const FeedForward<DenseMatrix<>> with_zeros(sporos::convert<DenseMatrix<>>(weights<Format>(V)), b,
+                                                  sporos::convert<DenseMatrix<>>(weights<Format>(W)), c);
       with_zeros(X, hidden, Y_of_zeros);
       is_right =
           is_right && difference(Y, Y_of_zeros) < 2e-3 && static_cast<double>(block.bytes()) < 0.6 * of_dense;
@@ -147,6 +164,7 @@ int main(int argc, char** argv) {
     show(sporos::TwoFour{}, "2:4");
     show(sporos::NM<16, 32, 32, 1>{}, "16:32, units of 32");
     show(sporos::NM<8, 32, 32, 1>{}, "8:32, units of 32");
+    show(Unstructured{}, "the largest tenth");
     return is_right ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "pruned_mlp: {}\n", error.what());

@@ -133,7 +133,10 @@ TEST(CudaEpilogues, OfNmProductsOnCudaCores) {
   expect_all_layers<gpu::NmByGathering, double, double, NM<2, 4, 4, 1>>();
   expect_all_layers<gpu::NmByGathering, half, float, NM<2, 4, 1, 1>>();
 }
-TEST(CudaEpilogues, OfOtherProducts) { expect_all_layers<SumsFirst, float, float, CSR<>>(); }
+TEST(CudaEpilogues, OfOtherProducts) {
+  expect_all_layers<SumsFirst, float, float, CSR<>>();
+  expect_all_layers<gpu::SpmmIntoColumns, half, half, CSR<>>();
+}
 
 /// D = f(W X), whose rows are those of the sparse factor.
 TEST(CudaEpilogues, OfProductsFromTheLeft) {
