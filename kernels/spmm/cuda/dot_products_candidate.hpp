@@ -105,7 +105,9 @@ struct SpmmByDotProducts {
   static void explain(std::ostream& out, const RowsShape&) {
     out << "a row of up to 8, 16, 32 or more nonzeros by 1, 2, 4 or 8 warps";
   }
-  static double seconds(double bytes, bool is_cut) { return 6e-6 + bytes / 5e12 + (is_cut ? 3e-6 : 0); }
+  static double seconds(const RowsWork& work) {
+    return 6e-6 + work.bytes / 5e12 + (work.has_pieces ? 3e-6 : 0);
+  }
 };
 
 }  // namespace sporos::gpu

@@ -20,15 +20,39 @@
 
 namespace sporos::gpu {
 
+/// What a product takes, by which its time is estimated.
+struct RowsWork {
+  double bytes;     ///< of B that are read
+  double lanes;     ///< of all rows
+  double steps;     ///< of four nonzeros, in the longest row or piece
+  bool has_pieces;  ///< whether rows are cut
+};
+
+namespace detail {
+
+template <class Position>
+struct LongestRow {
+  const Position* positions;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, std::int64_t& longest) const {
+    longest = Kokkos::max(longest, static_cast<std::int64_t>(positions[row + 1] - positions[row]));
+  }
+};
+
+}  // namespace detail
+
 /// The plan of a product that is computed row by row, long rows in pieces.
 ///
 /// @tparam Way  the candidate, which has beside the protocol (kernels/statement/candidate.hpp):
-///   Pattern           what it matches
-///   narrowest_panel   the fewest columns of a panel, for which the pieces of a row are counted
-///   columns_of_slot() the sums that a piece of a row leaves, of so many columns
-///   Index             what else it needs to know of the rows: lay_out(), find(), count(), set_count(); held
-///   by plans shape()           how rows are dealt to lanes multiply()        starts the kernel explain()
-///   writes who computes a row seconds()         what a product is expected to take
+///
+///     Pattern             what it matches
+///     narrowest_panel     the fewest columns of a panel, for which the pieces of a row are counted
+///     columns_of_slot()   the sums that a piece of a row leaves, of so many columns
+///     Index               what else it needs to know of the rows, held by plans: lay_out(), find(), count(),
+///                         set_count()
+///     shape()             how rows are dealt to lanes
+///     multiply()          starts the kernel
+///     explain()           writes who computes a row
+///     seconds()           what RowsWork is expected to take
 template <class Way, class S>
 class SpmmRowsPlan {
   using Pattern = typename Way::Pattern;
@@ -49,13 +73,30 @@ class SpmmRowsPlan {
     bounds_of(statement);  // what does not fit is named by its variable
   }
 
+  /// Finds the longest row, and waits for it.
+  void measure() {
+    if (Rows::is_copied || m() == 0 || a().nnz() == 0) return;
+    const auto positions = rows_.view(a()).positions;
+    using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
+    Kokkos::parallel_reduce("sporos::longest_row", Range(space(), 0, m()),
+                            detail::LongestRow<std::remove_cvref_t<decltype(*positions)>>{positions},
+                            Kokkos::Max<std::int64_t>(longest_row_));
+  }
+
   /// The seconds that a product is expected to take.
   double seconds() const {
+    const RowsShape shape = this->shape();
+    const auto rows = static_cast<double>(std::max<std::int64_t>(1, m()));
     const auto nonzeros = static_cast<double>(a().nnz());
-    // As if nonzeros were strewn: a few rows are four standard deviations longer than the average.
-    const double average = nonzeros / static_cast<double>(std::max<std::int64_t>(1, m()));
-    const bool is_cut = average + 4 * std::sqrt(average) > static_cast<double>(shape().longest);
-    return Way::seconds(nonzeros * static_cast<double>(n()) * sizeof(B), is_cut);
+    // Where rows were not measured, as if nonzeros were strewn: a few rows are four standard deviations
+    // longer than the average.
+    const double average = nonzeros / rows;
+    const double longest =
+        longest_row_ > 0 ? static_cast<double>(longest_row_) : average + 4 * std::sqrt(average);
+    const auto cut = static_cast<double>(shape.longest);
+    return Way::seconds({nonzeros * static_cast<double>(n()) * sizeof(B),
+                         rows * static_cast<double>(ceil_div(n(), shape.columns) * shape.parts),
+                         std::min(longest, cut) / (4 * shape.parts), longest > cut});
   }
 
   /// Finds long rows, and the index, once for all runs.
@@ -186,6 +227,7 @@ class SpmmRowsPlan {
   Rows rows_;
   bool is_read_ = false, is_prepared_ = false;
   std::int64_t cut_ = 0;
+  std::int64_t longest_row_ = 0;   ///< 0 where it was not measured
   std::int64_t index_count_ = -1;  ///< of the index, once it is made
   std::int64_t pieces_ = -1;       ///< of long rows; -1 where they are not known
   Array<char, Memory> held_;       ///< with them

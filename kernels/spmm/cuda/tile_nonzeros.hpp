@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tile_nonzeros.hpp
 /// A sparse matrix packed for tensor cores: cut into tiles of 128 rows and 64 columns, of which those with
-/// nonzeros are kept, each as a list of its nonzeros.
+/// nonzeros are kept, each as a list of its nonzeros or with its zeros.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,13 @@
 
 namespace sporos::gpu {
 
-/// The tiles of a matrix of 16-bit values. A nonzero has 32 bits: its value, and in the upper half the byte
-/// of a tile in shared memory where the value belongs: rows of 128 bytes, swizzled (Swizzle128). Four of them
-/// are loaded at once, so the last nonzero of a tile is repeated where their number is not a multiple of
-/// four.
+/// How tiles are stored: 4 bytes a nonzero, or 16 KiB a tile.
+enum class TileForm { nonzeros, dense };
+
+/// The tiles of a matrix of 16-bit values, which in shared memory have rows of 128 bytes, swizzled
+/// (Swizzle128). A nonzero has 32 bits: its value, and in the upper half the byte of a tile where the value
+/// belongs. Four of them are loaded at once, so the last nonzero of a tile is repeated where their number is
+/// not a multiple of four. Dense tiles are stored as they are in shared memory.
 struct TileNonzeros {
   static constexpr int rows = 128, columns = 64;
   static constexpr int bytes = rows * Swizzle128::row_bytes;  ///< of a tile in shared memory
@@ -27,6 +30,7 @@ struct TileNonzeros {
   std::int32_t* at_column = nullptr;  ///< [tiles kept], of column tiles
   std::int32_t* fours = nullptr;      ///< [tiles kept + 1]: fours of nonzeros before each one
   uint4* nonzeros = nullptr;          ///< [fours]
+  char* dense = nullptr;              ///< [tiles kept, bytes], instead of `fours` and `nonzeros`
 
   static TileNonzeros of(std::int64_t rows_of_all, std::int64_t columns_of_all) {
     TileNonzeros out;
@@ -106,6 +110,44 @@ __global__ __launch_bounds__(256) void count_tiles_kernel(A a, TileNonzeros to, 
   }
 }
 
+/// Whether each tile has nonzeros; one block a row of tiles.
+template <class A>
+__global__ __launch_bounds__(256) void find_tiles_kernel(A a, TileNonzeros to, std::int32_t* are_kept) {
+  extern __shared__ std::int32_t counts[];  // [column_tiles]
+  const int column_tiles = static_cast<int>(to.column_tiles);
+  count_nonzeros_of_tiles(a, column_tiles, counts);
+  for (int at = static_cast<int>(threadIdx.x); at < column_tiles; at += 256)
+    are_kept[std::int64_t{blockIdx.x} * column_tiles + at] = counts[at] > 0 ? 1 : 0;
+}
+
+/// Where a nonzero belongs in its tile, in bytes.
+__device__ __forceinline__ unsigned place_in_tile(int row, std::int64_t column) {
+  const auto in_tile = static_cast<unsigned>(column % TileNonzeros::columns);
+  return (Swizzle128::row_offset(static_cast<unsigned>(row)) ^ in_tile / 8 * Swizzle128::piece_bytes) +
+         in_tile % 8 * 2;
+}
+
+/// Writes the nonzeros into dense tiles, which are zero; one block a row of tiles.
+template <class A>
+__global__ __launch_bounds__(256) void fill_dense_tiles_kernel(A a, TileNonzeros to) {
+  const int column_tiles = static_cast<int>(to.column_tiles);
+  const std::int32_t* const first_of = to.first + std::int64_t{blockIdx.x} * column_tiles;
+  for (int at = static_cast<int>(threadIdx.x); at < column_tiles; at += 256)
+    if (first_of[at] < first_of[at + 1]) to.at_column[first_of[at]] = at;
+  const std::int64_t first_row = std::int64_t{blockIdx.x} * TileNonzeros::rows;
+  for (int r = static_cast<int>(threadIdx.x) / warp_size; r < TileNonzeros::rows; r += 256 / warp_size) {
+    if (first_row + r >= a.rows) break;
+    const auto begin = static_cast<std::int64_t>(a.positions[first_row + r]),
+               end = static_cast<std::int64_t>(a.positions[first_row + r + 1]);
+    for (std::int64_t q = begin + lane_id(); q < end; q += warp_size) {
+      const auto column = static_cast<std::int64_t>(a.coordinates[q]);
+      char* const tile =
+          to.dense + std::int64_t{first_of[column / TileNonzeros::columns]} * TileNonzeros::bytes;
+      memcpy(tile + place_in_tile(r, column), a.values + q, 2);
+    }
+  }
+}
+
 /// Writes the nonzeros of each tile; one block a row of tiles.
 /// @param four  [tiles + 1]: where the nonzeros of each tile begin
 template <class A>
@@ -132,13 +174,10 @@ __global__ __launch_bounds__(256) void fill_tiles_kernel(A a, TileNonzeros to, c
     for (std::int64_t q = begin + lane_id(); q < end; q += warp_size) {
       const auto column = static_cast<std::int64_t>(a.coordinates[q]);
       const auto tile = column / TileNonzeros::columns;
-      const auto in_tile = static_cast<unsigned>(column % TileNonzeros::columns);
-      const unsigned place =
-          (Swizzle128::row_offset(static_cast<unsigned>(r)) ^ in_tile / 8 * Swizzle128::piece_bytes) +
-          in_tile % 8 * 2;
       std::uint16_t value;
       memcpy(&value, a.values + q, 2);
-      entries[std::int64_t{four_of[tile]} * 4 + atomicAdd(next + tile, 1)] = place << 16 | value;
+      entries[std::int64_t{four_of[tile]} * 4 + atomicAdd(next + tile, 1)] =
+          place_in_tile(r, column) << 16 | value;
     }
   }
   __syncthreads();
@@ -185,6 +224,19 @@ void pack_tiles(const Kokkos::Cuda& space, const A& a, const TileNonzeros& to, c
   sizes_to_positions(space, to.tiles(), in.counts, in.four, nullptr, in.scratch, in.scratch_bytes);
   sizes_to_positions(space, to.tiles(), in.are_kept, to.first, nullptr, in.scratch, in.scratch_bytes);
   fill_tiles(space, a, to, in);
+}
+
+/// Finds its tiles, and writes them with their zeros.
+/// @param kept  how many, at most
+template <class A>
+void pack_dense_tiles(const Kokkos::Cuda& space, const A& a, const TileNonzeros& to, const TilePacking& in,
+                      std::int64_t kept) {
+  launch(space, "sporos::find_tiles", &detail::find_tiles_kernel<A>, Grid(to.row_tiles), 256,
+         to.column_tiles * 4, a, to, in.are_kept);
+  sizes_to_positions(space, to.tiles(), in.are_kept, to.first, nullptr, in.scratch, in.scratch_bytes);
+  zero(space, to.dense, kept * TileNonzeros::bytes);
+  launch(space, "sporos::fill_dense_tiles", &detail::fill_dense_tiles_kernel<A>, Grid(to.row_tiles), 256, 0,
+         a, to);
 }
 
 }  // namespace sporos::gpu

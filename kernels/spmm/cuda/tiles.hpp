@@ -4,8 +4,8 @@
 ///
 /// Of the sparse matrix only the nonzeros are loaded, 4 bytes each (tile_nonzeros.hpp). Groups of four warps
 /// write those of a tile of 128 x 64 into a stage in shared memory that they have filled with zeros, while
-/// the copy engine brings 64 rows of the dense matrix, and others multiply the stages before. Tiles without a
-/// nonzero are skipped.
+/// the copy engine brings 64 rows of the dense matrix, and others multiply the stages before. Or tiles are
+/// stored with their zeros, and the copy engine brings them as well. Tiles without a nonzero are skipped.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
 /// their row alone.
@@ -22,18 +22,19 @@
 namespace sporos::gpu {
 
 /// How a block computes a tile of the result.
-template <class T, int BlockN>
-struct ExpandedConfig
-    : WgmmaTile<BlockN, TileNonzeros::bytes + BlockN * TileNonzeros::columns * 2, BlockN == 256 ? 1 : 2> {
+template <class T, int BlockN, TileForm Form = TileForm::nonzeros>
+struct ExpandedConfig : WgmmaTile<BlockN, TileNonzeros::bytes + BlockN * TileNonzeros::columns * 2,
+                                  BlockN == 256 || Form == TileForm::dense ? 1 : 2> {
   using value_type = T;
+  static constexpr bool is_dense = Form == TileForm::dense;
   static constexpr int stage_rows = TileNonzeros::columns;  ///< of the dense matrix
   static constexpr int box_bytes = stage_rows * Swizzle128::row_bytes;
   static constexpr int dense_bytes = BlockN / 64 * box_bytes;
   /// Threads that expand a tile together; teams take turns.
   static constexpr int team = 64, teams = ExpandedConfig::copying / team;
   static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< that a thread loads before they are needed
-  static constexpr int registers_to_expand = BlockN == 256 ? 72 : 96,
-                       registers_to_multiply = BlockN == 256 ? 216 : 160;
+  static constexpr int registers_to_expand = BlockN == 256 || is_dense ? 72 : 96,
+                       registers_to_multiply = BlockN == 256 || is_dense ? 216 : 160;
   static_assert(TileNonzeros::rows == ExpandedConfig::block_m && teams <= ExpandedConfig::stages);
 };
 
@@ -102,7 +103,7 @@ __global__ __launch_bounds__(Config::threads,
   if (threadIdx.x == 0) {
     ptx::prefetch(&dense);
     for (int stage = 0; stage < Config::stages; ++stage) {
-      ptx::barrier_init(full_0 + stage * 8, Config::team + 1);
+      ptx::barrier_init(full_0 + stage * 8, Config::is_dense ? 1 : Config::team + 1);
       ptx::barrier_init(empty_0 + stage * 8, multiplying);
     }
     ptx::fence_barrier_init();
@@ -124,9 +125,50 @@ __global__ __launch_bounds__(Config::threads,
     return Stages{first + count * rank / blocks, first + count * (rank + 1) / blocks};
   };
 
+  const auto copy_dense = [&](int stage, int row, int column) {
+    const std::uint32_t at = stage_0 + stage * Config::stage_bytes + TileNonzeros::bytes;
+#pragma unroll
+    for (int box = 0; box < Config::block_n / 64; ++box)
+      ptx::copy_box(at + box * Config::box_bytes, &dense, column + box * 64, row, full_0 + stage * 8);
+  };
+
   // After each tile the blocks of a cluster wait twice for each other: until all have their sums in shared
   // memory, and until all have read them.
-  if (group >= Config::warpgroups) {  // a group that expands nonzeros
+  const auto wait_twice = [&] {
+    if (blocks == 1) return;
+    for (int wait = 0; wait < 2; ++wait) {
+      ptx::arrive_in_cluster();
+      ptx::wait_for_cluster();
+    }
+    ptx::fence_copies();
+  };
+  if constexpr (Config::is_dense) {
+    if (group >= Config::warpgroups) {  // a group of which one thread copies
+      ptx::give_registers_back<Config::registers_to_expand>();
+      const TileNonzeros& packed = product.tiles;
+      int done = 0;  // stages, before this tile of the result
+      for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+        const Stages mine = stages_of(tile);
+        const int column = tile / row_tiles * Config::block_n;
+        if (thread == 0) {
+          for (int s = mine.begin; s < mine.end; ++s) {
+            const int number = done + s - mine.begin, stage = number % Config::stages;
+            const int row = __ldg(packed.at_column + s) * Config::stage_rows;
+            ptx::wait(empty_0 + stage * 8, number / Config::stages % 2 == 0 ? 1 : 0);
+            ptx::arrive_expecting(full_0 + stage * 8, TileNonzeros::bytes + Config::dense_bytes);
+            ptx::copy_bytes(stage_0 + stage * Config::stage_bytes,
+                            packed.dense + std::int64_t{s} * TileNonzeros::bytes, TileNonzeros::bytes,
+                            full_0 + stage * 8);
+            copy_dense(stage, row, column);
+          }
+        }
+        __syncwarp();
+        done += mine.end - mine.begin;
+        wait_twice();
+      }
+      return;
+    }
+  } else if (group >= Config::warpgroups) {  // a group that expands nonzeros
     ptx::give_registers_back<Config::registers_to_expand>();
     const int team = (static_cast<int>(threadIdx.x) - multiplying) / Config::team;
     const int expander = static_cast<int>(threadIdx.x) % Config::team;
@@ -167,10 +209,7 @@ __global__ __launch_bounds__(Config::threads,
         ptx::wait(empty_0 + stage * 8, number / Config::stages % 2 == 0 ? 1 : 0);
         if (expander == 0) {
           ptx::arrive_expecting(full, Config::dense_bytes);
-#pragma unroll
-          for (int box = 0; box < Config::block_n / 64; ++box)
-            ptx::copy_box(at + TileNonzeros::bytes + box * Config::box_bytes, &dense, column + box * 64,
-                          now.row, full);
+          copy_dense(stage, now.row, column);
         }
 #pragma unroll
         for (int piece = 0; piece < TileNonzeros::bytes / 16; piece += Config::team)
@@ -194,13 +233,7 @@ __global__ __launch_bounds__(Config::threads,
         next = after;
       }
       done += mine.end - mine.begin;
-      if (blocks > 1) {
-        for (int wait = 0; wait < 2; ++wait) {
-          ptx::arrive_in_cluster();
-          ptx::wait_for_cluster();
-        }
-        ptx::fence_copies();
-      }
+      wait_twice();
     }
     return;
   }

@@ -29,7 +29,8 @@ namespace sporos::gpu {
 /// more is stored, or where its nonzeros are close together.
 ///
 /// A is packed when a plan is made, and its values again in each run unless the statement says
-/// `.with_constant_operands()`.
+/// `.with_constant_operands()`: then tiles may be stored with their zeros, up to 128 bytes a nonzero, where
+/// that is faster.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -85,6 +86,15 @@ inline constexpr TileTimes expanded_times_of_nonzero{.launch = 0,
                                                      .exchange = {},
                                                      .again = 0};
 
+/// The same for tiles that are stored with their zeros.
+inline constexpr TileTimes dense_tile_times{.launch = 2e-6,
+                                            .stage = {0.23e-6, 0.31e-6, 0.59e-6},
+                                            .stage_of_all = {0.29e-6, 0.38e-6, 0.61e-6},
+                                            .store = {1.5e-6, 2.5e-6, 4e-6},
+                                            .exchange = {1.2e-6, 1.5e-6, 2e-6},
+                                            .again = 5e-6,
+                                            .most_blocks = {4, 4, 4}};
+
 template <class S>
 class SpmmOnTensorCores::Plan {
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
@@ -97,8 +107,10 @@ class SpmmOnTensorCores::Plan {
   static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
   using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
   using Product = ExpandedProduct<Out, Epilogue, typename Rows::View, T>;
-  template <int Width>
-  using Config = ExpandedConfig<T, (64 << Width)>;
+  template <int Width, TileForm Form = TileForm::nonzeros>
+  using Config = ExpandedConfig<T, (64 << Width), Form>;
+  static constexpr bool is_constant = S::schedule::has_constant_operands;
+  static constexpr std::int64_t most_bytes_of_nonzero = 128;  ///< in dense tiles
   template <int Width>
   static constexpr auto kernel = &detail::spmm_tiles_kernel<Config<Width>, Product>;
 
@@ -125,7 +137,10 @@ class SpmmOnTensorCores::Plan {
     return {};
   }
   /// The seconds that a product is expected to take.
-  double seconds() const { return best_tiles().seconds; }
+  double seconds(Use use) const {
+    const double expanded = best_tiles(TileForm::nonzeros).seconds;
+    return use == Use::often ? std::min(expanded, seconds_of_dense()) : expanded;
+  }
   /// The same for packing the sparse operand.
   double seconds_of_packing() const { return 3e-5 + 1e-10 * static_cast<double>(a().nnz()); }
 
@@ -141,6 +156,7 @@ class SpmmOnTensorCores::Plan {
 
   void prepare() {
     measure();
+    if (seconds_of_dense() < best_tiles(TileForm::nonzeros).seconds) form_ = TileForm::dense;
     if (result().nnz() > 0 && a().nnz() > 0) pack();
   }
   void run() {
@@ -153,22 +169,22 @@ class SpmmOnTensorCores::Plan {
   Bytes bytes() const {
     const std::int64_t of_run = turned_bytes() + padded_bytes();
     return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
-                lay_out(nullptr).bytes + of_run + of_run / 8};
+            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + packed_bytes() +
+                of_run + of_run / 8};
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
   }
 
   void explain(std::ostream& out) const {
-    const TileChoice tiles = best_tiles();
+    const TileChoice tiles = best_tiles(form_);
     out << "  result: located, tiles of " << Config<0>::block_m << " x " << (64 << tiles.width)
         << " by matrix instructions";
     if (tiles.shared > 1) out << ", " << tiles.shared << " thread blocks each";
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << "\n  operands: the sparse one is packed as tiles of " << TileNonzeros::rows << " x "
-        << TileNonzeros::columns
-        << (S::schedule::has_constant_operands ? " once\n" : ", its values again in each run\n");
+        << TileNonzeros::columns << (form_ == TileForm::dense ? " with their zeros" : "")
+        << (is_constant ? " once\n" : ", its values again in each run\n");
     if (turn_b) out << "  operands: the dense one is transposed first\n";
   }
 
@@ -205,18 +221,46 @@ class SpmmOnTensorCores::Plan {
   Room lay_out(char* memory) const {
     Layout layout(memory);
     Room out{TileNonzeros::of(m(), inner()), {}};
-    const std::int64_t tiles = out.tiles.tiles(), kept = std::min(tiles, a().nnz());
-    out.tiles.nonzeros = layout.template take<uint4>(out.tiles.most_fours(a().nnz()));
+    const std::int64_t tiles = out.tiles.tiles(), kept = most_kept();
     out.tiles.first = layout.template take<std::int32_t>(tiles + 1);
     out.tiles.at_column = layout.template take<std::int32_t>(kept);
-    out.tiles.fours = layout.template take<std::int32_t>(kept + 1);
-    out.packing.four = layout.template take<std::int32_t>(tiles + 1);
-    out.packing.counts = layout.template take<std::int32_t>(tiles);
     out.packing.are_kept = layout.template take<std::int32_t>(tiles);
+    if (form_ == TileForm::dense) {
+      out.tiles.dense = layout.template take<char>(kept * TileNonzeros::bytes);
+    } else {
+      out.tiles.nonzeros = layout.template take<uint4>(out.tiles.most_fours(a().nnz()));
+      out.tiles.fours = layout.template take<std::int32_t>(kept + 1);
+      out.packing.four = layout.template take<std::int32_t>(tiles + 1);
+      out.packing.counts = layout.template take<std::int32_t>(tiles);
+    }
     out.packing.scratch_bytes = sizes_to_positions_bytes<std::int32_t, std::int32_t>(space(), tiles);
     out.packing.scratch = layout.template take<char>(out.packing.scratch_bytes);
     out.bytes = layout.bytes();
     return out;
+  }
+
+  /// Tiles that are kept, at most.
+  std::int64_t most_kept() const {
+    return kept_.kept > 0 ? kept_.kept : std::min(TileNonzeros::of(m(), inner()).tiles(), a().nnz());
+  }
+  /// Whether tiles may be stored with their zeros: for all runs, where memory is not bounded.
+  bool may_be_dense() const {
+    return is_constant && most_kept() * TileNonzeros::bytes <= most_bytes_of_nonzero * a().nnz() &&
+           statement_.resources().memory_limit() == Resources<Kokkos::Cuda>::unlimited;
+  }
+  /// With dense tiles; infinite where they are ruled out. Those that the L2 cache cannot keep are read from
+  /// memory.
+  double seconds_of_dense() const {
+    if (!may_be_dense()) return std::numeric_limits<double>::infinity();
+    constexpr double in_cache = 4e7, bytes_per_second = 3.6e12;
+    const double bytes = static_cast<double>(most_kept()) * TileNonzeros::bytes;
+    return std::max(best_tiles(TileForm::dense).seconds,
+                    bytes > in_cache ? 3e-6 + bytes / bytes_per_second : 0);
+  }
+  /// Of either form, until it is decided.
+  std::int64_t packed_bytes() const {
+    const std::int64_t bytes = lay_out(nullptr).bytes;
+    return is_packed_ || !is_constant ? bytes : bytes + most_bytes_of_nonzero * a().nnz();
   }
 
   void pack() {
@@ -228,21 +272,24 @@ class SpmmOnTensorCores::Plan {
     } else {
       packed_ = make_array<char, Memory>("sporos::packed tiles", lay_out(nullptr).bytes);
       const Room room = lay_out(packed_.data());
-      pack_tiles(space(), matrix, room.tiles, room.packing);
+      if (form_ == TileForm::dense)
+        pack_dense_tiles(space(), matrix, room.tiles, room.packing, most_kept());
+      else
+        pack_tiles(space(), matrix, room.tiles, room.packing);
     }
     is_packed_ = true;
   }
 
   /// The tiles with which a product is expected to take least time.
-  TileChoice best_tiles() const {
+  TileChoice best_tiles(TileForm form) const {
     static const auto clusters = clusters_of<Config<2>>(space(), kernel<2>);
     const TileNonzeros tiles = TileNonzeros::of(m(), inner());
     const bool is_measured = kept_.kept > 0;
     const auto kept =
         static_cast<double>(is_measured ? kept_.kept : std::max<std::int64_t>(1, tiles.tiles()));
     const double of_tile = static_cast<double>(a().nnz()) / kept;
-    TileTimes times = expanded_times;
-    for (std::size_t width = 0; width < 3; ++width) {
+    TileTimes times = form == TileForm::dense ? dense_tile_times : expanded_times;
+    for (std::size_t width = 0; width < 3 && form == TileForm::nonzeros; ++width) {
       times.stage[width] += of_tile * expanded_times_of_nonzero.stage[width];
       times.stage_of_all[width] += of_tile * expanded_times_of_nonzero.stage_of_all[width];
     }
@@ -251,7 +298,7 @@ class SpmmOnTensorCores::Plan {
   }
 
   void multiply(Out* c) {
-    if (!is_packed_ || !S::schedule::has_constant_operands) pack();
+    if (!is_packed_ || !is_constant) pack();
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
     char* const memory = workspace->reserve(turned_bytes() + (pads_b() ? padded_bytes() : 0));
     const T* dense = b().values().data();
@@ -267,7 +314,7 @@ class SpmmOnTensorCores::Plan {
       dense = padded;
       stride = stride_of_b();
     }
-    const TileChoice tiles = best_tiles();
+    const TileChoice tiles = best_tiles(form_);
     Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
                     lay_out(packed_.data()).tiles,
                     rows_.view(a()),
@@ -275,6 +322,9 @@ class SpmmOnTensorCores::Plan {
                     stride};
     const CUtensorMap map = tensor_map(dense, inner(), n(), stride, Config<0>::stage_rows);
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
+      if constexpr (is_constant)
+        if (form_ == TileForm::dense)
+          return spmm_tiles<Config<Width, TileForm::dense>>(space(), product, map, tiles);
       spmm_tiles<Config<Width>>(space(), product, map, tiles);
     });
   }
@@ -282,6 +332,7 @@ class SpmmOnTensorCores::Plan {
   const S& statement_;
   Rows rows_;
   TileCounts kept_{};  ///< 0 where they were not counted
+  TileForm form_ = TileForm::nonzeros;
   bool is_packed_ = false;
   Array<char, Memory> packed_;
 };
@@ -293,8 +344,8 @@ Offer SpmmOnTensorCores::cost(const S& statement, const Resources<Kokkos::Cuda>&
   Plan<S> plan(statement, resources);
   if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
   if (use == Use::often) plan.measure();
-  return Cost{plan.seconds() + plan.seconds_of_packing() + 1e-4,
-              plan.seconds() + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
+  return Cost{plan.seconds(Use::once) + plan.seconds_of_packing() + 1e-4,
+              plan.seconds(use) + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
 }
 
 }  // namespace sporos::gpu
