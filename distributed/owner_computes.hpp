@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file owner_computes.hpp
+/// Any statement on distributed tensors: each rank computes its part of it, from the parts of the operands that
+/// it needs, and results go to their owners.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/statement.hpp"
+#include "../formats/format_name.hpp"
+#include "../kernels/nest/bounds.hpp"
+#include "../kernels/statement/candidate.hpp"
+#include "../kernels/statement/estimate.hpp"
+#include "../kernels/statement/plan.hpp"
+#include "agree.hpp"
+#include "assemble.hpp"
+#include "localise.hpp"
+#include "numbering.hpp"
+#include "operand.hpp"
+#include "tensor.hpp"
+#include "traffic.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// The ranks of the first distributed tensor of a statement.
+template <class S>
+const Communicator& ranks_of(const S& statement) {
+  const Communicator* found = nullptr;
+  const auto look = [&](const auto& access) {
+    if constexpr (AnyDistributed<typename std::remove_cvref_t<decltype(access)>::tensor_type>)
+      if (!found) found = &access.tensor().ranks();
+  };
+  look(statement.result());
+  for_each_access(statement.right(), look);
+  return *found;
+}
+
+/// A number that differs for different statements, extents and distributions.
+template <class S>
+Signature signature_of(const S& statement, const std::string& written) {
+  Signature out(written);
+  const auto mix = [&](const auto& access) {
+    using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
+    for (const std::int64_t extent : access.tensor().extents()) out.mix(static_cast<std::uint64_t>(extent));
+    if constexpr (AnyDistributed<T>) out.mix(access.tensor().distribution().signature().hash());
+  };
+  mix(statement.result());
+  for_each_access(statement.right(), mix);
+  return out;
+}
+
+/// Checks what makes a statement one that its ranks can run together, and agrees that all run the same.
+/// @throws ShapeError if extents do not match; CommError for tensors of several communicators, or different
+/// statements on different ranks
+template <class S>
+void agree_on(const S& statement, const std::string& written) {
+  const Communicator& ranks = ranks_of(statement);
+  jointly(ranks, [&] {
+    bounds_of(statement);
+    const auto check = [&](const auto& access) {
+      using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
+      if constexpr (AnyDistributed<T>)
+        if (!(access.tensor().ranks() == ranks))
+          throw CommError(text(written, ": its tensors are distributed over two communicators: make one, and give "
+                                        "copies of it to all of them"));
+    };
+    check(statement.result());
+    for_each_access(statement.right(), check);
+    agree(ranks, signature_of(statement, written), written);
+  });
+}
+
+}  // namespace detail
+
+/// Each rank computes the part of a statement that belongs to the coordinates that it owns of some variables.
+///
+/// Which variables: those that divide one of the tensors, which then stays where it is - the result, an operand
+/// of most values, whichever is expected to move least. The rank has that tensor's part; of each other operand
+/// it needs the coordinates of these variables, and of a summed variable those that its part of a sparse operand
+/// stores:
+///
+///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)      T and M divided along i: the rank needs the rows of U and V
+///                                                   that are k or l of one of its nonzeros
+///     A(i, j) = B(i, k) * C(k, j)                   B and A divided along i: the rows of C that are its k
+///     y(i) = A(i, j) * x(j)                         A divided along j: x where A is, and sums for others' y
+///
+/// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
+/// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added, else
+/// each coordinate of the result is computed by one rank, which sends it to its owner. Where no variable can be
+/// divided - a deterministic sum over a distributed mode - all operands come to all ranks, which is always right.
+struct OwnerComputes {
+  static constexpr std::string_view name = "parts by owners";
+  static constexpr std::string_view takes = "any statement on distributed tensors";
+  static constexpr bool deterministic = true;
+  static constexpr bool any_schedule = true;
+
+  template <class S>
+  static constexpr bool matches = is_distributed_statement<S>;
+
+  template <class S>
+  static Offer cost(const S&, const Resources<typename S::space_type>&) {
+    return Cost{1};
+  }
+
+  template <class S>
+  class Plan {
+   public:
+    using Result = typename S::result_type;
+    using Right = typename S::right_type;
+    using ResultTensor = typename Result::tensor_type;
+    using Local = typename detail::LocalOf<ResultTensor>::type;
+    using Value = typename Local::value_type;
+    using F = typename Local::format_type;
+    using Space = typename S::space_type;
+    static constexpr int order = Local::order;
+    static constexpr auto modes = static_cast<std::size_t>(order);
+
+    Plan(const S& statement, const Resources<Space>& resources)
+        : statement_(statement),
+          space_(resources.space()),
+          ranks_(detail::ranks_of(statement)),
+          written_(statement.str()),
+          result_distribution_(
+              detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)) {
+      detail::agree_on(statement, written_);
+      run_signature_ = Signature("run ").mix(detail::signature_of(statement, written_).hash());
+      choose_work();
+      find_numberings();
+      make_operands();
+      jointly(ranks_, [&] {
+        place_result();
+        make_local_statement();
+        agree(ranks_, "the plan of a statement");
+      });
+      collect_traffic();
+    }
+
+    void prepare() { planned_ = true; }
+
+    void run() {
+      agree(ranks_, run_signature_, written_);
+      fetch();
+      jointly(ranks_, [&] {
+        if (planned_) {
+          local_plan_ = std::make_unique<sporos::Plan<LocalStatement>>(*local_);
+          local_plan_->run();
+        } else {
+          sporos::run(*local_);
+        }
+        if (!is_local()) agree(ranks_, "the result of a statement");
+      });
+      take_result(true);
+    }
+
+    void refill() {
+      if (!local_plan_) return run();
+      agree(ranks_, run_signature_, written_);
+      fetch();
+      jointly(ranks_, [&] {
+        local_plan_->run();
+        if (!is_local()) agree(ranks_, "the result of a statement");
+      });
+      take_result(false);
+    }
+
+    Bytes bytes() const {
+      Estimate local = sporos::estimate(*local_);
+      local.workspace += held_bytes() + (in_place_ ? 0 : 2 * local.result);
+      local.messages = traffic_.ranks[static_cast<std::size_t>(ranks_.rank())].messages;
+      local.sent = traffic_.ranks[static_cast<std::size_t>(ranks_.rank())].sent;
+      return local;
+    }
+    std::int64_t held_bytes() const {
+      std::int64_t sum = in_place_ ? 0 : own_result_->bytes();
+      for_each_operand([&](const auto& operand) { sum += operand.held_bytes(); });
+      if (local_plan_) sum += local_plan_->bytes();
+      return sum;
+    }
+    const Traffic& traffic() const { return traffic_; }
+
+    void explain(std::ostream& out) const {
+      out << "  each rank computes ";
+      if (divisions_.empty()) {
+        out << (ranks_.size() == 1 ? "all of it" : "all of it, from all of the operands");
+      } else {
+        out << "its coordinates of ";
+        for (std::size_t at = 0; at < divisions_.size(); ++at)
+          out << (at ? ", " : "") << divisions_[at].variable << " (" << divisions_[at].partition.str() << ')';
+      }
+      out << "\n";
+      TensorLetters letters;
+      out << "    " << letters.of(statement_.result().tensor()) << '(' << Result::names.str()
+          << "): " << result_text() << "\n";
+      std::size_t at = 0;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        out << "    " << letters.of(access.tensor()) << '(' << A::names.str() << "): " << access_texts_[at++]
+            << "\n";
+      });
+      traffic_.print(out);
+      if (constexpr std::string_view by = "  locally run by "; ranks_.size() > 0)
+        with_candidate(*local_, Use::often, [&]<class K>() { out << by << K::name << "\n"; });
+    }
+
+   private:
+    static constexpr std::size_t most_operands = 8;  // as kernels/statement/checks.hpp allows
+    using Accesses = accesses_of<Right>;
+    template <class List>
+    struct OperandsOf;
+    template <class... A>
+    struct OperandsOf<TypeList<A...>> {
+      using locals = std::tuple<typename detail::LocalOf<typename A::tensor_type>::type...>;
+      using operands =
+          std::tuple<std::optional<detail::LocalOperand<typename detail::LocalOf<typename A::tensor_type>::type>>...>;
+    };
+    using Locals = typename OperandsOf<Accesses>::locals;
+    using Operands = typename OperandsOf<Accesses>::operands;
+    using LocalStatement = std::remove_const_t<decltype(detail::local_statement(
+        std::declval<const S&>(), std::declval<const Local&>(), std::declval<const Locals&>(), false))>;
+
+    template <class Visit>
+    void for_each_operand(const Visit& visit) const {
+      std::apply([&](const auto&... operand) { (visit(*operand), ...); }, operands_);
+    }
+    template <class Visit>
+    void for_each_operand(const Visit& visit) {
+      std::apply([&](auto&... operand) { (visit(*operand), ...); }, operands_);
+    }
+
+    /// The modes of a tensor that are divided among ranks, by their variables.
+    template <class A>
+    std::vector<detail::Division> divisions_of(const A& access) const {
+      std::vector<detail::Division> out;
+      const auto& distribution = distribution_of(access);
+      for (int mode = 0; mode < A::names.size; ++mode)
+        if (distribution.partition(mode).parts() > 1)
+          out.push_back({A::names[mode], distribution.partition(mode), distribution.stride(mode)});
+      return out;
+    }
+    template <class A>
+    decltype(auto) distribution_of(const A& access) const {
+      return detail::LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
+    }
+
+    /// Whether a rank stores of a tensor just what it needs if variables are divided so, apart from lists.
+    template <class A>
+    bool is_in_place(const A& access, const std::vector<detail::Division>& divisions) const {
+      const auto& distribution = distribution_of(access);
+      for (int mode = 0; mode < A::names.size; ++mode) {
+        const auto found = std::find_if(divisions.begin(), divisions.end(),
+                                        [&](const auto& one) { return one.variable == A::names[mode]; });
+        const Partition& partition = distribution.partition(mode);
+        if (found == divisions.end() ? partition.parts() > 1
+                                     : !(*found == detail::Division{' ', partition, distribution.stride(mode)}))
+          return false;
+      }
+      return true;
+    }
+
+    /// Chooses the variables that are divided: those of the tensor for which the fewest values are expected to
+    /// move, for which one number of each tensor is summed over the ranks.
+    void choose_work() {
+      if (ranks_.size() == 1) return;
+      std::vector<std::int64_t> counts;
+      const auto count = [&](const auto& access) {
+        const auto& distribution = distribution_of(access);
+        const bool counts_here = !distribution.is_replicated() || ranks_.rank() == 0;
+        counts.push_back(counts_here ? access.tensor().nnz() : 0);
+      };
+      count(statement_.result());
+      for_each_access(statement_.right(), count);
+      ranks_.sum(counts.data(), std::ssize(counts));
+
+      double least = cost_of({}, counts);
+      const auto consider = [&](const auto& access) {
+        const auto divisions = divisions_of(access);
+        if (divisions.empty() || !may_divide(divisions)) return;
+        if (const double cost = cost_of(divisions, counts); cost < least) {
+          least = cost;
+          divisions_ = divisions;
+        }
+      };
+      consider(statement_.result());
+      for_each_access(statement_.right(), consider);
+    }
+
+    static bool may_divide(const std::vector<detail::Division>& divisions) {
+      constexpr auto may = [] {
+        std::array<bool, 128> out{};
+        for (std::size_t c = 0; c < out.size(); ++c) out[c] = detail::may_divide<S>(static_cast<char>(c));
+        return out;
+      }();
+      for (std::size_t at = 0; at < divisions.size(); ++at) {
+        if (!may[static_cast<unsigned char>(divisions[at].variable) % 128]) return false;
+        for (std::size_t other = 0; other < at; ++other)
+          if (divisions[other].variable == divisions[at].variable) return false;
+      }
+      return true;
+    }
+
+    /// Number of values that are expected to move if variables are divided so.
+    double cost_of(const std::vector<detail::Division>& divisions, const std::vector<std::int64_t>& counts) const {
+      const auto is_divided = [&](char variable) {
+        return std::any_of(divisions.begin(), divisions.end(),
+                           [&](const auto& one) { return one.variable == variable; });
+      };
+      const double others = ranks_.size() - 1;
+      double cost = 0;
+      std::size_t at = 0;
+      const bool sums = std::any_of(divisions.begin(), divisions.end(), [](const auto& one) {
+        return !Result::names.contains(one.variable);
+      });
+      if (!is_in_place(statement_.result(), divisions))
+        cost += static_cast<double>(counts[0]) * (sums ? 2 * others : divisions.empty() ? 0 : 2);
+      // Work that every rank does in full is as bad as sending all operands to all.
+      if (divisions.empty())
+        for (const std::int64_t count : counts) cost += static_cast<double>(count) * others;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        const auto count = static_cast<double>(counts[++at]);
+        if (is_in_place(access, divisions)) return;
+        bool divided = false, bounded = false;
+        for (int mode = 0; mode < A::names.size; ++mode) {
+          divided = divided || is_divided(A::names[mode]);
+          bounded = bounded || may_list(A::names[mode]);
+        }
+        cost += count * (divided ? 1 : bounded ? 0.5 : others);
+      });
+      return cost;
+    }
+
+    /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, and those that the
+    /// result stores in an array of coordinates.
+    static constexpr bool may_list(char variable) {
+      for (int mode = 0; mode < Result::names.size; ++mode)
+        if (Result::names[mode] == variable && !detail::has_coordinate_array<F>(mode)) return false;
+      return detail::is_bounded<0, Right>(variable, std::array<bool, most_operands>{true, true, true, true, true, true, true, true});
+    }
+
+    void find_numberings() {
+      const auto whole = [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        for (int mode = 0; mode < A::names.size; ++mode)
+          numberings_[A::names[mode]] = detail::Numbering::whole(access.tensor().extent(mode));
+      };
+      whole(statement_.result());
+      for_each_access(statement_.right(), whole);
+      for (const detail::Division& one : divisions_)
+        numberings_[one.variable] = detail::Numbering::part(one, ranks_.rank());
+      if (ranks_.size() == 1) return;
+
+      // Variables of operands that are not in place are listed where the operands that are bound them.
+      std::array<bool, most_operands> known{};
+      std::size_t at = 0;
+      NameList wanted;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        known[at] = is_in_place(access, divisions_);
+        if (!known[at++])
+          for (int mode = 0; mode < A::names.size; ++mode) wanted.push_new(A::names[mode]);
+      });
+      jointly(ranks_, [&] {
+        for (int name = 0; name < wanted.size; ++name) {
+          const char variable = wanted[name];
+          if (!numberings_[variable].is_whole() || !may_list(variable) ||
+              !detail::is_bounded<0, Right>(variable, known))
+            continue;
+          listed_.push_new(variable);
+          numberings_[variable] = detail::Numbering::list(
+              detail::bounded_coordinates<0>(statement_.right(), variable, known),
+              numberings_[variable].extent());
+        }
+        agree(ranks_, "the plan of a statement");
+      });
+    }
+
+    template <class A>
+    auto numberings_of() const {
+      std::array<detail::Numbering, static_cast<std::size_t>(A::names.size)> out;
+      for (int mode = 0; mode < A::names.size; ++mode)
+        out[static_cast<std::size_t>(mode)] = numberings_[A::names[mode]];
+      return out;
+    }
+
+    void make_operands() {
+      const auto make = [&]<std::size_t At, class A>(const A& access) {
+                using enum detail::Obtained;
+        auto how = is_in_place(access, divisions_) ? direct : fetched;
+        if (how == direct)
+          for (int mode = 0; mode < A::names.size; ++mode) {
+            if (!listed_.contains(A::names[mode])) continue;
+            if (!detail::has_coordinate_array<typename A::format>(mode)) {
+              how = fetched;
+              break;
+            }
+            how = renumbered;
+          }
+        std::get<At>(operands_)
+            .emplace(how, numberings_of<A>(), detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
+                     distribution_of(access));
+        access_texts_.push_back(how == direct       ? "as it is stored"
+                                : how == renumbered ? "as it is stored, with its coordinates renumbered"
+                                                    : "the part that is needed, fetched from its owners");
+      };
+      for_each_numbered<0>(statement_.right(), make);
+    }
+    template <std::size_t At, class E, class Visit>
+    static void for_each_numbered(const E& e, const Visit& visit) {
+      if constexpr (AnyAccess<E>) {
+        visit.template operator()<At>(e);
+      } else if constexpr (has_one_child<E>) {
+        for_each_numbered<At>(e.operand, visit);
+      } else if constexpr (has_two_children<E>) {
+        for_each_numbered<At>(e.left, visit);
+        for_each_numbered<At + static_cast<std::size_t>(detail::count_accesses<decltype(E::left)>)>(e.right, visit);
+      }
+    }
+
+    /// Decides where the local statement writes: into what this rank stores of the result, or a tensor whose
+    /// values are then sent to their owners.
+    void place_result() {
+      sums_ = std::any_of(divisions_.begin(), divisions_.end(),
+                          [](const auto& one) { return !Result::names.contains(one.variable); });
+      is_listed_ = false;
+      for (int mode = 0; mode < order; ++mode) is_listed_ = is_listed_ || listed_.contains(Result::names[mode]);
+      stays_ = is_in_place(statement_.result(), divisions_) && !sums_;
+      in_place_ = stays_ && !is_listed_;
+      if (in_place_) return;
+      Extents<order> extents{};
+      bool whole = true;
+      for (int mode = 0; mode < order; ++mode) {
+        extents[static_cast<std::size_t>(mode)] = numberings_[Result::names[mode]].size();
+        whole = whole && numberings_[Result::names[mode]].is_whole();
+      }
+      own_result_.emplace(extents);
+      is_reduced_ = F::is_dense && sums_ && whole && result_distribution_.is_replicated();
+    }
+
+    void make_local_statement() {
+      const Local& given = detail::LocalOf<ResultTensor>::local(statement_.result().tensor());
+      const auto locals = std::apply([](const auto&... operand) { return Locals(operand->tensor()...); }, operands_);
+      local_.emplace(detail::local_statement(statement_, in_place_ ? given : *own_result_, locals,
+                                             in_place_ && statement_.accumulates()));
+    }
+
+    /// Whether nothing can fail on one rank alone while it computes: the result is dense, and stays.
+    bool is_local() const { return in_place_ && F::is_dense; }
+
+    void fetch() {
+      for_each_operand([&](auto& operand) { operand.start(space_); });
+      for_each_operand([&](auto& operand) { operand.finish(space_); });
+    }
+
+    /// Takes the local result to its owners.
+    void take_result(bool has_new_pattern) {
+      if (in_place_) return;
+      const Local& to = detail::LocalOf<ResultTensor>::local(statement_.result().tensor());
+      const Local& from = *own_result_;
+      if (stays_) {
+        if (!has_new_pattern) {
+          to.replace(to.extents(), to.levels(), from.values());
+          return;
+        }
+        jointly(ranks_, [&] {
+          auto levels = detail::copied_levels(from);
+          for (int mode = 0; mode < order; ++mode)
+            if (listed_.contains(Result::names[mode])) {
+              const detail::Numbering& numbering = numberings_[Result::names[mode]];
+              detail::renumber_mode<F>(levels, mode, [&](std::int64_t number) { return numbering.global(number); });
+            }
+          to.replace(to.extents(), std::move(levels), from.values());
+          agree(ranks_, "the result of a statement");
+        });
+        return;
+      }
+      if constexpr (F::is_dense) {
+        if (is_reduced_) {
+          auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from.values());
+          ranks_.sum(sum.data(), from.nnz());
+          put(to, sum);
+          return;
+        }
+      }
+      jointly(ranks_, [&] {
+        const auto mine = contributions();
+        const auto all = detail::entries_to_owners(result_distribution_, mine, "the result of a statement");
+        const auto result = assemble<F, Space>(all, F::is_unique ? Duplicates::sum : default_duplicates<F>);
+        if constexpr (F::is_dense) {
+          put(to, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), result.values()));
+        } else {
+          to.replace(result.extents(), result.levels(), result.values());
+        }
+        agree(ranks_, "the result of a statement");
+      });
+    }
+
+    /// What this rank has computed for the owners of the result, with global coordinates.
+    auto contributions() const {
+      auto out = entries(*own_result_);
+      out.extents = result_distribution_.extents();
+      for (int mode = 0; mode < order; ++mode) {
+        const detail::Numbering& numbering = numberings_[Result::names[mode]];
+        if (numbering.is_whole()) continue;
+        std::int64_t* const coordinates = out.coordinates[static_cast<std::size_t>(mode)].data();
+        for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = numbering.global(coordinates[e]);
+      }
+      if (!divisions_.empty()) return out;
+      // Every rank has computed all of it: one of them hands it over.
+      if (ranks_.rank() == 0) return out;
+      return decltype(out)(out.extents, 0);
+    }
+
+    /// Writes or adds values to those of a dense result.
+    template <class HostValues>
+    void put(const Local& to, const HostValues& values) const {
+      if (!statement_.accumulates()) {
+        Kokkos::deep_copy(to.values(), values);
+        return;
+      }
+      const auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to.values());
+      for (std::size_t at = 0; at < sum.extent(0); ++at) sum(at) = static_cast<Value>(sum(at) + values(at));
+      Kokkos::deep_copy(to.values(), sum);
+    }
+
+    void collect_traffic() {
+      RankTraffic mine;
+      for_each_operand([&](const auto& operand) {
+        using T = std::remove_cvref_t<decltype(operand.tensor())>;
+        if (!T::format_type::is_dense) mine.work += operand.tensor().nnz();
+        mine.messages += operand.messages();
+        mine.sent += operand.bytes_sent();
+        mine.received += operand.bytes_received();
+      });
+      if (mine.work == 0)
+        for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
+      if (!in_place_ && !stays_ && F::is_dense) {  // a sparse result is not known before it is computed
+        const std::int64_t bytes =
+            own_result_->nnz() * (static_cast<std::int64_t>(sizeof(Value)) + (is_reduced_ ? 0 : 8 * order));
+        const std::int64_t others = ranks_.size() - 1;
+        mine.messages += is_reduced_ ? 1 : (order + 1) * others;
+        mine.sent += bytes;
+        mine.received += bytes;
+      }
+      traffic_.ranks = ranks_.all(mine);
+    }
+
+    std::string result_text() const {
+      if (in_place_) return "computed where it is stored";
+      if (stays_) return "computed where it is stored, its coordinates renumbered";
+      if (is_reduced_) return "the sum of all ranks' results";
+      return sums_ ? "sums of ranks' results, added by their owners" : "sent to its owners";
+    }
+
+    const S& statement_;
+    Space space_;
+    Communicator ranks_;
+    std::string written_;
+    Distribution<order> result_distribution_;
+    Signature run_signature_;
+    std::vector<detail::Division> divisions_;
+    detail::Numberings numberings_;
+    NameList listed_;  ///< variables that are numbered by lists
+    Operands operands_;
+    std::vector<std::string> access_texts_;
+    bool sums_ = false;        ///< whether the ranks' results are added
+    bool is_listed_ = false;   ///< whether a variable of the result is numbered by a list
+    bool stays_ = false;       ///< whether this rank owns what it computes, and nothing else
+    bool in_place_ = false;    ///< and under the same numbers
+    bool is_reduced_ = false;  ///< whether the result is a sum over ranks that all of them have
+    std::optional<Local> own_result_;
+    std::optional<LocalStatement> local_;
+    std::unique_ptr<sporos::Plan<LocalStatement>> local_plan_;
+    Traffic traffic_;
+    bool planned_ = false;
+  };
+};
+
+}  // namespace sporos
