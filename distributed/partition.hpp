@@ -67,21 +67,20 @@ class Partition {
   /// Consecutive coordinates with about equal sums of weights: of nonzeros, where weights[c] is the number of
   /// nonzeros with coordinate c.
   static Partition balanced(const std::vector<std::int64_t>& weights, int parts) {
-    std::int64_t total = 0;
-    for (const std::int64_t weight : weights) total += weight;
-    std::vector<std::int64_t> begins(static_cast<std::size_t>(std::max(parts, 1)) + 1,
-                                     static_cast<std::int64_t>(weights.size()));
-    begins[0] = 0;
-    std::int64_t sum = 0;
-    std::size_t part = 1;
-    for (std::size_t c = 0; c < weights.size(); ++c) {
-      // A part begins at the coordinate whose middle lies behind its share of the weights.
-      while (part + 1 < begins.size() &&
-             2 * sum + weights[c] > 2 * (total / parts * static_cast<std::int64_t>(part) +
-                                         total % parts * static_cast<std::int64_t>(part) / parts))
-        begins[part++] = static_cast<std::int64_t>(c);
-      sum += weights[c];
+    std::int64_t left = 0;  // weights of this part and those behind it
+    for (const std::int64_t weight : weights) left += weight;
+    std::vector<std::int64_t> begins{0};
+    std::size_t c = 0;
+    for (int part = 0; part + 1 < parts; ++part) {
+      // A part takes its share of what is left, to the nearest coordinate, and one coordinate at least.
+      const std::int64_t share = left / (parts - part);
+      const std::size_t first = c;
+      std::int64_t sum = 0;
+      while (c < weights.size() && (c == first || 2 * sum + weights[c] <= 2 * share)) sum += weights[c++];
+      left -= sum;
+      begins.push_back(static_cast<std::int64_t>(c));
     }
+    begins.push_back(std::ssize(weights));
     return ranges(std::move(begins));
   }
 
