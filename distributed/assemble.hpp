@@ -3,11 +3,13 @@
 /// Distributed tensors made of entries from anywhere, and moved: assemble, gather, scatter, redistribute.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "../core/entries.hpp"
 #include "../core/error.hpp"
@@ -64,6 +66,19 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
   return out;
 }
 
+/// Throws FormatError for a coordinate that stands twice among the entries that a rank stores.
+template <class Value, int Order>
+void expect_no_duplicates(const Entries<Value, Order>& mine, const Distribution<Order>& distribution) {
+  std::vector<Extents<Order>> coordinates(static_cast<std::size_t>(mine.size()));
+  for (std::int64_t e = 0; e < mine.size(); ++e) coordinates[static_cast<std::size_t>(e)] = mine.coordinate(e);
+  std::sort(coordinates.begin(), coordinates.end());
+  const auto twice = std::adjacent_find(coordinates.begin(), coordinates.end());
+  if (twice != coordinates.end())
+    throw FormatError(text("coordinate ", coordinate_text(distribution.global(distribution.ranks().rank(), *twice)),
+                           " stands more than once in the entries of all ranks, and duplicates are refused: choose "
+                           "Duplicates::sum, last or max where they are meant"));
+}
+
 }  // namespace detail
 
 /// The distributed tensor whose value at each coordinate is the sum of all ranks' entries there. Every rank
@@ -83,6 +98,7 @@ Distributed<Tensor<Value, F, Space>> assemble(const Distribution<F::order>& dist
                                               Duplicates duplicates = default_duplicates<F>) {
   return jointly(distribution.ranks(), [&] {
     const auto mine = detail::entries_to_owners(distribution, entries, "assemble");
+    if (duplicates == Duplicates::error) detail::expect_no_duplicates(mine, distribution);
     return Distributed<Tensor<Value, F, Space>>(distribution, assemble<F, Space>(mine, duplicates));
   });
 }
