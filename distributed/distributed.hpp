@@ -8,6 +8,8 @@
 #include "communicator.hpp"
 #include "distribution.hpp"
 #include "partition.hpp"
+#include "read.hpp"
 #include "statement.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
+#include "write.hpp"

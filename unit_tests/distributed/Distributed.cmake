@@ -4,7 +4,7 @@
 
 file(GLOB distributed_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/*.cpp")
 sporos_add_program(test_distributed SOURCES ${distributed_sources} PRECOMPILE distributed_tests
-                   LIBRARIES Sporos::distributed GTest::gtest GTest::gmock OPTIONS ${test_flags})
+                   LIBRARIES Sporos::distributed GTest::gtest GTest::gmock OPTIONS ${test_flags} DEFINITIONS SPOROS_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data")
 target_include_directories(test_distributed PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 
 # More ranks than processors, by whoever runs the tests: they sleep while they wait, and are not bound to processors.
