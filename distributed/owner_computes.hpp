@@ -101,7 +101,8 @@ void agree_on(const S& statement, const std::string& written) {
 ///
 /// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
 /// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added, else
-/// each coordinate of the result is computed by one rank, which sends it to its owner. Where no variable can be
+/// each coordinate of the result is computed by one rank, which sends it to its owner. A statement for which every
+/// rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends nothing. Where no variable can be
 /// divided - a deterministic sum over a distributed mode - all operands come to all ranks, which is always right.
 struct OwnerComputes {
   static constexpr std::string_view name = "parts by owners";
@@ -153,7 +154,7 @@ struct OwnerComputes {
     void prepare() { planned_ = true; }
 
     void run() {
-      agree(ranks_, run_signature_, written_);
+      if (!sends_nothing()) agree(ranks_, run_signature_, written_);
       fetch();
       jointly(ranks_, [&] {
         if (planned_) {
@@ -169,7 +170,7 @@ struct OwnerComputes {
 
     void refill() {
       if (!local_plan_) return run();
-      agree(ranks_, run_signature_, written_);
+      if (!sends_nothing()) agree(ranks_, run_signature_, written_);
       fetch();
       jointly(ranks_, [&] {
         local_plan_->run();
@@ -276,6 +277,17 @@ struct OwnerComputes {
     /// move, for which one number of each tensor is summed over the ranks.
     void choose_work() {
       if (ranks_.size() == 1) return;
+      const auto take_if_all_stays = [&](const auto& access) {
+        const auto divisions = divisions_of(access);
+        if (!divisions_.empty() || divisions.empty() || !may_divide(divisions)) return;
+        bool all = is_in_place(statement_.result(), divisions) || order == 0;
+        for_each_access(statement_.right(), [&](const auto& one) { all = all && is_in_place(one, divisions); });
+        if (all) divisions_ = divisions;
+      };
+      take_if_all_stays(statement_.result());
+      for_each_access(statement_.right(), take_if_all_stays);
+      if (!divisions_.empty()) return;
+
       std::vector<std::int64_t> counts;
       const auto count = [&](const auto& access) {
         const auto& distribution = distribution_of(access);
@@ -374,6 +386,7 @@ struct OwnerComputes {
         if (!known[at++])
           for (int mode = 0; mode < A::names.size; ++mode) wanted.push_new(A::names[mode]);
       });
+      if (wanted.size == 0) return;
       jointly(ranks_, [&] {
         for (int name = 0; name < wanted.size; ++name) {
           const char variable = wanted[name];
@@ -410,6 +423,7 @@ struct OwnerComputes {
             }
             how = renumbered;
           }
+        fetches_ = fetches_ || how == fetched;
         std::get<At>(operands_)
             .emplace(how, numberings_of<A>(), detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
                      distribution_of(access));
@@ -460,6 +474,10 @@ struct OwnerComputes {
 
     /// Whether nothing can fail on one rank alone while it computes: the result is dense, and stays.
     bool is_local() const { return in_place_ && F::is_dense; }
+
+    /// Whether nobody waits for this rank: then a run agrees on nothing, and what fails here fails on the others
+    /// when they next meet.
+    bool sends_nothing() const { return is_local() && !fetches_; }
 
     void fetch() {
       for_each_operand([&](auto& operand) { operand.start(space_); });
@@ -577,6 +595,7 @@ struct OwnerComputes {
     NameList listed_;  ///< variables that are numbered by lists
     Operands operands_;
     std::vector<std::string> access_texts_;
+    bool fetches_ = false;     ///< whether an operand comes from other ranks
     bool sums_ = false;        ///< whether the ranks' results are added
     bool is_listed_ = false;   ///< whether a variable of the result is numbered by a list
     bool stays_ = false;       ///< whether this rank owns what it computes, and nothing else
