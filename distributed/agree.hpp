@@ -99,7 +99,8 @@ struct Failure {
       return {ErrorKind::parse, e.line(), e.file(), e.reason()};
     } catch (const IoError& e) {
       const std::string_view what = e.what();
-      return {ErrorKind::io, 0, e.file(), std::string(what.substr(std::min(what.size(), e.file().size() + 2)))};
+      return {ErrorKind::io, 0, e.file(),
+              std::string(what.substr(std::min(what.size(), e.file().size() + 2)))};
     } catch (const ShapeError& e) {
       return {ErrorKind::shape, 0, {}, e.what()};
     } catch (const FormatError& e) {
@@ -181,15 +182,17 @@ inline std::string text_of_rank(const Communicator& ranks, std::string mine, int
 }
 
 /// Throws the CommError that says which ranks do different things.
-[[noreturn]] inline void refuse_differences(const Communicator& ranks, Signature mine, std::string_view what) {
+[[noreturn]] inline void refuse_differences(const Communicator& ranks, Signature mine,
+                                            std::string_view what) {
   std::int64_t first = mine.number();
   ranks.broadcast(&first, 1, 0);
   const int other = ranks.min(mine.number() == first ? ranks.size() : ranks.rank());
   const std::string here = text_of_rank(ranks, std::string(what), 0);
   const std::string there = text_of_rank(ranks, std::string(what), other);
-  throw AgreedError<CommError>(text("ranks do different things: rank 0 is at ", here, ", rank ", other, " at ",
-                                    there, here == there ? " with other extents or another distribution" : "",
-                                    ": all ranks of a communicator call the same operations in the same order"));
+  throw AgreedError<CommError>(
+      text("ranks do different things: rank 0 is at ", here, ", rank ", other, " at ", there,
+           here == there ? " with other extents or another distribution" : "",
+           ": all ranks of a communicator call the same operations in the same order"));
 }
 
 /// What ranks tell each other in an agreement, besides whether one has failed.

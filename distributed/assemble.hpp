@@ -70,13 +70,15 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
 template <class Value, int Order>
 void expect_no_duplicates(const Entries<Value, Order>& mine, const Distribution<Order>& distribution) {
   std::vector<Extents<Order>> coordinates(static_cast<std::size_t>(mine.size()));
-  for (std::int64_t e = 0; e < mine.size(); ++e) coordinates[static_cast<std::size_t>(e)] = mine.coordinate(e);
+  for (std::int64_t e = 0; e < mine.size(); ++e)
+    coordinates[static_cast<std::size_t>(e)] = mine.coordinate(e);
   std::sort(coordinates.begin(), coordinates.end());
   const auto twice = std::adjacent_find(coordinates.begin(), coordinates.end());
   if (twice != coordinates.end())
-    throw FormatError(text("coordinate ", coordinate_text(distribution.global(distribution.ranks().rank(), *twice)),
-                           " stands more than once in the entries of all ranks, and duplicates are refused: choose "
-                           "Duplicates::sum, last or max where they are meant"));
+    throw FormatError(
+        text("coordinate ", coordinate_text(distribution.global(distribution.ranks().rank(), *twice)),
+             " stands more than once in the entries of all ranks, and duplicates are refused: choose "
+             "Duplicates::sum, last or max where they are meant"));
 }
 
 }  // namespace detail
@@ -175,8 +177,7 @@ std::optional<typename T::local_type> gather(const T& tensor, int root) {
     for (std::int64_t e = 0; e < mine.size(); ++e) routes.items.push_back(e);
     const auto all = detail::exchange(ranks, mine, routes, "gather");
     std::optional<Local> out;
-    if (ranks.rank() == root)
-      out = assemble<typename T::format_type, typename T::space_type>(all.items);
+    if (ranks.rank() == root) out = assemble<typename T::format_type, typename T::space_type>(all.items);
     agree(ranks, "gather");
     return out;
   });
@@ -187,7 +188,8 @@ template <AnyTensor T>
 Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tensor, int root = 0) {
   return jointly(distribution.ranks(), [&] {
     using Given = Entries<typename T::value_type, T::order>;
-    const Given given = distribution.ranks().rank() == root ? entries(tensor) : Given(distribution.extents(), 0);
+    const Given given =
+        distribution.ranks().rank() == root ? entries(tensor) : Given(distribution.extents(), 0);
     return assemble<typename T::format_type, typename T::space_type>(distribution, given);
   });
 }

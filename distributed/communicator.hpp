@@ -65,8 +65,7 @@ namespace detail {
 /// Cuts [0, count) into pieces that an `int` can count, and calls f(first, number) for each.
 template <class F>
 void for_each_piece(std::int64_t count, std::int64_t largest, const F& f) {
-  for (std::int64_t at = 0; at < count; at += largest)
-    f(at, static_cast<int>(std::min(largest, count - at)));
+  for (std::int64_t at = 0; at < count; at += largest) f(at, static_cast<int>(std::min(largest, count - at)));
 }
 
 #ifdef SPOROS_HAVE_MPI
@@ -92,7 +91,10 @@ MPI_Datatype reduced_type() {
   else if constexpr (std::is_same_v<T, Kokkos::complex<float>>)
     return MPI_C_FLOAT_COMPLEX;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-    return sizeof(T) == 1 ? MPI_INT8_T : sizeof(T) == 2 ? MPI_INT16_T : sizeof(T) == 4 ? MPI_INT32_T : MPI_INT64_T;
+    return sizeof(T) == 1   ? MPI_INT8_T
+           : sizeof(T) == 2 ? MPI_INT16_T
+           : sizeof(T) == 4 ? MPI_INT32_T
+                            : MPI_INT64_T;
   else
     return sizeof(T) == 1   ? MPI_UINT8_T
            : sizeof(T) == 2 ? MPI_UINT16_T
@@ -185,7 +187,8 @@ class RepeatedMessages {
   void start() {
 #ifdef SPOROS_HAVE_MPI
     if (requests_.empty()) return;
-    detail::expect_success(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
+    detail::expect_success(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()),
+                           "MPI_Startall");
     under_way_ = true;
 #endif
   }
@@ -237,7 +240,8 @@ class Communicator {
     MPI_Initialized(&running);
     MPI_Finalized(&finished);
     if (!running || finished)
-      throw StateError("MPI is not running: begin main with `sporos::MpiScope mpi(argc, argv);` (or MPI_Init)");
+      throw StateError(
+          "MPI is not running: begin main with `sporos::MpiScope mpi(argc, argv);` (or MPI_Init)");
     detail::expect_success(MPI_Comm_dup(given, &state_->comm), "MPI_Comm_dup");
     state_->adopt();
   }
@@ -365,7 +369,8 @@ class Communicator {
   /// @param any_large  whether, on any rank, more elements are sent or received than an `int` counts
   template <Sendable T>
   void exchange(const T* sent, const std::vector<std::int64_t>& sends, T* received,
-                const std::vector<std::int64_t>& receives, [[maybe_unused]] bool any_large) const {
+                [[maybe_unused]] const std::vector<std::int64_t>& receives,
+                [[maybe_unused]] bool any_large) const {
     if (size() == 1) {
       if (sends[0] > 0)
         std::memcpy(static_cast<void*>(received), sent, static_cast<std::size_t>(sends[0]) * sizeof(T));
@@ -403,8 +408,8 @@ class Communicator {
                            [&](std::int64_t at, int number) {
                              MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
                              detail::expect_success(
-                                 MPI_Isend(reinterpret_cast<const std::byte*>(data) + at, number, MPI_BYTE, to,
-                                           message_tag, state_->comm, &request),
+                                 MPI_Isend(reinterpret_cast<const std::byte*>(data) + at, number, MPI_BYTE,
+                                           to, message_tag, state_->comm, &request),
                                  "MPI_Isend");
                            });
 #endif
@@ -414,13 +419,14 @@ class Communicator {
                [[maybe_unused]] int from, std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(
-        count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count, [&](std::int64_t at, int number) {
-          MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-          detail::expect_success(MPI_Irecv(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE, from,
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Irecv(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE, from,
                                            message_tag, state_->comm, &request),
                                  "MPI_Irecv");
-        });
+                           });
 #endif
   }
 
@@ -431,13 +437,14 @@ class Communicator {
                     std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(
-        count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count, [&](std::int64_t at, int number) {
-          MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-          detail::expect_success(MPI_Send_init(reinterpret_cast<const std::byte*>(data) + at, number, MPI_BYTE,
-                                               to, repeated_tag, state_->comm, &request),
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Send_init(reinterpret_cast<const std::byte*>(data) + at, number,
+                                               MPI_BYTE, to, repeated_tag, state_->comm, &request),
                                  "MPI_Send_init");
-        });
+                           });
 #endif
   }
   template <Sendable T>
@@ -446,13 +453,14 @@ class Communicator {
                        std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(
-        count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count, [&](std::int64_t at, int number) {
-          MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-          detail::expect_success(MPI_Recv_init(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE, from,
-                                               repeated_tag, state_->comm, &request),
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Recv_init(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE,
+                                               from, repeated_tag, state_->comm, &request),
                                  "MPI_Recv_init");
-        });
+                           });
 #endif
   }
 
@@ -518,14 +526,14 @@ class Communicator {
       reduce(wide.data(), count, operation);
       std::copy(wide.begin(), wide.end(), data);
     } else {
-      const MPI_Op op = std::is_same_v<T, bool>             ? MPI_MAX
+      const MPI_Op op = std::is_same_v<T, bool>       ? MPI_MAX
                         : operation == Operation::sum ? MPI_SUM
                         : operation == Operation::min ? MPI_MIN
                                                       : MPI_MAX;
       detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
-        detail::expect_success(MPI_Allreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(), op,
-                                             state_->comm),
-                               "MPI_Allreduce");
+        detail::expect_success(
+            MPI_Allreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(), op, state_->comm),
+            "MPI_Allreduce");
       });
     }
 #endif

@@ -63,9 +63,9 @@ class Distribution {
       std::int64_t parts = 1;
       for (const Partition& mode : partitions_) parts = saturated_product(parts, mode.parts());
       if (parts != 1 && parts != ranks_.size())
-        throw ShapeError(text("the modes of a tensor are divided into ", parts, " parts, but there are ",
-                              ranks_.size(),
-                              " ranks: there is one part for each rank, or one in all, which every rank has"));
+        throw ShapeError(
+            text("the modes of a tensor are divided into ", parts, " parts, but there are ", ranks_.size(),
+                 " ranks: there is one part for each rank, or one in all, which every rank has"));
       agree(ranks_, signature(), "Distribution");
     });
   }
@@ -106,10 +106,12 @@ class Distribution {
   /// One mode is divided by given owners: coordinate c belongs to rank owners[c], on every rank the same.
   static Distribution owned(const Communicator& ranks, const Extents<Order>& extents, int mode,
                             const std::vector<int>& owners) {
-    return jointly(ranks, [&] { return along(ranks, extents, mode, Partition::owned(owners, ranks.size())); });
+    return jointly(ranks,
+                   [&] { return along(ranks, extents, mode, Partition::owned(owners, ranks.size())); });
   }
   /// Two modes are divided into blocks, on a grid of ranks as square as their number allows.
-  static Distribution grid(const Communicator& ranks, const Extents<Order>& extents, int first = 0, int second = 1) {
+  static Distribution grid(const Communicator& ranks, const Extents<Order>& extents, int first = 0,
+                           int second = 1) {
     static_assert(Order >= 2, "a grid divides two modes");
     int rows = static_cast<int>(std::sqrt(static_cast<double>(ranks.size())) + 0.5);
     while (ranks.size() % rows != 0) --rows;
@@ -124,15 +126,16 @@ class Distribution {
   /// One mode is divided into ranges of coordinates with about equally many of the entries, which each rank
   /// has some of. Collective. Cost: a sum over ranks of one number for each coordinate.
   template <class Value>
-  static Distribution balanced(const Communicator& ranks, const Entries<Value, Order>& entries, int mode = 0) {
+  static Distribution balanced(const Communicator& ranks, const Entries<Value, Order>& entries,
+                               int mode = 0) {
     return jointly(ranks, [&] {
       const auto m = static_cast<std::size_t>(mode);
       std::vector<std::int64_t> weights(static_cast<std::size_t>(extent_of(entries.extents, mode)));
       for (std::int64_t e = 0; e < entries.size(); ++e) {
         const std::int64_t c = entries.coordinates[m].data()[e];
         if (c < 0 || c >= entries.extents[m])
-          throw ShapeError(text("entry ", e, " has coordinate ", c, " in mode ", mode, " of extent ",
-                                entries.extents[m]));
+          throw ShapeError(
+              text("entry ", e, " has coordinate ", c, " in mode ", mode, " of extent ", entries.extents[m]));
         ++weights[static_cast<std::size_t>(c)];
       }
       agree(ranks, Signature("balanced").mix(weights.size()), "Distribution::balanced");
@@ -175,7 +178,8 @@ class Distribution {
 
   /// Whether every rank stores the whole tensor.
   bool is_replicated() const {
-    return std::all_of(partitions_.begin(), partitions_.end(), [](const Partition& mode) { return mode.parts() == 1; });
+    return std::all_of(partitions_.begin(), partitions_.end(),
+                       [](const Partition& mode) { return mode.parts() == 1; });
   }
 
   /// The rank that stores a coordinate; 0 where all do.

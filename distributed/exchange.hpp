@@ -34,7 +34,8 @@ struct Routes {
     std::exclusive_scan(out.sends.begin(), out.sends.end(), at.begin(), std::int64_t{0});
     out.items.resize(static_cast<std::size_t>(at.empty() ? 0 : at.back() + out.sends.back()));
     for (std::int64_t e = 0; e < count; ++e)
-      each(e, [&](int rank) { out.items[static_cast<std::size_t>(at[static_cast<std::size_t>(rank)]++)] = e; });
+      each(e,
+           [&](int rank) { out.items[static_cast<std::size_t>(at[static_cast<std::size_t>(rank)]++)] = e; });
     return out;
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file halo_product.hpp
-/// Products of a sparse matrix and a dense vector or matrix, all divided by rows: the halo travels while the rows
-/// that do not need it are computed.
+/// Products of a sparse matrix and a dense vector or matrix, all divided by rows: the halo travels while the
+/// rows that do not need it are computed.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -26,10 +26,10 @@
 #include "agree.hpp"
 #include "exchange.hpp"
 #include "localise.hpp"
-#include "owner_computes.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
 #include "value_exchange.hpp"
+#include "work_division.hpp"
 
 namespace sporos {
 
@@ -82,14 +82,15 @@ struct HaloPattern {
 
 /// Part [begin, end) of an array, which keeps it alive.
 template <class T, class MemorySpace>
-Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int64_t begin, std::int64_t end) {
+Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int64_t begin,
+                                    std::int64_t end) {
   return Kokkos::subview(array, std::pair<std::size_t, std::size_t>(begin, end));
 }
 
 }  // namespace detail
 
-/// y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), where A in CSR and the result are divided by the same
-/// rows, and x or X by rows in ranges.
+/// y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), where A in CSR and the result are divided by the
+/// same rows, and x or X by rows in ranges.
 ///
 ///     rows of rank 1    columns of rank 0 │ of rank 1 │ of rank 2
 ///                  ┌                   a │ b c       │
@@ -99,10 +100,10 @@ Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int
 ///                    of such rows        │   i   j   │
 ///        last      [                     │     k     │     l
 ///
-/// One run: receives are posted, what others need is packed and sent, the interior is computed from this rank's
-/// own part of x, and then the first and the last rows from the halo: their columns' values, this rank's own
-/// among them. The three parts are CSR matrices over the values of A, with columns numbered by the plan; each
-/// runs by any candidate. On GPUs the values are packed in the memory of the device.
+/// One run: receives are posted, what others need is packed and sent, the interior is computed from this
+/// rank's own part of x, and then the first and the last rows from the halo: their columns' values, this
+/// rank's own among them. The three parts are CSR matrices over the values of A, with columns numbered by the
+/// plan; each runs by any candidate. On GPUs the values are packed in the memory of the device.
 struct HaloProduct {
   static constexpr std::string_view name = "product with a halo";
   static constexpr std::string_view takes =
@@ -157,8 +158,9 @@ struct HaloProduct {
       std::vector<std::int64_t> wanted, counts(static_cast<std::size_t>(ranks_.size()));
       jointly(ranks_, [&] {
         if (x_.nnz() > 0 && static_cast<const void*>(x_.values().data()) == y_.values().data())
-          throw ScheduleError(text(written_, ": the result and an operand have the same values in memory: give the "
-                                             "result an array of its own"));
+          throw ScheduleError(text(written_,
+                                   ": the result and an operand have the same values in memory: give the "
+                                   "result an array of its own"));
         find_interior(own);
         wanted = columns_of_halo();
         for (const std::int64_t c : wanted) ++counts[static_cast<std::size_t>(columns.owner(c))];
@@ -167,13 +169,13 @@ struct HaloProduct {
       auto asked = detail::exchange(ranks_, wanted, counts, "the plan of a halo");
       jointly(ranks_, [&] {
         for (std::int64_t& c : asked.items) c -= own.begin;
-        halo_ = detail::ValueExchange<typename LocalX::value_type, Space>(ranks_, width_, asked.items, asked.counts,
-                                                                          counts);
+        halo_ = detail::ValueExchange<typename LocalX::value_type, Space>(ranks_, width_, asked.items,
+                                                                          asked.counts, counts);
         make_parts(own, wanted);
         agree(ranks_, "the plan of a halo");
       });
-      traffic_.ranks = ranks_.all(
-          RankTraffic{a_.nnz(), halo_.messages(), halo_.bytes_sent(), halo_.bytes_received()});
+      traffic_.ranks =
+          ranks_.all(RankTraffic{a_.nnz(), halo_.messages(), halo_.bytes_sent(), halo_.bytes_received()});
     }
 
     void run() {
@@ -219,8 +221,8 @@ struct HaloProduct {
 
     using LocalStatement = std::remove_const_t<decltype(detail::local_statement(
         std::declval<const S&>(), std::declval<const LocalY&>(),
-        std::declval<const std::conditional_t<detail::HaloPattern::places<S>[0] == 0, std::tuple<LocalA, LocalX>,
-                                              std::tuple<LocalX, LocalA>>&>(),
+        std::declval<const std::conditional_t<detail::HaloPattern::places<S>[0] == 0,
+                                              std::tuple<LocalA, LocalX>, std::tuple<LocalX, LocalA>>&>(),
         false))>;
 
     template <class T>
@@ -231,11 +233,11 @@ struct HaloProduct {
     /// Consecutive rows, computed together.
     struct Part {
       Bounds rows;
-      Bounds nonzeros;           ///< of A
-      bool reads_halo = false;   ///< or this rank's own part of x
-      LocalA a;                  ///< over the values of A
+      Bounds nonzeros;          ///< of A
+      bool reads_halo = false;  ///< or this rank's own part of x
+      LocalA a;                 ///< over the values of A
       LocalX x;
-      LocalY y;                  ///< over the values of the result
+      LocalY y;                                            ///< over the values of the result
       std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< none where there is no row
 
       /// Takes over the arrays of values that the tensors have now.
@@ -255,8 +257,8 @@ struct HaloProduct {
       }
     };
 
-    /// Finds the longest run of rows whose columns are this rank's own, and keeps a copy of A's levels where the
-    /// host reads them.
+    /// Finds the longest run of rows whose columns are this rank's own, and keeps a copy of A's levels where
+    /// the host reads them.
     void find_interior(const Bounds& own) {
       const auto& level = a_.template level<1>();
       positions_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.positions);
@@ -265,7 +267,8 @@ struct HaloProduct {
       Bounds longest, run;
       for (std::int64_t row = 0; row < rows; ++row) {
         bool inside = true;
-        for (auto q = positions_(static_cast<std::size_t>(row)); q < positions_(static_cast<std::size_t>(row) + 1); ++q) {
+        for (auto q = positions_(static_cast<std::size_t>(row));
+             q < positions_(static_cast<std::size_t>(row) + 1); ++q) {
           const auto c = static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(q)));
           inside = inside && c >= own.begin && c < own.end;
         }
@@ -305,15 +308,18 @@ struct HaloProduct {
         auto& level = std::get<1>(levels);
         using Position = typename decltype(positions_)::non_const_value_type;
         using Coordinate = typename decltype(coordinates_)::non_const_value_type;
-        level.positions = make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
-        level.coordinates = make_array<Coordinate, memory_space>("sporos::HaloProduct columns", part.nonzeros.size());
+        level.positions =
+            make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
+        level.coordinates =
+            make_array<Coordinate, memory_space>("sporos::HaloProduct columns", part.nonzeros.size());
         const auto positions = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.positions);
         const auto coordinates = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
         for (std::int64_t row = 0; row <= part.rows.size(); ++row)
           positions(static_cast<std::size_t>(row)) =
               static_cast<Position>(position(part.rows.begin + row) - part.nonzeros.begin);
         for (std::int64_t q = 0; q < part.nonzeros.size(); ++q) {
-          const auto c = static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(part.nonzeros.begin + q)));
+          const auto c =
+              static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(part.nonzeros.begin + q)));
           coordinates(static_cast<std::size_t>(q)) =
               static_cast<Coordinate>(part.reads_halo ? number(c) : c - own.begin);
         }
@@ -323,9 +329,11 @@ struct HaloProduct {
         const std::int64_t columns = part.reads_halo ? std::ssize(halo) : own.size();
         part.a = LocalA({part.rows.size(), columns}, std::move(levels),
                         detail::part_of_array(a_.values(), part.nonzeros.begin, part.nonzeros.end));
-        part.x = part.reads_halo ? rows_over<LocalX>(columns, halo_.received()) : rows_over<LocalX>(columns, x_.values());
-        part.y = rows_over<LocalY>(part.rows.size(), detail::part_of_array(y_.values(), part.rows.begin * width_,
-                                                                           part.rows.end * width_));
+        part.x = part.reads_halo ? rows_over<LocalX>(columns, halo_.received())
+                                 : rows_over<LocalX>(columns, x_.values());
+        part.y = rows_over<LocalY>(
+            part.rows.size(),
+            detail::part_of_array(y_.values(), part.rows.begin * width_, part.rows.end * width_));
         part.plan = std::make_unique<sporos::Plan<LocalStatement>>(local_statement(part));
       }
       positions_ = {};

@@ -69,8 +69,8 @@ auto localised(const E& e, const Locals& locals) {
     return e;
 }
 
-/// The statement with a local result and local operands. The candidate that was asked for runs the distributed
-/// statement, so that any may run the local one.
+/// The statement with a local result and local operands. The candidate that was asked for runs the
+/// distributed statement, so that any may run the local one.
 template <class S, class Result, class Locals>
 auto local_statement(const S& statement, const Result& result, const Locals& locals, bool accumulates) {
   using Given = typename S::schedule;
@@ -96,8 +96,8 @@ constexpr bool has_variable(char variable) {
   return accesses_with<E>(variable) > 0;
 }
 
-/// Whether a sum over the variable may be cut into sums over parts of its coordinates: it stands in every term,
-/// and in no explicit sum that is a number inside a term.
+/// Whether a sum over the variable may be cut into sums over parts of its coordinates: it stands in every
+/// term, and in no explicit sum that is a number inside a term.
 template <class E>
 constexpr bool is_sum_over(char variable) {
   if constexpr (is_reduction<E>) {
@@ -123,8 +123,8 @@ constexpr bool is_sum_over(char variable) {
   }
 }
 
-/// Whether a rank may compute a statement for some of the coordinates of a variable alone: those of the result,
-/// or those of a sum whose parts are added up.
+/// Whether a rank may compute a statement for some of the coordinates of a variable alone: those of the
+/// result, or those of a sum whose parts are added up.
 template <class S>
 constexpr bool may_divide(char variable) {
   if (S::result_type::names.contains(variable)) return true;
@@ -138,8 +138,8 @@ constexpr bool stores_coordinates_of(char variable) {
   return A::names.contains(variable) && !A::format::is_dense;
 }
 
-/// Whether an expression is present at known coordinates of a variable alone, where known[at] says whether the
-/// rank has what it needs of access number `At` + at.
+/// Whether an expression is present at known coordinates of a variable alone, where known[at] says whether
+/// the rank has what it needs of access number `At` + at.
 template <int At, class E, class Known>
 bool is_bounded(char variable, const Known& known) {
   if constexpr (AnyAccess<E>) {

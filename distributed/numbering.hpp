@@ -107,7 +107,9 @@ class NumberTable {
 class Numberings {
  public:
   Numbering& operator[](char variable) { return of_[static_cast<unsigned char>(variable) % size]; }
-  const Numbering& operator[](char variable) const { return of_[static_cast<unsigned char>(variable) % size]; }
+  const Numbering& operator[](char variable) const {
+    return of_[static_cast<unsigned char>(variable) % size];
+  }
 
  private:
   static constexpr std::size_t size = 128;

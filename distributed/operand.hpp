@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operand.hpp
-/// What a rank needs of an operand, in the numbering of its part of a statement: used as it is, renumbered, or
-/// fetched from the ranks that store it.
+/// What a rank needs of an operand, in the numbering of its part of a statement: used as it is, renumbered,
+/// or fetched from the ranks that store it.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -56,7 +56,8 @@ void renumber_mode(const Levels& levels, int mode, const Number& number) {
         if (role != Role::coordinates) return;
         const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array);
         for (std::size_t q = 0; q < here.extent(0); ++q)
-          here(q) = static_cast<std::remove_cvref_t<decltype(here(q))>>(number(static_cast<std::int64_t>(here(q))));
+          here(q) =
+              static_cast<std::remove_cvref_t<decltype(here(q))>>(number(static_cast<std::int64_t>(here(q))));
         Kokkos::deep_copy(array, here);
       });
     };
@@ -77,12 +78,12 @@ typename T::level_storage copied_levels(const T& tensor) {
 /// How a rank has its part of an operand.
 enum class Obtained { direct, renumbered, fetched };
 
-/// The part of a tensor that a rank's part of a statement needs, with the coordinates of each mode numbered as
-/// the statement numbers its variable.
+/// The part of a tensor that a rank's part of a statement needs, with the coordinates of each mode numbered
+/// as the statement numbers its variable.
 ///
 ///     direct       the rank stores just that: its local tensor
-///     renumbered   it stores it under other coordinates: the local tensor's values, with coordinates of its own
-///     fetched      values come from other ranks: a tensor of its own, filled again at each run
+///     renumbered   it stores it under other coordinates: the local tensor's values, with coordinates of its
+///     own fetched      values come from other ranks: a tensor of its own, filled again at each run
 ///
 /// Fetching is planned once: each rank asks for the coordinates that it needs, and the owners keep lists of
 /// what to send to whom. A run moves values alone.
@@ -196,7 +197,8 @@ class LocalOperand {
     std::size_t at = 0;
     for (int rank = 0; rank < ranks.size(); ++rank)
       for (std::int64_t count = came.counts[static_cast<std::size_t>(rank)]; count > 0; --count, ++at)
-        out.ranks[static_cast<std::size_t>(next[static_cast<std::size_t>(partition.local(came.items[at]))]++)] = rank;
+        out.ranks[static_cast<std::size_t>(
+            next[static_cast<std::size_t>(partition.local(came.items[at]))]++)] = rank;
     return out;
   }
 
@@ -206,7 +208,8 @@ class LocalOperand {
     std::array<std::optional<Asked>, modes> asked;
     if (!everywhere)
       for (std::size_t mode = 0; mode < modes; ++mode)
-        if (numberings[mode].is_list()) asked[mode] = ask(numberings[mode], distribution, static_cast<int>(mode));
+        if (numberings[mode].is_list())
+          asked[mode] = ask(numberings[mode], distribution, static_cast<int>(mode));
 
     Entries<std::int64_t, T::order> sent;  // global coordinates and positions of what this rank stores
     Routes routes;
@@ -222,13 +225,21 @@ class LocalOperand {
         locals[static_cast<std::size_t>(count)] = local;
         sent.set(count++, distribution.global(ranks.rank(), local), q);
       });
+      std::array<std::vector<std::vector<int>>, modes> ranks_of;  // each part of a division
+      for (std::size_t mode = 0; mode < modes; ++mode)
+        if (const Division* division = numberings[mode].division()) {
+          ranks_of[mode].resize(static_cast<std::size_t>(division->partition.parts()));
+          for (int rank = 0; rank < ranks.size(); ++rank)
+            ranks_of[mode][static_cast<std::size_t>(division->part(rank))].push_back(rank);
+        }
       routes = Routes::of(ranks.size(), count, [&](std::int64_t e, const auto& send_to) {
         const Extents<T::order>& local = locals[static_cast<std::size_t>(e)];
         const auto needs = [&](int rank) {
           for (std::size_t mode = 0; mode < modes; ++mode) {
             if (asked[mode] && !asked[mode]->has(local[mode], rank)) return false;
             if (const Division* division = numberings[mode].division())
-              if (division->part(rank) != division->partition.owner(sent.coordinates[mode].data()[e])) return false;
+              if (division->part(rank) != division->partition.owner(sent.coordinates[mode].data()[e]))
+                return false;
           }
           return true;
         };
@@ -243,8 +254,14 @@ class LocalOperand {
             return asked[mode]->for_each(local[mode], [&](int rank) {
               if (needs(rank)) send_to(rank);
             });
-        for (int rank = 0; rank < ranks.size(); ++rank)
-          if (needs(rank)) send_to(rank);
+        for (std::size_t mode = 0; mode < modes; ++mode)
+          if (const Division* division = numberings[mode].division()) {
+            for (const int rank : ranks_of[mode][static_cast<std::size_t>(
+                     division->partition.owner(sent.coordinates[mode].data()[e]))])
+              if (needs(rank)) send_to(rank);
+            return;
+          }
+        for (int rank = 0; rank < ranks.size(); ++rank) send_to(rank);
       });
       agree(ranks, "fetching an operand");
     });
@@ -259,7 +276,8 @@ class LocalOperand {
       came.items.extents = sizes(numberings);
       const auto slots = assemble<F, Space>(came.items);
       slots_ = slots.values();
-      tensor_ = T(slots.extents(), slots.levels(), zeroed_array<Value, memory_space>("sporos::LocalOperand values", slots.nnz()));
+      tensor_ = T(slots.extents(), slots.levels(),
+                  zeroed_array<Value, memory_space>("sporos::LocalOperand values", slots.nnz()));
       std::vector<std::int64_t> positions;
       positions.reserve(routes.items.size());
       for (const std::int64_t e : routes.items) positions.push_back(sent.values.data()[e]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file owner_computes.hpp
-/// Any statement on distributed tensors: each rank computes its part of it, from the parts of the operands that
-/// it needs, and results go to their owners.
+/// Any statement on distributed tensors: each rank computes its part of it, from the parts of the operands
+/// that it needs, and results go to their owners.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -32,78 +32,29 @@
 #include "operand.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
+#include "work_division.hpp"
 
 namespace sporos {
 
-namespace detail {
-
-/// The ranks of the first distributed tensor of a statement.
-template <class S>
-const Communicator& ranks_of(const S& statement) {
-  const Communicator* found = nullptr;
-  const auto look = [&](const auto& access) {
-    if constexpr (AnyDistributed<typename std::remove_cvref_t<decltype(access)>::tensor_type>)
-      if (!found) found = &access.tensor().ranks();
-  };
-  look(statement.result());
-  for_each_access(statement.right(), look);
-  return *found;
-}
-
-/// A number that differs for different statements, extents and distributions.
-template <class S>
-Signature signature_of(const S& statement, const std::string& written) {
-  Signature out(written);
-  const auto mix = [&](const auto& access) {
-    using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
-    for (const std::int64_t extent : access.tensor().extents()) out.mix(static_cast<std::uint64_t>(extent));
-    if constexpr (AnyDistributed<T>) out.mix(access.tensor().distribution().signature().hash());
-  };
-  mix(statement.result());
-  for_each_access(statement.right(), mix);
-  return out;
-}
-
-/// Checks what makes a statement one that its ranks can run together, and agrees that all run the same.
-/// @throws ShapeError if extents do not match; CommError for tensors of several communicators, or different
-/// statements on different ranks
-template <class S>
-void agree_on(const S& statement, const std::string& written) {
-  const Communicator& ranks = ranks_of(statement);
-  jointly(ranks, [&] {
-    bounds_of(statement);
-    const auto check = [&](const auto& access) {
-      using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
-      if constexpr (AnyDistributed<T>)
-        if (!(access.tensor().ranks() == ranks))
-          throw CommError(text(written, ": its tensors are distributed over two communicators: make one, and give "
-                                        "copies of it to all of them"));
-    };
-    check(statement.result());
-    for_each_access(statement.right(), check);
-    agree(ranks, signature_of(statement, written), written);
-  });
-}
-
-}  // namespace detail
-
 /// Each rank computes the part of a statement that belongs to the coordinates that it owns of some variables.
 ///
-/// Which variables: those that divide one of the tensors, which then stays where it is - the result, an operand
-/// of most values, whichever is expected to move least. The rank has that tensor's part; of each other operand
-/// it needs the coordinates of these variables, and of a summed variable those that its part of a sparse operand
-/// stores:
+/// Which variables: those that divide one of the tensors, which then stays where it is - the result, an
+/// operand of most values, whichever is expected to move least. The rank has that tensor's part; of each
+/// other operand it needs the coordinates of these variables, and of a summed variable those that its part of
+/// a sparse operand stores:
 ///
-///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)      T and M divided along i: the rank needs the rows of U and V
+///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)      T and M divided along i: the rank needs the rows of U
+///     and V
 ///                                                   that are k or l of one of its nonzeros
 ///     A(i, j) = B(i, k) * C(k, j)                   B and A divided along i: the rows of C that are its k
 ///     y(i) = A(i, j) * x(j)                         A divided along j: x where A is, and sums for others' y
 ///
 /// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
-/// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added, else
-/// each coordinate of the result is computed by one rank, which sends it to its owner. A statement for which every
-/// rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends nothing. Where no variable can be
-/// divided - a deterministic sum over a distributed mode - all operands come to all ranks, which is always right.
+/// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added,
+/// else each coordinate of the result is computed by one rank, which sends it to its owner. A statement for
+/// which every rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends
+/// nothing. Where no variable can be divided - a deterministic sum over a distributed mode - all operands
+/// come to all ranks, which is always right.
 struct OwnerComputes {
   static constexpr std::string_view name = "parts by owners";
   static constexpr std::string_view takes = "any statement on distributed tensors";
@@ -137,10 +88,9 @@ struct OwnerComputes {
           ranks_(detail::ranks_of(statement)),
           written_(statement.str()),
           result_distribution_(
-              detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)) {
-      detail::agree_on(statement, written_);
+              detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)),
+          work_(statement, ranks_, written_) {
       run_signature_ = Signature("run ").mix(detail::signature_of(statement, written_).hash());
-      choose_work();
       find_numberings();
       make_operands();
       jointly(ranks_, [&] {
@@ -196,12 +146,13 @@ struct OwnerComputes {
 
     void explain(std::ostream& out) const {
       out << "  each rank computes ";
-      if (divisions_.empty()) {
+      if (work_.divisions().empty()) {
         out << (ranks_.size() == 1 ? "all of it" : "all of it, from all of the operands");
       } else {
         out << "its coordinates of ";
-        for (std::size_t at = 0; at < divisions_.size(); ++at)
-          out << (at ? ", " : "") << divisions_[at].variable << " (" << divisions_[at].partition.str() << ')';
+        for (std::size_t at = 0; at < work_.divisions().size(); ++at)
+          out << (at ? ", " : "") << work_.divisions()[at].variable << " ("
+              << work_.divisions()[at].partition.str() << ')';
       }
       out << "\n";
       TensorLetters letters;
@@ -219,15 +170,14 @@ struct OwnerComputes {
     }
 
    private:
-    static constexpr std::size_t most_operands = 8;  // as kernels/statement/checks.hpp allows
     using Accesses = accesses_of<Right>;
     template <class List>
     struct OperandsOf;
     template <class... A>
     struct OperandsOf<TypeList<A...>> {
       using locals = std::tuple<typename detail::LocalOf<typename A::tensor_type>::type...>;
-      using operands =
-          std::tuple<std::optional<detail::LocalOperand<typename detail::LocalOf<typename A::tensor_type>::type>>...>;
+      using operands = std::tuple<
+          std::optional<detail::LocalOperand<typename detail::LocalOf<typename A::tensor_type>::type>>...>;
     };
     using Locals = typename OperandsOf<Accesses>::locals;
     using Operands = typename OperandsOf<Accesses>::operands;
@@ -243,125 +193,9 @@ struct OwnerComputes {
       std::apply([&](auto&... operand) { (visit(*operand), ...); }, operands_);
     }
 
-    /// The modes of a tensor that are divided among ranks, by their variables.
-    template <class A>
-    std::vector<detail::Division> divisions_of(const A& access) const {
-      std::vector<detail::Division> out;
-      const auto& distribution = distribution_of(access);
-      for (int mode = 0; mode < A::names.size; ++mode)
-        if (distribution.partition(mode).parts() > 1)
-          out.push_back({A::names[mode], distribution.partition(mode), distribution.stride(mode)});
-      return out;
-    }
     template <class A>
     decltype(auto) distribution_of(const A& access) const {
       return detail::LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
-    }
-
-    /// Whether a rank stores of a tensor just what it needs if variables are divided so, apart from lists.
-    template <class A>
-    bool is_in_place(const A& access, const std::vector<detail::Division>& divisions) const {
-      const auto& distribution = distribution_of(access);
-      for (int mode = 0; mode < A::names.size; ++mode) {
-        const auto found = std::find_if(divisions.begin(), divisions.end(),
-                                        [&](const auto& one) { return one.variable == A::names[mode]; });
-        const Partition& partition = distribution.partition(mode);
-        if (found == divisions.end() ? partition.parts() > 1
-                                     : !(*found == detail::Division{' ', partition, distribution.stride(mode)}))
-          return false;
-      }
-      return true;
-    }
-
-    /// Chooses the variables that are divided: those of the tensor for which the fewest values are expected to
-    /// move, for which one number of each tensor is summed over the ranks.
-    void choose_work() {
-      if (ranks_.size() == 1) return;
-      const auto take_if_all_stays = [&](const auto& access) {
-        const auto divisions = divisions_of(access);
-        if (!divisions_.empty() || divisions.empty() || !may_divide(divisions)) return;
-        bool all = is_in_place(statement_.result(), divisions) || order == 0;
-        for_each_access(statement_.right(), [&](const auto& one) { all = all && is_in_place(one, divisions); });
-        if (all) divisions_ = divisions;
-      };
-      take_if_all_stays(statement_.result());
-      for_each_access(statement_.right(), take_if_all_stays);
-      if (!divisions_.empty()) return;
-
-      std::vector<std::int64_t> counts;
-      const auto count = [&](const auto& access) {
-        const auto& distribution = distribution_of(access);
-        const bool counts_here = !distribution.is_replicated() || ranks_.rank() == 0;
-        counts.push_back(counts_here ? access.tensor().nnz() : 0);
-      };
-      count(statement_.result());
-      for_each_access(statement_.right(), count);
-      ranks_.sum(counts.data(), std::ssize(counts));
-
-      double least = cost_of({}, counts);
-      const auto consider = [&](const auto& access) {
-        const auto divisions = divisions_of(access);
-        if (divisions.empty() || !may_divide(divisions)) return;
-        if (const double cost = cost_of(divisions, counts); cost < least) {
-          least = cost;
-          divisions_ = divisions;
-        }
-      };
-      consider(statement_.result());
-      for_each_access(statement_.right(), consider);
-    }
-
-    static bool may_divide(const std::vector<detail::Division>& divisions) {
-      constexpr auto may = [] {
-        std::array<bool, 128> out{};
-        for (std::size_t c = 0; c < out.size(); ++c) out[c] = detail::may_divide<S>(static_cast<char>(c));
-        return out;
-      }();
-      for (std::size_t at = 0; at < divisions.size(); ++at) {
-        if (!may[static_cast<unsigned char>(divisions[at].variable) % 128]) return false;
-        for (std::size_t other = 0; other < at; ++other)
-          if (divisions[other].variable == divisions[at].variable) return false;
-      }
-      return true;
-    }
-
-    /// Number of values that are expected to move if variables are divided so.
-    double cost_of(const std::vector<detail::Division>& divisions, const std::vector<std::int64_t>& counts) const {
-      const auto is_divided = [&](char variable) {
-        return std::any_of(divisions.begin(), divisions.end(),
-                           [&](const auto& one) { return one.variable == variable; });
-      };
-      const double others = ranks_.size() - 1;
-      double cost = 0;
-      std::size_t at = 0;
-      const bool sums = std::any_of(divisions.begin(), divisions.end(), [](const auto& one) {
-        return !Result::names.contains(one.variable);
-      });
-      if (!is_in_place(statement_.result(), divisions))
-        cost += static_cast<double>(counts[0]) * (sums ? 2 * others : divisions.empty() ? 0 : 2);
-      // Work that every rank does in full is as bad as sending all operands to all.
-      if (divisions.empty())
-        for (const std::int64_t count : counts) cost += static_cast<double>(count) * others;
-      for_each_access(statement_.right(), [&](const auto& access) {
-        using A = std::remove_cvref_t<decltype(access)>;
-        const auto count = static_cast<double>(counts[++at]);
-        if (is_in_place(access, divisions)) return;
-        bool divided = false, bounded = false;
-        for (int mode = 0; mode < A::names.size; ++mode) {
-          divided = divided || is_divided(A::names[mode]);
-          bounded = bounded || may_list(A::names[mode]);
-        }
-        cost += count * (divided ? 1 : bounded ? 0.5 : others);
-      });
-      return cost;
-    }
-
-    /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, and those that the
-    /// result stores in an array of coordinates.
-    static constexpr bool may_list(char variable) {
-      for (int mode = 0; mode < Result::names.size; ++mode)
-        if (Result::names[mode] == variable && !detail::has_coordinate_array<F>(mode)) return false;
-      return detail::is_bounded<0, Right>(variable, std::array<bool, most_operands>{true, true, true, true, true, true, true, true});
     }
 
     void find_numberings() {
@@ -372,17 +206,17 @@ struct OwnerComputes {
       };
       whole(statement_.result());
       for_each_access(statement_.right(), whole);
-      for (const detail::Division& one : divisions_)
+      for (const detail::Division& one : work_.divisions())
         numberings_[one.variable] = detail::Numbering::part(one, ranks_.rank());
       if (ranks_.size() == 1) return;
 
       // Variables of operands that are not in place are listed where the operands that are bound them.
-      std::array<bool, most_operands> known{};
+      std::array<bool, detail::most_operands> known{};
       std::size_t at = 0;
       NameList wanted;
       for_each_access(statement_.right(), [&](const auto& access) {
         using A = std::remove_cvref_t<decltype(access)>;
-        known[at] = is_in_place(access, divisions_);
+        known[at] = work_.is_in_place(access);
         if (!known[at++])
           for (int mode = 0; mode < A::names.size; ++mode) wanted.push_new(A::names[mode]);
       });
@@ -390,13 +224,13 @@ struct OwnerComputes {
       jointly(ranks_, [&] {
         for (int name = 0; name < wanted.size; ++name) {
           const char variable = wanted[name];
-          if (!numberings_[variable].is_whole() || !may_list(variable) ||
+          if (!numberings_[variable].is_whole() || !detail::WorkDivision<S>::may_list(variable) ||
               !detail::is_bounded<0, Right>(variable, known))
             continue;
           listed_.push_new(variable);
-          numberings_[variable] = detail::Numbering::list(
-              detail::bounded_coordinates<0>(statement_.right(), variable, known),
-              numberings_[variable].extent());
+          numberings_[variable] =
+              detail::Numbering::list(detail::bounded_coordinates<0>(statement_.right(), variable, known),
+                                      numberings_[variable].extent());
         }
         agree(ranks_, "the plan of a statement");
       });
@@ -412,8 +246,8 @@ struct OwnerComputes {
 
     void make_operands() {
       const auto make = [&]<std::size_t At, class A>(const A& access) {
-                using enum detail::Obtained;
-        auto how = is_in_place(access, divisions_) ? direct : fetched;
+        using enum detail::Obtained;
+        auto how = work_.is_in_place(access) ? direct : fetched;
         if (how == direct)
           for (int mode = 0; mode < A::names.size; ++mode) {
             if (!listed_.contains(A::names[mode])) continue;
@@ -424,9 +258,9 @@ struct OwnerComputes {
             how = renumbered;
           }
         fetches_ = fetches_ || how == fetched;
-        std::get<At>(operands_)
-            .emplace(how, numberings_of<A>(), detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
-                     distribution_of(access));
+        std::get<At>(operands_).emplace(how, numberings_of<A>(),
+                                        detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
+                                        distribution_of(access));
         access_texts_.push_back(how == direct       ? "as it is stored"
                                 : how == renumbered ? "as it is stored, with its coordinates renumbered"
                                                     : "the part that is needed, fetched from its owners");
@@ -441,18 +275,19 @@ struct OwnerComputes {
         for_each_numbered<At>(e.operand, visit);
       } else if constexpr (has_two_children<E>) {
         for_each_numbered<At>(e.left, visit);
-        for_each_numbered<At + static_cast<std::size_t>(detail::count_accesses<decltype(E::left)>)>(e.right, visit);
+        for_each_numbered<At + static_cast<std::size_t>(detail::count_accesses<decltype(E::left)>)>(e.right,
+                                                                                                    visit);
       }
     }
 
     /// Decides where the local statement writes: into what this rank stores of the result, or a tensor whose
     /// values are then sent to their owners.
     void place_result() {
-      sums_ = std::any_of(divisions_.begin(), divisions_.end(),
-                          [](const auto& one) { return !Result::names.contains(one.variable); });
+      sums_ = work_.sums();
       is_listed_ = false;
-      for (int mode = 0; mode < order; ++mode) is_listed_ = is_listed_ || listed_.contains(Result::names[mode]);
-      stays_ = is_in_place(statement_.result(), divisions_) && !sums_;
+      for (int mode = 0; mode < order; ++mode)
+        is_listed_ = is_listed_ || listed_.contains(Result::names[mode]);
+      stays_ = work_.is_in_place(statement_.result()) && !sums_;
       in_place_ = stays_ && !is_listed_;
       if (in_place_) return;
       Extents<order> extents{};
@@ -467,7 +302,8 @@ struct OwnerComputes {
 
     void make_local_statement() {
       const Local& given = detail::LocalOf<ResultTensor>::local(statement_.result().tensor());
-      const auto locals = std::apply([](const auto&... operand) { return Locals(operand->tensor()...); }, operands_);
+      const auto locals =
+          std::apply([](const auto&... operand) { return Locals(operand->tensor()...); }, operands_);
       local_.emplace(detail::local_statement(statement_, in_place_ ? given : *own_result_, locals,
                                              in_place_ && statement_.accumulates()));
     }
@@ -475,8 +311,8 @@ struct OwnerComputes {
     /// Whether nothing can fail on one rank alone while it computes: the result is dense, and stays.
     bool is_local() const { return in_place_ && F::is_dense; }
 
-    /// Whether nobody waits for this rank: then a run agrees on nothing, and what fails here fails on the others
-    /// when they next meet.
+    /// Whether nobody waits for this rank: then a run agrees on nothing, and what fails here fails on the
+    /// others when they next meet.
     bool sends_nothing() const { return is_local() && !fetches_; }
 
     void fetch() {
@@ -499,7 +335,8 @@ struct OwnerComputes {
           for (int mode = 0; mode < order; ++mode)
             if (listed_.contains(Result::names[mode])) {
               const detail::Numbering& numbering = numberings_[Result::names[mode]];
-              detail::renumber_mode<F>(levels, mode, [&](std::int64_t number) { return numbering.global(number); });
+              detail::renumber_mode<F>(levels, mode,
+                                       [&](std::int64_t number) { return numbering.global(number); });
             }
           to.replace(to.extents(), std::move(levels), from.values());
           agree(ranks_, "the result of a statement");
@@ -537,7 +374,7 @@ struct OwnerComputes {
         std::int64_t* const coordinates = out.coordinates[static_cast<std::size_t>(mode)].data();
         for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = numbering.global(coordinates[e]);
       }
-      if (!divisions_.empty()) return out;
+      if (!work_.divisions().empty()) return out;
       // Every rank has computed all of it: one of them hands it over.
       if (ranks_.rank() == 0) return out;
       return decltype(out)(out.extents, 0);
@@ -564,8 +401,7 @@ struct OwnerComputes {
         mine.sent += operand.bytes_sent();
         mine.received += operand.bytes_received();
       });
-      if (mine.work == 0)
-        for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
+      if (mine.work == 0) for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
       if (!in_place_ && !stays_ && F::is_dense) {  // a sparse result is not known before it is computed
         const std::int64_t bytes =
             own_result_->nnz() * (static_cast<std::int64_t>(sizeof(Value)) + (is_reduced_ ? 0 : 8 * order));
@@ -590,7 +426,7 @@ struct OwnerComputes {
     std::string written_;
     Distribution<order> result_distribution_;
     Signature run_signature_;
-    std::vector<detail::Division> divisions_;
+    detail::WorkDivision<S> work_;
     detail::Numberings numberings_;
     NameList listed_;  ///< variables that are numbered by lists
     Operands operands_;

@@ -47,7 +47,8 @@ class Partition {
 
   /// Blocks of `block` consecutive coordinates, dealt out to the parts in turn.
   static Partition cyclic(std::int64_t extent, int parts, std::int64_t block = 1) {
-    if (block < 1) throw ShapeError(text("a cyclic partition deals out blocks of ", block, ": at least 1 is expected"));
+    if (block < 1)
+      throw ShapeError(text("a cyclic partition deals out blocks of ", block, ": at least 1 is expected"));
     Partition out(Kind::cyclic, extent, parts);
     out.block_ = block;
     return out;
@@ -58,7 +59,8 @@ class Partition {
   static Partition ranges(std::vector<std::int64_t> begins) {
     if (begins.size() < 2 || begins.front() != 0 || !std::is_sorted(begins.begin(), begins.end()))
       throw ShapeError(
-          "the begins of a partition's ranges are 0, where each further part begins, and the extent, ascending");
+          "the begins of a partition's ranges are 0, where each further part begins, and the extent, "
+          "ascending");
     Partition out(Kind::ranges, begins.back(), static_cast<int>(begins.size()) - 1);
     out.table_ = std::make_shared<const Table>(Table{std::move(begins), {}, {}});
     return out;
@@ -93,7 +95,8 @@ class Partition {
     table.owners = owners;
     for (std::size_t c = 0; c < owners.size(); ++c) {
       if (owners[c] < 0 || owners[c] >= parts)
-        throw ShapeError(text("coordinate ", c, " is given to part ", owners[c], ", expected 0 to ", parts - 1));
+        throw ShapeError(
+            text("coordinate ", c, " is given to part ", owners[c], ", expected 0 to ", parts - 1));
       auto& members = table.members[static_cast<std::size_t>(owners[c])];
       table.begins.push_back(std::ssize(members));
       members.push_back(static_cast<std::int64_t>(c));
@@ -106,7 +109,9 @@ class Partition {
   int parts() const { return parts_; }
   bool is_whole() const { return kind_ == Kind::whole; }
   /// Whether each part is a range of coordinates, those of part p before those of part p + 1.
-  bool is_contiguous() const { return kind_ == Kind::blocks || kind_ == Kind::ranges || kind_ == Kind::whole; }
+  bool is_contiguous() const {
+    return kind_ == Kind::blocks || kind_ == Kind::ranges || kind_ == Kind::whole;
+  }
 
   /// The part that owns a coordinate; 0 for a whole mode.
   int owner(std::int64_t c) const {
@@ -115,7 +120,8 @@ class Partition {
         return 0;
       case Kind::blocks: {
         const std::int64_t size = extent_ / parts_, longer = extent_ % parts_;
-        return static_cast<int>(c < longer * (size + 1) ? c / (size + 1) : longer + (c - longer * (size + 1)) / size);
+        return static_cast<int>(c < longer * (size + 1) ? c / (size + 1)
+                                                        : longer + (c - longer * (size + 1)) / size);
       }
       case Kind::cyclic:
         return static_cast<int>(c / block_ % parts_);
@@ -184,7 +190,8 @@ class Partition {
   Bounds range(int part) const {
     if (kind_ == Kind::whole) return {0, extent_};
     if (kind_ == Kind::ranges)
-      return {table_->begins[static_cast<std::size_t>(part)], table_->begins[static_cast<std::size_t>(part) + 1]};
+      return {table_->begins[static_cast<std::size_t>(part)],
+              table_->begins[static_cast<std::size_t>(part) + 1]};
     const std::int64_t size = extent_ / parts_, longer = extent_ % parts_;
     const std::int64_t begin = part * size + std::min<std::int64_t>(part, longer);
     return {begin, begin + size + (part < longer)};
@@ -231,8 +238,8 @@ class Partition {
   enum class Kind { whole, blocks, cyclic, ranges, owned };
 
   struct Table {
-    std::vector<std::int64_t> begins;                ///< of ranges; of owned: the local number of each coordinate
-    std::vector<int> owners;                         ///< of each coordinate
+    std::vector<std::int64_t> begins;  ///< of ranges; of owned: the local number of each coordinate
+    std::vector<int> owners;           ///< of each coordinate
     std::vector<std::vector<std::int64_t>> members;  ///< the coordinates of each part, ascending
   };
 

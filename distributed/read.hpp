@@ -85,10 +85,10 @@ class LineRange final : public io::ByteStream {
 /// What rank 0 finds at the front of a file, on all ranks.
 struct FileFront {
   FileKind kind = FileKind::matrix_market;
-  bool is_cut = false;      ///< whether ranks read ranges of it
-  std::int64_t body = 0;    ///< where the entries begin
-  std::int64_t bytes = 0;   ///< size of the file
-  std::string head;         ///< what stands before the entries; of a .tns file, and the first entry
+  bool is_cut = false;     ///< whether ranks read ranges of it
+  std::int64_t body = 0;   ///< where the entries begin
+  std::int64_t bytes = 0;  ///< size of the file
+  std::string head;        ///< what stands before the entries; of a .tns file, and the first entry
 };
 
 /// The first lines of a file. Throws what reading them throws.
@@ -125,11 +125,12 @@ inline FileFront read_front(const std::string& path) {
   return out;
 }
 
-/// Runs `parse`, which reads this rank's lines; a fault is that of the first rank that has one, with the line of
-/// the file. What it returns is the number of lines that it has read.
+/// Runs `parse`, which reads this rank's lines; a fault is that of the first rank that has one, with the line
+/// of the file. What it returns is the number of lines that it has read.
 /// @param before  lines of the file before the first range
 template <class Parse>
-void parse_lines(const Communicator& ranks, const std::string& path, std::int64_t before, const Parse& parse) {
+void parse_lines(const Communicator& ranks, const std::string& path, std::int64_t before,
+                 const Parse& parse) {
   jointly(ranks, [&] {
     std::optional<std::tuple<std::int64_t, std::string>> fault;
     std::exception_ptr other;
@@ -168,13 +169,14 @@ void expect_no_mirror_images(const Communicator& ranks, const Entries<Value, 2>&
     });
     const auto here = exchange(ranks, list, routes, "reading a file").items;
     std::vector<std::pair<Extents<2>, bool>> sorted;
-    for (std::int64_t e = 0; e < here.size(); ++e) sorted.push_back({here.coordinate(e), here.values.data()[e] != 0});
+    for (std::int64_t e = 0; e < here.size(); ++e)
+      sorted.push_back({here.coordinate(e), here.values.data()[e] != 0});
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t at = 1; at < sorted.size(); ++at)
       if (sorted[at].first == sorted[at - 1].first && sorted[at].second != sorted[at - 1].second)
         throw ParseError(path, 0,
-                         text("the entries (", sorted[at].first[0] + 1, ", ", sorted[at].first[1] + 1, ") and (",
-                              sorted[at].first[1] + 1, ", ", sorted[at].first[0] + 1,
+                         text("the entries (", sorted[at].first[0] + 1, ", ", sorted[at].first[1] + 1,
+                              ") and (", sorted[at].first[1] + 1, ", ", sorted[at].first[0] + 1,
                               ") are mirror images: a symmetric file holds one of the two"));
     agree(ranks, "reading a file");
   });
@@ -195,7 +197,8 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
       throw ParseError(path, 1,
                        text("this file's values are complex, which ", value_name<Value>(),
                             " cannot hold: read it as Kokkos::complex<double>"));
-    if (std::is_unsigned_v<Value> && header.symmetry == MatrixMarketSymmetry::skew_symmetric && options.expand_symmetry)
+    if (std::is_unsigned_v<Value> && header.symmetry == MatrixMarketSymmetry::skew_symmetric &&
+        options.expand_symmetry)
       throw ParseError(path, 1,
                        text("a skew-symmetric matrix has negative values, which ", value_name<Value>(),
                             " cannot hold: read it as a signed type"));
@@ -229,12 +232,12 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
   return jointly(ranks, [&] {
     if (counts[0] < header.stored)
       throw ParseError(path, header.size_line + counts[3],
-                       text("the file ends after ", counts[0], " of the ", header.stored, " entries that line ",
-                            header.size_line, " announces: it was cut off"));
+                       text("the file ends after ", counts[0], " of the ", header.stored,
+                            " entries that line ", header.size_line, " announces: it was cut off"));
     if (counts[0] > header.stored)
       throw ParseError(path, 0,
-                       text("the file has ", counts[0], " entries, more than the ", header.stored, " that line ",
-                            header.size_line, " announces"));
+                       text("the file has ", counts[0], " entries, more than the ", header.stored,
+                            " that line ", header.size_line, " announces"));
     const auto mine = job->store.take({header.rows, header.columns});
     if (counts[1] > 0 && counts[2] > 0) expect_no_mirror_images(ranks, mine, job->expand, path);
     if (counts[1] > 0 && !job->expand) io::move_below_diagonal(mine, header.symmetry);
@@ -245,8 +248,9 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
 
 /// This rank's lines of a .tns file.
 template <class Value, int Order>
-Entries<Value, Order> read_tns_lines(const Communicator& ranks, const std::string& path, const FileFront& front,
-                                     std::unique_ptr<LineRange> range, const ReadOptions& options) {
+Entries<Value, Order> read_tns_lines(const Communicator& ranks, const std::string& path,
+                                     const FileFront& front, std::unique_ptr<LineRange> range,
+                                     const ReadOptions& options) {
   std::optional<io::TextSource> source;
   std::optional<io::TnsJob<Value, Order>> job;
   io::TnsPreamble preamble;
@@ -255,10 +259,9 @@ Entries<Value, Order> read_tns_lines(const Communicator& ranks, const std::strin
     io::TextSource head(std::make_unique<io::MemoryStream>(front.head), path, io::header_options());
     preamble = io::take_tns_preamble(head);
     is_complex = is_complex_v<Value> && preamble.numbers == Order + 2;
-    const std::int64_t order = preamble.extents.empty() ? preamble.numbers - 1 - is_complex
-                                                        : std::ssize(preamble.extents);
-    if (order != Order)
-      io::refuse_order(path, text("a tensor of order ", order), order, Order);
+    const std::int64_t order =
+        preamble.extents.empty() ? preamble.numbers - 1 - is_complex : std::ssize(preamble.extents);
+    if (order != Order) io::refuse_order(path, text("a tensor of order ", order), order, Order);
     source.emplace(std::move(range), path, io::text_options(options));
     job.emplace(io::TnsJob<Value, Order>{*source, !preamble.extents.empty(), {}, {0, 0}});
     std::copy(preamble.extents.begin(), preamble.extents.end(), job->extents.begin());
@@ -285,9 +288,9 @@ Entries<Value, Order> read_tns_lines(const Communicator& ranks, const std::strin
 
 }  // namespace detail
 
-/// The entries of a file, each on one rank: of a plain Matrix Market file of coordinates, or a plain .tns file,
-/// every rank reads and parses its own range of bytes; other files are read by rank 0. All ranks get the extents
-/// of the whole. Collective.
+/// The entries of a file, each on one rank: of a plain Matrix Market file of coordinates, or a plain .tns
+/// file, every rank reads and parses its own range of bytes; other files are read by rank 0. All ranks get
+/// the extents of the whole. Collective.
 ///
 /// @throws what read_entries(path) throws, on all ranks; a ParseError names the first faulty line of the file
 template <TensorValue Value, int Order>
@@ -321,7 +324,8 @@ Entries<Value, Order> read_entries(const Communicator& ranks, const std::string&
         const std::int64_t size = front.bytes - front.body;
         return front.body + size / ranks.size() * rank + size % ranks.size() * rank / ranks.size();
       };
-      return std::make_unique<detail::LineRange>(path, front.body, bound(ranks.rank()), bound(ranks.rank() + 1));
+      return std::make_unique<detail::LineRange>(path, front.body, bound(ranks.rank()),
+                                                 bound(ranks.rank() + 1));
     };
     if (front.kind == FileKind::tns)
       return detail::read_tns_lines<Value, Order>(ranks, path, front, range(), options);
@@ -332,8 +336,8 @@ Entries<Value, Order> read_entries(const Communicator& ranks, const std::string&
   });
 }
 
-/// The tensor that a file holds, distributed along one mode in ranges of about equal numbers of nonzeros. A file
-/// is read as read_entries does. Collective.
+/// The tensor that a file holds, distributed along one mode in ranges of about equal numbers of nonzeros. A
+/// file is read as read_entries does. Collective.
 ///
 ///     const auto A = read<CSR<>>(ranks, "matrix.mtx");
 ///     const auto T = read<CSF<3>>(ranks, "tensor.tns", 1);   // along mode 1

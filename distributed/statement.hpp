@@ -18,8 +18,8 @@
 
 namespace sporos {
 
-/// The candidates for statements on distributed tensors. A new one is a file of its own and one line here; the
-/// cheapest runs, and all ranks must find the same one cheapest.
+/// The candidates for statements on distributed tensors. A new one is a file of its own and one line here;
+/// the cheapest runs, and all ranks must find the same one cheapest.
 using DistributedCandidates = TypeList<HaloProduct, OwnerComputes>;
 
 template <class S>
@@ -41,8 +41,9 @@ struct AcrossRanks {
         using A = std::remove_cvref_t<decltype(access)>;
         using T = typename A::tensor_type;
         const auto& tensor = access.tensor();
-        out << "  " << letters.of(tensor) << '(' << A::names.str() << "): " << format_name<typename A::format>()
-            << ", " << (A::format::order == 1 ? "extent " : "") << to_string(tensor.extents());
+        out << "  " << letters.of(tensor) << '(' << A::names.str()
+            << "): " << format_name<typename A::format>() << ", " << (A::format::order == 1 ? "extent " : "")
+            << to_string(tensor.extents());
         if constexpr (AnyDistributed<T>)
           out << ", " << tensor.distribution().str() << "\n";
         else

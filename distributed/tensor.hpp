@@ -100,7 +100,8 @@ class Distributed<Tensor<Value, F, Space>> {
   /// Index notation: `A(i, j)`, one index variable per mode.
   template <char... Names>
   auto operator()(Index<Names>...) const {
-    static_assert(sizeof...(Names) == order, "an access takes one index variable for each mode of the tensor");
+    static_assert(sizeof...(Names) == order,
+                  "an access takes one index variable for each mode of the tensor");
     return Access<Distributed, Names...>(*this);
   }
 

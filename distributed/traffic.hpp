@@ -16,7 +16,7 @@ namespace sporos {
 
 /// One rank's share of a run.
 struct RankTraffic {
-  std::int64_t work = 0;      ///< stored values of its operands in the numbering of its part: what it walks over
+  std::int64_t work = 0;  ///< stored values of its operands in the numbering of its part: what it walks over
   std::int64_t messages = 0;  ///< that it sends
   std::int64_t sent = 0;      ///< bytes
   std::int64_t received = 0;  ///< bytes
@@ -38,7 +38,9 @@ struct Traffic {
       most = std::max(most, rank.work);
       sum += rank.work;
     }
-    return sum == 0 ? 1 : static_cast<double>(most) * static_cast<double>(ranks.size()) / static_cast<double>(sum);
+    return sum == 0
+               ? 1
+               : static_cast<double>(most) * static_cast<double>(ranks.size()) / static_cast<double>(sum);
   }
 
   /// A line for each rank, of many ranks for some, and the imbalance.

@@ -36,7 +36,8 @@ struct PackRows {
 ///     values of this rank   packed for rank 0, 1, …         received from rank 0, 1, …
 ///     a b c d e f g         b c | f | a g          →→→      h i | j | k
 ///
-/// Packed in the memory of `Space`; messages leave from there if the host can read it, else from a copy of it.
+/// Packed in the memory of `Space`; messages leave from there if the host can read it, else from a copy of
+/// it.
 template <TensorValue Value, ExecutionSpace Space>
 class ValueExchange {
  public:
@@ -53,7 +54,8 @@ class ValueExchange {
       : width_(width) {
     std::int64_t received = 0;
     for (const std::int64_t count : receives) received += count;
-    positions_ = make_array<std::int64_t, memory_space>("sporos::ValueExchange positions", std::ssize(positions));
+    positions_ =
+        make_array<std::int64_t, memory_space>("sporos::ValueExchange positions", std::ssize(positions));
     Kokkos::deep_copy(positions_, HostArray<const std::int64_t>(positions.data(), positions.size()));
     packed_ = make_array<Value, memory_space>("sporos::ValueExchange packed", std::ssize(positions) * width);
     received_ = make_array<Value, memory_space>("sporos::ValueExchange received", received * width);
@@ -74,7 +76,9 @@ class ValueExchange {
     const auto count = static_cast<std::int64_t>(positions_.extent(0));
     if (count > 0) {
       const PackRows<Value> pack{values.data(), positions_.data(), packed_.data(), width_};
-      Kokkos::parallel_for("sporos::ValueExchange pack", Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count), pack);
+      Kokkos::parallel_for("sporos::ValueExchange pack",
+                           Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count),
+                           pack);
       if constexpr (is_staged) Kokkos::deep_copy(space, staged_packed_, packed_);
       space.fence("sporos::ValueExchange pack");
     }

@@ -24,8 +24,8 @@ namespace sporos {
 
 namespace detail {
 
-/// A file that rank 0 creates under a name for the time being and all ranks write to; rank 0 gives it its name
-/// when it is complete, or removes it.
+/// A file that rank 0 creates under a name for the time being and all ranks write to; rank 0 gives it its
+/// name when it is complete, or removes it.
 class SharedFile {
  public:
   /// Collective.
@@ -112,9 +112,10 @@ std::string lines_of(const Entries<Value, Order>& entries, bool with_values) {
 
 }  // namespace detail
 
-/// Writes a distributed tensor as one file, of the kind that its name stands for. Of a plain .mtx or .tns file each
-/// rank writes its own entries, those of rank 0 first, to a file system that all ranks see; other files are written
-/// by rank 0, which has to hold the whole tensor. The file appears under its name when it is complete. Collective.
+/// Writes a distributed tensor as one file, of the kind that its name stands for. Of a plain .mtx or .tns
+/// file each rank writes its own entries, those of rank 0 first, to a file system that all ranks see; other
+/// files are written by rank 0, which has to hold the whole tensor. The file appears under its name when it
+/// is complete. Collective.
 /// @throws IoError, on all ranks, if it cannot be written; FormatError for any other name
 template <AnyDistributed T>
 void write(const std::string& path, const T& tensor) {

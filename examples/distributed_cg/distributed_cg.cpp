@@ -5,8 +5,9 @@
 ///     distributed_cg [matrix.mtx or points on a side of the grid]
 ///     mpirun -n 4 distributed_cg
 ///
-/// Solves A x = b for a symmetric positive definite matrix: one that is read from a file, each rank a part of it,
-/// or the five-point Laplacian of a square grid. The right side is that of x = 1, so that the error is known.
+/// Solves A x = b for a symmetric positive definite matrix: one that is read from a file, each rank a part of
+/// it, or the five-point Laplacian of a square grid. The right side is that of x = 1, so that the error is
+/// known.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -43,9 +44,8 @@ Matrix laplacian(const Communicator& ranks, std::int64_t side) {
   for_each_entry([&](auto...) { ++count; });
   sporos::Entries<double, 2> entries({n, n}, count);
   std::int64_t at = 0;
-  for_each_entry([&](std::int64_t row, std::int64_t column, double value) {
-    entries.set(at++, {row, column}, value);
-  });
+  for_each_entry(
+      [&](std::int64_t row, std::int64_t column, double value) { entries.set(at++, {row, column}, value); });
   return sporos::assemble<sporos::CSR<>>(distribution, entries);
 }
 
@@ -102,7 +102,8 @@ int run(int argc, char** argv) {
   const auto ranks = Communicator::world();
   const std::string given = argc > 1 ? argv[1] : "60";
   const bool is_side = std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; });
-  const Matrix A = is_side ? laplacian(ranks, std::atoll(given.c_str())) : sporos::read<sporos::CSR<>>(ranks, given);
+  const Matrix A =
+      is_side ? laplacian(ranks, std::atoll(given.c_str())) : sporos::read<sporos::CSR<>>(ranks, given);
   const Vector x(along(A, 0)), b(along(A, 0)), ones(along(A, 0));
   ones(i) = 1.0;
   b(i) = A(i, j) * ones(j);

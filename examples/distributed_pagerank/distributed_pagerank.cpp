@@ -5,9 +5,9 @@
 ///     distributed_pagerank [graph.mtx]
 ///     mpirun -n 4 distributed_pagerank
 ///
-/// L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank citation ranking" (1998). The graph is read from a
-/// file, each rank a part of it, where entry (i, j) is a link from i to j; or it is made: pages that link to some
-/// pages before them, popular ones most of all.
+/// L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank citation ranking" (1998). The graph is read from
+/// a file, each rank a part of it, where entry (i, j) is a link from i to j; or it is made: pages that link
+/// to some pages before them, popular ones most of all.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>

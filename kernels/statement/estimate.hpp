@@ -43,8 +43,8 @@ std::int64_t operand_bytes(const S& statement) {
 /// terms are added, each counted separately, but no more per row than the row has; for a union, both patterns
 /// are counted.
 ///
-/// Of a distributed statement, the estimate is that of this rank. It is collective, since it plans the messages,
-/// and counts those of one run.
+/// Of a distributed statement, the estimate is that of this rank. It is collective, since it plans the
+/// messages, and counts those of one run.
 ///
 /// @throws ShapeError if an index variable has two different extents
 ///

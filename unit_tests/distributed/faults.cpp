@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file faults.cpp
-/// What fails on one rank fails on all of them, with the same error, and nothing hangs: the time limit of the test
-/// is the watchdog.
+/// What fails on one rank fails on all of them, with the same error, and nothing hangs: the time limit of the
+/// test is the watchdog.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -67,13 +67,14 @@ TEST(Faults, OfOneRanksEntriesAreThoseOfAll) {
 }
 
 TEST(Faults, InADistributionAreFoundOnAllRanks) {
-  expect_everywhere<ShapeError>(
-      [] { Distribution<1>::owned(world(), {3}, 0, {0, is_bad() ? 99 : 0, 0}); }, "coordinate 1 is given to part 99");
+  expect_everywhere<ShapeError>([] { Distribution<1>::owned(world(), {3}, 0, {0, is_bad() ? 99 : 0, 0}); },
+                                "coordinate 1 is given to part 99");
   if (world().size() == 1) return;
   expect_everywhere<CommError>([] { Distribution<1>::blocks(world(), {is_bad() ? 5 : 6}); },
                                "with other extents or another distribution");
   expect_everywhere<ShapeError>(
-      [] { Distribution<2>(world(), {Partition::blocks(4, world().size()), Partition::blocks(4, 3)}); }, "parts");
+      [] { Distribution<2>(world(), {Partition::blocks(4, world().size()), Partition::blocks(4, 3)}); },
+      "parts");
 }
 
 TEST(Faults, OfAllocationOnOneRankAreThoseOfAll) {
@@ -89,7 +90,8 @@ TEST(Faults, OfAMemoryBoundOnOneRankAreThoseOfAll) {
   const Distributed<Tensor<double, CSR<>>> B(A.distribution());
   const Resources<Host> plenty;
   expect_everywhere<MemoryError>(
-      [&] { assign(B(i, j), A(i, k) * A(k, j)).on(is_bad() ? plenty.within(1) : plenty).run(); }, "are allowed");
+      [&] { assign(B(i, j), A(i, k) * A(k, j)).on(is_bad() ? plenty.within(1) : plenty).run(); },
+      "are allowed");
 }
 
 TEST(Faults, AreDifferentOperationsOnDifferentRanks) {

@@ -22,7 +22,9 @@ class SharedText {
   SharedText(const std::string& suffix, const std::string& text) {
     std::int64_t number = static_cast<std::int64_t>(::getpid());
     world().broadcast(&number, 1, 0);
-    path_ = (std::filesystem::temp_directory_path() / ("sporos_distributed_" + std::to_string(number) + suffix)).string();
+    path_ =
+        (std::filesystem::temp_directory_path() / ("sporos_distributed_" + std::to_string(number) + suffix))
+            .string();
     if (world().rank() == 0 && !text.empty()) std::ofstream(path_) << text;
     world().barrier();
   }
@@ -51,13 +53,16 @@ std::string data(const std::string& name) { return std::string(SPOROS_EXAMPLE_DA
 TEST(DistributedFiles, AreReadByRangesOfBytes) {
   expect_read_alike<CSR<>>(data("west0497.mtx"));
   expect_read_alike<CSF<3>>(data("aminoacid.tns.gz"));  // gzip: by rank 0
-  const SharedText symmetric(".mtx",
-                             "%%MatrixMarket matrix coordinate real symmetric\n% a comment\n4 4 5\n1 1 1\n2 1 2\n\n"
-                             "% another\n3 2 3.5\n4 4 -1\n4 1 7\n");
+  const SharedText symmetric(
+      ".mtx",
+      "%%MatrixMarket matrix coordinate real symmetric\n% a comment\n4 4 5\n1 1 1\n2 1 2\n\n"
+      "% another\n3 2 3.5\n4 4 -1\n4 1 7\n");
   expect_read_alike<CSR<>>(symmetric.path());
-  const SharedText pattern("_pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 9 3\n1 9\n2 2\n3 1");
+  const SharedText pattern("_pattern.mtx",
+                           "%%MatrixMarket matrix coordinate pattern general\n3 9 3\n1 9\n2 2\n3 1");
   expect_read_alike<CSR<>>(pattern.path());
-  const SharedText skew("_skew.mtx", "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 4\n3 1 5\n");
+  const SharedText skew("_skew.mtx",
+                        "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 4\n3 1 5\n");
   expect_read_alike<CSR<>>(skew.path());
   const SharedText array("_array.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
   expect_read_alike<CSR<>>(array.path());
@@ -90,7 +95,8 @@ TEST(DistributedFiles, ThatAreFaultyAreRefusedByAllRanksWithTheLine) {
   expect_refused(many, ".mtx:3: found 'x'");
   expect_refused(head + "2 2 3\n1 1 1\n2 2 2\n", "ends after 2 of the 3 entries");
   expect_refused(head + "2 2 1\n1 1 1\n2 2 2\n", "more ");
-  expect_refused("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 1\n3 3 1\n1 2 1\n", "mirror images");
+  expect_refused("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 1\n3 3 1\n1 2 1\n",
+                 "mirror images");
   expect_refused("nonsense\n", "found 'nonsense'");
   EXPECT_THROW(read<CSR<>>(world(), "/no/such/file.mtx"), IoError);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file halo.cpp
-/// Products whose halo travels while the interior is computed: what is sent, what is said of it before it runs,
-/// and which statements take this way.
+/// Products whose halo travels while the interior is computed: what is sent, what is said of it before it
+/// runs, and which statements take this way.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -99,7 +99,8 @@ TEST(HaloProduct, TakesValuesInNewArrays) {
   product.run();
   const auto a = p.A.local();
   a.replace(a.extents(), a.levels(), copy_array<Kokkos::HostSpace>(a.values()));
-  p.v.local().replace(p.v.local().extents(), p.v.local().levels(), copy_array<Kokkos::HostSpace>(p.v.local().values()));
+  p.v.local().replace(p.v.local().extents(), p.v.local().levels(),
+                      copy_array<Kokkos::HostSpace>(p.v.local().values()));
   const auto u = p.u.local();
   u.replace(u.extents(), u.levels(), copy_array<Kokkos::HostSpace>(u.values()));
   for (std::size_t q = 0; q < a.values().extent(0); ++q) a.values()(q) *= 2;

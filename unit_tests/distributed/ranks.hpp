@@ -78,14 +78,14 @@ testing::AssertionResult holds(const T& tensor, const Whole& whole) {
     return testing::AssertionFailure() << here.size() << " entries, not " << expected.size();
   for (std::int64_t e = 0; e < here.size(); ++e)
     if (here.coordinate(e) != expected.coordinate(e) || here.values.data()[e] != expected.values.data()[e])
-      return testing::AssertionFailure() << coordinate_text(here.coordinate(e)) << ": " << here.values.data()[e]
-                                         << ", not " << coordinate_text(expected.coordinate(e)) << ": "
-                                         << expected.values.data()[e];
+      return testing::AssertionFailure()
+             << coordinate_text(here.coordinate(e)) << ": " << here.values.data()[e] << ", not "
+             << coordinate_text(expected.coordinate(e)) << ": " << expected.values.data()[e];
   return testing::AssertionSuccess();
 }
 
-/// Some of the combinations of distributions, the same ones on all ranks: f(i, j, …) for at most `most` of the
-/// index tuples below the counts, all of them if they are no more.
+/// Some of the combinations of distributions, the same ones on all ranks: f(i, j, …) for at most `most` of
+/// the index tuples below the counts, all of them if they are no more.
 template <class F, class... Count>
 void for_some(std::size_t most, std::uint64_t seed, const F& f, Count... counts) {
   const std::size_t all = (static_cast<std::size_t>(counts) * ...);

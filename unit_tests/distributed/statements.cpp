@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statements.cpp
-/// Statements on distributed tensors, in combinations of distributions and formats, against the same statement
-/// on the whole tensors.
+/// Statements on distributed tensors, in combinations of distributions and formats, against the same
+/// statement on the whole tensors.
 #include <gtest/gtest.h>
 
 #include <cstdint>
