@@ -396,6 +396,25 @@ class Communicator {
 #endif
   }
 
+  /// Starts data[q] = the sum of all ranks' data[q], while other work goes on; it is there when `into` has
+  /// been waited for.
+  /// @param buffer  what keeps `data` alive
+  template <class T>
+    requires(!is_narrow_float_v<T> && !std::is_same_v<T, bool>)
+  void start_sum([[maybe_unused]] Requests& into, [[maybe_unused]] T* data,
+                 [[maybe_unused]] std::int64_t count, std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    if (size() == 1) return;
+    detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
+      MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+      detail::expect_success(MPI_Iallreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(),
+                                            MPI_SUM, state_->comm, &request),
+                             "MPI_Iallreduce");
+    });
+#endif
+  }
+
   /// Starts to send data[0, count) to a rank, which receives it by the same count. Not collective.
   /// @param buffer  what keeps `data` alive
   template <Sendable T>

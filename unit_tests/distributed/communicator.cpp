@@ -89,6 +89,17 @@ TEST(Communicator, KeepsTheBuffersOfMessagesThatAreUnderWay) {
   });
 }
 
+TEST(Communicator, AddsWhileOtherWorkGoesOn) {
+  with_and_without_pieces([](const Communicator& ranks, bool) {
+    const auto numbers = std::make_shared<std::vector<std::int64_t>>(10, ranks.rank());
+    Requests requests;
+    ranks.start_sum(requests, numbers->data(), 10, numbers);
+    EXPECT_EQ(ranks.sum(1), ranks.size());
+    requests.wait();
+    EXPECT_EQ(*numbers, std::vector<std::int64_t>(10, ranks.size() * (ranks.size() - 1) / 2));
+  });
+}
+
 TEST(Communicator, RepeatsMessages) {
   with_and_without_pieces([](const Communicator& ranks, bool) {
     const int to = (ranks.rank() + 1) % ranks.size(), from = (ranks.rank() + ranks.size() - 1) % ranks.size();

@@ -246,6 +246,29 @@ TEST(DistributedStatements, AreRightWhateverTheirExpression) {
     }
 }
 
+TEST(DistributedStatements, AreTheSameBitByBitWhereThatIsAskedFor) {
+  const std::int64_t n = 40;
+  const auto third = [](auto list) {
+    for (std::int64_t e = 0; e < list.size(); ++e) list.values.data()[e] /= 3.0 + static_cast<double>(e % 7);
+    return list;
+  };
+  const auto A = assemble<CSR<>>(third(all_entries<2>({n, n}, 0.3)), Duplicates::last);
+  const auto x = assemble<DenseVector>(third(all_entries<1>({n}, 1.5)), Duplicates::last);
+  const Vector y({n});
+  const Tensor<double, Scalar> dot, sum;
+  assign(y(i), A(i, j) * x(j)).deterministic().run();
+  assign(dot(), x(i) * y(i)).deterministic().run();
+  for (const auto& of_A : kinds<2>({n, n}))
+    for (const auto& of_x : kinds<1>({n})) {
+      const auto u = spread(of_x, x);
+      const Distributed<Vector> v(of_x);
+      assign(v(i), spread(of_A, A)(i, j) * u(j)).deterministic().run();
+      EXPECT_TRUE(holds(v, y)) << of_A.str() << ' ' << of_x.str();
+      assign(sum(), u(i) * v(i)).deterministic().run();
+      EXPECT_EQ(at(sum, {}), at(dot, {})) << of_x.str();
+    }
+}
+
 TEST(DistributedStatements, TakeTensorsThatEveryRankHas) {
   const auto A = assemble<CSR<>>(all_entries<2>({9, 6}, 0.3, 1));
   const auto W = whole_dense<DenseMatrix<>>({6, 2}, 2);
