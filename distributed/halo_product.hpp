@@ -26,6 +26,7 @@
 #include "agree.hpp"
 #include "exchange.hpp"
 #include "localise.hpp"
+#include "row_fetch.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
 #include "value_exchange.hpp"
@@ -34,11 +35,6 @@
 namespace sporos {
 
 namespace detail {
-
-template <class F>
-inline constexpr bool is_rows_of_columns = false;
-template <class Position, class Coordinate>
-inline constexpr bool is_rows_of_columns<CSR<Position, Coordinate>> = true;
 
 /// Whether an access is to a distributed matrix stored by rows.
 template <class A>
@@ -79,13 +75,6 @@ struct HaloPattern {
     return factor<places<S>[1]>(statement.right());
   }
 };
-
-/// Part [begin, end) of an array, which keeps it alive.
-template <class T, class MemorySpace>
-Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int64_t begin,
-                                    std::int64_t end) {
-  return Kokkos::subview(array, std::pair<std::size_t, std::size_t>(begin, end));
-}
 
 }  // namespace detail
 

@@ -21,6 +21,7 @@
 #include "distribution.hpp"
 #include "exchange.hpp"
 #include "numbering.hpp"
+#include "row_fetch.hpp"
 #include "value_exchange.hpp"
 
 namespace sporos::detail {
@@ -76,7 +77,7 @@ typename T::level_storage copied_levels(const T& tensor) {
 }
 
 /// How a rank has its part of an operand.
-enum class Obtained { direct, renumbered, fetched };
+enum class Obtained { direct, renumbered, rows, fetched };
 
 /// The part of a tensor that a rank's part of a statement needs, with the coordinates of each mode numbered
 /// as the statement numbers its variable.
@@ -104,6 +105,11 @@ class LocalOperand {
                const Distribution<T::order>& distribution)
       : access_(access), source_(local), tensor_(local) {
     if (access == Obtained::renumbered) renumber(numberings);
+    if constexpr (stores_rows<F>)
+      if (access == Obtained::rows) {
+        rows_ = RowFetch<T>(numberings[0], local, distribution);
+        tensor_ = rows_.tensor();
+      }
     if (access == Obtained::fetched) fetch(numberings, distribution);
   }
 
@@ -114,9 +120,13 @@ class LocalOperand {
   void start(const Space& space) {
     if (access_ == Obtained::renumbered && source_.values().data() != tensor_.values().data())
       tensor_.replace(tensor_.extents(), tensor_.levels(), source_.values());
+    if constexpr (stores_rows<F>)
+      if (access_ == Obtained::rows) rows_.start(space);
     if (access_ == Obtained::fetched) values_.start(space, source_.values());
   }
   void finish(const Space& space) {
+    if constexpr (stores_rows<F>)
+      if (access_ == Obtained::rows) rows_.finish(space);
     if (access_ != Obtained::fetched) return;
     values_.finish(space);
     if (tensor_.nnz() == 0) return;
@@ -127,17 +137,22 @@ class LocalOperand {
     space.fence("sporos::LocalOperand unpack");
   }
 
-  std::int64_t messages() const { return values_.messages(); }
-  std::int64_t bytes_sent() const { return values_.bytes_sent(); }
-  std::int64_t bytes_received() const { return values_.bytes_received(); }
+  std::int64_t messages() const { return values().messages(); }
+  std::int64_t bytes_sent() const { return values().bytes_sent(); }
+  std::int64_t bytes_received() const { return values().bytes_received(); }
   std::int64_t held_bytes() const {
     if (access_ == Obtained::direct) return 0;
     const std::int64_t own_values = tensor_.nnz() * static_cast<std::int64_t>(sizeof(Value));
     if (access_ == Obtained::renumbered) return tensor_.bytes() - own_values;
-    return tensor_.bytes() + static_cast<std::int64_t>(slots_.extent(0)) * 8 + values_.held_bytes();
+    return tensor_.bytes() + static_cast<std::int64_t>(slots_.extent(0)) * 8 + values().held_bytes();
   }
 
  private:
+  const ValueExchange<Value, Space>& values() const {
+    if constexpr (stores_rows<F>)
+      if (access_ == Obtained::rows) return rows_.values();
+    return values_;
+  }
   static Extents<T::order> sizes(const std::array<Numbering, modes>& numberings) {
     Extents<T::order> out{};
     for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = numberings[mode].size();
@@ -290,6 +305,7 @@ class LocalOperand {
   T tensor_;
   Array<std::int64_t, memory_space> slots_;
   ValueExchange<Value, Space> values_;
+  std::conditional_t<stores_rows<F>, RowFetch<T>, std::nullptr_t> rows_{};
 };
 
 }  // namespace sporos::detail

@@ -228,12 +228,49 @@ struct OwnerComputes {
               !detail::is_bounded<0, Right>(variable, known))
             continue;
           listed_.push_new(variable);
+          auto coordinates = detail::bounded_coordinates<0>(statement_.right(), variable, known);
+          add_own_rows(variable, coordinates);
           numberings_[variable] =
-              detail::Numbering::list(detail::bounded_coordinates<0>(statement_.right(), variable, known),
-                                      numberings_[variable].extent());
+              detail::Numbering::list(std::move(coordinates), numberings_[variable].extent());
         }
         agree(ranks_, "the plan of a statement");
       });
+    }
+
+    /// Adds the rank's own rows of operands of which whole rows are fetched: they stand between those of
+    /// others.
+    void add_own_rows(char variable, std::vector<std::int64_t>& coordinates) const {
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        if constexpr (detail::stores_rows<typename A::format>) {
+          const Partition& partition = distribution_of(access).partition(0);
+          if (A::names[0] != variable || work_.is_in_place(access) || !partition.is_contiguous() ||
+              partition.parts() != ranks_.size())
+            return;
+          const Bounds own = partition.range(ranks_.rank());
+          std::vector<std::int64_t> all;
+          all.reserve(coordinates.size() + static_cast<std::size_t>(own.size()));
+          const auto before = std::lower_bound(coordinates.begin(), coordinates.end(), own.begin);
+          all.assign(coordinates.begin(), before);
+          for (std::int64_t row = own.begin; row < own.end; ++row) all.push_back(row);
+          all.insert(all.end(), std::lower_bound(before, coordinates.end(), own.end), coordinates.end());
+          coordinates = std::move(all);
+        }
+      });
+    }
+
+    /// Whether whole rows of an operand are fetched, and its columns not renumbered.
+    template <class A>
+    bool fetches_rows(const A& access) const {
+      if constexpr (detail::stores_rows<typename A::format>) {
+        for (int mode = 1; mode < A::names.size; ++mode)
+          if (!numberings_[A::names[mode]].is_whole() || distribution_of(access).partition(mode).parts() > 1)
+            return false;
+        using T = typename detail::LocalOf<typename A::tensor_type>::type;
+        return detail::RowFetch<T>::takes(numberings_[A::names[0]], distribution_of(access));
+      } else {
+        return false;
+      }
     }
 
     template <class A>
@@ -257,12 +294,14 @@ struct OwnerComputes {
             }
             how = renumbered;
           }
-        fetches_ = fetches_ || how == fetched;
+        if (how == fetched && fetches_rows(access)) how = rows;
+        fetches_ = fetches_ || how == fetched || how == rows;
         std::get<At>(operands_).emplace(how, numberings_of<A>(),
                                         detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
                                         distribution_of(access));
         access_texts_.push_back(how == direct       ? "as it is stored"
                                 : how == renumbered ? "as it is stored, with its coordinates renumbered"
+                                : how == rows       ? "the rows that are needed, fetched from their owners"
                                                     : "the part that is needed, fetched from its owners");
       };
       for_each_numbered<0>(statement_.right(), make);

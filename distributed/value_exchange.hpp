@@ -48,7 +48,8 @@ class ValueExchange {
   /// @param width      the number of values of a row
   /// @param positions  the rows that are sent, those to rank 0 first
   /// @param sends      how many of them to each rank
-  /// @param receives   how many come from each rank; a rank sends to itself what it receives from itself
+  /// @param receives   how many come from each rank. A rank sends to itself what it receives from itself, or
+  ///                   nothing: then room is left for its own rows, which the caller fills
   ValueExchange(const Communicator& ranks, std::int64_t width, const std::vector<std::int64_t>& positions,
                 const std::vector<std::int64_t>& sends, const std::vector<std::int64_t>& receives)
       : width_(width) {
@@ -101,6 +102,9 @@ class ValueExchange {
 
   /// The rows that have come, those from rank 0 first.
   const Array<Value, memory_space>& received() const { return received_; }
+
+  /// The place in them, in values, of the rows that come from this rank.
+  std::int64_t own_begin() const { return own_received_ * width_; }
 
   /// Messages to other ranks, and the bytes of all of them.
   std::int64_t messages() const { return message_count_; }
