@@ -83,8 +83,10 @@ enum class Obtained { direct, renumbered, rows, fetched };
 /// as the statement numbers its variable.
 ///
 ///     direct       the rank stores just that: its local tensor
-///     renumbered   it stores it under other coordinates: the local tensor's values, with coordinates of its
-///     own fetched      values come from other ranks: a tensor of its own, filled again at each run
+///     renumbered   the rank stores it under other coordinates: the local tensor's values, with coordinates
+///                  of its own
+///     rows         rows of others around the rank's own (row_fetch.hpp)
+///     fetched      values from other ranks: a tensor of its own, filled again at each run
 ///
 /// Fetching is planned once: each rank asks for the coordinates that it needs, and the owners keep lists of
 /// what to send to whom. A run moves values alone.

@@ -43,18 +43,18 @@ namespace sporos {
 /// other operand it needs the coordinates of these variables, and of a summed variable those that its part of
 /// a sparse operand stores:
 ///
-///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)      T and M divided along i: the rank needs the rows of U
-///     and V
-///                                                   that are k or l of one of its nonzeros
-///     A(i, j) = B(i, k) * C(k, j)                   B and A divided along i: the rows of C that are its k
-///     y(i) = A(i, j) * x(j)                         A divided along j: x where A is, and sums for others' y
+///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)   T and M divided along i: the rank needs the rows of U and
+///                                                V that are k or l of one of its nonzeros
+///     A(i, j) = B(i, k) * C(k, j)                B and A divided along i: the rows of C that are its k
+///     y(i) = A(i, j) * x(j)                      A divided along j: x where A is, and sums for others' y
 ///
 /// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
 /// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added,
 /// else each coordinate of the result is computed by one rank, which sends it to its owner. A statement for
 /// which every rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends
-/// nothing. Where no variable can be divided - a deterministic sum over a distributed mode - all operands
-/// come to all ranks, which is always right.
+/// nothing, and with dense operands a plan of it agrees on nothing when it runs again. Where no variable can
+/// be divided - a deterministic sum over a distributed mode - all operands come to all ranks, which is always
+/// right.
 struct OwnerComputes {
   static constexpr std::string_view name = "parts by owners";
   static constexpr std::string_view takes = "any statement on distributed tensors";
@@ -104,7 +104,6 @@ struct OwnerComputes {
     void prepare() { planned_ = true; }
 
     void run() {
-      if (!sends_nothing()) agree(ranks_, run_signature_, written_);
       fetch();
       jointly(ranks_, [&] {
         if (planned_) {
@@ -113,18 +112,17 @@ struct OwnerComputes {
         } else {
           sporos::run(*local_);
         }
-        if (!is_local()) agree(ranks_, "the result of a statement");
+        agree(ranks_, run_signature_, written_);
       });
       take_result(true);
     }
 
     void refill() {
       if (!local_plan_) return run();
-      if (!sends_nothing()) agree(ranks_, run_signature_, written_);
       fetch();
       jointly(ranks_, [&] {
         local_plan_->run();
-        if (!is_local()) agree(ranks_, "the result of a statement");
+        if (!is_dense_and_local() || !(fetches_ || all_dense)) agree(ranks_, run_signature_, written_);
       });
       take_result(false);
     }
@@ -171,6 +169,10 @@ struct OwnerComputes {
 
    private:
     using Accesses = accesses_of<Right>;
+    /// Whether no operand has a pattern that could have changed.
+    static constexpr bool all_dense = []<class... A>(TypeList<A...>) {
+      return (A::format::is_dense && ...);
+    }(Accesses{});
     template <class List>
     struct OperandsOf;
     template <class... A>
@@ -347,14 +349,15 @@ struct OwnerComputes {
                                              in_place_ && statement_.accumulates()));
     }
 
-    /// Whether nothing can fail on one rank alone while it computes: the result is dense, and stays.
-    bool is_local() const { return in_place_ && F::is_dense; }
-
-    /// Whether nobody waits for this rank: then a run agrees on nothing, and what fails here fails on the
-    /// others when they next meet.
-    bool sends_nothing() const { return is_local() && !fetches_; }
+    /// Whether nothing can fail on one rank alone while it computes again: the result is dense, and stays.
+    bool is_dense_and_local() const { return in_place_ && F::is_dense; }
 
     void fetch() {
+      if (!fetches_) return refresh();
+      agree(ranks_, run_signature_, written_);
+      refresh();
+    }
+    void refresh() {
       for_each_operand([&](auto& operand) { operand.start(space_); });
       for_each_operand([&](auto& operand) { operand.finish(space_); });
     }

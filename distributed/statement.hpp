@@ -5,6 +5,7 @@
 
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "../formats/format_name.hpp"
@@ -26,9 +27,20 @@ template <class S>
 struct AcrossRanks {
   using candidates = DistributedCandidates;
 
+  /// f(), a step of the statement. One that returns something may fail after the ranks have last agreed, so
+  /// that they agree once more.
   template <class F>
   static decltype(auto) jointly(const S& statement, F&& f) {
-    return sporos::jointly(detail::ranks_of(statement), std::forward<F>(f));
+    const Communicator& ranks = detail::ranks_of(statement);
+    return sporos::jointly(ranks, [&]() -> decltype(auto) {
+      if constexpr (std::is_void_v<decltype(f())>) {
+        f();
+      } else {
+        auto out = f();
+        agree(ranks, "the end of a statement's estimate or explanation");
+        return out;
+      }
+    });
   }
 
   static std::string explain(const S& statement) {

@@ -44,7 +44,7 @@ concept AnyDistributed = is_distributed_v<std::remove_cvref_t<T>>;
 /// together, in the same notation:
 ///
 ///     const auto A = read<CSR<>>(Communicator::world(), "matrix.mtx");
-///     const Distributed<Tensor<double, DenseVector>> x(along(A, 1)), y(along(A, 0));
+///     const Distributed<Tensor<double, DenseVector>> x(along(A, 0)), y(along(A, 0));   // A is square
 ///     y(i) = A(i, j) * x(j);
 ///
 /// Its members are local calls, except for the constructors.

@@ -71,6 +71,39 @@ TEST(HaloProduct, SendsWhatTheOthersNeedAndNoMore) {
   EXPECT_EQ(estimated.sent, mine.sent);
 }
 
+TEST(HaloProduct, OfOtherStatementsIsTheRowsThatAreNeeded) {
+  const Problem p;
+  const Partition& rows = p.A.distribution().partition(0);
+  // The rows of A that this rank needs of others, and their nonzeros.
+  std::set<std::int64_t> halo;
+  std::int64_t nonzeros = 0;
+  for (std::int64_t e = 0; e < p.all.size(); ++e) {
+    const auto [row, column] = p.all.coordinate(e);
+    if (rows.owner(row) == world().rank() && rows.owner(column) != world().rank()) halo.insert(column);
+  }
+  for (std::int64_t e = 0; e < p.all.size(); ++e) nonzeros += halo.contains(p.all.coordinate(e)[0]);
+  const auto here = static_cast<std::size_t>(world().rank());
+
+  const Distributed<Tensor<double, CSR<>>> C(p.A.distribution());
+  const auto square = assign(C(i, j), p.A(i, k) * p.A(k, j));
+  EXPECT_EQ(traffic(square).ranks.at(here).received, 8 * nonzeros);
+  square.run();
+  const Tensor<double, CSR<>> expected({49, 49});
+  expected(i, j) = p.whole(i, k) * p.whole(k, j);
+  EXPECT_TRUE(holds(C, expected));
+
+  const Matrix X = assemble<DenseMatrix<>>(all_entries<2>({49, 3}, 2));
+  const auto U = scatter(Distribution<2>::along(world(), {49, 3}, 0, rows), X);
+  const Distributed<Matrix> V(U.distribution());
+  // A divisor keeps the product from taking the other way.
+  const auto scaled = assign(V(i, r), p.A(i, j) * U(j, r) / 2.0);
+  EXPECT_EQ(traffic(scaled).ranks.at(here).received, 3 * 8 * std::ssize(halo));
+  scaled.run();
+  Matrix Y({49, 3});
+  Y(i, r) = p.whole(i, j) * X(j, r) / 2.0;
+  EXPECT_TRUE(holds(V, Y));
+}
+
 TEST(HaloProduct, IsExplainedBeforeItRuns) {
   const Problem p;
   const std::string said = explain(assign(p.v(i), p.A(i, j) * p.u(j)));
