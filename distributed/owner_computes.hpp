@@ -30,6 +30,7 @@
 #include "localise.hpp"
 #include "numbering.hpp"
 #include "operand.hpp"
+#include "result_exchange.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
 #include "work_division.hpp"
@@ -98,6 +99,10 @@ struct OwnerComputes {
         make_local_statement();
         agree(ranks_, "the plan of a statement");
       });
+      if constexpr (F::is_dense)
+        if (!in_place_ && !is_reduced_)
+          to_owners_ = detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(),
+                                                     result_distribution_, work_.divisions().empty());
       collect_traffic();
     }
 
@@ -138,6 +143,7 @@ struct OwnerComputes {
       std::int64_t sum = in_place_ ? 0 : own_result_->bytes();
       for_each_operand([&](const auto& operand) { sum += operand.held_bytes(); });
       if (local_plan_) sum += local_plan_->bytes();
+      if constexpr (F::is_dense) sum += to_owners_.held_bytes();
       return sum;
     }
     const Traffic& traffic() const { return traffic_; }
@@ -210,9 +216,11 @@ struct OwnerComputes {
       for_each_access(statement_.right(), whole);
       for (const detail::Division& one : work_.divisions())
         numberings_[one.variable] = detail::Numbering::part(one, ranks_.rank());
+      sums_ = work_.sums();
+      stays_ = work_.is_in_place(statement_.result()) && !sums_;
       if (ranks_.size() == 1) return;
 
-      // Variables of operands that are not in place are listed where the operands that are bound them.
+      // Variables of tensors that are not in place are listed where the operands that are bound them.
       std::array<bool, detail::most_operands> known{};
       std::size_t at = 0;
       NameList wanted;
@@ -222,11 +230,14 @@ struct OwnerComputes {
         if (!known[at++])
           for (int mode = 0; mode < A::names.size; ++mode) wanted.push_new(A::names[mode]);
       });
+      const bool is_sent = !stays_ && !result_distribution_.is_replicated();
+      if (is_sent)
+        for (int mode = 0; mode < order; ++mode) wanted.push_new(Result::names[mode]);
       if (wanted.size == 0) return;
       jointly(ranks_, [&] {
         for (int name = 0; name < wanted.size; ++name) {
           const char variable = wanted[name];
-          if (!numberings_[variable].is_whole() || !detail::WorkDivision<S>::may_list(variable) ||
+          if (!numberings_[variable].is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent) ||
               !detail::is_bounded<0, Right>(variable, known))
             continue;
           listed_.push_new(variable);
@@ -324,13 +335,16 @@ struct OwnerComputes {
     /// Decides where the local statement writes: into what this rank stores of the result, or a tensor whose
     /// values are then sent to their owners.
     void place_result() {
-      sums_ = work_.sums();
       is_listed_ = false;
       for (int mode = 0; mode < order; ++mode)
         is_listed_ = is_listed_ || listed_.contains(Result::names[mode]);
-      stays_ = work_.is_in_place(statement_.result()) && !sums_;
       in_place_ = stays_ && !is_listed_;
       if (in_place_) return;
+      if (statement_.accumulates() && !S::schedule::is_arithmetic)
+        throw ScheduleError(
+            text(written_,
+                 ": a result that is added to over a semiring is distributed like the operand whose "
+                 "variables are divided: redistribute it"));
       Extents<order> extents{};
       bool whole = true;
       for (int mode = 0; mode < order; ++mode) {
@@ -390,20 +404,19 @@ struct OwnerComputes {
           auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from.values());
           ranks_.sum(sum.data(), from.nnz());
           put(to, sum);
-          return;
-        }
-      }
-      jointly(ranks_, [&] {
-        const auto mine = contributions();
-        const auto all = detail::entries_to_owners(result_distribution_, mine, "the result of a statement");
-        const auto result = assemble<F, Space>(all, F::is_unique ? Duplicates::sum : default_duplicates<F>);
-        if constexpr (F::is_dense) {
-          put(to, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), result.values()));
         } else {
-          to.replace(result.extents(), result.levels(), result.values());
+          const bool keeps = statement_.accumulates();
+          to_owners_.run(space_, from, to, !keeps && (sums_ || is_listed_), sums_ || keeps);
         }
-        agree(ranks_, "the result of a statement");
-      });
+      } else {
+        jointly(ranks_, [&] {
+          const auto mine = contributions();
+          const auto all = detail::entries_to_owners(result_distribution_, mine, "the result of a statement");
+          const auto result = assemble<F, Space>(all, F::is_unique ? Duplicates::sum : default_duplicates<F>);
+          to.replace(result.extents(), result.levels(), result.values());
+          agree(ranks_, "the result of a statement");
+        });
+      }
     }
 
     /// What this rank has computed for the owners of the result, with global coordinates.
@@ -444,13 +457,18 @@ struct OwnerComputes {
         mine.received += operand.bytes_received();
       });
       if (mine.work == 0) for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
-      if (!in_place_ && !stays_ && F::is_dense) {  // a sparse result is not known before it is computed
-        const std::int64_t bytes =
-            own_result_->nnz() * (static_cast<std::int64_t>(sizeof(Value)) + (is_reduced_ ? 0 : 8 * order));
-        const std::int64_t others = ranks_.size() - 1;
-        mine.messages += is_reduced_ ? 1 : (order + 1) * others;
-        mine.sent += bytes;
-        mine.received += bytes;
+      // What is sent of a sparse result is not known before it is computed.
+      if constexpr (F::is_dense) {
+        if (is_reduced_) {
+          const std::int64_t bytes = own_result_->nnz() * static_cast<std::int64_t>(sizeof(Value));
+          mine.messages += 1;
+          mine.sent += bytes;
+          mine.received += bytes;
+        } else if (!in_place_) {
+          mine.messages += to_owners_.values().messages();
+          mine.sent += to_owners_.values().bytes_sent();
+          mine.received += to_owners_.values().bytes_received();
+        }
       }
       traffic_.ranks = ranks_.all(mine);
     }
@@ -480,6 +498,7 @@ struct OwnerComputes {
     bool in_place_ = false;    ///< and under the same numbers
     bool is_reduced_ = false;  ///< whether the result is a sum over ranks that all of them have
     std::optional<Local> own_result_;
+    std::conditional_t<F::is_dense, detail::ResultExchange<Local>, std::nullptr_t> to_owners_{};
     std::optional<LocalStatement> local_;
     std::unique_ptr<sporos::Plan<LocalStatement>> local_plan_;
     Traffic traffic_;

@@ -103,17 +103,33 @@ class WorkDivision {
     return is_in_place(access, divisions_);
   }
 
-  /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, and those that
-  /// the result stores in an array of coordinates.
-  static constexpr bool may_list(char variable) {
+  /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, those that the
+  /// result stores in an array of coordinates, and those of a dense result that is sent to its owners.
+  static constexpr bool may_list(char variable, bool result_is_sent = false) {
+    const bool may_send = Result::format::is_dense && S::schedule::is_arithmetic && can_renumber(variable);
     for (int mode = 0; mode < Result::names.size; ++mode)
-      if (Result::names[mode] == variable && !has_coordinate_array<typename Result::format>(mode))
+      if (Result::names[mode] == variable && !has_coordinate_array<typename Result::format>(mode) &&
+          !(may_send && result_is_sent))
         return false;
     return is_bounded<0, Right>(
         variable, std::array<bool, most_operands>{true, true, true, true, true, true, true, true});
   }
 
  private:
+  /// Whether the sparse operands store the coordinates of a variable in arrays, which can be renumbered.
+  static constexpr bool can_renumber(char variable) {
+    return []<class... A>(char name, TypeList<A...>) {
+      const auto can = [name]<class One>(std::type_identity<One>) {
+        for (int mode = 0; mode < One::names.size; ++mode)
+          if (One::names[mode] == name && !One::format::is_dense &&
+              !has_coordinate_array<typename One::format>(mode))
+            return false;
+        return true;
+      };
+      return (can(std::type_identity<A>{}) && ...);
+    }(variable, accesses_of<Right>{});
+  }
+
   /// The modes of a tensor that are divided among ranks, by their variables.
   template <class A>
   std::vector<Division> divisions_of(const A& access) const {
@@ -211,8 +227,13 @@ class WorkDivision {
     double cost = 0;
     std::size_t at = 0;
     const bool sums = sums_over(divisions);
-    if (!is_in_place(statement_.result(), divisions))
-      cost += static_cast<double>(counts[0]) * (sums ? 2 * others : divisions.empty() ? 0 : 2);
+    if (!is_in_place(statement_.result(), divisions) && !divisions.empty()) {
+      // Each rank has all coordinates of a sum, or those that its operands store, which few others have.
+      bool listed = true;
+      for (int mode = 0; mode < Result::names.size; ++mode)
+        listed = listed && (is_divided(Result::names[mode]) || may_list(Result::names[mode], true));
+      cost += static_cast<double>(counts[0]) * (!sums || listed ? 1 : others);
+    }
     // Work that every rank does in full is as bad as sending all operands to all.
     if (divisions.empty())
       for (const std::int64_t count : counts) cost += static_cast<double>(count) * others;

@@ -246,6 +246,42 @@ TEST(DistributedStatements, AreRightWhateverTheirExpression) {
     }
 }
 
+TEST(DistributedStatements, SendSumsOfWhatIsStoredAlone) {
+  // The transposed product: a rank has sums for the columns of its nonzeros, here one of its own and one of
+  // the next.
+  const std::int64_t n = 12;
+  Entries<double, 2> all({n, n}, 2 * n);
+  for (std::int64_t e = 0; e < n; ++e) {
+    all.set(2 * e, {e, e}, 1.0);
+    all.set(2 * e + 1, {e, (e + 1) % n}, 2.0);
+  }
+  const auto whole = assemble<CSR<>>(all);
+  const auto x = whole_dense<DenseVector>({n}, 1);
+  const Vector y({n});
+  y(j) = whole(i, j) * x(i);
+  const auto A = assemble<CSR<>>(Distribution<2>::blocks(world(), {n, n}), share(world(), all));
+  const auto u = spread(along(A, 0), x);
+  const Distributed<Vector> v(along(A, 0));
+  const auto statement = assign(v(j), A(i, j) * u(i));
+  const Traffic told = traffic(statement);
+  for (const RankTraffic& rank : told.ranks) EXPECT_EQ(rank.sent, world().size() > 1 ? 8 : 0);
+  auto product = plan(statement);
+  for (int round = 0; round < 2; ++round) {
+    product.run();
+    EXPECT_TRUE(holds(v, y));
+  }
+  assign(v(j), A(i, j) * u(i)).accumulate().run();
+  y(j) += whole(i, j) * x(i);
+  EXPECT_TRUE(holds(v, y));
+  // Coordinates that no rank has a sum for become zero.
+  const auto first =
+      assemble<CSR<>>(A.distribution(), world().rank() == 0 ? Entries<double, 2>({n, n}, {{{3, 2}, 1.0}})
+                                                            : Entries<double, 2>({n, n}, 0));
+  v(j) = first(i, j) * u(i);
+  y(j) = gather(first)(i, j) * x(i);
+  EXPECT_TRUE(holds(v, y));
+}
+
 TEST(DistributedStatements, AreTheSameBitByBitWhereThatIsAskedFor) {
   const std::int64_t n = 40;
   const auto third = [](auto list) {
