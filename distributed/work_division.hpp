@@ -118,8 +118,8 @@ class WorkDivision {
  private:
   /// Whether the sparse operands store the coordinates of a variable in arrays, which can be renumbered.
   static constexpr bool can_renumber(char variable) {
-    return []<class... A>(char name, TypeList<A...>) {
-      const auto can = [name]<class One>(std::type_identity<One>) {
+    return []<class... A>([[maybe_unused]] char name, TypeList<A...>) {
+      [[maybe_unused]] const auto can = [name]<class One>(std::type_identity<One>) {
         for (int mode = 0; mode < One::names.size; ++mode)
           if (One::names[mode] == name && !One::format::is_dense &&
               !has_coordinate_array<typename One::format>(mode))

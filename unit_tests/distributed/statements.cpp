@@ -66,6 +66,8 @@ void expect_spmv(std::int64_t m, std::int64_t n, double density) {
 TEST(DistributedStatements, MultiplyAMatrixAndAVector) {
   expect_spmv<CSR<>>(13, 9, 0.3);
   expect_spmv<CSC<>>(9, 13, 0.3);
+  expect_spmv<COO<2>>(10, 10, 0.3);
+  expect_spmv<BCSR<2, 3>>(13, 9, 0.3);
   expect_spmv<CSR<>>(2, 3, 0.9);  // more ranks than rows
 }
 
