@@ -111,6 +111,7 @@ class ResultExchange {
       for (const std::int64_t e : routes.items) positions.push_back(sent.values.data()[e]);
       values_ = ValueExchange<Value, Space>(ranks, 1, positions, routes.sends, came.counts);
       counts_ = came.counts;
+      agree(ranks, what);
     });
   }
 
