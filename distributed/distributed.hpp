@@ -7,6 +7,7 @@
 #include "assemble.hpp"
 #include "communicator.hpp"
 #include "distribution.hpp"
+#include "ghosted.hpp"
 #include "partition.hpp"
 #include "read.hpp"
 #include "statement.hpp"

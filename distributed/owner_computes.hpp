@@ -169,8 +169,7 @@ struct OwnerComputes {
             << "\n";
       });
       traffic_.print(out);
-      if (constexpr std::string_view by = "  locally run by "; ranks_.size() > 0)
-        with_candidate(*local_, Use::often, [&]<class K>() { out << by << K::name << "\n"; });
+      with_candidate(*local_, Use::often, [&]<class K>() { out << "  locally run by " << K::name << "\n"; });
     }
 
    private:

@@ -4,6 +4,7 @@
 /// runs, and which statements take this way.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <sporos/distributed/distributed.hpp>
@@ -102,6 +103,29 @@ TEST(HaloProduct, OfOtherStatementsIsTheRowsThatAreNeeded) {
   Matrix Y({49, 3});
   Y(i, r) = p.whole(i, j) * X(j, r) / 2.0;
   EXPECT_TRUE(holds(V, Y));
+}
+
+TEST(Ghosted, NumbersOwnColumnsFirst) {
+  const Problem p;
+  for (const Partition& columns : {p.A.distribution().partition(0), Partition::cyclic(49, world().size())}) {
+    const auto G = ghosted(p.A, columns);
+    validate(G.matrix);
+    EXPECT_EQ(G.matrix.values().data(), p.A.local().values().data());
+    EXPECT_EQ(G.matrix.extent(1), G.own_columns + std::ssize(G.ghosts));
+    EXPECT_TRUE(std::is_sorted(G.owners.begin(), G.owners.end()));
+    // The product in this numbering, with the values of the ghosts from the whole vector.
+    Vector x({G.matrix.extent(1)}), y({G.matrix.extent(0)});
+    for (std::int64_t c = 0; c < x.extent(0); ++c) {
+      const std::int64_t global = c < G.own_columns
+                                      ? columns.global(world().size() == 1 ? 0 : world().rank(), c)
+                                      : G.ghosts[static_cast<std::size_t>(c - G.own_columns)];
+      x.values()(static_cast<std::size_t>(c)) = at(p.x, {global});
+    }
+    y(i) = G.matrix(i, j) * x(j);
+    const Distributed<Vector> v(p.v.distribution(), y);
+    EXPECT_TRUE(holds(v, p.y));
+  }
+  EXPECT_THROW(ghosted(p.A, Partition::blocks(48, world().size())), ShapeError);
 }
 
 TEST(HaloProduct, IsExplainedBeforeItRuns) {
