@@ -98,8 +98,7 @@ Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance
   return out;
 }
 
-int run(int argc, char** argv) {
-  const auto ranks = Communicator::world();
+int run(const Communicator& ranks, int argc, char** argv) {
   const std::string given = argc > 1 ? argv[1] : "60";
   const bool is_side = std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; });
   const Matrix A =
@@ -127,10 +126,16 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
+  const auto ranks = Communicator::world();
   try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {  // all ranks come here with the same error
-    if (Communicator::world().rank() == 0) fmt::print(stderr, "{}\n", error.what());
+    // An error of one rank, whatever it is, becomes one of all ranks.
+    return sporos::jointly(ranks, [&] {
+      const int result = run(ranks, argc, argv);
+      sporos::agree(ranks, "the end");
+      return result;
+    });
+  } catch (const std::exception& error) {
+    if (ranks.rank() == 0) fmt::print(stderr, "{}\n", error.what());
     return 1;
   }
 }

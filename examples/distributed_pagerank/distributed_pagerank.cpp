@@ -57,8 +57,7 @@ sporos::Entries<double, 2> made_links(const Communicator& ranks, std::int64_t pa
   return out;
 }
 
-int run(int argc, char** argv) {
-  const auto ranks = Communicator::world();
+int run(const Communicator& ranks, int argc, char** argv) {
   const auto links = argc > 1 ? sporos::read_entries<double, 2>(ranks, argv[1]) : made_links(ranks, 20000);
   if (links.extents[0] != links.extents[1]) throw sporos::ShapeError("the matrix of a graph is square");
   // Rows are the pages that links lead to: a rank sums what its pages are given.
@@ -118,10 +117,16 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
+  const auto ranks = Communicator::world();
   try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {  // all ranks come here with the same error
-    if (Communicator::world().rank() == 0) fmt::print(stderr, "{}\n", error.what());
+    // An error of one rank, whatever it is, becomes one of all ranks.
+    return sporos::jointly(ranks, [&] {
+      const int result = run(ranks, argc, argv);
+      sporos::agree(ranks, "the end");
+      return result;
+    });
+  } catch (const std::exception& error) {
+    if (ranks.rank() == 0) fmt::print(stderr, "{}\n", error.what());
     return 1;
   }
 }
