@@ -82,6 +82,35 @@ function(sporos_add_program name)
   endif()
 endfunction()
 
+# sporos_add_mpi_test(<name> RANKS <number> PROGRAM <target> [DIRECTORY <folder>] [ARGUMENTS <arguments>...])
+# A test that runs a program on some ranks. There may be more of them than processors, whoever runs the tests: they
+# yield while they wait, and are not bound to processors. A rank that waits for another one for ever is ended by the
+# time limit.
+function(sporos_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "RANKS;PROGRAM;DIRECTORY" "ARGUMENTS")
+  if(NOT test_DIRECTORY)
+    set(test_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  endif()
+  set(environment
+      OMP_NUM_THREADS=1
+      OMP_PROC_BIND=false
+      OMPI_ALLOW_RUN_AS_ROOT=1
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+      OMPI_MCA_rmaps_base_oversubscribe=1
+      OMPI_MCA_mpi_yield_when_idle=1
+      OMPI_MCA_hwloc_base_binding_policy=none)
+  # MPI's libraries leave memory of their own behind; the tests count the objects that Sporos makes.
+  if(SPOROS_SANITIZE MATCHES "address")
+    list(APPEND environment ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1)
+  endif()
+  add_test(NAME ${name}
+           COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${test_RANKS} ${MPIEXEC_PREFLAGS}
+                   $<TARGET_FILE:${test_PROGRAM}> ${MPIEXEC_POSTFLAGS} ${test_ARGUMENTS}
+           WORKING_DIRECTORY "${test_DIRECTORY}")
+  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
+                                          "${SPOROS_TEST_ENVIRONMENT};${environment}")
+endfunction()
+
 # The flags in a response file, for compiling one file by hand (scripts/compile) and for tests of compile errors. If it
 # were named as a system folder, /usr/include would hide what the standard library includes with include_next.
 set(SPOROS_FLAGS_FILE "${PROJECT_BINARY_DIR}/sporos.flags")

@@ -10,6 +10,10 @@ if(NOT SPOROS_FAST_FLOAT_INCLUDE_DIR)
   message(FATAL_ERROR "fast_float was not found: install libfast-float-dev, "
                       "or set SPOROS_FAST_FLOAT_INCLUDE_DIR to the folder that holds fast_float/fast_float.h.")
 endif()
-if(SPOROS_ENABLE_MPI)
+# A Kokkos with CUDA is compiled with nvcc, which a system's MPI may not expect, and ThreadSanitizer does not know what
+# MPI's own threads order: there it has to be asked for.
+if(SPOROS_ENABLE_MPI STREQUAL "AUTO" AND NOT Kokkos_ENABLE_CUDA AND NOT SPOROS_SANITIZE MATCHES "thread")
+  find_package(MPI QUIET COMPONENTS CXX)
+elseif(SPOROS_ENABLE_MPI AND NOT SPOROS_ENABLE_MPI STREQUAL "AUTO")
   find_package(MPI REQUIRED COMPONENTS CXX)
 endif()

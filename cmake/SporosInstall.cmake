@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(sporos_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sporos")
-install(TARGETS sporos EXPORT SporosTargets)
+install(TARGETS sporos sporos_distributed EXPORT SporosTargets)
 install(EXPORT SporosTargets NAMESPACE Sporos:: DESTINATION "${sporos_package_dir}")
 foreach(folder IN LISTS SPOROS_HEADER_FOLDERS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sporos"

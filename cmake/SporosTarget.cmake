@@ -3,7 +3,7 @@
 
 # Headers include each other relatively, so the tree works as it is; users write <sporos/…>, which the build tree
 # provides through links.
-set(SPOROS_HEADER_FOLDERS core formats workspace kernels)
+set(SPOROS_HEADER_FOLDERS core formats workspace kernels distributed)
 set(SPOROS_BUILD_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 file(MAKE_DIRECTORY "${SPOROS_BUILD_INCLUDE_DIR}/sporos")
 foreach(entry IN LISTS SPOROS_HEADER_FOLDERS ITEMS sporos.hpp)
@@ -32,10 +32,17 @@ if(KokkosKernels_FOUND)
   target_link_libraries(sporos INTERFACE "$<BUILD_INTERFACE:Kokkos::kokkoskernels>")
   target_compile_definitions(sporos INTERFACE "$<BUILD_INTERFACE:SPOROS_HAVE_KOKKOS_KERNELS=1>")
 endif()
-if(SPOROS_ENABLE_MPI)
-  target_link_libraries(sporos INTERFACE MPI::MPI_CXX)
-  target_compile_definitions(sporos INTERFACE SPOROS_HAVE_MPI=1)
-endif()
 target_compile_definitions(
   sporos INTERFACE SPOROS_VERSION_MAJOR=${PROJECT_VERSION_MAJOR} SPOROS_VERSION_MINOR=${PROJECT_VERSION_MINOR}
                    SPOROS_VERSION_PATCH=${PROJECT_VERSION_PATCH})
+
+# Tensors across processes: Sporos with MPI. Without it the same programs run on one process.
+add_library(sporos_distributed INTERFACE)
+add_library(Sporos::distributed ALIAS sporos_distributed)
+set_target_properties(sporos_distributed PROPERTIES EXPORT_NAME distributed)
+target_link_libraries(sporos_distributed INTERFACE sporos)
+if(MPI_CXX_FOUND)
+  # SporosConfig.cmake adds the one that it finds.
+  target_link_libraries(sporos_distributed INTERFACE "$<BUILD_INTERFACE:MPI::MPI_CXX>")
+  target_compile_definitions(sporos_distributed INTERFACE "$<BUILD_INTERFACE:SPOROS_HAVE_MPI=1>")
+endif()

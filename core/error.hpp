@@ -66,6 +66,12 @@ class StateError : public Error {
   using Error::Error;
 };
 
+/// Processes that work together disagree: they call different operations, or a message cannot be delivered.
+class CommError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A file cannot be opened, read or written; the message gives the system's reason.
 class IoError : public Error {
  public:

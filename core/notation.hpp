@@ -29,7 +29,8 @@ struct Phrase {
 /// Gives each tensor a letter, in the order in which they are first seen.
 class TensorLetters {
  public:
-  template <AnyTensor T>
+  template <class T>
+    requires(AnyTensor<T> || is_distributed_v<T>)
   char of(const T& tensor) {
     return of(tensor.identity());
   }

@@ -51,6 +51,11 @@ inline constexpr bool is_tensor_v<Tensor<Value, F, Space>> = true;
 template <class T>
 concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
 
+/// Whether a tensor is distributed over processes (distributed/tensor.hpp); statements on such tensors are
+/// run by all of them together.
+template <class T>
+inline constexpr bool is_distributed_v = false;
+
 namespace detail {
 
 /// The views of the levels in order: a std::tuple that can be used in device code.

@@ -43,6 +43,9 @@ std::int64_t operand_bytes(const S& statement) {
 /// terms are added, each counted separately, but no more per row than the row has; for a union, both patterns
 /// are counted.
 ///
+/// Of a distributed statement, the estimate is that of this rank. It is collective, since it plans the
+/// messages, and counts those of one run.
+///
 /// @throws ShapeError if an index variable has two different extents
 ///
 /// Cost: for a sparse result, the statement's loops without the innermost one; for A(i, j) = B(i, k) * C(k,
@@ -51,10 +54,12 @@ template <class Result, class Right, class Order, class Options>
 Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;
   require_valid<S>();
-  expect_kokkos();
-  return with_candidate<Estimate>(statement, Use::once, [&]<class K>() {
-    const typename K::template Plan<S> plan(statement, statement.resources());
-    return Estimate{plan.bytes(), detail::operand_bytes(statement)};
+  return detail::step_of(statement, [&] {
+    expect_kokkos();
+    return with_candidate<Estimate>(statement, Use::once, [&]<class K>() {
+      const typename K::template Plan<S> plan(statement, statement.resources());
+      return Estimate{plan.bytes(), detail::operand_bytes(statement)};
+    });
   });
 }
 

@@ -189,6 +189,36 @@ std::string candidates_text(const S& statement) {
   }(CandidatesOf<S>{});
 }
 
+/// What a statement on the tensors of one process will do.
+template <class S>
+std::string explanation(const S& statement) {
+  using Result = typename S::result_type;
+  using Options = typename S::schedule;
+  expect_kokkos();
+  TensorLetters letters;
+  letters.of(statement.result().tensor());
+  for_each_access(statement.right(), [&](const auto& access) { letters.of(access.tensor()); });
+  std::ostringstream out;
+  out << statement.str() << "\n\n"
+      << loops_text(statement, letters) << "\n"
+      << tensors_text(statement, letters) << "\n";
+  with_candidate(statement, Use::once, [&]<class K>() {
+    const typename K::template Plan<S> plan(statement, statement.resources());
+    if (!is_nest<K>) out << "  run by " << K::name << ", in place of these loops (.generic() keeps them)\n";
+    plan.explain(out);
+    const Bytes bytes = plan.bytes();
+    out << "  computes in " << value_name<compute_t<Result, typename S::right_type>>();
+    if constexpr (!Options::is_arithmetic) out << ", " << Options::semiring::str();
+    out << " on " << S::space_type::name();
+    if constexpr (Options::is_deterministic) out << ", the same bits for any number of threads";
+    out << "\n  needs at most ";
+    if (!Result::format::is_dense) out << bytes_text(bytes.result) << " for the result and ";
+    out << bytes_text(bytes.workspace) << " of workspace\n";
+  });
+  out << candidates_text(statement);
+  return out.str();
+}
+
 }  // namespace detail
 
 /// What a statement will do, in words; nothing is run.
@@ -201,29 +231,10 @@ template <class Result, class Right, class Order, class Options>
 std::string explain(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;
   require_valid<S>();
-  expect_kokkos();
-  TensorLetters letters;
-  letters.of(statement.result().tensor());
-  for_each_access(statement.right(), [&](const auto& access) { letters.of(access.tensor()); });
-  std::ostringstream out;
-  out << statement.str() << "\n\n"
-      << detail::loops_text(statement, letters) << "\n"
-      << detail::tensors_text(statement, letters) << "\n";
-  with_candidate(statement, Use::once, [&]<class K>() {
-    const typename K::template Plan<S> plan(statement, statement.resources());
-    if (!is_nest<K>) out << "  run by " << K::name << ", in place of these loops (.generic() keeps them)\n";
-    plan.explain(out);
-    const Bytes bytes = plan.bytes();
-    out << "  computes in " << value_name<compute_t<Result, Right>>();
-    if constexpr (!Options::is_arithmetic) out << ", " << Options::semiring::str();
-    out << " on " << S::space_type::name();
-    if constexpr (Options::is_deterministic) out << ", the same bits for any number of threads";
-    out << "\n  needs at most ";
-    if (!Result::format::is_dense) out << bytes_text(bytes.result) << " for the result and ";
-    out << bytes_text(bytes.workspace) << " of workspace\n";
-  });
-  out << detail::candidates_text(statement);
-  return out.str();
+  if constexpr (is_distributed_statement<S>)
+    return AcrossRanks<S>::explain(statement);
+  else
+    return detail::explanation(statement);
 }
 
 }  // namespace sporos

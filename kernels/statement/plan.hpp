@@ -99,36 +99,13 @@ class Plan {
   /// throws
   explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
     require_valid<S>();
-    expect_kokkos();
-    expect_zero_kept(statement);
-    if constexpr (!Tensor::format_type::is_dense)
-      for_each_access(statement.right(), [&](const auto& access) {
-        if (access.tensor().identity() == statement.result().tensor().identity())
-          throw ScheduleError(text(statement.str(),
-                                   ": the sparse result of a plan is one of its operands, whose pattern it "
-                                   "would change: write to a tensor of its own"));
-      });
-    plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(*statement_, Use::often, [&]<class K>() {
-      return std::make_unique<detail::PlanBy<K, S>>(*statement_);
-    });
-    keep_patterns_of_operands();
+    detail::step_of(*statement_, [this] { analyse(); });
   }
 
   /// Computes the result from the current values of the operands.
   /// @throws ScheduleError, with nothing changed, if a tensor of the statement has a different pattern now
   void run() {
-    check_patterns();
-    const detail::ProfiledRegion region(*statement_);
-    if (has_run_) {
-      if constexpr (!Tensor::format_type::is_dense) leave_values_to_operands();
-      plan_->refill();
-      return;
-    }
-    plan_->run();
-    has_run_ = true;
-    TensorLetters letters;
-    const auto& result = statement_->result().tensor();
-    keep(text("the result ", letters.of(result)), result);
+    detail::step_of(*statement_, [this] { run_again(); });
   }
 
   const S& statement() const { return *statement_; }
@@ -146,6 +123,37 @@ class Plan {
   void explain(std::ostream& out) const { plan_->explain(out); }
 
  private:
+  void analyse() {
+    const S& statement = *statement_;
+    expect_kokkos();
+    expect_zero_kept(statement);
+    if constexpr (!Tensor::format_type::is_dense)
+      for_each_access(statement.right(), [&](const auto& access) {
+        if (access.tensor().identity() == statement.result().tensor().identity())
+          throw ScheduleError(text(statement.str(),
+                                   ": the sparse result of a plan is one of its operands, whose pattern it "
+                                   "would change: write to a tensor of its own"));
+      });
+    plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(*statement_, Use::often, [&]<class K>() {
+      return std::make_unique<detail::PlanBy<K, S>>(*statement_);
+    });
+    keep_patterns_of_operands();
+  }
+  void run_again() {
+    check_patterns();
+    const detail::ProfiledRegion region(*statement_);
+    if (has_run_) {
+      if constexpr (!Tensor::format_type::is_dense && !is_distributed_v<Tensor>) leave_values_to_operands();
+      plan_->refill();
+      return;
+    }
+    plan_->run();
+    has_run_ = true;
+    TensorLetters letters;
+    const auto& result = statement_->result().tensor();
+    keep(text("the result ", letters.of(result)), result);
+  }
+
   /// A tensor of the statement and the pattern that it had when the plan was made.
   struct Kept {
     std::string which;  ///< "operand C"

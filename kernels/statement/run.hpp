@@ -41,18 +41,21 @@ void run(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;
   require_valid<S>();
   if constexpr (is_readable<S>) {
-    expect_kokkos();
-    expect_zero_kept(statement);
-    const detail::ProfiledRegion region(statement);
-    with_candidate(statement, Use::once, [&]<class K>() {
-      using P = typename K::template Plan<S>;
-      static_assert(
-          CandidatePlan<P, S>,
-          "the Plan of a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
-      P plan(statement, statement.resources());
-      detail::expect_within_limit<K>(plan, statement);
-      detail::within_memory<K>(plan, statement, [&] { plan.run(); });
-    });
+    const auto run_it = [&] {
+      expect_kokkos();
+      expect_zero_kept(statement);
+      const detail::ProfiledRegion region(statement);
+      with_candidate(statement, Use::once, [&]<class K>() {
+        using P = typename K::template Plan<S>;
+        static_assert(
+            CandidatePlan<P, S>,
+            "the Plan of a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
+        P plan(statement, statement.resources());
+        detail::expect_within_limit<K>(plan, statement);
+        detail::within_memory<K>(plan, statement, [&] { plan.run(); });
+      });
+    };
+    detail::step_of(statement, run_it);
   }
 }
 

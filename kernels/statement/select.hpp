@@ -14,6 +14,7 @@
 #include "../nest/work.hpp"
 #include "candidate.hpp"
 #include "candidates.hpp"
+#include "ranks.hpp"
 
 namespace sporos {
 
@@ -41,7 +42,9 @@ constexpr bool any_replaces_nest(TypeList<K...>) {
 template <class S>
 constexpr auto candidates_of_statement() {
   using By = typename S::schedule::run_by;
-  if constexpr (By::choice == option::Choice::nest) {
+  if constexpr (is_distributed_statement<S> && By::choice != option::Choice::one) {
+    return matching<S>(typename AcrossRanks<S>::candidates{});
+  } else if constexpr (By::choice == option::Choice::nest) {
     return matching<S>(NestCandidates{});
   } else if constexpr (By::choice == option::Choice::one) {
     return matching<S>(TypeList<typename By::candidate>{});

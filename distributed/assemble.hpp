@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file assemble.hpp
+/// Distributed tensors made of entries from anywhere, and moved: assemble, gather, scatter, redistribute.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../core/entries.hpp"
+#include "../core/error.hpp"
+#include "../formats/assemble.hpp"
+#include "../formats/entries_of.hpp"
+#include "../formats/validate.hpp"
+#include "agree.hpp"
+#include "distribution.hpp"
+#include "exchange.hpp"
+#include "tensor.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// Throws ShapeError for the first entry outside the extents.
+template <class Value, int Order>
+void expect_inside(const Entries<Value, Order>& entries, const Extents<Order>& extents) {
+  if (entries.extents != extents)
+    throw ShapeError(text("entries of a tensor of ", to_string(entries.extents),
+                          " cannot be distributed as one of ", to_string(extents)));
+  for (std::size_t mode = 0; mode < extents.size(); ++mode)
+    for (std::int64_t e = 0; e < entries.size(); ++e)
+      if (const std::int64_t c = entries.coordinates[mode].data()[e]; c < 0 || c >= extents[mode])
+        throw ShapeError(text("entry ", e, " lies at ", coordinate_text(entries.coordinate(e)),
+                              ", outside a tensor of ", to_string(extents)));
+}
+
+/// The entries that each rank stores, with local coordinates, of entries from all ranks.
+template <class Value, int Order>
+Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
+                                        const Entries<Value, Order>& entries, std::string_view what) {
+  const Communicator& ranks = distribution.ranks();
+  Routes routes;
+  jointly(ranks, [&] {
+    expect_inside(entries, distribution.extents());
+    const bool everywhere = distribution.is_replicated();
+    routes = Routes::of(ranks.size(), entries.size(), [&](std::int64_t e, const auto& send_to) {
+      if (everywhere)
+        for (int rank = 0; rank < ranks.size(); ++rank) send_to(rank);
+      else
+        send_to(distribution.owner(entries.coordinate(e)));
+    });
+    agree(ranks, Signature(what).mix(distribution.signature().hash()), what);
+  });
+  auto out = jointly(ranks, [&] { return exchange(ranks, entries, routes, what); }).items;
+  out.extents = distribution.local_extents();
+  for (std::size_t mode = 0; mode < static_cast<std::size_t>(Order); ++mode) {
+    const Partition& partition = distribution.partition(static_cast<int>(mode));
+    if (partition.is_whole()) continue;
+    std::int64_t* const coordinates = out.coordinates[mode].data();
+    for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = partition.local(coordinates[e]);
+  }
+  return out;
+}
+
+/// Throws FormatError for a coordinate that stands twice among the entries that a rank stores.
+template <class Value, int Order>
+void expect_no_duplicates(const Entries<Value, Order>& mine, const Distribution<Order>& distribution) {
+  std::vector<Extents<Order>> coordinates(static_cast<std::size_t>(mine.size()));
+  for (std::int64_t e = 0; e < mine.size(); ++e)
+    coordinates[static_cast<std::size_t>(e)] = mine.coordinate(e);
+  std::sort(coordinates.begin(), coordinates.end());
+  const auto twice = std::adjacent_find(coordinates.begin(), coordinates.end());
+  if (twice != coordinates.end())
+    throw FormatError(
+        text("coordinate ", coordinate_text(distribution.global(distribution.ranks().rank(), *twice)),
+             " stands more than once in the entries of all ranks, and duplicates are refused: choose "
+             "Duplicates::sum, last or max where they are meant"));
+}
+
+}  // namespace detail
+
+/// The distributed tensor whose value at each coordinate is the sum of all ranks' entries there. Every rank
+/// hands over any entries, also none, in any order; each goes to the rank that stores it. Collective.
+///
+///     const auto D = Distribution<2>::blocks(ranks, {n, n});
+///     const auto A = assemble<CSR<>>(D, my_entries);
+///
+/// @tparam F          format of what each rank stores
+/// @param entries     with global coordinates
+/// @param duplicates  what to do with entries at the same coordinate; the order of entries is that of ranks
+/// @throws what `assemble` of entries throws, on all ranks if on one
+/// Cost: one exchange for each mode and one for the values, then the local assembly.
+template <TensorFormat F, ExecutionSpace Space = Host, TensorValue Value>
+Distributed<Tensor<Value, F, Space>> assemble(const Distribution<F::order>& distribution,
+                                              const Entries<Value, F::order>& entries,
+                                              Duplicates duplicates = default_duplicates<F>) {
+  return jointly(distribution.ranks(), [&] {
+    const auto mine = detail::entries_to_owners(distribution, entries, "assemble");
+    if (duplicates == Duplicates::error) detail::expect_no_duplicates(mine, distribution);
+    return Distributed<Tensor<Value, F, Space>>(distribution, assemble<F, Space>(mine, duplicates));
+  });
+}
+
+/// What this rank stores of a distributed tensor, as entries with global coordinates. A local call.
+template <AnyDistributed T>
+Entries<typename T::value_type, T::order> entries(const T& tensor,
+                                                  Zeros zeros = default_zeros<typename T::format_type>) {
+  auto out = entries(tensor.local(), zeros);
+  out.extents = tensor.extents();
+  const int rank = tensor.ranks().rank();
+  for (std::size_t mode = 0; mode < out.extents.size(); ++mode) {
+    const Partition& partition = tensor.distribution().partition(static_cast<int>(mode));
+    if (partition.is_whole()) continue;
+    const int part = tensor.distribution().part(static_cast<int>(mode), rank);
+    std::int64_t* const coordinates = out.coordinates[mode].data();
+    for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = partition.global(part, coordinates[e]);
+  }
+  return out;
+}
+
+namespace detail {
+
+/// The entries that this rank contributes to those of the whole tensor, so that each comes from one rank.
+template <class T>
+auto own_entries(const T& tensor) {
+  if (tensor.distribution().is_replicated() && tensor.ranks().rank() != 0)
+    return Entries<typename T::value_type, T::order>(tensor.extents(), 0);
+  return entries(tensor);
+}
+
+}  // namespace detail
+
+/// The number of values that all ranks store, each counted once. Collective.
+template <AnyDistributed T>
+std::int64_t total_nnz(const T& tensor) {
+  if (tensor.distribution().is_replicated()) return tensor.nnz();
+  agree(tensor.ranks(), "total_nnz");
+  return tensor.ranks().sum(tensor.nnz());
+}
+
+/// The same tensor with another distribution, and in another format if one is named: `redistribute(A, D)`,
+/// `redistribute<CSC<>>(A, D)`. Collective.
+/// @throws ShapeError for a distribution of other extents, and what `assemble` throws
+/// Cost: every entry travels with its coordinates.
+template <TensorFormat F, AnyDistributed T>
+auto redistribute(const T& tensor, const Distribution<T::order>& distribution) {
+  return jointly(tensor.ranks(), [&] {
+    return assemble<F, typename T::space_type>(distribution, detail::own_entries(tensor));
+  });
+}
+template <AnyDistributed T>
+auto redistribute(const T& tensor, const Distribution<T::order>& distribution) {
+  return redistribute<typename T::format_type>(tensor, distribution);
+}
+
+/// The whole tensor, on every rank. Collective.
+template <AnyDistributed T>
+typename T::local_type gather(const T& tensor) {
+  return jointly(tensor.ranks(), [&] {
+    return redistribute(tensor, Distribution<T::order>::replicated(tensor.ranks(), tensor.extents())).local();
+  });
+}
+/// The whole tensor, on rank `root`; nothing on the others. Collective.
+template <AnyDistributed T>
+std::optional<typename T::local_type> gather(const T& tensor, int root) {
+  using Local = typename T::local_type;
+  const Communicator& ranks = tensor.ranks();
+  return jointly(ranks, [&] {
+    detail::Routes routes;
+    const auto mine = detail::own_entries(tensor);
+    routes.sends.assign(static_cast<std::size_t>(ranks.size()), 0);
+    routes.sends.at(static_cast<std::size_t>(root)) = mine.size();
+    for (std::int64_t e = 0; e < mine.size(); ++e) routes.items.push_back(e);
+    const auto all = detail::exchange(ranks, mine, routes, "gather");
+    std::optional<Local> out;
+    if (ranks.rank() == root) out = assemble<typename T::format_type, typename T::space_type>(all.items);
+    agree(ranks, "gather");
+    return out;
+  });
+}
+
+/// The tensor that rank `root` has, distributed; what the other ranks give is not looked at. Collective.
+template <AnyTensor T>
+Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tensor, int root = 0) {
+  return jointly(distribution.ranks(), [&] {
+    using Given = Entries<typename T::value_type, T::order>;
+    const Given given =
+        distribution.ranks().rank() == root ? entries(tensor) : Given(distribution.extents(), 0);
+    return assemble<typename T::format_type, typename T::space_type>(distribution, given);
+  });
+}
+
+/// Checks that what every rank stores obeys the rules of its format. Collective.
+/// @throws FormatError, on all ranks, if one's arrays break them
+template <AnyDistributed T>
+void validate(const T& tensor) {
+  jointly(tensor.ranks(), [&] {
+    validate(tensor.local());
+    agree(tensor.ranks(), tensor.distribution().signature(), "validate");
+  });
+}
+
+}  // namespace sporos

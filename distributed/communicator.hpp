@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file communicator.hpp
+/// Communicator: the processes that share distributed tensors, and the messages that they exchange.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#ifdef SPOROS_HAVE_MPI
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#endif
+
+#include "../core/error.hpp"
+#include "../core/value.hpp"
+
+namespace sporos {
+
+/// Initialises MPI, with `MPI_THREAD_FUNNELED`, and finalises it at the end of the scope, unless the caller
+/// has initialised it already. Without MPI it does nothing.
+///
+///     MpiScope mpi(argc, argv);        // first, so that it outlives Kokkos and all tensors
+///     ScopeGuard guard(argc, argv);
+class MpiScope {
+ public:
+  MpiScope([[maybe_unused]] int& argc, [[maybe_unused]] char**& argv) {
+#ifdef SPOROS_HAVE_MPI
+    int running = 0;
+    MPI_Initialized(&running);
+    if (running) return;
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    owner_ = true;
+#endif
+  }
+  ~MpiScope() {
+#ifdef SPOROS_HAVE_MPI
+    int finished = 0;
+    MPI_Finalized(&finished);
+    if (owner_ && !finished) MPI_Finalize();
+#endif
+  }
+  MpiScope(const MpiScope&) = delete;
+  MpiScope& operator=(const MpiScope&) = delete;
+
+ private:
+  [[maybe_unused]] bool owner_ = false;
+};
+
+/// A type whose bytes can be sent as they are.
+template <class T>
+concept Sendable = std::is_trivially_copyable_v<T>;
+
+namespace detail {
+
+/// Cuts [0, count) into pieces that an `int` can count, and calls f(first, number) for each.
+template <class F>
+void for_each_piece(std::int64_t count, std::int64_t largest, const F& f) {
+  for (std::int64_t at = 0; at < count; at += largest) f(at, static_cast<int>(std::min(largest, count - at)));
+}
+
+#ifdef SPOROS_HAVE_MPI
+
+/// Throws CommError unless an MPI function has succeeded.
+inline void expect_success(int code, const char* function) {
+  if (code == MPI_SUCCESS) return;
+  char reason[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, reason, &length);
+  throw CommError(text(function, " failed: ", std::string_view(reason, static_cast<std::size_t>(length))));
+}
+
+/// The type of MPI in which values of T are added and compared.
+template <class T>
+MPI_Datatype reduced_type() {
+  if constexpr (std::is_same_v<T, double>)
+    return MPI_DOUBLE;
+  else if constexpr (std::is_same_v<T, float>)
+    return MPI_FLOAT;
+  else if constexpr (std::is_same_v<T, Kokkos::complex<double>>)
+    return MPI_C_DOUBLE_COMPLEX;
+  else if constexpr (std::is_same_v<T, Kokkos::complex<float>>)
+    return MPI_C_FLOAT_COMPLEX;
+  else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+    return sizeof(T) == 1   ? MPI_INT8_T
+           : sizeof(T) == 2 ? MPI_INT16_T
+           : sizeof(T) == 4 ? MPI_INT32_T
+                            : MPI_INT64_T;
+  else
+    return sizeof(T) == 1   ? MPI_UINT8_T
+           : sizeof(T) == 2 ? MPI_UINT16_T
+           : sizeof(T) == 4 ? MPI_UINT32_T
+                            : MPI_UINT64_T;
+}
+
+/// A type of MPI of `bytes` bytes, freed at the end of the scope.
+class ByteType {
+ public:
+  explicit ByteType(std::size_t bytes) {
+    expect_success(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type_), "MPI_Type_contiguous");
+    expect_success(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  ~ByteType() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+  }
+  ByteType(ByteType&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  ByteType& operator=(ByteType&&) = delete;
+  operator MPI_Datatype() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+#endif
+
+}  // namespace detail
+
+/// Messages under way. They keep the buffers that they refer to alive, and end at the latest with this
+/// object.
+class Requests {
+ public:
+  Requests() = default;
+  Requests(Requests&& other) noexcept = default;
+  Requests& operator=(Requests&&) = delete;
+  ~Requests() { wait_all(); }
+
+  /// Returns when every message has arrived, or has left its buffer.
+  void wait() {
+    if (const int code = wait_all(); code != 0) {
+#ifdef SPOROS_HAVE_MPI
+      detail::expect_success(code, "MPI_Waitall");
+#endif
+    }
+  }
+  /// Number of messages that have not been waited for.
+  std::size_t size() const {
+#ifdef SPOROS_HAVE_MPI
+    return requests_.size();
+#else
+    return 0;
+#endif
+  }
+
+ private:
+  friend class Communicator;
+
+  int wait_all() {
+    int code = 0;
+#ifdef SPOROS_HAVE_MPI
+    if (!requests_.empty())
+      code = MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+#endif
+    buffers_.clear();
+    return code;
+  }
+
+#ifdef SPOROS_HAVE_MPI
+  std::vector<MPI_Request> requests_;
+#endif
+  std::vector<std::shared_ptr<const void>> buffers_;
+};
+
+/// Messages that are sent again and again from the same buffers, which they keep alive.
+class RepeatedMessages {
+ public:
+  RepeatedMessages() = default;
+  RepeatedMessages(RepeatedMessages&& other) noexcept = default;
+  RepeatedMessages& operator=(RepeatedMessages&&) = delete;
+  ~RepeatedMessages() {
+#ifdef SPOROS_HAVE_MPI
+    if (under_way_) complete();
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+#endif
+  }
+
+  /// Starts all of them: receives before sends.
+  void start() {
+#ifdef SPOROS_HAVE_MPI
+    if (requests_.empty()) return;
+    detail::expect_success(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()),
+                           "MPI_Startall");
+    under_way_ = true;
+#endif
+  }
+  /// Returns when every message has arrived, or has left its buffer.
+  void wait() {
+#ifdef SPOROS_HAVE_MPI
+    if (under_way_) detail::expect_success(complete(), "MPI_Waitall");
+#endif
+  }
+
+ private:
+  friend class Communicator;
+
+  std::vector<std::shared_ptr<const void>> buffers_;
+#ifdef SPOROS_HAVE_MPI
+  int complete() {
+    under_way_ = false;
+    return MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+  std::vector<MPI_Request> requests_;
+  bool under_way_ = false;
+#endif
+};
+
+/// A set of processes, each with a rank from 0 to size() - 1.
+///
+///     MpiScope mpi(argc, argv);
+///     const Communicator world = Communicator::world();
+///     const Communicator half(some_mpi_comm);                   // any communicator of the caller's
+///
+/// The caller's communicator is duplicated, so that no message of Sporos meets one of the caller's, and stays
+/// the caller's own: it is neither changed nor freed. Copies share the duplicate, which is freed with the
+/// last of them. Making one is collective: make it once and keep it.
+///
+/// In a build without MPI there is one process, and the same code runs on it.
+///
+/// Functions are collective, and take any counts: those past 2^31 travel in pieces. They check nothing that
+/// only other ranks know; the functions of distributed/ that users call agree on errors first (agree.hpp).
+class Communicator {
+ public:
+  /// This process alone. Needs no MPI.
+  Communicator() : state_(std::make_shared<State>()) {}
+
+#ifdef SPOROS_HAVE_MPI
+  /// The processes of any communicator; collective over them.
+  /// @throws StateError if MPI is not running
+  explicit Communicator(MPI_Comm given) : state_(std::make_shared<State>()) {
+    int running = 0, finished = 0;
+    MPI_Initialized(&running);
+    MPI_Finalized(&finished);
+    if (!running || finished)
+      throw StateError(
+          "MPI is not running: begin main with `sporos::MpiScope mpi(argc, argv);` (or MPI_Init)");
+    detail::expect_success(MPI_Comm_dup(given, &state_->comm), "MPI_Comm_dup");
+    state_->adopt();
+  }
+  /// The duplicate, for calls of MPI that Sporos does not make.
+  MPI_Comm mpi() const { return state_->comm; }
+#endif
+
+  /// All processes of the program. Where MPI is not running: this process alone.
+  static Communicator world() {
+#ifdef SPOROS_HAVE_MPI
+    int running = 0;
+    MPI_Initialized(&running);
+    if (running) return Communicator(MPI_COMM_WORLD);
+#endif
+    return {};
+  }
+
+  int rank() const { return state_->rank; }
+  int size() const { return state_->size; }
+  bool operator==(const Communicator& other) const { return state_ == other.state_; }
+
+  /// The processes that give the same color, ordered by `key`, then by their rank here.
+  Communicator split([[maybe_unused]] int color, [[maybe_unused]] int key = 0) const {
+    Communicator out;
+#ifdef SPOROS_HAVE_MPI
+    if (has_mpi()) {
+      detail::expect_success(MPI_Comm_split(state_->comm, color, key, &out.state_->comm), "MPI_Comm_split");
+      out.state_->adopt();
+    }
+#endif
+    return out;
+  }
+
+  void barrier() const {
+#ifdef SPOROS_HAVE_MPI
+    if (has_mpi()) detail::expect_success(MPI_Barrier(state_->comm), "MPI_Barrier");
+#endif
+  }
+
+  /// data[0, count) of rank `root` on every rank.
+  template <Sendable T>
+  void broadcast([[maybe_unused]] T* data, [[maybe_unused]] std::int64_t count,
+                 [[maybe_unused]] int root) const {
+#ifdef SPOROS_HAVE_MPI
+    if (size() == 1) return;
+    const detail::ByteType type(sizeof(T));
+    detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
+      detail::expect_success(MPI_Bcast(data + at, number, type, root, state_->comm), "MPI_Bcast");
+    });
+#endif
+  }
+
+  /// data[q] = the sum, the least, or the largest of all ranks' data[q], on every rank.
+  template <class T>
+  void sum(T* data, std::int64_t count) const {
+    reduce(data, count, Operation::sum);
+  }
+  template <class T>
+    requires(!is_complex_v<T>)
+  void min(T* data, std::int64_t count) const {
+    reduce(data, count, Operation::min);
+  }
+  template <class T>
+    requires(!is_complex_v<T>)
+  void max(T* data, std::int64_t count) const {
+    reduce(data, count, Operation::max);
+  }
+  template <class T>
+  T sum(T mine) const {
+    sum(&mine, 1);
+    return mine;
+  }
+  template <class T>
+  T min(T mine) const {
+    min(&mine, 1);
+    return mine;
+  }
+  template <class T>
+  T max(T mine) const {
+    max(&mine, 1);
+    return mine;
+  }
+
+  /// The value of every rank, by rank.
+  template <Sendable T>
+  std::vector<T> all(const T& mine) const {
+    std::vector<T> out(static_cast<std::size_t>(size()), mine);
+#ifdef SPOROS_HAVE_MPI
+    if (size() > 1) {
+      const detail::ByteType type(sizeof(T));
+      detail::expect_success(MPI_Allgather(&mine, 1, type, out.data(), 1, type, state_->comm),
+                             "MPI_Allgather");
+    }
+#endif
+    return out;
+  }
+
+  /// One value for each rank, exchanged: out[r] is what rank r has at mine[rank()].
+  template <Sendable T>
+  std::vector<T> transpose(const std::vector<T>& mine) const {
+    std::vector<T> out(mine);
+#ifdef SPOROS_HAVE_MPI
+    if (size() > 1) {
+      const detail::ByteType type(sizeof(T));
+      detail::expect_success(MPI_Alltoall(mine.data(), 1, type, out.data(), 1, type, state_->comm),
+                             "MPI_Alltoall");
+    }
+#endif
+    return out;
+  }
+
+  /// The sum of the values of the ranks before this one.
+  std::int64_t sum_before([[maybe_unused]] std::int64_t mine) const {
+    std::int64_t out = 0;
+#ifdef SPOROS_HAVE_MPI
+    if (size() > 1)
+      detail::expect_success(MPI_Exscan(&mine, &out, 1, MPI_INT64_T, MPI_SUM, state_->comm), "MPI_Exscan");
+    if (rank() == 0) out = 0;  // MPI leaves it undefined
+#endif
+    return out;
+  }
+
+  /// Sends `sent`, which holds sends[r] elements for each rank r one after the other, and receives
+  /// receives[r] elements from each rank r into `received`.
+  /// @param any_large  whether, on any rank, more elements are sent or received than an `int` counts
+  template <Sendable T>
+  void exchange(const T* sent, const std::vector<std::int64_t>& sends, T* received,
+                [[maybe_unused]] const std::vector<std::int64_t>& receives,
+                [[maybe_unused]] bool any_large) const {
+    if (size() == 1) {
+      if (sends[0] > 0)
+        std::memcpy(static_cast<void*>(received), sent, static_cast<std::size_t>(sends[0]) * sizeof(T));
+      return;
+    }
+#ifdef SPOROS_HAVE_MPI
+    if (!any_large) {
+      const detail::ByteType type(sizeof(T));
+      const Counts out(sends), in(receives);
+      detail::expect_success(MPI_Alltoallv(sent, out.counts.data(), out.begins.data(), type, received,
+                                           in.counts.data(), in.begins.data(), type, state_->comm),
+                             "MPI_Alltoallv");
+      return;
+    }
+    Requests under_way;
+    std::int64_t at = 0;
+    for (int from = 0; from < size(); at += receives[static_cast<std::size_t>(from++)])
+      receive(under_way, received + at, receives[static_cast<std::size_t>(from)], from, {});
+    at = 0;
+    for (int to = 0; to < size(); at += sends[static_cast<std::size_t>(to++)])
+      send(under_way, sent + at, sends[static_cast<std::size_t>(to)], to, {});
+    under_way.wait();
+#endif
+  }
+
+  /// Starts data[q] = the sum of all ranks' data[q], while other work goes on; it is there when `into` has
+  /// been waited for.
+  /// @param buffer  what keeps `data` alive
+  template <class T>
+    requires(!is_narrow_float_v<T> && !std::is_same_v<T, bool>)
+  void start_sum([[maybe_unused]] Requests& into, [[maybe_unused]] T* data,
+                 [[maybe_unused]] std::int64_t count, std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    if (size() == 1) return;
+    detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
+      MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+      detail::expect_success(MPI_Iallreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(),
+                                            MPI_SUM, state_->comm, &request),
+                             "MPI_Iallreduce");
+    });
+#endif
+  }
+
+  /// Starts to send data[0, count) to a rank, which receives it by the same count. Not collective.
+  /// @param buffer  what keeps `data` alive
+  template <Sendable T>
+  void send([[maybe_unused]] Requests& into, [[maybe_unused]] const T* data,
+            [[maybe_unused]] std::int64_t count, [[maybe_unused]] int to,
+            std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Isend(reinterpret_cast<const std::byte*>(data) + at, number, MPI_BYTE,
+                                           to, message_tag, state_->comm, &request),
+                                 "MPI_Isend");
+                           });
+#endif
+  }
+  template <Sendable T>
+  void receive([[maybe_unused]] Requests& into, [[maybe_unused]] T* data, [[maybe_unused]] std::int64_t count,
+               [[maybe_unused]] int from, std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Irecv(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE, from,
+                                           message_tag, state_->comm, &request),
+                                 "MPI_Irecv");
+                           });
+#endif
+  }
+
+  /// Prepares to send data[0, count) to a rank whenever the messages are started. Not collective.
+  template <Sendable T>
+  void prepare_send([[maybe_unused]] RepeatedMessages& into, [[maybe_unused]] const T* data,
+                    [[maybe_unused]] std::int64_t count, [[maybe_unused]] int to,
+                    std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Send_init(reinterpret_cast<const std::byte*>(data) + at, number,
+                                               MPI_BYTE, to, repeated_tag, state_->comm, &request),
+                                 "MPI_Send_init");
+                           });
+#endif
+  }
+  template <Sendable T>
+  void prepare_receive([[maybe_unused]] RepeatedMessages& into, [[maybe_unused]] T* data,
+                       [[maybe_unused]] std::int64_t count, [[maybe_unused]] int from,
+                       std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(
+                                 MPI_Recv_init(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE,
+                                               from, repeated_tag, state_->comm, &request),
+                                 "MPI_Recv_init");
+                           });
+#endif
+  }
+
+  /// The largest number of elements that one call of MPI moves. Tests make it small, to send in pieces what
+  /// would otherwise have to be larger than 2 GiB.
+  std::int64_t largest_count() const { return state_->largest_count; }
+  void set_largest_count(std::int64_t count) const { state_->largest_count = count; }
+
+ private:
+  enum class Operation { sum, min, max };
+  static constexpr int message_tag = 1;
+  static constexpr int repeated_tag = 2;
+
+  struct State {
+    int rank = 0, size = 1;
+    std::int64_t largest_count = std::int64_t{1} << 30;
+#ifdef SPOROS_HAVE_MPI
+    MPI_Comm comm = MPI_COMM_NULL;
+
+    void adopt() {
+      MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      MPI_Comm_rank(comm, &rank);
+      MPI_Comm_size(comm, &size);
+    }
+#endif
+    State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+#ifdef SPOROS_HAVE_MPI
+      if (comm == MPI_COMM_NULL) return;
+      int finished = 0;
+      MPI_Finalized(&finished);
+      if (!finished) MPI_Comm_free(&comm);
+#endif
+    }
+  };
+
+#ifdef SPOROS_HAVE_MPI
+  bool has_mpi() const { return state_->comm != MPI_COMM_NULL; }
+
+  /// Counts and displacements as MPI takes them.
+  struct Counts {
+    std::vector<int> counts, begins;
+    explicit Counts(const std::vector<std::int64_t>& of) {
+      int at = 0;
+      for (const std::int64_t count : of) {
+        counts.push_back(static_cast<int>(count));
+        begins.push_back(at);
+        at += static_cast<int>(count);
+      }
+    }
+  };
+#endif
+
+  template <class T>
+  void reduce([[maybe_unused]] T* data, [[maybe_unused]] std::int64_t count,
+              [[maybe_unused]] Operation operation) const {
+#ifdef SPOROS_HAVE_MPI
+    if (size() == 1) return;
+    if constexpr (is_narrow_float_v<T>) {
+      std::vector<float> wide(data, data + count);
+      reduce(wide.data(), count, operation);
+      std::copy(wide.begin(), wide.end(), data);
+    } else {
+      const MPI_Op op = std::is_same_v<T, bool>       ? MPI_MAX
+                        : operation == Operation::sum ? MPI_SUM
+                        : operation == Operation::min ? MPI_MIN
+                                                      : MPI_MAX;
+      detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
+        detail::expect_success(
+            MPI_Allreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(), op, state_->comm),
+            "MPI_Allreduce");
+      });
+    }
+#endif
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace sporos

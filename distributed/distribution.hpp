@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file distribution.hpp
+/// Distribution: which rank stores each coordinate of a tensor.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../core/entries.hpp"
+#include "../core/error.hpp"
+#include "../core/extents.hpp"
+#include "agree.hpp"
+#include "communicator.hpp"
+#include "partition.hpp"
+
+namespace sporos {
+
+namespace detail {
+/// Chooses the constructor of a replicated distribution that is no collective call.
+struct Unchecked {};
+}  // namespace detail
+
+/// The data distribution of a tensor of `Order` modes over the ranks of a communicator: a partition of each
+/// mode. It is independent of the tensor's format, and of which rank computes what in a statement.
+///
+///     blocks(ranks, {6, 6})     cyclic(ranks, {6, 6})    grid(ranks, {6, 6}), 4 ranks    replicated
+///
+///        j                         j                        j
+///       ┌─────────────┐           ┌─────────────┐          ┌──────┬──────┐             ┌─────────────┐
+///     i │   rank 0    │         i │   rank 0    │        i │      │      │           i │             │
+///       │   rank 0    │           │   rank 1    │          │rank 0│rank 1│             │   all of    │
+///       ├─────────────┤           │   rank 2    │          │      │      │             │   it on     │
+///       │   rank 1    │           │   rank 0    │          ├──────┼──────┤             │   every     │
+///       │   rank 1    │           │   rank 1    │          │rank 2│rank 3│             │   rank      │
+///       ├─────────────┤           │   rank 2    │          │      │      │             │             │
+///       │   rank 2    │           └─────────────┘          └──────┴──────┘             └─────────────┘
+///       └─────────────┘
+///
+/// A rank stores the coordinates that it owns in every mode; a mode with Partition::whole does not restrict
+/// them. The parts of all modes form a grid in which the last mode's parts have consecutive ranks. There are
+/// as many as ranks, or just one: then every rank stores the whole tensor.
+template <int Order>
+class Distribution {
+ public:
+  static constexpr int order = Order;
+  static constexpr auto modes = static_cast<std::size_t>(Order);
+
+  /// Everything on this process.
+  Distribution() = default;
+
+  /// A partition of each mode. Collective, like all functions here that make a distribution.
+  /// @throws ShapeError if the parts of the modes are neither as many as the ranks nor one; CommError if
+  /// ranks give different partitions
+  Distribution(Communicator ranks, std::array<Partition, modes> partitions)
+      : ranks_(std::move(ranks)), partitions_(std::move(partitions)) {
+    jointly(ranks_, [&] {
+      std::int64_t parts = 1;
+      for (const Partition& mode : partitions_) parts = saturated_product(parts, mode.parts());
+      if (parts != 1 && parts != ranks_.size())
+        throw ShapeError(
+            text("the modes of a tensor are divided into ", parts, " parts, but there are ", ranks_.size(),
+                 " ranks: there is one part for each rank, or one in all, which every rank has"));
+      agree(ranks_, signature(), "Distribution");
+    });
+  }
+
+  /// The same without a check, which is a local call.
+  Distribution(detail::Unchecked, Communicator ranks, const Extents<Order>& extents)
+      : ranks_(std::move(ranks)), partitions_(whole(extents)) {}
+
+  /// Every rank stores the whole tensor.
+  static Distribution replicated(const Communicator& ranks, const Extents<Order>& extents) {
+    return jointly(ranks, [&] { return Distribution(ranks, whole(extents)); });
+  }
+  /// One mode is divided as the partition says.
+  static Distribution along(const Communicator& ranks, const Extents<Order>& extents, int mode,
+                            const Partition& partition) {
+    return jointly(ranks, [&] {
+      auto out = whole(extents);
+      if (partition.extent() != extent_of(extents, mode))
+        throw ShapeError(text("a partition of ", partition.extent(), " coordinates divides mode ", mode,
+                              " of extent ", extent_of(extents, mode)));
+      out[static_cast<std::size_t>(mode)] = partition;
+      return Distribution(ranks, std::move(out));
+    });
+  }
+  /// One mode is divided into blocks of about equal size.
+  static Distribution blocks(const Communicator& ranks, const Extents<Order>& extents, int mode = 0) {
+    return jointly(ranks, [&] {
+      return along(ranks, extents, mode, Partition::blocks(extent_of(extents, mode), ranks.size()));
+    });
+  }
+  /// One mode is dealt out in turn.
+  static Distribution cyclic(const Communicator& ranks, const Extents<Order>& extents, int mode = 0,
+                             std::int64_t block = 1) {
+    return jointly(ranks, [&] {
+      return along(ranks, extents, mode, Partition::cyclic(extent_of(extents, mode), ranks.size(), block));
+    });
+  }
+  /// One mode is divided by given owners: coordinate c belongs to rank owners[c], on every rank the same.
+  static Distribution owned(const Communicator& ranks, const Extents<Order>& extents, int mode,
+                            const std::vector<int>& owners) {
+    return jointly(ranks,
+                   [&] { return along(ranks, extents, mode, Partition::owned(owners, ranks.size())); });
+  }
+  /// Two modes are divided into blocks, on a grid of ranks as square as their number allows.
+  static Distribution grid(const Communicator& ranks, const Extents<Order>& extents, int first = 0,
+                           int second = 1) {
+    static_assert(Order >= 2, "a grid divides two modes");
+    int rows = static_cast<int>(std::sqrt(static_cast<double>(ranks.size())) + 0.5);
+    while (ranks.size() % rows != 0) --rows;
+    return jointly(ranks, [&] {
+      auto out = whole(extents);
+      out.at(static_cast<std::size_t>(first)) = Partition::blocks(extent_of(extents, first), rows);
+      out.at(static_cast<std::size_t>(second)) =
+          Partition::blocks(extent_of(extents, second), ranks.size() / rows);
+      return Distribution(ranks, std::move(out));
+    });
+  }
+  /// One mode is divided into ranges of coordinates with about equally many of the entries, which each rank
+  /// has some of. Collective. Cost: a sum over ranks of one number for each coordinate.
+  template <class Value>
+  static Distribution balanced(const Communicator& ranks, const Entries<Value, Order>& entries,
+                               int mode = 0) {
+    return jointly(ranks, [&] {
+      const auto m = static_cast<std::size_t>(mode);
+      std::vector<std::int64_t> weights(static_cast<std::size_t>(extent_of(entries.extents, mode)));
+      for (std::int64_t e = 0; e < entries.size(); ++e) {
+        const std::int64_t c = entries.coordinates[m].data()[e];
+        if (c < 0 || c >= entries.extents[m])
+          throw ShapeError(
+              text("entry ", e, " has coordinate ", c, " in mode ", mode, " of extent ", entries.extents[m]));
+        ++weights[static_cast<std::size_t>(c)];
+      }
+      agree(ranks, Signature("balanced").mix(weights.size()), "Distribution::balanced");
+      ranks.sum(weights.data(), std::ssize(weights));
+      return along(ranks, entries.extents, mode, Partition::balanced(weights, ranks.size()));
+    });
+  }
+
+  const Communicator& ranks() const { return ranks_; }
+  const Partition& partition(int mode) const { return partitions_.at(static_cast<std::size_t>(mode)); }
+  const std::array<Partition, modes>& partitions() const { return partitions_; }
+
+  /// Of the whole tensor.
+  Extents<Order> extents() const {
+    Extents<Order> out{};
+    for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = partitions_[mode].extent();
+    return out;
+  }
+  /// Of what a rank stores.
+  Extents<Order> extents_on(int rank) const {
+    Extents<Order> out{};
+    for (std::size_t mode = 0; mode < modes; ++mode)
+      out[mode] = partitions_[mode].count(part(static_cast<int>(mode), rank));
+    return out;
+  }
+  Extents<Order> local_extents() const { return extents_on(ranks_.rank()); }
+
+  /// The part of a mode that a rank has.
+  int part(int mode, int rank) const {
+    return rank / stride(mode) % partitions_[static_cast<std::size_t>(mode)].parts();
+  }
+  int part(int mode) const { return part(mode, ranks_.rank()); }
+
+  /// The number of consecutive ranks that have the same part of a mode.
+  int stride(int mode) const {
+    int out = 1;
+    for (std::size_t m = modes; m-- > static_cast<std::size_t>(mode) + 1;) out *= partitions_[m].parts();
+    return out;
+  }
+
+  /// Whether every rank stores the whole tensor.
+  bool is_replicated() const {
+    return std::all_of(partitions_.begin(), partitions_.end(),
+                       [](const Partition& mode) { return mode.parts() == 1; });
+  }
+
+  /// The rank that stores a coordinate; 0 where all do.
+  int owner(const Extents<Order>& coordinate) const {
+    int rank = 0;
+    for (std::size_t mode = 0; mode < modes; ++mode)
+      rank = rank * partitions_[mode].parts() + partitions_[mode].owner(coordinate[mode]);
+    return rank;
+  }
+  Extents<Order> local(const Extents<Order>& coordinate) const {
+    Extents<Order> out{};
+    for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = partitions_[mode].local(coordinate[mode]);
+    return out;
+  }
+  /// The coordinate in the whole tensor of one in what a rank stores.
+  Extents<Order> global(int rank, const Extents<Order>& local) const {
+    Extents<Order> out{};
+    for (std::size_t mode = 0; mode < modes; ++mode)
+      out[mode] = partitions_[mode].global(part(static_cast<int>(mode), rank), local[mode]);
+    return out;
+  }
+
+  bool operator==(const Distribution& other) const {
+    return ranks_ == other.ranks_ && partitions_ == other.partitions_;
+  }
+  /// A number that differs for different distributions.
+  Signature signature() const {
+    Signature out("distribution");
+    for (const Partition& mode : partitions_) out.mix(mode.signature().hash());
+    return out;
+  }
+
+  /// "(ranges over 4 parts, whole)"
+  std::string str() const {
+    if (is_replicated()) return ranks_.size() == 1 ? "on one rank" : "on every rank";
+    std::string out = "(";
+    for (std::size_t mode = 0; mode < modes; ++mode) out += (mode ? ", " : "") + partitions_[mode].str();
+    return out + ")";
+  }
+
+ private:
+  static std::array<Partition, modes> whole(const Extents<Order>& extents) {
+    std::array<Partition, modes> out;
+    for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = Partition::whole(extents[mode]);
+    return out;
+  }
+  static std::int64_t extent_of(const Extents<Order>& extents, int mode) {
+    if (mode < 0 || mode >= Order)
+      throw ShapeError(text("mode ", mode, " of a tensor of order ", Order, ": modes are counted from 0"));
+    return extents[static_cast<std::size_t>(mode)];
+  }
+
+  Communicator ranks_;
+  std::array<Partition, modes> partitions_;
+};
+
+}  // namespace sporos

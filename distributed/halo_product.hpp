@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file halo_product.hpp
+/// Products of a sparse matrix and a dense vector or matrix, all divided by rows: the halo travels while the
+/// rows that do not need it are computed.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/statement.hpp"
+#include "../formats/named.hpp"
+#include "../kernels/statement/candidate.hpp"
+#include "../kernels/statement/factors.hpp"
+#include "../kernels/statement/plan.hpp"
+#include "agree.hpp"
+#include "exchange.hpp"
+#include "localise.hpp"
+#include "row_fetch.hpp"
+#include "tensor.hpp"
+#include "traffic.hpp"
+#include "value_exchange.hpp"
+#include "work_division.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// Whether an access is to a distributed matrix stored by rows.
+template <class A>
+inline constexpr bool is_distributed_csr =
+    AnyDistributed<typename A::tensor_type> && is_rows_of_columns<typename A::format>;
+
+/// Whether an access is to a distributed vector, or matrix of consecutive rows.
+template <class A>
+inline constexpr bool is_distributed_rows =
+    AnyDistributed<typename A::tensor_type> &&
+    (std::is_same_v<typename A::format, DenseVector> || std::is_same_v<typename A::format, DenseMatrix<>>);
+
+/// y(i) = A(i, j) * x(j) or Y(i, k) = A(i, j) * X(j, k), factors in either order.
+struct HaloPattern {
+  template <class Y, class A, class X>
+  static constexpr bool fits() {
+    if constexpr (is_distributed_rows<Y> && is_distributed_csr<A> && is_distributed_rows<X>)
+      return binds<Y, A, X>("i", "ij", "j") || binds<Y, A, X>("ik", "ij", "jk");
+    else
+      return false;
+  }
+  struct Operands {
+    template <class S>
+    static constexpr bool admits() {
+      return is_distributed_statement<S>;
+    }
+  };
+  template <class S>
+  static constexpr auto places = places_of_factors<HaloPattern, Operands, S, 2>();
+  template <class S>
+  static constexpr bool matches = places<S>[0] >= 0;
+  template <class S>
+  static const auto& matrix(const S& statement) {
+    return factor<places<S>[0]>(statement.right());
+  }
+  template <class S>
+  static const auto& rows(const S& statement) {
+    return factor<places<S>[1]>(statement.right());
+  }
+};
+
+}  // namespace detail
+
+/// y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), where A in CSR and the result are divided by the
+/// same rows, and x or X by rows in ranges.
+///
+///     rows of rank 1    columns of rank 0 │ of rank 1 │ of rank 2
+///                  ┌                   a │ b c       │
+///        first     │                     │ d   e     │ f
+///                  └                     │           │
+///        interior    the longest run     │ g h       │           needs nothing of others
+///                    of such rows        │   i   j   │
+///        last      [                     │     k     │     l
+///
+/// One run: receives are posted, what others need is packed and sent, the interior is computed from this
+/// rank's own part of x, and then the first and the last rows from the halo: their columns' values, this
+/// rank's own among them. The three parts are CSR matrices over the values of A, with columns numbered by the
+/// plan; each runs by any candidate. On GPUs the values are packed in the memory of the device.
+struct HaloProduct {
+  static constexpr std::string_view name = "product with a halo";
+  static constexpr std::string_view takes =
+      "y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), distributed by rows, A in CSR";
+  static constexpr bool deterministic = true;
+  static constexpr bool any_schedule = true;
+
+  template <class S>
+  static constexpr bool matches = detail::HaloPattern::matches<S> && S::schedule::loops::are_plain;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
+    const auto& of_y = statement.result().tensor().distribution();
+    const auto& of_a = detail::HaloPattern::matrix(statement).tensor().distribution();
+    const auto& of_x = detail::HaloPattern::rows(statement).tensor().distribution();
+    const int ranks = of_a.ranks().size();
+    if (ranks == 1) return Declined{"on one rank there is no halo"};
+    if (detail::HaloPattern::rows(statement).tensor().identity() == statement.result().tensor().identity())
+      return Declined{"the result is one of the operands"};
+    if (of_a.partition(0).parts() != ranks || !(of_y.partition(0) == of_a.partition(0)))
+      return Declined{"the matrix and the result are not divided by the same rows"};
+    if (of_x.partition(0).parts() != ranks || !of_x.partition(0).is_contiguous())
+      return Declined{"the dense operand is not divided into ranges of rows"};
+    return Cost{0};
+  }
+
+  template <class S>
+  class Plan {
+   public:
+    using Y = typename S::result_type;
+    using A = std::remove_cvref_t<decltype(detail::HaloPattern::matrix(std::declval<const S&>()))>;
+    using X = std::remove_cvref_t<decltype(detail::HaloPattern::rows(std::declval<const S&>()))>;
+    using LocalY = typename Y::tensor_type::local_type;
+    using LocalA = typename A::tensor_type::local_type;
+    using LocalX = typename X::tensor_type::local_type;
+    using Space = typename S::space_type;
+    using memory_space = typename Space::memory_space;
+
+    Plan(const S& statement, const Resources<Space>& resources)
+        : statement_(statement),
+          space_(resources.space()),
+          ranks_(detail::ranks_of(statement)),
+          written_(statement.str()),
+          y_(statement.result().tensor().local()),
+          a_(detail::HaloPattern::matrix(statement).tensor().local()),
+          x_(detail::HaloPattern::rows(statement).tensor().local()) {
+      detail::agree_on(statement, written_);
+      run_signature_ = Signature("run ").mix(detail::signature_of(statement, written_).hash());
+      const Partition& columns = detail::HaloPattern::rows(statement).tensor().distribution().partition(0);
+      const Bounds own = columns.range(ranks_.rank());
+      if constexpr (LocalX::order == 2) width_ = x_.extent(1);
+      std::vector<std::int64_t> wanted, counts(static_cast<std::size_t>(ranks_.size()));
+      jointly(ranks_, [&] {
+        if (x_.nnz() > 0 && static_cast<const void*>(x_.values().data()) == y_.values().data())
+          throw ScheduleError(text(written_,
+                                   ": the result and an operand have the same values in memory: give the "
+                                   "result an array of its own"));
+        find_interior(own);
+        wanted = columns_of_halo();
+        for (const std::int64_t c : wanted) ++counts[static_cast<std::size_t>(columns.owner(c))];
+        agree(ranks_, "the plan of a halo");
+      });
+      auto asked = detail::exchange(ranks_, wanted, counts, "the plan of a halo");
+      jointly(ranks_, [&] {
+        for (std::int64_t& c : asked.items) c -= own.begin;
+        halo_ = detail::ValueExchange<typename LocalX::value_type, Space>(ranks_, width_, asked.items,
+                                                                          asked.counts, counts);
+        make_parts(own, wanted);
+        agree(ranks_, "the plan of a halo");
+      });
+      traffic_.ranks =
+          ranks_.all(RankTraffic{a_.nnz(), halo_.messages(), halo_.bytes_sent(), halo_.bytes_received()});
+    }
+
+    void run() {
+      agree(ranks_, run_signature_, written_);
+      for (Part& part : parts_) part.take_values(a_, x_, y_, width_);
+      halo_.start(space_, x_.values());
+      parts_[interior].run();
+      halo_.finish(space_);
+      parts_[first].run();
+      parts_[last].run();
+    }
+    void refill() { run(); }
+
+    Bytes bytes() const {
+      const RankTraffic& mine = traffic_.ranks[static_cast<std::size_t>(ranks_.rank())];
+      Bytes out{y_.nnz(), y_.bytes(), held_bytes(), mine.messages, mine.sent};
+      for (const Part& part : parts_)
+        if (part.plan) out.workspace += part.plan->estimate().workspace;
+      return out;
+    }
+    std::int64_t held_bytes() const {
+      std::int64_t sum = halo_.held_bytes();
+      for (const Part& part : parts_)
+        if (part.plan) sum += part.a.bytes() - value_bytes(part.a) + part.plan->bytes();
+      return sum;
+    }
+    const Traffic& traffic() const { return traffic_; }
+
+    void explain(std::ostream& out) const {
+      const Part& middle = parts_[interior];
+      out << "  posts receives, packs and sends, computes " << middle.rows.size() << " of this rank's "
+          << a_.extent(0) << " rows, then the rows that need others' values\n";
+      traffic_.print(out);
+      for (const Part& part : parts_)
+        if (part.plan) {
+          out << "  locally run by " << part.plan->candidate() << "\n";
+          break;
+        }
+    }
+
+   private:
+    enum Place { first, interior, last };
+
+    using LocalStatement = std::remove_const_t<decltype(detail::local_statement(
+        std::declval<const S&>(), std::declval<const LocalY&>(),
+        std::declval<const std::conditional_t<detail::HaloPattern::places<S>[0] == 0,
+                                              std::tuple<LocalA, LocalX>, std::tuple<LocalX, LocalA>>&>(),
+        false))>;
+
+    template <class T>
+    static std::int64_t value_bytes(const T& tensor) {
+      return tensor.nnz() * static_cast<std::int64_t>(sizeof(typename T::value_type));
+    }
+
+    /// Consecutive rows, computed together.
+    struct Part {
+      Bounds rows;
+      Bounds nonzeros;          ///< of A
+      bool reads_halo = false;  ///< or this rank's own part of x
+      LocalA a;                 ///< over the values of A
+      LocalX x;
+      LocalY y;                                            ///< over the values of the result
+      std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< none where there is no row
+
+      /// Takes over the arrays of values that the tensors have now.
+      void take_values(const LocalA& from_a, const LocalX& from_x, const LocalY& from_y, std::int64_t width) {
+        if (!plan) return;
+        if (from_a.values().data() + nonzeros.begin != a.values().data())
+          a.replace(a.extents(), a.levels(),
+                    detail::part_of_array(from_a.values(), nonzeros.begin, nonzeros.end));
+        if (from_y.values().data() + rows.begin * width != y.values().data())
+          y.replace(y.extents(), y.levels(),
+                    detail::part_of_array(from_y.values(), rows.begin * width, rows.end * width));
+        if (!reads_halo && from_x.values().data() != x.values().data())
+          x.replace(x.extents(), x.levels(), from_x.values());
+      }
+      void run() {
+        if (plan) plan->run();
+      }
+    };
+
+    /// Finds the longest run of rows whose columns are this rank's own, and keeps a copy of A's levels where
+    /// the host reads them.
+    void find_interior(const Bounds& own) {
+      const auto& level = a_.template level<1>();
+      positions_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.positions);
+      coordinates_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.coordinates);
+      const std::int64_t rows = a_.extent(0);
+      Bounds longest, run;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        bool inside = true;
+        for (auto q = positions_(static_cast<std::size_t>(row));
+             q < positions_(static_cast<std::size_t>(row) + 1); ++q) {
+          const auto c = static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(q)));
+          inside = inside && c >= own.begin && c < own.end;
+        }
+        run = inside ? Bounds{run.begin, row + 1} : Bounds{row + 1, row + 1};
+        if (run.size() > longest.size()) longest = run;
+      }
+      parts_[first].rows = {0, longest.begin};
+      parts_[interior].rows = longest;
+      parts_[last].rows = {longest.end, rows};
+      for (Part& part : parts_) {
+        part.nonzeros = {position(part.rows.begin), position(part.rows.end)};
+        part.reads_halo = &part != &parts_[interior];
+      }
+    }
+    std::int64_t position(std::int64_t row) const {
+      return static_cast<std::int64_t>(positions_(static_cast<std::size_t>(row)));
+    }
+
+    /// The columns of the first and last rows, ascending: those of other ranks, and this rank's own.
+    std::vector<std::int64_t> columns_of_halo() const {
+      std::vector<std::int64_t> out;
+      for (const Part& part : parts_)
+        if (part.reads_halo)
+          for (std::int64_t q = part.nonzeros.begin; q < part.nonzeros.end; ++q)
+            out.push_back(static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(q))));
+      std::sort(out.begin(), out.end());
+      out.erase(std::unique(out.begin(), out.end()), out.end());
+      return out;
+    }
+
+    void make_parts(const Bounds& own, const std::vector<std::int64_t>& halo) {
+      const auto numbering = detail::Numbering::list(halo, a_.extent(1));
+      const detail::NumberTable number(numbering);
+      for (Part& part : parts_) {
+        if (part.rows.size() == 0) continue;
+        auto levels = a_.levels();
+        auto& level = std::get<1>(levels);
+        using Position = typename decltype(positions_)::non_const_value_type;
+        using Coordinate = typename decltype(coordinates_)::non_const_value_type;
+        level.positions =
+            make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
+        level.coordinates =
+            make_array<Coordinate, memory_space>("sporos::HaloProduct columns", part.nonzeros.size());
+        const auto positions = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.positions);
+        const auto coordinates = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
+        for (std::int64_t row = 0; row <= part.rows.size(); ++row)
+          positions(static_cast<std::size_t>(row)) =
+              static_cast<Position>(position(part.rows.begin + row) - part.nonzeros.begin);
+        for (std::int64_t q = 0; q < part.nonzeros.size(); ++q) {
+          const auto c =
+              static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(part.nonzeros.begin + q)));
+          coordinates(static_cast<std::size_t>(q)) =
+              static_cast<Coordinate>(part.reads_halo ? number(c) : c - own.begin);
+        }
+        Kokkos::deep_copy(level.positions, positions);
+        Kokkos::deep_copy(level.coordinates, coordinates);
+        set_extent(std::get<0>(levels), part.rows.size());
+        const std::int64_t columns = part.reads_halo ? std::ssize(halo) : own.size();
+        part.a = LocalA({part.rows.size(), columns}, std::move(levels),
+                        detail::part_of_array(a_.values(), part.nonzeros.begin, part.nonzeros.end));
+        part.x = part.reads_halo ? rows_over<LocalX>(columns, halo_.received())
+                                 : rows_over<LocalX>(columns, x_.values());
+        part.y = rows_over<LocalY>(
+            part.rows.size(),
+            detail::part_of_array(y_.values(), part.rows.begin * width_, part.rows.end * width_));
+        part.plan = std::make_unique<sporos::Plan<LocalStatement>>(local_statement(part));
+      }
+      positions_ = {};
+      coordinates_ = {};
+    }
+
+    template <class T>
+    T rows_over(std::int64_t rows, const Array<typename T::value_type, memory_space>& values) const {
+      Extents<T::order> extents{};
+      extents[0] = rows;
+      if constexpr (T::order == 2) extents[1] = width_;
+      typename T::level_storage levels;
+      set_extent(std::get<0>(levels), rows);
+      if constexpr (T::order == 2) set_extent(std::get<1>(levels), width_);
+      return T(extents, std::move(levels), values);
+    }
+    template <class Storage>
+    static void set_extent(Storage& dense, std::int64_t extent) {
+      dense = Storage::empty(1, extent);
+    }
+
+    LocalStatement local_statement(const Part& part) const {
+      const auto locals = [&] {
+        if constexpr (detail::HaloPattern::places<S>[0] == 0)
+          return std::tuple(part.a, part.x);
+        else
+          return std::tuple(part.x, part.a);
+      }();
+      return detail::local_statement(statement_, part.y, locals, statement_.accumulates());
+    }
+
+    const S& statement_;
+    Space space_;
+    Communicator ranks_;
+    std::string written_;
+    LocalY y_;
+    LocalA a_;
+    LocalX x_;
+    Signature run_signature_;
+    std::int64_t width_ = 1;
+    std::array<Part, 3> parts_;
+    detail::ValueExchange<typename LocalX::value_type, Space> halo_;
+    Traffic traffic_;
+    typename decltype(std::declval<const LocalA&>().template level<1>().positions)::HostMirror positions_;
+    typename decltype(std::declval<const LocalA&>().template level<1>().coordinates)::HostMirror coordinates_;
+  };
+};
+
+}  // namespace sporos

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file numbering.hpp
+/// Numbering: the coordinates of an index variable that a rank's part of a statement runs over.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "../core/index.hpp"
+#include "partition.hpp"
+
+namespace sporos::detail {
+
+/// Which mode of whose distribution divides the coordinates of an index variable among ranks.
+struct Division {
+  char variable = ' ';
+  Partition partition;
+  int stride = 1;  ///< consecutive ranks with the same part
+
+  int part(int rank) const { return rank / stride % partition.parts(); }
+  bool operator==(const Division& other) const {
+    return stride == other.stride && partition == other.partition;
+  }
+};
+
+/// The coordinates of an index variable on one rank, numbered in ascending order: all of them, a part of a
+/// partition, or a list.
+class Numbering {
+ public:
+  static Numbering whole(std::int64_t extent) {
+    Numbering out;
+    out.extent_ = out.size_ = extent;
+    return out;
+  }
+  static Numbering part(const Division& division, int rank) {
+    Numbering out;
+    out.division_ = std::make_shared<const Division>(division);
+    out.part_ = division.part(rank);
+    out.extent_ = division.partition.extent();
+    out.size_ = division.partition.count(out.part_);
+    return out;
+  }
+  /// @param coordinates  ascending, without repetition
+  static Numbering list(std::vector<std::int64_t> coordinates, std::int64_t extent) {
+    Numbering out;
+    out.extent_ = extent;
+    out.size_ = std::ssize(coordinates);
+    out.list_ = std::make_shared<const std::vector<std::int64_t>>(std::move(coordinates));
+    return out;
+  }
+
+  std::int64_t size() const { return size_; }
+  std::int64_t extent() const { return extent_; }
+  bool is_whole() const { return !division_ && !list_; }
+  bool is_list() const { return list_ != nullptr; }
+  /// The division of which this is a part; null if it is none.
+  const Division* division() const { return division_.get(); }
+  /// The coordinates of a list.
+  const std::vector<std::int64_t>& coordinates() const { return *list_; }
+
+  std::int64_t global(std::int64_t number) const {
+    if (list_) return (*list_)[static_cast<std::size_t>(number)];
+    return division_ ? division_->partition.global(part_, number) : number;
+  }
+  /// The number of a coordinate; -1 where it has none.
+  std::int64_t local(std::int64_t c) const {
+    if (list_) {
+      const auto found = std::lower_bound(list_->begin(), list_->end(), c);
+      return found != list_->end() && *found == c ? found - list_->begin() : -1;
+    }
+    if (!division_) return c;
+    return division_->partition.owner(c) == part_ ? division_->partition.local(c) : -1;
+  }
+
+ private:
+  std::int64_t extent_ = 0, size_ = 0;
+  std::shared_ptr<const Division> division_;
+  int part_ = 0;
+  std::shared_ptr<const std::vector<std::int64_t>> list_;
+};
+
+/// Numbers by coordinate, for many look-ups: a table where the coordinates are not too many, else a search.
+class NumberTable {
+ public:
+  explicit NumberTable(const Numbering& numbering) : numbering_(numbering) {
+    if (!numbering.is_list() || numbering.extent() > 16 * numbering.size() + most_without_a_reason) return;
+    table_.assign(static_cast<std::size_t>(numbering.extent()), -1);
+    for (std::int64_t at = 0; at < numbering.size(); ++at)
+      table_[static_cast<std::size_t>(numbering.global(at))] = at;
+  }
+  std::int64_t operator()(std::int64_t c) const {
+    return table_.empty() ? numbering_.local(c) : table_[static_cast<std::size_t>(c)];
+  }
+
+ private:
+  static constexpr std::int64_t most_without_a_reason = std::int64_t{1} << 20;  // 8 MiB
+  const Numbering& numbering_;
+  std::vector<std::int64_t> table_;
+};
+
+/// The numberings of a statement's index variables.
+class Numberings {
+ public:
+  Numbering& operator[](char variable) { return of_[static_cast<unsigned char>(variable) % size]; }
+  const Numbering& operator[](char variable) const {
+    return of_[static_cast<unsigned char>(variable) % size];
+  }
+
+ private:
+  static constexpr std::size_t size = 128;
+  std::array<Numbering, size> of_{};
+};
+
+}  // namespace sporos::detail

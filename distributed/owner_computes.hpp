@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file owner_computes.hpp
+/// Any statement on distributed tensors: each rank computes its part of it, from the parts of the operands
+/// that it needs, and results go to their owners.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/statement.hpp"
+#include "../formats/format_name.hpp"
+#include "../kernels/nest/bounds.hpp"
+#include "../kernels/statement/candidate.hpp"
+#include "../kernels/statement/estimate.hpp"
+#include "../kernels/statement/plan.hpp"
+#include "agree.hpp"
+#include "assemble.hpp"
+#include "localise.hpp"
+#include "numbering.hpp"
+#include "operand.hpp"
+#include "result_exchange.hpp"
+#include "tensor.hpp"
+#include "traffic.hpp"
+#include "work_division.hpp"
+
+namespace sporos {
+
+/// Each rank computes the part of a statement that belongs to the coordinates that it owns of some variables.
+///
+/// Which variables: those that divide one of the tensors, which then stays where it is - the result, an
+/// operand of most values, whichever is expected to move least. The rank has that tensor's part; of each
+/// other operand it needs the coordinates of these variables, and of a summed variable those that its part of
+/// a sparse operand stores:
+///
+///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)   T and M divided along i: the rank needs the rows of U and
+///                                                V that are k or l of one of its nonzeros
+///     A(i, j) = B(i, k) * C(k, j)                B and A divided along i: the rows of C that are its k
+///     y(i) = A(i, j) * x(j)                      A divided along j: x where A is, and sums for others' y
+///
+/// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
+/// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added,
+/// else each coordinate of the result is computed by one rank, which sends it to its owner. A statement for
+/// which every rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends
+/// nothing, and with dense operands a plan of it agrees on nothing when it runs again. Where no variable can
+/// be divided - a deterministic sum over a distributed mode - all operands come to all ranks, which is always
+/// right.
+struct OwnerComputes {
+  static constexpr std::string_view name = "parts by owners";
+  static constexpr std::string_view takes = "any statement on distributed tensors";
+  static constexpr bool deterministic = true;
+  static constexpr bool any_schedule = true;
+
+  template <class S>
+  static constexpr bool matches = is_distributed_statement<S>;
+
+  template <class S>
+  static Offer cost(const S&, const Resources<typename S::space_type>&) {
+    return Cost{1};
+  }
+
+  template <class S>
+  class Plan {
+   public:
+    using Result = typename S::result_type;
+    using Right = typename S::right_type;
+    using ResultTensor = typename Result::tensor_type;
+    using Local = typename detail::LocalOf<ResultTensor>::type;
+    using Value = typename Local::value_type;
+    using F = typename Local::format_type;
+    using Space = typename S::space_type;
+    static constexpr int order = Local::order;
+    static constexpr auto modes = static_cast<std::size_t>(order);
+
+    Plan(const S& statement, const Resources<Space>& resources)
+        : statement_(statement),
+          space_(resources.space()),
+          ranks_(detail::ranks_of(statement)),
+          written_(statement.str()),
+          result_distribution_(
+              detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)),
+          work_(statement, ranks_, written_) {
+      run_signature_ = Signature("run ").mix(detail::signature_of(statement, written_).hash());
+      find_numberings();
+      make_operands();
+      jointly(ranks_, [&] {
+        place_result();
+        make_local_statement();
+        agree(ranks_, "the plan of a statement");
+      });
+      if constexpr (F::is_dense)
+        if (!in_place_ && !is_reduced_)
+          to_owners_ = detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(),
+                                                     result_distribution_, work_.divisions().empty());
+      collect_traffic();
+    }
+
+    void prepare() { planned_ = true; }
+
+    void run() {
+      fetch();
+      jointly(ranks_, [&] {
+        if (planned_) {
+          local_plan_ = std::make_unique<sporos::Plan<LocalStatement>>(*local_);
+          local_plan_->run();
+        } else {
+          sporos::run(*local_);
+        }
+        agree(ranks_, run_signature_, written_);
+      });
+      take_result(true);
+    }
+
+    void refill() {
+      if (!local_plan_) return run();
+      fetch();
+      jointly(ranks_, [&] {
+        local_plan_->run();
+        if (!is_dense_and_local() || !(fetches_ || all_dense)) agree(ranks_, run_signature_, written_);
+      });
+      take_result(false);
+    }
+
+    Bytes bytes() const {
+      Estimate local = sporos::estimate(*local_);
+      local.workspace += held_bytes() + (in_place_ ? 0 : 2 * local.result);
+      local.messages = traffic_.ranks[static_cast<std::size_t>(ranks_.rank())].messages;
+      local.sent = traffic_.ranks[static_cast<std::size_t>(ranks_.rank())].sent;
+      return local;
+    }
+    std::int64_t held_bytes() const {
+      std::int64_t sum = in_place_ ? 0 : own_result_->bytes();
+      for_each_operand([&](const auto& operand) { sum += operand.held_bytes(); });
+      if (local_plan_) sum += local_plan_->bytes();
+      if constexpr (F::is_dense) sum += to_owners_.held_bytes();
+      return sum;
+    }
+    const Traffic& traffic() const { return traffic_; }
+
+    void explain(std::ostream& out) const {
+      out << "  each rank computes ";
+      if (work_.divisions().empty()) {
+        out << (ranks_.size() == 1 ? "all of it" : "all of it, from all of the operands");
+      } else {
+        out << "its coordinates of ";
+        for (std::size_t at = 0; at < work_.divisions().size(); ++at)
+          out << (at ? ", " : "") << work_.divisions()[at].variable << " ("
+              << work_.divisions()[at].partition.str() << ')';
+      }
+      out << "\n";
+      TensorLetters letters;
+      out << "    " << letters.of(statement_.result().tensor()) << '(' << Result::names.str()
+          << "): " << result_text() << "\n";
+      std::size_t at = 0;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        out << "    " << letters.of(access.tensor()) << '(' << A::names.str() << "): " << access_texts_[at++]
+            << "\n";
+      });
+      traffic_.print(out);
+      with_candidate(*local_, Use::often, [&]<class K>() { out << "  locally run by " << K::name << "\n"; });
+    }
+
+   private:
+    using Accesses = accesses_of<Right>;
+    /// Whether no operand has a pattern that could have changed.
+    static constexpr bool all_dense = []<class... A>(TypeList<A...>) {
+      return (A::format::is_dense && ...);
+    }(Accesses{});
+    template <class List>
+    struct OperandsOf;
+    template <class... A>
+    struct OperandsOf<TypeList<A...>> {
+      using locals = std::tuple<typename detail::LocalOf<typename A::tensor_type>::type...>;
+      using operands = std::tuple<
+          std::optional<detail::LocalOperand<typename detail::LocalOf<typename A::tensor_type>::type>>...>;
+    };
+    using Locals = typename OperandsOf<Accesses>::locals;
+    using Operands = typename OperandsOf<Accesses>::operands;
+    using LocalStatement = std::remove_const_t<decltype(detail::local_statement(
+        std::declval<const S&>(), std::declval<const Local&>(), std::declval<const Locals&>(), false))>;
+
+    template <class Visit>
+    void for_each_operand(const Visit& visit) const {
+      std::apply([&](const auto&... operand) { (visit(*operand), ...); }, operands_);
+    }
+    template <class Visit>
+    void for_each_operand(const Visit& visit) {
+      std::apply([&](auto&... operand) { (visit(*operand), ...); }, operands_);
+    }
+
+    template <class A>
+    decltype(auto) distribution_of(const A& access) const {
+      return detail::LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
+    }
+
+    void find_numberings() {
+      const auto whole = [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        for (int mode = 0; mode < A::names.size; ++mode)
+          numberings_[A::names[mode]] = detail::Numbering::whole(access.tensor().extent(mode));
+      };
+      whole(statement_.result());
+      for_each_access(statement_.right(), whole);
+      for (const detail::Division& one : work_.divisions())
+        numberings_[one.variable] = detail::Numbering::part(one, ranks_.rank());
+      sums_ = work_.sums();
+      stays_ = work_.is_in_place(statement_.result()) && !sums_;
+      if (ranks_.size() == 1) return;
+
+      // Variables of tensors that are not in place are listed where the operands that are bound them.
+      std::array<bool, detail::most_operands> known{};
+      std::size_t at = 0;
+      NameList wanted;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        known[at] = work_.is_in_place(access);
+        if (!known[at++])
+          for (int mode = 0; mode < A::names.size; ++mode) wanted.push_new(A::names[mode]);
+      });
+      const bool is_sent = !stays_ && !result_distribution_.is_replicated();
+      if (is_sent)
+        for (int mode = 0; mode < order; ++mode) wanted.push_new(Result::names[mode]);
+      if (wanted.size == 0) return;
+      jointly(ranks_, [&] {
+        for (int name = 0; name < wanted.size; ++name) {
+          const char variable = wanted[name];
+          if (!numberings_[variable].is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent) ||
+              !detail::is_bounded<0, Right>(variable, known))
+            continue;
+          listed_.push_new(variable);
+          auto coordinates = detail::bounded_coordinates<0>(statement_.right(), variable, known);
+          add_own_rows(variable, coordinates);
+          numberings_[variable] =
+              detail::Numbering::list(std::move(coordinates), numberings_[variable].extent());
+        }
+        agree(ranks_, "the plan of a statement");
+      });
+    }
+
+    /// Adds the rank's own rows of operands of which whole rows are fetched: they stand between those of
+    /// others.
+    void add_own_rows(char variable, std::vector<std::int64_t>& coordinates) const {
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        if constexpr (detail::stores_rows<typename A::format>) {
+          const Partition& partition = distribution_of(access).partition(0);
+          if (A::names[0] != variable || work_.is_in_place(access) || !partition.is_contiguous() ||
+              partition.parts() != ranks_.size())
+            return;
+          const Bounds own = partition.range(ranks_.rank());
+          std::vector<std::int64_t> all;
+          all.reserve(coordinates.size() + static_cast<std::size_t>(own.size()));
+          const auto before = std::lower_bound(coordinates.begin(), coordinates.end(), own.begin);
+          all.assign(coordinates.begin(), before);
+          for (std::int64_t row = own.begin; row < own.end; ++row) all.push_back(row);
+          all.insert(all.end(), std::lower_bound(before, coordinates.end(), own.end), coordinates.end());
+          coordinates = std::move(all);
+        }
+      });
+    }
+
+    /// Whether whole rows of an operand are fetched, and its columns not renumbered.
+    template <class A>
+    bool fetches_rows(const A& access) const {
+      if constexpr (detail::stores_rows<typename A::format>) {
+        for (int mode = 1; mode < A::names.size; ++mode)
+          if (!numberings_[A::names[mode]].is_whole() || distribution_of(access).partition(mode).parts() > 1)
+            return false;
+        using T = typename detail::LocalOf<typename A::tensor_type>::type;
+        return detail::RowFetch<T>::takes(numberings_[A::names[0]], distribution_of(access));
+      } else {
+        return false;
+      }
+    }
+
+    template <class A>
+    auto numberings_of() const {
+      std::array<detail::Numbering, static_cast<std::size_t>(A::names.size)> out;
+      for (int mode = 0; mode < A::names.size; ++mode)
+        out[static_cast<std::size_t>(mode)] = numberings_[A::names[mode]];
+      return out;
+    }
+
+    void make_operands() {
+      const auto make = [&]<std::size_t At, class A>(const A& access) {
+        using enum detail::Obtained;
+        auto how = work_.is_in_place(access) ? direct : fetched;
+        if (how == direct)
+          for (int mode = 0; mode < A::names.size; ++mode) {
+            if (!listed_.contains(A::names[mode])) continue;
+            if (!detail::has_coordinate_array<typename A::format>(mode)) {
+              how = fetched;
+              break;
+            }
+            how = renumbered;
+          }
+        if (how == fetched && fetches_rows(access)) how = rows;
+        fetches_ = fetches_ || how == fetched || how == rows;
+        std::get<At>(operands_).emplace(how, numberings_of<A>(),
+                                        detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
+                                        distribution_of(access));
+        access_texts_.push_back(how == direct       ? "as it is stored"
+                                : how == renumbered ? "as it is stored, with its coordinates renumbered"
+                                : how == rows       ? "the rows that are needed, fetched from their owners"
+                                                    : "the part that is needed, fetched from its owners");
+      };
+      for_each_numbered<0>(statement_.right(), make);
+    }
+    template <std::size_t At, class E, class Visit>
+    static void for_each_numbered(const E& e, const Visit& visit) {
+      if constexpr (AnyAccess<E>) {
+        visit.template operator()<At>(e);
+      } else if constexpr (has_one_child<E>) {
+        for_each_numbered<At>(e.operand, visit);
+      } else if constexpr (has_two_children<E>) {
+        for_each_numbered<At>(e.left, visit);
+        for_each_numbered<At + static_cast<std::size_t>(detail::count_accesses<decltype(E::left)>)>(e.right,
+                                                                                                    visit);
+      }
+    }
+
+    /// Decides where the local statement writes: into what this rank stores of the result, or a tensor whose
+    /// values are then sent to their owners.
+    void place_result() {
+      is_listed_ = false;
+      for (int mode = 0; mode < order; ++mode)
+        is_listed_ = is_listed_ || listed_.contains(Result::names[mode]);
+      in_place_ = stays_ && !is_listed_;
+      if (in_place_) return;
+      if (statement_.accumulates() && !S::schedule::is_arithmetic)
+        throw ScheduleError(
+            text(written_,
+                 ": a result that is added to over a semiring is distributed like the operand whose "
+                 "variables are divided: redistribute it"));
+      Extents<order> extents{};
+      bool whole = true;
+      for (int mode = 0; mode < order; ++mode) {
+        extents[static_cast<std::size_t>(mode)] = numberings_[Result::names[mode]].size();
+        whole = whole && numberings_[Result::names[mode]].is_whole();
+      }
+      own_result_.emplace(extents);
+      is_reduced_ = F::is_dense && sums_ && whole && result_distribution_.is_replicated();
+    }
+
+    void make_local_statement() {
+      const Local& given = detail::LocalOf<ResultTensor>::local(statement_.result().tensor());
+      const auto locals =
+          std::apply([](const auto&... operand) { return Locals(operand->tensor()...); }, operands_);
+      local_.emplace(detail::local_statement(statement_, in_place_ ? given : *own_result_, locals,
+                                             in_place_ && statement_.accumulates()));
+    }
+
+    /// Whether nothing can fail on one rank alone while it computes again: the result is dense, and stays.
+    bool is_dense_and_local() const { return in_place_ && F::is_dense; }
+
+    void fetch() {
+      if (!fetches_) return refresh();
+      agree(ranks_, run_signature_, written_);
+      refresh();
+    }
+    void refresh() {
+      for_each_operand([&](auto& operand) { operand.start(space_); });
+      for_each_operand([&](auto& operand) { operand.finish(space_); });
+    }
+
+    /// Takes the local result to its owners.
+    void take_result(bool has_new_pattern) {
+      if (in_place_) return;
+      const Local& to = detail::LocalOf<ResultTensor>::local(statement_.result().tensor());
+      const Local& from = *own_result_;
+      if (stays_) {
+        if (!has_new_pattern) {
+          to.replace(to.extents(), to.levels(), from.values());
+          return;
+        }
+        jointly(ranks_, [&] {
+          auto levels = detail::copied_levels(from);
+          for (int mode = 0; mode < order; ++mode)
+            if (listed_.contains(Result::names[mode])) {
+              const detail::Numbering& numbering = numberings_[Result::names[mode]];
+              detail::renumber_mode<F>(levels, mode,
+                                       [&](std::int64_t number) { return numbering.global(number); });
+            }
+          to.replace(to.extents(), std::move(levels), from.values());
+          agree(ranks_, "the result of a statement");
+        });
+        return;
+      }
+      if constexpr (F::is_dense) {
+        if (is_reduced_) {
+          auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from.values());
+          ranks_.sum(sum.data(), from.nnz());
+          put(to, sum);
+        } else {
+          const bool keeps = statement_.accumulates();
+          to_owners_.run(space_, from, to, !keeps && (sums_ || is_listed_), sums_ || keeps);
+        }
+      } else {
+        jointly(ranks_, [&] {
+          const auto mine = contributions();
+          const auto all = detail::entries_to_owners(result_distribution_, mine, "the result of a statement");
+          const auto result = assemble<F, Space>(all, F::is_unique ? Duplicates::sum : default_duplicates<F>);
+          to.replace(result.extents(), result.levels(), result.values());
+          agree(ranks_, "the result of a statement");
+        });
+      }
+    }
+
+    /// What this rank has computed for the owners of the result, with global coordinates.
+    auto contributions() const {
+      auto out = entries(*own_result_);
+      out.extents = result_distribution_.extents();
+      for (int mode = 0; mode < order; ++mode) {
+        const detail::Numbering& numbering = numberings_[Result::names[mode]];
+        if (numbering.is_whole()) continue;
+        std::int64_t* const coordinates = out.coordinates[static_cast<std::size_t>(mode)].data();
+        for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = numbering.global(coordinates[e]);
+      }
+      if (!work_.divisions().empty()) return out;
+      // Every rank has computed all of it: one of them hands it over.
+      if (ranks_.rank() == 0) return out;
+      return decltype(out)(out.extents, 0);
+    }
+
+    /// Writes or adds values to those of a dense result.
+    template <class HostValues>
+    void put(const Local& to, const HostValues& values) const {
+      if (!statement_.accumulates()) {
+        Kokkos::deep_copy(to.values(), values);
+        return;
+      }
+      const auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to.values());
+      for (std::size_t at = 0; at < sum.extent(0); ++at) sum(at) = static_cast<Value>(sum(at) + values(at));
+      Kokkos::deep_copy(to.values(), sum);
+    }
+
+    void collect_traffic() {
+      RankTraffic mine;
+      for_each_operand([&](const auto& operand) {
+        using T = std::remove_cvref_t<decltype(operand.tensor())>;
+        if (!T::format_type::is_dense) mine.work += operand.tensor().nnz();
+        mine.messages += operand.messages();
+        mine.sent += operand.bytes_sent();
+        mine.received += operand.bytes_received();
+      });
+      if (mine.work == 0) for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
+      // What is sent of a sparse result is not known before it is computed.
+      if constexpr (F::is_dense) {
+        if (is_reduced_) {
+          const std::int64_t bytes = own_result_->nnz() * static_cast<std::int64_t>(sizeof(Value));
+          mine.messages += 1;
+          mine.sent += bytes;
+          mine.received += bytes;
+        } else if (!in_place_) {
+          mine.messages += to_owners_.values().messages();
+          mine.sent += to_owners_.values().bytes_sent();
+          mine.received += to_owners_.values().bytes_received();
+        }
+      }
+      traffic_.ranks = ranks_.all(mine);
+    }
+
+    std::string result_text() const {
+      if (in_place_) return "computed where it is stored";
+      if (stays_) return "computed where it is stored, its coordinates renumbered";
+      if (is_reduced_) return "the sum of all ranks' results";
+      return sums_ ? "sums of ranks' results, added by their owners" : "sent to its owners";
+    }
+
+    const S& statement_;
+    Space space_;
+    Communicator ranks_;
+    std::string written_;
+    Distribution<order> result_distribution_;
+    Signature run_signature_;
+    detail::WorkDivision<S> work_;
+    detail::Numberings numberings_;
+    NameList listed_;  ///< variables that are numbered by lists
+    Operands operands_;
+    std::vector<std::string> access_texts_;
+    bool fetches_ = false;     ///< whether an operand comes from other ranks
+    bool sums_ = false;        ///< whether the ranks' results are added
+    bool is_listed_ = false;   ///< whether a variable of the result is numbered by a list
+    bool stays_ = false;       ///< whether this rank owns what it computes, and nothing else
+    bool in_place_ = false;    ///< and under the same numbers
+    bool is_reduced_ = false;  ///< whether the result is a sum over ranks that all of them have
+    std::optional<Local> own_result_;
+    std::conditional_t<F::is_dense, detail::ResultExchange<Local>, std::nullptr_t> to_owners_{};
+    std::optional<LocalStatement> local_;
+    std::unique_ptr<sporos::Plan<LocalStatement>> local_plan_;
+    Traffic traffic_;
+    bool planned_ = false;
+  };
+};
+
+}  // namespace sporos

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file tensor.hpp
+/// Distributed: a tensor of which every rank stores a part.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/expression.hpp"
+#include "../core/tensor.hpp"
+#include "../formats/pattern.hpp"
+#include "agree.hpp"
+#include "distribution.hpp"
+
+namespace sporos {
+
+template <class T>
+class Distributed;
+
+template <class T>
+inline constexpr bool is_distributed_v<Distributed<T>> = true;
+
+/// Any Distributed<Tensor<…>>.
+template <class T>
+concept AnyDistributed = is_distributed_v<std::remove_cvref_t<T>>;
+
+/// A tensor that is distributed over the ranks of a communicator: a local tensor on each, in any format, and
+/// a distribution, which says what each stores.
+///
+///     A, CSR, distributed by blocks of rows             rank 1's local tensor
+///
+///          0  1  2  3                                        0  1  2  3
+///       0  a        b   ┐ rank 0
+///       1     c         ┘
+///       2  d     e      ┐ rank 1                           0  d     e
+///       3        f      ┘                                  1        f
+///
+/// Rows have their local numbers there; the mode of the columns is whole, and keeps the coordinates of A.
+///
+/// Like a Tensor it is a handle: copies refer to the same values. Statements on it are run by all ranks
+/// together, in the same notation:
+///
+///     const auto A = read<CSR<>>(Communicator::world(), "matrix.mtx");
+///     const Distributed<Tensor<double, DenseVector>> x(along(A, 0)), y(along(A, 0));   // A is square
+///     y(i) = A(i, j) * x(j);
+///
+/// Its members are local calls, except for the constructors.
+template <TensorValue Value, TensorFormat F, ExecutionSpace Space>
+class Distributed<Tensor<Value, F, Space>> {
+ public:
+  using local_type = Tensor<Value, F, Space>;
+  using value_type = Value;
+  using format_type = F;
+  using space_type = Space;
+  using memory_space = typename local_type::memory_space;
+  static constexpr int order = F::order;
+
+  /// No nonzero is stored; the values of a dense tensor are 0. Collective.
+  /// @throws MemoryError, on all ranks, if one cannot store its part; CommError for different distributions
+  explicit Distributed(Distribution<order> distribution)
+      : distribution_(std::make_shared<const Distribution<order>>(std::move(distribution))) {
+    jointly(ranks(), [&] {
+      local_ = local_type(distribution_->local_extents());
+      agree(ranks(), distribution_->signature(), "Distributed(distribution)");
+    });
+  }
+
+  /// The local tensors that the ranks give. Collective.
+  /// @throws ShapeError, on all ranks, if one's extents are not those that the distribution gives it
+  Distributed(Distribution<order> distribution, local_type local)
+      : distribution_(std::make_shared<const Distribution<order>>(std::move(distribution))),
+        local_(std::move(local)) {
+    jointly(ranks(), [&] {
+      if (local_.extents() != distribution_->local_extents())
+        throw ShapeError(text("the local tensor is ", to_string(local_.extents()), ", but the distribution ",
+                              distribution_->str(), " of ", to_string(extents()), " gives this rank ",
+                              to_string(distribution_->local_extents())));
+      agree(ranks(), distribution_->signature(), "Distributed(distribution, tensor)");
+    });
+  }
+
+  const Distribution<order>& distribution() const { return *distribution_; }
+  const Communicator& ranks() const { return distribution_->ranks(); }
+  /// What this rank stores, with local coordinates.
+  const local_type& local() const { return local_; }
+
+  /// Of the whole tensor.
+  Extents<order> extents() const { return distribution_->extents(); }
+  std::int64_t extent(int mode) const { return distribution_->partition(mode).extent(); }
+
+  /// The number of values that this rank stores, and the bytes of its arrays.
+  std::int64_t nnz() const { return local_.nnz(); }
+  std::int64_t bytes() const { return local_.bytes(); }
+
+  const void* identity() const { return local_.identity(); }
+
+  /// Index notation: `A(i, j)`, one index variable per mode.
+  template <char... Names>
+  auto operator()(Index<Names>...) const {
+    static_assert(sizeof...(Names) == order,
+                  "an access takes one index variable for each mode of the tensor");
+    return Access<Distributed, Names...>(*this);
+  }
+
+ private:
+  std::shared_ptr<const Distribution<order>> distribution_;
+  local_type local_;
+};
+
+/// The distribution of a vector like a mode of a tensor: coordinate c is where the tensor's are. A mode that
+/// is not divided among all ranks gives a vector in blocks. Collective.
+template <AnyDistributed T>
+Distribution<1> along(const T& tensor, int mode) {
+  const Partition& given = tensor.distribution().partition(mode);
+  const int parts = tensor.ranks().size();
+  const bool is_divided = !given.is_whole() && given.parts() == parts;
+  return {tensor.ranks(), {is_divided ? given : Partition::blocks(given.extent(), parts)}};
+}
+
+namespace detail {
+
+/// The pattern of what this rank stores.
+template <class T>
+class Pattern<Distributed<T>> {
+ public:
+  explicit Pattern(const Distributed<T>& tensor)
+      : distribution_(tensor.distribution()), local_(tensor.local()) {}
+  bool is_of(const Distributed<T>& tensor) const {
+    return tensor.distribution() == distribution_ && local_.is_of(tensor.local());
+  }
+
+ private:
+  Distribution<T::order> distribution_;
+  Pattern<T> local_;
+};
+
+}  // namespace detail
+
+}  // namespace sporos

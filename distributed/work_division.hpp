@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file work_division.hpp
+/// Who computes what of a statement on distributed tensors: which variables are divided among the ranks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/statement.hpp"
+#include "../kernels/nest/bounds.hpp"
+#include "agree.hpp"
+#include "communicator.hpp"
+#include "localise.hpp"
+#include "numbering.hpp"
+#include "operand.hpp"
+#include "tensor.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+/// The ranks of the first distributed tensor of a statement.
+template <class S>
+const Communicator& ranks_of(const S& statement) {
+  const Communicator* found = nullptr;
+  const auto look = [&](const auto& access) {
+    if constexpr (AnyDistributed<typename std::remove_cvref_t<decltype(access)>::tensor_type>)
+      if (!found) found = &access.tensor().ranks();
+  };
+  look(statement.result());
+  for_each_access(statement.right(), look);
+  return *found;
+}
+
+/// A number that differs for different statements, extents and distributions.
+template <class S>
+Signature signature_of(const S& statement, const std::string& written) {
+  Signature out(written);
+  const auto mix = [&](const auto& access) {
+    using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
+    for (const std::int64_t extent : access.tensor().extents()) out.mix(static_cast<std::uint64_t>(extent));
+    if constexpr (AnyDistributed<T>) out.mix(access.tensor().distribution().signature().hash());
+  };
+  mix(statement.result());
+  for_each_access(statement.right(), mix);
+  return out;
+}
+
+/// Checks what makes a statement one that its ranks can run together, and agrees that all run the same.
+/// @throws ShapeError if extents do not match; CommError for tensors of several communicators, or different
+/// statements on different ranks
+template <class S>
+void agree_on(const S& statement, const std::string& written) {
+  const Communicator& ranks = ranks_of(statement);
+  jointly(ranks, [&] {
+    bounds_of(statement);
+    const auto check = [&](const auto& access) {
+      using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
+      if constexpr (AnyDistributed<T>)
+        if (!(access.tensor().ranks() == ranks))
+          throw CommError(text(written,
+                               ": its tensors are distributed over two communicators: make one, and give "
+                               "copies of it to all of them"));
+    };
+    check(statement.result());
+    for_each_access(statement.right(), check);
+    agree(ranks, signature_of(statement, written), written);
+  });
+}
+
+inline constexpr std::size_t most_operands = 8;  // as kernels/statement/checks.hpp allows
+
+/// The variables of a statement whose coordinates are divided among the ranks, each of which computes the
+/// terms of its own: those that divide one of the tensors, which stays where it is. Of the tensors, the one
+/// for which the fewest values are expected to move.
+template <class S>
+class WorkDivision {
+ public:
+  using Result = typename S::result_type;
+  using Right = typename S::right_type;
+
+  /// Collective: agrees on the statement, and adds up how many values its tensors have.
+  WorkDivision(const S& statement, const Communicator& ranks, const std::string& written)
+      : statement_(statement), ranks_(ranks) {
+    agree_on(statement, written);
+    choose();
+  }
+
+  const std::vector<Division>& divisions() const { return divisions_; }
+
+  /// Whether a divided variable is summed over.
+  bool sums() const { return sums_over(divisions_); }
+
+  /// Whether a rank stores of a tensor just what it needs, apart from lists of coordinates.
+  template <class A>
+  bool is_in_place(const A& access) const {
+    return is_in_place(access, divisions_);
+  }
+
+  /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, those that the
+  /// result stores in an array of coordinates, and those of a dense result that is sent to its owners.
+  static constexpr bool may_list(char variable, bool result_is_sent = false) {
+    const bool may_send = Result::format::is_dense && S::schedule::is_arithmetic && can_renumber(variable);
+    for (int mode = 0; mode < Result::names.size; ++mode)
+      if (Result::names[mode] == variable && !has_coordinate_array<typename Result::format>(mode) &&
+          !(may_send && result_is_sent))
+        return false;
+    return is_bounded<0, Right>(
+        variable, std::array<bool, most_operands>{true, true, true, true, true, true, true, true});
+  }
+
+ private:
+  /// Whether the sparse operands store the coordinates of a variable in arrays, which can be renumbered.
+  static constexpr bool can_renumber(char variable) {
+    return []<class... A>([[maybe_unused]] char name, TypeList<A...>) {
+      [[maybe_unused]] const auto can = [name]<class One>(std::type_identity<One>) {
+        for (int mode = 0; mode < One::names.size; ++mode)
+          if (One::names[mode] == name && !One::format::is_dense &&
+              !has_coordinate_array<typename One::format>(mode))
+            return false;
+        return true;
+      };
+      return (can(std::type_identity<A>{}) && ...);
+    }(variable, accesses_of<Right>{});
+  }
+
+  /// The modes of a tensor that are divided among ranks, by their variables.
+  template <class A>
+  std::vector<Division> divisions_of(const A& access) const {
+    std::vector<Division> out;
+    const auto& distribution = distribution_of(access);
+    for (int mode = 0; mode < A::names.size; ++mode)
+      if (distribution.partition(mode).parts() > 1)
+        out.push_back({A::names[mode], distribution.partition(mode), distribution.stride(mode)});
+    return out;
+  }
+  template <class A>
+  decltype(auto) distribution_of(const A& access) const {
+    return LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
+  }
+
+  /// Whether a rank stores of a tensor just what it needs if variables are divided so, apart from lists.
+  template <class A>
+  bool is_in_place(const A& access, const std::vector<Division>& divisions) const {
+    const auto& distribution = distribution_of(access);
+    for (int mode = 0; mode < A::names.size; ++mode) {
+      const auto found = std::find_if(divisions.begin(), divisions.end(),
+                                      [&](const auto& one) { return one.variable == A::names[mode]; });
+      const Partition& partition = distribution.partition(mode);
+      if (found == divisions.end() ? partition.parts() > 1
+                                   : !(*found == Division{' ', partition, distribution.stride(mode)}))
+        return false;
+    }
+    return true;
+  }
+
+  /// Chooses the variables that are divided: those of the tensor for which the fewest values are expected
+  /// to move, for which one number of each tensor is summed over the ranks.
+  void choose() {
+    if (ranks_.size() == 1) return;
+    const auto take_if_all_stays = [&](const auto& access) {
+      const auto divisions = divisions_of(access);
+      if (!divisions_.empty() || divisions.empty() || !may_divide(divisions)) return;
+      bool all = is_in_place(statement_.result(), divisions);
+      for_each_access(statement_.right(), [&](const auto& one) { all = all && is_in_place(one, divisions); });
+      if (all) divisions_ = divisions;
+    };
+    take_if_all_stays(statement_.result());
+    for_each_access(statement_.right(), take_if_all_stays);
+    if (!divisions_.empty()) return;
+
+    std::vector<std::int64_t> counts;
+    const auto count = [&](const auto& access) {
+      const auto& distribution = distribution_of(access);
+      const bool counts_here = !distribution.is_replicated() || ranks_.rank() == 0;
+      counts.push_back(counts_here ? access.tensor().nnz() : 0);
+    };
+    count(statement_.result());
+    for_each_access(statement_.right(), count);
+    ranks_.sum(counts.data(), std::ssize(counts));
+
+    double least = cost_of({}, counts);
+    const auto consider = [&](const auto& access) {
+      const auto divisions = divisions_of(access);
+      if (divisions.empty() || !may_divide(divisions)) return;
+      if (const double cost = cost_of(divisions, counts); cost < least) {
+        least = cost;
+        divisions_ = divisions;
+      }
+    };
+    consider(statement_.result());
+    for_each_access(statement_.right(), consider);
+  }
+
+  static bool may_divide(const std::vector<Division>& divisions) {
+    constexpr auto may = [] {
+      std::array<bool, 128> out{};
+      for (std::size_t c = 0; c < out.size(); ++c) out[c] = detail::may_divide<S>(static_cast<char>(c));
+      return out;
+    }();
+    for (std::size_t at = 0; at < divisions.size(); ++at) {
+      if (!may[static_cast<unsigned char>(divisions[at].variable) % 128]) return false;
+      for (std::size_t other = 0; other < at; ++other)
+        if (divisions[other].variable == divisions[at].variable) return false;
+    }
+    return true;
+  }
+
+  static bool sums_over(const std::vector<Division>& divisions) {
+    return std::any_of(divisions.begin(), divisions.end(),
+                       [](const auto& one) { return !Result::names.contains(one.variable); });
+  }
+
+  /// Number of values that are expected to move if variables are divided so.
+  double cost_of(const std::vector<Division>& divisions, const std::vector<std::int64_t>& counts) const {
+    const auto is_divided = [&](char variable) {
+      return std::any_of(divisions.begin(), divisions.end(),
+                         [&](const auto& one) { return one.variable == variable; });
+    };
+    const double others = ranks_.size() - 1;
+    double cost = 0;
+    std::size_t at = 0;
+    const bool sums = sums_over(divisions);
+    if (!is_in_place(statement_.result(), divisions) && !divisions.empty()) {
+      // Each rank has all coordinates of a sum, or those that its operands store, which few others have.
+      bool listed = true;
+      for (int mode = 0; mode < Result::names.size; ++mode)
+        listed = listed && (is_divided(Result::names[mode]) || may_list(Result::names[mode], true));
+      cost += static_cast<double>(counts[0]) * (!sums || listed ? 1 : others);
+    }
+    // Work that every rank does in full is as bad as sending all operands to all.
+    if (divisions.empty())
+      for (const std::int64_t count : counts) cost += static_cast<double>(count) * others;
+    for_each_access(statement_.right(), [&](const auto& access) {
+      using A = std::remove_cvref_t<decltype(access)>;
+      const auto count = static_cast<double>(counts[++at]);
+      if (is_in_place(access, divisions)) return;
+      bool divided = false, bounded = false;
+      for (int mode = 0; mode < A::names.size; ++mode) {
+        divided = divided || is_divided(A::names[mode]);
+        bounded = bounded || may_list(A::names[mode]);
+      }
+      cost += count * (divided ? 1 : bounded ? 0.5 : others);
+    });
+    return cost;
+  }
+
+  const S& statement_;
+  Communicator ranks_;
+  std::vector<Division> divisions_;
+};
+
+}  // namespace detail
+
+}  // namespace sporos

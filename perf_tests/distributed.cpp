@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file distributed.cpp
+/// Statements on distributed tensors, on as many ranks as it is started with, beside the same statement on
+/// the tensors of one process and beside PETSc.
+///
+///     OMP_NUM_THREADS=1 mpirun -n 2 perf_distributed [points on a side of the grid] [JSON file]
+///
+/// The matrix is the five-point Laplacian of a square grid, by rows. All contenders of a case are measured in
+/// turn, round by round; a time is that of the slowest rank.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sporos/distributed/distributed.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifdef SPOROS_HAVE_PETSC
+#include <petscksp.h>
+#endif
+
+#include "harness.hpp"
+
+namespace {
+
+using namespace sporos;
+using namespace sporos::indices;
+using perf::json;
+
+using Matrix = Distributed<Tensor<double, CSR<>>>;
+using Vector = Distributed<Tensor<double, DenseVector>>;
+using Rows = Distributed<Tensor<double, DenseMatrix<>>>;
+
+constexpr int rounds = 21;
+constexpr std::int64_t width = 16;  // columns of the dense operand of SpMM and MTTKRP
+constexpr int steps = 50;           // of conjugate gradients
+
+struct Contender {
+  std::string name;
+  std::function<void()> call;
+};
+
+class Measurements {
+ public:
+  explicit Measurements(Communicator ranks) : ranks_(std::move(ranks)) {}
+
+  /// Measures contenders in turn; prints their medians.
+  void compare(const std::string& what, const std::vector<Contender>& contenders) {
+    std::vector<std::vector<double>> seconds(contenders.size());
+    for (const Contender& contender : contenders) contender.call();
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t c = 0; c < contenders.size(); ++c) {
+        ranks_.barrier();
+        const auto begin = std::chrono::steady_clock::now();
+        contenders[c].call();
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+        seconds[c].push_back(ranks_.max(taken.count()));
+      }
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      auto& all = seconds[c];
+      std::sort(all.begin(), all.end());
+      const double median = all[all.size() / 2], least = all.front(), low = all[all.size() / 4],
+                   high = all[3 * all.size() / 4];
+      if (ranks_.rank() == 0)
+        std::printf("%-24s %-12s %10.3f ms  (%.3f, quartiles %.3f to %.3f)\n", what.c_str(),
+                    contenders[c].name.c_str(), median * 1e3, least * 1e3, low * 1e3, high * 1e3);
+      records_.push_back({{"case", what},
+                          {"contender", contenders[c].name},
+                          {"seconds", median},
+                          {"least", least},
+                          {"quartiles", {low, high}}});
+    }
+  }
+
+  void write(const std::string& file, const json& context) const {
+    if (ranks_.rank() != 0 || file.empty()) return;
+    std::ofstream out(file);
+    out << json{{"context", context}, {"benchmarks", records_}}.dump(1) << '\n';
+    if (!out.flush()) throw IoError(file, "cannot be written");
+  }
+
+ private:
+  Communicator ranks_;
+  json records_ = json::array();
+};
+
+/// Calls visit(row, column, value) for the entries of some rows.
+template <class Visit>
+void for_each_entry(const Bounds& rows, std::int64_t side, const Visit& visit) {
+  for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+    if (row >= side) visit(row, row - side, -1.0);
+    if (row % side > 0) visit(row, row - 1, -1.0);
+    visit(row, row, 4.0);
+    if (row % side < side - 1) visit(row, row + 1, -1.0);
+    if (row + side < side * side) visit(row, row + side, -1.0);
+  }
+}
+
+Matrix laplacian(const Communicator& ranks, std::int64_t side) {
+  const std::int64_t n = side * side;
+  const auto distribution = Distribution<2>::blocks(ranks, {n, n});
+  const Bounds mine = distribution.partition(0).range(ranks.rank());
+  std::int64_t count = 0;
+  for_each_entry(mine, side, [&](auto...) { ++count; });
+  Entries<double, 2> entries({n, n}, count);
+  std::int64_t at = 0;
+  for_each_entry(mine, side, [&](std::int64_t i, std::int64_t j, double v) { entries.set(at++, {i, j}, v); });
+  return assemble<CSR<>>(distribution, entries);
+}
+
+/// The steps of conjugate gradients with Jacobi's preconditioner, planned once (examples/distributed_cg).
+class ConjugateGradients {
+ public:
+  ConjugateGradients(const Matrix& A, const Vector& b)
+      : rows_(along(A, 0)), x_(rows_), d_(rows_), r_(rows_), z_(rows_), p_(rows_), q_(rows_), b_(b) {
+    d_(i) = A(i, i);
+    const auto product = std::make_shared<decltype(plan(assign(q_(i), A(i, j) * p_(j))))>(
+        plan(assign(q_(i), A(i, j) * p_(j))));
+    product_ = [product] { product->run(); };
+    take(dot_, pq_, p_, q_);
+    take(rz_dot_, rz_, r_, z_);
+    take(rr_dot_, rr_, r_, r_);
+    const auto keep = [](auto statement_plan) {
+      const auto kept = std::make_shared<decltype(statement_plan)>(std::move(statement_plan));
+      return [kept] { kept->run(); };
+    };
+    clear_ = keep(plan(assign(x_(i), 0.0 * b_(i))));
+    begin_ = keep(plan(assign(r_(i), 1.0 * b_(i))));
+    precondition_ = keep(plan(assign(z_(i), r_(i) / d_(i))));
+    first_ = keep(plan(assign(p_(i), 1.0 * z_(i))));
+    step_x_ = keep(plan(assign(x_(i), alpha_() * p_(i)).accumulate()));
+    step_r_ = keep(plan(assign(r_(i), -(alpha_() * q_(i))).accumulate()));
+    turn_ = keep(plan(assign(p_(i), z_(i) + beta_() * p_(i))));
+  }
+
+  void run() {
+    clear_();
+    begin_();
+    precondition_();
+    first_();
+    rz_dot_();
+    double rho = rz_.values()(0);
+    for (int step = 0; step < steps; ++step) {
+      product_();
+      dot_();
+      alpha_.values()(0) = rho / pq_.values()(0);
+      step_x_();
+      step_r_();
+      precondition_();
+      rz_dot_();
+      rr_dot_();
+      beta_.values()(0) = rz_.values()(0) / rho;
+      rho = rz_.values()(0);
+      turn_();
+    }
+  }
+  double residual() const { return std::sqrt(rr_.values()(0)); }
+
+ private:
+  using Number = Tensor<double, Scalar>;
+  static void take(std::function<void()>& step, const Number& s, const Vector& a, const Vector& b) {
+    const auto kept =
+        std::make_shared<decltype(plan(assign(s(), a(i) * b(i))))>(plan(assign(s(), a(i) * b(i))));
+    step = [kept] { kept->run(); };
+  }
+
+  Distribution<1> rows_;
+  Vector x_, d_, r_, z_, p_, q_, b_;
+  Number alpha_, beta_, pq_, rz_, rr_;
+  std::function<void()> product_, dot_, rz_dot_, rr_dot_, clear_, begin_, precondition_, first_, step_x_,
+      step_r_, turn_;
+};
+
+#ifdef SPOROS_HAVE_PETSC
+
+/// PETSc's objects for the same matrix, divided in the same way.
+struct Petsc {
+  Mat A = nullptr, X = nullptr, Y = nullptr, C = nullptr;
+  Vec x = nullptr, y = nullptr, b = nullptr;
+  KSP cg = nullptr;
+
+  Petsc(const Communicator& ranks, const Matrix& from, std::int64_t side) {
+    const Bounds mine = from.distribution().partition(0).range(ranks.rank());
+    const auto n = static_cast<PetscInt>(side * side), local = static_cast<PetscInt>(mine.size());
+    MatCreateAIJ(ranks.mpi(), local, local, n, n, 5, nullptr, 3, nullptr, &A);
+    for_each_entry(mine, side, [&](std::int64_t i, std::int64_t j, double v) {
+      MatSetValue(A, static_cast<PetscInt>(i), static_cast<PetscInt>(j), v, INSERT_VALUES);
+    });
+    MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY);
+    MatCreateVecs(A, &x, &y);
+    VecDuplicate(x, &b);
+    VecSet(x, 1.0);
+    MatMult(A, x, b);
+    MatCreateDense(ranks.mpi(), local, PETSC_DECIDE, n, static_cast<PetscInt>(width), nullptr, &X);
+    PetscScalar* values = nullptr;
+    MatDenseGetArray(X, &values);
+    std::fill(values, values + static_cast<std::int64_t>(local) * width, 1.0);
+    MatDenseRestoreArray(X, &values);
+    MatAssemblyBegin(X, MAT_FINAL_ASSEMBLY);
+    MatAssemblyEnd(X, MAT_FINAL_ASSEMBLY);
+    MatMatMult(A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &Y);
+    MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C);
+    KSPCreate(ranks.mpi(), &cg);
+    KSPSetType(cg, KSPCG);
+    KSPSetOperators(cg, A, A);
+    PC jacobi = nullptr;
+    KSPGetPC(cg, &jacobi);
+    PCSetType(jacobi, PCJACOBI);
+    KSPSetTolerances(cg, 0, 0, PETSC_DEFAULT, steps);
+    KSPSetNormType(cg, KSP_NORM_UNPRECONDITIONED);
+    KSPSetUp(cg);
+  }
+  ~Petsc() {
+    KSPDestroy(&cg);
+    for (Mat* matrix : {&A, &X, &Y, &C}) MatDestroy(matrix);
+    for (Vec* vector : {&x, &y, &b}) VecDestroy(vector);
+  }
+  Petsc(const Petsc&) = delete;
+  Petsc& operator=(const Petsc&) = delete;
+};
+
+#endif
+
+void run(int argc, char** argv) {
+  const auto ranks = Communicator::world();
+  const std::int64_t side = argc > 1 ? std::atoll(argv[1]) : 1000;
+  Measurements measured(ranks);
+  const Matrix A = laplacian(ranks, side);
+  const std::int64_t n = A.extent(0);
+  const auto rows = along(A, 0);
+  const Vector x(rows), y(rows), b(rows);
+  x(i) = 1.0;
+  const auto by_rows = Distribution<2>::along(ranks, {n, width}, 0, A.distribution().partition(0));
+  const Rows X(by_rows), Y(by_rows);
+  X(i, k) = 1.0;
+  const Matrix C(A.distribution());
+  b(i) = A(i, j) * x(j);
+
+#ifdef SPOROS_HAVE_PETSC
+  Petsc petsc(ranks, A, side);
+#endif
+  const bool alone = ranks.size() == 1;
+  {
+    auto product = plan(assign(y(i), A(i, j) * x(j)));
+    std::vector<Contender> contenders{{"sporos", [&] { product.run(); }}};
+    // On one rank, what the same statement takes on the local tensors.
+    const Tensor<double, DenseVector> whole = alone ? x.local() : Tensor<double, DenseVector>({n});
+    auto local = plan(assign(y.local()(i), A.local()(i, j) * whole(j)));
+    if (alone) contenders.push_back({"one process", [&] { local.run(); }});
+#ifdef SPOROS_HAVE_PETSC
+    contenders.push_back({"petsc", [&] { MatMult(petsc.A, petsc.x, petsc.y); }});
+#endif
+    measured.compare("SpMV", contenders);
+  }
+  {
+    auto product = plan(assign(Y(i, k), A(i, j) * X(j, k)));
+    std::vector<Contender> contenders{{"sporos", [&] { product.run(); }}};
+#ifdef SPOROS_HAVE_PETSC
+    contenders.push_back(
+        {"petsc", [&] { MatMatMult(petsc.A, petsc.X, MAT_REUSE_MATRIX, PETSC_DEFAULT, &petsc.Y); }});
+#endif
+    measured.compare("SpMM, 16 columns", contenders);
+  }
+  {
+    const auto statement = assign(C(i, j), A(i, k) * A(k, j));
+    auto product = plan(statement);
+    std::vector<Contender> once{{"sporos", [&] { statement.run(); }}};
+    std::vector<Contender> again{{"sporos", [&] { product.run(); }}};
+#ifdef SPOROS_HAVE_PETSC
+    once.push_back({"petsc", [&] {
+                      Mat square = nullptr;
+                      MatMatMult(petsc.A, petsc.A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &square);
+                      MatDestroy(&square);
+                    }});
+    again.push_back(
+        {"petsc", [&] { MatMatMult(petsc.A, petsc.A, MAT_REUSE_MATRIX, PETSC_DEFAULT, &petsc.C); }});
+#endif
+    measured.compare("SpGEMM", once);
+    measured.compare("SpGEMM, new values", again);
+  }
+  {
+    ConjugateGradients solver(A, b);
+    std::vector<Contender> contenders{{"sporos", [&] { solver.run(); }}};
+#ifdef SPOROS_HAVE_PETSC
+    contenders.push_back({"petsc", [&] { KSPSolve(petsc.cg, petsc.b, petsc.y); }});
+#endif
+    measured.compare("CG, 50 steps", contenders);
+#ifdef SPOROS_HAVE_PETSC
+    PetscReal theirs = 0;
+    KSPGetResidualNorm(petsc.cg, &theirs);
+    if (std::abs(theirs - solver.residual()) > 1e-6 * theirs)
+      throw InternalError(
+          text("residuals differ: ", solver.residual(), " and PETSc's ", static_cast<double>(theirs)));
+#endif
+  }
+  {
+    const std::int64_t extent = 2000, nonzeros = 2000000 / ranks.size();
+    std::mt19937_64 draw(static_cast<std::uint64_t>(ranks.rank()) + 1);
+    const auto any = [&] { return static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(extent)); };
+    Entries<double, 3> entries({extent, extent, extent}, nonzeros);
+    for (std::int64_t e = 0; e < nonzeros; ++e) entries.set(e, {any(), any(), any()}, 1.0);
+    const auto T = assemble<CSF<3>>(Distribution<3>::balanced(ranks, entries), entries);
+    const auto factors = Distribution<2>::blocks(ranks, {extent, width});
+    const Rows U(factors), V(factors);
+    const Rows M(Distribution<2>::along(ranks, {extent, width}, 0, T.distribution().partition(0)));
+    U(i, r) = 1.0;
+    V(i, r) = 2.0;
+    auto product = plan(assign(M(i, r), T(i, k, l) * U(k, r) * V(l, r)));
+    measured.compare("MTTKRP, rank 16", {{"sporos", [&] { product.run(); }}});
+  }
+
+  char date[32];
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  std::string command;
+  for (int at = 0; at < argc; ++at) command += text(at ? " " : "", perf::file_name(argv[at]));
+  measured.write(argc > 2 ? argv[2] : "",
+                 {{"subject", "distributed"},
+                  {"date", date},
+                  {"command", command},
+                  {"ranks", ranks.size()},
+                  {"threads of a rank", Host().concurrency()},
+                  {"machine", perf::system_line("/proc/cpuinfo", "model name")},
+                  {"compiler", perf::compiler()},
+                  {"vectors", perf::vectors},
+#ifdef SPOROS_HAVE_PETSC
+                  {"petsc", text(PETSC_VERSION_MAJOR, '.', PETSC_VERSION_MINOR, '.', PETSC_VERSION_SUBMINOR)},
+#endif
+                  {"rounds", rounds}});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const MpiScope mpi(argc, argv);
+  const ScopeGuard guard(argc, argv);
+#ifdef SPOROS_HAVE_PETSC
+  PetscInitializeNoArguments();
+#endif
+  int failed = 0;
+  try {
+    run(argc, argv);
+  } catch (const std::exception& error) {
+    if (Communicator::world().rank() == 0) std::fprintf(stderr, "%s\n", error.what());
+    failed = 1;
+  }
+#ifdef SPOROS_HAVE_PETSC
+  PetscFinalize();
+#endif
+  return failed;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file main.cpp
+/// Runs the tests of distributed/ on every rank, one printing for all.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <sporos/core/space.hpp>
+#include <sporos/distributed/communicator.hpp>
+
+#ifdef SPOROS_HAVE_MPI
+
+namespace {
+
+/// Objects of MPI that have been made and not freed: communicators, types, persistent requests. The functions
+/// of MPI that make and free them are replaced by ones that count, as the standard's profiling interface
+/// allows.
+struct Objects {
+  int communicators = 0, types = 0, requests = 0;
+};
+Objects alive;
+
+int counted(int code, int& count, int change) {
+  if (code == MPI_SUCCESS) count += change;
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+int MPI_Comm_dup(MPI_Comm from, MPI_Comm* to) {
+  return counted(PMPI_Comm_dup(from, to), alive.communicators, 1);
+}
+int MPI_Comm_split(MPI_Comm from, int color, int key, MPI_Comm* to) {
+  return counted(PMPI_Comm_split(from, color, key, to), alive.communicators, 1);
+}
+int MPI_Comm_free(MPI_Comm* one) { return counted(PMPI_Comm_free(one), alive.communicators, -1); }
+int MPI_Type_contiguous(int count, MPI_Datatype of, MPI_Datatype* to) {
+  return counted(PMPI_Type_contiguous(count, of, to), alive.types, 1);
+}
+int MPI_Type_free(MPI_Datatype* one) { return counted(PMPI_Type_free(one), alive.types, -1); }
+int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* out) {
+  return counted(PMPI_Send_init(data, count, type, to, tag, comm, out), alive.requests, 1);
+}
+int MPI_Recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                  MPI_Request* out) {
+  return counted(PMPI_Recv_init(data, count, type, from, tag, comm, out), alive.requests, 1);
+}
+int MPI_Request_free(MPI_Request* one) { return counted(PMPI_Request_free(one), alive.requests, -1); }
+}
+
+#endif
+
+namespace {
+
+/// Prints what fails on a rank that is not the first.
+class FailurePrinter : public testing::EmptyTestEventListener {
+ public:
+  explicit FailurePrinter(int rank) : rank_(rank) {}
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    std::cerr << "rank " << rank_ << ": " << (result.file_name() ? result.file_name() : "") << ':'
+              << result.line_number() << ": " << result.message() << std::endl;
+  }
+  int rank_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const sporos::MpiScope mpi(argc, argv);
+  const sporos::ScopeGuard guard(
+      Kokkos::InitializationSettings().set_num_threads(1).set_disable_warnings(true));
+  if (const int rank = sporos::Communicator::world().rank(); rank != 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailurePrinter(rank));
+  }
+  int failed = RUN_ALL_TESTS();
+#ifdef SPOROS_HAVE_MPI
+  // Of all communicators, the one that the tests share is left.
+  if (alive.communicators > 1 || alive.types != 0 || alive.requests != 0) {
+    std::cerr << "not freed: " << alive.communicators << " communicators, " << alive.types << " types, "
+              << alive.requests << " requests" << std::endl;
+    failed = 1;
+  }
+#endif
+  return failed;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file statements.cpp
+/// Statements on distributed tensors, in combinations of distributions and formats, against the same
+/// statement on the whole tensors.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <sporos/distributed/distributed.hpp>
+
+#include "ranks.hpp"
+
+namespace sporos::test {
+namespace {
+
+using namespace sporos::indices;
+
+using Vector = Tensor<double, DenseVector>;
+using Matrix = Tensor<double, DenseMatrix<>>;
+
+constexpr std::size_t combinations = 60;  // of distributions, for each statement and format
+
+/// A dense tensor of small integers.
+template <class F>
+Tensor<double, F> whole_dense(const Extents<F::order>& extents, std::uint64_t seed) {
+  return assemble<F>(all_entries<F::order>(extents, 1.5, seed));
+}
+
+/// The same tensor, distributed.
+template <class T>
+Distributed<T> spread(const Distribution<T::order>& distribution, const T& whole) {
+  return assemble<typename T::format_type>(distribution, share(world(), entries(whole)));
+}
+
+template <int Order>
+auto kinds(const Extents<Order>& extents) {
+  return distributions<Order>(world(), extents);
+}
+
+/// y(i) = A(i, j) * x(j), run twice by a plan, with other values the second time.
+template <class F>
+void expect_spmv(std::int64_t m, std::int64_t n, double density) {
+  const auto A = assemble<F>(all_entries<2>({m, n}, density));
+  const auto x = whole_dense<DenseVector>({n}, 1);
+  const Vector y({m}), twice({m});
+  y(i) = A(i, j) * x(j);
+  twice(i) = 2.0 * y(i);
+  const auto of_A = kinds<2>({m, n});
+  const auto of_x = kinds<1>({n}), of_y = kinds<1>({m});
+  for_some(
+      combinations, 5,
+      [&](std::size_t a, std::size_t b, std::size_t c) {
+        SCOPED_TRACE(text(of_A[a].str(), ' ', of_x[b].str(), ' ', of_y[c].str()));
+        const auto B = spread(of_A[a], A);
+        const auto u = spread(of_x[b], x);
+        const Distributed<Vector> v(of_y[c]);
+        auto product = plan(assign(v(i), B(i, j) * u(j)));
+        product.run();
+        EXPECT_TRUE(holds(v, y));
+        u(j) += u(j);
+        product.run();
+        EXPECT_TRUE(holds(v, twice));
+      },
+      of_A.size(), of_x.size(), of_y.size());
+}
+
+TEST(DistributedStatements, MultiplyAMatrixAndAVector) {
+  expect_spmv<CSR<>>(13, 9, 0.3);
+  expect_spmv<CSC<>>(9, 13, 0.3);
+  expect_spmv<COO<2>>(10, 10, 0.3);
+  expect_spmv<BCSR<2, 3>>(13, 9, 0.3);
+  expect_spmv<CSR<>>(2, 3, 0.9);  // more ranks than rows
+}
+
+TEST(DistributedStatements, AddToAResult) {
+  const auto A = assemble<CSR<>>(all_entries<2>({8, 8}, 0.3));
+  const auto x = whole_dense<DenseVector>({8}, 1), before = whole_dense<DenseVector>({8}, 2);
+  const auto expected = before.clone();
+  expected(i) += A(i, j) * x(j);
+  for (const auto& of_A : kinds<2>({8, 8}))
+    for (const auto& of_y : kinds<1>({8})) {
+      const auto y = spread(of_y, before);
+      y(i) += spread(of_A, A)(i, j) * spread(of_y, x)(j);
+      EXPECT_TRUE(holds(y, expected)) << of_A.str() << ' ' << of_y.str();
+    }
+}
+
+TEST(DistributedStatements, MultiplyASparseAndADenseMatrix) {
+  const std::int64_t m = 11, n = 7, width = 3;
+  const auto A = assemble<CSR<>>(all_entries<2>({m, n}, 0.3));
+  const auto X = whole_dense<DenseMatrix<>>({n, width}, 1);
+  const Matrix Y({m, width});
+  Y(i, k) = A(i, j) * X(j, k);
+  const auto of_A = kinds<2>({m, n}), of_X = kinds<2>({n, width}), of_Y = kinds<2>({m, width});
+  for_some(
+      combinations, 6,
+      [&](std::size_t a, std::size_t b, std::size_t c) {
+        const Distributed<Matrix> V(of_Y[c]);
+        V(i, k) = spread(of_A[a], A)(i, j) * spread(of_X[b], X)(j, k);
+        EXPECT_TRUE(holds(V, Y)) << of_A[a].str() << ' ' << of_X[b].str() << ' ' << of_Y[c].str();
+      },
+      of_A.size(), of_X.size(), of_Y.size());
+}
+
+/// A(i, j) = B(i, k) * C(k, j), all sparse, run twice by a plan.
+template <class F>
+void expect_spgemm() {
+  const std::int64_t m = 9, n = 8, inner = 7;
+  const auto B = assemble<F>(all_entries<2>({m, inner}, 0.3, 1));
+  const auto C = assemble<F>(all_entries<2>({inner, n}, 0.3, 2));
+  const Tensor<double, F> A({m, n}), twice({m, n});
+  A(i, j) = B(i, k) * C(k, j);
+  twice(i, j) = 2.0 * A(i, j);
+  const auto of_A = kinds<2>({m, n}), of_B = kinds<2>({m, inner}), of_C = kinds<2>({inner, n});
+  for_some(
+      combinations, 7,
+      [&](std::size_t a, std::size_t b, std::size_t c) {
+        SCOPED_TRACE(text(of_A[a].str(), ' ', of_B[b].str(), ' ', of_C[c].str()));
+        const auto P = spread(of_B[b], B), Q = spread(of_C[c], C);
+        const Distributed<Tensor<double, F>> R(of_A[a]);
+        auto product = plan(assign(R(i, j), P(i, k) * Q(k, j)));
+        product.run();
+        EXPECT_TRUE(holds(R, A));
+        for (std::size_t q = 0; q < P.local().values().extent(0); ++q) P.local().values()(q) *= 2;
+        product.run();
+        EXPECT_TRUE(holds(R, twice));
+      },
+      of_A.size(), of_B.size(), of_C.size());
+}
+
+TEST(DistributedStatements, MultiplySparseMatrices) {
+  expect_spgemm<CSR<>>();
+  expect_spgemm<DCSR<>>();
+}
+
+TEST(DistributedStatements, AddSparseMatrices) {
+  const auto B = assemble<CSR<>>(all_entries<2>({9, 8}, 0.3, 1));
+  const auto C = assemble<CSR<>>(all_entries<2>({9, 8}, 0.3, 2));
+  const Tensor<double, CSR<>> A({9, 8});
+  A(i, j) = 2.0 * B(i, j) - C(i, j);
+  const auto of = kinds<2>({9, 8});
+  for_some(
+      combinations, 8,
+      [&](std::size_t a, std::size_t b, std::size_t c) {
+        const Distributed<Tensor<double, CSR<>>> R(of[a]);
+        R(i, j) = 2.0 * spread(of[b], B)(i, j) - spread(of[c], C)(i, j);
+        EXPECT_TRUE(holds(R, A)) << of[a].str() << ' ' << of[b].str() << ' ' << of[c].str();
+      },
+      of.size(), of.size(), of.size());
+}
+
+TEST(DistributedStatements, SampleADenseProduct) {
+  const std::int64_t m = 9, n = 8, inner = 4;
+  const auto B = assemble<CSR<>>(all_entries<2>({m, n}, 0.3, 1));
+  const auto C = whole_dense<DenseMatrix<>>({m, inner}, 2);
+  const auto D = whole_dense<DenseMatrix<>>({inner, n}, 3);
+  const Tensor<double, CSR<>> A({m, n});
+  A(i, j) = B(i, j) * C(i, k) * D(k, j);
+  const auto of_A = kinds<2>({m, n}), of_C = kinds<2>({m, inner}), of_D = kinds<2>({inner, n});
+  for_some(
+      combinations, 9,
+      [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
+        const Distributed<Tensor<double, CSR<>>> R(of_A[a]);
+        R(i, j) = spread(of_A[b], B)(i, j) * spread(of_C[c], C)(i, k) * spread(of_D[d], D)(k, j);
+        EXPECT_TRUE(holds(R, A)) << of_A[a].str() << ' ' << of_A[b].str() << ' ' << of_C[c].str() << ' '
+                                 << of_D[d].str();
+      },
+      of_A.size(), of_A.size(), of_C.size(), of_D.size());
+}
+
+TEST(DistributedStatements, MultiplyATensorByFactorMatrices) {
+  const Extents<3> extents{6, 5, 7};
+  const std::int64_t width = 2;
+  const auto T = assemble<CSF<3>>(all_entries<3>(extents, 0.2));
+  const auto U = whole_dense<DenseMatrix<>>({extents[1], width}, 1);
+  const auto V = whole_dense<DenseMatrix<>>({extents[2], width}, 2);
+  const Matrix M({extents[0], width});
+  M(i, r) = T(i, k, l) * U(k, r) * V(l, r);
+  const auto of_T = kinds<3>(extents);
+  const auto of_M = kinds<2>({extents[0], width});
+  const auto of_U = kinds<2>({extents[1], width}), of_V = kinds<2>({extents[2], width});
+  for_some(
+      combinations, 10,
+      [&](std::size_t t, std::size_t a, std::size_t u, std::size_t v) {
+        const Distributed<Matrix> R(of_M[a]);
+        R(i, r) = spread(of_T[t], T)(i, k, l) * spread(of_U[u], U)(k, r) * spread(of_V[v], V)(l, r);
+        EXPECT_TRUE(holds(R, M)) << of_T[t].str() << ' ' << of_M[a].str() << ' ' << of_U[u].str() << ' '
+                                 << of_V[v].str();
+      },
+      of_T.size(), of_M.size(), of_U.size(), of_V.size());
+}
+
+TEST(DistributedStatements, ReduceToScalars) {
+  const auto A = assemble<CSR<>>(all_entries<2>({9, 8}, 0.3, 1));
+  const auto x = whole_dense<DenseVector>({9}, 2);
+  const Tensor<double, Scalar> squares, dot;
+  squares() = A(i, j) * A(i, j);
+  dot() = x(i) * x(i);
+  for (const auto& of_A : kinds<2>({9, 8})) {
+    const auto B = spread(of_A, A);
+    const Tensor<double, Scalar> s;
+    s() = B(i, j) * B(i, j);
+    EXPECT_EQ(at(s, {}), at(squares, {})) << of_A.str();
+    assign(s(), B(i, j) * B(i, j)).deterministic().run();
+    EXPECT_EQ(at(s, {}), at(squares, {})) << of_A.str();
+  }
+  const auto of_x = kinds<1>({9});
+  for (const auto& one : of_x)
+    for (const auto& other : of_x) {
+      const Distributed<Tensor<double, Scalar>> s(Distribution<0>::replicated(world(), {}));
+      s() = spread(one, x)(i) * spread(other, x)(i);
+      EXPECT_EQ(at(s.local(), {}), at(dot, {})) << one.str() << ' ' << other.str();
+    }
+}
+
+struct Square {
+  KOKKOS_FUNCTION double operator()(double value) const { return value * value; }
+};
+
+TEST(DistributedStatements, AreRightWhateverTheirExpression) {
+  const std::int64_t n = 8;
+  const auto A = assemble<CSR<>>(all_entries<2>({n, n}, 0.4, 1));
+  const auto x = whole_dense<DenseVector>({n}, 2), b = whole_dense<DenseVector>({n}, 3);
+  const Vector sums({n}), squares({n}), least({n}), transposed({n}), diagonal({n});
+  sums(i) = A(i, j) * x(j) + b(i);
+  squares(i) = map(Square{}, sum(j, A(i, j) * x(j)));
+  assign(least(i), A(i, j) * x(j)).over(MinPlus{}).run();
+  transposed(j) = A(i, j) * x(i);
+  diagonal(i) = A(i, i);
+  for (const auto& of_A : kinds<2>({n, n}))
+    for (const auto& of_x : kinds<1>({n})) {
+      SCOPED_TRACE(text(of_A.str(), ' ', of_x.str()));
+      const auto B = spread(of_A, A);
+      const auto u = spread(of_x, x), c = spread(of_x, b);
+      const Distributed<Vector> y(of_x);
+      y(i) = B(i, j) * u(j) + c(i);
+      EXPECT_TRUE(holds(y, sums));
+      y(i) = map(Square{}, sum(j, B(i, j) * u(j)));
+      EXPECT_TRUE(holds(y, squares));
+      assign(y(i), B(i, j) * u(j)).over(MinPlus{}).run();
+      EXPECT_TRUE(holds(y, least));
+      y(j) = B(i, j) * u(i);
+      EXPECT_TRUE(holds(y, transposed));
+      y(i) = B(i, i);
+      EXPECT_TRUE(holds(y, diagonal));
+      u(i) = u(i) + 2.0 * c(i);
+      u(i) = u(i) - 2.0 * c(i);
+      EXPECT_TRUE(holds(u, x));
+    }
+}
+
+TEST(DistributedStatements, SendSumsOfWhatIsStoredAlone) {
+  // The transposed product: a rank has sums for the columns of its nonzeros, here one of its own and one of
+  // the next.
+  const std::int64_t n = 12;
+  Entries<double, 2> all({n, n}, 2 * n);
+  for (std::int64_t e = 0; e < n; ++e) {
+    all.set(2 * e, {e, e}, 1.0);
+    all.set(2 * e + 1, {e, (e + 1) % n}, 2.0);
+  }
+  const auto whole = assemble<CSR<>>(all);
+  const auto x = whole_dense<DenseVector>({n}, 1);
+  const Vector y({n});
+  y(j) = whole(i, j) * x(i);
+  const auto A = assemble<CSR<>>(Distribution<2>::blocks(world(), {n, n}), share(world(), all));
+  const auto u = spread(along(A, 0), x);
+  const Distributed<Vector> v(along(A, 0));
+  const auto statement = assign(v(j), A(i, j) * u(i));
+  const Traffic told = traffic(statement);
+  for (const RankTraffic& rank : told.ranks) EXPECT_EQ(rank.sent, world().size() > 1 ? 8 : 0);
+  auto product = plan(statement);
+  for (int round = 0; round < 2; ++round) {
+    product.run();
+    EXPECT_TRUE(holds(v, y));
+  }
+  assign(v(j), A(i, j) * u(i)).accumulate().run();
+  y(j) += whole(i, j) * x(i);
+  EXPECT_TRUE(holds(v, y));
+  // Coordinates that no rank has a sum for become zero.
+  const auto first =
+      assemble<CSR<>>(A.distribution(), world().rank() == 0 ? Entries<double, 2>({n, n}, {{{3, 2}, 1.0}})
+                                                            : Entries<double, 2>({n, n}, 0));
+  v(j) = first(i, j) * u(i);
+  y(j) = gather(first)(i, j) * x(i);
+  EXPECT_TRUE(holds(v, y));
+}
+
+TEST(DistributedStatements, AreTheSameBitByBitWhereThatIsAskedFor) {
+  const std::int64_t n = 40;
+  const auto third = [](auto list) {
+    for (std::int64_t e = 0; e < list.size(); ++e) list.values.data()[e] /= 3.0 + static_cast<double>(e % 7);
+    return list;
+  };
+  const auto A = assemble<CSR<>>(third(all_entries<2>({n, n}, 0.3)), Duplicates::last);
+  const auto x = assemble<DenseVector>(third(all_entries<1>({n}, 1.5)), Duplicates::last);
+  const Vector y({n});
+  const Tensor<double, Scalar> dot, sum;
+  assign(y(i), A(i, j) * x(j)).deterministic().run();
+  assign(dot(), x(i) * y(i)).deterministic().run();
+  for (const auto& of_A : kinds<2>({n, n}))
+    for (const auto& of_x : kinds<1>({n})) {
+      const auto u = spread(of_x, x);
+      const Distributed<Vector> v(of_x);
+      assign(v(i), spread(of_A, A)(i, j) * u(j)).deterministic().run();
+      EXPECT_TRUE(holds(v, y)) << of_A.str() << ' ' << of_x.str();
+      assign(sum(), u(i) * v(i)).deterministic().run();
+      EXPECT_EQ(at(sum, {}), at(dot, {})) << of_x.str();
+    }
+}
+
+TEST(DistributedStatements, TakeTensorsThatEveryRankHas) {
+  const auto A = assemble<CSR<>>(all_entries<2>({9, 6}, 0.3, 1));
+  const auto W = whole_dense<DenseMatrix<>>({6, 2}, 2);
+  const Matrix Y({9, 2});
+  Y(i, k) = A(i, j) * W(j, k);
+  for (const auto& of_A : kinds<2>({9, 6})) {
+    const Matrix Z({9, 2});
+    Z(i, k) = spread(of_A, A)(i, j) * W(j, k);
+    for (std::size_t q = 0; q < 18; ++q) EXPECT_EQ(Z.values()(q), Y.values()(q)) << of_A.str();
+  }
+}
+
+}  // namespace
+}  // namespace sporos::test
