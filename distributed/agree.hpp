@@ -15,6 +15,7 @@
 /// what they are about to do. Cost: one MPI_Allreduce of four numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <limits>

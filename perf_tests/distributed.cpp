@@ -17,6 +17,7 @@
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
@@ -56,14 +57,20 @@ class Measurements {
   void compare(const std::string& what, const std::vector<Contender>& contenders) {
     std::vector<std::vector<double>> seconds(contenders.size());
     for (const Contender& contender : contenders) contender.call();
-    for (int round = 0; round < rounds; ++round)
-      for (std::size_t c = 0; c < contenders.size(); ++c) {
+    // In another order in each round, the same on all ranks: caches remember who came before.
+    std::vector<std::size_t> turns(contenders.size());
+    std::iota(turns.begin(), turns.end(), std::size_t{0});
+    std::minstd_rand draw;
+    for (int round = 0; round < rounds; ++round) {
+      std::shuffle(turns.begin(), turns.end(), draw);
+      for (const std::size_t c : turns) {
         ranks_.barrier();
         const auto begin = std::chrono::steady_clock::now();
         contenders[c].call();
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
         seconds[c].push_back(ranks_.max(taken.count()));
       }
+    }
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       auto& all = seconds[c];
       std::sort(all.begin(), all.end());
