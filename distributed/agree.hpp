@@ -192,7 +192,7 @@ inline std::string text_of_rank(const Communicator& ranks, std::string mine, int
   const std::string there = text_of_rank(ranks, std::string(what), other);
   throw AgreedError<CommError>(
       text("ranks do different things: rank 0 is at ", here, ", rank ", other, " at ", there,
-           here == there ? " with other extents or another distribution" : "",
+           here == there ? " with other extents, distributions or types, or another plan of it" : "",
            ": all ranks of a communicator call the same operations in the same order"));
 }
 

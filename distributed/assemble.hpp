@@ -13,8 +13,10 @@
 
 #include "../core/entries.hpp"
 #include "../core/error.hpp"
+#include "../core/value.hpp"
 #include "../formats/assemble.hpp"
 #include "../formats/entries_of.hpp"
+#include "../formats/format_name.hpp"
 #include "../formats/validate.hpp"
 #include "agree.hpp"
 #include "distribution.hpp"
@@ -39,9 +41,11 @@ void expect_inside(const Entries<Value, Order>& entries, const Extents<Order>& e
 }
 
 /// The entries that each rank stores, with local coordinates, of entries from all ranks.
+/// @param what, how  what the ranks are doing, which has to be the same on all of them
 template <class Value, int Order>
 Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
-                                        const Entries<Value, Order>& entries, std::string_view what) {
+                                        const Entries<Value, Order>& entries, std::string_view what,
+                                        std::uint64_t how) {
   const Communicator& ranks = distribution.ranks();
   Routes routes;
   jointly(ranks, [&] {
@@ -53,7 +57,12 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
       else
         send_to(distribution.owner(entries.coordinate(e)));
     });
-    agree(ranks, Signature(what).mix(distribution.signature().hash()), what);
+    agree(ranks,
+          Signature(what)
+              .mix(distribution.signature().hash())
+              .mix(value_name<Value>())
+              .mix(static_cast<std::uint64_t>(how)),
+          what);
   });
   auto out = jointly(ranks, [&] { return exchange(ranks, entries, routes, what); }).items;
   out.extents = distribution.local_extents();
@@ -99,7 +108,8 @@ Distributed<Tensor<Value, F, Space>> assemble(const Distribution<F::order>& dist
                                               const Entries<Value, F::order>& entries,
                                               Duplicates duplicates = default_duplicates<F>) {
   return jointly(distribution.ranks(), [&] {
-    const auto mine = detail::entries_to_owners(distribution, entries, "assemble");
+    const auto how = Signature(format_name<F>()).mix(static_cast<std::uint64_t>(duplicates)).hash();
+    const auto mine = detail::entries_to_owners(distribution, entries, "assemble", how);
     if (duplicates == Duplicates::error) detail::expect_no_duplicates(mine, distribution);
     return Distributed<Tensor<Value, F, Space>>(distribution, assemble<F, Space>(mine, duplicates));
   });
@@ -123,6 +133,16 @@ Entries<typename T::value_type, T::order> entries(const T& tensor,
 }
 
 namespace detail {
+
+/// Throws, on all ranks, unless they name the same one of them.
+/// @throws RangeError for no rank, CommError for different ones
+inline void agree_on_root(const Communicator& ranks, int root, std::string_view what) {
+  jointly(ranks, [&] {
+    if (root < 0 || root >= ranks.size())
+      throw RangeError(text(what, ": there is no rank ", root, " of ", ranks.size()));
+    agree(ranks, Signature(what).mix(static_cast<std::uint64_t>(root)), text(what, " on rank ", root));
+  });
+}
 
 /// The entries that this rank contributes to those of the whole tensor, so that each comes from one rank.
 template <class T>
@@ -165,15 +185,17 @@ typename T::local_type gather(const T& tensor) {
   });
 }
 /// The whole tensor, on rank `root`; nothing on the others. Collective.
+/// @throws RangeError if there is no such rank, CommError if ranks name different ones
 template <AnyDistributed T>
 std::optional<typename T::local_type> gather(const T& tensor, int root) {
   using Local = typename T::local_type;
   const Communicator& ranks = tensor.ranks();
   return jointly(ranks, [&] {
+    detail::agree_on_root(ranks, root, "gather");
     detail::Routes routes;
     const auto mine = detail::own_entries(tensor);
     routes.sends.assign(static_cast<std::size_t>(ranks.size()), 0);
-    routes.sends.at(static_cast<std::size_t>(root)) = mine.size();
+    routes.sends[static_cast<std::size_t>(root)] = mine.size();
     for (std::int64_t e = 0; e < mine.size(); ++e) routes.items.push_back(e);
     const auto all = detail::exchange(ranks, mine, routes, "gather");
     std::optional<Local> out;
@@ -184,9 +206,11 @@ std::optional<typename T::local_type> gather(const T& tensor, int root) {
 }
 
 /// The tensor that rank `root` has, distributed; what the other ranks give is not looked at. Collective.
+/// @throws RangeError if there is no such rank, CommError if ranks name different ones
 template <AnyTensor T>
 Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tensor, int root = 0) {
   return jointly(distribution.ranks(), [&] {
+    detail::agree_on_root(distribution.ranks(), root, "scatter");
     using Given = Entries<typename T::value_type, T::order>;
     const Given given =
         distribution.ranks().rank() == root ? entries(tensor) : Given(distribution.extents(), 0);

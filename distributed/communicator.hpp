@@ -179,7 +179,8 @@ class RepeatedMessages {
   ~RepeatedMessages() {
 #ifdef SPOROS_HAVE_MPI
     if (under_way_) complete();
-    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+    for (MPI_Request& request : requests_)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 #endif
   }
 
@@ -234,7 +235,7 @@ class Communicator {
 
 #ifdef SPOROS_HAVE_MPI
   /// The processes of any communicator; collective over them.
-  /// @throws StateError if MPI is not running
+  /// @throws StateError if MPI is not running, or for MPI_COMM_NULL
   explicit Communicator(MPI_Comm given) : state_(std::make_shared<State>()) {
     int running = 0, finished = 0;
     MPI_Initialized(&running);
@@ -242,6 +243,8 @@ class Communicator {
     if (!running || finished)
       throw StateError(
           "MPI is not running: begin main with `sporos::MpiScope mpi(argc, argv);` (or MPI_Init)");
+    if (given == MPI_COMM_NULL)
+      throw StateError("MPI_COMM_NULL has no processes: this one does not belong to the communicator");
     detail::expect_success(MPI_Comm_dup(given, &state_->comm), "MPI_Comm_dup");
     state_->adopt();
   }
@@ -263,12 +266,18 @@ class Communicator {
   int size() const { return state_->size; }
   bool operator==(const Communicator& other) const { return state_ == other.state_; }
 
+  /// A number that is another one at each call, and the same on all ranks if all call it as often.
+  std::int64_t next_number() const { return ++state_->number; }
+
   /// The processes that give the same color, ordered by `key`, then by their rank here.
+  /// @throws StateError where the color is MPI_UNDEFINED
   Communicator split([[maybe_unused]] int color, [[maybe_unused]] int key = 0) const {
     Communicator out;
 #ifdef SPOROS_HAVE_MPI
     if (has_mpi()) {
       detail::expect_success(MPI_Comm_split(state_->comm, color, key, &out.state_->comm), "MPI_Comm_split");
+      if (out.state_->comm == MPI_COMM_NULL)
+        throw StateError("this process gave no color, so it has no part of the communicator");
       out.state_->adopt();
     }
 #endif
@@ -496,6 +505,7 @@ class Communicator {
   struct State {
     int rank = 0, size = 1;
     std::int64_t largest_count = std::int64_t{1} << 30;
+    std::int64_t number = 0;
 #ifdef SPOROS_HAVE_MPI
     MPI_Comm comm = MPI_COMM_NULL;
 

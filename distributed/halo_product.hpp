@@ -101,7 +101,8 @@ struct HaloProduct {
   static constexpr bool any_schedule = true;
 
   template <class S>
-  static constexpr bool matches = detail::HaloPattern::matches<S> && S::schedule::loops::are_plain;
+  static constexpr bool matches =
+      detail::HaloPattern::matches<S> && S::schedule::loops::are_plain && !S::schedule::is_deterministic;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
@@ -140,7 +141,7 @@ struct HaloProduct {
           a_(detail::HaloPattern::matrix(statement).tensor().local()),
           x_(detail::HaloPattern::rows(statement).tensor().local()) {
       detail::agree_on(statement, written_);
-      run_signature_ = Signature("run ").mix(detail::signature_of(statement, written_).hash());
+      run_signature_ = detail::run_signature(statement, written_, ranks_);
       const Partition& columns = detail::HaloPattern::rows(statement).tensor().distribution().partition(0);
       const Bounds own = columns.range(ranks_.rank());
       if constexpr (LocalX::order == 2) width_ = x_.extent(1);

@@ -123,13 +123,23 @@ constexpr bool is_sum_over(char variable) {
   }
 }
 
+/// Whether a part of a statement has the same results, bit by bit, as the whole: where nothing is added up.
+/// The order in which terms are added depends on where they lie, for the threads among which loops are shared
+/// by their work, and for the lanes of a vector.
+template <class S>
+constexpr bool adds_nothing() {
+  for (int loop = 0; loop < S::order::size; ++loop)
+    if (!S::result_type::names.contains(S::order::names[loop])) return false;
+  return true;
+}
+
 /// Whether a rank may compute a statement for some of the coordinates of a variable alone: those of the
 /// result, or those of a sum whose parts are added up.
 template <class S>
 constexpr bool may_divide(char variable) {
+  if (S::schedule::is_deterministic && !adds_nothing<S>()) return false;
   if (S::result_type::names.contains(variable)) return true;
-  return S::schedule::is_arithmetic && !S::schedule::is_deterministic &&
-         is_sum_over<typename S::right_type>(variable);
+  return S::schedule::is_arithmetic && is_sum_over<typename S::right_type>(variable);
 }
 
 /// Whether the values of an access are present at stored coordinates of a variable alone.
@@ -156,6 +166,15 @@ bool is_bounded(char variable, const Known& known) {
   } else {
     return false;
   }
+}
+
+/// The ascending coordinates of two lists.
+inline std::vector<std::int64_t> united(const std::vector<std::int64_t>& left,
+                                        const std::vector<std::int64_t>& right) {
+  std::vector<std::int64_t> out;
+  out.reserve(left.size() + right.size());
+  std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(out));
+  return out;
 }
 
 /// The coordinates of one mode that a tensor stores, ascending.
@@ -204,10 +223,8 @@ std::vector<std::int64_t> bounded_coordinates(const E& e, char variable, const K
     if (has_right) right = bounded_coordinates<next>(e.right, variable, known);
     if (!has_right) return left;
     if (!has_left) return right;
-    if (E::is_sum)
-      std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(out));
-    else
-      std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(out));
+    if (E::is_sum) return united(left, right);
+    std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(out));
     return out;
   } else {
     return {};

@@ -54,8 +54,7 @@ namespace sporos {
 /// else each coordinate of the result is computed by one rank, which sends it to its owner. A statement for
 /// which every rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends
 /// nothing, and with dense operands a plan of it agrees on nothing when it runs again. Where no variable can
-/// be divided - a deterministic sum over a distributed mode - all operands come to all ranks, which is always
-/// right.
+/// be divided - a deterministic sum - all operands come to all ranks, which is always right.
 struct OwnerComputes {
   static constexpr std::string_view name = "parts by owners";
   static constexpr std::string_view takes = "any statement on distributed tensors";
@@ -91,7 +90,7 @@ struct OwnerComputes {
           result_distribution_(
               detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)),
           work_(statement, ranks_, written_) {
-      run_signature_ = Signature("run ").mix(detail::signature_of(statement, written_).hash());
+      run_signature_ = detail::run_signature(statement, written_, ranks_);
       find_numberings();
       make_operands();
       jointly(ranks_, [&] {
@@ -241,11 +240,28 @@ struct OwnerComputes {
             continue;
           listed_.push_new(variable);
           auto coordinates = detail::bounded_coordinates<0>(statement_.right(), variable, known);
+          add_stored(variable, known, coordinates);
           add_own_rows(variable, coordinates);
           numberings_[variable] =
               detail::Numbering::list(std::move(coordinates), numberings_[variable].extent());
         }
         agree(ranks_, "the plan of a statement");
+      });
+    }
+
+    /// Adds the coordinates of operands that are in place: each of them needs a number, whether or not the
+    /// other factors have it.
+    template <class Known>
+    void add_stored(char variable, const Known& known, std::vector<std::int64_t>& coordinates) const {
+      std::size_t at = 0;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        if (!known[at++]) return;
+        for (int mode = 0; mode < A::names.size; ++mode)
+          if (A::names[mode] == variable && detail::has_coordinate_array<typename A::format>(mode))
+            coordinates = detail::united(
+                coordinates, detail::stored_coordinates(
+                                 detail::LocalOf<typename A::tensor_type>::local(access.tensor()), mode));
       });
     }
 
@@ -410,7 +426,8 @@ struct OwnerComputes {
       } else {
         jointly(ranks_, [&] {
           const auto mine = contributions();
-          const auto all = detail::entries_to_owners(result_distribution_, mine, "the result of a statement");
+          const auto all =
+              detail::entries_to_owners(result_distribution_, mine, "the result of a statement", 0);
           const auto result = assemble<F, Space>(all, F::is_unique ? Duplicates::sum : default_duplicates<F>);
           to.replace(result.extents(), result.levels(), result.values());
           agree(ranks_, "the result of a statement");

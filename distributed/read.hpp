@@ -111,7 +111,10 @@ inline FileFront read_front(const std::string& path) {
   std::array<char, 4096> piece;
   while (lines + more > 0) {
     const std::size_t count = file.read(piece.data(), piece.size());
-    if (count == 0) break;
+    if (count == 0) {  // the last line has no end
+      if (lines > 0) out.body = std::ssize(out.head);
+      break;
+    }
     for (std::size_t at = 0; at < count && lines + more > 0; ++at) {
       out.head += piece[at];
       if (piece[at] != '\n') continue;

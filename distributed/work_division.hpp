@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "../core/statement.hpp"
+#include "../core/value.hpp"
+#include "../formats/format_name.hpp"
 #include "../kernels/nest/bounds.hpp"
 #include "agree.hpp"
 #include "communicator.hpp"
@@ -38,18 +40,30 @@ const Communicator& ranks_of(const S& statement) {
   return *found;
 }
 
-/// A number that differs for different statements, extents and distributions.
+/// A number that differs for different statements, types of tensors, extents and distributions.
 template <class S>
 Signature signature_of(const S& statement, const std::string& written) {
   Signature out(written);
   const auto mix = [&](const auto& access) {
     using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
+    out.mix(value_name<typename T::value_type>()).mix(format_name<typename T::format_type>());
     for (const std::int64_t extent : access.tensor().extents()) out.mix(static_cast<std::uint64_t>(extent));
     if constexpr (AnyDistributed<T>) out.mix(access.tensor().distribution().signature().hash());
   };
   mix(statement.result());
   for_each_access(statement.right(), mix);
+  if constexpr (S::schedule::is_deterministic) out.mix("deterministic");
+  if constexpr (!S::schedule::is_arithmetic) out.mix(S::schedule::semiring::str());
   return out;
+}
+
+/// The same for a run of the plan that is being made, which is not a run of another plan of the same
+/// statement.
+template <class S>
+Signature run_signature(const S& statement, const std::string& written, const Communicator& ranks) {
+  return Signature("run ")
+      .mix(signature_of(statement, written).hash())
+      .mix(static_cast<std::uint64_t>(ranks.next_number()));
 }
 
 /// Checks what makes a statement one that its ranks can run together, and agrees that all run the same.
@@ -106,6 +120,7 @@ class WorkDivision {
   /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, those that the
   /// result stores in an array of coordinates, and those of a dense result that is sent to its owners.
   static constexpr bool may_list(char variable, bool result_is_sent = false) {
+    if (S::schedule::is_deterministic && !adds_nothing<S>()) return false;  // the whole statement, as it is
     const bool may_send = Result::format::is_dense && S::schedule::is_arithmetic && can_renumber(variable);
     for (int mode = 0; mode < Result::names.size; ++mode)
       if (Result::names[mode] == variable && !has_coordinate_array<typename Result::format>(mode) &&

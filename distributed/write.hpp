@@ -35,15 +35,17 @@ class SharedFile {
       if (ranks_.rank() == 0) open(O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
       agree(ranks_, Signature("write ").mix(path), text("writing ", path));
     });
-    jointly(ranks_, [&] {
-      if (ranks_.rank() != 0) open(O_WRONLY | O_CLOEXEC);
-      agree(ranks_, "writing a file");
-    });
+    try {
+      jointly(ranks_, [&] {
+        if (ranks_.rank() != 0) open(O_WRONLY | O_CLOEXEC);
+        agree(ranks_, "writing a file");
+      });
+    } catch (...) {
+      close();
+      throw;
+    }
   }
-  ~SharedFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!is_done_ && ranks_.rank() == 0) ::unlink(temporary_.c_str());
-  }
+  ~SharedFile() { close(); }
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
@@ -74,6 +76,10 @@ class SharedFile {
   }
 
  private:
+  void close() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (!is_done_ && ranks_.rank() == 0) ::unlink(temporary_.c_str());
+  }
   void open(int flags) {
     do descriptor_ = ::open(temporary_.c_str(), flags, 0666);
     while (descriptor_ < 0 && errno == EINTR);

@@ -71,7 +71,7 @@ TEST(Faults, InADistributionAreFoundOnAllRanks) {
                                 "coordinate 1 is given to part 99");
   if (world().size() == 1) return;
   expect_everywhere<CommError>([] { Distribution<1>::blocks(world(), {is_bad() ? 5 : 6}); },
-                               "with other extents or another distribution");
+                               "with other extents");
   expect_everywhere<ShapeError>(
       [] { Distribution<2>(world(), {Partition::blocks(4, world().size()), Partition::blocks(4, 3)}); },
       "parts");
@@ -123,6 +123,55 @@ TEST(Faults, AreDifferentOperationsOnDifferentRanks) {
           w(i) = 2.0 * z(i);
       },
       "with other extents");
+}
+
+template <class Value, class F>
+void assemble_one(const Distribution<2>& distribution) {
+  Entries<Value, 2> mine(distribution.extents(), 1);
+  mine.set(0, {1, 2}, Value(1));
+  assemble<F>(distribution, mine);
+}
+
+TEST(Faults, AreDifferentTypesOnDifferentRanks) {
+  if (world().size() == 1) return;
+  const auto D = Distribution<2>::blocks(world(), {6, 6});
+  expect_everywhere<CommError>(
+      [&] { is_bad() ? assemble_one<float, CSR<>>(D) : assemble_one<double, CSR<>>(D); },
+      "ranks do different things");
+  expect_everywhere<CommError>(
+      [&] { is_bad() ? assemble_one<double, COO<2>>(D) : assemble_one<double, CSR<>>(D); },
+      "ranks do different things");
+  const auto y = ones(6);
+  const Distributed<Tensor<float, DenseVector>> narrow(y.distribution());
+  expect_everywhere<CommError>(
+      [&] {
+        if (is_bad())
+          y(i) = 2.0 * narrow(i);
+        else
+          y(i) = 2.0 * ones(6)(i);
+      },
+      "ranks do different things");
+}
+
+TEST(Faults, ArePlansInAnotherOrder) {
+  if (world().size() == 1) return;
+  const auto A = diagonal(6);
+  const auto x = ones(6), y = ones(6), z = ones(6);
+  auto first = plan(assign(y(i), A(i, j) * x(j)));
+  auto second = plan(assign(z(i), A(i, j) * x(j)));
+  first.run();
+  second.run();
+  expect_everywhere<CommError>([&] { is_bad() ? second.run() : first.run(); }, "another plan");
+}
+
+TEST(Faults, AreRootsThatAreNoRanks) {
+  const auto A = diagonal(6);
+  for (const int root : {-1, world().size()}) {
+    expect_everywhere<RangeError>([&] { gather(A, root); }, "no rank");
+    expect_everywhere<RangeError>([&] { scatter(A.distribution(), gather(A), root); }, "no rank");
+  }
+  if (world().size() == 1) return;
+  expect_everywhere<CommError>([&] { gather(A, is_bad() ? 0 : 1); }, "gather on rank");
 }
 
 TEST(Faults, OfExtentsAndCommunicatorsAreErrors) {

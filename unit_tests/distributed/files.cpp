@@ -70,6 +70,8 @@ TEST(DistributedFiles, AreReadByRangesOfBytes) {
   expect_read_alike<CSF<3>>(tensor.path());
   const SharedText empty("_empty.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 0\n");
   expect_read_alike<CSR<>>(empty.path());
+  const SharedText no_end("_no_end.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 0");
+  expect_read_alike<CSR<>>(no_end.path());
 }
 
 /// Expects that all ranks throw the same ParseError.

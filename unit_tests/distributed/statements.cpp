@@ -285,16 +285,18 @@ TEST(DistributedStatements, SendSumsOfWhatIsStoredAlone) {
 }
 
 TEST(DistributedStatements, AreTheSameBitByBitWhereThatIsAskedFor) {
-  const std::int64_t n = 40;
+  const std::int64_t n = 150;
   const auto third = [](auto list) {
     for (std::int64_t e = 0; e < list.size(); ++e) list.values.data()[e] /= 3.0 + static_cast<double>(e % 7);
     return list;
   };
-  const auto A = assemble<CSR<>>(third(all_entries<2>({n, n}, 0.3)), Duplicates::last);
+  const auto A = assemble<CSR<>>(third(all_entries<2>({n, n}, 0.1)), Duplicates::last);
   const auto x = assemble<DenseVector>(third(all_entries<1>({n}, 1.5)), Duplicates::last);
   const Vector y({n});
   const Tensor<double, Scalar> dot, sum;
+  const Vector z({n});
   assign(y(i), A(i, j) * x(j)).deterministic().run();
+  assign(z(j), A(i, j) * x(i)).deterministic().run();
   assign(dot(), x(i) * y(i)).deterministic().run();
   for (const auto& of_A : kinds<2>({n, n}))
     for (const auto& of_x : kinds<1>({n})) {
@@ -302,9 +304,38 @@ TEST(DistributedStatements, AreTheSameBitByBitWhereThatIsAskedFor) {
       const Distributed<Vector> v(of_x);
       assign(v(i), spread(of_A, A)(i, j) * u(j)).deterministic().run();
       EXPECT_TRUE(holds(v, y)) << of_A.str() << ' ' << of_x.str();
+      const Distributed<Vector> w(of_x);
+      assign(w(j), spread(of_A, A)(i, j) * u(i)).deterministic().run();
+      EXPECT_TRUE(holds(w, z)) << of_A.str() << ' ' << of_x.str();
       assign(sum(), u(i) * v(i)).deterministic().run();
       EXPECT_EQ(at(sum, {}), at(dot, {})) << of_x.str();
     }
+}
+
+/// Operands that are in place, of which the one has coordinates that the other lacks.
+TEST(DistributedStatements, NumberCoordinatesThatOneFactorHas) {
+  const std::int64_t n = 11;
+  const auto A = assemble<COO<2>>(all_entries<2>({n, n}, 0.3, 1));
+  const auto B = assemble<DCSR<>>(all_entries<2>({n, n}, 0.1, 2));
+  const Tensor<double, COO<2>> S({n, n});
+  const Vector y({n});
+  S(i, j) = A(i, j) * sum(k, B(i, k));
+  y(i) = A(i, j) * sum(k, B(i, k));
+  const auto of = kinds<2>({n, n});
+  for_some(
+      combinations, 8,
+      [&](std::size_t a, std::size_t b, std::size_t s) {
+        SCOPED_TRACE(text(of[a].str(), ' ', of[b].str(), ' ', of[s].str()));
+        const auto P = spread(of[a], A);
+        const auto Q = spread(of[b], B);
+        const Distributed<Tensor<double, COO<2>>> R(of[s]);
+        R(i, j) = P(i, j) * sum(k, Q(i, k));
+        EXPECT_TRUE(holds(R, S));
+        const Distributed<Vector> z(along(R, 0));
+        z(i) = P(i, j) * sum(k, Q(i, k));
+        EXPECT_TRUE(holds(z, y));
+      },
+      of.size(), of.size(), of.size());
 }
 
 TEST(DistributedStatements, TakeTensorsThatEveryRankHas) {
