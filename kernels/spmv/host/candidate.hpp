@@ -50,7 +50,7 @@ class SpmvByRows::Plan {
     using A = std::remove_const_t<decltype(a)>;
     using Rows =
         detail::SpmvRows<typename A::value_type, typename A::position_type, typename A::coordinate_type>;
-    const detail::SpmvForm form = detail::spmv_form_for(a);
+    const detail::SpmvForm form = detail::spmv_form_for(a, S::schedule::is_deterministic);
     detail::for_each_row_chunk(statement_.resources().space(), a, 1,
                                [=](std::int64_t begin, std::int64_t end) {
                                  Rows::multiply(form, a, x, y, begin, end, accumulates);
@@ -63,7 +63,8 @@ class SpmvByRows::Plan {
     return {y.nnz(), y.bytes(), detail::DenseTarget<S>::bytes(statement_)};
   }
   void explain(std::ostream& out) const {
-    const auto form = detail::spmv_form_for(detail::sparse_rows(Pattern::matrix(statement_).tensor()));
+    const auto form = detail::spmv_form_for(detail::sparse_rows(Pattern::matrix(statement_).tensor()),
+                                            S::schedule::is_deterministic);
     out << "  result: located, each row summed in registers (form "
         << detail::spmv_forms[static_cast<std::size_t>(form)].name << ")\n";
   }

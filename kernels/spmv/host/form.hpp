@@ -96,14 +96,24 @@ bool has_regular_rows(const Matrix& a) {
   return equal >= 3 * (rows - 1) * 3 / 4;
 }
 
+/// The widest form that was compiled.
+constexpr SpmvForm widest_spmv_form() {
+  SpmvForm out = SpmvForm::scalar;
+  for (const auto& form : spmv_forms)
+    if (form.is_compiled) out = form.form;
+  return out;
+}
+
 /// The form for a matrix: the one that SPOROS_SPMV_FORM names, if it names one. Otherwise small matrices get
 /// the scalar form: a program that has no others measures nothing.
+/// @param is_deterministic  whether the choice must be the same in each process: nothing is measured then
 template <class Matrix>
-SpmvForm spmv_form_for(const Matrix& a) {
+SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   constexpr std::int64_t fewest_nonzeros = 1024;
   static const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
+  if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
   const SpmvForms& forms = SpmvForms::of_processor();
   return has_regular_rows(a) ? forms.for_regular_rows : forms.for_irregular_rows;
 }
