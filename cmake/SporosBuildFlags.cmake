@@ -107,7 +107,7 @@ function(sporos_add_mpi_test name)
            COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${test_RANKS} ${MPIEXEC_PREFLAGS}
                    $<TARGET_FILE:${test_PROGRAM}> ${MPIEXEC_POSTFLAGS} ${test_ARGUMENTS}
            WORKING_DIRECTORY "${test_DIRECTORY}")
-  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
+  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2 ENVIRONMENT
                                           "${SPOROS_TEST_ENVIRONMENT};${environment}")
 endfunction()
 
