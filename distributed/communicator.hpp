@@ -432,14 +432,9 @@ class Communicator {
             std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
-                           [&](std::int64_t at, int number) {
-                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-                             detail::expect_success(
-                                 MPI_Isend(reinterpret_cast<const std::byte*>(data) + at, number, MPI_BYTE,
-                                           to, message_tag, state_->comm, &request),
-                                 "MPI_Isend");
-                           });
+    for_each_message(into, data, count, "MPI_Isend", [&](auto* bytes, int number, MPI_Request* request) {
+      return MPI_Isend(bytes, number, MPI_BYTE, to, message_tag, state_->comm, request);
+    });
 #endif
   }
   template <Sendable T>
@@ -447,14 +442,9 @@ class Communicator {
                [[maybe_unused]] int from, std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
-                           [&](std::int64_t at, int number) {
-                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-                             detail::expect_success(
-                                 MPI_Irecv(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE, from,
-                                           message_tag, state_->comm, &request),
-                                 "MPI_Irecv");
-                           });
+    for_each_message(into, data, count, "MPI_Irecv", [&](auto* bytes, int number, MPI_Request* request) {
+      return MPI_Irecv(bytes, number, MPI_BYTE, from, message_tag, state_->comm, request);
+    });
 #endif
   }
 
@@ -465,14 +455,9 @@ class Communicator {
                     std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
-                           [&](std::int64_t at, int number) {
-                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-                             detail::expect_success(
-                                 MPI_Send_init(reinterpret_cast<const std::byte*>(data) + at, number,
-                                               MPI_BYTE, to, repeated_tag, state_->comm, &request),
-                                 "MPI_Send_init");
-                           });
+    for_each_message(into, data, count, "MPI_Send_init", [&](auto* bytes, int number, MPI_Request* request) {
+      return MPI_Send_init(bytes, number, MPI_BYTE, to, repeated_tag, state_->comm, request);
+    });
 #endif
   }
   template <Sendable T>
@@ -481,14 +466,9 @@ class Communicator {
                        std::shared_ptr<const void> buffer) const {
     into.buffers_.push_back(std::move(buffer));
 #ifdef SPOROS_HAVE_MPI
-    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
-                           [&](std::int64_t at, int number) {
-                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-                             detail::expect_success(
-                                 MPI_Recv_init(reinterpret_cast<std::byte*>(data) + at, number, MPI_BYTE,
-                                               from, repeated_tag, state_->comm, &request),
-                                 "MPI_Recv_init");
-                           });
+    for_each_message(into, data, count, "MPI_Recv_init", [&](auto* bytes, int number, MPI_Request* request) {
+      return MPI_Recv_init(bytes, number, MPI_BYTE, from, repeated_tag, state_->comm, request);
+    });
 #endif
   }
 
@@ -530,6 +510,19 @@ class Communicator {
 
 #ifdef SPOROS_HAVE_MPI
   bool has_mpi() const { return state_->comm != MPI_COMM_NULL; }
+
+  /// Calls a function of MPI for each piece of the bytes of data[0, count), with a request of its own.
+  template <class Into, class T, class Call>
+  void for_each_message(Into& into, T* data, std::int64_t count, const char* function,
+                        const Call& call) const {
+    using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    auto* const bytes = reinterpret_cast<Byte*>(data);
+    detail::for_each_piece(count * static_cast<std::int64_t>(sizeof(T)), state_->largest_count,
+                           [&](std::int64_t at, int number) {
+                             MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
+                             detail::expect_success(call(bytes + at, number, &request), function);
+                           });
+  }
 
   /// Counts and displacements as MPI takes them.
   struct Counts {
