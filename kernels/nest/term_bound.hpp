@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file term_bound.hpp
-/// An upper bound on the number of values that a statement's loops give to its result, found by running all
-/// loops but the innermost one.
+/// How many values a statement's loops give to its result: an upper bound, found by running all loops but the
+/// innermost one, or a count, for which that one runs as well.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,15 @@
 
 namespace sporos::detail {
 
+/// What a TermBound says of the innermost loop of the result's variables.
+enum class Innermost {
+  bounded,  ///< how many coordinates its operands leave at most
+  counted   ///< at how many there is a value
+};
+
 /// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the one
-/// before the last variable of the result.
-template <class Traits>
+/// before the last variable of the result, or down to that one. No value is read.
+template <class Traits, Innermost Last = Innermost::bounded>
 class TermBound {
   static constexpr Classification classification = Traits::classification;
   /// The loop over the last of the result's variables to be bound.
@@ -32,6 +38,10 @@ class TermBound {
                                                          [&](const auto& e) { sum += below<0>(e); });
     return saturated_product(sum, times_added());
   }
+
+  /// How often the innermost loop has begun, and how often it has found a value, where it was counted.
+  std::int64_t begun() const { return begun_; }
+  std::int64_t runs() const { return runs_; }
 
  private:
   /// How often a sum may be added to the result: once for each strip of a variable that is summed over inside
@@ -60,6 +70,16 @@ class TermBound {
 
   template <int Depth, class E>
   std::int64_t added_below(const E& e) {
+    const std::int64_t added = added_from<Depth>(e);
+    if constexpr (Depth == innermost && Last == Innermost::counted) {
+      ++begun_;
+      runs_ += added > 0;
+    }
+    return added;
+  }
+
+  template <int Depth, class E>
+  std::int64_t added_from(const E& e) {
     if constexpr (stream::is_absent<E>) {
       return 0;
     } else if constexpr (Depth == classification.bound_depth) {
@@ -79,7 +99,7 @@ class TermBound {
         std::int64_t sum = 0;
         stream::for_both_terms<variable>(e, [&](const auto& term) { sum += added_below<Depth>(term); });
         return sum;
-      } else if constexpr (Depth == innermost) {
+      } else if constexpr (Depth == innermost && Last == Innermost::bounded) {
         return stream::open<variable>(e, extent).most(extent);
       } else {
         std::int64_t sum = 0;
@@ -99,6 +119,7 @@ class TermBound {
 
   const typename Traits::bounds_type& bounds_;
   typename Traits::coordinates_type env_{};
+  std::int64_t begun_ = 0, runs_ = 0;
 };
 
 }  // namespace sporos::detail

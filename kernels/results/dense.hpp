@@ -19,9 +19,9 @@
 #include "../../workspace/dense.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
-#include "../nest/work.hpp"
 #include "../spgemm/host/marks.hpp"
 #include "known_places.hpp"
+#include "sampled_work.hpp"
 #include "sorted_rows.hpp"
 
 namespace sporos {
@@ -67,7 +67,7 @@ struct DenseNest {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources) {
-    constexpr double seconds_of_term = 3e-9, seconds_of_cell = 0.5e-9;
+    constexpr double seconds_of_cell = 0.5e-9;
     using Nest = detail::NestOf<S>;
     using Format = typename Nest::Format;
     using Box = DenseBox<typename Nest::Compute, Format::levels>;
@@ -79,8 +79,16 @@ struct DenseNest {
       if (Box::most_bytes(dense_workspace, extents, 0) > resources.memory_limit() / most_parts(statement))
         return Declined{"a dense workspace exceeds the memory limit"};
     }
-    return Cost{detail::expected_terms(statement) * seconds_of_term +
+    return Cost{detail::sampled_work(statement).terms *
+                    seconds_of_term(Box::most_bytes(dense_workspace, extents, 0)) +
                 static_cast<double>(Box::cells(extents)) * workspaces * seconds_of_cell};
+  }
+
+  /// The time of adding a value to a scattered place: its cache line is in a core's own caches, in those of
+  /// the processor, or in memory.
+  static double seconds_of_term(std::int64_t bytes) {
+    constexpr std::int64_t of_core = std::int64_t{2} << 20, of_processor = std::int64_t{16} << 20;
+    return bytes <= of_core ? 5e-9 : bytes <= of_processor ? 25e-9 : 45e-9;
   }
 
   /// The number of workspaces at most: one for each thread. Where the terms of a sum are in several, they are

@@ -26,6 +26,7 @@
 #include "../nest/term_bound.hpp"
 #include "known_places.hpp"
 #include "replace.hpp"
+#include "sampled_work.hpp"
 
 namespace sporos {
 
@@ -59,7 +60,6 @@ struct ListedNest {
       "bind the result's outer variables in the outermost loops with .reorder(...), so that less is "
       "listed, or compute it in parts";
   static constexpr bool any_schedule = true;
-  static constexpr double seconds_of_term = 35e-9;
 
   template <class S>
   static constexpr bool matches =
@@ -68,6 +68,12 @@ struct ListedNest {
 
   /// The policy of the workspace unless the user chooses one.
   using DefaultPolicy = CoordinatePolicy;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
+    constexpr double seconds_of_term = 35e-9;
+    return Cost{detail::sampled_work(statement).terms * seconds_of_term};
+  }
 
   template <class S>
   class Plan;

@@ -30,9 +30,9 @@
 #include "../../workspace/dense.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
-#include "../nest/work.hpp"
 #include "known_places.hpp"
 #include "merge_runs.hpp"
+#include "sampled_work.hpp"
 #include "sorted_rows.hpp"
 
 namespace sporos {
@@ -70,7 +70,7 @@ struct MergedNest {
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
     constexpr double seconds_of_term = 8e-9, seconds_of_run = 120e-9;
-    constexpr int innermost = detail::NestOf<S>::classification.bound_depth - 1;
+    constexpr double seconds_of_count = 5e-9;  // all loops but the innermost run once more
     using Format = typename S::result_type::format;
     const auto extents = Format::level_extents(statement.result().tensor().extents());
     if (!fits_dense(extents[Format::levels - 1], sizeof(typename detail::NestOf<S>::Compute)))
@@ -78,8 +78,8 @@ struct MergedNest {
     if (!detail::Packing<Format>::fits(
             detail::largest_coordinates<Format>(statement.result().tensor().extents())))
       return Declined{"the coordinates of the result do not fit in 63 bits"};
-    return Cost{detail::expected_terms(statement) * seconds_of_term +
-                detail::expected_runs<innermost>(statement) * seconds_of_run};
+    const auto work = detail::sampled_work(statement);
+    return Cost{work.terms * seconds_of_term + work.runs * seconds_of_run + work.begun * seconds_of_count};
   }
 
   template <class S>

@@ -133,6 +133,24 @@ TEST(DenseResults, AreChosenWhereTheyAreExpectedToBeFull) {
   EXPECT_EQ(chosen(100'000, 1), "loop nest, listed");
 }
 
+TEST(ScatteredResults, AreGatheredAsACountOfTermsSuggestsWhereSizesCannotTell) {
+  // The rows of C and D have all columns in common, or none.
+  const auto chosen = [](std::int64_t distance) {
+    const auto rows = [](std::int64_t shift) {
+      Entries<double, 2> out({1000, 2000}, 20'000);
+      for (std::int64_t at = 0; at < out.size(); ++at)
+        out.set(at, {at / 20, 100 * (at % 20) + at / 20 * 13 % 50 + shift}, 1.0);
+      return assemble<CSR<>>(out);
+    };
+    const auto B = spread<CSC<>>(400, 1000, 50, 7);
+    const auto C = rows(0), D = rows(distance);
+    const Tensor<double, CSR<>> A({400, 2000});
+    return candidate_of(assign(A(i, j), B(i, k) * C(k, j) * D(k, j)).reorder(k, i, j));
+  };
+  EXPECT_EQ(chosen(0), "loop nest, merged");
+  EXPECT_EQ(chosen(50), "loop nest, listed");
+}
+
 TEST(DenseResults, AreNotChosenBeyondTheMemoryLimit) {
   const auto B = spread<CSC<>>(400, 400, 100, 7);
   const auto C = spread<CSR<>>(400, 400, 100, 11);

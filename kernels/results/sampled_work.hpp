@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sampled_work.hpp
+/// How much a statement's loops give to a scattered result, counted in a sample of the outermost one: what the
+/// choice among workspaces depends on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "../nest/nest_run.hpp"
+#include "../nest/term_bound.hpp"
+#include "../nest/work.hpp"
+
+namespace sporos::detail {
+
+/// What the loops of a statement do, as expected.
+struct ExpectedWork {
+  double begun = 0;  ///< how often the innermost loop of the result's variables begins
+  double runs = 0;   ///< how often it finds a value
+  double terms = 0;  ///< how many values it finds in all
+};
+
+/// Counts the work of a few coordinates of the outermost loop, spread over its nonzeros, and scales it up. What
+/// sizes alone tell (expected_terms) assumes that coordinates of different operands are independent of one
+/// another, which those of real tensors are not.
+///
+/// Few nonzeros, and outermost loops that cannot be cut, are not worth a sample: there sizes have to do.
+/// Cost: about a hundredth of the loops, without reading values, unless few coordinates of the outermost
+/// variable have most of the work.
+template <class S>
+ExpectedWork sampled_work(const S& statement) {
+  using Nest = NestRun<S>;
+  constexpr std::int64_t least_nonzeros = 20'000;  // fewer are multiplied within the time of a sample
+  constexpr std::int64_t parts = 8;                // of the outermost loop, with equal numbers of nonzeros
+  constexpr std::int64_t share = 64;               // one of so many coordinates of a part is sampled
+  constexpr int innermost = Nest::classification.bound_depth - 1;
+  const double expected = expected_runs<innermost>(statement);
+  const ExpectedWork by_sizes{expected, expected, expected_terms(statement)};
+  if constexpr (!Nest::splittable) {
+    return by_sizes;
+  } else {
+    std::int64_t nonzeros = 0;
+    for_each_access(statement.right(), [&](const auto& access) {
+      using Operand = std::remove_cvref_t<decltype(access)>;
+      if constexpr (!Operand::format::is_dense) nonzeros += access.tensor().nnz();
+    });
+    const Nest nest(statement);
+    if (nonzeros < least_nonzeros || nest.bounds().outermost.end < parts * share) return by_sizes;
+    const auto cuts = nest.cuts(parts);
+    ExpectedWork sum{1, 1, 1};  // at least: what is rare may not be in a sample
+    for (std::size_t part = 0; part + 1 < cuts.size(); ++part) {
+      const std::int64_t coordinates = cuts[part + 1] - cuts[part];
+      if (coordinates == 0) continue;
+      const std::int64_t sampled = std::max<std::int64_t>(1, coordinates / share);
+      const std::int64_t begin = cuts[part] + (coordinates - sampled) / 2;
+      auto bounds = nest.bounds();
+      bounds.outermost = {begin, begin + sampled};
+      bounds.first_chunk = part == 0;
+      TermBound<typename Nest::Traits, Innermost::counted> count(bounds);
+      const double scale = static_cast<double>(coordinates) / static_cast<double>(sampled);
+      sum.terms += scale * static_cast<double>(count.of(nest.source()));
+      sum.begun += scale * static_cast<double>(count.begun());
+      sum.runs += scale * static_cast<double>(count.runs());
+    }
+    return sum;
+  }
+}
+
+}  // namespace sporos::detail
