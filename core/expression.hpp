@@ -18,6 +18,7 @@
 
 #include "index.hpp"
 #include "notation.hpp"
+#include "presence.hpp"
 #include "tensor.hpp"
 #include "tree.hpp"
 #include "value.hpp"
@@ -32,7 +33,8 @@ inline constexpr bool never = false;
 
 /// The base of all nodes, with what holds for a node that does not say otherwise.
 struct ExpressionBase {
-  /// Whether the node is present wherever one of its children is.
+  /// Whether the node is a sum: linear in all its children, and present wherever one of them is. Other nodes
+  /// that are not a product in this respect have a member `presence` (presence.hpp).
   static constexpr bool is_sum = false;
   /// The number of children, from the left, in which the node is linear: a sum over such a child equals the
   /// sum over the node.
@@ -184,7 +186,8 @@ struct Sum : ExpressionBase {
     return {l, r};
   }
   static std::string notation(const Phrase* of) {
-    return of[0].text + (of[1].text.starts_with('-') ? " - " + of[1].text.substr(1) : " + " + of[1].text);
+    const std::string left = of[0].within(Binding::sum), right = of[1].within(Binding::sum);
+    return left + (right.starts_with('-') ? " - " + right.substr(1) : " + " + right);
   }
 };
 
@@ -231,7 +234,7 @@ struct ZeroAt : ExpressionBase {
   static std::string notation() { return "0"; }
 };
 
-/// f(E), present where E is; see `map`.
+/// f(E), present where E is, which is Operands if f is a function of several values; see `map`.
 template <class E, class F>
 struct Mapped : ExpressionBase {
   E operand;
@@ -242,7 +245,18 @@ struct Mapped : ExpressionBase {
   Mapped<A, F> with(const A& e) const {
     return {e, function};
   }
-  static std::string notation(const Phrase* of) { return "map(f, " + of[0].text + ")"; }
+  static constexpr Binding binding = [] {
+    if constexpr (requires { F::infix; })
+      return F::infix ? Binding::condition : Binding::whole;
+    else
+      return Binding::whole;
+  }();
+  static std::string notation(const Phrase* of) {
+    if constexpr (requires { F::infix; })
+      return F::infix ? of[0].text : std::string(F::name()) + "(" + of[0].text + ")";
+    else
+      return "map(f, " + of[0].text + ")";
+  }
 };
 
 /// The sum of E over all coordinates of index variables that stand nowhere else: sum(k, B(i, k) * C(k, j)).
@@ -305,32 +319,6 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation<E>(operand);
-}
-
-/// These do not compile: the messages say what to write.
-template <class L, class R>
-  requires ExpressionOperands<L, R>
-Refused max(const L&, const R&) {
-  static_assert(detail::never<L, R>,
-                "index notation has no max of two expressions: their sum over a semiring takes the larger "
-                "value, as in assign(A(i, j), B(i, j) + C(i, j)).over(MaxPlus{}).run()");
-  return {};
-}
-template <class L, class R>
-  requires ExpressionOperands<L, R>
-Refused min(const L&, const R&) {
-  static_assert(detail::never<L, R>,
-                "index notation has no min of two expressions: their sum over a semiring takes the smaller "
-                "value, as in assign(A(i, j), B(i, j) + C(i, j)).over(MinPlus{}).run()");
-  return {};
-}
-template <class L, class R>
-  requires ExpressionOperands<L, R>
-bool operator<(const L&, const R&) {
-  static_assert(detail::never<L, R>,
-                "index notation has no comparisons: compare inside the function of map(...), or add over a "
-                "semiring with Min or Max, as in assign(A(i, j), B(i, j) + C(i, j)).over(MaxPlus{}).run()");
-  return false;
 }
 
 /// An access to any tensor, with any variables.

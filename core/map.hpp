@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file map.hpp
-/// Functions of values in index notation: `map(f, A(i, j))`, and what they make of coordinates that are not
-/// stored.
+/// Functions of values in index notation: `map(f, A(i, j))`, `map(f, A(i, j), B(i, j))`, and what they make
+/// of coordinates that are not stored.
 ///
 /// What a tensor does not store is zero, so a function that makes something else of zero would give different
 /// results for different formats. By default, therefore, a function keeps zero at zero; that is checked
@@ -11,6 +11,20 @@
 ///     map(everywhere([](double x) { return x + 1; }), A(i, j))        applied to every coordinate
 ///     map(where_stored([](double) { return 1; }), A(i, j))            1 where A stores a value, and only
 ///     there
+///
+/// A function of several values that keeps zero, f(0, 0) = 0, is applied where any of its operands stores a
+/// value, with zero in place of those that do not. If it says more about zero, less is visited or called:
+///
+///     map(f, A(i, j), B(i, j))                          f(0, 0) = 0              where A or B stores a value
+///     map(annihilated_by_zero(f), A(i, j), B(i, j))     f(x, 0) = f(0, y) = 0    where both do
+///     map(zero_is_identity(f), A(i, j), B(i, j))        f(x, 0) = x, f(0, y) = y where A or B does; f is
+///                                                                                called where both do
+///     map(everywhere(f), A(i, j), B(i, j))              anything                 at every coordinate
+///     map(where_stored(f), A(i, j), B(i, j))            anything                 where A or B does
+///     map(where_all_stored(f), A(i, j), B(i, j))        anything                 where both do
+///
+/// After Henry, Hsu, Yadav, Chou, Olukotun, Amarasinghe, Kjolstad, *Compilation of Sparse Array Programming
+/// Models* (OOPSLA 2021), section 4, whose annihilators and identities are zeros here.
 #pragma once
 
 #include <concepts>
@@ -24,9 +38,13 @@ namespace sporos {
 
 /// What a function does at coordinates that its operand does not store.
 enum class AtZero {
-  kept,     ///< f(0) = 0, so there is nothing to do
-  applied,  ///< they take the value f(0)
-  skipped   ///< nothing, whatever f(0) is: the result depends on what is stored
+  kept,     ///< f(0, 0) = 0, so there is nothing to do where no operand is stored
+  applied,  ///< they take the value f(0, 0)
+  skipped,  ///< nothing where no operand is stored, whatever f(0, 0) is: the result depends on what is stored
+  // Of functions of several values:
+  annihilates,        ///< f is zero wherever one of its operands is
+  identity,           ///< f(x, 0) = x and f(0, y) = y, so that f need not be called
+  skipped_unless_all  ///< nothing unless all operands are stored, whatever f makes of zero
 };
 
 namespace detail {
@@ -37,10 +55,16 @@ struct DeclaredFunction {
   F function;
 
   SPOROS_MAY_CALL_HOST
-  template <class T>
-  SPOROS_INLINE auto operator()(const T& value) const {
-    return function(value);
+  template <class... T>
+  SPOROS_INLINE auto operator()(const T&... values) const {
+    return function(values...);
   }
+};
+
+/// A function that is applied where an operand is stored, with `fill` in place of those that are not.
+template <class F, class T>
+struct FilledFunction : DeclaredFunction<F, AtZero::skipped> {
+  T fill;
 };
 
 /// Whether a function declares what it does at zero. A functor may do so itself, with a member `at_zero`.
@@ -56,6 +80,10 @@ constexpr AtZero at_zero_of() {
     return AtZero::kept;
 }
 
+/// Whether a node may be absent where its operands are present.
+template <class E>
+inline constexpr bool drops_values = requires { requires E::drops_values; };
+
 /// Whether a node has a value at every coordinate, by type.
 template <class E>
 constexpr bool is_present_everywhere() {
@@ -65,7 +93,8 @@ constexpr bool is_present_everywhere() {
     return true;
   else
     return fold<E>([]<class... C>(TypeList<C...>) {
-      return E::is_sum ? (is_present_everywhere<C>() || ...) : (is_present_everywhere<C>() && ...);
+      const bool of[] = {is_present_everywhere<C>()..., true};
+      return !drops_values<E> && (sizeof...(C) == 1 ? of[0] : is_present(presence_of<E>(), of[0], of[1]));
     });
 }
 
@@ -93,9 +122,12 @@ constexpr NameList free_variables() {
   return out;
 }
 
-template <class E, std::size_t... At>
-auto with_zeros(const E& e, std::index_sequence<At...>) {
-  return Sum(e, ZeroAt<free_variables<E>()[static_cast<int>(At)]...>());
+/// The node that is zero at every coordinate of the variables of expressions of type E.
+template <class E>
+auto zeros_of() {
+  return []<std::size_t... At>(std::index_sequence<At...>) {
+    return ZeroAt<free_variables<E>()[static_cast<int>(At)]...>();
+  }(std::make_index_sequence<static_cast<std::size_t>(free_variables<E>().size)>{});
 }
 
 }  // namespace detail
@@ -108,9 +140,36 @@ auto everywhere(F f) {
 
 /// The function f, applied to what is stored, whatever f(0) is. The result depends on the format: a dense
 /// tensor stores every value, a blocked one its padding.
+///
+/// A function of several values is applied where any of its operands is stored; those that are not are zero.
 template <class F>
 auto where_stored(F f) {
   return detail::DeclaredFunction<F, AtZero::skipped>{std::move(f)};
+}
+/// The same for a function of several values, with `fill` in place of operands that are not stored.
+template <class F, ScalarValue T>
+auto where_stored(F f, T fill) {
+  return detail::FilledFunction<F, T>{{std::move(f)}, fill};
+}
+
+/// The function f of several values, applied where all its operands are stored, whatever it makes of zero.
+template <class F>
+auto where_all_stored(F f) {
+  return detail::DeclaredFunction<F, AtZero::skipped_unless_all>{std::move(f)};
+}
+
+/// The function f of several values, which is zero if any of them is: it is applied where all operands are
+/// stored, as a product is. The caller promises this; it is not checked.
+template <class F>
+auto annihilated_by_zero(F f) {
+  return detail::DeclaredFunction<F, AtZero::annihilates>{std::move(f)};
+}
+
+/// The function f of several values, with f(x, 0) = x and f(0, y) = y: where one operand alone is stored, its
+/// value is the result, and f is not called. The caller promises this; it is not checked.
+template <class F>
+auto zero_is_identity(F f) {
+  return detail::DeclaredFunction<F, AtZero::identity>{std::move(f)};
 }
 
 /// f(E) for a function f of one value; on a device, f is a functor with device code. Unless it declares
@@ -119,10 +178,7 @@ auto where_stored(F f) {
 template <class F, Expression E>
 auto map(F function, const E& operand) {
   if constexpr (detail::at_zero_of<F>() == AtZero::applied && !detail::is_present_everywhere<E>())
-    return Mapped(
-        detail::with_zeros(
-            operand, std::make_index_sequence<static_cast<std::size_t>(detail::free_variables<E>().size)>{}),
-        std::move(function));
+    return Mapped(Sum(operand, detail::zeros_of<E>()), std::move(function));
   else
     return Mapped(operand, std::move(function));
 }

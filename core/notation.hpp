@@ -15,7 +15,7 @@
 namespace sporos {
 
 /// How tightly the parts of a text bind, loosest first.
-enum class Binding { sum, product, whole };
+enum class Binding { condition, sum, product, whole };
 
 /// The text of a node, and how tightly it binds.
 struct Phrase {

@@ -169,6 +169,8 @@ KOKKOS_INLINE_FUNCTION constexpr To number_as(const From& x) {
 }  // namespace detail
 
 /// A number whose + and * are those of the semiring `Ring`. Default-constructed, it is the semiring's zero.
+/// Made of a bool, it is the semiring's one or its zero, unless its numbers are bools; as a bool, it is
+/// whether it is not zero.
 template <class T, class Ring>
 struct SemiringElement {
   using number_type = T;
@@ -176,11 +178,13 @@ struct SemiringElement {
 
   SemiringElement() = default;
   template <class From>
-  KOKKOS_INLINE_FUNCTION explicit SemiringElement(const From& x)
-      : number(detail::number_as<T, typename Ring::Add>(x)) {}
+  KOKKOS_INLINE_FUNCTION explicit SemiringElement(const From& x) : number(of(x)) {}
   template <class To>
   KOKKOS_INLINE_FUNCTION explicit operator To() const {
-    return detail::number_as<To, typename Ring::Add>(number);
+    if constexpr (std::is_same_v<To, bool> && !std::is_same_v<T, bool>)
+      return number != zero();
+    else
+      return detail::number_as<To, typename Ring::Add>(number);
   }
 
   /// The neutral element of +.
@@ -195,6 +199,15 @@ struct SemiringElement {
     if constexpr (!detail::zero_absorbs<Ring>)
       if (a.number == zero() || b.number == zero()) return {};
     return SemiringElement(typename Ring::Multiply{}(a.number, b.number));
+  }
+
+ private:
+  template <class From>
+  KOKKOS_INLINE_FUNCTION static T of(const From& x) {
+    if constexpr (std::is_same_v<From, bool> && !std::is_same_v<T, bool>)
+      return x ? Ring::Multiply::template neutral<T>() : zero();
+    else
+      return detail::number_as<T, typename Ring::Add>(x);
   }
 };
 template <class T, class Ring>

@@ -10,9 +10,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "elementwise.hpp"
 #include "expression.hpp"
 #include "loop_order.hpp"
 #include "map.hpp"
+#include "mask.hpp"
+#include "operands.hpp"
 #include "precompute.hpp"
 #include "resources.hpp"
 #include "schedule.hpp"

@@ -36,14 +36,30 @@ inline constexpr bool is_reduction = false;
 template <class E, char... Names>
 inline constexpr bool is_reduction<Reduction<E, Names...>> = true;
 
+/// Whether a variable stands in an expression, be it at zeros alone.
+template <class E>
+constexpr bool contains_variable(char variable) {
+  if constexpr (!has_children<E> && requires { E::names; })
+    return E::names.contains(variable);
+  else
+    return fold<E>(
+        [&]<class... C>(TypeList<C...>) { return (contains_variable<C>(variable) || ... || false); });
+}
+
 /// Whether in every sum of terms that a sum over the variable has to distribute over, the variable stands in
-/// all terms or in none.
+/// all terms or in none; and so among the operands of a function that is applied where either is present.
 template <class E>
 constexpr bool in_whole_sums(char variable) {
   return fold<E>([&]<class... C>(TypeList<C...>) {
     if constexpr (E::is_sum) {
       const std::size_t terms = (0 + ... + (accesses_with<C>(variable) > 0 ? 1 : 0));
       return (terms == 0 || terms == sizeof...(C)) && (in_whole_sums<C>(variable) && ...);
+    } else if constexpr (has_presence<E>) {
+      const bool in[] = {contains_variable<C>(variable)...};
+      return is_bounded_by(E::presence, in[0], in[1]) == (in[0] || in[1]) &&
+             (in_whole_sums<C>(variable) && ...);
+    } else if constexpr (sizeof...(C) == 1 && E::factors == 0) {
+      return ((!has_presence<C> || in_whole_sums<C>(variable)) && ...);
     } else {
       [[maybe_unused]] int at = 0;
       return ((at++ >= E::factors || in_whole_sums<C>(variable)) && ...);

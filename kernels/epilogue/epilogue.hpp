@@ -42,9 +42,10 @@ constexpr bool has_factor() {
 
 /// Whether a node means the same at a number that is zero as where nothing is stored.
 template <class E>
-inline constexpr bool ignores_storage = true;
+inline constexpr bool ignores_storage = !drops_values<E>;
 template <class E, class F>
-inline constexpr bool ignores_storage<Mapped<E, F>> = at_zero_of<F>() != AtZero::skipped;
+inline constexpr bool ignores_storage<Mapped<E, F>> =
+    at_zero_of<F>() != AtZero::skipped && at_zero_of<F>() != AtZero::skipped_unless_all;
 
 /// Whether an expression without factors has a value at every element of the result that takes no loop.
 template <class E>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file domain.hpp
-/// Says in letters what a loop runs through: "(B and C)" where it intersects two sparse operands.
+/// Says in letters what a loop runs through: "(B and C)" where it intersects two sparse operands, "(B and not
+/// M)" where it leaves out what another one stores.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,19 @@ struct Domain {
       return of(e.operand);
     } else if constexpr (has_two_children<E>) {
       const std::string left = of(e.left);
-      return E::is_sum ? either(left, of(e.right)) : both(left, of(e.right));
+      const std::string right = of(e.right);
+      if constexpr (detail::drops_values<E>) return excluding(e.right, right);
+      switch (presence_of<E>()) {
+        case Presence::all:
+          return both(left, right);
+        case Presence::any:
+          return either(left, right);
+        case Presence::first:
+          return guided(left, right);
+        case Presence::second:
+          return guided(right, left);
+      }
+      return std::string(absent);
     } else {
       return std::string(absent);
     }
@@ -44,8 +57,20 @@ struct Domain {
  private:
   static std::string both(const std::string& left, const std::string& right) {
     if (left == absent || (left == everything && right != absent)) return right;
+    if (left.starts_with("not ") && right != everything && right != absent) return both(right, left);
     if (right == absent || right == everything) return left;
     return "(" + left + " and " + right + ")";
+  }
+  /// A complement leaves coordinates out where the last level of its operand is reached.
+  template <class E>
+  std::string excluding(const E&, const std::string& walked) const {
+    if constexpr (AnyAccess<E>)
+      if (walked != absent && walked != everything && E::level_names[E::level_names.size - 1] == variable)
+        return "not " + walked;
+    return std::string(walked == absent ? absent : everything);
+  }
+  static std::string guided(const std::string& guide, const std::string& other) {
+    return guide == absent && other != absent ? std::string(everything) : guide;
   }
   std::string either(const std::string& left, const std::string& right) const {
     if (reduced && left == absent) return right;

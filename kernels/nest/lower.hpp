@@ -7,6 +7,8 @@
 #include <string>
 #include <type_traits>
 
+#include "../../core/mask.hpp"
+#include "../../core/operands.hpp"
 #include "../../core/statement.hpp"
 #include "loop_nest.hpp"
 #include "stream/stream.hpp"
@@ -53,6 +55,14 @@ stream::Function<stream::Minus> operation_of(const Negation<E>&) {
 template <class E, class F>
 stream::Function<F> operation_of(const Mapped<E, F>& mapped) {
   return {mapped.function};
+}
+template <class L, class R, Presence Where, class F>
+auto operation_of(const Operands<L, R, Where, F>&) {
+  return stream::Beside<Where, detail::count_operands<L>(), detail::count_operands<R>()>{};
+}
+template <class Zeros, class E, bool Structural>
+stream::Excluding<Structural> operation_of(const Complement<Zeros, E, Structural>&) {
+  return {};
 }
 template <class E, char... Names>
 stream::SumOver<Names...> operation_of(const Reduction<E, Names...>& reduction) {

@@ -31,7 +31,17 @@ double density(const E& e) {
     return density<Without>(e.operand);
   } else if constexpr (has_two_children<E>) {
     const double left = density<Without>(e.left), right = density<Without>(e.right);
-    return E::is_sum ? std::min(1.0, left + right) : left * right;
+    switch (presence_of<E>()) {
+      case Presence::all:
+        return left * right;
+      case Presence::any:
+        return std::min(1.0, left + right);
+      case Presence::first:
+        return left;
+      case Presence::second:
+        return right;
+    }
+    return 1;
   } else {
     return 1;
   }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "../../core/expression.hpp"
+#include "../../core/operands.hpp"
 #include "../nest/partition.hpp"
 
 namespace sporos {
@@ -15,11 +15,11 @@ namespace sporos {
 /// An upper bound on the number of distinct coordinates of the result's levels 0 to K at which an expression
 /// is present, with the outermost variable restricted to a range.
 ///
-///     an operand with all of these variables, the outermost at its first level    its number of positions
-///     there L * R, L / R                                                                the smaller bound L
-///     + R                                                                       the sum of both bounds f(E),
-///     -E, a sum of E over a variable                                        the bound of E anything else
-///     unknown
+/// - an operand with all of these variables, the outermost at its first level: its number of positions there
+/// - L * R, L / R, or a function that is applied where both are present: the smaller bound
+/// - L + R, or a function that is applied where either is present: the sum of both bounds
+/// - f(E), -E, a sum of E over a variable: the bound of E
+/// - anything else: unknown
 ///
 /// `known` says, by type, whether there is a bound for all levels. Cost: O(1), or O(log nnz) if the outermost
 /// level of an operand is sparse.
@@ -97,6 +97,25 @@ struct SmallerBound {
   }
 };
 
+template <class Result, class L, class R>
+struct SumOfBounds {
+  static constexpr bool known = SizeBound<Result, L>::known && SizeBound<Result, R>::known;
+
+  template <int K, class E>
+  static std::int64_t of(const E& sum, const Bounds& outermost) {
+    return SizeBound<Result, L>::template of<K>(sum.left, outermost) +
+           SizeBound<Result, R>::template of<K>(sum.right, outermost);
+  }
+  template <int K, class E>
+  static std::int64_t least(const E& sum, const Bounds& outermost) {
+    return std::max(SizeBound<Result, L>::template least<K>(sum.left, outermost),
+                    SizeBound<Result, R>::template least<K>(sum.right, outermost));
+  }
+};
+
+/// An operand that does not bound its node.
+struct WithoutBound {};
+
 template <class Result, class Operand>
 struct SameBound {
   static constexpr bool known = SizeBound<Result, Operand>::known;
@@ -124,19 +143,16 @@ struct SizeBound<Result, Mapped<E, F>> : detail::SameBound<Result, E> {};
 template <class Result, class E, char... Names>
 struct SizeBound<Result, Reduction<E, Names...>> : detail::SameBound<Result, E> {};
 template <class Result, class L, class R>
-struct SizeBound<Result, Sum<L, R>> {
-  static constexpr bool known = SizeBound<Result, L>::known && SizeBound<Result, R>::known;
-
-  template <int K>
-  static std::int64_t of(const Sum<L, R>& sum, const Bounds& outermost) {
-    return SizeBound<Result, L>::template of<K>(sum.left, outermost) +
-           SizeBound<Result, R>::template of<K>(sum.right, outermost);
-  }
-  template <int K>
-  static std::int64_t least(const Sum<L, R>& sum, const Bounds& outermost) {
-    return std::max(SizeBound<Result, L>::template least<K>(sum.left, outermost),
-                    SizeBound<Result, R>::template least<K>(sum.right, outermost));
-  }
-};
+struct SizeBound<Result, Sum<L, R>> : detail::SumOfBounds<Result, L, R> {};
+template <class Result, class L, class R, class F>
+struct SizeBound<Result, Operands<L, R, Presence::all, F>> : detail::SmallerBound<Result, L, R> {};
+template <class Result, class L, class R, class F>
+struct SizeBound<Result, Operands<L, R, Presence::any, F>> : detail::SumOfBounds<Result, L, R> {};
+template <class Result, class L, class R, class F>
+struct SizeBound<Result, Operands<L, R, Presence::first, F>>
+    : detail::SmallerBound<Result, L, detail::WithoutBound> {};
+template <class Result, class L, class R, class F>
+struct SizeBound<Result, Operands<L, R, Presence::second, F>>
+    : detail::SmallerBound<Result, detail::WithoutBound, R> {};
 
 }  // namespace sporos

@@ -106,7 +106,8 @@ std::string loops_text(const S& statement, TensorLetters& letters) {
     out += strips_text<0>(statement, bounds, letters, depth, indent);
     const bool reduced = !Result::level_names.contains(order[depth]);
     const std::string found = Domain{order[depth], reduced, letters}.of(statement.right());
-    const std::string walked = found == Domain::absent ? std::string() : found;
+    std::string walked = found == Domain::absent ? std::string() : found;
+    if (walked.starts_with("not ")) walked = text("0..", bounds.extent[depth], " and ", walked);
     std::string line(static_cast<std::size_t>(indent), ' ');
     indent += 2;
     line += text("for ", order[depth], " in ", walked.empty() ? text("0..", bounds.extent[depth]) : walked);

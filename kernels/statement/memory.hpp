@@ -30,7 +30,8 @@ constexpr bool is_sparse_in(char variable) {
     return false;
   } else {
     return fold<E>([&]<class... C>(TypeList<C...>) {
-      return E::is_sum ? (is_sparse_in<C>(variable) && ...) : (is_sparse_in<C>(variable) || ...);
+      const bool in[] = {is_sparse_in<C>(variable)..., false};
+      return sizeof...(C) == 1 ? in[0] : is_bounded_by(presence_of<E>(), in[0], in[1]);
     });
   }
 }

@@ -85,6 +85,9 @@ class PlanBy : public AnyPlan {
 ///     B.values()(0) = 3;
 ///     product.run();                                             // A has the new values
 ///
+/// Where the values of an operand decide what a sparse result stores, as those of M in !M(i, j) * B(i, j) do,
+/// each run makes the pattern as well, and what was allocated for it is allocated anew.
+///
 /// The patterns must remain those for which the plan was made. Operands may be given other arrays that hold
 /// the same pattern. Coordinates that are changed in place, in arrays that a tensor keeps, are not detected.
 template <class S>
@@ -123,6 +126,13 @@ class Plan {
   void explain(std::ostream& out) const { plan_->explain(out); }
 
  private:
+  static constexpr bool has_pattern_of_values = [] {
+    if constexpr (is_distributed_v<Tensor>)
+      return detail::is_present_by_value<Right>();
+    else
+      return detail::is_present_by_value<Right>() && !Tensor::format_type::is_dense;
+  }();
+
   void analyse() {
     const S& statement = *statement_;
     expect_kokkos();
@@ -142,6 +152,10 @@ class Plan {
   void run_again() {
     check_patterns();
     const detail::ProfiledRegion region(*statement_);
+    if constexpr (has_pattern_of_values) {
+      plan_->run();
+      return;
+    }
     if (has_run_) {
       if constexpr (!Tensor::format_type::is_dense && !is_distributed_v<Tensor>) leave_values_to_operands();
       plan_->refill();

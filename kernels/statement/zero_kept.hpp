@@ -4,11 +4,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 
 #include "../../core/error.hpp"
-#include "../../core/map.hpp"
+#include "../../core/operands.hpp"
 #include "../../core/statement.hpp"
+#include "../nest/stream/function.hpp"
 #include "compute_type.hpp"
 
 namespace sporos {
@@ -20,13 +23,20 @@ inline constexpr bool is_mapped = false;
 template <class E, class F>
 inline constexpr bool is_mapped<Mapped<E, F>> = true;
 
-/// Whether a node calls a function that has to keep zero and does not say that it does.
+/// Whether a node calls a function that has to keep zero and does not say that it does. What a function makes
+/// of zeros and a scalar, only its value tells.
 template <class E>
 constexpr bool needs_zero_kept() {
-  if constexpr (is_mapped<E>)
-    return !DeclaresZero<decltype(E::function)> && !is_present_everywhere<decltype(E::operand)>();
-  else
+  if constexpr (is_mapped<E>) {
+    using F = decltype(E::function);
+    using Operand = decltype(E::operand);
+    if (is_present_everywhere<Operand>()) return false;
+    if (is_operands<Operand> && has_scalar_operand<Operand>())
+      return at_zero_of<F>() == AtZero::kept || at_zero_of<F>() == AtZero::identity;
+    return !DeclaresZero<F>;
+  } else {
     return false;
+  }
 }
 template <class E>
 constexpr bool any_needs_zero_kept() {
@@ -34,21 +44,41 @@ constexpr bool any_needs_zero_kept() {
          fold<E>([]<class... C>(TypeList<C...>) { return (any_needs_zero_kept<C>() || ...); });
 }
 
-[[noreturn, gnu::cold]] inline void refuse_function(const std::string& statement, const std::string& zero) {
-  throw ExpressionError(
-      text(statement, ": the function f of map(f, ...) makes something else of ", zero,
-           ", which is the value where nothing is stored. Write map(everywhere(f), ...) to apply it to every "
-           "coordinate, or map(where_stored(f), ...) to apply it to what is stored alone"));
+/// @param function  "the function f of map(f, ...)"
+/// @param f         how it is passed to map
+[[noreturn, gnu::cold]] inline void refuse_function(const std::string& statement, std::string_view function,
+                                                    std::string_view f, std::string_view zero) {
+  throw ExpressionError(text(statement, ": ", function, " makes something else of ", zero,
+                             ", which is the value where nothing is stored. Write map(everywhere(", f,
+                             "), ...) to apply it to every coordinate, or map(where_stored(", f,
+                             "), ...) to apply it to what is stored alone"));
+}
+
+/// What the operands of a function are where none of them is present: zeros and scalars.
+template <class Compute, class E>
+auto operands_at_zero(const E& e) {
+  if constexpr (is_operands<E>)
+    return std::tuple_cat(operands_at_zero<Compute>(e.left), operands_at_zero<Compute>(e.right));
+  else if constexpr (AnyLiteral<E>)
+    return std::tuple(static_cast<Compute>(e.value));
+  else
+    return std::tuple(Compute{});
 }
 
 template <class Compute, class S, class E>
 void expect_zero_kept_in(const S& statement, const E& e) {
   if constexpr (needs_zero_kept<E>()) {
-    const Compute zero{};
-    const auto& number = number_of(zero);
-    using Number = std::remove_cvref_t<decltype(number)>;
-    if (!(static_cast<Number>(e.function(number)) == number))
-      refuse_function(statement.str(), is_semiring_element_v<Compute> ? "the semiring's zero" : "zero");
+    const auto value = std::apply(
+        [&](const auto&... operands) { return stream::value_of_function<Compute>(e.function, operands...); },
+        operands_at_zero<Compute>(e.operand));
+    if (!(number_of(value) == number_of(Compute{}))) {
+      constexpr std::string_view zero = is_semiring_element_v<Compute> ? "the semiring's zero" : "zero";
+      using F = decltype(E::function);
+      if constexpr (requires { F::functor(); })
+        refuse_function(statement.str(), F::name(), F::functor(), zero);
+      else
+        refuse_function(statement.str(), "the function f of map(f, ...)", "f", zero);
+    }
   }
   if constexpr (has_one_child<E>) {
     expect_zero_kept_in<Compute>(statement, e.operand);

@@ -17,12 +17,15 @@
 
 #include "../../../core/expression.hpp"
 #include "../../../core/inline.hpp"
+#include "../../../core/presence.hpp"
 #include "../../../core/semiring.hpp"
 
 namespace sporos::stream {
 
 /// No value: the neutral element of a sum, the absorbing one of a product.
-struct Absent {};
+struct Absent {
+  using compute = void;
+};
 
 /// A number.
 template <class T>
@@ -59,8 +62,6 @@ struct Zero {
 };
 
 template <class E>
-inline constexpr bool is_absent = std::is_same_v<E, Absent>;
-template <class E>
 inline constexpr bool is_loaded = false;
 template <class T>
 inline constexpr bool is_loaded<Loaded<T>> = true;
@@ -79,29 +80,39 @@ struct Unary {
   Operation operation;
 };
 
+template <class E>
+inline constexpr bool is_absent = std::is_same_v<E, Absent>;
+
 /// An operation, without state, on two expressions: `combine<Operation>(l, r)` makes the node, or what it
 /// folds to.
 template <class Operation, class L, class R>
 struct Binary {
-  using compute = typename L::compute;
+  using compute = typename std::conditional_t<is_absent<L>, R, L>::compute;
   using operation_type = Operation;
   L left;
   R right;
 };
 
-/// l op r, folded where a side is absent or both are numbers.
+/// l op r, folded where a side is absent or both are numbers. An operation with a `presence` keeps its sides,
+/// absent ones too: function.hpp.
 template <class Operation, class L, class R>
 SPOROS_INLINE auto combine(const L& l, const R& r) {
-  if constexpr (is_absent<L> && Operation::is_sum)
-    return r;
-  else if constexpr (is_absent<R> && Operation::is_sum)
-    return l;
-  else if constexpr (is_absent<L> || is_absent<R>)
+  if constexpr (!is_present(presence_of<Operation>(), !is_absent<L>, !is_absent<R>)) {
     return Absent{};
-  else if constexpr (is_loaded<L> && is_loaded<R>)
+  } else if constexpr (has_presence<Operation>) {
+    if constexpr (requires { Operation::template fold<L, R>(); })
+      return Operation::template fold<L, R>();
+    else
+      return Binary<Operation, L, R>{l, r};
+  } else if constexpr (is_absent<L>) {
+    return r;
+  } else if constexpr (is_absent<R>) {
+    return l;
+  } else if constexpr (is_loaded<L> && is_loaded<R>) {
     return Loaded<decltype(l.value)>{Operation::of(l.value, r.value)};
-  else
+  } else {
     return Binary<Operation, L, R>{l, r};
+  }
 }
 
 /// L + R
@@ -152,23 +163,8 @@ struct Minus {
   }
 };
 
-/// f(E), where f keeps zero at zero. A user's function takes the number that an element of a semiring holds.
 template <class F>
-struct Function {
-  F function;
-
-  template <class E>
-  SPOROS_INLINE auto operator()(const E& e) const {
-    if constexpr (is_absent<E>)
-      return e;
-    else if constexpr (!is_loaded<E>)
-      return Unary<Function, E>{e, *this};
-    else if constexpr (std::is_same_v<F, Minus>)
-      return E{function(e.value)};
-    else
-      return E{static_cast<decltype(e.value)>(function(number_of(e.value)))};
-  }
-};
+struct Function;
 
 /// The sum of E over variables of its own, each of which runs from 0 to its extent. It becomes a number once
 /// the loops have bound E's other variables (`sum_into` in stream.hpp).

@@ -9,6 +9,7 @@
 
 #include "../../../core/inline.hpp"
 #include "expression.hpp"
+#include "function.hpp"
 
 namespace sporos::stream {
 
@@ -156,9 +157,22 @@ constexpr bool searches() {
       if (!E::access::format::properties[static_cast<std::size_t>(k)].full) return true;
     return false;
   } else {
-    if constexpr (is_reduce<E>)
+    if constexpr (is_reduce<E> || is_complement_by_value<E>)
       if (!waits<Order, Depth, E>()) return true;
     return fold<E>([]<class... C>(TypeList<C...>) { return (searches<Order, Depth, C>() || ...); });
+  }
+}
+
+/// Whether the coordinates of a variable at which a node is present are those at which its children are: the
+/// children on whose presence it depends mention the variable, or none does.
+template <class E>
+constexpr bool is_whole_in(char variable) {
+  if constexpr (is_add<E> || has_presence<typename E::operation_type>) {
+    const bool left = mentions<decltype(E::left)>(variable), right = mentions<decltype(E::right)>(variable);
+    if (is_absent<decltype(E::left)> || is_absent<decltype(E::right)>) return true;
+    return is_bounded_by(presence_of<typename E::operation_type>(), left, right) == (left || right);
+  } else {
+    return true;
   }
 }
 
@@ -166,10 +180,13 @@ constexpr bool searches() {
 /// over variables of their own are one number, whatever they contain.
 template <class E>
 constexpr bool reduces_whole(char variable) {
-  return fold<E>([&]<class... C>(TypeList<C...>) {
-    const int terms = (0 + ... + (mentions<C>(variable) ? 1 : 0));
-    return is_reduce<E> || ((!is_add<E> || terms == 0 || terms == 2) && (reduces_whole<C>(variable) && ...));
-  });
+  if constexpr (is_reduce<E>)
+    return true;
+  else if constexpr (has_two_children<E>)
+    return is_whole_in<E>(variable) && reduces_whole<decltype(E::left)>(variable) &&
+           reduces_whole<decltype(E::right)>(variable);
+  else
+    return fold<E>([&]<class... C>(TypeList<C...>) { return (reduces_whole<C>(variable) && ...); });
 }
 
 /// Whether an expression is linear in a sum of terms inside it: the sum, its negative, or its product or
@@ -277,7 +294,7 @@ SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
 
 /// Calls f with the expression moved down as `advance` does, and further: levels that repeat a bound variable
 /// are searched, and an operand becomes Absent where such a level does not store its coordinate; sums whose
-/// other variables are bound become numbers.
+/// other variables are bound become numbers, and complements whose variables are become 1 or Absent.
 template <class Order, int Depth, class E, class Env, class F>
 SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
   if constexpr (!searches<Order, Depth, E>()) {
@@ -308,7 +325,11 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
   } else {
     advance_into<Order, Depth>(e.left, env, [&] SPOROS_INLINE_LAMBDA(const auto& x) {
       advance_into<Order, Depth>(e.right, env, [&] SPOROS_INLINE_LAMBDA(const auto& y) {
-        f(combine<typename E::operation_type>(x, y));
+        auto node = combine<typename E::operation_type>(x, y);
+        if constexpr (is_undecided<decltype(node)>)
+          decide(node, f);
+        else
+          f(node);
       });
     });
   }

@@ -8,7 +8,11 @@
 ///     operand that is full over v, or lacks v             Free           is looked up, never iterates
 ///     L * R, L / R                                        Intersection   present where both are
 ///     L + R                                               Union          present where either is
+///     !R, a selection's condition                         Guided         present where one of them is
 ///     f(E), sum(..., E)                                   Wrapped        the stream of E
+///
+/// The operands of a function, side by side, are an Intersection, a Union or Guided, as the function
+/// declares.
 ///
 /// A stream that iterates has `valid()`, `coord()`, `next()`, and `here(f)`, which calls f with the
 /// expression at `coord()`. Every stream has `most(extent)`, an upper bound on its coordinates, and `visit(c,
@@ -31,6 +35,7 @@
 
 #include "../../../core/index.hpp"
 #include "../../../core/loops.hpp"
+#include "guided.hpp"
 #include "leaf.hpp"
 
 namespace sporos::stream {
@@ -47,6 +52,7 @@ class LevelStream {
   /// A level over d / block: each stored coordinate stands for `block` coordinates of the mode.
   static constexpr std::int64_t block = Expression::block;
   static constexpr bool looks_ahead = block == 1;
+  static constexpr bool has_lattice = false;
 
   SPOROS_INLINE LevelStream(const L& leaf, std::int64_t extent) : view_(leaf.view), extent_(extent) {
     if constexpr (L::is_range) {
@@ -190,6 +196,7 @@ struct Free {
   static constexpr bool has_walks = false;
   static constexpr bool ordered = true;
   static constexpr bool looks_ahead = false;
+  static constexpr bool has_lattice = false;
   E expression;
 
   SPOROS_INLINE void restrict_to(std::int64_t, std::int64_t) {}
@@ -215,6 +222,7 @@ class Intersection {
   static constexpr bool has_walks = A::has_walks || B::has_walks;
   static constexpr bool ordered = A::ordered && B::ordered;
   static constexpr bool looks_ahead = A::looks_ahead != B::looks_ahead && A::has_walks != B::has_walks;
+  static constexpr bool has_lattice = false;
   static_assert(
       !both || ordered,
       "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
@@ -347,6 +355,8 @@ class Union {
   static constexpr bool ordered = A::ordered && B::ordered;
   static constexpr bool has_walks = A::has_walks || B::has_walks;
   static constexpr bool looks_ahead = false;
+  /// Whether its coordinates are best visited by `for_each`, which has a loop for each lattice point.
+  static constexpr bool has_lattice = iterates;
   static_assert(
       !has_walks || ordered,
       "operands of a sum meet at an index variable, but a level there is not ordered: convert it to an "
@@ -408,15 +418,17 @@ class Union {
         a_.next();
         b_.next();
       } else if (x < y) {
-        a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) { f(x, l); });
+        a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) { f(x, combine<Operation>(l, Absent{})); });
         a_.next();
       } else {
-        b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(y, r); });
+        b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(y, combine<Operation>(Absent{}, r)); });
         b_.next();
       }
     }
-    for (; a_.valid(); a_.next()) a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) { f(a_.coord(), l); });
-    for (; b_.valid(); b_.next()) b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(b_.coord(), r); });
+    for (; a_.valid(); a_.next())
+      a_.here([&] SPOROS_INLINE_LAMBDA(const auto& l) { f(a_.coord(), combine<Operation>(l, Absent{})); });
+    for (; b_.valid(); b_.next())
+      b_.here([&] SPOROS_INLINE_LAMBDA(const auto& r) { f(b_.coord(), combine<Operation>(Absent{}, r)); });
   }
 
  private:
@@ -432,6 +444,7 @@ class Wrapped {
   static constexpr bool ordered = S::ordered;
   static constexpr bool has_walks = S::has_walks;
   static constexpr bool looks_ahead = S::looks_ahead;
+  static constexpr bool has_lattice = S::has_lattice;
 
   SPOROS_INLINE Wrapped(const S& s, const Operation& operation) : s_(s), operation_(operation) {}
 
@@ -455,6 +468,10 @@ class Wrapped {
     s_.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& x) { f(operation_(x)); });
   }
   SPOROS_INLINE void pass(std::int64_t c) { s_.pass(c); }
+  template <class Body>
+  SPOROS_INLINE void for_each(const Body& f) {
+    s_.for_each([&] SPOROS_INLINE_LAMBDA(std::int64_t c, const auto& x) { f(c, operation_(x)); });
+  }
 
  private:
   S s_;
@@ -473,21 +490,27 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
       return Free<E>{e};
   } else if constexpr (has_one_child<E>) {
     return Wrapped(open<Variable>(e.operand, extent), e.operation);
+  } else if constexpr (is_absent<decltype(E::left)>) {
+    return Wrapped(open<Variable>(e.right, extent), BesideAbsent<typename E::operation_type, true>{});
+  } else if constexpr (is_absent<decltype(E::right)>) {
+    return Wrapped(open<Variable>(e.left, extent), BesideAbsent<typename E::operation_type, false>{});
   } else {
     auto left = open<Variable>(e.left, extent);
     auto right = open<Variable>(e.right, extent);
+    using Left = decltype(left);
+    using Right = decltype(right);
     using Operation = typename E::operation_type;
-    if constexpr (Operation::is_sum)
-      return Union<decltype(left), decltype(right), Operation>(left, right);
+    constexpr Presence presence = presence_of<Operation>();
+    if constexpr (presence == Presence::any)
+      return Union<Left, Right, Operation>(left, right);
+    else if constexpr (presence == Presence::all)
+      return Intersection<Left, Right, Operation>(left, right);
+    else if constexpr (presence == Presence::first)
+      return Guided<Left, Right, Operation, true>(left, right);
     else
-      return Intersection<decltype(left), decltype(right), Operation>(left, right);
+      return Guided<Right, Left, Operation, false>(right, left);
   }
 }
-
-template <class S>
-inline constexpr bool is_union = false;
-template <class A, class B, class Operation>
-inline constexpr bool is_union<Union<A, B, Operation>> = true;
 
 /// Calls f(coordinate, expression) over a stream: over the coordinates in `bounds` (`Restrict`), or over all
 /// of it. `Independent` promises that f writes to another place at each coordinate, so that full loops may
@@ -509,7 +532,7 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
       for (std::int64_t c = bounds.begin; c < bounds.end; ++c)
         stream.visit(c, [&] SPOROS_INLINE_LAMBDA(const auto& e) { f(c, e); });
     }
-  } else if constexpr (is_union<S>) {
+  } else if constexpr (S::has_lattice) {
     stream.for_each(f);
   } else {
     for (; stream.valid(); stream.next()) {

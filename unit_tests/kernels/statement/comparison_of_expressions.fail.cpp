@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file comparison_of_expressions.fail.cpp
-/// The standard library's maximum, which compares.
-// expect: index notation has no comparisons
+/// The standard library's maximum, which compares and takes the comparison for a bool: max(B(i, j), C(i, j))
+/// is the one of index notation.
+// expect: an expression is not a number
 // alone
 #include <sporos/sporos.hpp>
 

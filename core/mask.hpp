@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file mask.hpp
+/// Masks in index notation: `!M(i, j)`, where M is zero, and `pattern(M(i, j))`, where M stores a value.
+///
+///     A(i, j) = !M(i, j) * (B(i, k) * C(k, j))              the product where M is zero or stores nothing
+///     A(i, j) = !pattern(M(i, j)) * (B(i, k) * C(k, j))     where M stores nothing
+///     A(i, j) = pattern(M(i, j)) * (B(i, k) * C(k, j))      where M stores a value
+///     A(i, j) = M(i, j) * (B(i, k) * C(k, j))               the same if M is of bool and stores true alone
+///
+/// A mask is 1 where it is present; over a semiring, the neutral element of its multiplication. So are the
+/// values true of a tensor of bool, and false is the semiring's zero.
+///
+/// A complement is *absent* where its operand is nonzero: a product with it is not computed there, and a
+/// sparse result stores nothing there. It visits nothing of its own: other factors say where, and the
+/// operand is looked up as they are visited. (The masks of Buluç, Mattson, McMillan, Moreira, Yang, *The
+/// GraphBLAS C API Specification*, sections 2.5.4, 2.5.5: by value, or structural.)
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "map.hpp"
+
+namespace sporos {
+
+/// !E: 1 where E is zero, and absent elsewhere; or, structurally, 1 where E is absent.
+/// @tparam Zeros  ZeroAt the variables of E
+template <class Zeros, class E, bool Structural>
+struct Complement : ExpressionBase {
+  static constexpr Presence presence = Presence::first;
+  static constexpr bool drops_values = true;
+  /// Whether the values of E, and not its pattern alone, say where the node is present.
+  static constexpr bool reads_values = !Structural;
+
+  Zeros left;
+  E right;
+
+  Complement(Zeros l, E r) : left(l), right(std::move(r)) {}
+  template <class A, class B>
+  static Complement<A, B, Structural> with(const A& l, const B& r) {
+    return {l, r};
+  }
+  static std::string notation(const Phrase* of) {
+    return (Structural ? "!pattern(" : "!") + (Structural ? of[1].text : of[1].within(Binding::whole)) +
+           (Structural ? ")" : "");
+  }
+};
+
+namespace detail {
+
+/// true, wherever it is called.
+struct Stored {
+  static constexpr AtZero at_zero = AtZero::skipped;
+  static constexpr bool infix = false;
+  static constexpr std::string_view name() { return "pattern"; }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION bool operator()(const T&) const {
+    return true;
+  }
+};
+
+template <bool Structural, class E>
+auto complement(const E& operand) {
+  using Zeros = decltype(zeros_of<E>());
+  return Complement<Zeros, E, Structural>(Zeros(), operand);
+}
+
+/// Whether the values of operands, and not their patterns alone, say where an expression is present.
+template <class E>
+constexpr bool is_present_by_value() {
+  if constexpr (requires { E::reads_values; })
+    if (E::reads_values) return true;
+  return fold<E>([]<class... C>(TypeList<C...>) { return (is_present_by_value<C>() || ... || false); });
+}
+
+}  // namespace detail
+
+/// 1 where an expression stores a value, whatever the value is: where a tensor does, where both factors of a
+/// product do. The result depends on the format: a dense tensor stores every value, a blocked one its
+/// padding.
+template <Expression E>
+auto pattern(const E& operand) {
+  return Mapped(operand, detail::Stored{});
+}
+
+/// 1 where an expression is zero, be it stored or not; absent where it is something else, NaN included.
+template <Expression E>
+auto operator!(const E& operand) {
+  return detail::complement<false>(operand);
+}
+/// 1 where an expression stores nothing; absent where it stores a value, be it zero.
+template <Expression E>
+auto operator!(const Mapped<E, detail::Stored>& mask) {
+  return detail::complement<true>(mask.operand);
+}
+
+}  // namespace sporos
