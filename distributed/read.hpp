@@ -92,12 +92,13 @@ struct FileFront {
 };
 
 /// The first lines of a file. Throws what reading them throws.
-inline FileFront read_front(const std::string& path) {
+inline FileFront read_front(const std::string& path, const ReadOptions& options) {
   FileFront out;
   io::TextSource source(path, io::header_options());
-  out.kind = io::kind_of(source);
+  out.kind = io::kind_of(source, options);
   out.bytes = source.file_bytes();
-  if (source.compressed() || out.bytes == 0 || out.kind == FileKind::smtx) return out;
+  const bool has_lines = out.kind == FileKind::tns || out.kind == FileKind::matrix_market;
+  if (source.compressed() || out.bytes == 0 || !has_lines) return out;
   std::int64_t lines = 0, more = 0;
   if (out.kind == FileKind::tns) {
     lines = io::take_tns_preamble(source).lines;
@@ -305,7 +306,7 @@ Entries<Value, Order> read_entries(const Communicator& ranks, const std::string&
     agree(ranks, Signature("read ").mix(path), text("reading ", path));
     detail::FileFront front = jointly(ranks, [&] {
       detail::FileFront found;
-      if (ranks.rank() == 0) found = detail::read_front(path);
+      if (ranks.rank() == 0) found = detail::read_front(path, options);
       agree(ranks, "reading a file");
       return found;
     });

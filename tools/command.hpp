@@ -35,7 +35,8 @@ class UsageError : public std::runtime_error {
 /// The outcome of a command.
 struct Outcome {
   Report report;
-  std::string failed_check;  ///< one line; empty if every check holds
+  bool output_is_taken = false;  ///< the result is on standard output: the report goes to standard error
+  std::string failed_check;      ///< one line; empty if every check holds
 };
 
 /// The command that the user chose, after the command line has been read.
@@ -49,8 +50,14 @@ struct Choice {
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
                       std::function<Outcome()> run);
 
-/// Adds the option --vector, for commands that take tensors of order 1.
-void add_vector_option(CLI::App& command, bool& vector);
+struct InputOptions;
+
+/// Adds the options that say how files are read.
+/// @param vectors  whether the command takes tensors of order 1
+void add_input_options(CLI::App& command, InputOptions& options, bool vectors);
+
+/// Adds the option --to, the kind of file to write where the name does not say it.
+void add_output_kind(CLI::App& command, std::string& kind);
 
 /// Rejects values of an option outside [least, most].
 CLI::Validator within(int least, int most);

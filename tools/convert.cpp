@@ -18,7 +18,7 @@ namespace sporos::tool {
 namespace {
 
 struct ConvertOptions {
-  std::string in, out;
+  std::string in, out, kind;
   std::string format = "coo";
   std::string mode_order;
   bool general = false;
@@ -57,12 +57,12 @@ FormatName chosen_format(const ConvertOptions& options, const Input& input) {
 }
 
 /// A .smtx file would lose the values, so the user has to ask for that.
-void expect_pattern(const ConvertOptions& options, const AnyEntries& any) {
+void expect_pattern(const Destination& out, const Input& input, const AnyEntries& any) {
   std::visit(
       [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
         for (std::size_t q = 0; q < entries.values.extent(0); ++q)
           if (!(entries.values(q) == Value(1)))
-            throw UsageError(text(options.out, ": a .smtx file has no values, but ", options.in, " holds ",
+            throw UsageError(text(out.name, ": a .smtx file has no values, but ", input.path, " holds ",
                                   value_text(entries.values(q)),
                                   ": give --pattern to leave the values out, or write a .mtx file"));
       },
@@ -70,8 +70,10 @@ void expect_pattern(const ConvertOptions& options, const AnyEntries& any) {
 }
 
 Outcome convert_file(const ConvertOptions& options) {
+  if (options.verify && options.out == standard_stream)
+    throw UsageError("--verify reads the file back, which standard output does not allow: give a name");
   const Input input = read_input(options.in, options.input);
-  check_output(options.out, input.order());
+  const Destination out = destination(options.out, options.kind, input.order());
   const FormatName format = chosen_format(options, input);
   expect_memory(bytes_of_full_levels(format, input.extents()),
                 text(input.path, ": ", to_string(format), " for ", to_text(Cell(Shape{input.extents()}))));
@@ -86,13 +88,13 @@ Outcome convert_file(const ConvertOptions& options) {
   through.mode_order = parse_modes(options.mode_order);
   through.keep_zeros = format == FormatName::dense && style.layout == MatrixMarketLayout::array;
   const Passage passage = pass_through(format, input.entries, through);
-  if (!style.pattern && io::has_suffix(options.out, ".smtx")) expect_pattern(options, passage.entries);
-  const double write_seconds = write_output(options.out, passage.entries, style);
+  if (!style.pattern && out.kind == FileKind::smtx) expect_pattern(out, input, passage.entries);
+  const double write_seconds = write_output(out, passage.entries, style);
 
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("convert"));
-  describe(report.section("input", options.in), input);
+  describe(report.section("input", input.path), input);
   Report& tensor = report.section("tensor", "through " + std::string(to_string(format)));
   tensor.fact("format", "", std::string(to_string(format)));
   tensor.fact("levels", passage.levels);
@@ -100,10 +102,8 @@ Outcome convert_file(const ConvertOptions& options) {
   tensor.fact("bytes", "memory", Bytes{passage.bytes});
   tensor.fact("assemble_seconds", "assembled in", Seconds{passage.assemble_seconds});
   tensor.fact("extract_seconds", "taken out in", Seconds{passage.extract_seconds});
-  Report& written = report.section("output", options.out);
-  written.fact("file", "", options.out);
+  Report& written = report_output(outcome, out, write_seconds);
   written.fact("entries", Count{size_of(passage.entries)});
-  written.fact("write_seconds", "written in", Seconds{write_seconds});
 
   const bool drops_zeros = pads_with_zeros(format) && !through.keep_zeros;
   const std::int64_t lost = input.size() - size_of(passage.entries);
@@ -115,7 +115,7 @@ Outcome convert_file(const ConvertOptions& options) {
   if (options.verify) {
     const AnyEntries expected = merged(input.entries, input.duplicates(), drops_zeros);
     const bool in_memory = through.keep_zeros || same_entries(expected, passage.entries);
-    AnyEntries read_back = read_input(options.out).entries;
+    AnyEntries read_back = read_input(options.out, InputOptions{.kind = options.kind}).entries;
     // An array file stores zeros where there is no entry, and a pattern has no values to compare.
     if (style.layout == MatrixMarketLayout::array) read_back = merged(read_back, Duplicates::sum, true);
     const AnyEntries zero_free = merged(input.entries, input.duplicates(), true);
@@ -139,8 +139,8 @@ void add_convert(CLI::App& app, Choice& choice) {
   CLI::App& command = add_command(app, choice, "convert",
                                   "From a file into a storage format, and out of it into another file",
                                   [options] { return convert_file(*options); });
-  command.add_option("IN", options->in, "Matrix Market, .tns or .smtx, plain or gzip")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns or .smtx, and .gz to compress")
+  command.add_option("IN", options->in, "File to read, or - for standard input")->required();
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns or .smtx, and .gz to compress; or -")
       ->required();
   command.add_option("--format", options->format, "Format on the way, see below; coo unless given")
       ->type_name("NAME");
@@ -152,7 +152,8 @@ void add_convert(CLI::App& app, Choice& choice) {
                    "Write all entries of a symmetric matrix, not one triangle");
   command.add_flag("--pattern", options->pattern, "Write where the entries are and leave the values out");
   command.add_flag("--verify", options->verify, "Read the file back and compare it with the input");
-  add_vector_option(command, options->input.vector);
+  add_input_options(command, options->input, true);
+  add_output_kind(command, options->kind);
   command.footer(
       "Formats: " + format_names() +
       " (bcsr is bcsr2x2).\n"

@@ -24,6 +24,7 @@ namespace {
 
 struct CpOptions {
   std::string path, prefix;
+  InputOptions input;
   CpSearch search;
 };
 
@@ -37,14 +38,14 @@ struct CpFiles {
   }
 
   void check() const {
-    for (const std::string& factor : factors) check_output(factor, 2);
-    check_output(lambda, 2);
-    check_picture(plot);
+    for (const std::string& factor : factors) destination(factor, "", 2);
+    destination(lambda, "", 2);
+    picture_destination(plot);
   }
 };
 
 void check(const CpOptions& options, const Input& input) {
-  const std::string& path = options.path;
+  const std::string& path = input.path;
   if (input.order() < 3 || input.order() > 5)
     throw UsageError(text(path, ": holds a tensor of order ", input.order(), "; cp takes order 3 to 5"));
   double rows = 0;
@@ -68,13 +69,13 @@ CpRun compute(const CpOptions& options, const Input& input) {
           double largest = 0;
           for (std::size_t q = 0; q < given.values.extent(0); ++q) {
             if (!std::isfinite(given.values(q)))
-              throw UsageError(options.path + ": holds a value that is not finite: nothing is near it");
+              throw UsageError(input.path + ": holds a value that is not finite: nothing is near it");
             largest = std::max(largest, std::abs(given.values(q)));
           }
           if (largest == 0)
-            throw UsageError(options.path + ": holds no nonzero: there is nothing to decompose");
+            throw UsageError(input.path + ": holds no nonzero: there is nothing to decompose");
           if (largest > 1e150 || largest < 1e-150)
-            throw UsageError(text(options.path, ": the largest value is of modulus ", to_text(Cell(largest)),
+            throw UsageError(text(input.path, ": the largest value is of modulus ", to_text(Cell(largest)),
                                   ", whose square a double does not hold: scale the values"));
           return run_cp(given, options.search);
         }
@@ -105,11 +106,11 @@ void write_model(Report& report, const CpFiles& files, const CpRun& run) {
   std::vector<std::vector<Cell>> rows;
   for (std::size_t mode = 0; mode < files.factors.size(); ++mode) {
     const auto& factor = run.factors[mode];
-    seconds += write_output(files.factors[mode], factor, style);
+    seconds += write_output({files.factors[mode], files.factors[mode]}, factor, style);
     rows.push_back({Count{static_cast<std::int64_t>(mode)}, Shape{{factor.extents[0], factor.extents[1]}},
                     files.factors[mode]});
   }
-  seconds += write_output(files.lambda, run.lambda, style);
+  seconds += write_output({files.lambda, files.lambda}, run.lambda, style);
   plot(run.fits, "iteration", "fit").save(files.plot);
   report.fact("lambda", "lambda", files.lambda);
   report.fact("plot", "picture of the fit", files.plot);
@@ -119,8 +120,10 @@ void write_model(Report& report, const CpFiles& files, const CpRun& run) {
 
 Outcome cp(const CpOptions& options) {
   const bool writes = !options.prefix.empty();
+  if (options.prefix == standard_stream)
+    throw UsageError("cp writes several files, which standard output does not hold: give a prefix of names");
   if (writes) CpFiles(options.prefix, 0).check();
-  const Input input = read_input(options.path);
+  const Input input = read_input(options.path, options.input);
   check(options, input);
   const CpFiles files(options.prefix, input.order());
   if (writes) files.check();
@@ -129,7 +132,7 @@ Outcome cp(const CpOptions& options) {
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("cp"));
-  Report& tensor = report.section("tensor", options.path);
+  Report& tensor = report.section("tensor", input.path);
   describe(tensor, input);
   tensor.fact("format", "stored as", text(run.tensor.format, ", once for each mode"));
   tensor.fact("bytes", "memory", Bytes{run.tensor.bytes * input.order()});
@@ -158,7 +161,8 @@ void add_cp(CLI::App& app, Choice& choice) {
   CLI::App& command =
       add_command(app, choice, "cp", "A tensor as a sum of outer products, by alternating least squares",
                   [options] { return cp(*options); });
-  command.add_option("TENSOR", options->path, ".tns file of order 3 to 5, plain or gzip")->required();
+  command.add_option("TENSOR", options->path, "File with a tensor of order 3 to 5, or - for standard input")
+      ->required();
   command.add_option("--rank", options->search.rank, "Outer products to sum; 16 unless given")
       ->check(within(1, 4096))
       ->type_name("R");
@@ -177,6 +181,7 @@ void add_cp(CLI::App& app, Choice& choice) {
   command
       .add_option("--seed", options->search.seed, "Of the random factors that it begins with; 1 unless given")
       ->type_name("SEED");
+  add_input_options(command, options->input, false);
   command.footer(
       "X(i, j, k) ~ sum over r of lambda(r) A(i, r) B(j, r) C(k, r), the columns of the factors of length "
       "1.\n"

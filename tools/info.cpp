@@ -141,12 +141,12 @@ void add_info(CLI::App& app, Choice& choice) {
   const auto options = std::make_shared<InfoOptions>();
   CLI::App& command = add_command(app, choice, "info", "What a file holds, and what it takes in each format",
                                   [options] { return info(*options); });
-  command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_option("FILE", options->path, "File to read, or - for standard input")->required();
   command.add_flag("--no-formats", options->no_formats,
                    "Count only, do not assemble the tensor in each format");
   command.add_flag("--strict", options->input.strict,
                    "Refuse entries of a symmetric file above the diagonal");
-  add_vector_option(command, options->input.vector);
+  add_input_options(command, options->input, true);
 }
 
 }  // namespace sporos::tool

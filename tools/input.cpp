@@ -4,57 +4,63 @@
 #include "input.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <Kokkos_Timer.hpp>
+#include <memory>
+#include <sporos/formats/io/file_source.hpp>
 
 #include "command.hpp"
 
 namespace sporos::tool {
 namespace {
 
-/// A file is opened twice, to find out its kind and to read it; a pipe would be empty the second time.
-void refuse_pipe(const std::string& path) {
+/// The file at a path, or standard input. Devices are refused: they have no end, or nothing to tell.
+std::unique_ptr<io::FileSource> source_at(const std::string& path) {
+  if (path == standard_stream) {
+    const std::string name = "standard input";
+    return std::make_unique<io::PipeSource>(std::make_unique<io::FileStream>(STDIN_FILENO, name), name);
+  }
   struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-    throw UsageError(path + ": is not a regular file: save its contents in a file first");
+  if (::stat(path.c_str(), &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)))
+    throw UsageError(path + ": is not a regular file: give - for standard input");
+  return io::file_at(path);
 }
 
 /// Two numbers on a line are a vector's coordinate and value, or an edge; a file with extents tells which.
-void refuse_edges(const std::string& path, const FileInfo& file) {
+void refuse_edges(const std::string& name, const FileInfo& file) {
   if (file.kind == FileKind::tns && file.order == 1 && file.extents.empty())
-    throw UsageError(path +
-                     ": holds two numbers on each line, a vector or a list of edges: give --vector (to info, "
-                     "validate, convert or spy), or add a third number to each line, the value of the edge");
+    throw UsageError(name +
+                     ": holds two numbers on each line, a vector or a list of edges: give --from edges, or "
+                     "--vector (to info, validate, convert or spy)");
 }
 
-AnyEntries read_by_field(const std::string& path, MatrixMarketField field, const ReadOptions& options) {
+AnyEntries read_by_field(io::FileSource& file, MatrixMarketField field, const ReadOptions& options) {
   switch (field) {
     case MatrixMarketField::integer:
-      return read_entries<std::int64_t, 2>(path, options);
+      return read_entries<std::int64_t, 2>(file, options);
     case MatrixMarketField::complex:
-      return read_entries<Complex, 2>(path, options);
+      return read_entries<Complex, 2>(file, options);
     default:
-      return read_entries<double, 2>(path, options);
+      return read_entries<double, 2>(file, options);
   }
 }
 
-AnyEntries read_by_order(const std::string& path, int order) {
+AnyEntries read_by_order(io::FileSource& file, int order, const ReadOptions& options) {
   switch (order) {
     case 1:
-      return read_entries<double, 1>(path);
-    case 2:
-      return read_entries<double, 2>(path);
+      return read_entries<double, 1>(file, options);
     case 3:
-      return read_entries<double, 3>(path);
+      return read_entries<double, 3>(file, options);
     case 4:
-      return read_entries<double, 4>(path);
+      return read_entries<double, 4>(file, options);
     case 5:
-      return read_entries<double, 5>(path);
+      return read_entries<double, 5>(file, options);
     case 6:
-      return read_entries<double, 6>(path);
+      return read_entries<double, 6>(file, options);
     default:
       throw UsageError(
-          text(path, ": holds a tensor of order ", order, ", expected order 1 to ", largest_order));
+          text(file.name(), ": holds a tensor of order ", order, ", expected order 1 to ", largest_order));
   }
 }
 
@@ -85,40 +91,37 @@ std::vector<std::int64_t> extents_of(const AnyEntries& entries) {
       [](const auto& e) { return std::vector<std::int64_t>(e.extents.begin(), e.extents.end()); }, entries);
 }
 
-bool Input::is_pattern() const {
-  return file.kind == FileKind::smtx ||
-         (file.matrix_market && file.matrix_market->field == MatrixMarketField::pattern);
-}
+bool Input::is_pattern() const { return file.field == MatrixMarketField::pattern; }
 
-std::string_view Input::field() const {
-  if (is_pattern()) return "pattern";
-  return file.matrix_market ? io::to_string(file.matrix_market->field) : "real";
-}
+std::string_view Input::field() const { return io::to_string(file.field); }
 
 std::string_view Input::symmetry() const {
   return to_string(file.matrix_market ? file.matrix_market->symmetry : MatrixMarketSymmetry::general);
 }
 
 Input read_input(const std::string& path, const InputOptions& options) {
-  refuse_pipe(path);
+  const auto file = source_at(path);
   Input input;
-  input.path = path;
+  input.path = file->name();
   const Kokkos::Timer timer;
-  input.file = inspect(path);
-  if (!options.vector) refuse_edges(path, input.file);
   ReadOptions reading;
   reading.strict = options.strict;
-  input.entries = input.file.matrix_market ? read_by_field(path, input.file.matrix_market->field, reading)
-                                           : read_by_order(path, input.file.order);
+  reading.kind = file_kind_named(options.kind);
+  reading.first_node = options.first_node;
+  reading.bipartite = options.bipartite;
+  input.file = inspect(*file, reading);
+  if (!options.vector) refuse_edges(input.path, input.file);
+  input.entries = input.order() == 2 ? read_by_field(*file, input.file.field, reading)
+                                     : read_by_order(*file, input.order(), reading);
   if (input.symmetry() != "general") input.above_diagonal = count_above_diagonal(input.entries);
   input.seconds = timer.seconds();
   return input;
 }
 
-Input read_matrix(const std::string& path) {
-  Input input = read_input(path);
+Input read_matrix(const std::string& path, const InputOptions& options) {
+  Input input = read_input(path, options);
   if (input.order() != 2)
-    throw UsageError(text(path, ": holds a tensor of order ", input.order(), ", expected a matrix"));
+    throw UsageError(text(input.path, ": holds a tensor of order ", input.order(), ", expected a matrix"));
   return input;
 }
 
@@ -129,7 +132,9 @@ void describe(Report& report, const Input& input) {
                  to_string(header->symmetry));
   report.fact("file", "", input.path);
   report.fact("kind", kind + (input.file.compressed ? ", gzip" : ""));
-  report.fact("file_bytes", "size of file", Bytes{input.file.bytes});
+  const bool sized = input.file.bytes > 0;  // a pipe is not
+  report.fact("file_bytes", sized ? "size of file" : "",
+              sized ? Cell(Bytes{input.file.bytes}) : Cell(Absent{}));
   report.fact("field", "", std::string(input.field()));
   report.fact("symmetry", "", std::string(input.symmetry()));
   report.fact("order", "", Count{input.order()});

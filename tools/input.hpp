@@ -33,7 +33,7 @@ std::vector<std::int64_t> extents_of(const AnyEntries& entries);
 
 /// A file that has been read.
 struct Input {
-  std::string path;
+  std::string path;  ///< as messages name it
   FileInfo file;
   AnyEntries entries;
   std::optional<std::int64_t> above_diagonal;  ///< of a symmetric file: entries in it above the diagonal
@@ -53,17 +53,24 @@ struct Input {
 
 /// How a file is read.
 struct InputOptions {
-  bool vector = false;  ///< lines of two numbers in a .tns file are a coordinate and a value
-  bool strict = false;  ///< refuse entries of a symmetric file above the diagonal
+  bool vector = false;     ///< lines of two numbers in a .tns file are a coordinate and a value
+  bool strict = false;     ///< refuse entries of a symmetric file above the diagonal
+  std::string kind;        ///< short name of the kind of file; empty: its content tells
+  int first_node = 0;      ///< of an edge list: the number of its first row and column
+  bool bipartite = false;  ///< of an edge list: it need not be square
 };
 
-/// Reads a file. Integers and complex numbers in a Matrix Market file are read as such.
+/// The path that stands for standard input where a file is read, for standard output where one is written.
+inline constexpr std::string_view standard_stream = "-";
+
+/// Reads a file, or standard input. Integers and complex numbers are read as such where the file says that it
+/// holds them.
 /// @throws ParseError, IoError; UsageError for an order that the tool does not support, and for a .tns file
-/// that may be a vector or a list of edges, unless the options or the file say that it is a vector
-Input read_input(const std::string& path, const InputOptions& options = {});
+/// that may be a vector or a list of edges, unless the options or the file say which
+Input read_input(const std::string& path, const InputOptions& options);
 
 /// Reads a file that must hold a matrix.
-Input read_matrix(const std::string& path);
+Input read_matrix(const std::string& path, const InputOptions& options);
 
 /// Adds the kind of a file and what it holds to a report.
 void describe(Report& report, const Input& input);

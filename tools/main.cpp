@@ -11,13 +11,32 @@
 #include <sporos/core/error.hpp>
 #include <sporos/core/space.hpp>
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "commands.hpp"
+#include "input.hpp"
 #include "interrupt.hpp"
 #include "threads.hpp"
 
 namespace sporos::tool {
+
+namespace {
+
+/// The short names of the kinds of files.
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : file_kind_names) names.emplace_back(name);
+  return names;
+}
+
+std::string kind_names() {
+  std::string names;
+  for (const std::string& name : kinds()) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+}  // namespace
 
 CLI::Validator within(int least, int most) { return CLI::Range(least, most).description(""); }
 
@@ -29,9 +48,27 @@ CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, co
   return command;
 }
 
-void add_vector_option(CLI::App& command, bool& vector) {
-  command.add_flag("--vector", vector,
-                   "Two numbers on each line of a .tns file are a coordinate and a value");
+void add_input_options(CLI::App& command, InputOptions& options, bool vectors) {
+  command
+      .add_option("--from", options.kind, "Kind of file to read, unless its content tells: " + kind_names())
+      ->check(CLI::IsMember(kinds()).description(""))
+      ->type_name("KIND");
+  command
+      .add_option("--first", options.first_node,
+                  "Number of the first row and column of an edge list; 0 unless given")
+      ->check(within(0, 1))
+      ->type_name("N");
+  command.add_flag("--bipartite", options.bipartite, "Rows and columns of an edge list are different nodes");
+  if (vectors)
+    command.add_flag("--vector", options.vector,
+                     "Two numbers on each line of a .tns file are a coordinate and a value");
+}
+
+void add_output_kind(CLI::App& command, std::string& kind) {
+  command
+      .add_option("--to", kind, "Kind of file to write, unless its name tells; to - mtx, or tns for tensors")
+      ->check(CLI::IsMember(kinds()).description(""))
+      ->type_name("KIND");
 }
 
 namespace {
@@ -90,11 +127,12 @@ int run(const Choice& choice) {
 
   Outcome outcome = choice.run();
   outcome.report.fact("threads", "", Count{Host().concurrency()});
+  std::ostream& out = outcome.output_is_taken ? std::cerr : std::cout;
   if (choice.json)
-    outcome.report.write_json(std::cout);
+    outcome.report.write_json(out);
   else
-    outcome.report.write_text(std::cout);
-  if (!std::cout.flush()) return complain("standard output cannot be written", bad_input);
+    outcome.report.write_text(out);
+  if (!out.flush()) return complain("standard output cannot be written", bad_input);
   return outcome.failed_check.empty() ? done : complain(outcome.failed_check, check_failed);
 }
 
@@ -103,7 +141,9 @@ int run(const Choice& choice) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Sparse matrices and tensors in files: looked at, checked, converted, drawn, multiplied.\n"
-      "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files, plain or gzip.",
+      "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files and edge lists (.csv, .tsv, "
+      ".edges),\n"
+      "plain or gzip. The file - is standard input, or standard output.",
       std::string(program));
   app.set_version_flag("--version", std::string(program) + " " + std::to_string(SPOROS_VERSION_MAJOR) + "." +
                                         std::to_string(SPOROS_VERSION_MINOR) + "." +

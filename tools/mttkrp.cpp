@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -21,7 +22,8 @@ namespace sporos::tool {
 namespace {
 
 struct MttkrpOptions {
-  std::string path, out;
+  std::string path, out, kind;
+  InputOptions input;
   int mode = 0;
   int rank = 16;
   int repeats = 1;
@@ -67,21 +69,21 @@ Entries<double, Order> mode_first(const Entries<double, Order>& entries, int mod
 void check(const MttkrpOptions& options, const Input& input) {
   const auto extents = input.extents();
   if (input.order() < 2)
-    throw UsageError(options.path + ": holds a vector; mttkrp takes a matrix or a tensor of order 3 to 6");
+    throw UsageError(input.path + ": holds a vector; mttkrp takes a matrix or a tensor of order 3 to 6");
   if (input.field() == "complex")
-    throw UsageError(options.path + ": mttkrp takes real values, these are complex");
+    throw UsageError(input.path + ": mttkrp takes real values, these are complex");
   if (options.mode >= input.order())
-    throw UsageError(text("--mode is ", options.mode, ", but the modes of ", options.path, " are 0 to ",
-                          input.order() - 1));
+    throw UsageError(
+        text("--mode is ", options.mode, ", but the modes of ", input.path, " are 0 to ", input.order() - 1));
   double rows = 0;
   for (const std::int64_t extent : extents) {
     if (extent > std::numeric_limits<std::int32_t>::max())
-      throw UsageError(text(options.path, ": the extent ", extent,
+      throw UsageError(text(input.path, ": the extent ", extent,
                             " is too large for mttkrp, which takes up to ",
                             std::numeric_limits<std::int32_t>::max()));
     rows += static_cast<double>(extent);
   }
-  expect_memory(2 * rows * options.rank * sizeof(double), options.path + ": mttkrp with its factor matrices");
+  expect_memory(2 * rows * options.rank * sizeof(double), input.path + ": mttkrp with its factor matrices");
 }
 
 /// The statement in terms of the file's modes: "M(i, r) = T(k, i, l) * C(k, r) * D(l, r)" for mode 1 of
@@ -128,15 +130,16 @@ Computed compute(const MttkrpOptions& options, const Input& input) {
 }
 
 Outcome mttkrp(const MttkrpOptions& options) {
-  if (!options.out.empty()) check_output(options.out, 2);
-  const Input input = read_input(options.path);
+  std::optional<Destination> out;
+  if (!options.out.empty()) out = destination(options.out, options.kind, 2);
+  const Input input = read_input(options.path, options.input);
   check(options, input);
   const auto [run, found] = compute(options, input);
 
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("mttkrp"));
-  Report& tensor = report.section("tensor", options.path);
+  Report& tensor = report.section("tensor", input.path);
   describe(tensor, input);
   tensor.fact("format", "stored as",
               run.tensor.format + (options.mode > 0 ? text(", mode ", options.mode, " first") : ""));
@@ -161,13 +164,11 @@ Outcome mttkrp(const MttkrpOptions& options) {
   const double operations = static_cast<double>(run.tensor.stored) * options.rank * input.order();
   if (median > 0) result.fact("operations_per_second", "speed", PerSecond{operations / median});
 
-  if (!options.out.empty()) {
+  if (out) {
     OutputStyle style;
     style.layout = MatrixMarketLayout::array;
-    const double write_seconds = write_output(options.out, run.result, style);
-    Report& output = report.section("output", options.out);
-    output.fact("file", "", options.out);
-    output.fact("write_seconds", "written in", Seconds{write_seconds});
+    const double write_seconds = write_output(*out, run.result, style);
+    report_output(outcome, *out, write_seconds);
   }
   if (options.verify) {
     describe(report.section("checks", "checked against sums in long double"), found);
@@ -183,7 +184,7 @@ void add_mttkrp(CLI::App& app, Choice& choice) {
   CLI::App& command =
       add_command(app, choice, "mttkrp", "A tensor times the Khatri-Rao product of random factor matrices",
                   [options] { return mttkrp(*options); });
-  command.add_option("TENSOR", options->path, ".tns file of order 2 to 6, or a matrix, plain or gzip")
+  command.add_option("TENSOR", options->path, "File with a matrix or a tensor, or - for standard input")
       ->required();
   command.add_option("--mode", options->mode, "Mode of the result, from 0; 0 unless given")
       ->check(within(0, largest_order - 1))
@@ -193,7 +194,7 @@ void add_mttkrp(CLI::App& app, Choice& choice) {
       ->type_name("R");
   command
       .add_option("-o,--output", options->out,
-                  "File to write the result to: .mtx or .tns, and .gz to compress")
+                  "File to write the result to: .mtx or .tns, and .gz to compress; or -")
       ->type_name("FILE");
   command
       .add_option("--seed", options->seed, "Of the factor matrices' random values in [0, 1); 1 unless given")
@@ -203,6 +204,8 @@ void add_mttkrp(CLI::App& app, Choice& choice) {
       ->type_name("N");
   command.add_flag("--verify", options->verify,
                    "Compare with a reference, each value within its rounding error bound");
+  add_input_options(command, options->input, false);
+  add_output_kind(command, options->kind);
   command.footer(
       "For a tensor of order 3 and mode 0: M(i, r) = sum over k, l of T(i, k, l) * C(k, r) * D(l, r).");
 }

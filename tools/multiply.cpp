@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <sporos/formats/value_cast.hpp>
 #include <string>
 #include <vector>
@@ -20,7 +21,8 @@ namespace sporos::tool {
 namespace {
 
 struct MultiplyOptions {
-  std::string a, b, c;
+  std::string a, b, c, kind;
+  InputOptions input;
   std::string order = "ikj";
   std::string workspace = "auto";
   int repeats = 1;
@@ -114,9 +116,10 @@ Outcome multiply_files(const MultiplyOptions& options) {
   if (!workspace)
     throw UsageError("no workspace is called " + options.workspace + "; expected auto, dense or coordinate");
   expect_workspace(*order, *workspace);
-  if (!options.c.empty()) check_output(options.c, 2);
-  const Input A = read_matrix(options.a);
-  const Input B = options.b == options.a ? A : read_matrix(options.b);
+  std::optional<Destination> out;
+  if (!options.c.empty()) out = destination(options.c, options.kind, 2);
+  const Input A = read_matrix(options.a, options.input);
+  const Input B = options.b == options.a ? A : read_matrix(options.b, options.input);
   expect_fit(A, B);
   warn_of_pairs(*order, A, B);
   const bool complex_values = A.field() == "complex" || B.field() == "complex";
@@ -129,8 +132,8 @@ Outcome multiply_files(const MultiplyOptions& options) {
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("multiply"));
-  describe_operand(report.section("A", "A  " + options.a), A, product.A);
-  describe_operand(report.section("B", "B  " + options.b), B, product.B);
+  describe_operand(report.section("A", "A  " + A.path), A, product.A);
+  describe_operand(report.section("B", "B  " + B.path), B, product.B);
   Report& result = report.section("C", "C  C(i, j) = A(i, k) * B(k, j), loops in the order " + options.order);
 
   result.fact("loop_order", "", options.order);
@@ -150,16 +153,14 @@ Outcome multiply_files(const MultiplyOptions& options) {
   if (options.repeats > 1) result.fact("fastest_seconds", "fastest time", Seconds{seconds.front()});
   result.fact("repeats", "", Count{options.repeats});
 
-  if (!options.c.empty()) {
+  if (out) {
     const auto is_whole = [](const Input& input) {
       return input.field() == "integer" || input.field() == "pattern";
     };
     const bool whole = is_whole(A) && is_whole(B);
     const double write_seconds =
-        write_output(options.c, whole ? as_integers(product.entries) : product.entries, OutputStyle{});
-    Report& output = report.section("output", options.c);
-    output.fact("file", "", options.c);
-    output.fact("write_seconds", "written in", Seconds{write_seconds});
+        write_output(*out, whole ? as_integers(product.entries) : product.entries, OutputStyle{});
+    report_output(outcome, *out, write_seconds);
   }
   if (options.verify) {
     const Comparison found = compare_product(a, b, merged(product.entries, Duplicates::sum, false));
@@ -175,10 +176,11 @@ void add_multiply(CLI::App& app, Choice& choice) {
   const auto options = std::make_shared<MultiplyOptions>();
   CLI::App& command = add_command(app, choice, "multiply", "The product C = A B of two sparse matrices",
                                   [options] { return multiply_files(*options); });
-  command.add_option("A", options->a, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_option("A", options->a, "File with a matrix, or - for standard input")->required();
   command.add_option("B", options->b, "The same; as many rows as A has columns")->required();
   command
-      .add_option("-o,--output", options->c, "File to write C to: .mtx, .tns or .smtx, and .gz to compress")
+      .add_option("-o,--output", options->c,
+                  "File to write C to: .mtx, .tns or .smtx, and .gz to compress; or -")
       ->type_name("C");
   command
       .add_option("--order", options->order,
@@ -193,6 +195,8 @@ void add_multiply(CLI::App& app, Choice& choice) {
       ->type_name("N");
   command.add_flag("--verify", options->verify,
                    "Compare with a reference, each entry within its rounding error bound");
+  add_input_options(command, options->input, false);
+  add_output_kind(command, options->kind);
   command.footer(
       "ikj adds up rows of B (CSR times CSR), ijk forms inner products (CSR times CSC), kij outer products\n"
       "(CSC times CSR); with j outside of i the result comes by columns. Operands are assembled as the\n"

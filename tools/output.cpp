@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <sporos/formats/value_cast.hpp>
 #include <system_error>
 
-#include "command.hpp"
 #include "interrupt.hpp"
 
 namespace sporos::tool {
@@ -31,30 +31,43 @@ void check_folder(const std::string& path) {
   will_write(path);
 }
 
+template <class Value>
+void write_pattern(const Destination& out, const Entries<Value, 2>& entries, bool drop_values) {
+  for (std::size_t q = 0; !drop_values && q < entries.values.extent(0); ++q)
+    if (!(entries.values(q) == Value(1)))
+      throw UsageError(text(out.name, ": a .smtx file has no values, and ", value_text(entries.values(q)),
+                            " is to be written: give a name that ends in .mtx"));
+  SmtxWriteOptions options;
+  options.drop_values = drop_values;
+  write_smtx(out.path, entries, options);
+}
+
 template <class Value, int Order>
-void write(const std::string& path, const Entries<Value, Order>& entries, const OutputStyle& style) {
+void write(const Destination& out, const Entries<Value, Order>& entries, const OutputStyle& style) {
   if constexpr (Order == 2) {
-    if (io::has_suffix(path, ".mtx")) {
+    if (out.kind == FileKind::matrix_market) {
       MatrixMarketWriteOptions options;
       options.layout = style.layout;
       options.symmetry = style.symmetry;
       if (style.pattern) options.field = MatrixMarketField::pattern;
-      return write_matrix_market(path, entries, options);
+      return write_matrix_market(out.path, entries, options);
     }
-    if (io::has_suffix(path, ".smtx")) {
-      for (std::size_t q = 0; !style.pattern && q < entries.values.extent(0); ++q)
-        if (!(entries.values(q) == Value(1)))
-          throw UsageError(text(path, ": a .smtx file has no values, and ", value_text(entries.values(q)),
-                                " is to be written: give a name that ends in .mtx"));
-      SmtxWriteOptions options;
-      options.drop_values = style.pattern;
-      return write_smtx(path, entries, options);
-    }
+    if (out.kind == FileKind::smtx) return write_pattern(out, entries, style.pattern);
   }
   if constexpr (is_complex_v<Value>)
-    throw UsageError(path + ": complex values are written to .mtx files only");
+    throw UsageError(out.name + ": complex values are written to .mtx files only");
   else
-    write_tns(path, entries);
+    write_tns(out.path, entries);
+}
+
+/// The kind of file that a name or --to asks for.
+std::optional<FileKind> kind_of_output(const std::string& path, const std::string& kind, int order) {
+  if (!kind.empty()) return file_kind_named(kind);
+  if (path == standard_stream) return order == 2 ? FileKind::matrix_market : FileKind::tns;
+  for (const FileKind known : {FileKind::matrix_market, FileKind::tns, FileKind::smtx})
+    for (const auto& [named, name] : file_kind_names)
+      if (named == known && io::has_suffix(path, text('.', name))) return known;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -69,26 +82,42 @@ OutputStyle style_of(const Input& input) {
   return style;
 }
 
-void check_output(const std::string& path, int order) {
-  const bool fits = io::has_suffix(path, ".tns") ||
-                    (order == 2 && (io::has_suffix(path, ".mtx") || io::has_suffix(path, ".smtx")));
+Destination destination(const std::string& path, const std::string& kind, int order) {
+  const auto known = kind_of_output(path, kind, order);
+  const std::string what = order == 2 ? "a matrix" : text("a tensor of order ", order);
+  const bool fits = known && (known == FileKind::tns || order == 2) && known != FileKind::edges;
+  if (!fits && !kind.empty())
+    throw UsageError(
+        text("--to ", kind, ": ", what, " is written as ", order == 2 ? "mtx, tns or smtx" : "tns"));
   if (!fits)
-    throw UsageError(text(path, ": a ", order == 2 ? "matrix" : text("tensor of order ", order),
-                          " needs a file name that ends in ", order == 2 ? ".mtx, .tns or .smtx" : ".tns",
-                          ", optionally followed by .gz"));
+    throw UsageError(text(path, ": ", what, " needs a file name that ends in ",
+                          order == 2 ? ".mtx, .tns or .smtx" : ".tns",
+                          ", optionally followed by .gz, or --to"));
+  if (path == standard_stream) return {std::string(io::OutputFile::standard_output), path, *known};
   check_folder(path);
+  return {path, path, *known};
 }
 
-void check_picture(const std::string& path) {
+std::string picture_destination(const std::string& path) {
+  if (path == standard_stream) return std::string(io::OutputFile::standard_output);
   if (path.ends_with(".gz") || !io::has_suffix(path, ".png"))
     throw UsageError(path + ": a picture needs a file name that ends in .png");
   check_folder(path);
+  return path;
 }
 
-double write_output(const std::string& path, const AnyEntries& entries, const OutputStyle& style) {
+double write_output(const Destination& out, const AnyEntries& entries, const OutputStyle& style) {
   const Kokkos::Timer timer;
-  std::visit([&](const auto& e) { write(path, e, style); }, entries);
+  std::visit([&](const auto& e) { write(out, e, style); }, entries);
   return timer.seconds();
+}
+
+Report& report_output(Outcome& outcome, const Destination& out, double write_seconds) {
+  outcome.output_is_taken = out.is_standard_output();
+  Report& written = outcome.report.section("output", out.name);
+  written.fact("file", "", out.name);
+  written.fact("write_seconds", "written in", Seconds{write_seconds});
+  return written;
 }
 
 }  // namespace sporos::tool

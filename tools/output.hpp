@@ -3,9 +3,11 @@
 /// Files as the tool writes them.
 #pragma once
 
+#include <sporos/formats/io/file_kind.hpp>
 #include <sporos/formats/io/matrix_market_header.hpp>
 #include <string>
 
+#include "command.hpp"
 #include "input.hpp"
 
 namespace sporos::tool {
@@ -20,15 +22,28 @@ struct OutputStyle {
 /// The style of the file that was read.
 OutputStyle style_of(const Input& input);
 
-/// Rejects, before any work is done, a name to which the result cannot be written: its ending is not that of
-/// a kind of file for tensors of this order, or its folder does not exist or is not writable.
-/// @throws UsageError, IoError
-void check_output(const std::string& path, int order);
-/// The same for a picture.
-void check_picture(const std::string& path);
+/// Where a result is written, and as what kind of file.
+struct Destination {
+  std::string path;  ///< as it is opened
+  std::string name;  ///< as reports name it
+  FileKind kind = FileKind::matrix_market;
 
-/// Writes the kind of file that the name stands for; symmetry and layout apply to .mtx. Returns the seconds
-/// taken.
-double write_output(const std::string& path, const AnyEntries& entries, const OutputStyle& style);
+  bool is_standard_output() const { return name == standard_stream; }
+};
+
+/// The destination that a path and --to name. Rejects, before any work is done, one to which a tensor of this
+/// order cannot be written: no kind of file for it is named, or its folder does not exist or is not writable.
+/// @param kind  short name of the kind of file; empty: by the name, on standard output .mtx or .tns
+/// @throws UsageError, IoError
+Destination destination(const std::string& path, const std::string& kind, int order);
+/// The same for a picture; returns the path to which it is saved.
+std::string picture_destination(const std::string& path);
+
+/// Writes the file; symmetry and layout apply to .mtx. Returns the seconds taken.
+double write_output(const Destination& out, const AnyEntries& entries, const OutputStyle& style);
+
+/// Adds what was written to the outcome of a command. On standard output, the report has no place.
+/// @return the section of the output, for further facts
+Report& report_output(Outcome& outcome, const Destination& out, double write_seconds);
 
 }  // namespace sporos::tool

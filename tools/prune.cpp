@@ -22,7 +22,8 @@ namespace sporos::tool {
 namespace {
 
 struct PruneCommand {
-  std::string in, out;
+  std::string in, out, kind;
+  InputOptions input;
   std::string keep = "2:4";
   Windows windows;
   std::string by = "l1";
@@ -70,31 +71,29 @@ Outcome prune_file(PruneCommand command) {
   const auto ratio = parse_ratio(command.keep);
   if (!ratio) throw UsageError("--keep is " + command.keep + ", expected N:M with 1 <= N <= M, as 2:4");
   std::tie(command.windows.kept, command.windows.window) = *ratio;
-  const Input input = read_matrix(command.in);
-  check_output(command.out, 2);
+  const Input input = read_matrix(command.in, command.input);
+  const Destination out = destination(command.out, command.kind, 2);
   if (command.scale && input.field() != "real" && input.field() != "complex")
-    throw UsageError(text(command.in, ": --scale multiplies values by ", command.windows.window, "/",
+    throw UsageError(text(input.path, ": --scale multiplies values by ", command.windows.window, "/",
                           command.windows.kept, ", but this file is ", input.field()));
-  if (io::has_suffix(command.out, ".smtx") && !input.is_pattern())
-    throw UsageError(command.out + ": a .smtx file has no values: write a .mtx file");
+  if (out.kind == FileKind::smtx && !input.is_pattern())
+    throw UsageError(out.name + ": a .smtx file has no values: write a .mtx file");
   const AnyEntries before = merged(input.entries, input.duplicates(), true);
   const PruneOptions how{.by = command.by == "l2" ? Magnitude::l2 : Magnitude::l1, .scale = command.scale};
   const AnyEntries after = pruned(before, command.windows, how);
   const double scale = sporos::detail::scale_of(how, ratio->first, ratio->second);
   OutputStyle style;
   style.pattern = input.is_pattern();
-  const double write_seconds = write_output(command.out, after, style);
+  const double write_seconds = write_output(out, after, style);
 
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("prune"));
-  describe(report.section("input", command.in), input);
-  Report& written = report.section("output", command.out);
-  written.fact("file", "", command.out);
+  describe(report.section("input", input.path), input);
+  Report& written = report_output(outcome, out, write_seconds);
   written.fact("entries", Count{size_of(after)});
   const double all = total(before);
   written.fact("magnitude_kept", "of the magnitude", Part{all > 0 ? total(after) / scale / all : 1});
-  written.fact("write_seconds", "written in", Seconds{write_seconds});
   return outcome;
 }
 
@@ -105,8 +104,8 @@ void add_prune(CLI::App& app, Choice& choice) {
   CLI::App& command =
       add_command(app, choice, "prune", "Keeps the N largest of each M neighbouring elements of a matrix",
                   [options] { return prune_file(*options); });
-  command.add_option("IN", options->in, "A matrix: Matrix Market, .tns or .smtx, plain or gzip")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns or .smtx, and .gz to compress")
+  command.add_option("IN", options->in, "File with a matrix, or - for standard input")->required();
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns or .smtx, and .gz to compress; or -")
       ->required();
   command.add_option("--keep", options->keep, "How many of how many; 2:4 unless given")->type_name("N:M");
   command
@@ -122,6 +121,8 @@ void add_prune(CLI::App& app, Choice& choice) {
       ->check(CLI::IsMember({"l1", "l2"}))
       ->type_name("NORM");
   command.add_flag("--scale", options->scale, "Multiply what is kept by M/N");
+  add_input_options(command, options->input, false);
+  add_output_kind(command, options->kind);
   command.footer("Duplicates are added up first, and stored zeros left out.");
 }
 

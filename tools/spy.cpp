@@ -34,21 +34,22 @@ Image draw(const Entries<Value, Order>& entries, const SpyOptions& look) {
 }
 
 Outcome spy_file(const SpyCommandOptions& options) {
-  check_picture(options.picture);
+  const std::string target = picture_destination(options.picture);
   const Input input = read_input(options.path, options.input);
   if (options.look.slice_mode >= input.order())
-    throw UsageError(text("--slice-mode is ", options.look.slice_mode, ", but the modes of ", options.path,
+    throw UsageError(text("--slice-mode is ", options.look.slice_mode, ", but the modes of ", input.path,
                           " are 0 to ", input.order() - 1));
   const Kokkos::Timer timer;
   const Image image =
       std::visit([&](const auto& entries) { return draw(entries, options.look); }, input.entries);
-  image.save(options.picture);
+  image.save(target);
   const double seconds = timer.seconds();
 
   Outcome outcome;
+  outcome.output_is_taken = options.picture == standard_stream;
   Report& report = outcome.report;
   report.fact("command", "", std::string("spy"));
-  describe(report.section("input", options.path), input);
+  describe(report.section("input", input.path), input);
   Report& picture = report.section("output", options.picture);
   picture.fact("file", "", options.picture);
   picture.fact("pixels", Shape{{image.width(), image.height()}});
@@ -63,8 +64,10 @@ void add_spy(CLI::App& app, Choice& choice) {
   CLI::App& command =
       add_command(app, choice, "spy", "A picture of where the nonzeros are: a matrix, or slices of a tensor",
                   [options] { return spy_file(*options); });
-  command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
-  command.add_option("-o,--output", options->picture, "PNG file to write")->required()->type_name("PNG");
+  command.add_option("FILE", options->path, "File to read, or - for standard input")->required();
+  command.add_option("-o,--output", options->picture, "PNG file to write, or - for standard output")
+      ->required()
+      ->type_name("PNG");
   command.add_option("--pixels", options->look.pixels, "Longest side of the drawing; 1000 unless given")
       ->check(within(16, 16384))
       ->type_name("N");
@@ -76,7 +79,7 @@ void add_spy(CLI::App& app, Choice& choice) {
   command.add_option("--slices", options->look.slices, "Panels at most; 16 unless given")
       ->check(within(1, 1024))
       ->type_name("N");
-  add_vector_option(command, options->input.vector);
+  add_input_options(command, options->input, true);
   command.footer("The darker a pixel, the more nonzeros fall onto it, on a logarithmic scale.");
 }
 

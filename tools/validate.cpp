@@ -75,9 +75,9 @@ void add_validate(CLI::App& app, Choice& choice) {
   CLI::App& command = add_command(app, choice, "validate",
                                   "Read a whole file and check it; say line and reason where it is malformed",
                                   [options] { return validate_file(*options); });
-  command.add_option("FILE", options->path, "Matrix Market, .tns or .smtx, plain or gzip")->required();
+  command.add_option("FILE", options->path, "File to read, or - for standard input")->required();
   command.add_flag("--strict", options->input.strict, "Refuse what is only told otherwise, see below");
-  add_vector_option(command, options->input.vector);
+  add_input_options(command, options->input, true);
   command.footer(
       "--strict refuses duplicate coordinates, stored zeros, infinities and NaN, and entries of a symmetric\n"
       "Matrix Market file above the diagonal.");

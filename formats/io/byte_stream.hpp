@@ -41,15 +41,16 @@ class FileStream final : public ByteStream {
     do descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     while (descriptor_ < 0 && errno == EINTR);
     if (descriptor_ < 0) throw IoError(path_, text("cannot be opened for reading: ", std::strerror(errno)));
-    struct stat status{};
-    if (::fstat(descriptor_, &status) == 0) {
-      if (S_ISDIR(status.st_mode)) {
-        ::close(descriptor_);
-        throw ParseError(path_, 0, "this is a directory, expected a file");
-      }
-      if (S_ISREG(status.st_mode)) total_ = static_cast<std::int64_t>(status.st_size);
-    }
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+    look_at_file();
+  }
+  /// A file that is open already, such as standard input, from where it stands.
+  /// @param descriptor  duplicated: the caller keeps its own
+  /// @param name        what messages call it
+  FileStream(int descriptor, std::string name)
+      : path_(std::move(name)), descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {
+    if (descriptor_ < 0) throw IoError(path_, text("cannot be read: ", std::strerror(errno)));
+    look_at_file();
+    if (total_ > 0) total_ -= std::min(total_, static_cast<std::int64_t>(::lseek(descriptor_, 0, SEEK_CUR)));
   }
   ~FileStream() override { ::close(descriptor_); }
   FileStream(const FileStream&) = delete;
@@ -69,6 +70,18 @@ class FileStream final : public ByteStream {
   std::int64_t total() const override { return total_; }
 
  private:
+  void look_at_file() {
+    struct stat status{};
+    if (::fstat(descriptor_, &status) == 0) {
+      if (S_ISDIR(status.st_mode)) {
+        ::close(descriptor_);
+        throw ParseError(path_, 0, "this is a directory, expected a file");
+      }
+      if (S_ISREG(status.st_mode)) total_ = static_cast<std::int64_t>(status.st_size);
+    }
+    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+
   std::string path_;
   int descriptor_ = -1;
   std::int64_t taken_ = 0;

@@ -10,24 +10,14 @@
 #include <vector>
 
 #include "../../core/entries.hpp"
+#include "edge_list.hpp"
+#include "file_kind.hpp"
+#include "file_source.hpp"
 #include "frostt.hpp"
 #include "matrix_market.hpp"
 #include "smtx.hpp"
 
 namespace sporos {
-
-enum class FileKind { matrix_market, tns, smtx };
-
-constexpr std::string_view to_string(FileKind kind) {
-  switch (kind) {
-    case FileKind::tns:
-      return "FROSTT .tns";
-    case FileKind::smtx:
-      return "DLMC .smtx";
-    default:
-      return "Matrix Market";
-  }
-}
 
 /// What the first lines of a file say about it.
 struct FileInfo {
@@ -37,7 +27,8 @@ struct FileInfo {
   int order = 2;                       ///< number of modes
   std::vector<std::int64_t> extents;   ///< empty if only the entries determine them
   std::optional<std::int64_t> stored;  ///< entries in the file; of a symmetric one, those of one triangle
-  std::optional<MatrixMarketHeader> matrix_market;  ///< field, symmetry, layout
+  MatrixMarketField field = MatrixMarketField::real;  ///< what the values are; pattern: there are none
+  std::optional<MatrixMarketHeader> matrix_market;    ///< field, symmetry, layout
 };
 
 namespace io {
@@ -50,16 +41,24 @@ inline bool has_suffix(std::string_view path, std::string_view suffix) {
   return name.ends_with(suffix);
 }
 
+/// Whether the name is one that edge lists and CSV files have.
+inline bool has_edge_list_name(std::string_view path) {
+  for (const std::string_view suffix : {".csv", ".tsv", ".edges", ".edgelist", ".el", ".wel"})
+    if (has_suffix(path, suffix)) return true;
+  return false;
+}
+
 /// The kind of a text according to its first line, or to its name if the line does not tell.
 inline FileKind kind_of(TextSource& source) {
   const std::string& name = source.name();
   const char* const line = peek_line(source);
-  if (!line) throw ParseError(name, 0, "the file is empty, expected .mtx, .tns or .smtx text");
+  if (!line) throw ParseError(name, 0, "the file is empty, expected .mtx, .tns, .smtx or .csv text");
   const char* p = line;
   if (take_word(p).starts_with("%%matrixmarket")) return FileKind::matrix_market;
   if (has_suffix(name, ".smtx")) return FileKind::smtx;
   if (has_suffix(name, ".tns")) return FileKind::tns;
   if (has_suffix(name, ".mtx")) return FileKind::matrix_market;
+  if (has_edge_list_name(name)) return FileKind::edges;
   const char first = *skip_blanks(line);
   const auto holds = [&](char c) { return line_at(line).find(c) != std::string_view::npos; };
   if (is_digit(first)) return holds(',') ? FileKind::smtx : FileKind::tns;
@@ -70,57 +69,95 @@ inline FileKind kind_of(TextSource& source) {
            holds('\0') ? " (if this is an archive, unpack it first)" : ""));
 }
 
+inline FileKind kind_of(TextSource& source, const ReadOptions& options) {
+  return options.kind ? *options.kind : kind_of(source);
+}
+
 }  // namespace io
 
 /// What the first lines of a file say: its kind and order, and its extents and number of entries if they are
 /// given there. Reads a few kilobytes. Throws ParseError, IoError.
-inline FileInfo inspect(const std::string& path) {
+/// @param options  kind, if the content is not to tell it
+inline FileInfo inspect(io::FileSource& file, const ReadOptions& options = {}) {
+  const auto look = [&](io::Cut cut = io::Cut::at_lines) {
+    return io::TextSource(file.look(), file.name(), io::header_options(cut));
+  };
   FileInfo info;
   {
-    io::TextSource source(path, io::header_options());
-    info.kind = io::kind_of(source);
+    io::TextSource source = look();
+    info.kind = io::kind_of(source, options);
     info.compressed = source.compressed();
     info.bytes = source.file_bytes();
   }
   switch (info.kind) {
-    case FileKind::matrix_market:
-      info.matrix_market = read_matrix_market_header(path);
+    case FileKind::matrix_market: {
+      io::TextSource source = look();
+      info.matrix_market = io::take_header(source);
       info.extents = {info.matrix_market->rows, info.matrix_market->columns};
       info.stored = info.matrix_market->stored;
+      info.field = info.matrix_market->field;
       break;
+    }
     case FileKind::tns: {
-      const TnsHeader header = read_tns_header(path);
+      io::TextSource source = look();
+      const TnsHeader header = io::take_tns_header(source);
       info.order = header.order;
       info.extents = header.extents;
       break;
     }
     case FileKind::smtx: {
-      const SmtxHeader header = read_smtx_header(path);
+      io::TextSource source = look(io::Cut::at_words);
+      const SmtxHeader header = io::take_smtx_header(source);
       info.extents = {header.rows, header.columns};
       info.stored = header.stored;
+      info.field = MatrixMarketField::pattern;
+      break;
+    }
+    case FileKind::edges: {
+      io::TextSource source = look();
+      if (io::take_edge_list_header(source).columns == 2) info.field = MatrixMarketField::pattern;
       break;
     }
   }
   return info;
 }
 
-/// The entries of a file of any kind, which is recognised by its content: see read_matrix_market_entries,
-/// read_tns_entries, read_smtx_entries.
-/// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(path) tells
+/// The same for a file that is named by its path.
+inline FileInfo inspect(const std::string& path, const ReadOptions& options = {}) {
+  return inspect(*io::file_at(path), options);
+}
+
+/// The entries of a file of any kind, which is recognised by its content or by its name: see
+/// read_matrix_market_entries, read_tns_entries, read_smtx_entries, read_edge_list_entries.
+/// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(file) tells
 /// the order beforehand)
 template <TensorValue Value, int Order>
   requires(Order >= 1)
-Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& options = {}) {
+Entries<Value, Order> read_entries(io::FileSource& file, const ReadOptions& options = {}) {
   expect_kokkos();
-  io::TextSource source(path, io::text_options(options));
-  const FileKind kind = io::kind_of(source);
+  FileKind kind{};
+  {
+    io::TextSource source(file.look(), file.name(), io::header_options());
+    kind = io::kind_of(source, options);
+  }
+  // The text of a .smtx file is cut into blocks differently.
+  io::TextSource source(file.open(), file.name(),
+                        kind == FileKind::smtx ? io::smtx_text_options(options) : io::text_options(options));
   if (kind == FileKind::tns) return read_tns_entries<Value, Order>(source, options);
-  if constexpr (Order == 2)
-    return kind == FileKind::smtx
-               ? read_smtx_entries<Value>(path, options)  // its text is cut into blocks differently
-               : read_matrix_market_entries<Value>(source, options);
-  else
-    io::refuse_order(path, text("a matrix (", to_string(kind), ")"), 2, Order);
+  if constexpr (Order == 2) {
+    if (kind == FileKind::smtx) return read_smtx_entries<Value>(source, options);
+    if (kind == FileKind::edges) return read_edge_list_entries<Value>(source, options);
+    return read_matrix_market_entries<Value>(source, options);
+  } else {
+    io::refuse_order(file.name(), text("a matrix (", to_string(kind), ")"), 2, Order);
+  }
+}
+
+/// The same for a file that is named by its path.
+template <TensorValue Value, int Order>
+  requires(Order >= 1)
+Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& options = {}) {
+  return read_entries<Value, Order>(*io::file_at(path), options);
 }
 
 /// Writes `entries` in the format that the file's name stands for: .mtx, .tns or .smtx, optionally with .gz.

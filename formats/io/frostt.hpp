@@ -249,15 +249,24 @@ struct TnsHeader {
   std::vector<std::int64_t> extents;  ///< empty if only the entries determine them
 };
 
-/// Reads the first lines of a .tns file, plain or gzip. The order is the number of numbers on a line minus
-/// one, so complex values count as two. Throws ParseError, IoError.
-inline TnsHeader read_tns_header(const std::string& path) {
-  io::TextSource source(path, io::header_options());
-  io::TnsPreamble preamble = io::take_tns_preamble(source);
+namespace io {
+
+/// The order is the number of numbers on a line minus one, so complex values count as two.
+inline TnsHeader take_tns_header(TextSource& source) {
+  TnsPreamble preamble = take_tns_preamble(source);
   TnsHeader header;
   header.extents = std::move(preamble.extents);
   header.order = static_cast<int>(header.extents.empty() ? preamble.numbers - 1 : std::ssize(header.extents));
   return header;
+}
+
+}  // namespace io
+
+/// Reads the first lines of a .tns file, plain or gzip. The order is the number of numbers on a line minus
+/// one, so complex values count as two. Throws ParseError, IoError.
+inline TnsHeader read_tns_header(const std::string& path) {
+  io::TextSource source(path, io::header_options());
+  return io::take_tns_header(source);
 }
 
 /// The order of the tensor in a .tns file; see read_tns_header.

@@ -24,11 +24,18 @@ namespace sporos::io {
 
 /// Writes to a temporary file next to the final one. commit() forces it to the disk and renames it; without
 /// commit() it is removed. Until then an old file stays as it was, and its permissions are kept. Anything
-/// that is not a regular file (a pipe, /dev/stdout) is written directly.
+/// that is not a regular file (a pipe, a device) is written directly, and so is /dev/stdout, wherever
+/// standard output leads.
 class OutputFile {
  public:
   /// Throws IoError if the file cannot be created.
   explicit OutputFile(std::string path) : path_(std::move(path)), final_(path_) {
+    if (path_ == standard_output) {
+      // To open it anew would write over what a file to which it is redirected holds already.
+      descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+      if (descriptor_ < 0) fail("opened for writing");
+      return;
+    }
     struct stat status{};
     const bool exists = ::stat(path_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode))
@@ -56,6 +63,9 @@ class OutputFile {
   ~OutputFile() { abandon(); }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
+
+  /// The path that stands for standard output.
+  static constexpr std::string_view standard_output = "/dev/stdout";
 
   /// The prefix of the names of this process' temporary files, for cleaning up after a signal.
   static std::string temporary_prefix() {

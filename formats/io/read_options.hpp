@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
+#include "file_kind.hpp"
 #include "in_order.hpp"
 #include "text_source.hpp"
 
@@ -17,6 +20,9 @@ struct ReadOptions {
   bool strict = false;          ///< refuse entries of a symmetric Matrix Market file above the diagonal
   bool progress = true;  ///< a bar on standard error, if it is a terminal and reading takes over a second
   std::size_t block_bytes = std::size_t{1} << 20;  ///< size of the blocks of text that threads take
+  std::optional<FileKind> kind = std::nullopt;     ///< unset: the content tells, then the name
+  std::int64_t first_node = 0;  ///< of an edge list: the number of its first row and column, 0 or 1
+  bool bipartite = false;       ///< of an edge list: rows and columns are different nodes; off: it is square
 };
 
 namespace io {

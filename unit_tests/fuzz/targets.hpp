@@ -130,6 +130,20 @@ inline void smtx(std::string_view bytes) {
                    });
 }
 
+/// An edge list.
+inline void edges(std::string_view bytes) {
+  const auto as = [&]<class Value>(Value) {
+    expect_agreement(bytes, sporos::io::Cut::at_lines, 1,
+                     [&](sporos::io::TextSource& source, sporos::ReadOptions options) {
+                       options.first_node = bytes.size() % 2;
+                       options.bipartite = bytes.size() % 4 < 2;
+                       return describe(sporos::read_edge_list_entries<Value>(source, options));
+                     });
+  };
+  as(double());
+  as(std::int16_t());
+}
+
 /// Bytes that may be gzip, as text.
 inline void gzip(std::string_view bytes) {
   for (const auto cut : {sporos::io::Cut::at_lines, sporos::io::Cut::at_words})
@@ -153,6 +167,7 @@ inline std::function<void(std::string_view)> target(std::string_view name) {
   if (name == "matrix_market") return matrix_market;
   if (name == "tns") return tns;
   if (name == "smtx") return smtx;
+  if (name == "edges") return edges;
   if (name == "gzip") return gzip;
   return nullptr;
 }

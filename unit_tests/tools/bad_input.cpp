@@ -65,6 +65,9 @@ TEST(BadInput, NamesLineAndReasonOfMalformedFiles) {
       {"column.smtx", "3, 4, 5\n0 2 2 5\n1 3 0 2 4\n", ":3: column 4"},
       {"prose.txt", "# A title\n\nand *prose* behind it\n", ":3: found 'and', expected coordinate 1"},
       {"nothing.txt", "hello\n", ":1: found 'hello'"},
+      {"word.csv", "a,b,weight\n0,1,2\n0,x,2\n", ":3: column 2: found 'x'"},
+      {"ragged.csv", "0,1,2\n0,1\n", ":2: found 2 columns, expected 3"},
+      {"empty.csv", "", "the file is empty"},
       {"nul.txt", std::string("\0\0\0\0", 4), ":1: "},
       {"cut.mtx.gz", gzip(banner + "2 2 1\n1 1 1\n").substr(0, 40), "gzip"},
       {"bits.mtx.gz", std::string("\x1f\x8b\x08\x00garbage and more of it", 26), "gzip"}};
@@ -95,7 +98,7 @@ TEST(BadInput, RefusesListsOfEdgesThatCouldBeVectors) {
   const Folder folder;
   expect_refused_by_all(folder.put("edges.tns", "1 2\n2 3\n"), "holds two numbers on each line");
   expect_refused_by_all(folder.put("edges.txt", "# from to\n0 2\n"),
-                        "give --vector (to info, validate, convert or spy), or add a third number");
+                        "give --from edges, or --vector (to info, validate, convert or spy)");
 }
 
 TEST(BadInput, KeepsAnOldFileWhereTheNewOneFails) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,8 +35,18 @@ inline std::string shown(const Arguments& arguments) {
   return line;
 }
 
+/// A pipe that holds `bytes`, to be read from its descriptor; at most what a pipe holds, 64 KiB.
+inline int pipe_with(const std::string& bytes) {
+  int ends[2] = {-1, -1};
+  if (pipe(ends) != 0 || ::write(ends[1], bytes.data(), bytes.size()) != std::ssize(bytes))
+    throw std::runtime_error("a pipe cannot be filled");
+  close(ends[1]);
+  return ends[0];
+}
+
 /// Runs `sporos` with these arguments and waits for it.
-inline Ran run(const Arguments& arguments) {
+/// @param input  on standard input, a pipe; what the tests have there if empty
+inline Ran run(const Arguments& arguments, const std::string& input = "") {
   const Folder streams;
   std::string program = SPOROS_TOOL;
   std::vector<std::string> words = arguments;
@@ -48,9 +59,12 @@ inline Ran run(const Arguments& arguments) {
   for (const auto& [stream, name] : {std::pair{STDOUT_FILENO, "out"}, std::pair{STDERR_FILENO, "err"}})
     posix_spawn_file_actions_addopen(&actions, stream, streams.file(name).c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int piped = input.empty() ? -1 : pipe_with(input);
+  if (piped >= 0) posix_spawn_file_actions_adddup2(&actions, piped, STDIN_FILENO);
   pid_t process = 0;
   const int refused = posix_spawn(&process, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  if (piped >= 0) close(piped);
   if (refused != 0) throw std::runtime_error(program + " cannot be run");
   int status = 0;
   waitpid(process, &status, 0);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file file_source.hpp
+/// What a file is read from: something that can be looked at, to find out what it is, before all of it is
+/// read.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "byte_stream.hpp"
+
+namespace sporos::io {
+
+/// Bytes with a name, from the beginning as often as they are needed.
+class FileSource {
+ public:
+  explicit FileSource(std::string name) : name_(std::move(name)) {}
+  virtual ~FileSource() = default;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  /// What messages call it.
+  const std::string& name() const { return name_; }
+  /// The bytes from the beginning, for a reader that stops after the first of them; any number of times.
+  virtual std::unique_ptr<ByteStream> look() = 0;
+  /// All bytes from the beginning; the last call. Throws ParseError, IoError.
+  virtual std::unique_ptr<ByteStream> open() = 0;
+
+ private:
+  std::string name_;
+};
+
+/// A file that is opened by its path.
+class PathSource final : public FileSource {
+ public:
+  using FileSource::FileSource;
+
+  std::unique_ptr<ByteStream> look() override { return open(); }
+  std::unique_ptr<ByteStream> open() override { return std::make_unique<FileStream>(name()); }
+};
+
+/// A stream that delivers its bytes once, as a pipe does. What has been looked at is kept until it is read
+/// again; what follows is never kept, so that a pipe takes no more memory than a file.
+class PipeSource final : public FileSource {
+ public:
+  PipeSource(std::unique_ptr<ByteStream> pipe, std::string name)
+      : FileSource(std::move(name)), pipe_(std::move(pipe)) {}
+
+  std::unique_ptr<ByteStream> look() override { return std::make_unique<View>(pipe_, kept_, true); }
+  std::unique_ptr<ByteStream> open() override { return std::make_unique<View>(pipe_, kept_, false); }
+
+ private:
+  /// The kept bytes, then those of the pipe.
+  class View final : public ByteStream {
+   public:
+    View(std::shared_ptr<ByteStream> pipe, std::shared_ptr<std::string> kept, bool keep)
+        : pipe_(std::move(pipe)), kept_(std::move(kept)), keep_(keep) {}
+
+    std::size_t read(char* out, std::size_t room) override {
+      if (at_ < kept_->size()) {
+        const std::size_t count = std::min(room, kept_->size() - at_);
+        std::memcpy(out, kept_->data() + at_, count);
+        at_ += count;
+        return count;
+      }
+      const std::size_t count = pipe_->read(out, room);
+      if (keep_) kept_->append(out, count);
+      at_ += count;
+      return count;
+    }
+    std::int64_t taken() const override { return static_cast<std::int64_t>(at_); }
+    std::int64_t total() const override { return pipe_->total(); }
+
+   private:
+    std::shared_ptr<ByteStream> pipe_;
+    std::shared_ptr<std::string> kept_;
+    bool keep_;
+    std::size_t at_ = 0;
+  };
+
+  std::shared_ptr<ByteStream> pipe_;
+  std::shared_ptr<std::string> kept_ = std::make_shared<std::string>();
+};
+
+/// The file at a path: looked at and read by its path, or once if it is a pipe or a device.
+inline std::unique_ptr<FileSource> file_at(const std::string& path) {
+  struct stat status{};
+  const bool once =
+      ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (once) return std::make_unique<PipeSource>(std::make_unique<FileStream>(path), path);
+  return std::make_unique<PathSource>(path);
+}
+
+}  // namespace sporos::io
