@@ -23,6 +23,7 @@
 #include "formats/wrap.hpp"
 #include "kernels/statement/estimate.hpp"
 #include "kernels/statement/explain.hpp"
+#include "kernels/statement/number.hpp"
 #include "kernels/statement/plan.hpp"
 #include "kernels/statement/run.hpp"
 #include "workspace/bucket.hpp"

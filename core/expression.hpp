@@ -12,6 +12,7 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -19,9 +20,11 @@
 #include "index.hpp"
 #include "notation.hpp"
 #include "presence.hpp"
+#include "scale.hpp"
 #include "tensor.hpp"
 #include "tree.hpp"
 #include "value.hpp"
+#include "wider.hpp"
 
 namespace sporos {
 
@@ -39,22 +42,49 @@ struct ExpressionBase {
   /// The number of children, from the left, in which the node is linear: a sum over such a child equals the
   /// sum over the node.
   static constexpr int factors = 0;
+  /// Whether the node has one value, because no index variable is left in it.
+  static constexpr bool is_number = false;
   /// How tightly its text binds.
   static constexpr Binding binding = Binding::whole;
+};
 
+namespace detail {
+template <class... Children>
+struct NumberType;
+template <class E, char... Names>
+constexpr bool leaves_no_variable();
+template <class E>
+constexpr bool is_present_everywhere();
+}  // namespace detail
+
+/// The base of a node of type E, which is no number, because an index variable is left in it.
+template <class E, bool IsNumber, class... Children>
+struct Node : ExpressionBase {
   /// Does not compile: the message says how to get a number.
   template <class T>
     requires std::is_arithmetic_v<T>
   operator T() const {
     static_assert(detail::never<T>,
-                  "an expression is not a number: assign it to a tensor of order 0, as in Tensor<double, "
-                  "Scalar> s; s() = x(i) * y(i), and read at(s, {})");
+                  "an expression is a number only where all its index variables are summed: write sum(...) "
+                  "around it, as in double s = sum(x(i) * y(i)), or assign it to a tensor");
     return T();
+  }
+};
+/// The base of a node whose index variables are all summed. It becomes its value where a number is expected,
+/// computed each time: `double s = sum(x(i) * y(i))` (kernels/statement/number.hpp).
+template <class E, class... Children>
+struct Node<E, true, Children...> : ExpressionBase {
+  static constexpr bool is_number = true;
+
+  operator typename detail::NumberType<Children...>::type() const {
+    return value(static_cast<const E&>(*this));
   }
 };
 
 /// What stands for a piece of notation that has been refused, so that the compiler says why and no more.
 struct Refused : ExpressionBase {
+  static constexpr bool is_number = true;
+
   template <class E>
   const Refused& operator=(const E&) const {
     return *this;
@@ -65,6 +95,14 @@ struct Refused : ExpressionBase {
   }
   template <class E>
   const Refused& operator-=(const E&) const {
+    return *this;
+  }
+  template <class E>
+  const Refused& operator*=(const E&) const {
+    return *this;
+  }
+  template <class E>
+  const Refused& operator/=(const E&) const {
     return *this;
   }
 };
@@ -88,7 +126,7 @@ concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
 
 /// `B(i, k)`: the values of a tensor at index variables, one for each mode. Assigning to it runs a statement.
 template <class TensorType, char... Names>
-class Access : public ExpressionBase {
+class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, TensorType> {
  public:
   using tensor_type = TensorType;
   using format = typename TensorType::format_type;
@@ -139,6 +177,45 @@ class Access : public ExpressionBase {
     return *this += -as_expression(expression);
   }
 
+  /// Multiplies the values by a number, where they are stored; what is not stored stays zero.
+  template <ScalarValue T>
+  const Access& operator*=(const T& factor) const {
+    detail::scale<detail::Scaling::multiply>(tensor_, as_expression(factor).value);
+    return *this;
+  }
+  /// Divides the values by a number, where they are stored; what is not stored stays zero.
+  /// @throws ExpressionError if integers are divided by 0
+  template <ScalarValue T>
+  const Access& operator/=(const T& divisor) const {
+    detail::scale<detail::Scaling::divide>(tensor_, as_expression(divisor).value);
+    return *this;
+  }
+  /// Runs `*this = *this * expression`. The expression has a value wherever the result stores one, so that
+  /// the result's pattern stays.
+  template <Expression E>
+  const Access& operator*=(const E& factor) const {
+    if constexpr (E::is_number) {
+      *this *= value(factor);
+    } else {
+      constexpr bool keeps_pattern = format::is_dense || detail::is_present_everywhere<E>();
+      static_assert(
+          keeps_pattern,
+          "a sparse factor removes coordinates from a sparse result: write A(i, j) = A(i, j) * B(i, "
+          "j) where that is meant");
+      if constexpr (keeps_pattern) run(assign(*this, *this * factor));
+    }
+    return *this;
+  }
+  /// Runs `*this = *this / expression`.
+  template <Expression E>
+  const Access& operator/=(const E& divisor) const {
+    if constexpr (E::is_number)
+      *this /= value(divisor);
+    else
+      run(assign(*this, *this / divisor));
+    return *this;
+  }
+
  private:
   TensorType tensor_;
 };
@@ -146,6 +223,7 @@ class Access : public ExpressionBase {
 /// A scalar factor or term.
 template <class T>
 struct Literal : ExpressionBase {
+  static constexpr bool is_number = true;
   using value_type = T;
   T value;
 
@@ -154,7 +232,7 @@ struct Literal : ExpressionBase {
 
 /// L * R: present where both sides are.
 template <class L, class R>
-struct Product : ExpressionBase {
+struct Product : Node<Product<L, R>, L::is_number && R::is_number, L, R> {
   static constexpr int factors = 2;
   static constexpr Binding binding = Binding::product;
 
@@ -173,7 +251,7 @@ struct Product : ExpressionBase {
 
 /// L + R: present where either side is.
 template <class L, class R>
-struct Sum : ExpressionBase {
+struct Sum : Node<Sum<L, R>, L::is_number && R::is_number, L, R> {
   static constexpr bool is_sum = true;
   static constexpr Binding binding = Binding::sum;
 
@@ -193,7 +271,7 @@ struct Sum : ExpressionBase {
 
 /// -E
 template <class E>
-struct Negation : ExpressionBase {
+struct Negation : Node<Negation<E>, E::is_number, E> {
   static constexpr int factors = 1;
   static constexpr Binding binding = Binding::product;
 
@@ -209,7 +287,7 @@ struct Negation : ExpressionBase {
 
 /// L / R: present where L is; R is a dense tensor or a scalar.
 template <class L, class R>
-struct Ratio : ExpressionBase {
+struct Ratio : Node<Ratio<L, R>, L::is_number && R::is_number, L, R> {
   static constexpr int factors = 1;
   static constexpr Binding binding = Binding::product;
 
@@ -229,6 +307,7 @@ struct Ratio : ExpressionBase {
 /// 0, or the zero of a semiring, at every coordinate of some variables.
 template <char... Names>
 struct ZeroAt : ExpressionBase {
+  static constexpr bool is_number = sizeof...(Names) == 0;
   static constexpr NameList names = NameList::of(Names...);
 
   static std::string notation() { return "0"; }
@@ -236,7 +315,7 @@ struct ZeroAt : ExpressionBase {
 
 /// f(E), present where E is, which is Operands if f is a function of several values; see `map`.
 template <class E, class F>
-struct Mapped : ExpressionBase {
+struct Mapped : Node<Mapped<E, F>, E::is_number, E> {
   E operand;
   F function;
 
@@ -261,7 +340,7 @@ struct Mapped : ExpressionBase {
 
 /// The sum of E over all coordinates of index variables that stand nowhere else: sum(k, B(i, k) * C(k, j)).
 template <class E, char... Names>
-struct Reduction : ExpressionBase {
+struct Reduction : Node<Reduction<E, Names...>, detail::leaves_no_variable<E, Names...>(), E> {
   static constexpr NameList names = NameList::of(Names...);
 
   E operand;
@@ -306,6 +385,11 @@ template <class L, class R>
   requires ExpressionOperands<L, R>
 auto operator+(const L& left, const R& right) {
   return Sum(as_expression(left), as_expression(right));
+}
+
+template <Expression E>
+E operator+(const E& operand) {
+  return operand;
 }
 
 template <class L, class R>
@@ -358,6 +442,39 @@ constexpr auto scalars() {
     return fold<E>([]<class... C>(TypeList<C...>) { return (TypeList<>{} + ... + scalars<C>()); });
 }
 
+/// The variables that an expression is indexed by: those of its tensors, less those that it sums over itself.
+template <class E>
+constexpr NameList free_variables() {
+  NameList out;
+  if constexpr (AnyAccess<E>) {
+    for (int at = 0; at < E::names.size; ++at) out.push_new(E::names[at]);
+  } else {
+    const NameList all = fold<E>([]<class... C>(TypeList<C...>) {
+      NameList names;
+      [[maybe_unused]] const auto add = [&](const NameList& more) {
+        for (int at = 0; at < more.size; ++at) names.push_new(more[at]);
+      };
+      (add(free_variables<C>()), ...);
+      return names;
+    });
+    for (int at = 0; at < all.size; ++at) {
+      if constexpr (requires { E::names; })
+        if (E::names.contains(all[at])) continue;
+      out.push(all[at]);
+    }
+  }
+  return out;
+}
+
+/// Whether an expression that is summed over variables has no others.
+template <class E, char... Names>
+constexpr bool leaves_no_variable() {
+  constexpr NameList free = free_variables<E>();
+  for (int at = 0; at < free.size; ++at)
+    if (((free[at] != Names) && ...)) return false;
+  return true;
+}
+
 }  // namespace detail
 
 /// The accesses of an expression type, from the left.
@@ -366,5 +483,40 @@ using accesses_of = decltype(detail::accesses<E>());
 /// The types of an expression's scalar literals, from the left.
 template <class E>
 using scalars_of = decltype(detail::scalars<E>());
+
+namespace detail {
+
+/// The type of the sum of values of type T: integers are summed in 64 bits, however narrow they are stored,
+/// and 16-bit floats in float. The sum of bools is or.
+template <class T>
+struct SumType {
+  using type = accumulate_t<T>;
+};
+template <class T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+struct SumType<T> {
+  using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+};
+
+/// The type of the value of a node without index variables, from its children or its tensor.
+template <class Accesses, class Scalars>
+struct NumberTypeOf;
+template <class... Accesses, class... Scalars>
+struct NumberTypeOf<TypeList<Accesses...>, TypeList<Scalars...>> {
+  using sums = typename WidestOf<typename SumType<typename Accesses::value_type>::type...>::type;
+  using type = typename WithScalars<sums, Scalars...>::type;
+};
+template <class... Scalars>
+struct NumberTypeOf<TypeList<>, TypeList<Scalars...>> {  // of refused notation
+  using type = double;
+};
+template <class... Children>
+struct NumberType : NumberTypeOf<decltype((TypeList<>{} + ... + accesses<Children>())),
+                                 decltype((TypeList<>{} + ... + scalars<Children>()))> {};
+template <class Tensor>
+  requires requires { typename Tensor::format_type; }
+struct NumberType<Tensor> : SumType<typename Tensor::value_type> {};
+
+}  // namespace detail
 
 }  // namespace sporos

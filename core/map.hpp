@@ -98,30 +98,6 @@ constexpr bool is_present_everywhere() {
     });
 }
 
-/// The variables that an expression is indexed by: those of its tensors, less those that it sums over itself.
-template <class E>
-constexpr NameList free_variables() {
-  NameList out;
-  if constexpr (AnyAccess<E>) {
-    for (int at = 0; at < E::names.size; ++at) out.push_new(E::names[at]);
-  } else {
-    const NameList all = fold<E>([]<class... C>(TypeList<C...>) {
-      NameList names;
-      [[maybe_unused]] const auto add = [&](const NameList& more) {
-        for (int at = 0; at < more.size; ++at) names.push_new(more[at]);
-      };
-      (add(free_variables<C>()), ...);
-      return names;
-    });
-    for (int at = 0; at < all.size; ++at) {
-      if constexpr (requires { E::names; })
-        if (E::names.contains(all[at])) continue;
-      out.push(all[at]);
-    }
-  }
-  return out;
-}
-
 /// The node that is zero at every coordinate of the variables of expressions of type E.
 template <class E>
 auto zeros_of() {

@@ -27,7 +27,7 @@ namespace sporos {
 /// !E: 1 where E is zero, and absent elsewhere; or, structurally, 1 where E is absent.
 /// @tparam Zeros  ZeroAt the variables of E
 template <class Zeros, class E, bool Structural>
-struct Complement : ExpressionBase {
+struct Complement : Node<Complement<Zeros, E, Structural>, E::is_number, E> {
   static constexpr Presence presence = Presence::first;
   static constexpr bool drops_values = true;
   /// Whether the values of E, and not its pattern alone, say where the node is present.

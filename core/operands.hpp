@@ -20,6 +20,7 @@ namespace sporos {
 template <class L, class R, Presence Where, class F>
 struct Operands : ExpressionBase {
   static constexpr Presence presence = Where;
+  static constexpr bool is_number = L::is_number && R::is_number;
 
   L left;
   R right;

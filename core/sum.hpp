@@ -9,6 +9,7 @@
 ///     y(i) = A(i, j) * x(j) / sum(k, A(i, k))                 divided by a sum
 ///     y(i) = sum(j, A(i, j)) * sum(k, B(i, k))                a product of sums, each over its own fiber
 ///     y(i) = sum(j, A(i, j) + b(i))                           b(i) once for each j
+///     double s = sum(x(i) * y(i))                             over all variables: a number
 ///
 /// A sum whose place does not matter - a term, or the one sum among factors - is a loop of the statement like
 /// any other, so that A(i, j) = sum(k, B(i, k) * C(k, j)) may run in any order. The others become a number as
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "expression.hpp"
 
@@ -167,6 +169,19 @@ auto sum(Index<First>, Index<Second>, const E& operand) {
 template <char First, char Second, char Third, Expression E>
 auto sum(Index<First>, Index<Second>, Index<Third>, const E& operand) {
   return detail::reduction<First, Second, Third>(operand);
+}
+
+/// The sum of an expression over all its index variables, which is a number: `double s = sum(x(i) * y(i))`.
+/// It is computed where a number is expected, each time; inside another expression it is a part of it.
+template <Expression E>
+auto sum(const E& operand) {
+  constexpr NameList names = detail::free_variables<E>();
+  if constexpr (names.size == 0)
+    return operand;
+  else
+    return [&]<int... At>(std::integer_sequence<int, At...>) {
+      return detail::reduction<names[At]...>(operand);
+    }(std::make_integer_sequence<int, names.size>{});
 }
 
 }  // namespace sporos

@@ -8,39 +8,11 @@
 #include "../../core/expression.hpp"
 #include "../../core/semiring.hpp"
 #include "../../core/value.hpp"
+#include "../../core/wider.hpp"
 
 namespace sporos {
 
 namespace detail {
-
-template <class A, class B>
-struct Wider {
-  using type = std::common_type_t<A, B>;
-};
-template <class A, class B>
-  requires(is_complex_v<A> || is_complex_v<B>)
-struct Wider<A, B> {
-  template <class T>
-  struct RealOf {
-    using type = T;
-  };
-  template <class T>
-  struct RealOf<Kokkos::complex<T>> {
-    using type = T;
-  };
-  using type = Kokkos::complex<std::common_type_t<typename RealOf<A>::type, typename RealOf<B>::type>>;
-};
-template <>
-struct Wider<bool, bool> {
-  using type = bool;
-};
-
-template <class First, class... Rest>
-struct WidestOf {
-  using type = First;
-};
-template <class First, class Second, class... Rest>
-struct WidestOf<First, Second, Rest...> : WidestOf<typename Wider<First, Second>::type, Rest...> {};
 
 template <class Result, class Operands, class Scalars>
 struct ComputeOf;
@@ -48,12 +20,7 @@ template <class Result, class... Operands, class... Scalars>
 struct ComputeOf<Result, TypeList<Operands...>, TypeList<Scalars...>> {
   using tensors = typename WidestOf<accumulate_t<typename Result::value_type>,
                                     accumulate_t<typename Operands::value_type>...>::type;
-  // Next to float tensors, an integer or double literal is meant as a float: scalars widen the type only if
-  // it cannot represent them at all.
-  template <class Scalar>
-  static constexpr bool widens = (is_complex_v<Scalar> && !is_complex_v<tensors>) ||
-                                 (std::is_floating_point_v<Scalar> && std::is_integral_v<tensors>);
-  using type = typename WidestOf<tensors, std::conditional_t<widens<Scalars>, Scalars, tensors>...>::type;
+  using type = typename WithScalars<tensors, Scalars...>::type;
 };
 
 }  // namespace detail

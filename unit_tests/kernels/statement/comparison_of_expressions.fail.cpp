@@ -2,7 +2,7 @@
 /// @file comparison_of_expressions.fail.cpp
 /// The standard library's maximum, which compares and takes the comparison for a bool: max(B(i, j), C(i, j))
 /// is the one of index notation.
-// expect: an expression is not a number
+// expect: an expression is a number only where
 // alone
 #include <sporos/sporos.hpp>
 

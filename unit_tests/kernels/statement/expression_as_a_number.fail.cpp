@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file expression_as_a_number.fail.cpp
 /// A dot product that is to be a number.
-// expect: an expression is not a number: assign it to a tensor of order 0
+// expect: an expression is a number only where all its index variables are summed: write sum
 // alone
 #include <sporos/sporos.hpp>
 
