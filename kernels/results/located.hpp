@@ -253,7 +253,7 @@ class LocatedNest::Plan {
       return false;
   }();
   /// Whether the loops reach each value of the result only once: no reduction runs outside of its variables,
-  /// and no operand stores a coordinate in several places.
+  /// no operand stores a coordinate in several places, and chunks do not add to the same value.
   template <class... Accesses>
   static constexpr bool all_come_once(TypeList<Accesses...>) {
     return (std::all_of(Accesses::format::properties.begin(), Accesses::format::properties.end(),
@@ -270,8 +270,8 @@ class LocatedNest::Plan {
     }
     return false;
   }
-  static constexpr bool comes_once =
-      classification.bound_depth == Result::names.size && all_come_once(Operands{}) && !adds_in_strips();
+  static constexpr bool comes_once = classification.bound_depth == Result::names.size && !atomic &&
+                                     all_come_once(Operands{}) && !adds_in_strips();
 
   /// Whether they also reach every value, with a sum over the remaining loops, so that none has to be
   /// initialised.
