@@ -40,7 +40,7 @@ struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dens
 /// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
 /// mode, B in NM<…> with windows along k, C dense and row-major.
 template <class Operands>
-struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands> {
+struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class B, class A>
   static constexpr bool fits() {
     if constexpr (Operands::template is_dense_by_rows<C> && is_dense_matrix<A> &&

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "../epilogue/two_factors.hpp"
-#include "../statement/factors.hpp"
+#include "../statement/sparse_times_dense.hpp"
 
 namespace sporos {
 
 /// C(i, j) = A(i, k) * B(k, j), A sparse, B and C dense, all stored by rows, factors in any order.
 template <class Operands>
-struct SpmmPattern {
+struct SpmmPattern : SparseTimesDense<SpmmPattern<Operands>, Operands> {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (Operands::template is_dense_by_rows<C> && Operands::template is_csr<A> &&
@@ -19,26 +19,12 @@ struct SpmmPattern {
     else
       return false;
   }
-  /// The places of A and B in the product.
-  template <class S>
-  static constexpr auto places = places_of_factors<SpmmPattern, Operands, S, 2>();
-  template <class S>
-  static constexpr bool matches = places<S>[0] >= 0;
-
-  template <class S>
-  static const auto& sparse(const S& statement) {
-    return factor<places<S>[0]>(statement.right());
-  }
-  template <class S>
-  static const auto& dense(const S& statement) {
-    return factor<places<S>[1]>(statement.right());
-  }
 };
 
 /// The same with A in CSR or CSC, B stored along either mode, and the transposes A(k, i) and B(j, k); and
 /// epilogues of such a product (kernels/epilogue/epilogue.hpp).
 template <class Operands>
-struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operands> {
+struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (Operands::template is_dense_by_rows<C> && Operands::template is_csr<A> &&
@@ -53,7 +39,7 @@ struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operand
 /// The same where the rows of A are not the lines of C that are contiguous: C(i, j) = B(i, k) * A(j, k) with
 /// C by rows, and all products into a C by columns.
 template <class Operands>
-struct SpmmIntoColumnsPattern : SparseTimesDense<SpmmIntoColumnsPattern<Operands>, Operands> {
+struct SpmmIntoColumnsPattern : SparseTimesDense<SpmmIntoColumnsPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (is_dense_matrix<C> && Operands::template is_csr<A> && is_dense_matrix<B>) {

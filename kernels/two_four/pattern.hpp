@@ -13,7 +13,7 @@ namespace sporos {
 /// C(i, j) = A(i, k) * B(k, j), or A(j, k) * B(k, i), B also as B(j, k) or B(i, k), factors in any order;
 /// A in TwoFour, B dense and stored along either mode, C dense and row-major.
 template <class Operands>
-struct TwoFourPattern : SparseTimesDense<TwoFourPattern<Operands>, Operands> {
+struct TwoFourPattern : SparseTimesDense<TwoFourPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class A, class B>
   static constexpr bool fits() {
     if constexpr (Operands::template is_dense_by_rows<C> && std::is_same_v<typename A::format, TwoFour> &&

@@ -79,14 +79,14 @@ class SpmvByTiles::Plan {
 
  private:
   const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  auto matrix() const { return detail::csr_view(Pattern::matrix(statement_).tensor()); }
+  auto matrix() const { return detail::csr_view(Pattern::sparse(statement_).tensor()); }
   template <class A>
   auto arguments(const A& a, typename S::result_type::value_type* y) const {
     return SpmvArguments{a.rows,
                          a.positions,
                          a.coordinates,
                          a.values,
-                         Pattern::vector(statement_).tensor().values().data(),
+                         Pattern::dense(statement_).tensor().values().data(),
                          y,
                          statement_.accumulates()};
   }

@@ -42,8 +42,8 @@ class SpmvByRows::Plan {
   }
 
   void run() {
-    const auto a = detail::sparse_rows(Pattern::matrix(statement_).tensor());
-    const auto* const x = Pattern::vector(statement_).tensor().values().data();
+    const auto a = detail::sparse_rows(Pattern::sparse(statement_).tensor());
+    const auto* const x = Pattern::dense(statement_).tensor().values().data();
     const detail::DenseTarget<S> target(statement_);
     auto* const y = target.data();
     const bool accumulates = statement_.accumulates();
@@ -63,7 +63,7 @@ class SpmvByRows::Plan {
     return {y.nnz(), y.bytes(), detail::DenseTarget<S>::bytes(statement_)};
   }
   void explain(std::ostream& out) const {
-    const auto form = detail::spmv_form_for(detail::sparse_rows(Pattern::matrix(statement_).tensor()),
+    const auto form = detail::spmv_form_for(detail::sparse_rows(Pattern::sparse(statement_).tensor()),
                                             S::schedule::is_deterministic);
     out << "  result: located, each row summed in registers (form "
         << detail::spmv_forms[static_cast<std::size_t>(form)].name << ")\n";
