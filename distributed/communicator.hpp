@@ -18,9 +18,13 @@
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 #endif
 
 #include "../core/error.hpp"
+#include "../core/space.hpp"
 #include "../core/value.hpp"
 
 namespace sporos {
@@ -260,6 +264,17 @@ class Communicator {
     if (running) return Communicator(MPI_COMM_WORLD);
 #endif
     return {};
+  }
+
+  /// Whether messages may leave from and arrive in a memory space: those that the host reads, and the memory
+  /// of GPUs where the Open MPI that runs was built for CUDA.
+  template <class MemorySpace>
+  static bool reaches() {
+    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) return true;
+#if defined(KOKKOS_ENABLE_CUDA) && defined(MPIX_CUDA_AWARE_SUPPORT)
+    if constexpr (std::is_same_v<MemorySpace, Kokkos::CudaSpace>) return MPIX_Query_cuda_support() == 1;
+#endif
+    return false;
   }
 
   int rank() const { return state_->rank; }

@@ -110,16 +110,19 @@ class Distribution {
                    [&] { return along(ranks, extents, mode, Partition::owned(owners, ranks.size())); });
   }
   /// Two modes are divided into blocks, on a grid of ranks as square as their number allows.
+  /// @throws ShapeError if the modes are the same, or not modes of the tensor
   static Distribution grid(const Communicator& ranks, const Extents<Order>& extents, int first = 0,
                            int second = 1) {
     static_assert(Order >= 2, "a grid divides two modes");
     int rows = static_cast<int>(std::sqrt(static_cast<double>(ranks.size())) + 0.5);
     while (ranks.size() % rows != 0) --rows;
     return jointly(ranks, [&] {
+      const std::int64_t extent_of_first = extent_of(extents, first);
+      const std::int64_t extent_of_second = extent_of(extents, second);
+      if (first == second) throw ShapeError(text("a grid divides two modes, but mode ", first, " is both"));
       auto out = whole(extents);
-      out.at(static_cast<std::size_t>(first)) = Partition::blocks(extent_of(extents, first), rows);
-      out.at(static_cast<std::size_t>(second)) =
-          Partition::blocks(extent_of(extents, second), ranks.size() / rows);
+      out.at(static_cast<std::size_t>(first)) = Partition::blocks(extent_of_first, rows);
+      out.at(static_cast<std::size_t>(second)) = Partition::blocks(extent_of_second, ranks.size() / rows);
       return Distribution(ranks, std::move(out));
     });
   }

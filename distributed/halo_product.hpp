@@ -20,9 +20,11 @@
 
 #include "../core/statement.hpp"
 #include "../formats/named.hpp"
+#include "../kernels/nest/nest_run.hpp"
 #include "../kernels/statement/candidate.hpp"
-#include "../kernels/statement/factors.hpp"
 #include "../kernels/statement/plan.hpp"
+#include "../kernels/statement/ranks.hpp"
+#include "../kernels/statement/sparse_times_dense.hpp"
 #include "agree.hpp"
 #include "exchange.hpp"
 #include "localise.hpp"
@@ -47,32 +49,22 @@ inline constexpr bool is_distributed_rows =
     AnyDistributed<typename A::tensor_type> &&
     (std::is_same_v<typename A::format, DenseVector> || std::is_same_v<typename A::format, DenseMatrix<>>);
 
+/// Statements on distributed tensors.
+struct DistributedOperands {
+  template <class S>
+  static constexpr bool admits() {
+    return is_distributed_statement<S>;
+  }
+};
+
 /// y(i) = A(i, j) * x(j) or Y(i, k) = A(i, j) * X(j, k), factors in either order.
-struct HaloPattern {
+struct HaloPattern : SparseTimesDense<HaloPattern, DistributedOperands> {
   template <class Y, class A, class X>
   static constexpr bool fits() {
     if constexpr (is_distributed_rows<Y> && is_distributed_csr<A> && is_distributed_rows<X>)
       return binds<Y, A, X>("i", "ij", "j") || binds<Y, A, X>("ik", "ij", "jk");
     else
       return false;
-  }
-  struct Operands {
-    template <class S>
-    static constexpr bool admits() {
-      return is_distributed_statement<S>;
-    }
-  };
-  template <class S>
-  static constexpr auto places = places_of_factors<HaloPattern, Operands, S, 2>();
-  template <class S>
-  static constexpr bool matches = places<S>[0] >= 0;
-  template <class S>
-  static const auto& matrix(const S& statement) {
-    return factor<places<S>[0]>(statement.right());
-  }
-  template <class S>
-  static const auto& rows(const S& statement) {
-    return factor<places<S>[1]>(statement.right());
   }
 };
 
@@ -107,12 +99,10 @@ struct HaloProduct {
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
     const auto& of_y = statement.result().tensor().distribution();
-    const auto& of_a = detail::HaloPattern::matrix(statement).tensor().distribution();
-    const auto& of_x = detail::HaloPattern::rows(statement).tensor().distribution();
+    const auto& of_a = detail::HaloPattern::sparse(statement).tensor().distribution();
+    const auto& of_x = detail::HaloPattern::dense(statement).tensor().distribution();
     const int ranks = of_a.ranks().size();
     if (ranks == 1) return Declined{"on one rank there is no halo"};
-    if (detail::HaloPattern::rows(statement).tensor().identity() == statement.result().tensor().identity())
-      return Declined{"the result is one of the operands"};
     if (of_a.partition(0).parts() != ranks || !(of_y.partition(0) == of_a.partition(0)))
       return Declined{"the matrix and the result are not divided by the same rows"};
     if (of_x.partition(0).parts() != ranks || !of_x.partition(0).is_contiguous())
@@ -124,8 +114,8 @@ struct HaloProduct {
   class Plan {
    public:
     using Y = typename S::result_type;
-    using A = std::remove_cvref_t<decltype(detail::HaloPattern::matrix(std::declval<const S&>()))>;
-    using X = std::remove_cvref_t<decltype(detail::HaloPattern::rows(std::declval<const S&>()))>;
+    using A = std::remove_cvref_t<decltype(detail::HaloPattern::sparse(std::declval<const S&>()))>;
+    using X = std::remove_cvref_t<decltype(detail::HaloPattern::dense(std::declval<const S&>()))>;
     using LocalY = typename Y::tensor_type::local_type;
     using LocalA = typename A::tensor_type::local_type;
     using LocalX = typename X::tensor_type::local_type;
@@ -138,19 +128,15 @@ struct HaloProduct {
           ranks_(detail::ranks_of(statement)),
           written_(statement.str()),
           y_(statement.result().tensor().local()),
-          a_(detail::HaloPattern::matrix(statement).tensor().local()),
-          x_(detail::HaloPattern::rows(statement).tensor().local()) {
-      detail::agree_on(statement, written_);
-      run_signature_ = detail::run_signature(statement, written_, ranks_);
-      const Partition& columns = detail::HaloPattern::rows(statement).tensor().distribution().partition(0);
+          a_(detail::HaloPattern::sparse(statement).tensor().local()),
+          x_(detail::HaloPattern::dense(statement).tensor().local()),
+          run_signature_(detail::agree_on(statement, written_)),
+          whole_(local_statement(y_, a_, x_)) {
+      const Partition& columns = detail::HaloPattern::dense(statement).tensor().distribution().partition(0);
       const Bounds own = columns.range(ranks_.rank());
       if constexpr (LocalX::order == 2) width_ = x_.extent(1);
       std::vector<std::int64_t> wanted, counts(static_cast<std::size_t>(ranks_.size()));
       jointly(ranks_, [&] {
-        if (x_.nnz() > 0 && static_cast<const void*>(x_.values().data()) == y_.values().data())
-          throw ScheduleError(text(written_,
-                                   ": the result and an operand have the same values in memory: give the "
-                                   "result an array of its own"));
         find_interior(own);
         wanted = columns_of_halo();
         for (const std::int64_t c : wanted) ++counts[static_cast<std::size_t>(columns.owner(c))];
@@ -170,12 +156,14 @@ struct HaloProduct {
 
     void run() {
       agree(ranks_, run_signature_, written_);
-      for (Part& part : parts_) part.take_values(a_, x_, y_, width_);
+      const auto target = start_result();
+      for (Part& part : parts_) part.take_values(a_, x_, target, width_);
       halo_.start(space_, x_.values());
       parts_[interior].run();
       halo_.finish(space_);
       parts_[first].run();
       parts_[last].run();
+      finish_result(target);
     }
     void refill() { run(); }
 
@@ -187,7 +175,8 @@ struct HaloProduct {
       return out;
     }
     std::int64_t held_bytes() const {
-      std::int64_t sum = halo_.held_bytes();
+      std::int64_t sum = halo_.held_bytes() + array_bytes<typename LocalY::value_type>(
+                                                  static_cast<std::int64_t>(own_result_.extent(0)));
       for (const Part& part : parts_)
         if (part.plan) sum += part.a.bytes() - value_bytes(part.a) + part.plan->bytes();
       return sum;
@@ -215,6 +204,8 @@ struct HaloProduct {
                                               std::tuple<LocalA, LocalX>, std::tuple<LocalX, LocalA>>&>(),
         false))>;
 
+    using Values = std::remove_cvref_t<decltype(std::declval<const LocalY&>().values())>;
+
     template <class T>
     static std::int64_t value_bytes(const T& tensor) {
       return tensor.nnz() * static_cast<std::int64_t>(sizeof(typename T::value_type));
@@ -231,14 +222,14 @@ struct HaloProduct {
       std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< none where there is no row
 
       /// Takes over the arrays of values that the tensors have now.
-      void take_values(const LocalA& from_a, const LocalX& from_x, const LocalY& from_y, std::int64_t width) {
+      void take_values(const LocalA& from_a, const LocalX& from_x, const Values& from_y, std::int64_t width) {
         if (!plan) return;
         if (from_a.values().data() + nonzeros.begin != a.values().data())
           a.replace(a.extents(), a.levels(),
                     detail::part_of_array(from_a.values(), nonzeros.begin, nonzeros.end));
-        if (from_y.values().data() + rows.begin * width != y.values().data())
+        if (from_y.data() + rows.begin * width != y.values().data())
           y.replace(y.extents(), y.levels(),
-                    detail::part_of_array(from_y.values(), rows.begin * width, rows.end * width));
+                    detail::part_of_array(from_y, rows.begin * width, rows.end * width));
         if (!reads_halo && from_x.values().data() != x.values().data())
           x.replace(x.extents(), x.levels(), from_x.values());
       }
@@ -246,6 +237,22 @@ struct HaloProduct {
         if (plan) plan->run();
       }
     };
+
+    /// Where the rows are computed: the result's values, or an array of its own while an operand has the same
+    /// memory.
+    Values start_result() {
+      if (!reads_result(whole_)) return y_.values();
+      if (static_cast<std::int64_t>(own_result_.extent(0)) != y_.nnz())
+        own_result_ =
+            make_array<typename LocalY::value_type, memory_space>("sporos::HaloProduct result", y_.nnz());
+      if (statement_.accumulates()) Kokkos::deep_copy(space_, own_result_, y_.values());
+      return own_result_;
+    }
+    void finish_result(const Values& target) const {
+      if (target.data() == y_.values().data()) return;
+      Kokkos::deep_copy(space_, y_.values(), target);
+      space_.fence("sporos::HaloProduct result");
+    }
 
     /// Finds the longest run of rows whose columns are this rank's own, and keeps a copy of A's levels where
     /// the host reads them.
@@ -324,7 +331,7 @@ struct HaloProduct {
         part.y = rows_over<LocalY>(
             part.rows.size(),
             detail::part_of_array(y_.values(), part.rows.begin * width_, part.rows.end * width_));
-        part.plan = std::make_unique<sporos::Plan<LocalStatement>>(local_statement(part));
+        part.plan = std::make_unique<sporos::Plan<LocalStatement>>(local_statement(part.y, part.a, part.x));
       }
       positions_ = {};
       coordinates_ = {};
@@ -345,14 +352,14 @@ struct HaloProduct {
       dense = Storage::empty(1, extent);
     }
 
-    LocalStatement local_statement(const Part& part) const {
+    LocalStatement local_statement(const LocalY& y, const LocalA& a, const LocalX& x) const {
       const auto locals = [&] {
         if constexpr (detail::HaloPattern::places<S>[0] == 0)
-          return std::tuple(part.a, part.x);
+          return std::tuple(a, x);
         else
-          return std::tuple(part.x, part.a);
+          return std::tuple(x, a);
       }();
-      return detail::local_statement(statement_, part.y, locals, statement_.accumulates());
+      return detail::local_statement(statement_, y, locals, statement_.accumulates());
     }
 
     const S& statement_;
@@ -363,6 +370,8 @@ struct HaloProduct {
     LocalA a_;
     LocalX x_;
     Signature run_signature_;
+    LocalStatement whole_;  ///< on what this rank stores, for what the arrays of its tensors share
+    Values own_result_;
     std::int64_t width_ = 1;
     std::array<Part, 3> parts_;
     detail::ValueExchange<typename LocalX::value_type, Space> halo_;

@@ -89,8 +89,8 @@ struct OwnerComputes {
           written_(statement.str()),
           result_distribution_(
               detail::LocalOf<ResultTensor>::distribution(statement.result().tensor(), ranks_)),
-          work_(statement, ranks_, written_) {
-      run_signature_ = detail::run_signature(statement, written_, ranks_);
+          run_signature_(detail::agree_on(statement, written_)),
+          work_(statement, ranks_) {
       find_numberings();
       make_operands();
       jointly(ranks_, [&] {

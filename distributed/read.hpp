@@ -186,11 +186,33 @@ void expect_no_mirror_images(const Communicator& ranks, const Entries<Value, 2>&
   });
 }
 
+/// Throws, on the rank whose lines hold it, the ParseError of the first entry that the size line does not
+/// announce; collective.
+/// @param place  what this rank has read of its lines, counted from their first
+template <class OpenRange>
+void refuse_more_entries(const Communicator& ranks, const std::string& path, const MatrixMarketHeader& header,
+                         const io::TextPlace& place, const OpenRange& open_range) {
+  const std::int64_t entries_before = ranks.sum_before(place.entries);
+  const std::int64_t lines_before = header.size_line + ranks.sum_before(place.lines);
+  const std::int64_t first = header.stored - entries_before;
+  if (first < 0 || first >= place.entries) return;
+  const std::unique_ptr<LineRange> range = open_range();
+  std::string lines(static_cast<std::size_t>(range->total()), '\n');
+  for (std::size_t at = 0; const std::size_t count = range->read(lines.data() + at, lines.size() - at);)
+    at += count;
+  if (!lines.ends_with('\n')) lines += '\n';
+  throw ParseError(
+      path, lines_before + io::line_of_entry(lines, first, '%') + 1,
+      text("more entries than the ", header.stored, " that line ", header.size_line, " announces"));
+}
+
 /// This rank's lines of a Matrix Market file.
-template <class Value>
+/// @param open_range  opens them
+template <class Value, class OpenRange>
 Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std::string& path,
-                                           const FileFront& front, std::unique_ptr<LineRange> range,
+                                           const FileFront& front, const OpenRange& open_range,
                                            const ReadOptions& options) {
+  constexpr std::int64_t shortest_line = 4;  // "1 1", and the end of the line
   std::optional<io::TextSource> source;
   std::optional<io::MatrixMarketJob<Value>> job;
   MatrixMarketHeader header;
@@ -206,8 +228,12 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
       throw ParseError(path, 1,
                        text("a skew-symmetric matrix has negative values, which ", value_name<Value>(),
                             " cannot hold: read it as a signed type"));
+    auto range = open_range();
+    // Whether there are more entries than announced is known once all ranks have counted theirs.
+    auto of_range = header;
+    of_range.stored = range->total() / shortest_line + 1;
     source.emplace(std::move(range), path, io::text_options(options));
-    job.emplace(*source, header, options);
+    job.emplace(*source, of_range, options);
     job->place = {0, 0};
   });
   parse_lines(ranks, path, header.size_line, [&] {
@@ -238,10 +264,10 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
       throw ParseError(path, header.size_line + counts[3],
                        text("the file ends after ", counts[0], " of the ", header.stored,
                             " entries that line ", header.size_line, " announces: it was cut off"));
-    if (counts[0] > header.stored)
-      throw ParseError(path, 0,
-                       text("the file has ", counts[0], " entries, more than the ", header.stored,
-                            " that line ", header.size_line, " announces"));
+    if (counts[0] > header.stored) {
+      refuse_more_entries(ranks, path, header, job->place, open_range);
+      agree(ranks, "reading a file");
+    }
     const auto mine = job->store.take({header.rows, header.columns});
     if (counts[1] > 0 && counts[2] > 0) expect_no_mirror_images(ranks, mine, job->expand, path);
     if (counts[1] > 0 && !job->expand) io::move_below_diagonal(mine, header.symmetry);
@@ -334,7 +360,7 @@ Entries<Value, Order> read_entries(const Communicator& ranks, const std::string&
     if (front.kind == FileKind::tns)
       return detail::read_tns_lines<Value, Order>(ranks, path, front, range(), options);
     if constexpr (Order == 2)
-      return detail::read_matrix_market_lines<Value>(ranks, path, front, range(), options);
+      return detail::read_matrix_market_lines<Value>(ranks, path, front, range, options);
     else
       io::refuse_order(path, text("a matrix (", to_string(front.kind), ")"), 2, Order);
   });

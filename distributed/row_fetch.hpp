@@ -32,14 +32,6 @@ template <TensorFormat F>
 inline constexpr bool stores_rows =
     is_rows_of_columns<F> || std::is_same_v<F, DenseVector> || std::is_same_v<F, DenseMatrix<>>;
 
-/// Part [begin, end) of an array, which keeps it alive.
-template <class T, class MemorySpace>
-Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int64_t begin,
-                                    std::int64_t end) {
-  return Kokkos::subview(array, std::pair<std::size_t, std::size_t>(static_cast<std::size_t>(begin),
-                                                                    static_cast<std::size_t>(end)));
-}
-
 /// Some rows of a tensor that is divided into ranges of rows, all of this rank's own among them.
 ///
 ///     rows of rank 0 │ this rank's │ of rank 2, 3, …
@@ -105,21 +97,17 @@ class RowFetch {
 
   void start(const Space& space) {
     values_.start(space, source_.values());
-    if constexpr (HostSpace<Space>) copy_own(space);
+    copy_own(space);
   }
-  void finish(const Space& space) {
-    values_.finish(space);
-    if constexpr (!HostSpace<Space>) copy_own(space);
-  }
+  void finish(const Space& space) { values_.finish(space); }
 
   const ValueExchange<Value, Space>& values() const { return values_; }
 
  private:
   void copy_own(const Space& space) const {
-    const std::int64_t begin = values_.own_begin(), count = source_.nnz();
-    if (count > 0)
-      Kokkos::deep_copy(space, part_of_array(values_.received(), begin, begin + count), source_.values());
-    space.fence("sporos::RowFetch own rows");
+    const Bounds& own = values_.own();
+    if (own.size() > 0)
+      Kokkos::deep_copy(space, part_of_array(values_.received(), own.begin, own.end), source_.values());
   }
 
   /// The rows of a CSR matrix: their lengths first, then their columns.

@@ -6,15 +6,25 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "../core/array.hpp"
+#include "../core/level.hpp"
 #include "../core/space.hpp"
 #include "communicator.hpp"
 
 namespace sporos::detail {
+
+/// Part [begin, end) of an array, which keeps it alive.
+template <class T, class MemorySpace>
+Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int64_t begin,
+                                    std::int64_t end) {
+  return Kokkos::subview(array, std::pair<std::size_t, std::size_t>(static_cast<std::size_t>(begin),
+                                                                    static_cast<std::size_t>(end)));
+}
 
 /// packed[at] = values[positions[at]], in rows of `width` values.
 template <class Value>
@@ -31,13 +41,98 @@ struct PackRows {
   }
 };
 
+/// Where messages wait on the host between a GPU and MPI: memory that the GPU copies to and from directly.
+template <class Space>
+struct StagingOf {
+#ifdef KOKKOS_HAS_SHARED_HOST_PINNED_SPACE
+  using type = Kokkos::SharedHostPinnedSpace;
+#else
+  using type = Kokkos::HostSpace;
+#endif
+};
+template <HostSpace Space>
+struct StagingOf<Space> {
+  using type = typename Space::memory_space;
+};
+
+/// Values for or from all ranks, those of rank 0 first, and the memory that their messages use.
+///
+///     values    a b c | d e | f g h      of ranks 0, 1 and 2; on rank 1, d and e stay here
+///     staged    a b c | f g h            only where MPI cannot reach the memory of the values
+template <class Value, class Space>
+class MessageBuffer {
+ public:
+  using memory_space = typename Space::memory_space;
+
+  MessageBuffer() = default;
+  /// @param counts  values of each rank
+  MessageBuffer(const Communicator& ranks, const std::vector<std::int64_t>& counts) {
+    std::int64_t size = 0;
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+      if (rank == ranks.rank()) own_.begin = size;
+      size += counts[static_cast<std::size_t>(rank)];
+      if (rank == ranks.rank()) own_.end = size;
+    }
+    values_ = make_array<Value, memory_space>("sporos::MessageBuffer values", size);
+    if (!Communicator::reaches<memory_space>())
+      staged_ = make_array<Value, staging_space>("sporos::MessageBuffer staged", size - own_.size());
+  }
+
+  const Array<Value, memory_space>& values() const { return values_; }
+  /// The place of this rank's own values.
+  const Bounds& own() const { return own_; }
+
+  /// Where the message of another rank, whose values begin at `at`, leaves from or arrives.
+  Value* message(std::int64_t at) const {
+    return is_staged() ? staged_.data() + (at < own_.end ? at : at - own_.size()) : values_.data() + at;
+  }
+  /// What keeps the memory of the messages alive.
+  std::shared_ptr<const void> owner() const {
+    if (is_staged()) return std::make_shared<Array<Value, staging_space>>(staged_);
+    return std::make_shared<Array<Value, memory_space>>(values_);
+  }
+
+  /// Starts to copy the values of the other ranks to where their messages leave from, or from where they have
+  /// arrived.
+  void stage(const Space& space) const { copy_staged(space, true); }
+  void unstage(const Space& space) const { copy_staged(space, false); }
+
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>((values_.extent(0) + staged_.extent(0)) * sizeof(Value));
+  }
+
+ private:
+  using staging_space = typename StagingOf<Space>::type;
+
+  bool is_staged() const { return staged_.data() != nullptr; }
+
+  void copy_staged(const Space& space, bool leaves) const {
+    if (!is_staged()) return;
+    const auto copy = [&](const Bounds& part, std::int64_t staged_at) {
+      if (part.size() <= 0) return;
+      const auto here = part_of_array(values_, part.begin, part.end);
+      const auto there = part_of_array(staged_, staged_at, staged_at + part.size());
+      if (leaves)
+        Kokkos::deep_copy(space, there, here);
+      else
+        Kokkos::deep_copy(space, here, there);
+    };
+    copy({0, own_.begin}, 0);
+    copy({own_.end, static_cast<std::int64_t>(values_.extent(0))}, own_.begin);
+  }
+
+  Array<Value, memory_space> values_;
+  Array<Value, staging_space> staged_;
+  Bounds own_;
+};
+
 /// The exchange of rows of values between ranks, in the same way each time.
 ///
 ///     values of this rank   packed for rank 0, 1, …         received from rank 0, 1, …
 ///     a b c d e f g         b c | f | a g          →→→      h i | j | k
 ///
-/// Packed in the memory of `Space`; messages leave from there if the host can read it, else from a copy of
-/// it.
+/// Packed in the memory of `Space`. Messages leave from there if MPI can read it, as it reads the memory of
+/// GPUs where it was built for that, else from a copy on the host.
 template <TensorValue Value, ExecutionSpace Space>
 class ValueExchange {
  public:
@@ -52,23 +147,12 @@ class ValueExchange {
   ///                   nothing: then room is left for its own rows, which the caller fills
   ValueExchange(const Communicator& ranks, std::int64_t width, const std::vector<std::int64_t>& positions,
                 const std::vector<std::int64_t>& sends, const std::vector<std::int64_t>& receives)
-      : width_(width) {
-    std::int64_t received = 0;
-    for (const std::int64_t count : receives) received += count;
+      : width_(width), packed_(ranks, values_of(sends)), received_(ranks, values_of(receives)) {
     positions_ =
         make_array<std::int64_t, memory_space>("sporos::ValueExchange positions", std::ssize(positions));
     Kokkos::deep_copy(positions_, HostArray<const std::int64_t>(positions.data(), positions.size()));
-    packed_ = make_array<Value, memory_space>("sporos::ValueExchange packed", std::ssize(positions) * width);
-    received_ = make_array<Value, memory_space>("sporos::ValueExchange received", received * width);
-    if constexpr (is_staged) {
-      staged_packed_ = make_array<Value>("sporos::ValueExchange packed", std::ssize(positions) * width);
-      staged_received_ = make_array<Value>("sporos::ValueExchange received", received * width);
-    } else {
-      staged_packed_ = packed_;
-      staged_received_ = received_;
-    }
     messages_ = std::make_unique<RepeatedMessages>();
-    prepare(ranks, sends, receives);
+    prepare(ranks, values_of(sends), values_of(receives));
   }
 
   /// Packs values and sends them.
@@ -76,35 +160,31 @@ class ValueExchange {
     if (!messages_) return;
     const auto count = static_cast<std::int64_t>(positions_.extent(0));
     if (count > 0) {
-      const PackRows<Value> pack{values.data(), positions_.data(), packed_.data(), width_};
+      const PackRows<Value> pack{values.data(), positions_.data(), packed_.values().data(), width_};
       Kokkos::parallel_for("sporos::ValueExchange pack",
                            Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count),
                            pack);
-      if constexpr (is_staged) Kokkos::deep_copy(space, staged_packed_, packed_);
-      space.fence("sporos::ValueExchange pack");
+      packed_.stage(space);
     }
+    // What reads the values that were received last has ended as well.
+    space.fence("sporos::ValueExchange pack");
     messages_->start();
+    copy_own(space);
   }
 
   /// Waits for the values of the others.
   void finish(const Space& space) {
     if (!messages_) return;
-    if (own_rows_ > 0)
-      std::memcpy(static_cast<void*>(staged_received_.data() + own_received_ * width_),
-                  staged_packed_.data() + own_sent_ * width_,
-                  static_cast<std::size_t>(own_rows_ * width_) * sizeof(Value));
     messages_->wait();
-    if constexpr (is_staged) {
-      Kokkos::deep_copy(space, received_, staged_received_);
-      space.fence("sporos::ValueExchange received");
-    }
+    received_.unstage(space);
+    if constexpr (!HostSpace<Space>) space.fence("sporos::ValueExchange received");
   }
 
   /// The rows that have come, those from rank 0 first.
-  const Array<Value, memory_space>& received() const { return received_; }
+  const Array<Value, memory_space>& received() const { return received_.values(); }
 
   /// The place in them, in values, of the rows that come from this rank.
-  std::int64_t own_begin() const { return own_received_ * width_; }
+  const Bounds& own() const { return received_.own(); }
 
   /// Messages to other ranks, and the bytes of all of them.
   std::int64_t messages() const { return message_count_; }
@@ -112,52 +192,56 @@ class ValueExchange {
   std::int64_t bytes_received() const { return bytes_received_; }
   /// Bytes of the buffers.
   std::int64_t held_bytes() const {
-    const auto values = static_cast<std::int64_t>(packed_.extent(0) + received_.extent(0));
-    return static_cast<std::int64_t>(positions_.extent(0)) * 8 +
-           values * static_cast<std::int64_t>(sizeof(Value)) * (is_staged ? 2 : 1);
+    return static_cast<std::int64_t>(positions_.extent(0)) * 8 + packed_.bytes() + received_.bytes();
   }
 
  private:
-  static constexpr bool is_staged = !HostSpace<Space>;
+  std::vector<std::int64_t> values_of(const std::vector<std::int64_t>& rows) const {
+    std::vector<std::int64_t> out(rows);
+    for (std::int64_t& count : out) count *= width_;
+    return out;
+  }
 
+  /// Copies what this rank sends to itself.
+  void copy_own(const Space& space) const {
+    const Bounds &from = packed_.own(), &to = received_.own();
+    if (from.size() == 0) return;
+    if constexpr (HostSpace<Space>)
+      std::memcpy(static_cast<void*>(received_.values().data() + to.begin),
+                  packed_.values().data() + from.begin,
+                  static_cast<std::size_t>(from.size()) * sizeof(Value));
+    else
+      Kokkos::deep_copy(space, part_of_array(received_.values(), to.begin, to.end),
+                        part_of_array(packed_.values(), from.begin, from.end));
+  }
+
+  /// @param sends, receives  values for and from each rank
   void prepare(const Communicator& ranks, const std::vector<std::int64_t>& sends,
                const std::vector<std::int64_t>& receives) {
-    const auto keep = [](const HostArray<Value>& array) { return std::make_shared<HostArray<Value>>(array); };
     constexpr auto size = static_cast<std::int64_t>(sizeof(Value));
-    std::int64_t at = 0;
-    for (int from = 0; from < ranks.size(); ++from) {
-      const std::int64_t count = receives[static_cast<std::size_t>(from)];
-      if (from == ranks.rank()) {
-        own_received_ = at;
-      } else if (count > 0) {
-        ranks.prepare_receive(*messages_, staged_received_.data() + at * width_, count * width_, from,
-                              keep(staged_received_));
-        bytes_received_ += count * width_ * size;
+    const auto for_each_other = [&](const std::vector<std::int64_t>& counts, const auto& visit) {
+      std::int64_t at = 0;
+      for (int rank = 0; rank < ranks.size(); ++rank) {
+        const std::int64_t count = counts[static_cast<std::size_t>(rank)];
+        if (rank != ranks.rank() && count > 0) visit(rank, at, count);
+        at += count;
       }
-      at += count;
-    }
-    at = 0;
-    for (int to = 0; to < ranks.size(); ++to) {
-      const std::int64_t count = sends[static_cast<std::size_t>(to)];
-      if (to == ranks.rank()) {
-        own_sent_ = at;
-        own_rows_ = count;
-      } else if (count > 0) {
-        ranks.prepare_send(*messages_, staged_packed_.data() + at * width_, count * width_, to,
-                           keep(staged_packed_));
-        bytes_sent_ += count * width_ * size;
-        ++message_count_;
-      }
-      at += count;
-    }
+    };
+    for_each_other(receives, [&](int from, std::int64_t at, std::int64_t count) {
+      ranks.prepare_receive(*messages_, received_.message(at), count, from, received_.owner());
+      bytes_received_ += count * size;
+    });
+    for_each_other(sends, [&](int to, std::int64_t at, std::int64_t count) {
+      ranks.prepare_send(*messages_, packed_.message(at), count, to, packed_.owner());
+      bytes_sent_ += count * size;
+      ++message_count_;
+    });
   }
 
   std::int64_t width_ = 1;
   Array<std::int64_t, memory_space> positions_;
-  Array<Value, memory_space> packed_, received_;
-  HostArray<Value> staged_packed_, staged_received_;
+  MessageBuffer<Value, Space> packed_, received_;
   std::unique_ptr<RepeatedMessages> messages_;
-  std::int64_t own_rows_ = 0, own_sent_ = 0, own_received_ = 0;
   std::int64_t message_count_ = 0, bytes_sent_ = 0, bytes_received_ = 0;
 };
 

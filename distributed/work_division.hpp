@@ -57,22 +57,14 @@ Signature signature_of(const S& statement, const std::string& written) {
   return out;
 }
 
-/// The same for a run of the plan that is being made, which is not a run of another plan of the same
-/// statement.
-template <class S>
-Signature run_signature(const S& statement, const std::string& written, const Communicator& ranks) {
-  return Signature("run ")
-      .mix(signature_of(statement, written).hash())
-      .mix(static_cast<std::uint64_t>(ranks.next_number()));
-}
-
-/// Checks what makes a statement one that its ranks can run together, and agrees that all run the same.
+/// Checks what makes a statement one that its ranks can run together, and agrees that all plan the same.
+/// @return what the ranks agree on when they run this plan, and no other plan of the same statement
 /// @throws ShapeError if extents do not match; CommError for tensors of several communicators, or different
 /// statements on different ranks
 template <class S>
-void agree_on(const S& statement, const std::string& written) {
+Signature agree_on(const S& statement, const std::string& written) {
   const Communicator& ranks = ranks_of(statement);
-  jointly(ranks, [&] {
+  return jointly(ranks, [&] {
     bounds_of(statement);
     const auto check = [&](const auto& access) {
       using T = typename std::remove_cvref_t<decltype(access)>::tensor_type;
@@ -84,7 +76,9 @@ void agree_on(const S& statement, const std::string& written) {
     };
     check(statement.result());
     for_each_access(statement.right(), check);
-    agree(ranks, signature_of(statement, written), written);
+    const Signature planned = signature_of(statement, written);
+    agree(ranks, planned, written);
+    return Signature("run ").mix(planned.hash()).mix(static_cast<std::uint64_t>(ranks.next_number()));
   });
 }
 
@@ -99,10 +93,8 @@ class WorkDivision {
   using Result = typename S::result_type;
   using Right = typename S::right_type;
 
-  /// Collective: agrees on the statement, and adds up how many values its tensors have.
-  WorkDivision(const S& statement, const Communicator& ranks, const std::string& written)
-      : statement_(statement), ranks_(ranks) {
-    agree_on(statement, written);
+  /// Collective, for a statement that the ranks have agreed on: adds up how many values its tensors have.
+  WorkDivision(const S& statement, const Communicator& ranks) : statement_(statement), ranks_(ranks) {
     choose();
   }
 

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests of distributed/: one program, run by mpiexec on 1 to 4 ranks. A rank that waits for another one for ever is
-# ended by the time limit, and fails the test.
+# Tests of distributed/: one program, and one for tensors in the memory of GPUs, run by mpiexec on 1 to 4 ranks. A rank
+# that waits for another one for ever is ended by the time limit, and fails the test. Ranks may share a GPU.
+
+function(sporos_add_distributed_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "SOURCES;RANKS")
+  sporos_add_program(test_${name} SOURCES distributed/main.cpp ${test_SOURCES} PRECOMPILE distributed_tests
+                     LIBRARIES Sporos::distributed GTest::gtest GTest::gmock OPTIONS ${test_flags}
+                     DEFINITIONS SPOROS_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data")
+  target_include_directories(test_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+  foreach(ranks IN LISTS test_RANKS)
+    sporos_add_mpi_test(${name}/on_${ranks}_ranks RANKS ${ranks} PROGRAM test_${name} ARGUMENTS --gtest_brief=1)
+  endforeach()
+endfunction()
 
 file(GLOB distributed_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/*.cpp")
-sporos_add_program(test_distributed SOURCES ${distributed_sources} PRECOMPILE distributed_tests
-                   LIBRARIES Sporos::distributed GTest::gtest GTest::gmock OPTIONS ${test_flags} DEFINITIONS SPOROS_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data")
-target_include_directories(test_distributed PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+list(REMOVE_ITEM distributed_sources "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
+sporos_add_distributed_test(distributed SOURCES ${distributed_sources} RANKS 1 2 3 4)
 
-foreach(ranks 1 2 3 4)
-  sporos_add_mpi_test(distributed/on_${ranks}_ranks RANKS ${ranks} PROGRAM test_distributed ARGUMENTS --gtest_brief=1)
-endforeach()
+if(Kokkos_ENABLE_CUDA)
+  file(GLOB distributed_cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/cuda/*.cpp")
+  sporos_add_distributed_test(distributed_cuda SOURCES ${distributed_cuda_sources} RANKS 1 2 4)
+endif()

@@ -69,6 +69,8 @@ TEST(Faults, OfOneRanksEntriesAreThoseOfAll) {
 TEST(Faults, InADistributionAreFoundOnAllRanks) {
   expect_everywhere<ShapeError>([] { Distribution<1>::owned(world(), {3}, 0, {0, is_bad() ? 99 : 0, 0}); },
                                 "coordinate 1 is given to part 99");
+  expect_everywhere<ShapeError>([] { Distribution<2>::grid(world(), {4, 4}, 1, 1); }, "mode 1 is both");
+  expect_everywhere<ShapeError>([] { Distribution<2>::grid(world(), {4, 4}, 0, 2); }, "mode 2");
   if (world().size() == 1) return;
   expect_everywhere<CommError>([] { Distribution<1>::blocks(world(), {is_bad() ? 5 : 6}); },
                                "with other extents");

@@ -96,7 +96,10 @@ TEST(DistributedFiles, ThatAreFaultyAreRefusedByAllRanksWithTheLine) {
   many.replace(many.find("1 1 1\n"), 5, "1 x 1");
   expect_refused(many, ".mtx:3: found 'x'");
   expect_refused(head + "2 2 3\n1 1 1\n2 2 2\n", "ends after 2 of the 3 entries");
-  expect_refused(head + "2 2 1\n1 1 1\n2 2 2\n", "more ");
+  expect_refused(head + "2 2 1\n1 1 1\n2 2 2\n", ".mtx:4: more entries than the 1 that line 2 announces");
+  std::string too_many = head + "9 9 20\n";
+  for (int entry = 0; entry < 50; ++entry) too_many += entry % 5 == 0 ? "% a comment\n\n1 1 1\n" : "2 2 1\n";
+  expect_refused(too_many, ".mtx:33: more entries than the 20 that line 2 announces");
   expect_refused("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 1\n3 3 1\n1 2 1\n",
                  "mirror images");
   expect_refused("nonsense\n", "found 'nonsense'");

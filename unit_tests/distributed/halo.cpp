@@ -167,6 +167,22 @@ TEST(HaloProduct, TakesValuesInNewArrays) {
   EXPECT_TRUE(holds(p.v, p.y));
 }
 
+TEST(HaloProduct, MayBeWrittenOverItsOperand) {
+  const Problem p;
+  const Distributed<Vector> w(p.u.distribution());  // another tensor with the values of u
+  w.local().replace(w.local().extents(), w.local().levels(), p.u.local().values());
+  auto product = plan(assign(w(i), p.A(i, j) * p.u(j)));
+  product.run();
+  EXPECT_TRUE(holds(w, p.y));
+  Vector twice({49});
+  twice(i) = p.whole(i, j) * p.y(j);
+  product.run();
+  EXPECT_TRUE(holds(p.u, twice));
+  assign(w(i), p.A(i, j) * p.u(j)).accumulate().run();
+  p.y(i) = twice(i) + p.whole(i, j) * twice(j);
+  EXPECT_TRUE(holds(w, p.y));
+}
+
 TEST(HaloProduct, DeclinesWhatItDoesNotTake) {
   const Problem p;
   const auto cyclic = redistribute(p.u, Distribution<1>::cyclic(world(), {49}));
