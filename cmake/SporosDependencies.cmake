@@ -4,6 +4,9 @@
 sporos_find_kokkos()
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+if(Kokkos_ENABLE_CUDA)
+  find_package(CUDAToolkit REQUIRED) # for cuBLAS
+endif()
 find_path(SPOROS_FAST_FLOAT_INCLUDE_DIR fast_float/fast_float.h
           DOC "Folder of fast_float/fast_float.h (libfast-float-dev)")
 if(NOT SPOROS_FAST_FLOAT_INCLUDE_DIR)

@@ -25,6 +25,7 @@ target_include_directories(sporos SYSTEM INTERFACE "$<BUILD_INTERFACE:${SPOROS_F
 if(Kokkos_ENABLE_CUDA)
   # Compile-time constants are computed by constexpr functions, also in device code.
   target_compile_options(sporos INTERFACE --expt-relaxed-constexpr)
+  target_link_libraries(sporos INTERFACE CUDA::cublas)
   sporos_compile_for_sm_90a()
 endif()
 if(KokkosKernels_FOUND)

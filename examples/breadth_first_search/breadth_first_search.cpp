@@ -64,21 +64,24 @@ std::vector<std::int32_t> distances_by_queue(const Graph& edges, std::int64_t so
   return distance;
 }
 
+/// The edges to vertices of a smaller number.
+Tensor<std::int64_t, CSR<>> edges_below(const Graph& edges) {
+  std::vector<Extents<2>> below;
+  const auto rows = edges.level<1>().view();
+  for (std::int64_t row = 0; row < edges.extent(0); ++row) {
+    const Bounds of_row = rows.pos_bounds(row);
+    for (std::int64_t at = of_row.begin; at < of_row.end; ++at)
+      if (rows.coord_at(at) < row) below.push_back({row, rows.coord_at(at)});
+  }
+  Entries<std::int64_t, 2> out(edges.extents(), static_cast<std::int64_t>(below.size()));
+  for (std::int64_t at = 0; at < out.size(); ++at) out.set(at, below[static_cast<std::size_t>(at)], 1);
+  return assemble<CSR<>>(out);
+}
+
 /// The number of triangles i > j > k: edges j-k under every pair of edges i-j, i-k.
 std::int64_t triangles(const Graph& edges) {
-  const auto below = [](const auto& graph) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> out;
-    const auto rows = graph.template level<1>().view();
-    for (std::int64_t row = 0; row < graph.extent(0); ++row)
-      for (std::int64_t at = rows.pos_bounds(row).begin; at < rows.pos_bounds(row).end; ++at)
-        if (rows.coord_at(at) < row) out.emplace_back(row, rows.coord_at(at));
-    return out;
-  }(edges);
-  Entries<std::int64_t, 2> entries(edges.extents(), static_cast<std::int64_t>(below.size()));
-  for (std::size_t e = 0; e < below.size(); ++e)
-    entries.set(static_cast<std::int64_t>(e), {below[e].first, below[e].second}, 1);
-  const auto L = assemble<CSR<>>(entries);
-  Tensor<std::int64_t, Scalar> count({});
+  const auto L = edges_below(edges);
+  Tensor<std::int64_t, Scalar> count(Extents<0>{});
   count() = L(i, j) * L(i, k) * L(j, k);
   return at(count, {});
 }
@@ -89,7 +92,7 @@ int main(int argc, char** argv) {
   try {
     Kokkos::ScopeGuard guard(argc, argv);
     const std::string file = argc > 1 ? argv[1] : SPOROS_EXAMPLE_DATA "/ca-CondMat.mtx.gz";
-    const auto matrix = read_matrix_market<CSR<>>(file);
+    const auto matrix = read<CSR<>>(file);
     Graph edges(matrix.extents());
     edges(i, j) = pattern(matrix(i, j));
     const std::int64_t source = argc > 2 ? std::atoll(argv[2]) : 0;

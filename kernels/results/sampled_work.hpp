@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sampled_work.hpp
-/// How much a statement's loops give to a scattered result, counted in a sample of the outermost one: what the
-/// choice among workspaces depends on.
+/// How much a statement's loops give to a scattered result, counted in a sample of the outermost one: what
+/// the choice among workspaces depends on.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ struct ExpectedWork {
   double terms = 0;  ///< how many values it finds in all
 };
 
-/// Counts the work of a few coordinates of the outermost loop, spread over its nonzeros, and scales it up. What
-/// sizes alone tell (expected_terms) assumes that coordinates of different operands are independent of one
-/// another, which those of real tensors are not.
+/// Counts the work of a few coordinates of the outermost loop, spread over its nonzeros, and scales it up.
+/// What sizes alone tell (expected_terms) assumes that coordinates of different operands are independent of
+/// one another, which those of real tensors are not.
 ///
 /// Few nonzeros, and outermost loops that cannot be cut, are not worth a sample: there sizes have to do.
 /// Cost: about a hundredth of the loops, without reading values, unless few coordinates of the outermost

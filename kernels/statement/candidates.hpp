@@ -20,6 +20,7 @@
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "../add/cuda/candidate.hpp"
+#include "../gemm/cuda/candidate.hpp"
 #include "../mttkrp/cuda/candidate.hpp"
 #include "../n_of_m/cuda/candidate.hpp"
 #include "../results/cuda/merged.hpp"
@@ -45,8 +46,8 @@ using NestCandidates = TypeList<
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmIntoColumns, gpu::SddmmByWarps,
-    gpu::MttkrpByNonzeros, gpu::NmByGathering, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
-    gpu::SparseSumByMatches,
+    gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::TwoFourOnTensorCores,
+    gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
     SumsFirst>;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sparse_times_dense.hpp
-/// What the patterns of products of a sparse and a dense factor have in common.
+/// What the patterns of products of two factors, one of them dense, have in common.
 #pragma once
+
+#include <cstddef>
 
 #include "factors.hpp"
 
@@ -17,12 +19,12 @@ struct FactorsOfProduct {
   }
 };
 
-/// A pattern, derived from this, whose `fits<C, A, B>()` says whether it takes the product of a sparse A and
-/// a dense B, in any order, into C.
+/// A pattern, derived from this, whose `fits<C, A, B>()` says whether it takes the product of A and B, in any
+/// order, into C.
 /// @tparam Factors  where A and B are found: FactorsOfProduct, or with an epilogue around the product
 ///                  FactorsOfSums (kernels/epilogue/two_factors.hpp)
-template <class Pattern, class Operands, class Factors = FactorsOfProduct>
-struct SparseTimesDense {
+template <class Pattern, class Operands, class Factors>
+struct ProductOfTwo {
   /// The places of A and B among the factors.
   template <class S>
   static constexpr auto places =
@@ -30,13 +32,24 @@ struct SparseTimesDense {
   template <class S>
   static constexpr bool matches = places<S>[0] >= 0;
 
+ protected:
+  /// A, or B.
+  template <std::size_t Which, class S>
+  static const auto& the_factor(const S& statement) {
+    return Factors::template at<places<S>[Which]>(statement);
+  }
+};
+
+/// The same for a sparse A and a dense B.
+template <class Pattern, class Operands, class Factors = FactorsOfProduct>
+struct SparseTimesDense : ProductOfTwo<Pattern, Operands, Factors> {
   template <class S>
   static const auto& sparse(const S& statement) {
-    return Factors::template at<places<S>[0]>(statement);
+    return SparseTimesDense::template the_factor<0>(statement);
   }
   template <class S>
   static const auto& dense(const S& statement) {
-    return Factors::template at<places<S>[1]>(statement);
+    return SparseTimesDense::template the_factor<1>(statement);
   }
 };
 

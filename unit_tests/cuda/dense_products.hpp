@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file dense_products.hpp
-/// Random dense matrices, and products of matrices checked against sums in double.
+/// Random dense tensors, and products of matrices checked against sums in double.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace sporos::test {
 
 /// Values in [-1, 1) that no type represents by accident.
 template <class Value, class F>
-Tensor<Value, F> random_dense(const Extents<2>& extents, unsigned seed) {
+Tensor<Value, F> random_dense(const Extents<F::order>& extents, unsigned seed) {
   std::mt19937_64 draw(seed);
   std::uniform_real_distribution<double> number(-1, 1);
   Tensor<Value, F> out(extents);

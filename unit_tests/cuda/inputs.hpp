@@ -79,4 +79,22 @@ Tensor<Value, F, Cuda> poisoned(const Extents<F::order>& extents) {
   return out;
 }
 
+/// A copy of a tensor in the GPU's memory.
+template <class T>
+auto on_device(const T& t) {
+  return t.template copy_to<Cuda>();
+}
+
+/// Runs a statement, made by `statement(result, operands...)`, in both places.
+template <class F, class Value = double, class Make, class... Operands>
+void expect_equals_host(const Extents<F::order>& extents, const Make& make, const Operands&... operands) {
+  SCOPED_TRACE(F::str());
+  const Tensor<Value, F> host(extents);
+  make(host, operands...).generic().run();
+  const Tensor<Value, F, Cuda> device(extents);
+  const auto run = [&](const auto&... moved) { make(device, moved...).generic().run(); };
+  run(on_device(operands)...);
+  expect_equal_tensors(host, device);
+}
+
 }  // namespace sporos::test

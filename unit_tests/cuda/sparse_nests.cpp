@@ -16,23 +16,6 @@ using namespace sporos;
 using namespace sporos::indices;
 using namespace sporos::test;
 
-template <class Tensor>
-auto on_device(const Tensor& t) {
-  return t.template copy_to<Cuda>();
-}
-
-/// Runs a statement, made by `statement(result, operands...)`, in both places.
-template <class F, class Value = double, class Make, class... Operands>
-void expect_equals_host(const Extents<F::order>& extents, const Make& make, const Operands&... operands) {
-  SCOPED_TRACE(F::str());
-  const Tensor<Value, F> host(extents);
-  make(host, operands...).generic().run();
-  const Tensor<Value, F, Cuda> device(extents);
-  const auto run = [&](const auto&... moved) { make(device, moved...).generic().run(); };
-  run(on_device(operands)...);
-  expect_equal_tensors(host, device);
-}
-
 TEST(CudaSparseNests, MultiplyMatricesIntoEveryFormat) {
   const auto B = assemble<CSC<>>(random_entries<double, 2>({302, 203}, 3000, 1));
   const auto C = assemble<CSR<>>(random_entries<double, 2>({203, 402}, 3000, 2));

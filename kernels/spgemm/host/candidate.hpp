@@ -125,7 +125,7 @@ class SpgemmByRows::Plan {
     const auto& result = statement_.result().tensor();
     const auto pattern = result.template level<1>().view();
     product_->refill(first_.rows(), second_.rows(), pattern.positions, pattern.coordinates,
-                     result.values().data());
+                     result.values().data(), S::schedule::is_deterministic);
   }
 
   Bytes bytes() const {

@@ -116,11 +116,17 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
 
   /// Computes the values of the product of matrices with the patterns of those that this was made with.
   /// @param positions,columns  the product's pattern
-  void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values) {
+  /// @param as_first           whether sums are to be rounded as by compute()
+  void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values,
+              bool as_first) {
     read(a, b);
     if (work_ == 0) return;
     this->make_workers();
+    // An accumulator over all columns has to be cleared once for each worker.
+    const bool plainly = !as_first && b_.columns * threads_ <= work_;
     this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
+      if (plainly && rows.refills_plainly())
+        return rows.refill_plainly(chunk.begin, chunk.end, positions, columns, values);
       rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates.data(),
                   worker.buffer_values.data(), values);
     });

@@ -76,7 +76,27 @@ class RowProduct {
     return size;
   }
 
-  /// Computes the values of rows begin to end - 1 of a product whose pattern is known.
+  /// Whether rows of a known pattern are computed faster one by one than by a strategy each: where few rows
+  /// are similar, there is nothing to choose, and no order to find.
+  bool refills_plainly() const {
+    const bool shifts_often = similar_a_.shifts_often && similar_b_.shifts_often;
+    return !shifts_often && !similar_a_.frequent && !similar_b_.frequent && similar_b_.repeated == 0;
+  }
+
+  /// Computes the values of rows begin to end - 1 of a product whose pattern is known, each in a dense
+  /// accumulator over all columns. Sums may be rounded in another way than by compute().
+  template <class Position, class Coordinate, class Value>
+  void refill_plainly(std::int64_t begin, std::int64_t end, const Position* positions,
+                      const Coordinate* columns, Value* values) {
+    auto* const sums = space_.template open<Packet<Acc, 1>>(b_.columns);
+    for (std::int64_t row = begin; row < end; ++row) {
+      if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
+      refill_row(a_, row, b_, sums, columns, static_cast<std::int64_t>(positions[row]),
+                 static_cast<std::int64_t>(positions[row + 1]), values);
+    }
+  }
+
+  /// Computes the values of rows begin to end - 1 of a product whose pattern is known, as compute() does.
   /// @param positions,columns         the pattern
   /// @param some_columns,some_values  room for the elements of a block of rows, and row_slack
   template <class Position, class Coordinate, class Value>

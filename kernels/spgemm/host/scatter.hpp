@@ -212,6 +212,25 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
   return count;
 }
 
+/// Computes the values of a row whose columns are known: those from `begin` to `end`.
+/// @param sums  [columns of B], zero, before and after
+template <class Acc, class A, class B, class Coordinate, class Value>
+SPOROS_HOST_INLINE void refill_row(const A& a, std::int64_t row, const B& b, Packet<Acc, 1>* __restrict sums,
+                                   const Coordinate* __restrict columns, std::int64_t begin, std::int64_t end,
+                                   Value* __restrict values) {
+  for (std::int64_t k = a.begin(row); k < a.begin(row + 1); ++k) {
+    const std::int64_t first = b.begin(a.coordinates[k]), last = first + b.length(a.coordinates[k]);
+    Packet<Acc, 1> factor;
+    factor.set(0, static_cast<Acc>(a.values[k]));
+    for (std::int64_t q = first; q < last; ++q)
+      sums[b.coordinates[q]].add_product(factor, static_cast<Acc>(b.values[q]));
+  }
+  for (std::int64_t q = begin; q < end; ++q) {
+    values[q] = static_cast<Value>(sums[columns[q]].get(0));
+    sums[columns[q]] = Packet<Acc, 1>::zero();
+  }
+}
+
 /// The same where the columns of a row are known, `count` of them.
 template <class Acc, int N, class A, class B, class Value, class Coordinate>
 void refill_by_scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,

@@ -18,8 +18,9 @@ namespace sporos::detail {
 struct SimilarRows {
   std::uint8_t* same = nullptr;     // [rows]: how many rows behind this one have its columns, up to 255
   std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each the one before shifted by one
-  bool frequent = false;  ///< so many rows have the columns of the next row that looking for them pays
-  bool shifts = false;    ///< there are rows that are the one before shifted
+  bool frequent = false;      ///< so many rows have the columns of the next row that looking for them pays
+  bool shifts = false;        ///< there are rows that are the one before shifted
+  bool shifts_often = false;  ///< most rows are
   int repeated = 0;  ///< where most rows have the columns of the next row and all are of one length up to
                      ///< most_repeated, that length
 };

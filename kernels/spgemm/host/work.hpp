@@ -243,6 +243,7 @@ class ProductWork {
       });
       similar.frequent = least_frequent * same > matrix.rows;
       similar.shifts = shifted > 0 && work_ >= least_diagonal_work;
+      similar.shifts_often = similar.shifts && 2 * shifted > matrix.rows;
       return similar;
     };
     similar_b_ = find(b_, pays_in_b, memory_b_);

@@ -246,10 +246,16 @@ TEST_P(RowsOfProducts, AreTheSameWhereThePatternIsKnown) {
     spgemm(expected, D, E);
     for (auto* by_rows :
          {&product, &other}) {  // with the workers that computed the pattern, and with new ones
-      Kokkos::deep_copy(A.values(), 0);
-      by_rows->refill(rows(D), rows(E), A.level<1>().positions.data(), A.level<1>().coordinates.data(),
-                      A.values().data());
+      const auto refill = [&](bool as_first) {
+        Kokkos::deep_copy(A.values(), 0);
+        by_rows->refill(rows(D), rows(E), A.level<1>().positions.data(), A.level<1>().coordinates.data(),
+                        A.values().data(), as_first);
+      };
+      refill(true);
       EXPECT_TRUE(same_bytes(A, expected));
+      refill(false);
+      for (std::int64_t at = 0; at < A.nnz(); ++at)
+        ASSERT_NEAR(A.values()(at), expected.values()(at), 1e-12) << at;
     }
   }
 }
@@ -295,7 +301,9 @@ TEST_P(RowsOfProducts, TakeNoMoreMemoryThanTheySayBefore) {
     const std::int64_t most = product.most_bytes();
     const auto arrays = product.compute();
     EXPECT_LE(product.held_bytes(), most);
-    product.refill(left, right, arrays.positions.data(), arrays.coordinates.data(), arrays.values.data());
+    for (const bool as_first : {true, false})
+      product.refill(left, right, arrays.positions.data(), arrays.coordinates.data(), arrays.values.data(),
+                     as_first);
     EXPECT_LE(allocations.most(), most);
     if (most_reserved > 0) {
       EXPECT_LE(most, 2 * allocations.most() + 2 * sporos::detail::large_page);

@@ -118,8 +118,8 @@ TEST(TheNorm, OfATensorIsThatOfItsElements) {
   check(operand<BCSR<2, 3>>("ij", 0.3, 2));
   check(operand<DenseMatrix<>>("ij", 1, 3));
   // A coordinate that is stored twice is one element.
-  check(assemble<RepeatingEntries>(Entries<double, 2>({13, 13}, {{{1, 2}, 3.0}, {{1, 2}, 4.0}, {{5, 0}, 2.0}}),
-                         Duplicates::keep));
+  check(assemble<RepeatingEntries>(
+      Entries<double, 2>({13, 13}, {{{1, 2}, 3.0}, {{1, 2}, 4.0}, {{5, 0}, 2.0}}), Duplicates::keep));
 
   EXPECT_EQ(norm(Tensor<double, CSF<3>>({4, 5, 6})), 0);
   Tensor<std::int8_t, DenseVector> x({3});

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file candidate.hpp
+/// The product of two dense matrices on the GPU, as a candidate for statements.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/operands.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
+#include "../pattern.hpp"
+#include "cublas.hpp"
+
+namespace sporos::gpu {
+
+/// C(i, j) = A(i, k) * B(k, j), all dense and stored along either mode, batches C(b, i, j) of such products,
+/// or an epilogue of them (kernels/epilogue/epilogue.hpp): cuBLAS. Sums of floats are formed in float, not in
+/// tf32, and those of half and bfloat16 in float.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct GemmByCublas {
+  struct Operands : GpuMatrixOperands {
+    template <class C, class A, class B>
+    static constexpr bool computes =
+        std::is_same_v<typename A::value_type, typename B::value_type> &&
+        CublasType<typename A::value_type>::is &&
+        (std::is_same_v<typename C::value_type, typename A::value_type> ||
+         (is_narrow_float_v<typename A::value_type> && std::is_same_v<typename C::value_type, float>));
+  };
+  using Pattern = GemmPattern<Operands>;
+  static constexpr std::string_view name = "dense product by cuBLAS";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j) or C(b, i, j) = A(b, i, k) * B(b, k, j), all dense, of half, bfloat16, "
+      "float, double or complex values in the memory of the GPU";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+
+  template <class S>
+  static constexpr bool matches = Pattern::template matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    return Cost{Plan<S>(statement, resources).seconds()};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class GemmByCublas::Plan {
+  using Result = typename S::result_type;
+  using Left = std::remove_cvref_t<decltype(Pattern::left(std::declval<const S&>()))>;
+  using Right = std::remove_cvref_t<decltype(Pattern::right(std::declval<const S&>()))>;
+  using T = typename Left::value_type;
+  using Out = typename Result::value_type;
+  using Sum = accumulate_t<T>;
+  static constexpr bool has_epilogue = !decltype(epilogue_of(std::declval<const S&>()))::is_identity;
+
+  // The variables, from the levels of the result.
+  static constexpr int of_batch = Result::level_names.size - 2;
+  static constexpr char rows = Result::level_names[of_batch], columns = Result::level_names[of_batch + 1];
+  static constexpr char inner = [] {
+    for (int at = 0; at < Left::level_names.size; ++at)
+      if (!Result::level_names.contains(Left::level_names[at])) return Left::level_names[at];
+    return ' ';
+  }();
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  /// The seconds that a product is expected to take: a little above what cuBLAS takes on an H200.
+  double seconds() const {
+    const CublasShape shape = this->shape();
+    const double products = static_cast<double>(result().nnz()) * static_cast<double>(shape.k);
+    const double elements = static_cast<double>(left().nnz()) + static_cast<double>(right().nnz()) +
+                            static_cast<double>(result().nnz()) * (has_epilogue ? 3 : 1);
+    return 4e-6 + std::max(2 * products / (is_narrow_float_v<T> ? 600e12 : 45e12),
+                           elements * static_cast<double>(sizeof(T)) / 3.5e12);
+  }
+
+  void run() {
+    if (result().nnz() == 0) return;
+    const CublasShape shape = this->shape();
+    const sporos::detail::DenseTarget<S> target(statement_);
+    if (shape.k == 0) {
+      apply_epilogue<S, Sum>(statement_, nullptr, target.data());
+    } else if constexpr (has_epilogue) {
+      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+      auto* const sums = reinterpret_cast<Sum*>(workspace->reserve(array_bytes<Sum>(result().nnz())));
+      multiply(shape, sums);
+      apply_epilogue(statement_, static_cast<const Sum*>(sums), target.data());
+    } else {
+      multiply(shape, target.data());
+    }
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    const std::int64_t of_sums = has_epilogue ? array_bytes<Sum>(result().nnz()) : 0;
+    return {
+        result().nnz(), result().bytes(),
+        sporos::detail::DenseTarget<S>::bytes(statement_) + of_sums + of_sums / 8 + Cublas::workspace_bytes};
+  }
+  void explain(std::ostream& out) const {
+    const CublasShape shape = this->shape();
+    out << "  result: located, by cuBLAS";
+    if (shape.batch > 1) out << ", a batch of " << shape.batch;
+    out << '\n';
+    if (has_epilogue) out << "  epilogue: applied in a second pass\n";
+  }
+
+ private:
+  const auto& left() const { return Pattern::left(statement_).tensor(); }
+  const auto& right() const { return Pattern::right(statement_).tensor(); }
+  const auto& result() const { return statement_.result().tensor(); }
+
+  template <class A>
+  static std::int64_t extent(const A& access, char variable) {
+    return access.tensor().extent(A::names.find(variable));
+  }
+  /// cuBLAS stores matrices by columns: to it, the rows of the result are columns.
+  CublasShape shape() const {
+    const auto& c = statement_.result();
+    return {extent(c, columns), extent(c, rows), extent(Pattern::left(statement_), inner),
+            of_batch == 1 ? extent(c, Result::level_names[0]) : 1};
+  }
+
+  /// @param first  the variable of the factor's rows in cuBLAS's product
+  template <class A>
+  static CublasFactor<T> factor(const A& access, char first) {
+    constexpr int last = A::level_names.size - 1;
+    const std::int64_t line = extent(access, A::level_names[last]);
+    const bool has_batch = A::level_names.size == 3;
+    return {access.tensor().values().data(), A::level_names[last] == first ? CUBLAS_OP_N : CUBLAS_OP_T, line,
+            has_batch ? line * extent(access, A::level_names[last - 1]) : 0};
+  }
+
+  template <class To>
+  void multiply(const CublasShape& shape, To* to) const {
+    auto cublas = statement_.resources().scratch().template borrow<Cublas>();
+    gpu::multiply(*cublas, statement_.resources().space(), shape, factor(Pattern::left(statement_), columns),
+                  factor(Pattern::right(statement_), inner),
+                  std::is_same_v<To, Out> && !has_epilogue && statement_.accumulates(), to);
+  }
+
+  const S& statement_;
+};
+
+}  // namespace sporos::gpu
