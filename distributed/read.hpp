@@ -94,11 +94,12 @@ struct FileFront {
 /// The first lines of a file. Throws what reading them throws.
 inline FileFront read_front(const std::string& path, const ReadOptions& options) {
   FileFront out;
+  io::PathSource file(path);
+  out.kind = io::kind_of(file, options);
+  if (out.kind != FileKind::tns && out.kind != FileKind::matrix_market) return out;
   io::TextSource source(path, io::header_options());
-  out.kind = io::kind_of(source, options);
   out.bytes = source.file_bytes();
-  const bool has_lines = out.kind == FileKind::tns || out.kind == FileKind::matrix_market;
-  if (source.compressed() || out.bytes == 0 || !has_lines) return out;
+  if (source.compressed() || out.bytes == 0) return out;
   std::int64_t lines = 0, more = 0;
   if (out.kind == FileKind::tns) {
     lines = io::take_tns_preamble(source).lines;
@@ -108,10 +109,10 @@ inline FileFront read_front(const std::string& path, const ReadOptions& options)
     lines = source.lines_taken();
   }
   out.is_cut = true;
-  io::FileStream file(path);
+  const auto bytes = file.open();
   std::array<char, 4096> piece;
   while (lines + more > 0) {
-    const std::size_t count = file.read(piece.data(), piece.size());
+    const std::size_t count = bytes->read(piece.data(), piece.size());
     if (count == 0) {  // the last line has no end
       if (lines > 0) out.body = std::ssize(out.head);
       break;

@@ -140,7 +140,7 @@ void add_convert(CLI::App& app, Choice& choice) {
                                   "From a file into a storage format, and out of it into another file",
                                   [options] { return convert_file(*options); });
   command.add_option("IN", options->in, "File to read, or - for standard input")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns or .smtx, and .gz to compress; or -")
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy or .npz; or -")
       ->required();
   command.add_option("--format", options->format, "Format on the way, see below; coo unless given")
       ->type_name("NAME");

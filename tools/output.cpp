@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "interrupt.hpp"
+#include "memory.hpp"
 
 namespace sporos::tool {
 namespace {
@@ -54,8 +55,15 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
     }
     if (out.kind == FileKind::smtx) return write_pattern(out, entries, style.pattern);
   }
+  if (out.kind == FileKind::npz) return write_npz(out.path, entries);
+  if (out.kind == FileKind::npy) {
+    double bytes = sizeof(Value);
+    for (const std::int64_t extent : entries.extents) bytes *= static_cast<double>(extent);
+    expect_memory(bytes, text(out.name, ": a dense array of ", to_string(entries.extents)));
+    return write_npy(out.path, entries);
+  }
   if constexpr (is_complex_v<Value>)
-    throw UsageError(out.name + ": complex values are written to .mtx files only");
+    throw UsageError(out.name + ": complex values are written to .mtx, .npy and .npz files only");
   else
     write_tns(out.path, entries);
 }
@@ -64,7 +72,8 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
 std::optional<FileKind> kind_of_output(const std::string& path, const std::string& kind, int order) {
   if (!kind.empty()) return file_kind_named(kind);
   if (path == standard_stream) return order == 2 ? FileKind::matrix_market : FileKind::tns;
-  for (const FileKind known : {FileKind::matrix_market, FileKind::tns, FileKind::smtx})
+  if (path.ends_with(".npz")) return FileKind::npz;  // which is compressed by itself
+  for (const FileKind known : {FileKind::matrix_market, FileKind::tns, FileKind::smtx, FileKind::npy})
     for (const auto& [named, name] : file_kind_names)
       if (named == known && io::has_suffix(path, text('.', name))) return known;
   return std::nullopt;
@@ -79,19 +88,21 @@ OutputStyle style_of(const Input& input) {
     style.layout = input.file.matrix_market->layout;
     style.symmetry = input.file.matrix_market->symmetry;
   }
+  if (input.file.kind == FileKind::npy && input.order() == 2) style.layout = MatrixMarketLayout::array;
   return style;
 }
 
 Destination destination(const std::string& path, const std::string& kind, int order) {
   const auto known = kind_of_output(path, kind, order);
   const std::string what = order == 2 ? "a matrix" : text("a tensor of order ", order);
-  const bool fits = known && (known == FileKind::tns || order == 2) && known != FileKind::edges;
+  const bool any_order = known == FileKind::tns || known == FileKind::npy || known == FileKind::npz;
+  const bool fits = known && (any_order || order == 2) && known != FileKind::edges;
   if (!fits && !kind.empty())
-    throw UsageError(
-        text("--to ", kind, ": ", what, " is written as ", order == 2 ? "mtx, tns or smtx" : "tns"));
+    throw UsageError(text("--to ", kind, ": ", what, " is written as ",
+                          order == 2 ? "mtx, tns, smtx, npy or npz" : "tns, npy or npz"));
   if (!fits)
     throw UsageError(text(path, ": ", what, " needs a file name that ends in ",
-                          order == 2 ? ".mtx, .tns or .smtx" : ".tns",
+                          order == 2 ? ".mtx, .tns, .smtx, .npy or .npz" : ".tns, .npy or .npz",
                           ", optionally followed by .gz, or --to"));
   if (path == standard_stream) return {std::string(io::OutputFile::standard_output), path, *known};
   check_folder(path);

@@ -69,6 +69,20 @@ class FileStream final : public ByteStream {
   std::int64_t taken() const override { return taken_; }
   std::int64_t total() const override { return total_; }
 
+  /// Reads `count` bytes from `at` on, whatever has been read in order. Throws IoError, also where the file
+  /// ends before.
+  void read_at(std::uint64_t at, char* out, std::size_t count) const {
+    while (count > 0) {
+      const auto got = ::pread(descriptor_, out, count, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0)
+        throw IoError(path_, got < 0 ? text("cannot be read: ", std::strerror(errno)) : "has become shorter");
+      out += got;
+      at += static_cast<std::uint64_t>(got);
+      count -= static_cast<std::size_t>(got);
+    }
+  }
+
  private:
   void look_at_file() {
     struct stat status{};

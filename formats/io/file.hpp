@@ -15,6 +15,9 @@
 #include "file_source.hpp"
 #include "frostt.hpp"
 #include "matrix_market.hpp"
+#include "npy.hpp"
+#include "npz_read.hpp"
+#include "npz_write.hpp"
 #include "smtx.hpp"
 
 namespace sporos {
@@ -69,8 +72,24 @@ inline FileKind kind_of(TextSource& source) {
            holds('\0') ? " (if this is an archive, unpack it first)" : ""));
 }
 
-inline FileKind kind_of(TextSource& source, const ReadOptions& options) {
-  return options.kind ? *options.kind : kind_of(source);
+/// The kind of a file: what the caller says, else what its first bytes say, else its name.
+inline FileKind kind_of(FileSource& file, const ReadOptions& options) {
+  if (options.kind) return *options.kind;
+  {
+    PlainOrGzipStream stream(file.look(), file.name());
+    std::string front(npy_magic.size(), '\0');
+    std::size_t got = 0;
+    while (got < front.size()) {
+      const std::size_t count = stream.read(front.data() + got, front.size() - got);
+      if (count == 0) break;
+      got += count;
+    }
+    if (front == npy_magic) return FileKind::npy;
+    const bool archive = front.starts_with("PK\3\4") || front.starts_with("PK\5\6");
+    if (archive && !stream.compressed()) return FileKind::npz;
+  }
+  TextSource source(file.look(), file.name(), header_options());
+  return kind_of(source);
 }
 
 }  // namespace io
@@ -83,11 +102,11 @@ inline FileInfo inspect(io::FileSource& file, const ReadOptions& options = {}) {
     return io::TextSource(file.look(), file.name(), io::header_options(cut));
   };
   FileInfo info;
+  info.kind = io::kind_of(file, options);
   {
-    io::TextSource source = look();
-    info.kind = io::kind_of(source, options);
-    info.compressed = source.compressed();
-    info.bytes = source.file_bytes();
+    const io::PlainOrGzipStream stream(file.look(), file.name());
+    info.compressed = stream.compressed();
+    info.bytes = stream.total();
   }
   switch (info.kind) {
     case FileKind::matrix_market: {
@@ -118,6 +137,22 @@ inline FileInfo inspect(io::FileSource& file, const ReadOptions& options = {}) {
       if (io::take_edge_list_header(source).columns == 2) info.field = MatrixMarketField::pattern;
       break;
     }
+    case FileKind::npy: {
+      io::PlainOrGzipStream stream(file.look(), file.name());
+      const NpyHeader header = io::take_npy_header(stream, file.name());
+      info.order = static_cast<int>(std::ssize(header.shape));
+      info.extents = header.shape;
+      info.field = io::field_of(header.type);
+      break;
+    }
+    case FileKind::npz: {
+      const NpzHeader header = io::NpzFile(file.open_at_random(), file.name()).header();
+      info.order = static_cast<int>(std::ssize(header.shape));
+      info.extents = header.shape;
+      info.stored = header.stored;
+      info.field = header.field;
+      break;
+    }
   }
   return info;
 }
@@ -128,17 +163,19 @@ inline FileInfo inspect(const std::string& path, const ReadOptions& options = {}
 }
 
 /// The entries of a file of any kind, which is recognised by its content or by its name: see
-/// read_matrix_market_entries, read_tns_entries, read_smtx_entries, read_edge_list_entries.
+/// read_matrix_market_entries, read_tns_entries, read_smtx_entries, read_edge_list_entries, read_npy_entries,
+/// read_npz_entries.
 /// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(file) tells
 /// the order beforehand)
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_entries(io::FileSource& file, const ReadOptions& options = {}) {
   expect_kokkos();
-  FileKind kind{};
-  {
-    io::TextSource source(file.look(), file.name(), io::header_options());
-    kind = io::kind_of(source, options);
+  const FileKind kind = io::kind_of(file, options);
+  if (kind == FileKind::npz) return read_npz_entries<Value, Order>(file.open_at_random(), file.name());
+  if (kind == FileKind::npy) {
+    io::PlainOrGzipStream stream(file.open(), file.name());
+    return read_npy_entries<Value, Order>(stream, file.name());
   }
   // The text of a .smtx file is cut into blocks differently.
   io::TextSource source(file.open(), file.name(),
@@ -160,19 +197,23 @@ Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& o
   return read_entries<Value, Order>(*io::file_at(path), options);
 }
 
-/// Writes `entries` in the format that the file's name stands for: .mtx, .tns or .smtx, optionally with .gz.
+/// Writes `entries` in the format that the file's name stands for: .mtx, .tns, .smtx or .npy, optionally with
+/// .gz, or .npz.
 /// @throws FormatError for any other name and for entries that such a file cannot hold; IoError if it cannot
 /// be written
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_entries(const std::string& path, const Entries<Value, Order>& entries) {
   if (io::has_suffix(path, ".tns")) return write_tns(path, entries);
+  if (io::has_suffix(path, ".npy")) return write_npy(path, entries);
+  if (path.ends_with(".npz")) return write_npz(path, entries);
   if constexpr (Order == 2) {
     if (io::has_suffix(path, ".mtx")) return write_matrix_market(path, entries);
     if (io::has_suffix(path, ".smtx")) return write_smtx(path, entries);
   }
   throw FormatError(text(path, ": a tensor of order ", Order, " needs a file name that ends in ",
-                         Order == 2 ? ".mtx, .tns or .smtx" : ".tns", ", optionally followed by .gz"));
+                         Order == 2 ? ".mtx, .tns, .smtx or .npy" : ".tns or .npy",
+                         ", optionally followed by .gz, or in .npz"));
 }
 
 }  // namespace sporos

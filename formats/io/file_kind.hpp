@@ -10,7 +10,7 @@
 
 namespace sporos {
 
-enum class FileKind { matrix_market, tns, smtx, edges };
+enum class FileKind { matrix_market, tns, smtx, edges, npy, npz };
 
 constexpr std::string_view to_string(FileKind kind) {
   switch (kind) {
@@ -20,6 +20,10 @@ constexpr std::string_view to_string(FileKind kind) {
       return "DLMC .smtx";
     case FileKind::edges:
       return "edge list";
+    case FileKind::npy:
+      return "NumPy .npy";
+    case FileKind::npz:
+      return "SciPy .npz";
     default:
       return "Matrix Market";
   }
@@ -29,7 +33,9 @@ constexpr std::string_view to_string(FileKind kind) {
 inline constexpr std::array file_kind_names = {std::pair{FileKind::matrix_market, std::string_view("mtx")},
                                                std::pair{FileKind::tns, std::string_view("tns")},
                                                std::pair{FileKind::smtx, std::string_view("smtx")},
-                                               std::pair{FileKind::edges, std::string_view("edges")}};
+                                               std::pair{FileKind::edges, std::string_view("edges")},
+                                               std::pair{FileKind::npy, std::string_view("npy")},
+                                               std::pair{FileKind::npz, std::string_view("npz")}};
 
 /// The kind with this short name.
 constexpr std::optional<FileKind> file_kind_named(std::string_view name) {

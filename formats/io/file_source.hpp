@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "byte_stream.hpp"
+#include "random_bytes.hpp"
 
 namespace sporos::io {
 
@@ -31,6 +32,8 @@ class FileSource {
   virtual std::unique_ptr<ByteStream> look() = 0;
   /// All bytes from the beginning; the last call. Throws ParseError, IoError.
   virtual std::unique_ptr<ByteStream> open() = 0;
+  /// The bytes, for a reader that reads them in any order; any number of times. Throws ParseError, IoError.
+  virtual std::unique_ptr<RandomBytes> open_at_random() = 0;
 
  private:
   std::string name_;
@@ -43,6 +46,7 @@ class PathSource final : public FileSource {
 
   std::unique_ptr<ByteStream> look() override { return open(); }
   std::unique_ptr<ByteStream> open() override { return std::make_unique<FileStream>(name()); }
+  std::unique_ptr<RandomBytes> open_at_random() override { return std::make_unique<FileBytes>(name()); }
 };
 
 /// A stream that delivers its bytes once, as a pipe does. What has been looked at is kept until it is read
@@ -54,6 +58,7 @@ class PipeSource final : public FileSource {
 
   std::unique_ptr<ByteStream> look() override { return std::make_unique<View>(pipe_, kept_, true); }
   std::unique_ptr<ByteStream> open() override { return std::make_unique<View>(pipe_, kept_, false); }
+  std::unique_ptr<RandomBytes> open_at_random() override { return std::make_unique<HeldBytes>(*look()); }
 
  private:
   /// The kept bytes, then those of the pipe.

@@ -110,15 +110,6 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
   return preamble;
 }
 
-/// Throws the ShapeError for a file that holds a tensor of another order than its reader asks for.
-/// @param what  what the file holds, and how that is known: "a matrix"
-/// @param cure  what else may have to be done about it
-[[noreturn]] inline void refuse_order(const std::string& file, const std::string& what, std::int64_t found,
-                                      int expected, std::string_view cure = "") {
-  throw ShapeError(text(file, ": holds ", what, ", order ", found, ", expected a tensor of order ", expected,
-                        ": inspect(file).order tells the order before a file is read", cure));
-}
-
 /// Data shared by all threads that read one .tns file.
 template <class Value, int Order>
 struct TnsJob {

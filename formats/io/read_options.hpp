@@ -6,7 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
+#include "../../core/error.hpp"
 #include "file_kind.hpp"
 #include "in_order.hpp"
 #include "text_source.hpp"
@@ -59,6 +62,15 @@ inline const char* peek_line(TextSource& source) {
   } catch (const LineFault& fault) {
     throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
   }
+}
+
+/// Throws the ShapeError for a file that holds a tensor of another order than its reader asks for.
+/// @param what  what the file holds, and how that is known: "a matrix"
+/// @param cure  what else may have to be done about it
+[[noreturn]] inline void refuse_order(const std::string& file, const std::string& what, std::int64_t found,
+                                      int expected, std::string_view cure = "") {
+  throw ShapeError(text(file, ": holds ", what, ", order ", found, ", expected a tensor of order ", expected,
+                        ": inspect(file).order tells the order before a file is read", cure));
 }
 
 /// How many threads are worth starting for a text.

@@ -6,13 +6,12 @@
 #include <zlib.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 
+#include "deflate.hpp"
 #include "in_order.hpp"
 #include "output_file.hpp"
 
@@ -20,33 +19,6 @@ namespace sporos::io {
 
 /// Whether a file of this name is to be compressed.
 inline bool has_gzip_name(std::string_view path) { return path.ends_with(".gz") || path.ends_with(".GZ"); }
-
-/// A text under construction.
-class TextBuffer {
- public:
-  /// Room for `count` more characters; end(p) tells how far they have been used.
-  char* room(std::size_t count) {
-    if (size_ + count > capacity_) {
-      const std::size_t larger = 2 * capacity_ + count;
-      void* const memory = std::realloc(bytes_.get(), larger);
-      if (!memory) throw std::bad_alloc();
-      [[maybe_unused]] const char* const freed = bytes_.release();
-      bytes_.reset(static_cast<char*>(memory));
-      capacity_ = larger;
-    }
-    return bytes_.get() + size_;
-  }
-  void end(const char* p) { size_ = static_cast<std::size_t>(p - bytes_.get()); }
-  void clear() { size_ = 0; }
-  std::string_view view() const { return {bytes_.get(), size_}; }
-
- private:
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<char, Free> bytes_;
-  std::size_t size_ = 0, capacity_ = 0;
-};
 
 /// Writes bytes to a file, either plain or as one gzip member whose parts are compressed independently.
 class TextSink {
@@ -61,31 +33,10 @@ class TextSink {
   bool gzip() const { return gzip_; }
 
   /// A part of the text, compressed so that it can follow any other part.
-  struct Part {
-    TextBuffer compressed;
-    uLong checksum = 0;
-    z_off_t length = 0;
-  };
+  using Part = DeflatedPart;
 
   /// Compresses a part; callable from any thread, in any order.
-  void compress(std::string_view bytes, Part& part) const {
-    z_stream stream{};
-    if (deflateInit2(&stream, level_, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-      throw std::bad_alloc();
-    part.compressed.clear();
-    char* const out = part.compressed.room(deflateBound(&stream, static_cast<uLong>(bytes.size())) + 64);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-    stream.avail_in = static_cast<uInt>(bytes.size());
-    stream.next_out = reinterpret_cast<Bytef*>(out);
-    stream.avail_out = static_cast<uInt>(deflateBound(&stream, static_cast<uLong>(bytes.size())) + 64);
-    const int status =
-        deflate(&stream, Z_SYNC_FLUSH);  // ends on a byte, and no block refers to what comes before
-    part.compressed.end(reinterpret_cast<const char*>(stream.next_out));
-    deflateEnd(&stream);
-    ensure(status == Z_OK && stream.avail_in == 0, "deflate takes a whole part");
-    part.checksum = crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));
-    part.length = static_cast<z_off_t>(bytes.size());
-  }
+  void compress(std::string_view bytes, Part& part) const { deflate_part(bytes, level_, part); }
 
   /// Writes a part; called in the order of the text.
   void put(std::string_view bytes) {
@@ -105,10 +56,11 @@ class TextSink {
 
   void commit() {
     if (gzip_) {
-      char trailer[10] = {3, 0};  // an empty last block; then checksum and length, lowest byte first
+      file_.write(last_deflated_part);
+      char trailer[8];  // checksum and length, lowest byte first
       for (int byte = 0; byte < 4; ++byte) {
-        trailer[2 + byte] = static_cast<char>(checksum_ >> (8 * byte));
-        trailer[6 + byte] = static_cast<char>(length_ >> (8 * byte));
+        trailer[byte] = static_cast<char>(checksum_ >> (8 * byte));
+        trailer[4 + byte] = static_cast<char>(length_ >> (8 * byte));
       }
       file_.write({trailer, sizeof trailer});
     }

@@ -144,6 +144,38 @@ inline void edges(std::string_view bytes) {
   as(std::int16_t());
 }
 
+/// Reads bytes as a file of known kind, from memory and from a pipe; the outcomes must agree.
+template <class Value, int Order>
+void expect_same_from_pipe(std::string_view bytes, sporos::FileKind kind) {
+  const auto from = [&](std::size_t portion) -> Outcome {
+    sporos::ReadOptions options;
+    options.kind = kind;
+    options.progress = false;
+    sporos::io::PipeSource pipe(std::make_unique<Portions>(bytes, portion), "input");
+    try {
+      const sporos::FileInfo info = sporos::inspect(pipe, options);
+      return std::to_string(info.order) + describe(sporos::read_entries<Value, Order>(pipe, options));
+    } catch (const sporos::ParseError& error) {
+      return std::string("error ") + error.what();
+    } catch (const sporos::ShapeError& error) {
+      return std::string("error ") + error.what();
+    }
+  };
+  if (from(1 << 16) != from(1 + bytes.size() % 7)) std::abort();
+}
+
+/// A .npy array.
+inline void npy(std::string_view bytes) {
+  expect_same_from_pipe<double, 2>(bytes, sporos::FileKind::npy);
+  expect_same_from_pipe<std::int16_t, 1>(bytes, sporos::FileKind::npy);
+}
+
+/// A .npz archive.
+inline void npz(std::string_view bytes) {
+  expect_same_from_pipe<double, 2>(bytes, sporos::FileKind::npz);
+  expect_same_from_pipe<Kokkos::complex<float>, 3>(bytes, sporos::FileKind::npz);
+}
+
 /// Bytes that may be gzip, as text.
 inline void gzip(std::string_view bytes) {
   for (const auto cut : {sporos::io::Cut::at_lines, sporos::io::Cut::at_words})
@@ -168,6 +200,8 @@ inline std::function<void(std::string_view)> target(std::string_view name) {
   if (name == "tns") return tns;
   if (name == "smtx") return smtx;
   if (name == "edges") return edges;
+  if (name == "npy") return npy;
+  if (name == "npz") return npz;
   if (name == "gzip") return gzip;
   return nullptr;
 }
