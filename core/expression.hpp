@@ -117,6 +117,10 @@ constexpr bool is_refused() {
 template <class T>
 auto as_expression(const T& operand);
 
+/// Runs `part = expression`, or `part += expression` (kernels/statement/part_result.hpp).
+template <bool Adds, class T, char... Names, class E>
+void write_part(const Access<T, Names...>& part, const E& expression);
+
 /// A node of index notation.
 template <class E>
 concept Expression = std::is_base_of_v<ExpressionBase, std::remove_cvref_t<E>>;
@@ -126,7 +130,7 @@ concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
 
 /// `B(i, k)`: the values of a tensor at index variables, one for each mode. Assigning to it runs a statement.
 template <class TensorType, char... Names>
-class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, TensorType> {
+class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable) && ...), TensorType> {
  public:
   using tensor_type = TensorType;
   using format = typename TensorType::format_type;
@@ -141,6 +145,13 @@ class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, 
     return out;
   }();
 
+  /// Whether the access is to a part of a tensor: to some of its coordinates, or to its diagonal.
+  static constexpr bool is_part = [] {
+    for (int at = 0; at < names.size; ++at)
+      if (names.find(names[at]) < at && format::is_dense) return true;
+    return is_part_v<TensorType>;
+  }();
+
   explicit Access(TensorType t) : tensor_(std::move(t)) {}
   Access(const Access&) = default;
 
@@ -148,23 +159,27 @@ class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, 
 
   /// Runs `*this = expression` with the default schedule. Like every statement it writes to the tensor that
   /// the access refers to, so it works on a `const` handle.
-  /// @throws ShapeError where an index variable would run over two extents
+  ///
+  /// A part of a dense tensor, its diagonal among them, is computed into a tensor of its own, and copied.
+  /// @throws ShapeError where an index variable would run over two extents, or a coordinate is outside of one
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator=(const E& expression) const {
-    run(assign(*this, expression));
+    if constexpr (is_part)
+      write_part<false>(*this, expression);
+    else
+      run(assign(*this, expression));
     return *this;
   }
-  const Access& operator=(const Access& other) const {
-    run(assign(*this, other));
-    return *this;
-  }
+  const Access& operator=(const Access& other) const { return operator= <Access>(other); }
 
   /// Runs `*this = *this + expression`; a dense result is added to in place.
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator+=(const E& expression) const {
-    if constexpr (format::is_dense)
+    if constexpr (is_part)
+      write_part<true>(*this, expression);
+    else if constexpr (format::is_dense)
       run(assign(*this, expression).accumulate());
     else
       run(assign(*this, *this + expression));
@@ -180,14 +195,20 @@ class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, 
   /// Multiplies the values by a number, where they are stored; what is not stored stays zero.
   template <ScalarValue T>
   const Access& operator*=(const T& factor) const {
-    detail::scale<detail::Scaling::multiply>(tensor_, as_expression(factor).value);
+    if constexpr (is_part)
+      *this = *this * factor;
+    else
+      detail::scale<detail::Scaling::multiply>(tensor_, as_expression(factor).value);
     return *this;
   }
   /// Divides the values by a number, where they are stored; what is not stored stays zero.
   /// @throws ExpressionError if integers are divided by 0
   template <ScalarValue T>
   const Access& operator/=(const T& divisor) const {
-    detail::scale<detail::Scaling::divide>(tensor_, as_expression(divisor).value);
+    if constexpr (is_part)
+      *this = *this / divisor;
+    else
+      detail::scale<detail::Scaling::divide>(tensor_, as_expression(divisor).value);
     return *this;
   }
   /// Runs `*this = *this * expression`. The expression has a value wherever the result stores one, so that
@@ -202,7 +223,7 @@ class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, 
           keeps_pattern,
           "a sparse factor removes coordinates from a sparse result: write A(i, j) = A(i, j) * B(i, "
           "j) where that is meant");
-      if constexpr (keeps_pattern) run(assign(*this, *this * factor));
+      if constexpr (keeps_pattern) *this = *this * factor;
     }
     return *this;
   }
@@ -212,7 +233,7 @@ class Access : public Node<Access<TensorType, Names...>, sizeof...(Names) == 0, 
     if constexpr (E::is_number)
       *this /= value(divisor);
     else
-      run(assign(*this, *this / divisor));
+      *this = *this / divisor;
     return *this;
   }
 

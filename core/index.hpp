@@ -13,6 +13,9 @@ struct Index {
   static constexpr char name = Name;
 };
 
+/// Stands in place of a variable where a mode is accessed at one coordinate: A(i, 3).
+inline constexpr char no_variable = '#';
+
 /// An ordered list of index variables as a compile-time value: a loop order, the variables of an access.
 struct NameList {
   static constexpr int capacity = 16;
@@ -34,7 +37,7 @@ struct NameList {
     for (int at = 0; at < others.size; ++at) push(others[at]);
   }
   constexpr void push_new(char name) {
-    if (!contains(name)) push(name);
+    if (name != no_variable && !contains(name)) push(name);
   }
   constexpr bool contains(char name) const { return find(name) < size; }
   /// The place of `name` in the list, or `size` if it is not there.

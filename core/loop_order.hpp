@@ -55,15 +55,17 @@ template <class A>
 constexpr void add_operand_rules(OrderRules& rules, const NameList& variables) {
   constexpr NameList levels = A::level_names;
   for (int k = 0; k < levels.size; ++k) {
+    if (levels[k] == no_variable) continue;
     const int below = variables.find(levels[k]);
     const bool full = A::format::properties[static_cast<std::size_t>(k)].full;
     for (int above = 0; above < k; ++above) {
       const int a = variables.find(levels[above]);
-      if (a == below) continue;
+      if (a == below || levels[above] == no_variable) continue;
       (full ? rules.prefers : rules.before)[a][below] = true;
     }
     if (!full)
-      for (int above = 0; above <= k; ++above) rules.sparse[variables.find(levels[above])] = true;
+      for (int above = 0; above <= k; ++above)
+        if (levels[above] != no_variable) rules.sparse[variables.find(levels[above])] = true;
   }
 }
 
@@ -132,9 +134,9 @@ template <class A>
 constexpr bool readable(const NameList& order) {
   constexpr NameList levels = A::level_names;
   for (int k = 0; k < levels.size; ++k) {
-    if (A::format::properties[static_cast<std::size_t>(k)].full) continue;
+    if (A::format::properties[static_cast<std::size_t>(k)].full || levels[k] == no_variable) continue;
     for (int above = 0; above < k; ++above)
-      if (order.find(levels[above]) > order.find(levels[k])) return false;
+      if (levels[above] != no_variable && order.find(levels[above]) > order.find(levels[k])) return false;
   }
   return true;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "part.hpp"
 #include "tensor.hpp"
 #include "tree.hpp"
 
@@ -30,7 +31,7 @@ struct Phrase {
 class TensorLetters {
  public:
   template <class T>
-    requires(AnyTensor<T> || is_distributed_v<T>)
+    requires(AnyTensor<T> || is_part_v<T> || is_distributed_v<T>)
   char of(const T& tensor) {
     return of(tensor.identity());
   }
@@ -62,7 +63,7 @@ class Notation {
   template <class E>
   Phrase phrase(const E& e) {
     if constexpr (requires { e.tensor(); }) {
-      return {text(letters_.of(e.tensor()), '(', E::names.str(), ')')};
+      return {text(letters_.of(e.tensor()), '(', detail::text_of_modes(e.tensor(), E::names), ')')};
     } else if constexpr (requires { e.value; }) {
       if constexpr (std::is_arithmetic_v<decltype(e.value)>)
         return {text(e.value)};

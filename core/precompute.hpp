@@ -109,7 +109,7 @@ const Part& part_of(const E& e) {
 template <class E>
 bool same_operands(const E& a, const E& b) {
   if constexpr (AnyAccess<E>)
-    return a.tensor().identity() == b.tensor().identity();
+    return same_place(a.tensor(), b.tensor());
   else if constexpr (AnyLiteral<E>)
     return a.value == b.value;
   else if constexpr (has_one_child<E>)

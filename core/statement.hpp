@@ -170,6 +170,7 @@ class Statement {
                   "a loop over strips does not run over positions: call pos before split");
     static_assert(detail::is_one_of<A>(accesses_of<Right>{}),
                   "pos(...) takes an operand of the statement, with its variables");
+    static_assert(!is_part_v<T>, "positions are those of a whole tensor, not of a part of it");
     constexpr bool has_levels = detail::are_levels_of<A>(loops().variables_of(From));
     static_assert(has_levels,
                   "the variables of a loop over positions are consecutive levels of the operand, in their "
@@ -392,6 +393,9 @@ template <class TensorType, char... Names, class E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
   using Given = decltype(as_expression(right));
+  static_assert(!is_part_v<TensorType>,
+                "a statement object computes a whole tensor: a part of one is written by =, += and -=, as in "
+                "D(2, j) = x(j)");
   static_assert(detail::sums_own_their_variables<Given>(),
                 "the variable of an explicit sum stands in that sum alone: use another letter elsewhere");
   auto expression = detail::without_loop_sums<detail::SumPlace::term>(as_expression(right));

@@ -56,6 +56,19 @@ concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
 template <class T>
 inline constexpr bool is_distributed_v = false;
 
+/// Ranges of coordinates of a tensor (part.hpp).
+template <AnyTensor T, unsigned Restricted>
+class Part;
+template <class T>
+inline constexpr bool is_part_v = false;
+template <class T, unsigned Restricted>
+inline constexpr bool is_part_v<Part<T, Restricted>> = true;
+
+namespace detail {
+template <class T, class... Args>
+auto access_of(const T& tensor, const Args&... args);
+}  // namespace detail
+
 namespace detail {
 
 /// The views of the levels in order: a std::tuple that can be used in device code.
@@ -250,25 +263,16 @@ class Tensor {
   }
   const void* identity() const { return components_.get(); }
 
-  /// Index notation: `A(i, j)`, one index variable per mode.
+  /// Index notation: `A(i, j)`, an index variable for each mode, or a coordinate: `A(i, 3)` (part.hpp).
   template <char... Names>
+    requires(sizeof...(Names) == order)
   auto operator()(Index<Names>...) const {
-    static_assert(sizeof...(Names) == order,
-                  "an access takes one index variable for each mode of the tensor");
-    if constexpr (sizeof...(Names) == order)
-      return Access<Tensor, Names...>(*this);
-    else
-      return detail::refused<Tensor>();
+    return Access<Tensor, Names...>(*this);
   }
-  /// Does not compile: the message says how to read one value.
   template <class... Args>
-    requires(!(is_index_v<Args> && ...))
-  auto operator()(const Args&...) const {
-    static_assert(
-        (is_index_v<Args> && ...),
-        "an access takes index variables, not numbers: read one value with at(A, {row, column}), or "
-        "multiply by a sparse vector that selects a row or column");
-    return detail::refused<Tensor>();
+    requires(sizeof...(Args) != order || !(is_index_v<Args> && ...))
+  auto operator()(const Args&... args) const {
+    return detail::access_of(*this, args...);
   }
 
  private:

@@ -24,6 +24,7 @@ namespace detail {
 struct AccessExtents {
   char letter;
   NameList names;
+  std::string modes;
   std::vector<std::int64_t> extents;
 };
 
@@ -33,12 +34,11 @@ struct AccessExtents {
                                                    char variable) {
   std::string first;
   std::int64_t first_extent = 0;
-  for (const auto& [letter, names, extents] : accesses)
+  for (const auto& [letter, names, modes, extents] : accesses)
     for (int mode = 0; mode < names.size; ++mode) {
       if (names[mode] != variable) continue;
       const std::int64_t extent = extents[static_cast<std::size_t>(mode)];
-      const std::string what =
-          text("index ", variable, ": mode ", mode, " of ", letter, '(', names.str(), ')');
+      const std::string what = text("index ", variable, ": mode ", mode, " of ", letter, '(', modes, ')');
       if (first.empty()) {
         first = what;
         first_extent = extent;
@@ -58,11 +58,23 @@ template <class S>
     const auto& extents = access.tensor().extents();
     accesses.push_back({letters.of(access.tensor()),
                         std::remove_cvref_t<decltype(access)>::names,
+                        text_of_modes(access.tensor(), std::remove_cvref_t<decltype(access)>::names),
                         {extents.begin(), extents.end()}});
   };
   look(statement.result());
   for_each_access(statement.right(), look);
   refuse_extents(statement.str(), accesses, variable);
+}
+
+/// Throws the ShapeError for an operand that is a part which its tensor does not have.
+template <class S, class A>
+[[noreturn, gnu::cold]] void refuse_part_of(const S& statement, const A& access) {
+  TensorLetters letters;
+  letters.of(statement.result().tensor());
+  for_each_access(statement.right(), [&](const auto& one) { letters.of(one.tensor()); });
+  refuse_part(statement.str() + ": ",
+              text(letters.of(access.tensor()), '(', text_of_modes(access.tensor(), A::names), ')'),
+              access.tensor());
 }
 
 }  // namespace detail
@@ -115,7 +127,7 @@ std::int64_t length_of_strips(const S& statement, const NestBounds_& bounds) {
 }  // namespace detail
 
 /// The extent of each loop of a statement, outermost first, and the sizes of strips.
-/// @throws ShapeError if a variable stands at modes of different extents
+/// @throws ShapeError if a variable stands at modes of different extents, or a coordinate outside of one
 /// @throws ScheduleError if fused loops have more coordinates than 64 bits count
 template <class Result, class Right, class Order, class Options>
 auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
@@ -124,7 +136,10 @@ auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
   for (auto& extent : out.extent) extent = -1;
   const auto take = [&](const auto& access) {
     using A = std::remove_cvref_t<decltype(access)>;
+    if constexpr (is_part_v<typename A::tensor_type>)
+      if (access.tensor().mode_outside() < A::names.size) detail::refuse_part_of(statement, access);
     for (int mode = 0; mode < A::names.size; ++mode) {
+      if (A::names[mode] == no_variable) continue;
       std::int64_t& known = out.extent[Order::names.find(A::names[mode])];
       const std::int64_t extent = access.tensor().extent(mode);
       if (known < 0)

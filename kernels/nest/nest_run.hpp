@@ -105,7 +105,8 @@ class NestRun : public NestOf<S> {
   template <int Loops>
   static auto outermost_stream() {
     if constexpr (Loops > 0)
-      return std::type_identity<decltype(stream::open<outermost>(begin(std::declval<const Source&>()), 0))>{};
+      return std::type_identity<decltype(stream::open<outermost>(
+          stream::below_coordinates(begin(std::declval<const Source&>())), 0))>{};
     else
       return std::type_identity<stream::Free<stream::Absent>>{};
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -82,6 +83,9 @@ std::vector<std::int64_t> cut(std::int64_t extent, std::int64_t count, const Bel
   return cuts;
 }
 
+template <class A>
+inline constexpr std::size_t mode_of_outermost = std::size_t{A::format::mode_of_level[0]};
+
 /// Cuts the outermost loop of an expression over `Variable` by the nonzeros of the largest operand whose
 /// outermost level holds that variable; evenly if there is none.
 template <char Variable, class Right>
@@ -96,8 +100,13 @@ std::vector<std::int64_t> cut_by_nonzeros(const Right& right, std::int64_t exten
         if (A::format::is_dense ? most >= 0 : access.tensor().nnz() <= most) return;
         most = A::format::is_dense ? 0 : access.tensor().nnz();
         // Empty rows take time as well: each coordinate weighs as much as a quarter of a nonzero.
+        const auto& whole = detail::whole_of(access.tensor());
+        std::int64_t first = 0;
+        if constexpr (is_part_v<typename A::tensor_type>)
+          first = access.tensor().first()[mode_of_outermost<A>];
+        const std::int64_t before = first > 0 ? detail::values_below_coordinate(whole, first) : 0;
         cuts = cut(extent, count, [&](std::int64_t c) {
-          return detail::values_below_coordinate(access.tensor(), c) + c / 4;
+          return detail::values_below_coordinate(whole, first + c) - before + c / 4;
         });
       }
     }

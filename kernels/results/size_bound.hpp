@@ -49,7 +49,7 @@ struct SizeBound<Result, Access<TensorType, Names...>> {
     return last;
   }
   static constexpr bool known = [] {
-    if constexpr (A::level_names.size == 0)
+    if constexpr (A::level_names.size == 0 || is_part_v<TensorType>)
       return false;
     else
       return A::level_names[0] == Result::level_names[0] && A::format::properties[0].ordered &&

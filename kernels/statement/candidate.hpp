@@ -33,8 +33,8 @@
 /// and optionally
 ///
 ///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements
-///                                  with semirings, workspaces of the user's choice, or loops that are cut
-///                                  into strips
+///                                  with semirings, workspaces of the user's choice, loops that are cut into
+///                                  strips, or parts of tensors as operands
 ///     K::replaces_nest, or K::replaces_nest_for<S>
 ///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
@@ -131,13 +131,21 @@ concept CandidateFor = requires {
 
 namespace detail {
 
-/// Whether a candidate can run a statement the way its schedule asks for.
+template <class... Accesses>
+constexpr bool has_parts(TypeList<Accesses...>) {
+  return (is_part_v<typename Accesses::tensor_type> || ...);
+}
+
+/// Whether a candidate can run a statement the way its schedule asks for, and reads its operands where they
+/// are parts of tensors.
 template <class K, class S>
 constexpr bool fits_schedule() {
   using Options = typename S::schedule;
   constexpr bool reads_it = requires { requires K::any_schedule; };
-  if constexpr (!reads_it && (!Options::is_arithmetic || !Options::loops::are_plain ||
-                              !std::is_same_v<typename Options::workspace_policy, AutomaticWorkspace>))
+  if constexpr (!reads_it && has_parts(accesses_of<typename S::right_type>{}))
+    return false;
+  else if constexpr (!reads_it && (!Options::is_arithmetic || !Options::loops::are_plain ||
+                                   !std::is_same_v<typename Options::workspace_policy, AutomaticWorkspace>))
     return false;
   else
     return K::deterministic || !Options::is_deterministic;

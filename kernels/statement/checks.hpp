@@ -137,8 +137,11 @@ consteval void require_valid_result() {
             if (Result::names[at] == Result::names[other]) return false;
         return true;
       }(),
-      "an index variable stands twice in the result: a result takes each of its variables once");
-  [&]<class... Accesses>(TypeList<Accesses...>) {
+      "an index variable stands twice in the result: only a dense tensor takes values on its diagonal, by =, "
+      "+= and -=");
+  [&]<class... Accesses>(TypeList<Accesses...> operands) {
+    static_assert(!is_distributed_statement<S> || !has_parts(operands),
+                  "a part of a tensor stands next to a distributed tensor: compute it into a tensor first");
     static_assert(
         (std::is_same_v<typename Accesses::tensor_type::memory_space,
                         typename Result::tensor_type::memory_space> &&

@@ -143,7 +143,8 @@ std::string tensors_text(const S& statement, TensorLetters& letters) {
         depth + 1 < order.size ? padded(std::string(1, order[depth]), width) : std::string(1, order[depth]);
   const auto row = [&](const auto& access, const auto& role) {
     using A = std::remove_cvref_t<decltype(access)>;
-    out += "\n  " + padded(text(letters.of(access.tensor()), '(', A::names.str(), ')'), 12);
+    out += "\n  " +
+           padded(text(letters.of(access.tensor()), '(', text_of_modes(access.tensor(), A::names), ')'), 12);
     for (int depth = 0; depth < order.size; ++depth) out += padded(role(depth), width);
     const auto& tensor = access.tensor();
     out += text("  ", format_name<typename A::format>(), ", ", A::format::order == 1 ? "extent " : "",

@@ -137,9 +137,9 @@ auto norm(const E& expression) {
       return std::sqrt(squares);
   }
 }
-/// The Frobenius norm of a tensor, of any format and in any space: see above.
+/// The Frobenius norm of a tensor, or a part of one, of any format and in any space: see above.
 template <class T>
-  requires(AnyTensor<T> || is_distributed_v<T>)
+  requires(AnyTensor<T> || is_part_v<T> || is_distributed_v<T>)
 auto norm(const T& tensor) {
   return detail::norm_of_tensor(tensor);
 }

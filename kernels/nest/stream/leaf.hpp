@@ -59,6 +59,37 @@ struct Leaf {
 template <class E>
 concept AnyLeaf = requires { typename E::view_type; };
 
+/// Whether level K of an operand has one coordinate, and no variable.
+template <class A, int K>
+inline constexpr bool is_fixed = A::level_names[K] == no_variable;
+
+/// Whether the coordinates of a variable are counted from another one than the first of level K.
+template <class A, int K>
+constexpr bool is_shifted() {
+  if constexpr (is_part_v<typename A::tensor_type>)
+    return A::tensor_type::restricts(A::format::template expression<K>::mode);
+  else
+    return false;
+}
+
+/// The coordinate in level K of an operand of coordinate c of its variable.
+template <class A, int K, class View>
+SPOROS_INLINE std::int64_t level_coordinate(const View& view, std::int64_t c) {
+  using Expression = typename A::format::template expression<K>;
+  if constexpr (is_shifted<A, K>())
+    return Expression::of(view.first[Expression::mode] + c);
+  else
+    return Expression::of(c);
+}
+/// The same of the coordinate that the loops have bound.
+template <class Order, class A, int K, class View, class Env>
+SPOROS_INLINE std::int64_t bound_coordinate(const View& view, [[maybe_unused]] const Env& env) {
+  if constexpr (is_fixed<A, K>)
+    return level_coordinate<A, K>(view, 0);
+  else
+    return level_coordinate<A, K>(view, env.at[Order::names.find(A::level_names[K])]);
+}
+
 /// A stored value of an operand as the type in which the statement computes. Padding is stored as 0; it is
 /// the zero of any semiring.
 template <class A, class Compute>
@@ -81,11 +112,11 @@ SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
     return Loaded<Compute>{sum};
   } else {
     constexpr int loop = Order::names.find(A::level_names[K]);
-    if constexpr (loop < Depth && L::next().full) {
+    if constexpr ((loop < Depth || is_fixed<A, K>) && L::next().full) {
       static_assert(!L::is_range,
                     "a full level below one that is not unique cannot be located: make the level unique");
-      using Expression = typename A::format::template expression<K>;
-      auto found = leaf.view->template level<K>().locate(leaf.begin, Expression::of(env.at[loop]));
+      auto found =
+          leaf.view->template level<K>().locate(leaf.begin, bound_coordinate<Order, A, K>(*leaf.view, env));
       return advance<Order, Depth>(Leaf<A, Compute, K + 1>{leaf.view, found.position, found.position + 1},
                                    env);
     } else {
@@ -107,6 +138,26 @@ SPOROS_INLINE auto advance(const E& e, const Env& env) {
     return E::template bind<Order, Depth>();
   else
     return e;
+}
+
+/// The expression with all operands below their first levels of one coordinate: for its type alone.
+template <class E>
+auto below_coordinates(const E& e) {
+  if constexpr (AnyLeaf<E>) {
+    using A = typename E::access;
+    if constexpr (E::bound_levels == E::levels)
+      return Loaded<typename E::compute>{};
+    else if constexpr (is_fixed<A, E::bound_levels>)
+      return below_coordinates(Leaf<A, typename E::compute, E::bound_levels + 1>{e.view, e.begin, e.end});
+    else
+      return e;
+  } else if constexpr (has_one_child<E>) {
+    return e.operation(below_coordinates(e.operand));
+  } else if constexpr (has_two_children<E>) {
+    return combine<typename E::operation_type>(below_coordinates(e.left), below_coordinates(e.right));
+  } else {
+    return e;
+  }
 }
 
 /// Whether an expression waits for the variable.
@@ -138,7 +189,8 @@ constexpr bool waits(NameList own = {}) {
   } else if constexpr (AnyLeaf<E>) {
     for (int k = E::bound_levels; k < E::levels; ++k) {
       const char variable = E::access::level_names[k];
-      if (!own.contains(variable) && Order::names.find(variable) >= Depth) return true;
+      if (variable != no_variable && !own.contains(variable) && Order::names.find(variable) >= Depth)
+        return true;
     }
     return false;
   } else {
@@ -148,13 +200,17 @@ constexpr bool waits(NameList own = {}) {
 }
 
 /// Whether only run time tells what is left of an expression below the bound loops: because an operand's next
-/// level stores coordinates of a variable that a loop has bound already, as in A(i, i), and is searched; or
-/// because a sum inside the expression is computed here, whose terms may all be absent.
+/// level stores coordinates of a variable that a loop has bound already, as in A(i, i), or of none, as in
+/// A(i, 3), and is searched; or because a sum inside the expression is computed here, whose terms may all be
+/// absent.
 template <class Order, int Depth, class E>
 constexpr bool searches() {
   if constexpr (AnyLeaf<E>) {
-    for (int k = E::bound_levels; k < E::levels && Order::names.find(E::access::level_names[k]) < Depth; ++k)
+    for (int k = E::bound_levels; k < E::levels; ++k) {
+      const char variable = E::access::level_names[k];
+      if (variable != no_variable && Order::names.find(variable) >= Depth) return false;
       if (!E::access::format::properties[static_cast<std::size_t>(k)].full) return true;
+    }
     return false;
   } else {
     if constexpr (is_reduce<E> || is_complement_by_value<E>)
@@ -301,8 +357,7 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
     f(advance<Order, Depth>(e, env));
   } else if constexpr (AnyLeaf<E>) {
     using A = typename E::access;
-    using Expression = typename A::format::template expression<E::bound_levels>;
-    const std::int64_t c = Expression::of(env.at[Order::names.find(A::level_names[E::bound_levels])]);
+    const std::int64_t c = bound_coordinate<Order, A, E::bound_levels>(*e.view, env);
     using Below = Leaf<A, typename E::compute, E::bound_levels + 1>;
     if constexpr (E::next().full) {
       auto found = e.view->template level<E::bound_levels>().locate(e.begin, c);
@@ -346,8 +401,8 @@ SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
     return A::format::properties[k].full && A::format::properties[k + 1].full;
   }();
   if constexpr (rows) {
-    using Expression = typename A::format::template expression<K>;
-    const std::int64_t row = leaf.view->template level<K>().locate(leaf.begin, Expression::of(c)).position;
+    const std::int64_t row =
+        leaf.view->template level<K>().locate(leaf.begin, level_coordinate<A, K>(*leaf.view, c)).position;
     const auto& inner = leaf.view->template level<K + 1>();
     const auto* const values = leaf.view->values + inner.locate(row, 0).position;
     constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof *values);

@@ -64,6 +64,13 @@ class LevelStream {
       at_ = bounds.begin;
       end_ = bounds.end;
     }
+    if constexpr (is_shifted<A, K>()) {
+      static_assert(ordered, "a part of a level without order cannot be found: convert the operand");
+      static_assert(block == 1, "a part of a blocked sparse mode begins inside a block: convert the operand");
+      const std::int64_t begin = lower_bound(0);
+      end_ = lower_bound(view_->count[Expression::mode]);
+      at_ = begin;
+    }
     find_run();
   }
 
@@ -150,7 +157,12 @@ class LevelStream {
 
  private:
   SPOROS_INLINE const auto& level() const { return view_->template level<K>(); }
-  SPOROS_INLINE std::int64_t coord_of(std::int64_t q) const { return level().coord_at(q); }
+  SPOROS_INLINE std::int64_t coord_of(std::int64_t q) const {
+    if constexpr (is_shifted<A, K>())
+      return level().coord_at(q) - view_->first[Expression::mode];
+    else
+      return level().coord_at(q);
+  }
   SPOROS_INLINE std::int64_t lower_bound(std::int64_t c) const {
     std::int64_t low = at_;
     std::int64_t high = end_;

@@ -26,8 +26,8 @@ constexpr LeadingOperand leading_operand(const NameList& order, TypeList<A...>) 
     using F = typename Access::format;
     int loops = 0;
     bool is_sparse = false;
-    while (!F::is_blocked && loops < F::levels && loops < order.size &&
-           Access::level_names[loops] == order[loops] &&
+    while (!F::is_blocked && !is_part_v<typename Access::tensor_type> && loops < F::levels &&
+           loops < order.size && Access::level_names[loops] == order[loops] &&
            F::properties[static_cast<std::size_t>(loops)].ordered) {
       is_sparse = is_sparse || !F::properties[static_cast<std::size_t>(loops)].full;
       ++loops;
