@@ -47,8 +47,8 @@ TEST_F(Patterns, NameTheFactorsInAnyOrder) {
   using Spmv = SpmvByRows::Pattern;
   const auto product = assign(y(k), x(i) * A(k, i));
   ASSERT_TRUE(matches<Spmv>(product));
-  EXPECT_EQ(Spmv::matrix(product).tensor().values().data(), A.values().data());
-  EXPECT_EQ(Spmv::vector(product).tensor().values().data(), x.values().data());
+  EXPECT_EQ(Spmv::sparse(product).tensor().values().data(), A.values().data());
+  EXPECT_EQ(Spmv::dense(product).tensor().values().data(), x.values().data());
 
   using Spmm = SpmmByRows::Pattern;
   const auto wide = assign(D(i, j), E(k, j) * A(i, k));
