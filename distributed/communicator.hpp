@@ -188,10 +188,11 @@ class RepeatedMessages {
 #endif
   }
 
-  /// Starts all of them: receives before sends.
+  /// Starts all of them: receives before sends. Those that a failure has left under way end first.
   void start() {
 #ifdef SPOROS_HAVE_MPI
     if (requests_.empty()) return;
+    wait();
     detail::expect_success(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()),
                            "MPI_Startall");
     under_way_ = true;

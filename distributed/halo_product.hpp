@@ -19,15 +19,15 @@
 #include <vector>
 
 #include "../core/statement.hpp"
-#include "../formats/named.hpp"
 #include "../kernels/nest/nest_run.hpp"
 #include "../kernels/statement/candidate.hpp"
 #include "../kernels/statement/plan.hpp"
-#include "../kernels/statement/ranks.hpp"
 #include "../kernels/statement/sparse_times_dense.hpp"
 #include "agree.hpp"
 #include "exchange.hpp"
+#include "interior.hpp"
 #include "localise.hpp"
+#include "patterns.hpp"
 #include "row_fetch.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
@@ -37,25 +37,6 @@
 namespace sporos {
 
 namespace detail {
-
-/// Whether an access is to a distributed matrix stored by rows.
-template <class A>
-inline constexpr bool is_distributed_csr =
-    AnyDistributed<typename A::tensor_type> && is_rows_of_columns<typename A::format>;
-
-/// Whether an access is to a distributed vector, or matrix of consecutive rows.
-template <class A>
-inline constexpr bool is_distributed_rows =
-    AnyDistributed<typename A::tensor_type> &&
-    (std::is_same_v<typename A::format, DenseVector> || std::is_same_v<typename A::format, DenseMatrix<>>);
-
-/// Statements on distributed tensors.
-struct DistributedOperands {
-  template <class S>
-  static constexpr bool admits() {
-    return is_distributed_statement<S>;
-  }
-};
 
 /// y(i) = A(i, j) * x(j) or Y(i, k) = A(i, j) * X(j, k), factors in either order.
 struct HaloPattern : SparseTimesDense<HaloPattern, DistributedOperands> {
@@ -73,18 +54,10 @@ struct HaloPattern : SparseTimesDense<HaloPattern, DistributedOperands> {
 /// y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), where A in CSR and the result are divided by the
 /// same rows, and x or X by rows in ranges.
 ///
-///     rows of rank 1    columns of rank 0 │ of rank 1 │ of rank 2
-///                  ┌                   a │ b c       │
-///        first     │                     │ d   e     │ f
-///                  └                     │           │
-///        interior    the longest run     │ g h       │           needs nothing of others
-///                    of such rows        │   i   j   │
-///        last      [                     │     k     │     l
-///
-/// One run: receives are posted, what others need is packed and sent, the interior is computed from this
-/// rank's own part of x, and then the first and the last rows from the halo: their columns' values, this
-/// rank's own among them. The three parts are CSR matrices over the values of A, with columns numbered by the
-/// plan; each runs by any candidate. On GPUs the values are packed in the memory of the device.
+/// One run: receives are posted, what others need is packed and sent, the interior (interior.hpp) is computed
+/// from this rank's own part of x, and then the first and the last rows from the halo: their columns' values,
+/// this rank's own among them. The three parts are CSR matrices over the values of A, with columns numbered
+/// by the plan; each runs by any candidate. On GPUs the values are packed in the memory of the device.
 struct HaloProduct {
   static constexpr std::string_view name = "product with a halo";
   static constexpr std::string_view takes =
@@ -135,10 +108,11 @@ struct HaloProduct {
       const Partition& columns = detail::HaloPattern::dense(statement).tensor().distribution().partition(0);
       const Bounds own = columns.range(ranks_.rank());
       if constexpr (LocalX::order == 2) width_ = x_.extent(1);
+      std::optional<Rows> rows;
       std::vector<std::int64_t> wanted, counts(static_cast<std::size_t>(ranks_.size()));
       jointly(ranks_, [&] {
-        find_interior(own);
-        wanted = columns_of_halo();
+        rows.emplace(a_, own);
+        wanted = rows->columns_of_halo(a_.extent(1));
         for (const std::int64_t c : wanted) ++counts[static_cast<std::size_t>(columns.owner(c))];
         agree(ranks_, "the plan of a halo");
       });
@@ -147,7 +121,7 @@ struct HaloProduct {
         for (std::int64_t& c : asked.items) c -= own.begin;
         halo_ = detail::ValueExchange<typename LocalX::value_type, Space>(ranks_, width_, asked.items,
                                                                           asked.counts, counts);
-        make_parts(own, wanted);
+        make_parts(*rows, own, wanted);
         agree(ranks_, "the plan of a halo");
       });
       traffic_.ranks =
@@ -159,10 +133,10 @@ struct HaloProduct {
       const auto target = start_result();
       for (Part& part : parts_) part.take_values(a_, x_, target, width_);
       halo_.start(space_, x_.values());
-      parts_[interior].run();
+      parts_[Rows::interior].run();
       halo_.finish(space_);
-      parts_[first].run();
-      parts_[last].run();
+      parts_[Rows::first].run();
+      parts_[Rows::last].run();
       finish_result(target);
     }
     void refill() { run(); }
@@ -184,7 +158,7 @@ struct HaloProduct {
     const Traffic& traffic() const { return traffic_; }
 
     void explain(std::ostream& out) const {
-      const Part& middle = parts_[interior];
+      const Part& middle = parts_[Rows::interior];
       out << "  posts receives, packs and sends, computes " << middle.rows.size() << " of this rank's "
           << a_.extent(0) << " rows, then the rows that need others' values\n";
       traffic_.print(out);
@@ -196,7 +170,7 @@ struct HaloProduct {
     }
 
    private:
-    enum Place { first, interior, last };
+    using Rows = detail::InteriorRows<LocalA>;
 
     using LocalStatement = std::remove_const_t<decltype(detail::local_statement(
         std::declval<const S&>(), std::declval<const LocalY&>(),
@@ -211,12 +185,9 @@ struct HaloProduct {
       return tensor.nnz() * static_cast<std::int64_t>(sizeof(typename T::value_type));
     }
 
-    /// Consecutive rows, computed together.
-    struct Part {
-      Bounds rows;
-      Bounds nonzeros;          ///< of A
-      bool reads_halo = false;  ///< or this rank's own part of x
-      LocalA a;                 ///< over the values of A
+    /// Consecutive rows, computed together, from this rank's own part of x or from the halo.
+    struct Part : detail::RowRange {
+      LocalA a;  ///< over the values of A
       LocalX x;
       LocalY y;                                            ///< over the values of the result
       std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< none where there is no row
@@ -254,57 +225,17 @@ struct HaloProduct {
       space_.fence("sporos::HaloProduct result");
     }
 
-    /// Finds the longest run of rows whose columns are this rank's own, and keeps a copy of A's levels where
-    /// the host reads them.
-    void find_interior(const Bounds& own) {
-      const auto& level = a_.template level<1>();
-      positions_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.positions);
-      coordinates_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.coordinates);
-      const std::int64_t rows = a_.extent(0);
-      Bounds longest, run;
-      for (std::int64_t row = 0; row < rows; ++row) {
-        bool inside = true;
-        for (auto q = positions_(static_cast<std::size_t>(row));
-             q < positions_(static_cast<std::size_t>(row) + 1); ++q) {
-          const auto c = static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(q)));
-          inside = inside && c >= own.begin && c < own.end;
-        }
-        run = inside ? Bounds{run.begin, row + 1} : Bounds{row + 1, row + 1};
-        if (run.size() > longest.size()) longest = run;
-      }
-      parts_[first].rows = {0, longest.begin};
-      parts_[interior].rows = longest;
-      parts_[last].rows = {longest.end, rows};
-      for (Part& part : parts_) {
-        part.nonzeros = {position(part.rows.begin), position(part.rows.end)};
-        part.reads_halo = &part != &parts_[interior];
-      }
-    }
-    std::int64_t position(std::int64_t row) const {
-      return static_cast<std::int64_t>(positions_(static_cast<std::size_t>(row)));
-    }
-
-    /// The columns of the first and last rows, ascending: those of other ranks, and this rank's own.
-    std::vector<std::int64_t> columns_of_halo() const {
-      std::vector<std::int64_t> out;
-      for (const Part& part : parts_)
-        if (part.reads_halo)
-          for (std::int64_t q = part.nonzeros.begin; q < part.nonzeros.end; ++q)
-            out.push_back(static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(q))));
-      std::sort(out.begin(), out.end());
-      out.erase(std::unique(out.begin(), out.end()), out.end());
-      return out;
-    }
-
-    void make_parts(const Bounds& own, const std::vector<std::int64_t>& halo) {
+    void make_parts(const Rows& rows, const Bounds& own, const std::vector<std::int64_t>& halo) {
       const auto numbering = detail::Numbering::list(halo, a_.extent(1));
       const detail::NumberTable number(numbering);
-      for (Part& part : parts_) {
+      for (std::size_t place = 0; place < parts_.size(); ++place) {
+        Part& part = parts_[place];
+        static_cast<detail::RowRange&>(part) = rows.parts()[place];
         if (part.rows.size() == 0) continue;
         auto levels = a_.levels();
         auto& level = std::get<1>(levels);
-        using Position = typename decltype(positions_)::non_const_value_type;
-        using Coordinate = typename decltype(coordinates_)::non_const_value_type;
+        using Position = typename decltype(level.positions)::non_const_value_type;
+        using Coordinate = typename decltype(level.coordinates)::non_const_value_type;
         level.positions =
             make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
         level.coordinates =
@@ -313,10 +244,9 @@ struct HaloProduct {
         const auto coordinates = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
         for (std::int64_t row = 0; row <= part.rows.size(); ++row)
           positions(static_cast<std::size_t>(row)) =
-              static_cast<Position>(position(part.rows.begin + row) - part.nonzeros.begin);
+              static_cast<Position>(rows.position(part.rows.begin + row) - part.nonzeros.begin);
         for (std::int64_t q = 0; q < part.nonzeros.size(); ++q) {
-          const auto c =
-              static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(part.nonzeros.begin + q)));
+          const std::int64_t c = rows.column(part.nonzeros.begin + q);
           coordinates(static_cast<std::size_t>(q)) =
               static_cast<Coordinate>(part.reads_halo ? number(c) : c - own.begin);
         }
@@ -333,8 +263,6 @@ struct HaloProduct {
             detail::part_of_array(y_.values(), part.rows.begin * width_, part.rows.end * width_));
         part.plan = std::make_unique<sporos::Plan<LocalStatement>>(local_statement(part.y, part.a, part.x));
       }
-      positions_ = {};
-      coordinates_ = {};
     }
 
     template <class T>
@@ -376,8 +304,6 @@ struct HaloProduct {
     std::array<Part, 3> parts_;
     detail::ValueExchange<typename LocalX::value_type, Space> halo_;
     Traffic traffic_;
-    typename decltype(std::declval<const LocalA&>().template level<1>().positions)::HostMirror positions_;
-    typename decltype(std::declval<const LocalA&>().template level<1>().coordinates)::HostMirror coordinates_;
   };
 };
 

@@ -4,6 +4,7 @@
 /// which of its variables may be divided among ranks.
 #pragma once
 
+#include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include "../core/statement.hpp"
 #include "../core/sum.hpp"
 #include "../formats/walk.hpp"
+#include "coordinate_arrays.hpp"
 #include "numbering.hpp"
 #include "tensor.hpp"
 
@@ -180,29 +182,20 @@ inline std::vector<std::int64_t> united(const std::vector<std::int64_t>& left,
 /// The coordinates of one mode that a tensor stores, ascending.
 template <class T>
 std::vector<std::int64_t> stored_coordinates(const T& tensor, int mode) {
-  const auto here = tensor.template move_to<HostSpaceOf<typename T::space_type>>();
-  std::vector<std::int64_t> out;
-  std::vector<bool> seen;
-  const std::int64_t extent = tensor.extent(mode);
-  const bool by_table = extent <= 64 * tensor.nnz() + (std::int64_t{1} << 20);
-  if (by_table) seen.resize(static_cast<std::size_t>(extent));
-  Walk(here).visit(0, here.nnz(), [&](const auto& coordinate, const auto&) {
-    const std::int64_t c = coordinate[static_cast<std::size_t>(mode)];
-    if (by_table) {
-      if (seen[static_cast<std::size_t>(c)]) return;
-      seen[static_cast<std::size_t>(c)] = true;
-    }
-    out.push_back(c);
-  });
-  if (by_table) {
-    out.clear();
-    for (std::int64_t c = 0; c < extent; ++c)
-      if (seen[static_cast<std::size_t>(c)]) out.push_back(c);
-    return out;
+  using F = typename T::format_type;
+  CoordinateSet found(tensor.extent(mode), tensor.nnz());
+  if (has_coordinate_array<F>(mode)) {
+    for_each_coordinate_array<F>(tensor.levels(), mode, [&](const auto& array) {
+      const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array);
+      for (std::size_t q = 0; q < here.extent(0); ++q) found.add(static_cast<std::int64_t>(here(q)));
+    });
+  } else {
+    const auto here = tensor.template move_to<HostSpaceOf<typename T::space_type>>();
+    Walk(here).visit(0, here.nnz(), [&](const auto& coordinate, const auto&) {
+      found.add(coordinate[static_cast<std::size_t>(mode)]);
+    });
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  return found.take();
 }
 
 /// The coordinates of a variable at which an expression can be present, ascending, where is_bounded holds.

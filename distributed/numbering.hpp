@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,6 +83,44 @@ class Numbering {
   std::shared_ptr<const Division> division_;
   int part_ = 0;
   std::shared_ptr<const std::vector<std::int64_t>> list_;
+};
+
+/// A set of coordinates of one mode: bits where there are enough coordinates to make up for them, else a
+/// list.
+class CoordinateSet {
+ public:
+  /// @param expected  about how many coordinates are added, repeated ones among them
+  CoordinateSet(std::int64_t extent, std::int64_t expected) {
+    if (extent / bits_for_each <= expected + most_without_a_reason / bits_for_each)
+      bits_.resize(static_cast<std::size_t>((extent + 63) / 64));
+  }
+  void add(std::int64_t c) {
+    if (bits_.empty())
+      list_.push_back(c);
+    else
+      bits_[static_cast<std::size_t>(c / 64)] |= std::uint64_t{1} << (c % 64);
+  }
+  /// The coordinates, ascending, each once. The set is empty afterwards.
+  std::vector<std::int64_t> take() {
+    if (bits_.empty()) {
+      std::sort(list_.begin(), list_.end());
+      list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
+      return std::move(list_);
+    }
+    std::size_t count = 0;
+    for (const std::uint64_t word : bits_) count += static_cast<std::size_t>(std::popcount(word));
+    list_.reserve(count);
+    for (std::size_t at = 0; at < bits_.size(); ++at)
+      for (std::uint64_t word = std::exchange(bits_[at], 0); word != 0; word &= word - 1)
+        list_.push_back(static_cast<std::int64_t>(at) * 64 + std::countr_zero(word));
+    return std::move(list_);
+  }
+
+ private:
+  static constexpr std::int64_t bits_for_each = 64;  ///< a number of the list takes as much memory
+  static constexpr std::int64_t most_without_a_reason = std::int64_t{1} << 20;  ///< 128 KiB
+  std::vector<std::uint64_t> bits_;
+  std::vector<std::int64_t> list_;
 };
 
 /// Numbers by coordinate, for many look-ups: a table where the coordinates are not too many, else a search.

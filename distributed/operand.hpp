@@ -18,6 +18,7 @@
 #include "../formats/assemble.hpp"
 #include "../formats/walk.hpp"
 #include "agree.hpp"
+#include "coordinate_arrays.hpp"
 #include "distribution.hpp"
 #include "exchange.hpp"
 #include "numbering.hpp"
@@ -37,44 +38,6 @@ struct UnpackSlots {
     values[p] = slots[p] > 0 ? received[slots[p] - 1] : Value{};
   }
 };
-
-/// Whether the coordinates of a mode are stored in an array of one level, where they can be renumbered.
-template <TensorFormat F>
-constexpr bool has_coordinate_array(int mode) {
-  for (std::size_t k = 0; k < F::mode_of_level.size(); ++k)
-    if (F::mode_of_level[k] == mode)
-      return !F::is_blocked && !F::properties[k].full && !F::properties[k].padded;
-  return false;
-}
-
-/// Replaces c by number(c) in the coordinates of the levels of one mode, whose arrays belong to the levels
-/// alone.
-template <TensorFormat F, class Levels, class Number>
-void renumber_mode(const Levels& levels, int mode, const Number& number) {
-  [&]<std::size_t... K>(std::index_sequence<K...>) {
-    [[maybe_unused]] const auto renumber = [&](const auto& storage) {
-      storage.for_each_array([&](Role role, const char*, const auto& array) {
-        if (role != Role::coordinates) return;
-        const auto here = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), array);
-        for (std::size_t q = 0; q < here.extent(0); ++q)
-          here(q) =
-              static_cast<std::remove_cvref_t<decltype(here(q))>>(number(static_cast<std::int64_t>(here(q))));
-        Kokkos::deep_copy(array, here);
-      });
-    };
-    ((F::mode_of_level[K] == mode ? renumber(std::get<K>(levels)) : void()), ...);
-  }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
-}
-
-/// Deep copies of the levels of a tensor.
-template <class T>
-typename T::level_storage copied_levels(const T& tensor) {
-  return std::apply(
-      [](const auto&... storage) {
-        return typename T::level_storage(storage.template copy_to<typename T::memory_space>()...);
-      },
-      tensor.levels());
-}
 
 /// How a rank has its part of an operand.
 enum class Obtained { direct, renumbered, rows, fetched };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,13 +33,14 @@ template <TensorFormat F>
 inline constexpr bool stores_rows =
     is_rows_of_columns<F> || std::is_same_v<F, DenseVector> || std::is_same_v<F, DenseMatrix<>>;
 
-/// Some rows of a tensor that is divided into ranges of rows, all of this rank's own among them.
+/// Some rows of a tensor that is divided into ranges of rows, of other ranks and of this one.
 ///
 ///     rows of rank 0 │ this rank's │ of rank 2, 3, …
 ///      x   x         │ y y y y y y │  z      z
 ///      └── received ─┴─── copied ──┴ received ──┘     in one array, in the order of their coordinates
 ///
-/// Values arrive in their places: nothing is unpacked.
+/// Values arrive in their places: nothing is unpacked. Where only some of the rank's own rows are among them,
+/// these are packed, and not sent.
 template <class T>
 class RowFetch {
  public:
@@ -56,7 +58,7 @@ class RowFetch {
   RowFetch() = default;
 
   /// Collective.
-  /// @param rows    ascending; all of this rank's own are among them
+  /// @param rows    ascending
   /// @param source  this rank's own rows
   RowFetch(const Numbering& rows, const T& source, const Distribution<T::order>& distribution)
       : source_(source) {
@@ -66,11 +68,14 @@ class RowFetch {
     const auto size = static_cast<std::size_t>(ranks.size()), here = static_cast<std::size_t>(ranks.rank());
     std::vector<std::int64_t> wanted, counts(size);
     jointly(ranks, [&] {
-      for (const std::int64_t row : rows.coordinates())
-        if (row < own.begin || row >= own.end) {
-          wanted.push_back(row);
-          ++counts[static_cast<std::size_t>(partition.owner(row))];
-        }
+      const auto& list = rows.coordinates();
+      const auto first = std::lower_bound(list.begin(), list.end(), own.begin);
+      const auto behind = std::lower_bound(first, list.end(), own.end);
+      has_all_own_ = behind - first == own.size();
+      wanted.reserve(list.size());
+      wanted.assign(list.begin(), has_all_own_ ? first : behind);
+      wanted.insert(wanted.end(), behind, list.end());
+      for (const std::int64_t row : wanted) ++counts[static_cast<std::size_t>(partition.owner(row))];
       agree(ranks, "fetching rows");
     });
     auto asked = jointly(ranks, [&] { return exchange(ranks, wanted, counts, "fetching rows"); });
@@ -83,7 +88,7 @@ class RowFetch {
         extents[0] = rows.size();
         std::int64_t width = 1;
         if constexpr (T::order == 2) width = extents[1];
-        counts[here] = own.size();
+        if (has_all_own_) counts[here] = own.size();
         values_ = ValueExchange<Value, Space>(ranks, width, asked.items, asked.counts, counts);
         auto levels = source.levels();
         using Rows = std::tuple_element_t<0, typename T::level_storage>;
@@ -106,7 +111,7 @@ class RowFetch {
  private:
   void copy_own(const Space& space) const {
     const Bounds& own = values_.own();
-    if (own.size() > 0)
+    if (has_all_own_ && own.size() > 0)
       Kokkos::deep_copy(space, part_of_array(values_.received(), own.begin, own.end), source_.values());
   }
 
@@ -145,7 +150,7 @@ class RowFetch {
         jointly(ranks, [&] { return exchange(ranks, lengths, asked_counts, "fetching rows"); });
     const auto came = jointly(ranks, [&] { return exchange(ranks, sent_columns, sends, "fetching rows"); });
     jointly(ranks, [&] {
-      const std::int64_t own = source_.nnz();
+      const std::int64_t own = has_all_own_ ? source_.nnz() : 0;
       const auto all = std::ssize(came.items) + own;
       level.positions = make_array<Position, memory_space>("sporos::RowFetch positions", rows + 1);
       level.coordinates = make_array<Column, memory_space>("sporos::RowFetch columns", all);
@@ -169,16 +174,17 @@ class RowFetch {
       };
       std::size_t length_at = 0;
       add_ghosts(0, here, length_at);
-      for (std::int64_t q = 0; q < own; ++q)
-        new_columns(static_cast<std::size_t>(to + q)) = columns(static_cast<std::size_t>(q));
-      for (std::int64_t own_row = 0; own_row < own_rows; ++own_row)
-        add_row(static_cast<std::int64_t>(positions(static_cast<std::size_t>(own_row) + 1)) -
-                static_cast<std::int64_t>(positions(static_cast<std::size_t>(own_row))));
-      add_ghosts(here + 1, counts.size(), length_at);
+      if (has_all_own_) {
+        std::copy_n(columns.data(), own, new_columns.data() + to);
+        for (std::int64_t own_row = 0; own_row < own_rows; ++own_row)
+          add_row(static_cast<std::int64_t>(positions(static_cast<std::size_t>(own_row) + 1)) -
+                  static_cast<std::int64_t>(positions(static_cast<std::size_t>(own_row))));
+      }
+      add_ghosts(has_all_own_ ? here + 1 : here, counts.size(), length_at);
       Kokkos::deep_copy(level.positions, new_positions);
       Kokkos::deep_copy(level.coordinates, new_columns);
       auto receives = came.counts;
-      receives[here] = own;
+      if (has_all_own_) receives[here] = own;
       values_ = ValueExchange<Value, Space>(ranks, 1, sent_positions, sends, receives);
       using Rows = std::tuple_element_t<0, typename T::level_storage>;
       std::get<0>(levels) = Rows::empty(1, rows);
@@ -187,6 +193,7 @@ class RowFetch {
   }
 
   T source_, tensor_;
+  bool has_all_own_ = false;  ///< whether all of this rank's own rows are among them
   ValueExchange<Value, Space> values_;
 };
 

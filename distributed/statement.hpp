@@ -15,13 +15,14 @@
 #include "../kernels/statement/run.hpp"
 #include "agree.hpp"
 #include "halo_product.hpp"
+#include "halo_spgemm.hpp"
 #include "owner_computes.hpp"
 
 namespace sporos {
 
 /// The candidates for statements on distributed tensors. A new one is a file of its own and one line here;
 /// the cheapest runs, and all ranks must find the same one cheapest.
-using DistributedCandidates = TypeList<HaloProduct, OwnerComputes>;
+using DistributedCandidates = TypeList<HaloProduct, HaloSpgemm, OwnerComputes>;
 
 template <class S>
 struct AcrossRanks {

@@ -33,6 +33,17 @@ struct ProductArrays {
   HostArray<Value> values;            // [nnz]
 };
 
+/// An array of the `size` elements that were written to the front of `reserved`, memory of the pool. Small
+/// ones are copied, so that they do not hold on to a large reservation.
+template <class T>
+HostArray<T> exactly(const std::string& label, const HostArray<T>& reserved, std::int64_t size) {
+  const HostArray<T> kept = pool().keep(reserved, size);
+  if (size * static_cast<std::int64_t>(sizeof(T)) >= Pool::smallest_block) return kept;
+  const HostArray<T> copy = make_array<T>(label, size);
+  std::copy_n(kept.data(), size, copy.data());
+  return copy;
+}
+
 /// One product A * B.
 ///
 ///     ProductByRows<…> product(threads, a, b);
@@ -61,7 +72,11 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
   /// @param finds_similar_rows  whether rows with the same columns are looked for, which can be computed
   /// together
-  void prepare(bool finds_similar_rows = true) { this->analyse(finds_similar_rows); }
+  /// @param first_in_b  where the rows of A are consecutive rows of B, but for one shift of all columns, the
+  /// first of them; else -1
+  void prepare(bool finds_similar_rows = true, std::int64_t first_in_b = -1) {
+    this->analyse(finds_similar_rows, first_in_b);
+  }
 
   /// Takes the arrays of matrices with the patterns of those that this was made with.
   void read(const A& a, const B& b) {
@@ -319,17 +334,6 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     if (to == 0) return;
     for (std::int64_t row = chunk.begin; row < chunk.end; ++row)
       ends_[row] = static_cast<Position>(ends_[row] + static_cast<Position>(to));
-  }
-
-  /// An array of the `size` elements that were written to the front of `reserved`. Small ones are copied, so
-  /// that they do not hold on to a large reservation.
-  template <class T>
-  static HostArray<T> exactly(const std::string& label, const HostArray<T>& reserved, std::int64_t size) {
-    const HostArray<T> kept = pool().keep(reserved, size);
-    if (size * static_cast<std::int64_t>(sizeof(T)) >= Pool::smallest_block) return kept;
-    const HostArray<T> copy = make_array<T>(label, size);
-    std::copy_n(kept.data(), size, copy.data());
-    return copy;
   }
 
   /// For how many chunks a worker has room: one is computed while others wait for their places.

@@ -51,7 +51,7 @@ class RowProduct {
             b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) <= near_bytes ? 0
             : short_rows ? (mostly_single_ ? most_rows_ahead : 0)
                          : 1),
-        last_safe_(b.nnz() - brief_row) {}
+        last_safe_(b.begin(b.rows) - brief_row) {}
 
   /// Computes rows begin to end - 1, one behind the other, to where `output` stands, which moves on.
   /// `ends[r]` becomes the number of elements up to the end of row r, counted from `from`.

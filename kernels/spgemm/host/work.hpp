@@ -48,11 +48,16 @@ class ProductWork {
   ~ProductWork() = default;
 
   /// Looks at the patterns. Cost: one pass over A, and where rows may be similar, one over B.
-  void analyse(bool finds_similar_rows) {
+  /// @param first_in_b  where the rows of A are consecutive rows of B, but for one shift of all columns, the
+  ///                    first of them: then similar rows are looked for once; else -1
+  void analyse(bool finds_similar_rows, std::int64_t first_in_b = -1) {
     measure();
     if (work_ == 0) return;
     if (finds_similar_rows) {
-      find_similar();
+      const bool is_b =
+          static_cast<const void*>(a_.coordinates) == static_cast<const void*>(b_.coordinates) &&
+          static_cast<const void*>(a_.positions) == static_cast<const void*>(b_.positions);
+      find_similar(is_b ? 0 : first_in_b);
       similar_b_.repeated = repeated_length(b_, even_);
     }
     in_one_pass_ = bound_ <= most_reserved_ / element_bytes;
@@ -219,7 +224,7 @@ class ProductWork {
 
   /// Runs of similar rows, cut at the same rows whatever the number of threads; none where looking for them
   /// would cost more than they save.
-  void find_similar() {
+  void find_similar(std::int64_t first_in_b) {
     const auto pays = [&](const auto& matrix) {
       return work_ >= least_products_a_row * matrix.rows && has_similar_rows(matrix);
     };
@@ -247,11 +252,13 @@ class ProductWork {
       return similar;
     };
     similar_b_ = find(b_, pays_in_b, memory_b_);
-    if (static_cast<const void*>(a_.coordinates) == static_cast<const void*>(b_.coordinates) &&
-        static_cast<const void*>(a_.positions) == static_cast<const void*>(b_.positions))
-      similar_a_ = similar_b_;
-    else
+    if (first_in_b < 0) {
       similar_a_ = find(a_, pays_in_a, memory_a_);
+      return;
+    }
+    similar_a_ = similar_b_;
+    similar_a_.same += first_in_b;
+    similar_a_.shifted += first_in_b;
   }
 
   bool has_shifts() const { return similar_a_.shifts && similar_b_.shifts; }
