@@ -141,9 +141,9 @@ int run(const Choice& choice) {
 int main(int argc, char** argv) {
   CLI::App app(
       "Sparse matrices and tensors in files: looked at, checked, converted, drawn, multiplied.\n"
-      "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files and edge lists (.csv, .tsv, "
-      ".edges),\n"
-      "plain or gzip. The file - is standard input, or standard output.",
+      "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files, edge lists (.csv, .tsv, .edges) "
+      "and\n"
+      "NumPy's .npy, plain or gzip, and SciPy's .npz. The file - is standard input, or standard output.",
       std::string(program));
   app.set_version_flag("--version", std::string(program) + " " + std::to_string(SPOROS_VERSION_MAJOR) + "." +
                                         std::to_string(SPOROS_VERSION_MINOR) + "." +

@@ -160,13 +160,14 @@ Entries<Value, Order> read_npy_entries(io::ByteStream& stream, const std::string
   io::NpyCoordinate<Order> coordinate(header);
   io::EntryStore<Value, Order> store(header.count);
   const std::int64_t most = std::min<std::int64_t>(header.count, 1 << 16);
-  const auto block = std::make_unique<Value[]>(static_cast<std::size_t>(most));  // not a vector: of bool, that has no array
+  const auto block =
+      std::make_unique<Value[]>(static_cast<std::size_t>(most));  // not a vector: of bool, that has no array
   for (std::int64_t done = 0; done < header.count;) {
     const auto some = static_cast<std::size_t>(std::min(header.count - done, most));
     elements.read(block.get(), some);
     done += static_cast<std::int64_t>(some);
-    const auto nonzeros = std::count_if(block.get(), block.get() + some,
-                                        [](const Value& value) { return value != Value(0); });
+    const auto nonzeros =
+        std::count_if(block.get(), block.get() + some, [](const Value& value) { return value != Value(0); });
     if (nonzeros == 0) {
       for (std::size_t q = 0; q < some; ++q) ++coordinate;
       continue;

@@ -57,19 +57,14 @@ class LevelStream {
   SPOROS_INLINE LevelStream(const L& leaf, std::int64_t extent) : view_(leaf.view), extent_(extent) {
     if constexpr (L::is_range) {
       static_assert(L::next().branchless, "below a level that is not unique stand singleton levels only");
-      at_ = leaf.begin;
-      end_ = leaf.end;
+      at_ = leaf.begin, end_ = leaf.end;
     } else {
-      Bounds bounds = level().pos_bounds(leaf.begin);
-      at_ = bounds.begin;
-      end_ = bounds.end;
+      const Bounds bounds = level().pos_bounds(leaf.begin);
+      at_ = bounds.begin, end_ = bounds.end;
     }
     if constexpr (is_shifted<A, K>()) {
-      static_assert(ordered, "a part of a level without order cannot be found: convert the operand");
-      static_assert(block == 1, "a part of a blocked sparse mode begins inside a block: convert the operand");
-      const std::int64_t begin = lower_bound(0);
-      end_ = lower_bound(view_->count[Expression::mode]);
-      at_ = begin;
+      static_assert(ordered && block == 1, "a part of an unordered or blocked level: convert the operand");
+      at_ = lower_bound(0), end_ = lower_bound(view_->count[Expression::mode]);
     }
     find_run();
   }
@@ -158,10 +153,9 @@ class LevelStream {
  private:
   SPOROS_INLINE const auto& level() const { return view_->template level<K>(); }
   SPOROS_INLINE std::int64_t coord_of(std::int64_t q) const {
-    if constexpr (is_shifted<A, K>())
-      return level().coord_at(q) - view_->first[Expression::mode];
-    else
-      return level().coord_at(q);
+    std::int64_t first = 0;
+    if constexpr (is_shifted<A, K>()) first = view_->first[Expression::mode];
+    return level().coord_at(q) - first;
   }
   SPOROS_INLINE std::int64_t lower_bound(std::int64_t c) const {
     std::int64_t low = at_;

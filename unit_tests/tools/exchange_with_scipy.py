@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scipy.py SPOROS: matrices go from SciPy and NumPy through `sporos convert` and back, and must be the same."""
+"""exchange_with_scipy.py SPOROS: matrices go from SciPy and NumPy through `sporos convert` and back, and must be the same."""
 import os
 import subprocess
 import sys
