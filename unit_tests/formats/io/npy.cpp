@@ -61,8 +61,8 @@ TEST(Npy, RefusesWhatIsNoArrayOfNumbers) {
   const std::string rest = "'fortran_order': False, 'shape': (2, 3), }";
   const std::string good = "{'descr': '<f8', " + rest;
   expect_fault("", "the file ends in the middle of its first bytes");
-  expect_fault("\x93NUMPX\1\0\0\0", "this is no .npy data");
-  expect_fault("\x93NUMPY\x4\0\0\0", "of version 4, expected 1, 2 or 3");
+  expect_fault(std::string("\x93NUMPX\1\0\0\0", 10), "this is no .npy data");
+  expect_fault(std::string("\x93NUMPY\x4\0\0\0", 10), "of version 4, expected 1, 2 or 3");
   expect_fault(npy(good).substr(0, 30), "in the middle of its header");
   expect_fault(std::string("\x93NUMPY\2\0\xff\xff\xff\x7f", 12), "header is said to take 2147483647 bytes");
   expect_fault(npy(good, 47), "the file ends in the middle of its array");

@@ -61,14 +61,8 @@ TEST(SelectedElements, EqualTheDenseOnesInEveryFormatAndOrder) { check<SelectedE
 using MatrixEntries = Entries<double, 2>;
 
 /// Operands with one coordinate of each kind: B alone, both, C alone, neither.
-const auto& left_operand() {
-  static const auto B = assemble<CSR<>>(MatrixEntries({1, 4}, {{{0, 0}, -2.0}, {{0, 1}, 3.0}}));
-  return B;
-}
-const auto& right_operand() {
-  static const auto C = assemble<CSR<>>(MatrixEntries({1, 4}, {{{0, 1}, 5.0}, {{0, 2}, -7.0}}));
-  return C;
-}
+auto left_operand() { return assemble<CSR<>>(MatrixEntries({1, 4}, {{{0, 0}, -2.0}, {{0, 1}, 3.0}})); }
+auto right_operand() { return assemble<CSR<>>(MatrixEntries({1, 4}, {{{0, 1}, 5.0}, {{0, 2}, -7.0}})); }
 /// The row that an expression gives, and how many of its values are stored.
 template <class E>
 std::vector<double> row_of(const E& expression) {
