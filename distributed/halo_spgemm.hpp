@@ -350,7 +350,7 @@ struct HaloSpgemm {
     void refill(Part& part) {
       const auto pattern = a_.template level<1>().view();
       part.product->refill(left(part), right(part), pattern.positions + part.rows.begin, pattern.coordinates,
-                           a_.values().data());
+                           a_.values().data(), S::schedule::is_deterministic);
     }
 
     std::int64_t halo_bytes() const {
