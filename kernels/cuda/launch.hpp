@@ -99,13 +99,17 @@ void read_back(const Kokkos::Cuda& space, const T* at, std::vector<T>& to) {
   expect_success(cudaStreamSynchronize(space.cuda_stream()), "read back");
 }
 
+/// How many elements, or bytes, are allocated where `count` are needed: what is kept for the next statement
+/// has room to grow. Bounds on memory count with it.
+constexpr std::int64_t with_room_to_grow(std::int64_t count) { return count + count / 8; }
+
 /// Makes an array larger where it has fewer than `count` elements; then its contents are gone. Allocating and
 /// freeing device memory takes longer than sorting a million entries, so arrays are kept.
 template <class T>
 T* at_least(std::int64_t count, Array<T, Memory>& array, const char* label) {
   if (static_cast<std::int64_t>(array.extent(0)) < count) {
     array = {};
-    array = make_array<T, Memory>(label, count + count / 8);
+    array = make_array<T, Memory>(label, with_room_to_grow(count));
   }
   return array.data();
 }
@@ -119,7 +123,7 @@ class Workspace {
   char* reserve(std::int64_t bytes) {
     if (bytes > size()) {
       memory_ = {};
-      memory_ = zeroed_array<char, Memory>("sporos::gpu::Workspace", bytes + bytes / 8);
+      memory_ = zeroed_array<char, Memory>("sporos::gpu::Workspace", with_room_to_grow(bytes));
     }
     return memory_.data();
   }

@@ -127,8 +127,7 @@ class MatrixByRows {
 
   /// An upper bound on the bytes that read() allocates.
   static std::int64_t most_bytes(const T& matrix) {
-    const std::int64_t bytes = is_copied ? layout_of(matrix, Layout()).bytes() : 0;
-    return bytes + bytes / 8;
+    return is_copied ? with_room_to_grow(layout_of(matrix, Layout()).bytes()) : 0;
   }
   std::int64_t held_bytes() const {
     return copy_ ? static_cast<std::int64_t>((*copy_)->memory.extent(0)) : 0;

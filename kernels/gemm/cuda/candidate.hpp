@@ -106,10 +106,9 @@ class GemmByCublas::Plan {
   }
 
   Bytes bytes() const {
-    const std::int64_t of_sums = has_epilogue ? array_bytes<Sum>(result().nnz()) : 0;
-    return {
-        result().nnz(), result().bytes(),
-        sporos::detail::DenseTarget<S>::bytes(statement_) + of_sums + of_sums / 8 + Cublas::workspace_bytes};
+    const std::int64_t of_sums = has_epilogue ? with_room_to_grow(array_bytes<Sum>(result().nnz())) : 0;
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) + of_sums + Cublas::workspace_bytes};
   }
   void explain(std::ostream& out) const {
     const CublasShape shape = this->shape();

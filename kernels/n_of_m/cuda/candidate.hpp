@@ -151,8 +151,8 @@ class NmByGathering::Plan {
   Bytes bytes() const {
     std::int64_t workspace = sporos::detail::DenseTarget<S>::bytes(statement_);
     if (on_tensor_cores_) {
-      const std::int64_t of_run = lay_out(nullptr).bytes;
-      workspace += packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) + of_run + of_run / 8;
+      workspace += packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
+                   with_room_to_grow(lay_out(nullptr).bytes);
     }
     return {result().nnz(), result().bytes(), workspace};
   }

@@ -77,8 +77,7 @@ class SddmmByWarps::Plan {
 
   Bytes bytes() const {
     const auto& pattern = Pattern::sampled(statement_).tensor();
-    const std::int64_t turned = turned_bytes();
-    return {pattern.nnz(), pattern.bytes(), turned + turned / 8};
+    return {pattern.nnz(), pattern.bytes(), with_room_to_grow(turned_bytes())};
   }
   void explain(std::ostream& out) const {
     out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares\n";

@@ -102,8 +102,8 @@ class SpmmIntoColumns::Plan {
   }
 
   Bytes bytes() const {
-    const std::int64_t of_sums = array_bytes<Sum>(result().nnz());
-    return {result().nnz(), result().bytes(), product_.workspace_bytes() + of_sums + of_sums / 8};
+    return {result().nnz(), result().bytes(),
+            product_.workspace_bytes() + with_room_to_grow(array_bytes<Sum>(result().nnz()))};
   }
   std::int64_t held_bytes() const { return product_.held_bytes(); }
 

@@ -132,7 +132,8 @@ class SpmmRowsPlan {
   Bytes bytes() const {
     const std::int64_t of_run = lay_out(long_rows(), nullptr).bytes + turned_bytes();
     return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + of_run + of_run / 8};
+            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
+                with_room_to_grow(of_run)};
   }
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(held_.extent(0)) + rows_.held_bytes(); }
 

@@ -167,10 +167,9 @@ class SpmmOnTensorCores::Plan {
   }
 
   Bytes bytes() const {
-    const std::int64_t of_run = turned_bytes() + padded_bytes();
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + packed_bytes() +
-                of_run + of_run / 8};
+                with_room_to_grow(turned_bytes() + padded_bytes())};
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();

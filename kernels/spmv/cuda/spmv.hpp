@@ -79,7 +79,7 @@ std::int64_t spmv_workspace_bytes(std::int64_t rows, std::int64_t nonzeros) {
                              (rows + nonzeros >= SpmvChoice::planned_places
                                   ? (tiles + 1) * static_cast<std::int64_t>(sizeof(SpmvTileStart))
                                   : 0);
-  return bytes + bytes / 8;
+  return with_room_to_grow(bytes);
 }
 
 /// Finds where each tile of a matrix starts, for any number of products with a matrix of that pattern.

@@ -115,7 +115,7 @@ class TwoFourOnTensorCores::Plan {
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + copied_a(nullptr).bytes +
-                bytes_of_run(copied_b_bytes())};
+                with_room_to_grow(copied_b_bytes())};
   }
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(copy_of_a_.extent(0)); }
 
@@ -157,7 +157,6 @@ class TwoFourOnTensorCores::Plan {
   std::int64_t copied_b_bytes() const {
     return copies_b() ? rows_of_b() * stride_of_b() * static_cast<std::int64_t>(sizeof(T)) : 0;
   }
-  static std::int64_t bytes_of_run(std::int64_t bytes) { return bytes + bytes / 8; }
 
   struct CopyOfA {
     T* values = nullptr;
