@@ -12,6 +12,7 @@
 #include "formats/assemble.hpp"
 #include "formats/at.hpp"
 #include "formats/convert.hpp"
+#include "formats/drop.hpp"
 #include "formats/entries_of.hpp"
 #include "formats/format_name.hpp"
 #include "formats/io/read.hpp"

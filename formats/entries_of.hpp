@@ -23,18 +23,19 @@ enum class Zeros { keep, drop };
 template <TensorFormat F>
 inline constexpr Zeros default_zeros = detail::Structure<F>::padded ? Zeros::drop : Zeros::keep;
 
-/// The coordinates and values that `t` stores, collected on the threads of a space instance; see below.
-template <HostSpace Space, TensorValue Value, TensorFormat F>
-Entries<Value, F::order> entries(const Space& space, const Tensor<Value, F, Space>& t,
-                                 Zeros zeros = default_zeros<F>) {
-  const detail::Walk walk(t);
-  const std::int64_t chunks = detail::chunks_for(space, t.nnz(), 4);
+namespace detail {
+
+/// The stored values that are wanted, with their coordinates, in storage order; `all` says that every one is.
+template <HostSpace Space, TensorValue Value, TensorFormat F, class Wanted>
+Entries<Value, F::order> entries_where(const Space& space, const Tensor<Value, F, Space>& t, bool all,
+                                       const Wanted& wanted) {
+  const Walk walk(t);
+  const std::int64_t chunks = chunks_for(space, t.nnz(), 4);
   std::vector<std::int64_t> at(static_cast<std::size_t>(chunks) + 1);
-  const auto wanted = [zeros](const Value& value) { return zeros == Zeros::keep || !(value == Value{}); };
-  const bool all = !F::is_blocked && zeros == Zeros::keep;
+  if (F::is_blocked) all = false;  // blocks at the edge reach beyond the extents
   if (!all)
-    detail::for_each_chunk(space, chunks, [&](std::int64_t chunk) {
-      const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+    for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+      const auto [begin, end] = chunk_bounds(t.nnz(), chunk, chunks);
       std::int64_t count = 0;
       walk.visit(begin, end, [&](const auto&, const Value& value) { count += wanted(value); });
       at[static_cast<std::size_t>(chunk)] = count;
@@ -42,14 +43,14 @@ Entries<Value, F::order> entries(const Space& space, const Tensor<Value, F, Spac
   std::int64_t sum = 0;
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
     auto& first = at[static_cast<std::size_t>(chunk)];
-    const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+    const auto [begin, end] = chunk_bounds(t.nnz(), chunk, chunks);
     const std::int64_t count = all ? end - begin : first;
     first = sum;
     sum += count;
   }
   Entries<Value, F::order> out(t.extents(), sum);
-  detail::for_each_chunk(space, chunks, [&](std::int64_t chunk) {
-    const auto [begin, end] = detail::chunk_bounds(t.nnz(), chunk, chunks);
+  for_each_chunk(space, chunks, [&](std::int64_t chunk) {
+    const auto [begin, end] = chunk_bounds(t.nnz(), chunk, chunks);
     std::int64_t e = at[static_cast<std::size_t>(chunk)];
     walk.visit(begin, end, [&](const Extents<F::order>& coordinate, const Value& value) {
       if (!wanted(value)) return;
@@ -59,6 +60,17 @@ Entries<Value, F::order> entries(const Space& space, const Tensor<Value, F, Spac
     });
   });
   return out;
+}
+
+}  // namespace detail
+
+/// The coordinates and values that `t` stores, collected on the threads of a space instance; see below.
+template <HostSpace Space, TensorValue Value, TensorFormat F>
+Entries<Value, F::order> entries(const Space& space, const Tensor<Value, F, Space>& t,
+                                 Zeros zeros = default_zeros<F>) {
+  return detail::entries_where(space, t, zeros == Zeros::keep, [zeros](const Value& value) {
+    return zeros == Zeros::keep || !(value == Value{});
+  });
 }
 
 /// The coordinates and values that `t` stores, in storage order.

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file drop_of_a_dense_tensor.fail.cpp
+/// Dropping entries of a tensor that stores all of them.
+// expect: a dense tensor stores a value at every coordinate.* convert it first, as in drop\(convert<CSR<>>\(D\), tolerance\)
+// alone
+#include <sporos/sporos.hpp>
+
+using namespace sporos;
+
+void refused() {
+  Tensor<double, DenseMatrix<>> D({9, 9});
+  drop(D, 0.5);
+}
