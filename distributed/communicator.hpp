@@ -564,10 +564,10 @@ class Communicator {
       reduce(wide.data(), count, operation);
       std::copy(wide.begin(), wide.end(), data);
     } else {
-      const MPI_Op op = std::is_same_v<T, bool>       ? MPI_MAX
-                        : operation == Operation::sum ? MPI_SUM
-                        : operation == Operation::min ? MPI_MIN
-                                                      : MPI_MAX;
+      // The sum of truth values is whether any is true.
+      const bool is_largest =
+          operation == Operation::max || (operation == Operation::sum && std::is_same_v<T, bool>);
+      const MPI_Op op = is_largest ? MPI_MAX : operation == Operation::min ? MPI_MIN : MPI_SUM;
       detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
         detail::expect_success(
             MPI_Allreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(), op, state_->comm),

@@ -24,6 +24,24 @@ namespace sporos {
 namespace detail {
 /// Chooses the constructor of a replicated distribution that is no collective call.
 struct Unchecked {};
+
+/// The number of parts of each mode that makes parts about as long in one mode as in another: prime factors
+/// of the number of ranks, largest first, go to the mode whose parts are longest.
+template <int Order>
+std::array<int, static_cast<std::size_t>(Order)> parts_of_bricks(int ranks, const Extents<Order>& extents) {
+  std::vector<int> factors;
+  for (int factor = 2; ranks > 1; ++factor)
+    for (; ranks % factor == 0; ranks /= factor) factors.push_back(factor);
+  std::array<int, static_cast<std::size_t>(Order)> parts;
+  parts.fill(1);
+  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) {
+    std::size_t longest = 0;
+    for (std::size_t mode = 1; mode < parts.size(); ++mode)
+      if (extents[mode] / parts[mode] > extents[longest] / parts[longest]) longest = mode;
+    parts[longest] *= *factor;
+  }
+  return parts;
+}
 }  // namespace detail
 
 /// The data distribution of a tensor of `Order` modes over the ranks of a communicator: a partition of each
@@ -123,6 +141,18 @@ class Distribution {
       auto out = whole(extents);
       out.at(static_cast<std::size_t>(first)) = Partition::blocks(extent_of_first, rows);
       out.at(static_cast<std::size_t>(second)) = Partition::blocks(extent_of_second, ranks.size() / rows);
+      return Distribution(ranks, std::move(out));
+    });
+  }
+  /// All modes are divided into blocks, on a grid of ranks that makes each rank's part about as long in one
+  /// mode as in another (S. Smith, G. Karypis, "A medium-grained algorithm for distributed sparse tensor
+  /// factorization", IPDPS 2016).
+  static Distribution bricks(const Communicator& ranks, const Extents<Order>& extents) {
+    return jointly(ranks, [&] {
+      const auto parts = detail::parts_of_bricks<Order>(ranks.size(), extents);
+      auto out = whole(extents);
+      for (std::size_t mode = 0; mode < modes; ++mode)
+        if (parts[mode] > 1) out[mode] = Partition::blocks(extents[mode], parts[mode]);
       return Distribution(ranks, std::move(out));
     });
   }

@@ -33,6 +33,11 @@ TEST(Communicator, CombinesValuesOfAllRanks) {
     EXPECT_EQ(ranks.max(static_cast<float>(rank)), static_cast<float>(size - 1));
     EXPECT_EQ(ranks.sum(Kokkos::complex<double>(1, rank)).real(), size);
     EXPECT_EQ(static_cast<float>(ranks.sum(half(1.0f))), static_cast<float>(size));
+    EXPECT_FALSE(ranks.min(rank != 0));
+    EXPECT_TRUE(ranks.min(true));
+    EXPECT_TRUE(ranks.max(rank == 0));
+    EXPECT_TRUE(ranks.sum(rank == 0));
+    EXPECT_FALSE(ranks.sum(false));
     std::vector<double> many(10, 1.0);
     ranks.sum(many.data(), 10);
     EXPECT_EQ(many, std::vector<double>(10, size));

@@ -46,6 +46,7 @@ std::vector<Distribution<Order>> distributions(const Communicator& ranks, const 
     out.push_back(D::grid(ranks, extents));
     out.push_back(D::grid(ranks, extents, Order - 1, 0));
   }
+  if constexpr (Order >= 3) out.push_back(D::bricks(ranks, extents));
   return out;
 }
 

@@ -3,6 +3,7 @@
 /// Partitions, and distributed tensors that are assembled, gathered, scattered and redistributed.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <sporos/distributed/distributed.hpp>
 #include <vector>
@@ -81,6 +82,20 @@ void expect_moves(const Extents<F::order>& extents, double density) {
     const auto C = scatter(kinds[kind], there ? *there : Tensor<double, F>(), root);
     EXPECT_TRUE(holds(C, whole)) << kinds[kind].str();
   }
+}
+
+TEST(Distribution, CutsBricksAboutAsLongInEachMode) {
+  using Parts = std::array<int, 3>;
+  EXPECT_EQ(detail::parts_of_bricks<3>(1, {9, 9, 9}), (Parts{1, 1, 1}));
+  EXPECT_EQ(detail::parts_of_bricks<3>(8, {100, 100, 100}), (Parts{2, 2, 2}));
+  EXPECT_EQ(detail::parts_of_bricks<3>(8, {10, 1000, 10}), (Parts{1, 8, 1}));
+  EXPECT_EQ(detail::parts_of_bricks<3>(12, {10, 20, 30}), (Parts{2, 2, 3}));
+  EXPECT_EQ(detail::parts_of_bricks<3>(7, {0, 0, 0}), (Parts{7, 1, 1}));
+  const Extents<3> extents{6, 5, 4};
+  const auto bricks = Distribution<3>::bricks(world(), extents);
+  std::int64_t stored = 1;
+  for (const std::int64_t extent : bricks.local_extents()) stored *= extent;
+  EXPECT_EQ(world().sum(stored), 6 * 5 * 4);
 }
 
 TEST(DistributedTensor, MovesBetweenAllDistributions) {

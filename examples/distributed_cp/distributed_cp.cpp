@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file distributed_cp.cpp
+/// The CP decomposition of a tensor that is distributed over any number of ranks.
+///
+///     distributed_cp [tensor file] [rank]
+///     mpirun -n 4 distributed_cp
+///
+/// Alternating least squares as in examples/cp_als, from the same initial factors. Each rank has a brick of
+/// the tensor, which stays where it is; what travels are rows of the factors, and the sums of the ranks'
+/// products for the owners of these rows (S. Smith, G. Karypis, "A medium-grained algorithm for distributed
+/// sparse tensor factorization", IPDPS 2016). Without a file, a tensor of rank 3 is made and has to be found
+/// again; any fit has to be that of examples/cp_als on one process.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <random>
+#include <sporos/distributed/distributed.hpp>
+#include <string>
+#include <vector>
+
+#include "../cp_als/cp_als.hpp"
+
+namespace {
+
+using namespace sporos::indices;
+using sporos::Communicator;
+using Cube = sporos::Distributed<sporos::Tensor<double, sporos::CSF<3>>>;
+using Matrix = sporos::Distributed<cp::Matrix>;
+using Vector = sporos::Tensor<double, sporos::DenseVector>;  // on every rank, like all that follow
+using Number = sporos::Tensor<double, sporos::Scalar>;
+
+/// The sum of products of the columns of three matrices, with all of its values. Each rank makes some of
+/// them.
+sporos::Entries<double, 3> made_tensor(const Communicator& ranks, int rank) {
+  const sporos::Extents<3> extents{40, 30, 20};
+  std::mt19937_64 bits(7);
+  std::vector<cp::Matrix> factors;
+  for (const std::int64_t extent : extents) factors.push_back(cp::random_matrix(extent, rank, bits));
+  const auto mine = sporos::Partition::blocks(extents[0], ranks.size()).range(ranks.rank());
+  sporos::Entries<double, 3> out(extents, mine.size() * extents[1] * extents[2]);
+  for (std::int64_t e = 0; e < out.size(); ++e) {
+    const sporos::Extents<3> c{mine.begin + e / (extents[1] * extents[2]), e / extents[2] % extents[1],
+                               e % extents[2]};
+    double value = 0;
+    for (std::int64_t r = 0; r < rank; ++r) {
+      double product = 1;
+      for (std::size_t m = 0; m < 3; ++m) product *= 2 * sporos::at(factors[m], {c[m], r}) - 1;
+      value += product;
+    }
+    out.set(e, c, value);
+  }
+  return out;
+}
+
+struct Fit {
+  double fit = 0;  ///< 1 - |X - M| / |X|, where M is the decomposition
+  int iterations = 0;
+};
+
+/// Decomposes X as cp::als does.
+Fit als(const Cube& X, const cp::Options& options) {
+  const std::int64_t rank = options.rank;
+  std::vector<Matrix> F, M;  // the factors, and the MTTKRP of each mode
+  std::vector<cp::Matrix> G;
+  std::mt19937_64 bits(options.seed);
+  for (int mode = 0; mode < 3; ++mode) {
+    const auto whole = cp::random_matrix(X.extent(mode), options.rank, bits);
+    F.push_back(scatter(sporos::Distribution<2>::blocks(X.ranks(), whole.extents()), whole));
+    M.emplace_back(F.back().distribution());
+    G.emplace_back(sporos::Extents<2>{rank, rank});
+    G.back()(r, s) = F.back()(i, r) * F.back()(i, s);
+  }
+  auto first = plan(assign(M[0](i, r), X(i, j, k) * F[1](j, r) * F[2](k, r)));
+  auto second = plan(assign(M[1](j, r), X(i, j, k) * F[0](i, r) * F[2](k, r)));
+  auto third = plan(assign(M[2](k, r), X(i, j, k) * F[0](i, r) * F[1](j, r)));
+
+  const Vector length({rank}), inverse({rank});
+  const Number norm, inner, square;
+  norm() = X(i, j, k) * X(i, j, k);
+  const auto number = [](const Number& of) { return of.values()(0); };
+  Fit out;
+  for (double last = -1; out.iterations < options.iterations; last = out.fit) {
+    ++out.iterations;
+    for (int mode = 0; mode < 3; ++mode) {
+      const auto m = static_cast<std::size_t>(mode);
+      mode == 0 ? first.run() : mode == 1 ? second.run() : third.run();
+      F[m](i, r) = 1.0 * M[m](i, r);
+      cp::solve(F[m].local(), cp::hadamard(G, mode));  // each rank its own rows
+      G[m](r, s) = F[m](i, r) * F[m](i, s);
+      for (std::int64_t c = 0; c < rank; ++c) {
+        length.values()(c) = std::sqrt(sporos::at(G[m], {c, c}));
+        inverse.values()(c) = length.values()(c) > 0 ? 1 / length.values()(c) : 1;
+      }
+      F[m](i, r) = F[m](i, r) * inverse(r);
+      G[m](r, s) = G[m](r, s) * inverse(r) * inverse(s);
+    }
+    // |X - M|^2 = |X|^2 + |M|^2 - 2 <X, M>
+    inner() = M[2](k, r) * F[2](k, r) * length(r);
+    square() = G[0](r, s) * G[1](r, s) * G[2](r, s) * length(r) * length(s);
+    const double distance = std::max(number(norm) + number(square) - 2 * number(inner), 0.0);
+    out.fit = 1 - std::sqrt(distance / number(norm));
+    if (std::abs(out.fit - last) < options.tolerance) break;
+  }
+  return out;
+}
+
+/// Decomposes a tensor; prints its fit. Whether that is the fit on one process, and at least `least`.
+bool decompose(const std::string& name, const sporos::Entries<double, 3>& entries, int rank, double least,
+               const Communicator& ranks) {
+  cp::Options options;
+  options.rank = rank;
+  options.tolerance = 1e-7;
+  options.iterations = 200;
+  const auto bricks = sporos::Distribution<3>::bricks(ranks, entries.extents);
+  const Cube X = sporos::assemble<sporos::CSF<3>>(bricks, entries);
+  const Fit found = als(X, options);
+  const cp::Model alone = cp::als(gather(X), options);
+  if (ranks.rank() == 0)
+    fmt::print("{} on {} ranks, {}: fit {:.6f} after {} iterations; {:.6f} after {} on one process\n", name,
+               ranks.size(), bricks.str(), found.fit, found.iterations, alone.fits.back(), alone.fits.size());
+  return std::abs(found.fit - alone.fits.back()) < 1e-5 && found.fit >= least;
+}
+
+int run(const Communicator& ranks, int argc, char** argv) {
+  const std::string file = argc > 1 ? argv[1] : SPOROS_EXAMPLE_DATA "/aminoacid.tns.gz";
+  const int rank = argc > 2 ? std::atoi(argv[2]) : 3;
+  bool is_right = true;
+  if (argc <= 1) is_right = decompose("a tensor of rank 3", made_tensor(ranks, 3), 3, 0.9999, ranks);
+  is_right = decompose(file.substr(file.rfind('/') + 1), sporos::read_entries<double, 3>(ranks, file), rank,
+                       argc > 1 ? 0 : 0.9, ranks) &&
+             is_right;
+  return is_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const sporos::MpiScope mpi(argc, argv);
+  const sporos::ScopeGuard guard(argc, argv);
+  const auto ranks = Communicator::world();
+  try {
+    // An error of one rank, whatever it is, becomes one of all ranks.
+    return sporos::jointly(ranks, [&] {
+      const int result = run(ranks, argc, argv);
+      sporos::agree(ranks, "the end");
+      return result;
+    });
+  } catch (const std::exception& error) {
+    if (ranks.rank() == 0) fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
