@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "memory.hpp"
+#include "modes.hpp"
 #include "output.hpp"
 #include "passage.hpp"
 #include "statistics.hpp"
@@ -26,19 +27,6 @@ struct ConvertOptions {
   bool verify = false;
   InputOptions input;
 };
-
-/// Parses a list such as "2,0,1".
-std::vector<int> parse_modes(const std::string& list) {
-  std::vector<int> modes;
-  for (std::size_t at = 0; at < list.size(); at += 2) {
-    const bool digit = list[at] >= '0' && list[at] <= '9';
-    const bool follows = at + 1 == list.size() || (list[at + 1] == ',' && at + 2 < list.size());
-    if (!digit || !follows)
-      throw UsageError("--mode-order is " + list + ", expected modes with commas between them, as 2,0,1");
-    modes.push_back(list[at] - '0');
-  }
-  return modes;
-}
 
 FormatName chosen_format(const ConvertOptions& options, const Input& input) {
   const auto format = format_named(options.format);
@@ -85,7 +73,7 @@ Outcome convert_file(const ConvertOptions& options) {
 
   PassageOptions through;
   through.duplicates = input.duplicates();
-  through.mode_order = parse_modes(options.mode_order);
+  through.mode_order = parse_modes("--mode-order", options.mode_order);
   through.keep_zeros = format == FormatName::dense && style.layout == MatrixMarketLayout::array;
   const Passage passage = pass_through(format, input.entries, through);
   if (!style.pattern && out.kind == FileKind::smtx) expect_pattern(out, input, passage.entries);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "modes.hpp"
 
 namespace sporos::tool {
 namespace {
@@ -26,33 +27,6 @@ constexpr std::array names = {Name{FormatName::coo, "coo"},         Name{FormatN
 
 bool is_blocked(FormatName format) {
   return format == FormatName::bcsr2x2 || format == FormatName::bcsr3x3 || format == FormatName::bcsr4x4;
-}
-
-/// The entries with their modes in another order. The arrays are shared, not copied.
-template <class Value, int Order>
-Entries<Value, Order> reordered(const Entries<Value, Order>& entries, const std::vector<int>& mode_order) {
-  Entries<Value, Order> out;
-  out.values = entries.values;
-  for (std::size_t level = 0; level < mode_order.size(); ++level) {
-    const auto mode = static_cast<std::size_t>(mode_order[level]);
-    out.extents[level] = entries.extents[mode];
-    out.coordinates[level] = entries.coordinates[mode];
-  }
-  return out;
-}
-
-void expect_permutation(const std::vector<int>& mode_order, int order) {
-  std::vector<int> sorted = mode_order;
-  std::sort(sorted.begin(), sorted.end());
-  bool whole = static_cast<int>(sorted.size()) == order;
-  for (int mode = 0; whole && mode < order; ++mode) whole = sorted[static_cast<std::size_t>(mode)] == mode;
-  if (whole) return;
-  throw UsageError(text("the mode order of a tensor of order ", order, " names each of its modes 0 to ",
-                        order - 1, " once, as in ",
-                        order == 1   ? "0"
-                        : order == 2 ? "1,0"
-                                     : "2,0,1",
-                        order > 3 ? ",3 …" : ""));
 }
 
 /// The levels of permuted modes in terms of the original modes: "Dense(d0)" becomes "Dense(d2)".
@@ -139,12 +113,10 @@ Passage pass_through(FormatName format, const AnyEntries& any, const PassageOpti
       [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
         if (options.mode_order.empty()) return pass(format, entries, options);
         expect_permutation(options.mode_order, Order);
-        Passage out = pass(format, reordered(entries, options.mode_order), options);
-        std::vector<int> back(options.mode_order.size());
-        for (std::size_t level = 0; level < back.size(); ++level)
-          back[static_cast<std::size_t>(options.mode_order[level])] = static_cast<int>(level);
+        Passage out = pass(format, permuted(entries, options.mode_order), options);
         out.levels = relabelled(out.levels, options.mode_order);
-        if (options.take_out) out.entries = reordered(std::get<Entries<Value, Order>>(out.entries), back);
+        if (options.take_out)
+          out.entries = permuted(std::get<Entries<Value, Order>>(out.entries), inverse(options.mode_order));
         return out;
       },
       any);

@@ -15,12 +15,16 @@ std::vector<Arguments> one_of_each(const Folder& folder) {
   const std::string matrix = example_data("LFAT5.mtx"), tensor = example_data("aminoacid.tns.gz");
   return {{"info", matrix},
           {"validate", matrix},
+          {"compare", matrix, matrix},
           {"convert", matrix, folder.file("out.mtx")},
+          {"transpose", matrix, folder.file("out.mtx")},
+          {"generate", "banded", folder.file("out.mtx"), "--size", "9"},
           {"spy", matrix, "-o", folder.file("out.png")},
           {"multiply", matrix, matrix, "--verify"},
           {"mttkrp", tensor, "--rank", "2", "--verify"},
           {"cp", tensor, "--rank", "2", "-o", folder.file("out")},
-          {"explain", "spmv"}};
+          {"explain", "spmv"},
+          {"config"}};
 }
 
 TEST(CommandLine, HelpsAndNamesEveryCommand) {
@@ -85,12 +89,16 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
       {"command", "duplicates", "entries", "entries_above_diagonal", "entries_in_file", "extents", "field",
        "file", "file_bytes", "formats", "kind", "not_finite", "order", "read_seconds", "stored_zeros",
        "symmetry", "threads", "valid", "validate_seconds"},
+      {"A", "B", "command", "comparison", "threads"},
       {"command", "input", "output", "tensor", "threads"},
+      {"command", "input", "output", "threads"},
+      {"command", "output", "threads"},
       {"command", "input", "output", "threads"},
       {"A", "B", "C", "checks", "command", "threads"},
       {"checks", "command", "result", "tensor", "threads"},
       {"command", "model", "output", "tensor", "threads"},
-      {"command", "explanation", "format", "name", "statement", "threads"}};
+      {"command", "explanation", "format", "name", "statement", "threads"},
+      {"command", "machine", "program", "threads"}};
   const auto runs = one_of_each(folder);
   for (std::size_t at = 0; at < runs.size(); ++at) {
     const Json done = report(runs[at]);
@@ -154,7 +162,9 @@ TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
 }
 
 TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
-  const std::string all = "info, validate, convert, prune, spy, multiply, mttkrp, cp, explain";
+  const std::string all =
+      "info, validate, compare, convert, transpose, generate, prune, spy, multiply, mttkrp, cp, explain, "
+      "config";
   expect_refused({}, "expected a command: " + all + "; see sporos --help");
   expect_refused({"divide"}, "no such command: divide; expected one of " + all);
   expect_refused({"--json"}, "expected a command: " + all);

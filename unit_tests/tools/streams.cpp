@@ -44,7 +44,9 @@ TEST(Streams, TakesStandardInputInEveryCommandThatReads) {
   const std::string matrix = content(example_data("LFAT5.mtx"));
   for (const Arguments& arguments : {Arguments{"info", "-"},
                                      {"validate", "-"},
+                                     {"compare", "-", example_data("LFAT5.mtx")},
                                      {"convert", "-", folder.file("out.mtx")},
+                                     {"transpose", "-", folder.file("out.mtx")},
                                      {"prune", "-", folder.file("out.mtx")},
                                      {"spy", "-", "-o", folder.file("out.png")},
                                      {"multiply", "-", "-", "--verify"},
@@ -72,6 +74,8 @@ TEST(Streams, WritesNothingButTheResultToStandardOutput) {
   expect_output({"convert", tensor, "-"}, "1 ");
   expect_output({"convert", matrix, "-", "--to", "tns", "--general"}, "1 ");
   expect_output({"convert", matrix, "-", "--to", "smtx", "--pattern"}, "14, 14, ");
+  expect_output({"transpose", tensor, "-"}, "1 ");
+  expect_output({"generate", "identity", "-", "--size", "3"}, banner);
   expect_output({"prune", matrix, "-"}, banner);
   expect_output({"multiply", matrix, matrix, "-o", "-"}, banner);
   expect_output({"mttkrp", matrix, "-o", "-", "--rank", "2"}, banner);
