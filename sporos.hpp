@@ -19,6 +19,7 @@
 #include "formats/named.hpp"
 #include "formats/print.hpp"
 #include "formats/prune.hpp"
+#include "formats/read_only.hpp"
 #include "formats/spy.hpp"
 #include "formats/transpose.hpp"
 #include "formats/validate.hpp"

@@ -128,11 +128,26 @@ concept Expression = std::is_base_of_v<ExpressionBase, std::remove_cvref_t<E>>;
 template <class T>
 concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
 
+namespace detail {
+
+/// Whether a tensor can be written; where it cannot, this does not compile.
+template <class TensorType>
+constexpr bool expect_writable() {
+  static_assert(
+      !std::is_const_v<TensorType>,
+      "this tensor is read only, Tensor<const ...>, as wrap makes of const arrays: assign to another "
+      "tensor, or to A.clone()");
+  return !std::is_const_v<TensorType>;
+}
+
+}  // namespace detail
+
 /// `B(i, k)`: the values of a tensor at index variables, one for each mode. Assigning to it runs a statement.
+/// @tparam TensorType  const if the tensor is only read
 template <class TensorType, char... Names>
 class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable) && ...), TensorType> {
  public:
-  using tensor_type = TensorType;
+  using tensor_type = std::remove_const_t<TensorType>;
   using format = typename TensorType::format_type;
   using value_type = typename TensorType::value_type;
 
@@ -149,13 +164,13 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   static constexpr bool is_part = [] {
     for (int at = 0; at < names.size; ++at)
       if (names.find(names[at]) < at && format::is_dense) return true;
-    return is_part_v<TensorType>;
+    return is_part_v<tensor_type>;
   }();
 
   explicit Access(TensorType t) : tensor_(std::move(t)) {}
   Access(const Access&) = default;
 
-  const TensorType& tensor() const { return tensor_; }
+  const tensor_type& tensor() const { return tensor_; }
 
   /// Runs `*this = expression` with the default schedule. Like every statement it writes to the tensor that
   /// the access refers to, so it works on a `const` handle.
@@ -165,7 +180,9 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator=(const E& expression) const {
-    if constexpr (is_part)
+    if constexpr (!detail::expect_writable<TensorType>())
+      return *this;
+    else if constexpr (is_part)
       write_part<false>(*this, expression);
     else
       run(assign(*this, expression));
@@ -177,7 +194,9 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator+=(const E& expression) const {
-    if constexpr (is_part)
+    if constexpr (!detail::expect_writable<TensorType>())
+      return *this;
+    else if constexpr (is_part)
       write_part<true>(*this, expression);
     else if constexpr (format::is_dense)
       run(assign(*this, expression).accumulate());
@@ -195,7 +214,9 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   /// Multiplies the values by a number, where they are stored; what is not stored stays zero.
   template <ScalarValue T>
   const Access& operator*=(const T& factor) const {
-    if constexpr (is_part)
+    if constexpr (!detail::expect_writable<TensorType>())
+      return *this;
+    else if constexpr (is_part)
       *this = *this * factor;
     else
       detail::scale<detail::Scaling::multiply>(tensor_, as_expression(factor).value);
@@ -205,7 +226,9 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   /// @throws ExpressionError if integers are divided by 0
   template <ScalarValue T>
   const Access& operator/=(const T& divisor) const {
-    if constexpr (is_part)
+    if constexpr (!detail::expect_writable<TensorType>())
+      return *this;
+    else if constexpr (is_part)
       *this = *this / divisor;
     else
       detail::scale<detail::Scaling::divide>(tensor_, as_expression(divisor).value);

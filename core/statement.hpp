@@ -170,7 +170,8 @@ class Statement {
                   "a loop over strips does not run over positions: call pos before split");
     static_assert(detail::is_one_of<A>(accesses_of<Right>{}),
                   "pos(...) takes an operand of the statement, with its variables");
-    static_assert(!is_part_v<T>, "positions are those of a whole tensor, not of a part of it");
+    static_assert(!is_part_v<std::remove_const_t<T>>,
+                  "positions are those of a whole tensor, not of a part of it");
     constexpr bool has_levels = detail::are_levels_of<A>(loops().variables_of(From));
     static_assert(has_levels,
                   "the variables of a loop over positions are consecutive levels of the operand, in their "
@@ -267,6 +268,7 @@ class Statement {
   auto precompute(const E& expression, const Access<T, Names...>& workspace) const {
     using Part = decltype(as_expression(expression));
     constexpr NameList kept = NameList::of(Names...);
+    detail::expect_writable<T>();
     static_assert(Options::loops::are_plain, "precompute a part before loops are split, fused or shared");
     static_assert(
         detail::occurrences<Part, Right>() == 1,
@@ -393,6 +395,7 @@ template <class TensorType, char... Names, class E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
   using Given = decltype(as_expression(right));
+  detail::expect_writable<TensorType>();
   static_assert(!is_part_v<TensorType>,
                 "a statement object computes a whole tensor: a part of one is written by =, += and -=, as in "
                 "D(2, j) = x(j)");

@@ -41,15 +41,25 @@ R refused() {
 
 template <TensorValue Value, TensorFormat F, ExecutionSpace Space>
 class Tensor;
+/// A tensor that is only read (read_only.hpp).
+template <TensorValue Value, TensorFormat F, ExecutionSpace Space>
+class Tensor<const Value, F, Space>;
 
+template <class T>
+inline constexpr bool is_read_only_v = false;
+template <class Value, class F, class Space>
+inline constexpr bool is_read_only_v<Tensor<const Value, F, Space>> = true;
 template <class T>
 inline constexpr bool is_tensor_v = false;
 template <class Value, class F, class Space>
-inline constexpr bool is_tensor_v<Tensor<Value, F, Space>> = true;
+inline constexpr bool is_tensor_v<Tensor<Value, F, Space>> = !std::is_const_v<Value>;
 
-/// Any Tensor<Value, Format, Space>.
+/// Any Tensor<Value, Format, Space> that can be written.
 template <class T>
 concept AnyTensor = is_tensor_v<std::remove_cvref_t<T>>;
+/// Any Tensor<const Value, Format, Space>.
+template <class T>
+concept ReadOnlyTensor = is_read_only_v<std::remove_cvref_t<T>>;
 
 /// Whether a tensor is distributed over processes (distributed/tensor.hpp); statements on such tensors are
 /// run by all of them together.

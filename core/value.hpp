@@ -99,10 +99,15 @@ inline constexpr bool is_narrow_float_v = std::same_as<T, half> || std::same_as<
 template <class T>
 inline constexpr bool is_semiring_element_v = false;
 
-/// A type of value that a tensor can hold.
+namespace detail {
 template <class T>
-concept TensorValue =
+inline constexpr bool is_tensor_value_v =
     std::is_arithmetic_v<T> || is_complex_v<T> || is_narrow_float_v<T> || is_semiring_element_v<T>;
+}  // namespace detail
+
+/// A type of value that a tensor can hold; const if the tensor is only read.
+template <class T>
+concept TensorValue = detail::is_tensor_value_v<std::remove_const_t<T>>;
 
 /// The type in which sums of `T` are formed: float for the 16-bit floats, else T itself. The sum of bools is
 /// or.

@@ -30,7 +30,8 @@ class AtMostInMagnitude {
     if constexpr (is_complex_v<Value>) {
       return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag())) <= tolerance_;
     } else if constexpr (std::is_integral_v<Value>) {
-      // A double does not hold every integer of 64 bits, but it does hold their bounds, which are powers of 2.
+      // A double does not hold every integer of 64 bits, but it does hold their bounds, which are powers
+      // of 2.
       constexpr double beyond = 18446744073709551616.0;
       auto magnitude = static_cast<std::uint64_t>(value);
       if constexpr (std::is_signed_v<Value>)
@@ -67,10 +68,10 @@ Tensor<Value, F, Space> drop(const Space& space, const Tensor<Value, F, Space>& 
 ///     auto B = drop(A, 1e-12);
 ///     auto C = drop(A);          // without stored zeros, -0.0 among them
 ///
-/// A NaN stays, whatever the tolerance. The magnitude of a complex number is its modulus, that of `true` is 1,
-/// and integers of 64 bits are compared without being rounded. Where a format stores a coordinate more than
-/// once, each of the values is looked at alone. Where it stores whole blocks, small values become zeros, and
-/// blocks without others are left out.
+/// A NaN stays, whatever the tolerance. The magnitude of a complex number is its modulus, that of `true` is
+/// 1, and integers of 64 bits are compared without being rounded. Where a format stores a coordinate more
+/// than once, each of the values is looked at alone. Where it stores whole blocks, small values become zeros,
+/// and blocks without others are left out.
 ///
 /// @param t          a tensor with a sparse level, in any space; not changed
 /// @param tolerance  at least 0

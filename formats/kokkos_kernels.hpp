@@ -49,17 +49,16 @@ auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
                 t.values(), graph);
 }
 
-/// The CSR tensor over the arrays of a CrsMatrix, not validated: see the checked form below.
+/// The CSR tensor over the arrays of a CrsMatrix, only read if its values are const; not validated: see the
+/// checked form below.
 template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
 auto from_crs_matrix(Trusted,
                      const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
-  static_assert(
-      !std::is_const_v<Scalar>,
-      "a tensor's values can be written through it: from_crs_matrix takes a matrix of non-const values");
   using Matrix = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>;
   using Space = typename Device::execution_space;
   using F = CSR<std::remove_const_t<SizeType>, std::remove_const_t<Ordinal>>;
-  using T = Tensor<Scalar, F, Space>;
+  using Value = std::remove_const_t<Scalar>;
+  using T = Tensor<Value, F, Space>;
   const auto rows = static_cast<std::int64_t>(matrix.numRows());
   const auto& graph = matrix.graph;
   SegmentsOf<typename F::template level<1>, typename T::memory_space> columns;
@@ -79,9 +78,14 @@ auto from_crs_matrix(Trusted,
   std::get<0>(levels) = std::tuple_element_t<0, Levels>::empty(1, rows);
   std::get<1>(levels) = std::tuple_element_t<1, Levels>::template from_segments<Space>(
       columns, rows, static_cast<std::int64_t>(matrix.numCols()));
-  return T({rows, static_cast<std::int64_t>(matrix.numCols())}, std::move(levels),
-           Array<Scalar, typename T::memory_space>(matrix.values.data(), matrix.values.extent(0)),
-           std::make_shared<Matrix>(matrix));
+  const T made({rows, static_cast<std::int64_t>(matrix.numCols())}, std::move(levels),
+               Array<Value, typename T::memory_space>(const_cast<Value*>(matrix.values.data()),
+                                                      matrix.values.extent(0)),
+               std::make_shared<Matrix>(matrix));
+  if constexpr (std::is_const_v<Scalar>)
+    return Tensor<const Value, F, Space>(made);
+  else
+    return made;
 }
 
 /// The CSR tensor over the arrays of a CrsMatrix, without a copy; the matrix's arrays are kept alive. Its

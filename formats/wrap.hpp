@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wrap.hpp
-/// Tensors over foreign memory: bare pointers and Kokkos Views, without a copy.
+/// Tensors over foreign memory without a copy: bare pointers, Kokkos Views, std::vector, std::span. Eigen's
+/// matrices: eigen.hpp.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -9,13 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "../core/array.hpp"
 #include "../core/error.hpp"
+#include "../core/read_only.hpp"
 #include "../core/tensor.hpp"
 #include "format_name.hpp"
 #include "named.hpp"
@@ -139,8 +143,49 @@ class Wrapping {
 
 template <class T>
 const T& checked(const T& t) {
-  validate(t);
+  if constexpr (ReadOnlyTensor<T>)
+    validate(readable(t));
+  else
+    validate(t);
   return t;
+}
+
+/// Arrays of the standard library, which know their length.
+template <class T>
+inline constexpr bool is_standard_array = false;
+template <class T, class Allocator>
+inline constexpr bool is_standard_array<std::vector<T, Allocator>> = !std::is_same_v<T, bool>;
+template <class T, std::size_t Size>
+inline constexpr bool is_standard_array<std::array<T, Size>> = true;
+template <class T, std::size_t Size>
+inline constexpr bool is_standard_array<std::span<T, Size>> = true;
+
+template <class T>
+inline constexpr bool is_span = false;
+template <class T, std::size_t Size>
+inline constexpr bool is_span<std::span<T, Size>> = true;
+
+template <class Source>
+concept StandardArray = is_standard_array<std::remove_cvref_t<Source>>;
+template <class Source>
+concept Wrappable = std::is_pointer_v<std::remove_cvref_t<Source>> ||
+                    RankOneView<std::remove_cvref_t<Source>> || StandardArray<Source>;
+
+/// What wrap is given, as a pointer or a View.
+template <class MemorySpace, class Source>
+auto as_source(Source&& source) {
+  if constexpr (StandardArray<Source>) {
+    static_assert(std::is_lvalue_reference_v<Source> || is_span<std::remove_cvref_t<Source>>,
+                  "wrap refers to the memory of an array, which a temporary one frees at once: give the "
+                  "array a name");
+    static_assert(Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible,
+                  "arrays of the standard library are in host memory: wrap them there, and move the tensor "
+                  "with move_to<Space>()");
+    using Element = std::remove_pointer_t<decltype(source.data())>;
+    return Array<Element, MemorySpace>(source.data(), source.size());
+  } else {
+    return source;
+  }
 }
 
 /// The element type of a pointer or View.
@@ -153,74 +198,109 @@ template <class Source>
 struct ElementOf<Source> {
   using type = typename Source::value_type;
 };
-template <class... Sources>
-using last_element =
-    typename ElementOf<std::tuple_element_t<sizeof...(Sources) - 1, std::tuple<Sources...>>>::type;
-
 template <class Source>
-concept Wrappable = std::is_pointer_v<Source> || RankOneView<Source>;
+inline constexpr bool is_const_source = std::is_const_v<typename ElementOf<Source>::type>;
 
-template <class Source>
-inline constexpr bool is_const_source = [] {
-  if constexpr (Kokkos::is_view_v<Source>)
-    return std::is_const_v<typename Source::data_type>;
+/// A source with elements that are not const, for a tensor that is only read.
+template <class MemorySpace, class Source>
+auto without_const(const Source& source) {
+  using Element = std::remove_const_t<typename ElementOf<Source>::type>;
+  if constexpr (!is_const_source<Source>)
+    return source;
+  else if constexpr (std::is_pointer_v<Source>)
+    return const_cast<Element*>(source);
   else
-    return std::is_const_v<std::remove_pointer_t<Source>>;
-}();
+    return Array<Element, MemorySpace>(const_cast<Element*>(source.data()), source.extent(0));
+}
+
+/// The tensor over pointers or Views; one that is only read if any of their elements are const.
+template <TensorFormat F, ExecutionSpace Space, class... Sources>
+auto wrap_sources(const Extents<F::order>& extents, std::int64_t count, const Sources&... sources) {
+  using Memory = typename Space::memory_space;
+  constexpr int expected = array_count_of_levels<F, Memory> + 1;
+  constexpr bool are_pointers = (std::is_pointer_v<Sources> && ...);
+  static_assert(static_cast<int>(sizeof...(Sources)) == expected,
+                "wrap takes the arrays of each level, outermost first (Compressed: positions, coordinates; "
+                "Singleton: coordinates; Dense: none), then the values");
+  static_assert(are_pointers || (!std::is_pointer_v<Sources> && ...),
+                "wrap takes pointers alone, or arrays that know their length alone: make a std::span of the "
+                "pointer and its length");
+  using Last = std::tuple_element_t<sizeof...(Sources) - 1, std::tuple<Sources...>>;
+  using Value = std::remove_cv_t<typename ElementOf<Last>::type>;
+  Wrapping<F, Value, Space> wrapping(extents);
+  const std::tuple arrays(without_const<Memory>(sources)...);
+  const auto made = [&] {
+    if constexpr (are_pointers)
+      return wrapping.from_pointers(count, arrays);
+    else
+      return wrapping.from_views(arrays);
+  }();
+  if constexpr ((is_const_source<Sources> || ...)) {
+    // What had to be stripped of const is kept alive by the owner.
+    const auto owner = std::make_shared<std::tuple<Sources...>>(sources...);
+    return Tensor<const Value, F, Space>(
+        Tensor<Value, F, Space>(made.extents(), made.levels(), made.values(), owner));
+  } else {
+    return made;
+  }
+}
 
 }  // namespace detail
 
 /// A tensor over foreign arrays, not validated: see the checked form below.
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
-auto wrap(Trusted, const Extents<F::order>& extents, std::int64_t count, Sources... sources) {
-  constexpr int expected = detail::array_count_of_levels<F, typename Space::memory_space> + 1;
-  static_assert(static_cast<int>(sizeof...(Sources)) == expected,
-                "wrap takes the arrays of each level, outermost first (Compressed: positions, coordinates; "
-                "Singleton: coordinates; Dense: none), then the values");
-  static_assert(
-      !(detail::is_const_source<Sources> || ...),
-      "a tensor's arrays can be written through it: wrap takes pointers and Views to non-const elements");
-  using Value = std::remove_cv_t<detail::last_element<Sources...>>;
-  detail::Wrapping<F, Value, Space> wrapping(extents);
-  if constexpr ((std::is_pointer_v<Sources> && ...))
-    return wrapping.from_pointers(count, std::tuple<Sources...>(sources...));
-  else
-    return wrapping.from_views(std::tuple<Sources...>(sources...));
+auto wrap(Trusted, const Extents<F::order>& extents, std::int64_t count, Sources&&... sources) {
+  using Memory = typename Space::memory_space;
+  return detail::wrap_sources<F, Space>(extents, count,
+                                        detail::as_source<Memory>(std::forward<Sources>(sources))...);
 }
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
-auto wrap(Trusted, const Extents<F::order>& extents, Sources... sources) {
-  static_assert(F::is_dense || (!std::is_pointer_v<Sources> && ...),
+auto wrap(Trusted, const Extents<F::order>& extents, Sources&&... sources) {
+  static_assert(F::is_dense || (!std::is_pointer_v<std::remove_cvref_t<Sources>> && ...),
                 "pointers do not know their length: say the number of values behind the extents, "
                 "wrap<CSR<>>({m, n}, nnz, positions, coordinates, values)");
-  return wrap<F, Space>(trusted, extents, std::int64_t{-1}, sources...);
+  return wrap<F, Space>(trusted, extents, std::int64_t{-1}, std::forward<Sources>(sources)...);
 }
 
-/// A tensor of format F over foreign arrays, without a copy. Its statements read and write that memory.
+/// A tensor of format F over foreign arrays, without a copy. Its statements read and write that memory; a
+/// tensor over const arrays, be it one of them, is only read: Tensor<const Value, F, Space>.
 ///
 ///     auto A = wrap<CSR<int, int>>({m, n}, nnz, row_positions, columns, values);  // pointers
 ///     auto B = wrap<DCSR<>>({m, n}, positions0, coordinates0, positions1, coordinates1, values);  // Views
+///     auto C = wrap<CSR<int, int>>({m, n}, positions_vector, columns_vector, values_vector);
 ///     auto D = wrap<DenseMatrix<ColumnMajor>>({m, n}, pointer);
 ///
-/// Memory behind pointers must outlive the tensor and all that share it; Views are kept alive.
+/// Memory behind pointers, vectors and spans must outlive the tensor and all that share it; Views are kept
+/// alive.
 ///
 /// @tparam F       format; its index types are the arrays' element types
 /// @tparam Space   where the memory is
 /// @param extents  extents of the modes
 /// @param count    number of values, for pointers
 /// @param sources  arrays in the order of the levels (Compressed: positions, coordinates; Singleton:
-///                 coordinates; Dense: none; others as their from_arrays says), then the values; all pointers
-///                 or all rank-1 Views
-/// @throws FormatError  where the arrays break the rules of the format (`validate`); with `trusted` as first
-///                      argument nothing is checked
+///                 coordinates; Dense: none; others as their from_arrays says), then the values; all
+///                 pointers, or all rank-1 Views, std::vector, std::array or std::span
+/// @throws FormatError  where the arrays break the rules of the format (`validate`), or their lengths differ
+///                      from what it says; with `trusted` as first argument nothing is checked
 /// @throws RangeError   where the index types cannot hold an extent
 /// Cost: that of `validate`.
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
-auto wrap(const Extents<F::order>& extents, std::int64_t count, Sources... sources) {
-  return detail::checked(wrap<F, Space>(trusted, extents, count, sources...));
+auto wrap(const Extents<F::order>& extents, std::int64_t count, Sources&&... sources) {
+  return detail::checked(wrap<F, Space>(trusted, extents, count, std::forward<Sources>(sources)...));
 }
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
-auto wrap(const Extents<F::order>& extents, Sources... sources) {
-  return detail::checked(wrap<F, Space>(trusted, extents, sources...));
+auto wrap(const Extents<F::order>& extents, Sources&&... sources) {
+  return detail::checked(wrap<F, Space>(trusted, extents, std::forward<Sources>(sources)...));
+}
+
+/// A dense vector over a std::vector, std::array or std::span, as long as it is; only read if the elements
+/// are const.
+///
+///     std::vector<double> values(n);
+///     auto x = wrap(values);   // Tensor<double, DenseVector>
+template <detail::StandardArray Source>
+auto wrap(Source&& array) {
+  return wrap<DenseVector>(trusted, {static_cast<std::int64_t>(array.size())}, std::forward<Source>(array));
 }
 
 /// The format of a dense View of a rank and layout: LayoutRight has the last mode contiguous, LayoutLeft the
@@ -240,7 +320,7 @@ struct DenseViewFormat<Kokkos::LayoutLeft, std::integer_sequence<int, Modes...>>
 }  // namespace detail
 
 /// A dense tensor over a Kokkos View of rank 1 to 8, LayoutRight or LayoutLeft, without a copy; the View is
-/// kept alive.
+/// kept alive. One of const elements makes a tensor that is only read.
 ///
 ///     Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> x("x", m, n);
 ///     auto X = wrap(x);   // Tensor<double, DenseMatrix<ColumnMajor>>
@@ -253,9 +333,6 @@ auto wrap(const View& view) {
   constexpr int rank = static_cast<int>(View::rank());
   static_assert(std::is_same_v<Layout, Kokkos::LayoutRight> || std::is_same_v<Layout, Kokkos::LayoutLeft>,
                 "wrap takes Views of LayoutRight or LayoutLeft");
-  static_assert(!std::is_const_v<std::remove_all_extents_t<typename View::value_type>> &&
-                    !detail::is_const_source<View>,
-                "a tensor's values can be written through it: wrap takes Views of non-const elements");
   using F = typename detail::DenseViewFormat<std::conditional_t<rank == 1, Kokkos::LayoutRight, Layout>,
                                              std::make_integer_sequence<int, rank>>::type;
   using Space =
@@ -269,8 +346,12 @@ auto wrap(const View& view) {
                            " elements, not ", count,
                            ": wrap takes contiguous Views; copy it into one without padding"));
   using Value = typename View::non_const_value_type;
-  const auto t = wrap<F, Space>(trusted, extents, count, view.data());
-  return Tensor<Value, F, Space>(t.extents(), t.levels(), t.values(), std::make_shared<View>(view));
+  const auto t = wrap<F, Space>(trusted, extents, count, const_cast<Value*>(view.data()));
+  const Tensor<Value, F, Space> kept(t.extents(), t.levels(), t.values(), std::make_shared<View>(view));
+  if constexpr (std::is_const_v<typename View::value_type>)
+    return Tensor<const Value, F, Space>(kept);
+  else
+    return kept;
 }
 
 }  // namespace sporos

@@ -32,7 +32,8 @@ Tensor<Value, F, Space> read(const std::string& path, const ReadOptions& options
 /// optionally with .gz. The file appears under its name when it is complete, or not at all.
 /// @throws FormatError for any other name and for a tensor that such a file cannot hold; IoError if it cannot
 /// be written
-template <AnyTensor T>
+template <class T>
+  requires(AnyTensor<T> || ReadOnlyTensor<T>)
 void write(const std::string& path, const T& tensor) {
   write_entries(path, entries(tensor));
 }

@@ -139,7 +139,7 @@ auto norm(const E& expression) {
 }
 /// The Frobenius norm of a tensor, or a part of one, of any format and in any space: see above.
 template <class T>
-  requires(AnyTensor<T> || is_part_v<T> || is_distributed_v<T>)
+  requires(AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>)
 auto norm(const T& tensor) {
   return detail::norm_of_tensor(tensor);
 }

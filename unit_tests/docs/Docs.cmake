@@ -40,6 +40,9 @@ function(docs_test_document name document)
       sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}")
       # What a guide computes is small: the compiler need not make it fast.
       target_compile_options(docs_${program} PRIVATE -O0)
+      if(TARGET Eigen3::Eigen)
+        target_link_libraries(docs_${program} PRIVATE Eigen3::Eigen)
+      endif()
       docs_add_test(${program} "${docs_source_dir}/run_program.sh" "${docs_dir}/${program}.expected"
                     $<TARGET_FILE:docs_${program}>)
     elseif(file MATCHES "\\.sh$" AND SPOROS_BUILD_TOOLS AND TARGET sporos_tool)

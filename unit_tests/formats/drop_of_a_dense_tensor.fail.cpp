@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file drop_of_a_dense_tensor.fail.cpp
 /// Dropping entries of a tensor that stores all of them.
-// expect: a dense tensor stores a value at every coordinate.* convert it first, as in drop\(convert<CSR<>>\(D\), tolerance\)
+// expect: nothing can be dropped from it: convert it first, as in drop\(convert<CSR<>>\(D\)
 // alone
 #include <sporos/sporos.hpp>
 
