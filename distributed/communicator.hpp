@@ -464,6 +464,21 @@ class Communicator {
 #endif
   }
 
+  /// Starts to bring data[0, count) of rank `root` to every rank, while other work goes on.
+  /// @param buffer  what keeps `data` alive
+  template <Sendable T>
+  void start_broadcast([[maybe_unused]] Requests& into, [[maybe_unused]] T* data,
+                       [[maybe_unused]] std::int64_t count, [[maybe_unused]] int root,
+                       std::shared_ptr<const void> buffer) const {
+    into.buffers_.push_back(std::move(buffer));
+#ifdef SPOROS_HAVE_MPI
+    if (size() == 1) return;
+    for_each_message(into, data, count, "MPI_Ibcast", [&](auto* bytes, int number, MPI_Request* request) {
+      return MPI_Ibcast(bytes, number, MPI_BYTE, root, state_->comm, request);
+    });
+#endif
+  }
+
   /// Prepares to send data[0, count) to a rank whenever the messages are started. Not collective.
   template <Sendable T>
   void prepare_send([[maybe_unused]] RepeatedMessages& into, [[maybe_unused]] const T* data,

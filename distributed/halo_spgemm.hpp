@@ -25,7 +25,6 @@
 #include "../kernels/spgemm/host/multiply.hpp"
 #include "../kernels/spgemm/pattern.hpp"
 #include "../kernels/statement/candidate.hpp"
-#include "../kernels/statement/compute_type.hpp"
 #include "../workspace/dense.hpp"
 #include "agree.hpp"
 #include "interior.hpp"
@@ -68,22 +67,8 @@ struct HaloSpgemm {
       "A(i, j) = B(i, k) * C(k, j), distributed by rows, each in CSR in host memory";
   static constexpr bool deterministic = true;
 
-  template <class A>
-  static constexpr bool has_sparse_rows = SparseRowsMatrix<typename A::tensor_type::local_type>;
   template <class S>
-  static constexpr bool computes() {
-    using Result = typename S::result_type;
-    if constexpr (Pattern::matches<S> && HostSpace<typename S::space_type> && !S::schedule::is_deterministic)
-      return has_sparse_rows<Result> &&
-             has_sparse_rows<std::remove_cvref_t<decltype(Pattern::left(std::declval<const S&>()))>> &&
-             has_sparse_rows<std::remove_cvref_t<decltype(Pattern::right(std::declval<const S&>()))>> &&
-             is_complex_v<compute_t<Result, typename S::right_type>> ==
-                 is_complex_v<typename Result::value_type>;
-    else
-      return false;
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = detail::multiplies_by_rows<Pattern, S>();
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file patterns.hpp
-/// What the patterns of distributed products (kernels/<operation>/pattern.hpp) take as operands.
+/// What the patterns of distributed products (kernels/<operation>/pattern.hpp) take as operands, and which of
+/// these products the kernels of one rank compute.
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "../formats/named.hpp"
+#include "../kernels/spgemm/host/multiply.hpp"
+#include "../kernels/statement/compute_type.hpp"
 #include "../kernels/statement/ranks.hpp"
 #include "row_fetch.hpp"
 #include "tensor.hpp"
@@ -32,5 +36,21 @@ struct DistributedOperands {
   template <class A>
   static constexpr bool is_csr = is_distributed_csr<A>;
 };
+
+/// Whether a statement is a product of distributed matrices whose local parts the host multiplies by rows.
+/// @tparam Pattern  SpgemmPattern<DistributedOperands>
+template <class Pattern, class S>
+constexpr bool multiplies_by_rows() {
+  if constexpr (Pattern::template matches<S> && HostSpace<typename S::space_type> &&
+                !S::schedule::is_deterministic) {
+    using Left = std::remove_cvref_t<decltype(Pattern::left(std::declval<const S&>()))>;
+    using Right = std::remove_cvref_t<decltype(Pattern::right(std::declval<const S&>()))>;
+    return SparseRowsMatrix<typename S::result_type::tensor_type::local_type> &&
+           SparseRowsMatrix<typename Left::tensor_type::local_type> &&
+           SparseRowsMatrix<typename Right::tensor_type::local_type> && is_complex_like_result<S>;
+  } else {
+    return false;
+  }
+}
 
 }  // namespace sporos::detail

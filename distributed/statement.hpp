@@ -17,12 +17,13 @@
 #include "halo_product.hpp"
 #include "halo_spgemm.hpp"
 #include "owner_computes.hpp"
+#include "summa_spgemm.hpp"
 
 namespace sporos {
 
 /// The candidates for statements on distributed tensors. A new one is a file of its own and one line here;
 /// the cheapest runs, and all ranks must find the same one cheapest.
-using DistributedCandidates = TypeList<HaloProduct, HaloSpgemm, OwnerComputes>;
+using DistributedCandidates = TypeList<HaloProduct, HaloSpgemm, SummaSpgemm, OwnerComputes>;
 
 template <class S>
 struct AcrossRanks {

@@ -44,16 +44,7 @@ struct SpgemmByRows {
       sizeof(typename S::result_type::format::template level<1>::coordinate_type) < sizeof(std::int64_t);
 
   template <class S>
-  static constexpr bool computes() {
-    using Result = typename S::result_type;
-    if constexpr (Pattern::matches<S>)
-      return is_complex_v<compute_t<Result, typename S::right_type>> ==
-             is_complex_v<typename Result::value_type>;
-    else
-      return false;
-  }
-  template <class S>
-  static constexpr bool matches = computes<S>();
+  static constexpr bool matches = Pattern::matches<S> && is_complex_like_result<S>;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {

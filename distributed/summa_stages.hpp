@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file summa_stages.hpp
+/// The stages of a product of matrices on a grid of ranks, and the blocks of a factor that travel along one
+/// line of the grid in each of them.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../core/array.hpp"
+#include "../core/level.hpp"
+#include "../core/tensor.hpp"
+#include "../kernels/spgemm/host/multiply.hpp"
+#include "agree.hpp"
+#include "communicator.hpp"
+#include "partition.hpp"
+
+namespace sporos::detail {
+
+/// One stage of C(i, j) = A(i, k) * B(k, j): coordinates of k that are of one part of A's columns and of one
+/// part of B's rows, by their local numbers in both.
+struct SummaStage {
+  int left_part = 0, right_part = 0;
+  Bounds left, right;
+};
+
+/// Whether the coordinates of k can be cut into stages.
+inline bool has_stages(const Partition& left, const Partition& right) {
+  return left == right || (left.is_contiguous() && right.is_contiguous());
+}
+
+/// The stages, where has_stages holds; those without a coordinate are left out. Alike divided factors have
+/// one for each part. Else these are the ranges between all places where a part of either begins:
+///
+///     left       0         1         2            3 parts
+///     right      0              1                 2 parts
+///     stages     [  0    ][  1 ][ 2 ][   3    ]
+inline std::vector<SummaStage> summa_stages(const Partition& left, const Partition& right) {
+  std::vector<SummaStage> out;
+  if (left == right) {
+    for (int part = 0; part < left.parts(); ++part)
+      if (const Bounds all{0, left.count(part)}; all.size() > 0) out.push_back({part, part, all, all});
+    return out;
+  }
+  for (int l = 0, r = 0; l < left.parts() && r < right.parts();) {
+    const Bounds of_left = left.range(l), of_right = right.range(r);
+    const std::int64_t begin = std::max(of_left.begin, of_right.begin);
+    const std::int64_t end = std::min(of_left.end, of_right.end);
+    if (begin < end)
+      out.push_back({l,
+                     r,
+                     {begin - of_left.begin, end - of_left.begin},
+                     {begin - of_right.begin, end - of_right.begin}});
+    l += of_left.end == end;
+    r += of_right.end == end;
+  }
+  return out;
+}
+
+/// Which block of a factor a stage reads: rows and columns of what one rank of the line stores.
+struct StageBlock {
+  int owner = 0;  ///< its rank in the line
+  Bounds rows, columns;
+};
+
+/// A factor as the ranks of one line of the grid, a row or a column, read it stage by stage. They keep the
+/// patterns of all blocks, their rows and columns numbered from 0, and the values of two stages: one that is
+/// computed with and one that travels.
+template <class T>
+class StagedFactor {
+ public:
+  using Value = typename T::value_type;
+  using Rows = decltype(sparse_rows(std::declval<const T&>()));
+  using Position = typename Rows::position_type;
+  using Column = typename Rows::coordinate_type;
+
+  /// Collective.
+  /// @param ranks   all ranks of the grid
+  /// @param line    those of this rank's line
+  /// @param source  what this rank stores of the factor
+  /// @param blocks  one for each stage
+  StagedFactor(const Communicator& ranks, const Communicator& line, const T& source,
+               const std::vector<StageBlock>& blocks)
+      : line_(line), source_(source), stages_(blocks.size()) {
+    jointly(ranks, [&] {
+      for (std::size_t at = 0; at < blocks.size(); ++at) {
+        Stage& stage = stages_[at];
+        stage.owner = blocks[at].owner;
+        stage.rows = blocks[at].rows.size();
+        stage.columns = blocks[at].columns.size();
+        stage.positions = make_array<Position>("sporos::StagedFactor positions", stage.rows + 1);
+        if (is_own(stage)) find_rows(stage, blocks[at]);
+      }
+      agree(ranks, "the blocks of a product in stages");
+    });
+    for (const Stage& stage : stages_) line_.broadcast(stage.positions.data(), stage.rows + 1, stage.owner);
+    jointly(ranks, [&] {
+      std::int64_t most = 0;
+      for (std::size_t at = 0; at < blocks.size(); ++at) {
+        Stage& stage = stages_[at];
+        most = std::max(most, stage.nnz());
+        stage.coordinates = make_array<Column>("sporos::StagedFactor columns", stage.nnz());
+        if (is_own(stage)) copy_columns(stage, blocks[at].columns.begin);
+      }
+      for (auto& buffer : values_) buffer = make_array<Value>("sporos::StagedFactor values", most);
+      agree(ranks, "the blocks of a product in stages");
+    });
+    for (const Stage& stage : stages_) line_.broadcast(stage.coordinates.data(), stage.nnz(), stage.owner);
+  }
+
+  std::size_t stages() const { return stages_.size(); }
+
+  /// Starts to send or to receive the values of a stage.
+  void start(Requests& into, std::size_t at) const {
+    const Stage& stage = stages_[at];
+    const HostArray<Value>& values = values_[at % values_.size()];
+    if (is_own(stage)) pack(stage, values.data());
+    line_.start_broadcast(into, values.data(), stage.nnz(), stage.owner,
+                          std::make_shared<HostArray<Value>>(values));
+  }
+  /// The block of a stage, with the values that have come for it or for the stage that shares their memory.
+  Rows block(std::size_t at) const {
+    const Stage& stage = stages_[at];
+    return {stage.rows, stage.columns, stage.positions.data(), stage.coordinates.data(),
+            values_[at % values_.size()].data()};
+  }
+
+  /// The nonzeros of all blocks, and of those that this rank sends.
+  std::int64_t nnz() const { return count(false); }
+  std::int64_t own_nnz() const { return count(true); }
+  /// Messages that this rank sends, where each owner sends to all others of its line, and values in them.
+  std::int64_t messages() const {
+    std::int64_t sum = 0;
+    for (const Stage& stage : stages_) sum += is_own(stage) && stage.nnz() > 0 ? line_.size() - 1 : 0;
+    return sum;
+  }
+  std::int64_t values_sent() const { return own_nnz() * (line_.size() - 1); }
+  std::int64_t values_received() const { return nnz() - own_nnz(); }
+  std::int64_t held_bytes() const {
+    std::int64_t sum = 0;
+    for (const Stage& stage : stages_)
+      sum += array_bytes<Position>(stage.rows + 1) + array_bytes<Column>(stage.nnz()) +
+             array_bytes<std::int64_t>(std::ssize(stage.first));
+    for (const auto& buffer : values_) sum += array_bytes<Value>(static_cast<std::int64_t>(buffer.extent(0)));
+    return sum;
+  }
+
+ private:
+  struct Stage {
+    int owner = 0;
+    std::int64_t rows = 0, columns = 0;
+    HostArray<Position> positions;    // [rows + 1]
+    HostArray<Column> coordinates;    // [nnz]
+    std::vector<std::int64_t> first;  // [rows] where each row begins in what the owner stores; there alone
+
+    std::int64_t nnz() const { return static_cast<std::int64_t>(positions(static_cast<std::size_t>(rows))); }
+    std::int64_t length(std::size_t row) const {
+      return static_cast<std::int64_t>(positions(row + 1) - positions(row));
+    }
+  };
+
+  bool is_own(const Stage& stage) const { return stage.owner == line_.rank(); }
+  std::int64_t count(bool own_alone) const {
+    std::int64_t sum = 0;
+    for (const Stage& stage : stages_) sum += !own_alone || is_own(stage) ? stage.nnz() : 0;
+    return sum;
+  }
+
+  /// Finds the nonzeros of a block; columns ascend.
+  void find_rows(Stage& stage, const StageBlock& block) const {
+    const Rows from = sparse_rows(source_);
+    stage.first.reserve(static_cast<std::size_t>(stage.rows));
+    std::size_t row = 0;
+    stage.positions(0) = 0;
+    for (std::int64_t at = block.rows.begin; at < block.rows.end; ++at, ++row) {
+      const Column* const end = from.coordinates + from.begin(at + 1);
+      const Column* const first =
+          std::lower_bound(from.coordinates + from.begin(at), end, block.columns.begin);
+      const Column* const behind = std::lower_bound(first, end, block.columns.end);
+      stage.first.push_back(first - from.coordinates);
+      stage.positions(row + 1) = static_cast<Position>(stage.positions(row) + (behind - first));
+    }
+  }
+  void copy_columns(const Stage& stage, std::int64_t first_column) const {
+    const Column* const from = sparse_rows(source_).coordinates;
+    Column* to = stage.coordinates.data();
+    for (std::size_t row = 0; row < stage.first.size(); ++row)
+      to = std::transform(from + stage.first[row], from + stage.first[row] + stage.length(row), to,
+                          [&](Column column) { return static_cast<Column>(column - first_column); });
+  }
+  void pack(const Stage& stage, Value* to) const {
+    const Value* const from = sparse_rows(source_).values;
+    for (std::size_t row = 0; row < stage.first.size(); ++row)
+      to = std::copy_n(from + stage.first[row], stage.length(row), to);
+  }
+
+  Communicator line_;
+  T source_;
+  std::vector<Stage> stages_;
+  std::array<HostArray<Value>, 2> values_;
+};
+
+/// Calls multiply(stage) for each stage when the values of both factors' blocks have come, while those of the
+/// next stage travel. If it throws, this rank goes on to send what others wait for, and throws at the end.
+template <class Left, class Right, class Multiply>
+void for_each_stage(const Left& left, const Right& right, const Multiply& multiply) {
+  const std::size_t stages = left.stages();
+  std::exception_ptr failure;
+  std::array<Requests, 2> under_way;
+  const auto start = [&](std::size_t at) {
+    left.start(under_way[at % 2], at);
+    right.start(under_way[at % 2], at);
+  };
+  if (stages > 0) start(0);
+  for (std::size_t at = 0; at < stages; ++at) {
+    if (at + 1 < stages) start(at + 1);
+    under_way[at % 2].wait();
+    if (failure) continue;
+    try {
+      multiply(at);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace sporos::detail
