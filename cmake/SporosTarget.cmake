@@ -4,9 +4,10 @@
 # Headers include each other relatively, so the tree works as it is; users write <sporos/…>, which the build tree
 # provides through links.
 set(SPOROS_HEADER_FOLDERS core formats workspace kernels distributed)
+set(SPOROS_HEADERS sporos.hpp compute.hpp forward.hpp version.hpp)
 set(SPOROS_BUILD_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 file(MAKE_DIRECTORY "${SPOROS_BUILD_INCLUDE_DIR}/sporos")
-foreach(entry IN LISTS SPOROS_HEADER_FOLDERS ITEMS sporos.hpp)
+foreach(entry IN LISTS SPOROS_HEADER_FOLDERS SPOROS_HEADERS)
   file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${entry}" "${SPOROS_BUILD_INCLUDE_DIR}/sporos/${entry}" SYMBOLIC)
 endforeach()
 
@@ -33,9 +34,6 @@ if(KokkosKernels_FOUND)
   target_link_libraries(sporos INTERFACE "$<BUILD_INTERFACE:Kokkos::kokkoskernels>")
   target_compile_definitions(sporos INTERFACE "$<BUILD_INTERFACE:SPOROS_HAVE_KOKKOS_KERNELS=1>")
 endif()
-target_compile_definitions(
-  sporos INTERFACE SPOROS_VERSION_MAJOR=${PROJECT_VERSION_MAJOR} SPOROS_VERSION_MINOR=${PROJECT_VERSION_MINOR}
-                   SPOROS_VERSION_PATCH=${PROJECT_VERSION_PATCH})
 
 # Tensors across processes: Sporos with MPI. Without it the same programs run on one process.
 add_library(sporos_distributed INTERFACE)

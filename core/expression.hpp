@@ -85,6 +85,12 @@ struct Node<E, true, Children...> : ExpressionBase {
 struct Refused : ExpressionBase {
   static constexpr bool is_number = true;
 
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  operator T() const {
+    return T();
+  }
+  void run() const {}
   template <class E>
   const Refused& operator=(const E&) const {
     return *this;
@@ -117,10 +123,6 @@ constexpr bool is_refused() {
 template <class T>
 auto as_expression(const T& operand);
 
-/// Runs `part = expression`, or `part += expression` (kernels/statement/part_result.hpp).
-template <bool Adds, class T, char... Names, class E>
-void write_part(const Access<T, Names...>& part, const E& expression);
-
 /// A node of index notation.
 template <class E>
 concept Expression = std::is_base_of_v<ExpressionBase, std::remove_cvref_t<E>>;
@@ -130,14 +132,17 @@ concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
 
 namespace detail {
 
-/// Whether a tensor can be written; where it cannot, this does not compile.
-template <class TensorType>
+/// Whether an access can be assigned to; where it cannot, this does not compile.
+template <class A>
 constexpr bool expect_writable() {
-  static_assert(
-      !std::is_const_v<TensorType>,
-      "this tensor is read only, Tensor<const ...>, as wrap makes of const arrays: assign to another "
-      "tensor, or to A.clone()");
-  return !std::is_const_v<TensorType>;
+  constexpr bool has_pattern_of_its_own = !A::is_part || A::format::is_dense;
+  static_assert(!A::is_read_only,
+                "this tensor is read only, Tensor<const ...>, as wrap makes of const arrays: assign to "
+                "another tensor, or to A.clone()");
+  static_assert(has_pattern_of_its_own,
+                "a part of a sparse tensor is not written to: its pattern is made as a whole. Write a dense "
+                "tensor, or compute the whole result by one statement");
+  return !A::is_read_only && has_pattern_of_its_own;
 }
 
 }  // namespace detail
@@ -160,6 +165,7 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
     return out;
   }();
 
+  static constexpr bool is_read_only = std::is_const_v<TensorType>;
   /// Whether the access is to a part of a tensor: to some of its coordinates, or to its diagonal.
   static constexpr bool is_part = [] {
     for (int at = 0; at < names.size; ++at)
@@ -175,15 +181,13 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   /// Runs `*this = expression` with the default schedule. Like every statement it writes to the tensor that
   /// the access refers to, so it works on a `const` handle.
   ///
-  /// A part of a dense tensor, its diagonal among them, is computed into a tensor of its own, and copied.
+  /// What lies outside of a part of a dense tensor, its diagonal among them, stays.
   /// @throws ShapeError where an index variable would run over two extents, or a coordinate is outside of one
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator=(const E& expression) const {
-    if constexpr (!detail::expect_writable<TensorType>())
+    if constexpr (!detail::expect_writable<Access>())
       return *this;
-    else if constexpr (is_part)
-      write_part<false>(*this, expression);
     else
       run(assign(*this, expression));
     return *this;
@@ -194,10 +198,8 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator+=(const E& expression) const {
-    if constexpr (!detail::expect_writable<TensorType>())
+    if constexpr (!detail::expect_writable<Access>())
       return *this;
-    else if constexpr (is_part)
-      write_part<true>(*this, expression);
     else if constexpr (format::is_dense)
       run(assign(*this, expression).accumulate());
     else
@@ -214,7 +216,7 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   /// Multiplies the values by a number, where they are stored; what is not stored stays zero.
   template <ScalarValue T>
   const Access& operator*=(const T& factor) const {
-    if constexpr (!detail::expect_writable<TensorType>())
+    if constexpr (!detail::expect_writable<Access>())
       return *this;
     else if constexpr (is_part)
       *this = *this * factor;
@@ -226,7 +228,7 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   /// @throws ExpressionError if integers are divided by 0
   template <ScalarValue T>
   const Access& operator/=(const T& divisor) const {
-    if constexpr (!detail::expect_writable<TensorType>())
+    if constexpr (!detail::expect_writable<Access>())
       return *this;
     else if constexpr (is_part)
       *this = *this / divisor;

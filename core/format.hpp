@@ -125,7 +125,7 @@ struct Format<Map<Expressions...>, Levels...> {
   }
 
   /// Coordinates in the levels of a coordinate of the tensor.
-  static Extents<levels> level_coordinates(const Extents<order>& coordinate) {
+  KOKKOS_INLINE_FUNCTION static Extents<levels> level_coordinates(const Extents<order>& coordinate) {
     return {Expressions::of(coordinate[Expressions::mode])...};
   }
 

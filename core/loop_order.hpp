@@ -164,6 +164,7 @@ consteval NameList derived_names() {
   constexpr bool on_host = HostSpace<typename Result::tensor_type::space_type>;
   for (int at = 0; at < Result::level_names.size; ++at) {
     const char name = Result::level_names[at];
+    if (name == no_variable) continue;
     rules.second[variables.find(name)] =
         is_full_in_all(name, accesses_of<Right>{}) &&
         (!on_host || (Result::format::is_dense && is_strided_in<Result>(name) &&

@@ -20,6 +20,7 @@
 #include "resources.hpp"
 #include "schedule.hpp"
 #include "sum.hpp"
+#include "without_indices.hpp"
 
 namespace sporos {
 
@@ -268,7 +269,7 @@ class Statement {
   auto precompute(const E& expression, const Access<T, Names...>& workspace) const {
     using Part = decltype(as_expression(expression));
     constexpr NameList kept = NameList::of(Names...);
-    detail::expect_writable<T>();
+    detail::expect_writable<Access<T, Names...>>();
     static_assert(Options::loops::are_plain, "precompute a part before loops are split, fused or shared");
     static_assert(
         detail::occurrences<Part, Right>() == 1,
@@ -395,10 +396,7 @@ template <class TensorType, char... Names, class E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
   using Given = decltype(as_expression(right));
-  detail::expect_writable<TensorType>();
-  static_assert(!is_part_v<TensorType>,
-                "a statement object computes a whole tensor: a part of one is written by =, += and -=, as in "
-                "D(2, j) = x(j)");
+  detail::expect_writable<Result>();
   static_assert(detail::sums_own_their_variables<Given>(),
                 "the variable of an explicit sum stands in that sum alone: use another letter elsewhere");
   auto expression = detail::without_loop_sums<detail::SumPlace::term>(as_expression(right));
@@ -407,5 +405,18 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
                 "the variable of an explicit sum cannot be used in the result: it is summed over");
   return Statement<Result, Right, derived_order<Result, Right>>(result, std::move(expression));
 }
+
+namespace detail {
+
+/// For what takes a statement and is given an assignment, which has run by then.
+template <class A>
+Refused refuse_assignment() {
+  static_assert(never<A>,
+                "an assignment runs at once, before its plan, estimate or explanation is made: write it as a "
+                "statement, assign(C(i, j), A(i, k) * B(k, j)) in place of C(i, j) = A(i, k) * B(k, j)");
+  return {};
+}
+
+}  // namespace detail
 
 }  // namespace sporos

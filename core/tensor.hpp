@@ -4,6 +4,7 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -176,6 +177,15 @@ class Tensor {
     components_->values = zeroed_array<Value, memory_space>("sporos::Tensor values", positions);
   }
 
+  /// The same from a list in braces: `Tensor<double, CSR<>> A({497, 497})`.
+  explicit Tensor(const std::int64_t (&extents)[std::size_t{order > 0 ? order : 1}])
+    requires(order > 0)
+      : Tensor(std::to_array(extents)) {}
+  /// The same from one number for each mode: `Tensor<double, CSR<>> A(497, 497)`.
+  template <std::integral... Extent>
+    requires(order > 0 && sizeof...(Extent) == std::size_t{order})
+  explicit Tensor(Extent... extents) : Tensor(Extents<order>{static_cast<std::int64_t>(extents)...}) {}
+
   /// A tensor of the given components, which are not checked; `wrap` and `assemble` are the checked
   /// alternatives.
   /// @param owner  keeps foreign memory alive if the arrays themselves do not
@@ -184,6 +194,11 @@ class Tensor {
       : components_(std::make_shared<Components>(
             Components{extents, std::move(levels), std::move(values), std::move(owner)})) {}
 
+  /// Of notation that has been refused.
+  template <std::same_as<Refused> R>
+  Tensor& operator=(const R&) {
+    return *this;
+  }
   /// Does not compile: the message says how to convert a tensor of another type explicitly.
   template <AnyTensor Other>
     requires(!std::is_same_v<Other, Tensor>)

@@ -10,6 +10,7 @@
 #include "../core/extents.hpp"
 #include "../core/tensor.hpp"
 #include "../core/value.hpp"
+#include "position.hpp"
 #include "structure.hpp"
 
 namespace sporos {
@@ -29,9 +30,12 @@ class Lookup {
   /// Calls visit(position) for each position of the last level.
   template <class Visit>
   void each(const Visit& visit) const {
-    each_range<F::levels>([&](Bounds range) {
-      for (std::int64_t q = range.begin; q < range.end; ++q) visit(q);
-    });
+    if constexpr (F::is_dense)
+      visit(position_of(view_, wanted_));
+    else
+      each_range<F::levels>([&](Bounds range) {
+        for (std::int64_t q = range.begin; q < range.end; ++q) visit(q);
+      });
   }
   /// Calls visit(range) for each range of positions of level Levels - 1 that have the wanted coordinates,
   /// down to that level.

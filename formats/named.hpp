@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "../core/format.hpp"
+#include "../core/space.hpp"
+#include "../core/tensor.hpp"
 #include "levels/compressed.hpp"
 #include "levels/dense.hpp"
 #include "levels/n_of_m.hpp"
@@ -84,6 +86,13 @@ using DenseMatrix = DenseTensor<2, Modes>;
 
 /// A tensor of order 0: one value.
 using Scalar = Format<Map<>>;
+
+/// Without template arguments, a tensor is dense, of double, on the host: `Tensor D(3, 4)`, `Tensor x({n})`.
+template <std::integral... Extent>
+  requires(sizeof...(Extent) > 0)
+Tensor(Extent...) -> Tensor<double, DenseTensor<static_cast<int>(sizeof...(Extent))>, Host>;
+template <std::size_t Order>
+Tensor(const std::int64_t (&)[Order]) -> Tensor<double, DenseTensor<static_cast<int>(Order)>, Host>;
 
 /// A sparse vector: one compressed level.
 template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <sporos/core/space.hpp>
+#include <sporos/version.hpp>
 #include <string>
 #include <string_view>
 
@@ -42,7 +43,7 @@ std::string spaces() {
 }
 
 void describe_program(Report& report) {
-  report.fact("version", text(SPOROS_VERSION_MAJOR, '.', SPOROS_VERSION_MINOR, '.', SPOROS_VERSION_PATCH));
+  report.fact("version", std::string(SPOROS_VERSION_STRING));
   report.fact("commit", std::string(sporos_commit));
   report.fact("compiler", std::string(SPOROS_TOOL_COMPILER));
   report.fact("build_type", "build type", std::string(SPOROS_TOOL_BUILD_TYPE));

@@ -10,6 +10,7 @@
 #include <new>
 #include <sporos/core/error.hpp>
 #include <sporos/core/space.hpp>
+#include <sporos/version.hpp>
 #include <string>
 #include <vector>
 
@@ -145,9 +146,7 @@ int main(int argc, char** argv) {
       "and\n"
       "NumPy's .npy, plain or gzip, and SciPy's .npz. The file - is standard input, or standard output.",
       std::string(program));
-  app.set_version_flag("--version", std::string(program) + " " + std::to_string(SPOROS_VERSION_MAJOR) + "." +
-                                        std::to_string(SPOROS_VERSION_MINOR) + "." +
-                                        std::to_string(SPOROS_VERSION_PATCH));
+  app.set_version_flag("--version", std::string(program) + " " SPOROS_VERSION_STRING);
   app.require_subcommand(1);
   app.get_formatter()->column_width(28);
   app.footer(

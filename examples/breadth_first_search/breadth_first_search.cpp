@@ -81,9 +81,7 @@ Tensor<std::int64_t, CSR<>> edges_below(const Graph& edges) {
 /// The number of triangles i > j > k: edges j-k under every pair of edges i-j, i-k.
 std::int64_t triangles(const Graph& edges) {
   const auto L = edges_below(edges);
-  Tensor<std::int64_t, Scalar> count(Extents<0>{});
-  count() = L(i, j) * L(i, k) * L(j, k);
-  return at(count, {});
+  return sum(L(i, j) * L(i, k) * L(j, k));
 }
 
 }  // namespace

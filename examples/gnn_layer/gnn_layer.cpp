@@ -41,10 +41,7 @@ using Matrix = Tensor<float, DenseMatrix<>, Space>;
 using Vector = Tensor<float, DenseVector, Space>;
 using HostMatrix = Tensor<float, DenseMatrix<>>;
 
-struct Relu {
-  KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? x : 0; }
-};
-/// The derivative of Relu.
+/// The derivative of max(x, 0).
 struct IsPositive {
   KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? 1 : 0; }
 };
@@ -181,7 +178,7 @@ int main(int argc, char** argv) {
     double fit = 0;
     for (int step = 1; step <= steps && fit < 0.85; ++step) {
       first.forward(X, Z1);
-      H(i, j) = sporos::map(Relu{}, Z1(i, j));
+      H(i, j) = max(Z1(i, j), 0);
       second.forward(H, Z2);
 
       // The derivative of the cross entropy of softmax(Z2), for the papers that are learned.

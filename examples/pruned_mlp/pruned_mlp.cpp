@@ -41,10 +41,6 @@ using Matrix = Tensor<Value, DenseMatrix<>, Space>;
 using Vector = Tensor<Value, DenseVector, Space>;
 using Unstructured = sporos::CSR<std::int32_t, std::int32_t>;
 
-struct Relu {
-  KOKKOS_FUNCTION float operator()(float x) const { return x > 0 ? x : 0; }
-};
-
 /// Normally distributed, with a standard deviation.
 template <class F>
 Tensor<Value, F, Space> random(const sporos::Extents<F::order>& extents, float deviation, unsigned seed) {
@@ -85,7 +81,7 @@ class FeedForward {
 
   /// Y [tokens, to] from X [tokens, from].
   void operator()(const Matrix& X, const Matrix& hidden, const Matrix& Y) const {
-    hidden(i, j) = sporos::map(Relu{}, sporos::sum(k, X(i, k) * v_(j, k)) + b_(j));
+    hidden(i, j) = max(sporos::sum(k, X(i, k) * v_(j, k)) + b_(j), 0);
     Y(i, j) = hidden(i, k) * w_(j, k) + c_(j);
   }
   std::int64_t bytes() const { return v_.bytes() + w_.bytes(); }

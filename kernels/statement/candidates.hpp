@@ -13,6 +13,7 @@
 #include "../results/listed.hpp"
 #include "../results/located.hpp"
 #include "../results/merged.hpp"
+#include "../results/part.hpp"
 #include "../sddmm/host/candidate.hpp"
 #include "../spgemm/host/candidate.hpp"
 #include "../spmm/host/candidate.hpp"

@@ -123,20 +123,40 @@ consteval void require_readable_operands() {
     require_all_readable<typename S::order>(accesses_of<Right>{});
 }
 
+/// Whether an expression has a value at every coordinate because numbers are terms of its sums, and not for
+/// what stands next to them.
+template <class E>
+constexpr bool is_filled_by_numbers() {
+  if constexpr (E::is_number || is_reduction<E> || !is_present_everywhere<E>())
+    return false;
+  else
+    return fold<E>([]<class... C>(TypeList<C...>) {
+      if constexpr (E::is_sum)
+        return ((!is_present_everywhere<C>() || C::is_number || is_filled_by_numbers<C>()) && ...);
+      else
+        return (is_filled_by_numbers<C>() || ...);
+    });
+}
+
 template <class S>
 consteval void require_valid_result() {
   using Result = typename S::result_type;
   using Right = typename S::right_type;
+  static_assert(Result::format::is_dense || !is_filled_by_numbers<Right>(),
+                "a number that is added has a value at every coordinate, which a sparse result would store: "
+                "add it where a tensor stores a value, A(i, j) + 1.0 * pattern(A(i, j)), or make the result "
+                "dense; map(everywhere(f), A(i, j)) stores every coordinate where that is meant");
   static_assert(
       !is_complex_v<compute_t<Result, Right>> || is_complex_v<typename Result::value_type>,
       "the right side is complex and the result is real: make the result a tensor of Kokkos::complex");
   static_assert(
-      [] {
-        for (int at = 0; at < Result::names.size; ++at)
-          for (int other = 0; other < at; ++other)
-            if (Result::names[at] == Result::names[other]) return false;
-        return true;
-      }(),
+      Result::is_part ||
+          [] {
+            for (int at = 0; at < Result::names.size; ++at)
+              for (int other = 0; other < at; ++other)
+                if (Result::names[at] == Result::names[other]) return false;
+            return true;
+          }(),
       "an index variable stands twice in the result: only a dense tensor takes values on its diagonal, by =, "
       "+= and -=");
   [&]<class... Accesses>(TypeList<Accesses...> operands) {

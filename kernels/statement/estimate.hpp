@@ -63,4 +63,10 @@ Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
   });
 }
 
+/// Does not compile: the message says what to write.
+template <class T, char... Names>
+Refused estimate(const Access<T, Names...>&) {
+  return detail::refuse_assignment<Access<T, Names...>>();
+}
+
 }  // namespace sporos

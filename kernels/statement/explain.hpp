@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -206,7 +207,8 @@ std::string explanation(const S& statement) {
       << tensors_text(statement, letters) << "\n";
   with_candidate(statement, Use::once, [&]<class K>() {
     const typename K::template Plan<S> plan(statement, statement.resources());
-    if (!is_nest<K>) out << "  run by " << K::name << ", in place of these loops (.generic() keeps them)\n";
+    if (!is_nest<K> && !Result::is_part)
+      out << "  run by " << K::name << ", in place of these loops (.generic() keeps them)\n";
     plan.explain(out);
     const Bytes bytes = plan.bytes();
     out << "  computes in " << value_name<compute_t<Result, typename S::right_type>>();
@@ -237,6 +239,26 @@ std::string explain(const Statement<Result, Right, Order, Options>& statement) {
     return AcrossRanks<S>::explain(statement);
   else
     return detail::explanation(statement);
+}
+
+/// An expression as index notation, tensors as letters: "A(i, k) * B(k, j)". Nothing is computed; expressions
+/// that are numbers are written as their values.
+template <Expression E>
+  requires(!E::is_number)
+std::ostream& operator<<(std::ostream& out, const E& expression) {
+  TensorLetters letters;
+  return out << Notation(letters).of(expression);
+}
+/// A statement as index notation: "A(i, j) = B(i, k) * C(k, j)".
+template <class Result, class Right, class Order, class Options>
+std::ostream& operator<<(std::ostream& out, const Statement<Result, Right, Order, Options>& statement) {
+  return out << statement.str();
+}
+
+/// Does not compile: the message says what to write.
+template <class T, char... Names>
+Refused explain(const Access<T, Names...>&) {
+  return detail::refuse_assignment<Access<T, Names...>>();
 }
 
 }  // namespace sporos

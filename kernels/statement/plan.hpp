@@ -212,4 +212,10 @@ auto plan(const Statement<Result, Right, Order, Options>& statement) {
   return Plan<Statement<Result, Right, Order, Options>>(statement);
 }
 
+/// Does not compile: the message says what to write.
+template <class T, char... Names>
+Refused plan(const Access<T, Names...>&) {
+  return detail::refuse_assignment<Access<T, Names...>>();
+}
+
 }  // namespace sporos

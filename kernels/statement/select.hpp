@@ -42,7 +42,9 @@ constexpr bool any_replaces_nest(TypeList<K...>) {
 template <class S>
 constexpr auto candidates_of_statement() {
   using By = typename S::schedule::run_by;
-  if constexpr (is_distributed_statement<S> && By::choice != option::Choice::one) {
+  if constexpr (S::result_type::is_part) {
+    return matching<S>(TypeList<IntoPart>{});  // which asks the others for the values
+  } else if constexpr (is_distributed_statement<S> && By::choice != option::Choice::one) {
     return matching<S>(typename AcrossRanks<S>::candidates{});
   } else if constexpr (By::choice == option::Choice::nest) {
     return matching<S>(NestCandidates{});

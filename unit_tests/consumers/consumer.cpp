@@ -4,6 +4,11 @@
 /// looks.
 #include <cstdio>
 #include <sporos/sporos.hpp>
+#include <string_view>
+
+#ifdef EXPECTED_VERSION
+static_assert(std::string_view(SPOROS_VERSION_STRING) == EXPECTED_VERSION);
+#endif
 
 int main(int argc, char** argv) {
   using namespace sporos;

@@ -41,6 +41,33 @@ TEST(ATensor, HoldsNothingWhenItIsMadeOfExtents) {
   EXPECT_EQ(at(scalar, {}), 0.0F);
 }
 
+TEST(ATensor, TakesExtentsInBracesOrOneByOne) {
+  const std::size_t n = 3;
+  const int m = 4;
+  const Tensor<double, CSR<>> one_by_one(n, m);
+  EXPECT_EQ(one_by_one.extents(), (Extents<2>{3, 4}));
+  const Tensor<float, DenseVector> vector(n);
+  EXPECT_EQ(vector.extents(), (Extents<1>{3}));
+  const Tensor<float, DenseVector> braces({m});
+  EXPECT_EQ(braces.extents(), (Extents<1>{4}));
+  EXPECT_EQ((Tensor<double, CSR<>>({0, 5}).extents()), (Extents<2>{0, 5}));
+  EXPECT_EQ((Tensor<double, CSR<>>(Extents<2>{2, 5}).extents()), (Extents<2>{2, 5}));
+  EXPECT_THROW((Tensor<double, CSR<>>(3, -1)), ShapeError);
+}
+
+TEST(ATensor, IsDenseWithoutTemplateArguments) {
+  const int n = 3;
+  const Tensor matrix(n, 4);
+  static_assert(std::is_same_v<decltype(matrix), const Tensor<double, DenseMatrix<>, Host>>);
+  EXPECT_EQ(matrix.extents(), (Extents<2>{3, 4}));
+  const Tensor vector({n});
+  static_assert(std::is_same_v<decltype(vector), const Tensor<double, DenseVector, Host>>);
+  EXPECT_EQ(vector.nnz(), 3);
+  const Tensor handle(two_values());
+  static_assert(std::is_same_v<decltype(handle), const Tensor<double, CSR<>>>);
+  EXPECT_EQ(handle.nnz(), 2);
+}
+
 TEST(ATensor, RefusesExtentsThatItCannotHold) {
   EXPECT_THROW((Tensor<double, CSR<>>({-1, 4})), ShapeError);
   EXPECT_THROW((Tensor<double, CSR<>>({3, std::int64_t{1} << 40})), RangeError);

@@ -24,8 +24,14 @@ struct NegatedMatrix : Notation<"ij", "ij"> {
 };
 TEST(NegatedMatrix, EqualsTheDenseOneInEveryFormatAndOrder) { check<NegatedMatrix, 1>(); }
 
+/// Into a sparse result, which it would fill, a number is not added without saying so.
 struct PlusAScalar : Notation<"ij", "ij"> {
-  static auto write(const auto& A, const auto& B) { return assign(A(i, j), B(i, j) + 1); }
+  static auto write(const auto& A, const auto& B) {
+    if constexpr (std::remove_cvref_t<decltype(A)>::format_type::is_dense)
+      return assign(A(i, j), B(i, j) + 1);
+    else
+      return assign(A(i, j), map(everywhere([](const auto& b) { return b + 1; }), B(i, j)));
+  }
   static auto element(const Sizes&, const auto& B, auto i, auto j) { return B(i, j) + 1; }
 };
 TEST(PlusAScalar, EqualsTheDenseOneInEveryFormatAndOrder) { check<PlusAScalar, 1>(); }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file compute.hpp
+/// Tensors and statements, without files and pictures: what a program parses that only computes.
+#pragma once
+
+#include "core/components.hpp"
+#include "core/entries.hpp"
+#include "core/error.hpp"
+#include "core/part.hpp"
+#include "core/statement.hpp"
+#include "core/tensor.hpp"
+#include "formats/assemble.hpp"
+#include "formats/at.hpp"
+#include "formats/convert.hpp"
+#include "formats/drop.hpp"
+#include "formats/entries_of.hpp"
+#include "formats/format_name.hpp"
+#include "formats/named.hpp"
+#include "formats/print.hpp"
+#include "formats/prune.hpp"
+#include "formats/read_only.hpp"
+#include "formats/transpose.hpp"
+#include "formats/validate.hpp"
+#include "formats/wrap.hpp"
+#include "kernels/statement/estimate.hpp"
+#include "kernels/statement/explain.hpp"
+#include "kernels/statement/number.hpp"
+#include "kernels/statement/plan.hpp"
+#include "kernels/statement/run.hpp"
+#include "version.hpp"
+#include "workspace/bucket.hpp"
+#include "workspace/hash.hpp"

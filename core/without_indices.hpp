@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file without_indices.hpp
+/// Arithmetic on tensors without index variables, which does not say what to compute: sentences that tell
+/// what to write.
+#pragma once
+
+#include "expression.hpp"
+#include "tensor.hpp"
+
+namespace sporos {
+
+namespace detail {
+
+template <class T>
+concept TensorWithoutIndices = AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>;
+
+/// Operands of which one at least is a tensor.
+template <class L, class R>
+concept LacksIndices =
+    (TensorWithoutIndices<L> && (TensorWithoutIndices<R> || Expression<R> || ScalarValue<R>)) ||
+    (TensorWithoutIndices<R> && (Expression<L> || ScalarValue<L>));
+
+template <class... Operands>
+Refused refuse_without_indices() {
+  static_assert(never<Operands...>,
+                "a tensor is computed with in index notation, which says how modes meet: sum(A(i, j) * A(i, "
+                "j)) is a number, C(i, j) = A(i, k) * B(k, j) a product of matrices, C(i, j) = 2.0 * A(i, j) "
+                "a multiple");
+  return {};
+}
+
+}  // namespace detail
+
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator*(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator/(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator+(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <class L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator-(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <detail::TensorWithoutIndices T>
+Refused operator-(const T&) {
+  return detail::refuse_without_indices<T>();
+}
+template <detail::TensorWithoutIndices T>
+Refused sum(const T&) {
+  return detail::refuse_without_indices<T>();
+}
+
+}  // namespace sporos
