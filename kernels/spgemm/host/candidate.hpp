@@ -3,6 +3,7 @@
 /// The product of two sparse matrices by rows, on the host.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <ostream>
@@ -10,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../../core/pool.hpp"
 #include "../../../core/statement.hpp"
 #include "../../../formats/storage_bound.hpp"
 #include "../../../workspace/dense.hpp"
@@ -116,7 +118,7 @@ class SpgemmByRows::Plan {
     const auto& result = statement_.result().tensor();
     const auto pattern = result.template level<1>().view();
     product_->refill(first_.rows(), second_.rows(), pattern.positions, pattern.coordinates,
-                     result.values().data(), S::schedule::is_deterministic);
+                     result.values().data(), S::schedule::is_deterministic, most_for_places_);
   }
 
   Bytes bytes() const {
@@ -160,6 +162,9 @@ class SpgemmByRows::Plan {
     product_.emplace(resources_.space(), first_.rows(), second_.rows());
     product_->prepare();
     is_analysed_ = true;
+    const Bytes needed = bytes();
+    most_for_places_ =
+        std::min(resources_.memory_limit() - needed.result - needed.workspace, Pool::machine_bytes() / 4);
   }
   void read_factors() const {
     first_.read(resources_.space(), Of::first(statement_));
@@ -172,6 +177,7 @@ class SpgemmByRows::Plan {
   mutable typename Of::Second second_;
   mutable std::optional<Product> product_;
   mutable bool is_analysed_ = false;
+  mutable std::int64_t most_for_places_ = 0;  ///< bytes
 };
 
 }  // namespace sporos

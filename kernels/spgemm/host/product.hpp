@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "../../../core/space.hpp"
 #include "../../../core/stream_copy.hpp"
 #include "../../../workspace/pipeline.hpp"
+#include "places.hpp"
 #include "row_output.hpp"
 #include "rows.hpp"
 #include "work.hpp"
@@ -115,6 +118,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// @throws MemoryError  where there is no memory for it
   Arrays compute(const Room& room = {}) {
     Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
+    places_ = {};
     ends_ = result.positions.data() + 1;
     result.positions.data()[0] = 0;
     if (work_ == 0) {
@@ -132,26 +136,66 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// Computes the values of the product of matrices with the patterns of those that this was made with.
   /// @param positions,columns  the product's pattern
   /// @param as_first           whether sums are to be rounded as by compute()
+  /// @param most_for_places    bytes that may be taken, and held, for the places of products
   void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values,
-              bool as_first) {
+              bool as_first, std::int64_t most_for_places = 0) {
     read(a, b);
     if (work_ == 0) return;
     this->make_workers();
     // An accumulator over all columns has to be cleared once for each worker.
-    const bool plainly = !as_first && b_.columns * threads_ <= work_;
-    this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
-      if (plainly && rows.refills_plainly())
-        return rows.refill_plainly(chunk.begin, chunk.end, positions, columns, values);
-      rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates.data(),
-                  worker.buffer_values.data(), values);
-    });
+    const bool one_by_one = !as_first && !this->has_similar_rows_often() && b_.columns * threads_ <= work_;
+    if (one_by_one && have_places(positions, columns, most_for_places)) {
+      if constexpr (has_places)
+        this->for_each_chunk_of_rows([&](Worker&, auto& rows, const Chunk& chunk) {
+          rows.refill_by_places(chunk.begin, chunk.end, positions, places_of(chunk), values);
+        });
+    } else {
+      this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
+        if (one_by_one) return rows.refill_plainly(chunk.begin, chunk.end, positions, columns, values);
+        rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates.data(),
+                    worker.buffer_values.data(), values);
+      });
+    }
     this->keep_blocks();
   }
 
   /// Bytes that are held for the next refill().
-  std::int64_t held_bytes() const { return this->work_bytes(); }
+  std::int64_t held_bytes() const {
+    return this->work_bytes() + static_cast<std::int64_t>(places_.extent(0) * sizeof(PlaceInRow));
+  }
 
  private:
+  /// Products are added to the result itself where it holds numbers of the type that they are summed in.
+  static constexpr bool has_places = std::is_same_v<Value, Acc>;
+
+  /// Whether the places of products are known, and pay. They are found on the first call, unless there is no
+  /// memory for them.
+  bool have_places(const Position* positions, const Coordinate* columns, std::int64_t most_bytes) {
+    const auto elements = static_cast<double>(positions[a_.rows]);
+    if (!has_places || !places_fit_ || static_cast<double>(work_) > most_products_of_place * elements)
+      return false;
+    if (places_.data()) return true;
+    if (work_ * static_cast<std::int64_t>(sizeof(PlaceInRow)) > most_bytes) return false;
+    try {
+      places_ = pool().array<PlaceInRow>("sporos::places", work_);
+    } catch (const MemoryError&) {
+      return false;  // the sums are computed without
+    }
+    std::int64_t begin = 0;
+    for (Chunk& chunk : chunks_) {
+      chunk.places = begin;
+      begin += chunk.products;
+    }
+    std::atomic<bool> fit{true};
+    this->for_each_chunk_of_rows([&](Worker&, auto& rows, const Chunk& chunk) {
+      if (!rows.find_places(chunk.begin, chunk.end, positions, columns, places_of(chunk))) fit = false;
+    });
+    places_fit_ = fit;
+    if (!fit) places_ = {};
+    return fit;
+  }
+  PlaceInRow* places_of(const Chunk& chunk) const { return places_.data() + chunk.places; }
+
   /// Every row is computed once, into memory reserved for as many elements as there can be.
   /// @return false where that much memory cannot be reserved
   bool compute_in_one_pass(Arrays& result, const Room& room) {
@@ -340,6 +384,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   static constexpr std::int64_t chunks_in_worker = 4;
 
   Position* ends_ = nullptr;
+  HostArray<PlaceInRow> places_;  // [products], chunk by chunk, once they have been found
+  bool places_fit_ = true;        ///< no row is too long for them
 };
 
 /// A * B by rows, once.

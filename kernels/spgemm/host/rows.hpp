@@ -12,6 +12,7 @@
 #include "diagonals.hpp"
 #include "few.hpp"
 #include "few_in_lanes.hpp"
+#include "places.hpp"
 #include "reach.hpp"
 #include "row_output.hpp"
 #include "row_space.hpp"
@@ -76,13 +77,6 @@ class RowProduct {
     return size;
   }
 
-  /// Whether rows of a known pattern are computed faster one by one than by a strategy each: where few rows
-  /// are similar, there is nothing to choose, and no order to find.
-  bool refills_plainly() const {
-    const bool shifts_often = similar_a_.shifts_often && similar_b_.shifts_often;
-    return !shifts_often && !similar_a_.frequent && !similar_b_.frequent && similar_b_.repeated == 0;
-  }
-
   /// Computes the values of rows begin to end - 1 of a product whose pattern is known, each in a dense
   /// accumulator over all columns. Sums may be rounded in another way than by compute().
   template <class Position, class Coordinate, class Value>
@@ -93,6 +87,37 @@ class RowProduct {
       if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
       refill_row(a_, row, b_, sums, columns, static_cast<std::int64_t>(positions[row]),
                  static_cast<std::int64_t>(positions[row + 1]), values);
+    }
+  }
+
+  /// Finds the places of the products of rows begin to end - 1 of a product whose pattern is known.
+  /// @param places  room for one number for each product
+  /// @return false where a row is too long to number its elements
+  template <class Position, class Coordinate>
+  bool find_places(std::int64_t begin, std::int64_t end, const Position* positions, const Coordinate* columns,
+                   PlaceInRow* places) {
+    auto* const place_of = space_.template open<PlaceInRow>(b_.columns);
+    for (std::int64_t row = begin; row < end; ++row) {
+      const auto first = static_cast<std::int64_t>(positions[row]);
+      const auto count = static_cast<std::int64_t>(positions[row + 1]) - first;
+      if (count > most_elements_with_places) return false;
+      places = find_places_of_row(a_, row, b_, columns + first, count, place_of, places);
+    }
+    return true;
+  }
+
+  /// Computes the values of rows begin to end - 1 of a product whose products' places are known. Sums may be
+  /// rounded in another way than by compute().
+  template <class Position>
+  void refill_by_places(std::int64_t begin, std::int64_t end, const Position* positions,
+                        const PlaceInRow* places, Acc* values) {
+    for (std::int64_t row = begin; row < end;) {
+      const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
+      std::fill(values + positions[row], values + positions[block_end], Acc{});
+      for (; row < block_end; ++row) {
+        if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
+        places = refill_row_by_places(a_, row, b_, places, values + positions[row]);
+      }
     }
   }
 

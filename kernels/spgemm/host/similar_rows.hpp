@@ -20,7 +20,8 @@ struct SimilarRows {
   std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each the one before shifted by one
   bool frequent = false;      ///< so many rows have the columns of the next row that looking for them pays
   bool shifts = false;        ///< there are rows that are the one before shifted
-  bool shifts_often = false;  ///< most rows are
+  bool same_often = false;    ///< so many rows have the columns of the next that it pays for known patterns
+  bool shifts_often = false;  ///< so many rows are the one before shifted that it pays for known patterns
   int repeated = 0;  ///< where most rows have the columns of the next row and all are of one length up to
                      ///< most_repeated, that length
 };

@@ -74,6 +74,8 @@ class ProductWork {
   struct Chunk {
     std::int64_t begin = 0, end = 0;  ///< rows
     std::int64_t bound = 0;           ///< elements at most
+    std::int64_t products = 0;        ///< at most
+    std::int64_t places = 0;          ///< where the places of its products begin
     std::int64_t at = 0;              ///< where in the arrays of the worker that computed it
     std::int64_t size = 0;            ///< elements
   };
@@ -121,6 +123,13 @@ class ProductWork {
                     });
   }
 
+  /// Whether so many rows are similar that rows of a known pattern are computed faster together than one by
+  /// one.
+  bool has_similar_rows_often() const {
+    return (similar_a_.shifts_often && similar_b_.shifts_often) || similar_a_.same_often ||
+           similar_b_.same_often || similar_b_.repeated > 0;
+  }
+
   /// Elements of the largest chunk at most.
   std::int64_t largest_chunk() const {
     std::int64_t largest = 0;
@@ -143,6 +152,7 @@ class ProductWork {
     for (std::size_t block = 0; block < products_.size(); ++block) {
       done += products_[block];
       chunk.bound += bounds_[block];
+      chunk.products += products_[block];
       chunk.end = std::min(a_.rows, static_cast<std::int64_t>(block + 1) * block_);
       const auto number = static_cast<std::int64_t>(chunks_.size()) + 1;
       if (block + 1 == products_.size() || static_cast<double>(done) * static_cast<double>(wanted) >=
@@ -248,7 +258,8 @@ class ProductWork {
       });
       similar.frequent = least_frequent * same > matrix.rows;
       similar.shifts = shifted > 0 && work_ >= least_diagonal_work;
-      similar.shifts_often = similar.shifts && 2 * shifted > matrix.rows;
+      similar.same_often = least_same_often * same > matrix.rows;
+      similar.shifts_often = similar.shifts && least_shifts_often * (matrix.rows - shifted) < matrix.rows;
       return similar;
     };
     similar_b_ = find(b_, pays_in_b, memory_b_);
@@ -281,6 +292,11 @@ class ProductWork {
   static constexpr std::int64_t least_products_a_row = 8;
   /// One row in so many that has the columns of the next makes looking for them worth it.
   static constexpr std::int64_t least_frequent = 8;
+  /// The same where the pattern of the result is known, and nothing but sums is computed.
+  static constexpr std::int64_t least_same_often = 4;
+  /// At most one row in so many that is not the one before shifted: runs are long enough for a
+  /// DiagonalProduct to be faster than sums whose places are known.
+  static constexpr std::int64_t least_shifts_often = 8;
   /// Products from which on the arrays of a DiagonalProduct save more than they cost to set up.
   static constexpr std::int64_t least_diagonal_work = 20'000;
   static constexpr std::int64_t least_parallel_work = 20'000;  ///< products that are worth waking threads

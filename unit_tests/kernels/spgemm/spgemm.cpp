@@ -90,6 +90,16 @@ const std::vector<Factors>& kinds() {
       {"few_products_at_the_end_of_the_operand",
        [] { return pattern(40, 40, [](auto, auto& s) { s = {36, 37, 38, 39}; }); },
        [] { return diagonals(40, 60, {0, 20}); }},
+      {"rows_longer_than_places_can_number",
+       [] { return pattern(5, 6, [](auto r, auto& s) { s = {r, 5}; }); },
+       [] {
+         return pattern(6, 70'000, [](auto r, auto& s) {
+           if (r < 5)
+             s = {r};
+           else
+             for (int c = 0; c < 70'000; ++c) s.insert(s.end(), c);
+         });
+       }},
       {"rows_alike", [] { return repeated(600, 300, 9, 11, 5); }, [] { return scattered(300, 700, 12, 6); }},
       {"rows_alike_in_both", [] { return repeated(620, 420, 14, 9, 7); },
        [] { return repeated(420, 380, 10, 6, 8); }},
@@ -246,16 +256,19 @@ TEST_P(RowsOfProducts, AreTheSameWhereThePatternIsKnown) {
     spgemm(expected, D, E);
     for (auto* by_rows :
          {&product, &other}) {  // with the workers that computed the pattern, and with new ones
-      const auto refill = [&](bool as_first) {
-        Kokkos::deep_copy(A.values(), 0);
+      constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+      const auto refill = [&](bool as_first, std::int64_t most_for_places) {
+        Kokkos::deep_copy(A.values(), 1e3);
         by_rows->refill(rows(D), rows(E), A.level<1>().positions.data(), A.level<1>().coordinates.data(),
-                        A.values().data(), as_first);
+                        A.values().data(), as_first, most_for_places);
       };
-      refill(true);
+      refill(true, unlimited);
       EXPECT_TRUE(same_bytes(A, expected));
-      refill(false);
-      for (std::int64_t at = 0; at < A.nnz(); ++at)
-        ASSERT_NEAR(A.values()(at), expected.values()(at), 1e-12) << at;
+      for (const std::int64_t most_for_places : {std::int64_t{0}, std::int64_t{1}, unlimited, unlimited}) {
+        refill(false, most_for_places);
+        for (std::int64_t at = 0; at < A.nnz(); ++at)
+          ASSERT_NEAR(A.values()(at), expected.values()(at), 1e-12) << at;
+      }
     }
   }
 }
@@ -307,6 +320,12 @@ TEST_P(RowsOfProducts, TakeNoMoreMemoryThanTheySayBefore) {
     EXPECT_LE(allocations.most(), most);
     if (most_reserved > 0) {
       EXPECT_LE(most, 2 * allocations.most() + 2 * sporos::detail::large_page);
+    }
+    for (const std::int64_t most_for_places : {std::int64_t{1} << 10, std::int64_t{1} << 20}) {
+      product.refill(left, right, arrays.positions.data(), arrays.coordinates.data(), arrays.values.data(),
+                     false, most_for_places);
+      EXPECT_LE(product.held_bytes(), most + most_for_places);
+      EXPECT_LE(allocations.most(), most + most_for_places);
     }
   };
   check(OpenMP(), Pool::machine_bytes() / 2);
