@@ -27,6 +27,26 @@ auto product_of_factors(const S& statement) {
   }(std::make_integer_sequence<int, factors_of_sums<S>::size>{});
 }
 
+/// The statement that assigns the sums of a statement's product to another tensor, with what the statement
+/// demands of its computation.
+/// @param to  the access to that tensor
+template <class To, class S>
+auto assign_sums(const To& to, const S& of) {
+  const auto with_determinism = [](const auto& sums) {
+    if constexpr (S::schedule::is_deterministic)
+      return sums.deterministic();
+    else
+      return sums;
+  };
+  const auto with_constants = [](const auto& sums) {
+    if constexpr (S::schedule::has_constant_operands)
+      return sums.with_constant_operands();
+    else
+      return sums;
+  };
+  return with_constants(with_determinism(assign(to, product_of_factors(of)).on(of.resources())));
+}
+
 /// Computes the sums of a statement's product into another tensor, by whichever candidate takes least time.
 /// @tparam To  the access to that tensor
 template <class S, class To>
@@ -34,9 +54,7 @@ class SumsOfProduct {
  public:
   SumsOfProduct(const S& of, const To& to) : of_(of), to_(to) {}
 
-  auto statement() const {
-    return with_constants(with_determinism(assign(to_, product_of_factors(of_)).on(of_.resources())));
-  }
+  auto statement() const { return assign_sums(to_, of_); }
 
   void prepare() { plan_.emplace(statement()); }
   void run() { plan_ ? plan_->run() : statement().run(); }
@@ -55,24 +73,10 @@ class SumsOfProduct {
   }
 
  private:
-  template <class Statement>
-  static auto with_determinism(const Statement& statement) {
-    if constexpr (S::schedule::is_deterministic)
-      return statement.deterministic();
-    else
-      return statement;
-  }
-  template <class Statement>
-  static auto with_constants(const Statement& statement) {
-    if constexpr (S::schedule::has_constant_operands)
-      return statement.with_constant_operands();
-    else
-      return statement;
-  }
-
   const S& of_;
   To to_;
-  std::optional<sporos::Plan<decltype(std::declval<const SumsOfProduct&>().statement())>> plan_;
+  std::optional<sporos::Plan<decltype(assign_sums(std::declval<const To&>(), std::declval<const S&>()))>>
+      plan_;
 };
 
 }  // namespace detail
