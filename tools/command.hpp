@@ -41,14 +41,17 @@ struct Outcome {
 
 /// The command that the user chose, after the command line has been read.
 struct Choice {
+  std::string name;
   bool json = false;
   int threads = 0;  ///< 0: not given
   std::function<Outcome()> run;
+  std::function<Outcome()> run_on_ranks;  ///< what all ranks do together; empty: it runs on one process
 };
 
 /// Adds a command. The options that all commands have, `--json` and `--threads`, follow its own.
+/// @param run_on_ranks  what it does under mpirun, if it can
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
-                      std::function<Outcome()> run);
+                      std::function<Outcome()> run, std::function<Outcome()> run_on_ranks = {});
 
 struct InputOptions;
 

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <Kokkos_Core.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <limits>
 #include <new>
+#include <optional>
 #include <sporos/core/error.hpp>
 #include <sporos/core/space.hpp>
 #include <sporos/version.hpp>
@@ -18,6 +20,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
+#include "ranks.hpp"
 #include "threads.hpp"
 
 namespace sporos::tool {
@@ -42,10 +45,14 @@ std::string kind_names() {
 CLI::Validator within(int least, int most) { return CLI::Range(least, most).description(""); }
 
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
-                      std::function<Outcome()> run) {
+                      std::function<Outcome()> run, std::function<Outcome()> run_on_ranks) {
   CLI::App& command = *app.add_subcommand(name, description);
   command.footer("");
-  command.callback([&choice, run = std::move(run)] { choice.run = run; });
+  command.callback([&choice, name, run = std::move(run), run_on_ranks = std::move(run_on_ranks)] {
+    choice.name = name;
+    choice.run = run;
+    choice.run_on_ranks = run_on_ranks;
+  });
   return command;
 }
 
@@ -119,14 +126,33 @@ int read_command_line(CLI::App& app, int argc, char** argv) {
   }
 }
 
-int run(const Choice& choice) {
+/// Rejects commands that several processes cannot run together.
+void expect_command_of_ranks(const Choice& choice, const RankScope& ranks) {
+  if (ranks.size() == 1)
+    throw UsageError("this program was built without MPI, and mpirun has started it more than once");
+  if (!choice.run_on_ranks)
+    throw UsageError(text(choice.name, " runs on one process, and mpirun has started ", ranks.size(),
+                          ": only multiply runs on several"));
+}
+
+/// The threads that a command starts; 0 leaves the choice to Kokkos. Each of several ranks has one, unless
+/// the user says otherwise.
+int threads_of(const Choice& choice, const RankScope* ranks) {
+  const bool is_said =
+      choice.threads > 0 || std::getenv("KOKKOS_NUM_THREADS") || std::getenv("OMP_NUM_THREADS");
+  return ranks && !is_said ? 1 : threads_to_start(choice.threads);
+}
+
+/// @param ranks  null where there is one process
+int run(const Choice& choice, const RankScope* ranks) {
+  if (ranks) expect_command_of_ranks(choice, *ranks);
   // Kokkos' warnings about thread binding are of no use to someone who wants to convert a file.
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);
-  if (const int threads = threads_to_start(choice.threads); threads > 0) settings.set_num_threads(threads);
+  if (const int threads = threads_of(choice, ranks); threads > 0) settings.set_num_threads(threads);
   const ScopeGuard guard(settings);
 
-  Outcome outcome = choice.run();
+  Outcome outcome = ranks ? ranks->jointly(choice.run_on_ranks) : choice.run();
   outcome.report.fact("threads", "", Count{Host().concurrency()});
   std::ostream& out = outcome.output_is_taken ? std::cerr : std::cout;
   if (choice.json)
@@ -140,6 +166,13 @@ int run(const Choice& choice) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::optional<RankScope> ranks;
+  if (is_one_of_several()) {
+    // The threads of MPI have to find both done.
+    let_waiting_threads_sleep(argv);
+    clean_up_when_interrupted();
+    ranks.emplace(argc, argv);
+  }
   CLI::App app(
       "Sparse matrices and tensors in files: looked at, checked, converted, drawn, multiplied.\n"
       "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files, edge lists (.csv, .tsv, .edges) "
@@ -157,10 +190,12 @@ int main(int argc, char** argv) {
   for (CLI::App* command : app.get_subcommands({})) add_common_options(*command, choice);
   if (const int code = read_command_line(app, argc, argv); code >= 0) return code;
 
-  let_waiting_threads_sleep(argv);
-  clean_up_when_interrupted();
+  if (!ranks) {
+    let_waiting_threads_sleep(argv);
+    clean_up_when_interrupted();
+  }
   try {
-    return run(choice);
+    return run(choice, ranks ? &*ranks : nullptr);
   } catch (const InternalError& fault) {
     return complain(fault.what() + std::string(" (this is a fault of Sporos: please report it)"),
                     check_failed);

@@ -15,6 +15,7 @@
 #include "input.hpp"
 #include "output.hpp"
 #include "product.hpp"
+#include "ranks.hpp"
 #include "statistics.hpp"
 
 namespace sporos::tool {
@@ -170,12 +171,31 @@ Outcome multiply_files(const MultiplyOptions& options) {
   return outcome;
 }
 
+/// The product under mpirun, which leaves fewer choices.
+Outcome multiply_files_on_ranks(const MultiplyOptions& options) {
+  if (options.order != "ikj" || options.workspace != "auto")
+    throw UsageError("under mpirun, multiply takes no --order and no --workspace: it adds up rows of B");
+  if (options.verify)
+    throw UsageError("under mpirun, multiply takes no --verify; compare C with what one process writes");
+  const bool says_kinds = !options.input.kind.empty() || !options.kind.empty() ||
+                          options.input.first_node != 0 || options.input.bipartite;
+  const auto is_stream = [](const std::string& path) { return path == standard_stream; };
+  if (says_kinds || is_stream(options.a) || is_stream(options.b) || is_stream(options.c))
+    throw UsageError(
+        "under mpirun, multiply reads and writes files whose names say what they are: no -, and no --from, "
+        "--to, --first and --bipartite");
+  if (!options.c.empty()) destination(options.c, options.kind, 2);
+  return multiply_on_ranks({options.a, options.b, options.c, options.repeats});
+}
+
 }  // namespace
 
 void add_multiply(CLI::App& app, Choice& choice) {
   const auto options = std::make_shared<MultiplyOptions>();
-  CLI::App& command = add_command(app, choice, "multiply", "The product C = A B of two sparse matrices",
-                                  [options] { return multiply_files(*options); });
+  CLI::App& command = add_command(
+      app, choice, "multiply", "The product C = A B of two sparse matrices",
+      [options] { return multiply_files(*options); },
+      [options] { return multiply_files_on_ranks(*options); });
   command.add_option("A", options->a, "File with a matrix, or - for standard input")->required();
   command.add_option("B", options->b, "The same; as many rows as A has columns")->required();
   command
@@ -200,7 +220,8 @@ void add_multiply(CLI::App& app, Choice& choice) {
   command.footer(
       "ikj adds up rows of B (CSR times CSR), ijk forms inner products (CSR times CSC), kij outer products\n"
       "(CSC times CSR); with j outside of i the result comes by columns. Operands are assembled as the\n"
-      "order wants them. Integer and pattern operands give an integer result.");
+      "order wants them. Integer and pattern operands give an integer result.\n"
+      "Under mpirun, each rank reads, computes and writes some of the rows.");
 }
 
 }  // namespace sporos::tool
