@@ -13,19 +13,19 @@ namespace {
 using namespace sporos::indices;
 
 /// 3 x 4:  . . . 7 / . . . . / 2 6 . .
-struct Arrays {
+struct Vectors {
   std::vector<int> positions{0, 1, 1, 3};
   std::vector<int> coordinates{3, 0, 1};
   std::vector<double> values{7, 2, 6};
   auto wrapped() { return wrap<CSR<int, int>>({3, 4}, positions, coordinates, values); }
 };
-const Table<double, 2> expected{{{0, 3}, 7.0}, {{2, 0}, 2.0}, {{2, 1}, 6.0}};
+const Table<double, 2> wrapped_entries{{{0, 3}, 7.0}, {{2, 0}, 2.0}, {{2, 1}, 6.0}};
 
 TEST(WrapArrays, VectorsAndSpansAreSeenWithoutACopy) {
-  Arrays arrays;
+  Vectors arrays;
   const auto t = arrays.wrapped();
   static_assert(std::is_same_v<decltype(t), const Tensor<double, CSR<int, int>>>);
-  EXPECT_TRUE(same(table(t), expected));
+  EXPECT_TRUE(same(table(t), wrapped_entries));
   t.values()(2) = 5;
   EXPECT_EQ(arrays.values[2], 5);
   const auto of_spans = wrap<CSR<int, int>>({3, 4}, std::span(arrays.positions),
@@ -47,7 +47,7 @@ TEST(WrapArrays, AVectorTellsItsExtent) {
 }
 
 TEST(WrapArrays, ConstMemoryIsAnOperandThatIsOnlyRead) {
-  const Arrays arrays;
+  const Vectors arrays;
   const auto A = wrap<CSR<int, int>>({3, 4}, arrays.positions, arrays.coordinates, arrays.values);
   static_assert(std::is_same_v<decltype(A), const Tensor<const double, CSR<int, int>>>);
   const auto of_pointers = wrap<CSR<int, int>>({3, 4}, 3, arrays.positions.data(), arrays.coordinates.data(),
@@ -71,12 +71,12 @@ TEST(WrapArrays, ConstMemoryIsAnOperandThatIsOnlyRead) {
 }
 
 TEST(WrapArrays, WhatReadsATensorTakesOneThatIsOnlyRead) {
-  const Arrays arrays;
+  const Vectors arrays;
   const auto A = wrap<CSR<int, int>>({3, 4}, arrays.positions, arrays.coordinates, arrays.values);
   EXPECT_EQ(at(A, {2, 1}), 6);
-  EXPECT_TRUE(same(table(convert<CSC<>>(A)), expected));
+  EXPECT_TRUE(same(table(convert<CSC<>>(A)), wrapped_entries));
   EXPECT_EQ((at(convert<DCSR<>, float>(A), {0, 3})), 7.0f);
-  EXPECT_TRUE(same(table(entries(A)), expected));
+  EXPECT_TRUE(same(table(entries(A)), wrapped_entries));
   EXPECT_EQ(drop(A, 2).nnz(), 2);
   EXPECT_EQ(at(transpose(A), {1, 2}), 6);
   EXPECT_EQ(at(relabel<1, 0>(A), {1, 2}), 6);
@@ -113,21 +113,21 @@ TEST(WrapArrays, ConstViewsAreKeptAlive) {
 
 TEST(WrapArrays, ArraysOfTheWrongLengthAreRefused) {
   const auto message = [](auto change) {
-    Arrays arrays;
+    Vectors arrays;
     change(arrays);
     return message_of<FormatError>([&] { arrays.wrapped(); });
   };
-  EXPECT_TRUE(contains(message([](Arrays& a) { a.positions.pop_back(); }), "must have 3 + 1"));
-  EXPECT_TRUE(contains(message([](Arrays& a) { a.coordinates.pop_back(); }), "there are 2 coordinates"));
-  EXPECT_TRUE(contains(message([](Arrays& a) { a.values.push_back(1); }), "the values are 4"));
-  EXPECT_TRUE(contains(message([](Arrays& a) { a.positions[1] = 4; }), "must not decrease"));
-  EXPECT_TRUE(contains(message([](Arrays& a) { a.coordinates[0] = -1; }), "position 0 is -1"));
-  EXPECT_TRUE(contains(message([](Arrays& a) { a.coordinates[2] = 4; }), "position 2 is 4"));
-  EXPECT_TRUE(contains(message([](Arrays& a) { std::swap(a.coordinates[1], a.coordinates[2]); }),
+  EXPECT_TRUE(contains(message([](Vectors& a) { a.positions.pop_back(); }), "must have 3 + 1"));
+  EXPECT_TRUE(contains(message([](Vectors& a) { a.coordinates.pop_back(); }), "there are 2 coordinates"));
+  EXPECT_TRUE(contains(message([](Vectors& a) { a.values.push_back(1); }), "the values are 4"));
+  EXPECT_TRUE(contains(message([](Vectors& a) { a.positions[1] = 4; }), "must not decrease"));
+  EXPECT_TRUE(contains(message([](Vectors& a) { a.coordinates[0] = -1; }), "position 0 is -1"));
+  EXPECT_TRUE(contains(message([](Vectors& a) { a.coordinates[2] = 4; }), "position 2 is 4"));
+  EXPECT_TRUE(contains(message([](Vectors& a) { std::swap(a.coordinates[1], a.coordinates[2]); }),
                        "the level is ordered"));
   std::vector<double> eleven(11);
   EXPECT_THROW(wrap<DenseMatrix<>>({3, 4}, eleven), FormatError);
-  Arrays arrays;
+  Vectors arrays;
   EXPECT_NO_THROW(
       (wrap<CSR<int, int>>({3, std::int64_t{1} << 31}, arrays.positions, arrays.coordinates, arrays.values)));
   EXPECT_THROW((wrap<CSR<int, int>>({3, (std::int64_t{1} << 31) + 1}, arrays.positions, arrays.coordinates,

@@ -138,7 +138,8 @@ TEST(NamedFunctions, AreAppliedAsTheirTableSays) {
 }
 
 TEST(NamedFunctions, TreatNaNAndInfinitiesAsTheyAreDocumented) {
-  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto B = assemble<CSR<>>(MatrixEntries({1, 4}, {{{0, 0}, nan}, {{0, 1}, 1.0}, {{0, 2}, -inf}}));
   const auto C = assemble<CSR<>>(MatrixEntries({1, 4}, {{{0, 1}, nan}, {{0, 2}, inf}, {{0, 3}, -inf}}));
   const auto larger = row_of(max(B(i, j), C(i, j)));
