@@ -274,6 +274,7 @@ auto block(const T& tensor, Range first, Range second, Range third) {
 }
 /// The same for a tensor of any order: `block(T, {{{0, 2}, {1, 3}, {0, 1}, {2, 4}}})`.
 template <AnyTensor T>
+  requires(T::order != 1)  // of which {b, e} is a range
 auto block(const T& tensor, const std::array<Range, std::size_t{T::order}>& ranges) {
   return detail::part_of_ranges("block", tensor, ranges);
 }

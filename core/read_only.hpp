@@ -128,11 +128,23 @@ template <ReadOnlyTensor T>
 auto columns(const T& matrix, std::int64_t begin, std::int64_t end) {
   return ReadOnlyPart(columns(detail::readable(matrix), begin, end));
 }
-template <ReadOnlyTensor T, class... Ranges>
-auto block(const T& tensor, const Range& first, const Ranges&... others) {
-  return ReadOnlyPart(block(detail::readable(tensor), first, Range(others)...));
+template <ReadOnlyTensor T>
+  requires(T::order == 1)
+auto block(const T& tensor, Range range) {
+  return ReadOnlyPart(block(detail::readable(tensor), range));
 }
 template <ReadOnlyTensor T>
+  requires(T::order == 2)
+auto block(const T& tensor, Range first, Range second) {
+  return ReadOnlyPart(block(detail::readable(tensor), first, second));
+}
+template <ReadOnlyTensor T>
+  requires(T::order == 3)
+auto block(const T& tensor, Range first, Range second, Range third) {
+  return ReadOnlyPart(block(detail::readable(tensor), first, second, third));
+}
+template <ReadOnlyTensor T>
+  requires(T::order != 1)
 auto block(const T& tensor, const std::array<Range, std::size_t{T::order}>& ranges) {
   return ReadOnlyPart(block(detail::readable(tensor), ranges));
 }

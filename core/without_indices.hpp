@@ -24,8 +24,8 @@ template <class... Operands>
 Refused refuse_without_indices() {
   static_assert(never<Operands...>,
                 "a tensor is computed with in index notation, which says how modes meet: sum(A(i, j) * A(i, "
-                "j)) is a number, C(i, j) = A(i, k) * B(k, j) a product of matrices, C(i, j) = 2.0 * A(i, j) "
-                "a multiple");
+                "j)) is a number, C(i, j) = A(i, k) * B(k, j) a product of matrices, A(i, j) *= 2.0 scales "
+                "it");
   return {};
 }
 
@@ -55,9 +55,25 @@ template <detail::TensorWithoutIndices T>
 Refused operator-(const T&) {
   return detail::refuse_without_indices<T>();
 }
-template <detail::TensorWithoutIndices T>
-Refused sum(const T&) {
-  return detail::refuse_without_indices<T>();
+template <detail::TensorWithoutIndices L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator*=(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <detail::TensorWithoutIndices L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator/=(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <detail::TensorWithoutIndices L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator+=(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
+}
+template <detail::TensorWithoutIndices L, class R>
+  requires detail::LacksIndices<L, R>
+Refused operator-=(const L&, const R&) {
+  return detail::refuse_without_indices<L, R>();
 }
 
 }  // namespace sporos

@@ -13,6 +13,7 @@
 #include "drop.hpp"
 #include "entries_of.hpp"
 #include "print.hpp"
+#include "prune.hpp"
 #include "transpose.hpp"
 #include "validate.hpp"
 
@@ -30,6 +31,10 @@ auto convert(const Tensor<const Value, From, Space>& t, Duplicates duplicates = 
 template <ReadOnlyTensor T>
 auto drop(const T& t, double tolerance = 0) {
   return drop(detail::readable(t), tolerance);
+}
+template <WindowedFormat F, ReadOnlyTensor T>
+auto prune(const T& t, PruneOptions options = {}) {
+  return prune<F>(detail::readable(t), options);
 }
 template <ReadOnlyTensor T>
 auto entries(const T& t, Zeros zeros = default_zeros<typename T::format_type>) {

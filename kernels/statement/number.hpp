@@ -79,10 +79,15 @@ constexpr bool is_whole_in_all() {
   return true;
 }
 
+/// What has extents and is accessed by index variables.
 template <class T>
-auto norm_of_tensor(const T& tensor) {
+concept Accessible = AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>;
+
+/// A tensor at a variable for each of its modes.
+template <class T>
+auto at_all_modes(const T& tensor) {
   return [&]<int... Mode>(std::integer_sequence<int, Mode...>) {
-    return norm(tensor(Index<static_cast<char>('a' + Mode)>{}...));
+    return tensor(Index<static_cast<char>('a' + Mode)>{}...);
   }(std::make_integer_sequence<int, T::order>{});
 }
 
@@ -138,10 +143,16 @@ auto norm(const E& expression) {
   }
 }
 /// The Frobenius norm of a tensor, or a part of one, of any format and in any space: see above.
-template <class T>
-  requires(AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>)
+template <detail::Accessible T>
 auto norm(const T& tensor) {
-  return detail::norm_of_tensor(tensor);
+  return norm(detail::at_all_modes(tensor));
+}
+
+/// The sum of the values of a tensor, or a part of one, of any format and in any space: a number, as
+/// `double s = sum(A(i, j))` is.
+template <detail::Accessible T>
+auto sum(const T& tensor) {
+  return sum(detail::at_all_modes(tensor));
 }
 
 }  // namespace sporos

@@ -42,6 +42,15 @@ TEST(KokkosKernels, AMatrixBecomesATensorThatKeepsItAlive) {
   EXPECT_TRUE(same(table(convert<CSC<>>(t)), table(entries)));
 }
 
+TEST(KokkosKernels, AMatrixOfConstValuesIsOnlyRead) {
+  const auto entries = random_entries<double, 2>({30, 40}, 200, 2);
+  using Matrix = KokkosSparse::CrsMatrix<const double, int, Host::device_type, void, std::int64_t>;
+  const Matrix matrix(to_crs_matrix(assemble<CSR<std::int64_t, int>>(entries)));
+  const auto t = from_crs_matrix(matrix);
+  static_assert(std::is_same_v<decltype(t), const Tensor<const double, CSR<std::int64_t, int>>>);
+  EXPECT_TRUE(same(table(t.clone()), table(entries)));
+}
+
 TEST(KokkosKernels, AMatrixWithoutRows) {
   const KokkosSparse::CrsMatrix<double, int, Host::device_type, void, std::size_t> none;
   const auto t = from_crs_matrix(none);

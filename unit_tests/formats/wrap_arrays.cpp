@@ -62,6 +62,8 @@ TEST(WrapArrays, ConstMemoryIsAnOperandThatIsOnlyRead) {
   EXPECT_EQ(table(y), (Table<double, 1>{{{0}, 21.0}, {{2}, 6.0}}));
   z(i) = A(i, 0) + rows(A, 0, 3)(i, 3);
   EXPECT_EQ(table(z), (Table<double, 1>{{{0}, 7.0}, {{2}, 2.0}}));
+  z(i) = block(A, {0, 3}, {1, 4})(i, j) * block(x, {1, 4})(j);
+  EXPECT_EQ(table(z), (Table<double, 1>{{{0}, 28.0}, {{2}, 12.0}}));
   Tensor<double, CSR<>> S({3, 4});
   S(i, j) = 2.0 * A(i, j) + max(A(i, j), 5.0 * A(i, j));
   EXPECT_EQ(table(S), (Table<double, 2>{{{0, 3}, 49.0}, {{2, 0}, 14.0}, {{2, 1}, 42.0}}));

@@ -127,6 +127,7 @@ TEST_F(Epilogues, SumsComeFirst) {
   };
   const auto layer = assign(C(i, j), map(Relu{}, sum(k, A(i, k) * by_rows(k, j)) + b(j)));
   EXPECT_EQ(kernel_of(layer), SumsFirst::name);
+  EXPECT_EQ(kernel_of(assign(C(i, j), max(sum(k, A(i, k) * by_rows(k, j)) + b(j), 0))), SumsFirst::name);
   const auto expected = by_nest(map(Relu{}, sum(k, A(i, k) * B(k, j)) + b(j)));
   layer.run();
   EXPECT_TRUE(same_bytes(expected, C));

@@ -108,11 +108,16 @@ TEST(ANumber, IsPartOfAStatementWhereItStandsInOne) {
 
 TEST(TheNorm, OfATensorIsThatOfItsElements) {
   const auto check = [](const auto& t) {
-    double squares = 0;
+    double squares = 0, values = 0;
     for (std::int64_t r = 0; r < 13; ++r)
-      for (std::int64_t c = 0; c < 13; ++c) squares += at(t, {r, c}) * at(t, {r, c});
+      for (std::int64_t c = 0; c < 13; ++c) {
+        squares += at(t, {r, c}) * at(t, {r, c});
+        values += at(t, {r, c});
+      }
     ASSERT_GT(squares, 0);
     EXPECT_DOUBLE_EQ(norm(t), std::sqrt(squares));
+    const double total = sum(t);
+    EXPECT_EQ(total, values);
   };
   check(operand<CSR<>>("ij", 0.3, 1));
   check(operand<BCSR<2, 3>>("ij", 0.3, 2));
@@ -125,6 +130,7 @@ TEST(TheNorm, OfATensorIsThatOfItsElements) {
   Tensor<std::int8_t, DenseVector> x({3});
   x(i) = -100;
   EXPECT_DOUBLE_EQ(norm(x), 100 * std::sqrt(3.0));
+  EXPECT_EQ(value(sum(x) / 2 + sum(block(x, {0, 2}))), -350);  // summed in 64 bits
   Tensor<Kokkos::complex<float>, DenseVector> z({2});
   z(i) = Kokkos::complex<float>(3, 4);
   static_assert(std::is_same_v<decltype(norm(z)), float>);
