@@ -11,7 +11,7 @@
 #include "../typed.hpp"
 #include "reference.hpp"
 
-namespace sporos::test {
+namespace sporos::test::parts {
 namespace {
 
 constexpr std::int64_t side = 6;
@@ -179,4 +179,4 @@ TEST(Notation, IsPrinted) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::parts
