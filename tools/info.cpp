@@ -9,14 +9,18 @@
 
 #include "commands.hpp"
 #include "input.hpp"
+#include "output.hpp"
 #include "passage.hpp"
+#include "plot.hpp"
+#include "stages.hpp"
 #include "statistics.hpp"
 
 namespace sporos::tool {
 namespace {
 
 struct InfoOptions {
-  std::string path;
+  std::string path, histogram;
+  int mode = 0;  ///< of the histogram
   bool no_formats = false;
   InputOptions input;
 };
@@ -80,7 +84,7 @@ void tabulate_modes(Report& report, const Statistics& counted) {
 
 /// A format is assembled to find out what it takes, unless its full levels far exceed the size of the
 /// entries.
-void tabulate_formats(Report& report, const Input& input) {
+void tabulate_formats(Report& report, const Input& input, const Stages& stages) {
   std::vector<std::vector<Cell>> rows;
   PassageOptions options;
   options.duplicates = input.duplicates();
@@ -97,6 +101,7 @@ void tabulate_formats(Report& report, const Input& input) {
       rows.push_back({std::string(to_string(format)), Absent{}, bytes, Absent{}, std::string("not tried")});
       return;
     }
+    stages.begin(text("storing it as ", to_string(format)));
     const Passage passage = pass_through(format, input.entries, options);
     rows.push_back({std::string(to_string(format)), Count{passage.stored}, Bytes{passage.bytes},
                     Seconds{passage.assemble_seconds}, passage.levels});
@@ -121,8 +126,38 @@ void tabulate_formats(Report& report, const Input& input) {
                std::move(rows));
 }
 
+/// Rows, or slices of another mode, by their number of entries: 0, 1, 2 to 3, 4 to 7, …
+void tabulate_lengths(Report& report, const Statistics& counted, int mode) {
+  std::vector<std::vector<Cell>> rows;
+  const auto& lengths = counted.modes[static_cast<std::size_t>(mode)].lengths;
+  for (std::size_t bin = 0; bin < lengths.size(); ++bin) {
+    const std::int64_t least = bin == 0 ? 0 : std::int64_t{1} << (bin - 1);
+    const std::int64_t most = bin == 0 ? 0 : 2 * least - 1;
+    rows.push_back({Count{least}, Count{most}, Count{lengths[bin]}});
+  }
+  report.table("lengths", {{"least", "entries from"}, {"most", "to"}, {"coordinates", "coordinates"}},
+               std::move(rows));
+}
+
+Image histogram(const Statistics& counted, int mode) {
+  std::vector<Bar> bars;
+  const auto& lengths = counted.modes[static_cast<std::size_t>(mode)].lengths;
+  for (std::size_t bin = 0; bin < lengths.size(); ++bin) {
+    std::string label = std::to_string(bin == 0 ? 0 : std::int64_t{1} << (bin - 1));
+    if (bin > 1) label += '-';
+    bars.push_back({label, static_cast<double>(lengths[bin])});
+  }
+  return bar_chart(bars, "entries", text("coordinates of mode ", mode));
+}
+
 Outcome info(const InfoOptions& options) {
+  const std::string picture = options.histogram.empty() ? "" : picture_destination(options.histogram);
   const Input input = read_input(options.path, options.input);
+  if (options.mode >= input.order())
+    throw UsageError(
+        text("--mode is ", options.mode, ", but the modes of ", input.path, " are 0 to ", input.order() - 1));
+  const Stages stages(input.path, input.size());
+  stages.begin("counting");
   const Statistics counted = statistics(input.entries);
   Outcome outcome;
   Report& report = outcome.report;
@@ -131,7 +166,12 @@ Outcome info(const InfoOptions& options) {
   describe(report, input);
   describe_values(report, input, counted);
   tabulate_modes(report, counted);
-  if (!options.no_formats) tabulate_formats(report, input);
+  if (!picture.empty()) {
+    tabulate_lengths(report, counted, options.mode);
+    histogram(counted, options.mode).save(picture);
+    outcome.output_is_taken = options.histogram == standard_stream;
+  }
+  if (!options.no_formats) tabulate_formats(report, input, stages);
   return outcome;
 }
 
@@ -144,6 +184,13 @@ void add_info(CLI::App& app, Choice& choice) {
   command.add_option("FILE", options->path, "File to read, or - for standard input")->required();
   command.add_flag("--no-formats", options->no_formats,
                    "Count only, do not assemble the tensor in each format");
+  command
+      .add_option("--histogram", options->histogram,
+                  "PNG file for a picture of how many rows have how many entries; or -")
+      ->type_name("PNG");
+  command.add_option("--mode", options->mode, "Mode of a histogram, from 0; 0, the rows, unless given")
+      ->check(within(0, largest_order - 1))
+      ->type_name("MODE");
   command.add_flag("--strict", options->input.strict,
                    "Refuse entries of a symmetric file above the diagonal");
   add_input_options(command, options->input, true);

@@ -148,18 +148,14 @@ Outcome mttkrp(const MttkrpOptions& options) {
 
   const std::string statement = statement_text(input.order(), options.mode);
   Report& result = report.section("result", statement);
-  std::vector<double> seconds = run.seconds;
-  std::sort(seconds.begin(), seconds.end());
-  const double median = seconds[seconds.size() / 2];
+  const double median = run.times.median();
   result.fact("statement", "", statement);
   result.fact("mode", Count{options.mode});
   result.fact("rank", Count{options.rank});
   result.fact("seed", "", Count{options.seed});
   result.fact("extents", Shape{{run.result.extents[0], run.result.extents[1]}});
   result.fact("bytes", "memory", Bytes{run.result.size() * static_cast<std::int64_t>(sizeof(double))});
-  result.fact("seconds", options.repeats > 1 ? "median time" : "computed in", Seconds{median});
-  if (options.repeats > 1) result.fact("fastest_seconds", "fastest time", Seconds{seconds.front()});
-  result.fact("repeats", "", Count{options.repeats});
+  describe(result, run.times);
   // For each entry and column, one multiplication per factor and one addition.
   const double operations = static_cast<double>(run.tensor.stored) * options.rank * input.order();
   if (median > 0) result.fact("operations_per_second", "speed", PerSecond{operations / median});

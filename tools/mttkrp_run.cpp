@@ -67,11 +67,7 @@ MttkrpRun run_mttkrp(const Entries<double, Order>& entries, const Factors& facto
   for (const auto& factor : factors) matrices.push_back(matrix_of(factor, rank));
   const Matrix M({tensor.extent(0), rank});
   const auto statement = statement_of(M, tensor, matrices);
-  for (int at = 0; at < repeats; ++at) {
-    timer.reset();
-    statement.run();
-    out.seconds.push_back(timer.seconds());
-  }
+  out.times = times_of(repeats, [&] { statement.run(); });
   out.result = sporos::entries(M, Zeros::keep);
   return out;
 }

@@ -14,6 +14,7 @@
 #include "comparison.hpp"
 #include "input.hpp"
 #include "stored.hpp"
+#include "timing.hpp"
 
 namespace sporos::tool {
 
@@ -23,8 +24,7 @@ using Factors = std::vector<std::vector<double>>;
 struct MttkrpRun {
   Entries<double, 2> result;  ///< all values of M, row by row
   Stored tensor;
-
-  std::vector<double> seconds;  ///< of each run
+  Times times;
 };
 
 /// Runs the statement `repeats` times on the tensor stored as CSF.

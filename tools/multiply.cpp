@@ -2,17 +2,14 @@
 /// @file multiply.cpp
 /// `sporos multiply A B -o C`: the product of two sparse matrices.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <sporos/formats/value_cast.hpp>
 #include <string>
-#include <vector>
 
 #include "commands.hpp"
 #include "input.hpp"
+#include "operands.hpp"
 #include "output.hpp"
 #include "product.hpp"
 #include "ranks.hpp"
@@ -30,53 +27,14 @@ struct MultiplyOptions {
   bool verify = false;
 };
 
-/// Doubles represent all integers up to here exactly.
-constexpr std::int64_t largest_whole = std::int64_t{1} << 53;
-
-/// The entries, sorted and merged, with values of one type: double, or complex if an operand is complex.
-template <class To>
-AnyEntries with_values(const AnyEntries& any, const std::string& path) {
-  return std::visit(
-      [&]<class Value, int Order>(const Entries<Value, Order>& entries) -> AnyEntries {
-        if constexpr (Order != 2) {
-          throw InternalError("a matrix has two modes");
-        } else {
-          Entries<To, 2> out(entries.extents, 0);
-          out.coordinates = entries.coordinates;
-          out.values = make_array<To>("sporos::operand", entries.size());
-          for (std::size_t q = 0; q < out.values.extent(0); ++q) {
-            const Value value = entries.values(q);
-            bool held = value_cast(value, out.values(q));
-            if constexpr (std::is_same_v<Value, std::int64_t>)
-              held = held && value >= -largest_whole && value <= largest_whole;
-            if (!held)
-              throw UsageError(text(path, ": the value ", value_text(value),
-                                    " is too large to be multiplied exactly as a double"));
-          }
-          return out;
-        }
-      },
-      any);
-}
-
-AnyEntries operand(const Input& input, bool complex_values) {
-  const AnyEntries entries = merged(input.entries, input.duplicates(), false);
-  return complex_values ? with_values<Complex>(entries, input.path)
-                        : with_values<double>(entries, input.path);
-}
-
 void expect_fit(const Input& A, const Input& B) {
   const auto a = A.extents(), b = B.extents();
   if (a[1] != b[0])
     throw UsageError(text(A.path, " is ", to_text(Cell(Shape{a})), " and ", B.path, " is ",
                           to_text(Cell(Shape{b})), ": the columns of the first, ", a[1],
                           ", must be as many as the rows of the second, ", b[0]));
-  for (const Input* input : {&A, &B})
-    for (const std::int64_t extent : input->extents())
-      if (extent > std::numeric_limits<std::int32_t>::max())
-        throw UsageError(text(input->path, ": the extent ", extent,
-                              " is too large for multiply, which takes up to ",
-                              std::numeric_limits<std::int32_t>::max(), " rows and columns"));
+  expect_narrow(A, "multiply");
+  expect_narrow(B, "multiply");
 }
 
 /// Products of integers and patterns are integers; they are written as such if doubles represent them
@@ -124,7 +82,10 @@ Outcome multiply_files(const MultiplyOptions& options) {
   expect_fit(A, B);
   warn_of_pairs(*order, A, B);
   const bool complex_values = A.field() == "complex" || B.field() == "complex";
-  const AnyEntries a = operand(A, complex_values), b = operand(B, complex_values);
+  const auto operand = [&](const Input& input) {
+    return complex_values ? AnyEntries(operand_of<Complex>(input)) : AnyEntries(operand_of<double>(input));
+  };
+  const AnyEntries a = operand(A), b = operand(B);
   const ProductPlan plan{*order, *workspace, options.repeats};
   const Product product =
       complex_values ? multiply(std::get<Entries<Complex, 2>>(a), std::get<Entries<Complex, 2>>(b), plan)
@@ -144,15 +105,11 @@ Outcome multiply_files(const MultiplyOptions& options) {
   result.fact("format", "stored as", product.C.format);
   result.fact("bytes", "memory", Bytes{product.C.bytes});
   const std::int64_t products = count_products(a, b);
-  std::vector<double> seconds = product.seconds;
-  std::sort(seconds.begin(), seconds.end());
-  const double median = seconds[seconds.size() / 2];
+  const double median = product.times.median();
   result.fact("multiplications", Count{products});
   if (median > 0)
     result.fact("operations_per_second", "", PerSecond{2 * static_cast<double>(products) / median});
-  result.fact("seconds", options.repeats > 1 ? "median time" : "computed in", Seconds{median});
-  if (options.repeats > 1) result.fact("fastest_seconds", "fastest time", Seconds{seconds.front()});
-  result.fact("repeats", "", Count{options.repeats});
+  describe(result, product.times);
 
   if (out) {
     const auto is_whole = [](const Input& input) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plot.cpp
-/// Axes, ticks, and lines between points.
+/// Axes, ticks, lines between points, and bars.
 #include "plot.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,11 @@ void draw_line(Image& image, int x0, int y0, int x1, int y1) {
     image.fill(x0 + (x1 - x0) * step / steps - 1, y0 + (y1 - y0) * step / steps - 1, 3, 3, blue);
 }
 
-void draw_axes(Image& image, const Field& field) {
+void draw_frame(Image& image) {
+  image.frame(left, top, width - left - right, height - top - bottom + 1, black);
+}
+
+void draw_heights(Image& image, const Field& field) {
   for (int tick = 0; tick < field.y.count; ++tick) {
     const int y = field.down(field.y.at(tick));
     image.fill(left, y, width - left - right, 1, grid);
@@ -45,13 +49,34 @@ void draw_axes(Image& image, const Field& field) {
     image.write(left - 10 - Image::text_width(label, scale), y - Image::text_height(scale) / 2, label, scale,
                 black);
   }
+}
+
+void draw_axes(Image& image, const Field& field) {
+  draw_heights(image, field);
   for (int tick = 0; tick < field.x.count; ++tick) {
     const int x = field.across(field.x.at(tick));
     image.fill(x, top, 1, height - top - bottom, grid);
     const std::string label = fmt::format("{:.0f}", field.x.at(tick));
     image.write(x - Image::text_width(label, scale) / 2, height - bottom + 10, label, scale, black);
   }
-  image.frame(left, top, width - left - right, height - top - bottom + 1, black);
+  draw_frame(image);
+}
+
+void draw_names(Image& image, std::string_view x_name, std::string_view y_name) {
+  image.write(left, top - 14 - Image::text_height(scale), y_name, scale, black);
+  image.write(width - right - Image::text_width(x_name, scale), height - 12 - Image::text_height(scale),
+              x_name, scale, black);
+}
+
+/// Three digits, or all of a whole number's.
+std::string height_text(double height) {
+  return height < 1000 ? fmt::format("{:.3g}", height) : fmt::format("{:.0f}", height);
+}
+
+/// Writes a text around x, in letters small enough for a width.
+void write_around(Image& image, int x, int y, const std::string& words, int room) {
+  const int size = Image::text_width(words, scale) <= room ? scale : 1;
+  image.write(x - Image::text_width(words, size) / 2, y, words, size, black);
 }
 
 }  // namespace
@@ -95,9 +120,27 @@ Image plot(const std::vector<double>& values, std::string_view x_name, std::stri
     if (at > 0 && std::isfinite(values[at - 1]))
       draw_line(image, field.across(static_cast<double>(at)), field.down(values[at - 1]), x, y);
   }
-  image.write(left, top - 14 - Image::text_height(scale), y_name, scale, black);
-  image.write(width - right - Image::text_width(x_name, scale), height - 12 - Image::text_height(scale),
-              x_name, scale, black);
+  draw_names(image, x_name, y_name);
+  return image;
+}
+
+Image bar_chart(const std::vector<Bar>& bars, std::string_view x_name, std::string_view y_name) {
+  double most = 0;
+  for (const Bar& bar : bars) most = std::max(most, bar.height);
+  const Field field{ticks(0, 1, 2), ticks(0, most > 0 ? most : 1, 9)};
+  Image image(width, height, white);
+  draw_heights(image, field);
+  draw_frame(image);
+  const int count = std::max(1, static_cast<int>(bars.size())), room = (width - left - right) / count;
+  const int thickness = std::max(1, room * 3 / 4);
+  for (int at = 0; at < static_cast<int>(bars.size()); ++at) {
+    const Bar& bar = bars[static_cast<std::size_t>(at)];
+    const int middle = left + room * at + room / 2, y = field.down(bar.height);
+    image.fill(middle - thickness / 2, y, thickness, height - bottom - y, blue);
+    write_around(image, middle, height - bottom + 10, bar.label, room);
+    write_around(image, middle, y - 4 - Image::text_height(scale), height_text(bar.height), room);
+  }
+  draw_names(image, x_name, y_name);
   return image;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plot.hpp
-/// A curve as a picture, such as the progress over iterations.
+/// Pictures of numbers: a curve, such as the progress over iterations, and bars.
 #pragma once
 
 #include <sporos/formats/image.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,5 +27,13 @@ Ticks ticks(double least, double most, int most_ticks, double least_step = 0);
 /// The curve through (1, values[0]), (2, values[1]), …, with axes; values that are not finite are left out.
 /// Names may use the letters of formats/glyphs.hpp.
 Image plot(const std::vector<double>& values, std::string_view x_name, std::string_view y_name);
+
+struct Bar {
+  std::string label;  ///< below the bar
+  double height = 0;  ///< at least 0
+};
+
+/// Bars side by side, each with its height above it. Names and labels may use the same letters.
+Image bar_chart(const std::vector<Bar>& bars, std::string_view x_name, std::string_view y_name);
 
 }  // namespace sporos::tool

@@ -13,6 +13,7 @@
 #include "comparison.hpp"
 #include "input.hpp"
 #include "stored.hpp"
+#include "timing.hpp"
 
 namespace sporos::tool {
 
@@ -36,7 +37,7 @@ void expect_workspace(ProductOrder order, WorkspaceChoice workspace);
 struct Product {
   AnyEntries entries;
   Stored A, B, C;
-  std::vector<double> seconds;  ///< of each run
+  Times times;
 };
 
 /// The settings of a product.

@@ -74,11 +74,7 @@ class ProductRun {
     const Tensor<Value, ResultFormat> C({A.extent(0), B.extent(1)});
     const auto statement = assign(C(i, j), A(i, k) * B(k, j)).reorder(order...).workspace(workspace);
 
-    for (int at = 0; at < plan_.repeats; ++at) {
-      timer.reset();
-      statement.run();
-      out.seconds.push_back(timer.seconds());
-    }
+    out.times = times_of(plan_.repeats, [&] { statement.run(); });
     out.C = stored_as(C, 0);
     out.entries = entries(C);
     return out;

@@ -61,11 +61,12 @@ std::string part_text(double part) {
   return fmt::format("{:.{}g} %", percent, percent >= 99.5 ? 4 : 3);
 }
 
-std::string rate_text(double rate) {
-  constexpr std::array units = {"op/s", "kop/s", "Mop/s", "Gop/s", "Top/s"};
-  std::size_t unit = 0;
-  for (; rate >= 999.5 && unit + 1 < units.size(); ++unit) rate /= 1000;
-  return fmt::format("{:.3g} {}", rate, units[unit]);
+/// A rate with three significant digits: "1.23 Gop/s".
+std::string rate_text(double rate, std::string_view unit) {
+  constexpr std::array prefixes = {"", "k", "M", "G", "T"};
+  std::size_t prefix = 0;
+  for (; rate >= 999.5 && prefix + 1 < prefixes.size(); ++prefix) rate /= 1000;
+  return fmt::format("{:.3g} {}{}", rate, prefixes[prefix], unit);
 }
 
 Json to_json(const Cell& cell) {
@@ -99,18 +100,20 @@ void put_padded(std::ostream& out, std::string_view text, std::size_t to, bool r
 
 std::string to_text(const Cell& cell) {
   return std::visit(
-      Overloaded{
-          [](Absent) { return std::string("-"); }, [](bool x) { return std::string(x ? "yes" : "no"); },
-          [](Count x) { return grouped(x.value); }, [](Bytes x) { return bytes_text(x.value); },
-          [](Seconds x) { return seconds_text(x.value); }, [](Part x) { return part_text(x.value); },
-          [](PerSecond x) { return rate_text(x.value); }, [](double x) { return fmt::format("{:.4g}", x); },
-          [](const Shape& x) {
-            std::string text;
-            for (const std::int64_t extent : x.extents)
-              text += (text.empty() ? "" : " x ") + std::to_string(extent);
-            return text;
-          },
-          [](const std::string& x) { return x; }},
+      Overloaded{[](Absent) { return std::string("-"); },
+                 [](bool x) { return std::string(x ? "yes" : "no"); },
+                 [](Count x) { return grouped(x.value); }, [](Bytes x) { return bytes_text(x.value); },
+                 [](Seconds x) { return seconds_text(x.value); }, [](Part x) { return part_text(x.value); },
+                 [](PerSecond x) { return rate_text(x.value, "op/s"); },
+                 [](BytesPerSecond x) { return rate_text(x.value, "B/s"); },
+                 [](double x) { return fmt::format("{:.4g}", x); },
+                 [](const Shape& x) {
+                   std::string text;
+                   for (const std::int64_t extent : x.extents)
+                     text += (text.empty() ? "" : " x ") + std::to_string(extent);
+                   return text;
+                 },
+                 [](const std::string& x) { return x; }},
       cell);
 }
 

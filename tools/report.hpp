@@ -33,6 +33,10 @@ struct Part {
 struct PerSecond {
   double value;
 };
+/// Bytes per second; people see "12.3 GB/s", of 10^9 bytes, as memory is rated.
+struct BytesPerSecond {
+  double value;
+};
 /// Extents of a tensor.
 struct Shape {
   std::vector<std::int64_t> extents;
@@ -40,7 +44,8 @@ struct Shape {
 /// No value: "-", or null.
 struct Absent {};
 
-using Cell = std::variant<Absent, bool, Count, Bytes, Seconds, Part, PerSecond, double, Shape, std::string>;
+using Cell = std::variant<Absent, bool, Count, Bytes, Seconds, Part, PerSecond, BytesPerSecond, double, Shape,
+                          std::string>;
 
 /// The text of a cell for people.
 std::string to_text(const Cell& cell);

@@ -1,50 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statistics.cpp
-/// Counting, sorting and comparing entries with plain loops, which share no code with what they check.
+/// Counting, merging and comparing entries with plain loops over their sorted order, which is all that they
+/// share with what they check.
 #include "statistics.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <mutex>
 #include <numeric>
+#include <sporos/formats/chunks.hpp>
 #include <utility>
+
+#include "sorted.hpp"
 
 namespace sporos::tool {
 namespace {
 
 template <class Value, int Order>
-bool same_place(const Entries<Value, Order>& entries, std::int64_t a, std::int64_t b) {
-  for (const auto& mode : entries.coordinates)
-    if (mode(static_cast<std::size_t>(a)) != mode(static_cast<std::size_t>(b))) return false;
-  return true;
-}
-
-/// The numbers of the entries in the order of their coordinates, with modes compared in the given order;
-/// entries with equal coordinates keep their order.
-template <class Value, int Order>
-std::vector<std::int64_t> sorted_order(
-    const Entries<Value, Order>& entries,
-    const std::array<std::size_t, static_cast<std::size_t>(Order)>& modes) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(entries.size()));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto before = [&](std::int64_t a, std::int64_t b) {
-    for (const std::size_t mode : modes) {
-      const std::int64_t* const at = entries.coordinates[mode].data();
-      if (at[a] != at[b]) return at[a] < at[b];
-    }
-    return a < b;
-  };
-  if (!std::is_sorted(order.begin(), order.end(), before)) std::sort(order.begin(), order.end(), before);
-  return order;
-}
-
-template <class Value, int Order>
-std::vector<std::int64_t> sorted_order(const Entries<Value, Order>& entries) {
-  std::array<std::size_t, static_cast<std::size_t>(Order)> modes;
-  std::iota(modes.begin(), modes.end(), std::size_t{0});
-  return sorted_order(entries, modes);
+std::vector<std::int64_t> order_of(const Entries<Value, Order>& entries) {
+  return sorted_order(coordinates_of(entries));
 }
 
 double magnitude(double value) { return value; }
@@ -76,22 +53,27 @@ ModeStatistics look_at_mode(const std::int64_t* coordinates, std::int64_t count,
     out.least = out.used == 0 ? entries : std::min(out.least, entries);
     out.most = std::max(out.most, entries);
     ++out.used;
+    const auto bin = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(entries)));
+    if (out.lengths.size() <= bin) out.lengths.resize(bin + 1);
+    ++out.lengths[bin];
   };
   if (extent <= 4 * count + 1024) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(extent));
     for (std::int64_t q = 0; q < count; ++q) ++counts[static_cast<std::size_t>(coordinates[q])];
     for (const std::int64_t entries : counts) take(entries);
   } else {
-    std::vector<std::int64_t> sorted(coordinates, coordinates + count);
-    std::sort(sorted.begin(), sorted.end());
+    const std::vector<std::int64_t> order = sorted_order({{coordinates}, count});
+    const auto at = [&](std::int64_t q) { return coordinates[order[static_cast<std::size_t>(q)]]; };
     std::int64_t first = 0;
     for (std::int64_t q = 1; q <= count; ++q)
-      if (q == count || sorted[static_cast<std::size_t>(q)] != sorted[static_cast<std::size_t>(first)]) {
+      if (q == count || at(q) != at(first)) {
         take(q - first);
         first = q;
       }
   }
   if (out.used < extent) out.least = 0;
+  if (out.lengths.empty()) out.lengths.resize(1);
+  out.lengths[0] = extent - out.used;
   return out;
 }
 
@@ -103,49 +85,105 @@ bool is_conjugate(const Value& a, const Value& b) {
     return a == b;
 }
 
+/// What holds of two parts of the entries together.
+void add(MatrixStatistics& to, const MatrixStatistics& part) {
+  to.diagonal += part.diagonal;
+  to.lower_bandwidth = std::max(to.lower_bandwidth, part.lower_bandwidth);
+  to.upper_bandwidth = std::max(to.upper_bandwidth, part.upper_bandwidth);
+  to.symmetric_pattern = to.symmetric_pattern && part.symmetric_pattern;
+  to.symmetric = to.symmetric && part.symmetric;
+  to.hermitian = to.hermitian && part.hermitian;
+}
+
 template <class Value>
 MatrixStatistics look_at_matrix(const Entries<Value, 2>& entries, const std::vector<std::int64_t>& by_rows) {
+  CoordinateList columns_first = coordinates_of(entries);
+  std::swap(columns_first.modes[0], columns_first.modes[1]);
+  const std::vector<std::int64_t> by_columns = sorted_order(columns_first);
   MatrixStatistics out;
-  const std::vector<std::int64_t> by_columns = sorted_order(entries, {1, 0});
   out.symmetric_pattern = out.symmetric = out.hermitian = true;
-  for (std::size_t at = 0; at < by_rows.size(); ++at) {
-    const auto [i, j] = entries.coordinate(by_rows[at]);
-    out.diagonal += i == j;
-    out.lower_bandwidth = std::max(out.lower_bandwidth, i - j);
-    out.upper_bandwidth = std::max(out.upper_bandwidth, j - i);
-    const auto [mirrored_j, mirrored_i] = entries.coordinate(by_columns[at]);
-    if (i != mirrored_i || j != mirrored_j) out.symmetric_pattern = false;
-    const Value value = entries.values(static_cast<std::size_t>(by_rows[at]));
-    const Value image = entries.values(static_cast<std::size_t>(by_columns[at]));
-    out.symmetric = out.symmetric && value == image;
-    out.hermitian = out.hermitian && is_conjugate(value, image);
-  }
+  std::mutex guard;
+  in_parts(entries.size(), [&](std::int64_t begin, std::int64_t end) {
+    MatrixStatistics part;
+    part.symmetric_pattern = part.symmetric = part.hermitian = true;
+    for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
+      const auto [i, j] = entries.coordinate(by_rows[at]);
+      part.diagonal += i == j;
+      part.lower_bandwidth = std::max(part.lower_bandwidth, i - j);
+      part.upper_bandwidth = std::max(part.upper_bandwidth, j - i);
+      const auto [mirrored_j, mirrored_i] = entries.coordinate(by_columns[at]);
+      if (i != mirrored_i || j != mirrored_j) part.symmetric_pattern = false;
+      const Value value = entries.values(static_cast<std::size_t>(by_rows[at]));
+      const Value image = entries.values(static_cast<std::size_t>(by_columns[at]));
+      part.symmetric = part.symmetric && value == image;
+      part.hermitian = part.hermitian && is_conjugate(value, image);
+    }
+    const std::lock_guard lock(guard);
+    add(out, part);
+  });
   out.symmetric = out.symmetric && out.symmetric_pattern;
   out.hermitian = out.hermitian && out.symmetric_pattern;
   return out;
 }
 
+/// Merges entries at the same coordinate, which follow one another in a given order.
 template <class Value, int Order>
-Entries<Value, Order> merged(const Entries<Value, Order>& entries, Duplicates duplicates, bool drop_zeros) {
-  std::array<std::vector<std::int64_t>, static_cast<std::size_t>(Order)> coordinates;
-  std::vector<Value> values;
-  const std::vector<std::int64_t> order = sorted_order(entries);
-  for (std::size_t at = 0; at < order.size();) {
-    const std::int64_t first = order[at];
-    Value value = entries.values(static_cast<std::size_t>(first));
-    for (++at; at < order.size() && same_place(entries, first, order[at]); ++at)
-      if (duplicates == Duplicates::sum) value = value + entries.values(static_cast<std::size_t>(order[at]));
-    if (drop_zeros && value == Value{}) continue;
-    for (std::size_t mode = 0; mode < coordinates.size(); ++mode)
-      coordinates[mode].push_back(entries.coordinates[mode](static_cast<std::size_t>(first)));
-    values.push_back(value);
+class Merge {
+ public:
+  Merge(const Entries<Value, Order>& entries, Duplicates duplicates, bool drop_zeros)
+      : entries_(entries),
+        coordinates_(coordinates_of(entries)),
+        order_(sorted_order(coordinates_)),
+        duplicates_(duplicates),
+        drop_zeros_(drop_zeros) {}
+
+  /// The entries that remain, in parallel: each part of the order counts its own, then writes them behind
+  /// those of the parts before it.
+  Entries<Value, Order> run() const {
+    const Host space;
+    const std::int64_t parts = sporos::detail::chunks_for(space, entries_.size());
+    std::vector<std::int64_t> begins(static_cast<std::size_t>(parts) + 1);
+    sporos::detail::for_each_chunk(space, parts, [&](std::int64_t part) {
+      visit(part, parts, [&](std::int64_t, Value) { ++begins[static_cast<std::size_t>(part) + 1]; });
+    });
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    Entries<Value, Order> out(entries_.extents, begins.back());
+    sporos::detail::for_each_chunk(space, parts, [&](std::int64_t part) {
+      std::int64_t at = begins[static_cast<std::size_t>(part)];
+      visit(part, parts,
+            [&](std::int64_t first, Value value) { out.set(at++, entries_.coordinate(first), value); });
+    });
+    return out;
   }
-  Entries<Value, Order> out(entries.extents, static_cast<std::int64_t>(values.size()));
-  for (std::size_t mode = 0; mode < coordinates.size(); ++mode)
-    std::copy(coordinates[mode].begin(), coordinates[mode].end(), out.coordinates[mode].data());
-  std::copy(values.begin(), values.end(), out.values.data());
-  return out;
-}
+
+ private:
+  /// Calls body(first, value) with the first entry at each coordinate of a part, and the value of all of
+  /// them.
+  template <class Body>
+  void visit(std::int64_t part, std::int64_t parts, const Body& body) const {
+    const auto [begin, end] = sporos::detail::chunk_bounds(entries_.size(), part, parts);
+    std::int64_t at = begin;
+    while (at < end && repeats(at)) ++at;  // these belong to the part before
+    while (at < end) {
+      const std::int64_t first = number(at);
+      Value value = value_of(first);
+      for (++at; at < entries_.size() && repeats(at); ++at)
+        if (duplicates_ == Duplicates::sum) value = value + value_of(number(at));
+      if (!drop_zeros_ || !(value == Value{})) body(first, value);
+    }
+  }
+
+  std::int64_t number(std::int64_t at) const { return order_[static_cast<std::size_t>(at)]; }
+  Value value_of(std::int64_t number) const { return entries_.values(static_cast<std::size_t>(number)); }
+  /// Whether the entry in place `at` has the coordinate of the one before.
+  bool repeats(std::int64_t at) const { return at > 0 && coordinates_.same(number(at - 1), number(at)); }
+
+  const Entries<Value, Order>& entries_;
+  CoordinateList coordinates_;
+  std::vector<std::int64_t> order_;
+  Duplicates duplicates_;
+  bool drop_zeros_;
+};
 
 template <class A, class B>
 bool same_value(const A& a, const B& b) {
@@ -166,13 +204,16 @@ bool same_value(const A& a, const B& b) {
 template <class A, class B, int Order>
 bool same(const Entries<A, Order>& a, const Entries<B, Order>& b) {
   if (a.extents != b.extents || a.size() != b.size()) return false;
-  const std::vector<std::int64_t> in_a = sorted_order(a), in_b = sorted_order(b);
-  for (std::size_t at = 0; at < in_a.size(); ++at)
-    if (a.coordinate(in_a[at]) != b.coordinate(in_b[at]) ||
-        !same_value(a.values(static_cast<std::size_t>(in_a[at])),
-                    b.values(static_cast<std::size_t>(in_b[at]))))
-      return false;
-  return true;
+  const std::vector<std::int64_t> in_a = order_of(a), in_b = order_of(b);
+  std::atomic<bool> differ{false};
+  in_parts(a.size(), [&](std::int64_t begin, std::int64_t end) {
+    for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end) && !differ; ++at)
+      if (a.coordinate(in_a[at]) != b.coordinate(in_b[at]) ||
+          !same_value(a.values(static_cast<std::size_t>(in_a[at])),
+                      b.values(static_cast<std::size_t>(in_b[at]))))
+        differ = true;
+  });
+  return !differ;
 }
 
 }  // namespace
@@ -186,9 +227,17 @@ Statistics statistics(const AnyEntries& any) {
         for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
           out.modes.push_back(
               look_at_mode(entries.coordinates[mode].data(), entries.size(), entries.extents[mode]));
-        const std::vector<std::int64_t> order = sorted_order(entries);
-        for (std::size_t at = 1; at < order.size(); ++at)
-          out.duplicates += same_place(entries, order[at - 1], order[at]);
+        const CoordinateList coordinates = coordinates_of(entries);
+        const std::vector<std::int64_t> order = sorted_order(coordinates);
+        std::atomic<std::int64_t> duplicates{0};
+        in_parts(entries.size(), [&](std::int64_t begin, std::int64_t end) {
+          std::int64_t here = 0;
+          for (auto at = static_cast<std::size_t>(std::max<std::int64_t>(begin, 1));
+               at < static_cast<std::size_t>(end); ++at)
+            here += coordinates.same(order[at - 1], order[at]);
+          duplicates += here;
+        });
+        out.duplicates = duplicates;
         if constexpr (Order == 2)
           if (entries.extents[0] == entries.extents[1]) out.matrix = look_at_matrix(entries, order);
         return out;
@@ -197,8 +246,8 @@ Statistics statistics(const AnyEntries& any) {
 }
 
 AnyEntries merged(const AnyEntries& any, Duplicates duplicates, bool drop_zeros) {
-  return std::visit([&](const auto& entries) { return AnyEntries(merged(entries, duplicates, drop_zeros)); },
-                    any);
+  return std::visit(
+      [&](const auto& entries) { return AnyEntries(Merge(entries, duplicates, drop_zeros).run()); }, any);
 }
 
 bool same_entries(const AnyEntries& any_a, const AnyEntries& any_b) {

@@ -17,6 +17,8 @@ struct ModeStatistics {
   std::int64_t used = 0;   ///< coordinates with an entry
   std::int64_t least = 0;  ///< fewest entries at a coordinate, over all coordinates
   std::int64_t most = 0;
+  /// Coordinates by their number of entries: [0] of those without one, [b] of those with 2^(b-1) to 2^b - 1.
+  std::vector<std::int64_t> lengths;
 };
 
 /// How the entries of a matrix are distributed.
@@ -41,11 +43,11 @@ struct Statistics {
   std::int64_t nonzeros() const { return entries - duplicates; }
 };
 
-/// Cost: one sort of the entries, and another one for square matrices.
+/// Cost: one sort of the entries, and another one for square matrices, unless they are in order; in parallel.
 Statistics statistics(const AnyEntries& entries);
 
 /// Entries sorted by coordinates, with duplicates merged and optionally without zeros: what a tensor of them
-/// stores, computed independently of the library.
+/// stores, of which only the order comes from the library, and is checked.
 AnyEntries merged(const AnyEntries& entries, Duplicates duplicates, bool drop_zeros);
 
 /// Whether two lists hold the same extents, coordinates and values, in any order. Values are compared bit by

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "passage.hpp"
+#include "stages.hpp"
 #include "statistics.hpp"
 
 namespace sporos::tool {
@@ -22,7 +23,7 @@ struct ValidateOptions {
 
 /// Assembles the entries in the formats that are most likely to be used, and has the library check its
 /// arrays.
-void check_formats(Report& report, const Input& input) {
+void check_formats(Report& report, const Input& input, const Stages& stages) {
   PassageOptions options;
   options.duplicates = input.duplicates();
   options.take_out = false;
@@ -32,6 +33,7 @@ void check_formats(Report& report, const Input& input) {
   std::string names;
   double seconds = 0;
   for (const FormatName format : formats) {
+    stages.begin(text("checking it as ", to_string(format)));
     const Passage passage = pass_through(format, input.entries, options);
     names += (names.empty() ? "" : ", ") + std::string(to_string(format));
     seconds += passage.assemble_seconds + passage.validate_seconds;
@@ -42,6 +44,8 @@ void check_formats(Report& report, const Input& input) {
 
 Outcome validate_file(const ValidateOptions& options) {
   const Input input = read_input(options.path, options.input);
+  const Stages stages(input.path, input.size());
+  stages.begin("counting");
   const Statistics counted = statistics(input.entries);
 
   Outcome outcome;
@@ -59,7 +63,7 @@ Outcome validate_file(const ValidateOptions& options) {
 
   report.remark(input.path + ": valid");
   describe(report, input);
-  check_formats(report, input);
+  check_formats(report, input, stages);
   report.fact("valid", "", true);
   report.fact("duplicates", "", Count{counted.duplicates});
   report.fact("stored_zeros", "", Count{counted.zeros});

@@ -19,10 +19,13 @@ std::vector<Arguments> one_of_each(const Folder& folder) {
           {"convert", matrix, folder.file("out.mtx")},
           {"transpose", matrix, folder.file("out.mtx")},
           {"generate", "banded", folder.file("out.mtx"), "--size", "9"},
+          {"reorder", matrix, folder.file("out.mtx")},
           {"spy", matrix, "-o", folder.file("out.png")},
+          {"spmv", matrix, "--repeats", "2"},
           {"multiply", matrix, matrix, "--verify"},
           {"mttkrp", tensor, "--rank", "2", "--verify"},
           {"cp", tensor, "--rank", "2", "-o", folder.file("out")},
+          {"bench", matrix, "--seconds", "0"},
           {"explain", "spmv"},
           {"config"}};
 }
@@ -93,10 +96,13 @@ TEST(CommandLine, PrintsOneJsonObjectWithTheKeysOfItsCommand) {
       {"command", "input", "output", "tensor", "threads"},
       {"command", "input", "output", "threads"},
       {"command", "output", "threads"},
+      {"command", "input", "order", "output", "threads"},
       {"command", "input", "output", "threads"},
+      {"A", "command", "threads", "y"},
       {"A", "B", "C", "checks", "command", "threads"},
       {"checks", "command", "result", "tensor", "threads"},
       {"command", "model", "output", "tensor", "threads"},
+      {"columns", "command", "files", "measurements", "threads", "triad_bytes_per_second"},
       {"command", "explanation", "format", "name", "statement", "threads"},
       {"command", "machine", "program", "threads"}};
   const auto runs = one_of_each(folder);
@@ -163,8 +169,8 @@ TEST(CommandLine, RefusesNumbersOfThreadsThatAreNone) {
 
 TEST(CommandLine, ListsTheCommandsWhereNoneIsNamed) {
   const std::string all =
-      "info, validate, compare, convert, transpose, generate, prune, spy, multiply, mttkrp, cp, explain, "
-      "config";
+      "info, validate, compare, convert, transpose, generate, prune, reorder, spy, spmv, "
+      "multiply, mttkrp, cp, bench, explain, config";
   expect_refused({}, "expected a command: " + all + "; see sporos --help");
   expect_refused({"divide"}, "no such command: divide; expected one of " + all);
   expect_refused({"--json"}, "expected a command: " + all);

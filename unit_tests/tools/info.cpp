@@ -2,6 +2,7 @@
 /// @file info.cpp
 /// `sporos info`: the figures that it states, of real files and of files small enough to count by hand.
 #include "plain_text.hpp"
+#include "png.hpp"
 #include "tool.hpp"
 
 namespace {
@@ -172,6 +173,63 @@ TEST(Info, TakesAMatrixWithoutEntries) {
   EXPECT_EQ(info["extents"], Json({3, 0}));
   EXPECT_EQ(info["nonzeros"], 0);
   EXPECT_EQ(info["density"], 0);
+}
+
+TEST(Info, CountsRowsByTheirNumberOfEntries) {
+  const Folder folder;
+  // Rows of 0, 1, 2, 3, 4 and 9 entries.
+  std::string lines;
+  int entries = 0;
+  for (const auto& [row, length] : {std::pair{2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 9}})
+    for (int column = 1; column <= length; ++column, ++entries)
+      lines += std::to_string(row) + ' ' + std::to_string(column) + " 1\n";
+  const std::string path = folder.put("a.mtx", "%%MatrixMarket matrix coordinate real general\n6 10 " +
+                                                   std::to_string(entries) + '\n' + lines);
+  const std::string out = folder.file("a.png");
+  const auto lengths = [&](const Arguments& options) {
+    Arguments arguments = {"info", path, "--no-formats", "--histogram", out};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    std::vector<std::vector<int>> found;
+    const Json done = report(arguments);
+    for (const Json& row : done["lengths"]) found.push_back({row["least"], row["most"], row["coordinates"]});
+    return found;
+  };
+  using Lengths = std::vector<std::vector<int>>;
+  EXPECT_EQ(lengths({}), (Lengths{{0, 0, 1}, {1, 1, 1}, {2, 3, 2}, {4, 7, 1}, {8, 15, 1}}));
+  const std::string rows = png(out).rows;
+  EXPECT_EQ(lengths({"--mode", "1"}), (Lengths{{0, 0, 1}, {1, 1, 5}, {2, 3, 2}, {4, 7, 2}}));
+  EXPECT_NE(png(out).rows, rows);
+  expect_refused({"info", path, "--histogram", out, "--mode", "2"}, "--mode is 2");
+  expect_refused({"info", path, "--histogram", "a.gif"}, "ends in .png");
+}
+
+/// Entries in any order, with and without duplicates, large enough that several threads sort them.
+TEST(Info, FiguresDoNotDependOnTheNumberOfThreads) {
+  const Folder folder;
+  expect_done({"generate", "rmat", folder.file("a.mtx"), "--size", "3000", "--degree", "40"});
+  expect_done({"transpose", folder.file("a.mtx"), folder.file("t.mtx")});
+  // The transpose twice, so that each entry of it is a duplicate.
+  const std::string text = content(folder.file("t.mtx"));
+  const auto begin = text.find('\n', text.find('\n') + 1) + 1;
+  const std::string lines = text.substr(begin);
+  const auto count = std::count(lines.begin(), lines.end(), '\n');
+  const std::string twice =
+      folder.put("twice.mtx", "%%MatrixMarket matrix coordinate real general\n3000 3000 " +
+                                  std::to_string(2 * count) + '\n' + lines + lines);
+  Json one = report({"info", twice, "--no-formats", "--threads", "1"});
+  Json three = report({"info", twice, "--no-formats", "--threads", "3"});
+  EXPECT_EQ(one["duplicates"], count);
+  EXPECT_EQ(one["nonzeros"], count);
+  for (const std::string key : {"threads", "read_seconds"}) {
+    one.erase(key);
+    three.erase(key);
+  }
+  EXPECT_EQ(one, three);
+  // Added up, an entry and its duplicate are twice the entry, half of which is the entry itself.
+  expect_done({"transpose", twice, folder.file("back.mtx"), "--threads", "3"});
+  EXPECT_EQ(report({"info", folder.file("back.mtx"), "--no-formats"})["nonzeros"], count);
+  expect_done({"compare", folder.file("a.mtx"), folder.file("back.mtx"), "--relative", "0.5"});
+  EXPECT_EQ(run({"compare", folder.file("a.mtx"), folder.file("back.mtx"), "--relative", "0.49"}).code, 1);
 }
 
 TEST(Info, ShowsAPersonTheSameFigures) {

@@ -48,6 +48,9 @@ TEST(Streams, TakesStandardInputInEveryCommandThatReads) {
                                      {"convert", "-", folder.file("out.mtx")},
                                      {"transpose", "-", folder.file("out.mtx")},
                                      {"prune", "-", folder.file("out.mtx")},
+                                     {"reorder", "-", folder.file("out.mtx")},
+                                     {"spmv", "-"},
+                                     {"bench", "-", "--operations", "spmv", "--seconds", "0"},
                                      {"spy", "-", "-o", folder.file("out.png")},
                                      {"multiply", "-", "-", "--verify"},
                                      {"multiply", example_data("LFAT5.mtx"), "-"},
@@ -77,6 +80,9 @@ TEST(Streams, WritesNothingButTheResultToStandardOutput) {
   expect_output({"transpose", tensor, "-"}, "1 ");
   expect_output({"generate", "identity", "-", "--size", "3"}, banner);
   expect_output({"prune", matrix, "-"}, banner);
+  expect_output({"reorder", matrix, "-"}, banner);
+  expect_output({"spmv", matrix, "-o", "-"}, banner);
+  expect_output({"info", matrix, "--histogram", "-"}, "\x89PNG");
   expect_output({"multiply", matrix, matrix, "-o", "-"}, banner);
   expect_output({"mttkrp", matrix, "-o", "-", "--rank", "2"}, banner);
   expect_output({"spy", matrix, "-o", "-"}, "\x89PNG");

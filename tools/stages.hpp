@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file stages.hpp
+/// What a long command is doing, on a terminal.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace sporos::tool {
+
+/// One line on standard error that names the stage of a long command, and is wiped at the end. Nothing is
+/// written unless standard error is a terminal and there is much to do.
+class Stages {
+ public:
+  /// @param name  what is worked on
+  /// @param size  its number of entries
+  Stages(std::string name, std::int64_t size)
+      : name_(std::move(name)), shown_(size >= many && isatty(STDERR_FILENO) != 0) {}
+  ~Stages() {
+    if (shown_) put(wipe);
+  }
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
+
+  /// From now on, the line says "NAME: WHAT".
+  void begin(std::string_view what) const {
+    if (shown_) put(std::string(wipe) + name_ + ": " + std::string(what));
+  }
+
+ private:
+  static constexpr std::int64_t many = std::int64_t{1} << 20;  ///< fewer entries take less than a second
+  static constexpr std::string_view wipe = "\r\033[K";
+
+  static void put(std::string_view words) {
+    // If it cannot be shown, the work goes on all the same.
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words.data(), words.size());
+  }
+
+  std::string name_;
+  bool shown_;
+};
+
+}  // namespace sporos::tool
