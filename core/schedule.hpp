@@ -75,7 +75,7 @@ struct Related {
 /// Loops that are split, fused, or run over positions: a LoopSchedule as a type. Its parts are types and
 /// characters, because nvcc does not take values of classes in the name of a kernel.
 /// @tparam Current    the loops, as a LoopOrder
-/// @tparam Relations  TypeList<Related<…>…>
+/// @tparam Relations  `TypeList<Related<…>…>`
 /// @tparam Parallel   the loop that threads share, or ' '
 /// @tparam Operands   the accesses whose positions are counted
 template <class Current, class Relations, char Parallel, class... Operands>

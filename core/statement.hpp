@@ -71,7 +71,7 @@ class Statement {
  public:
   using result_type = Result;
   using right_type = Right;
-  using order = Order;  ///< LoopOrder<…>, outermost first
+  using order = Order;  ///< `LoopOrder<…>`, outermost first
   using schedule = Options;
   using space_type = typename Result::tensor_type::space_type;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file patterns.hpp
-/// What the patterns of distributed products (kernels/<operation>/pattern.hpp) take as operands, and which of
-/// these products the kernels of one rank compute.
+/// What the patterns of distributed products (`kernels/<operation>/pattern.hpp`) take as operands, and which
+/// of these products the kernels of one rank compute.
 #pragma once
 
 #include <type_traits>

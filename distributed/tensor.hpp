@@ -23,7 +23,7 @@ class Distributed;
 template <class T>
 inline constexpr bool is_distributed_v<Distributed<T>> = true;
 
-/// Any Distributed<Tensor<…>>.
+/// Any `Distributed<Tensor<…>>`.
 template <class T>
 concept AnyDistributed = is_distributed_v<std::remove_cvref_t<T>>;
 

@@ -52,7 +52,7 @@ inline constexpr int place_of_windows = [] {
 
 }  // namespace detail
 
-/// A format with one N:M level, all other levels being full: NM<…>, TwoFour, and the like.
+/// A format with one N:M level, all other levels being full: `NM<…>`, TwoFour, and the like.
 template <class F>
 concept WindowedFormat = TensorFormat<F> && detail::place_of_windows<F> >= 0;
 
@@ -238,7 +238,7 @@ auto as_dense(const T& t) {
 ///     auto B = prune<NM<2, 4, 32>>(W);                            // by the sum of absolute values
 ///     auto A = prune<TwoFour>(W, {.by = Magnitude::l2});
 ///
-/// @tparam F  NM<…>, TwoFour, or any other format with one N:M level among full ones
+/// @tparam F  `NM<…>`, TwoFour, or any other format with one N:M level among full ones
 /// @param t   a tensor of any format; not changed. One that is not dense is converted to a dense one first,
 ///            M / N times the size of the result.
 /// @throws MemoryError where the memory cannot be allocated

@@ -38,8 +38,8 @@ inline void check_windows(const Windows& windows) {
 }  // namespace detail
 
 /// The entries that an N:M pattern keeps, in the order in which they come: in each window the units of
-/// largest magnitude, of equal ones the first. As prune<NM<…>> of the matrix does, for any N, M and L, and in
-/// the memory of the entries.
+/// largest magnitude, of equal ones the first. As `prune<NM<…>>` of the matrix does, for any N, M and L, and
+/// in the memory of the entries.
 ///
 /// @param entries  of a matrix, each coordinate at most once
 /// @throws RangeError where the windows make no sense

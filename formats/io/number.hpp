@@ -227,8 +227,8 @@ const char* parse_value(const char* p, const char* end, Value& value) {
   }
 }
 
-/// The token at `p` for a message: quoted, with unprintable bytes as \xNN, cut at 40 characters; "the end of
-/// the line" if there is none.
+/// The token at `p` for a message: quoted, with unprintable bytes as `\xNN`, cut at 40 characters; "the end
+/// of the line" if there is none.
 inline std::string found(const char* p) {
   p = skip_blanks(p);
   if (*p == '\n') return "the end of the line";

@@ -86,8 +86,8 @@ class NewCsr {
 
 }  // namespace detail
 
-/// What the specialised kernels for GPUs admit, for the patterns of kernels/<operation>/pattern.hpp: CSR and
-/// dense operands of any values in the GPU's memory, the loops in the order that was derived.
+/// What the specialised kernels for GPUs admit, for the patterns of `kernels/<operation>/pattern.hpp`: CSR
+/// and dense operands of any values in the GPU's memory, the loops in the order that was derived.
 struct GpuOperands {
   template <class S>
   static constexpr bool admits() {

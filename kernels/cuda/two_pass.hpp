@@ -20,8 +20,9 @@ namespace sporos::gpu {
 ///
 /// Candidate has
 ///  - Pattern, with left() and right(), the operands, in CSR, or in CSC, which is copied;
-///  - is_transposed<S>, whether the result is made as its transpose, which exchanges the operands;
-///  - Passes<Compute, B, C, New>, made of a space, both operands and a PassesWorkspace, with read(), count(),
+///  - `is_transposed<S>`, whether the result is made as its transpose, which exchanges the operands;
+///  - `Passes<Compute, B, C, New>`, made of a space, both operands and a PassesWorkspace, with read(),
+///  count(),
 ///    and most_workspace_bytes(), which is asked after count();
 ///  - PassesWorkspace, borrowed from the scratch, with size() in bytes;
 ///  - fill(statement, passes, to), the second pass into the view of a CSR matrix;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operands.hpp
 /// What the host's specialised kernels admit as operands, for the patterns of
-/// kernels/<operation>/pattern.hpp.
+/// `kernels/<operation>/pattern.hpp`.
 #pragma once
 
 #include <concepts>

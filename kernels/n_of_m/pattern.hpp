@@ -38,7 +38,7 @@ struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dens
     : NmTraitsOf<N, Window, 1, 1, Bits> {};
 
 /// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
-/// mode, B in NM<…> with windows along k, C dense and row-major.
+/// mode, B in `NM<…>` with windows along k, C dense and row-major.
 template <class Operands>
 struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class B, class A>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file factors.hpp
 /// Right sides that are products of accesses and nothing else: their factors, and the role that each factor
-/// has in a pattern (kernels/<operation>/pattern.hpp).
+/// has in a pattern (`kernels/<operation>/pattern.hpp`).
 ///
 /// A pattern is a formula, written once for the host and for GPUs. It says which variables the factors bind,
 /// and which factors are sparse and which are dense. Which formats count as sparse or dense depends on the

@@ -134,7 +134,7 @@ Cost least_cost(const S& statement) {
   return least;
 }
 
-/// Calls f.template operator()<K>(), which returns an R, with the candidate that is expected to be fastest.
+/// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
 /// If only one matches, no cost is computed.
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons
 template <class R = void, class S, class F>
