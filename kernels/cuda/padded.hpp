@@ -13,15 +13,16 @@ namespace sporos::gpu {
 
 namespace detail {
 
-template <class T>
+template <class T, class To>
 struct PadRows {
   const T* from;
   std::int64_t columns, stride;
-  T* to;
+  To* to;
 
   KOKKOS_FUNCTION void operator()(std::int64_t at) const {
     const std::int64_t row = at / stride, column = at % stride;
-    to[at] = column < columns ? from[row * columns + column] : T{};
+    to[at] =
+        column < columns ? static_cast<To>(static_cast<accumulate_t<T>>(from[row * columns + column])) : To{};
   }
 };
 
@@ -56,10 +57,11 @@ void for_each(const Kokkos::Cuda& space, const char* name, std::int64_t count, c
 /// to[row, column] = from[row, column], rows `stride` elements apart, zero behind the last column.
 /// @param from  [rows, columns]
 /// @param to    [rows, stride]
-template <class T>
+template <class T, class To>
 void pad_rows(const Kokkos::Cuda& space, const T* from, std::int64_t rows, std::int64_t columns,
-              std::int64_t stride, T* to) {
-  detail::for_each(space, "sporos::pad_rows", rows * stride, detail::PadRows<T>{from, columns, stride, to});
+              std::int64_t stride, To* to) {
+  detail::for_each(space, "sporos::pad_rows", rows * stride,
+                   detail::PadRows<T, To>{from, columns, stride, to});
 }
 
 /// The metadata of 2:4 rows, 4 bits a window, with rows that begin `stride` bytes apart.

@@ -57,4 +57,9 @@ __device__ __forceinline__ void red_add_v4(float* at, float x, float y, float z,
 #endif
 }
 
+/// Waits for so many threads, of whole warps, at a barrier of their own.
+/// @param id  from 1 to 15; 0 is that of __syncthreads
+__device__ __forceinline__ void sync_threads(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 }  // namespace sporos::gpu::ptx

@@ -7,6 +7,7 @@
 #include <cudaTypedefs.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "../../core/error.hpp"
 #include "launch.hpp"
@@ -30,6 +31,24 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
   return encode;
 }
 
+/// @param type, bytes  of an element
+/// @param order        in which a box is laid out
+inline CUtensorMap describe_matrix(CUtensorMapDataType type, int bytes, const void* at, std::int64_t rows,
+                                   std::int64_t columns, std::int64_t stride, int box_rows, int box_columns,
+                                   CUtensorMapSwizzle order) {
+  CUtensorMap map{};
+  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(stride) * static_cast<cuuint64_t>(bytes)};
+  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[2] = {1, 1};
+  if (tensor_map_encoder()(&map, type, 2, const_cast<void*>(at), extents, strides, box, steps,
+                           CU_TENSOR_MAP_INTERLEAVE_NONE, order, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    throw StateError(text("CUDA: the copy engine does not take a matrix of ", rows, " x ", columns,
+                          " with rows ", stride, " elements apart"));
+  return map;
+}
+
 }  // namespace detail
 
 /// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of
@@ -39,21 +58,24 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
 /// @param stride  elements from one row to the next, a multiple of 8
 inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
                               int box_rows, int box_columns = 64) {
-  CUtensorMap map{};
-  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[1] = {static_cast<cuuint64_t>(stride) * 2};
-  const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
-  const cuuint32_t steps[2] = {1, 1};
-  if (detail::tensor_map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(at), extents,
-                                   strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                   box_columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
-                                   : box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                       : CU_TENSOR_MAP_SWIZZLE_NONE,
-                                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-    throw StateError(text("CUDA: the copy engine does not take a matrix of ", rows, " x ", columns,
-                          " with rows ", stride, " elements apart"));
-  return map;
+  return detail::describe_matrix(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, at, rows, columns, stride, box_rows,
+                                 box_columns,
+                                 box_columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
+                                 : box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                     : CU_TENSOR_MAP_SWIZZLE_NONE);
+}
+
+/// The same for floats and doubles, whose boxes are copied row by row as they are.
+/// @param at      aligned to 16 bytes
+/// @param stride  elements from one row to the next, a multiple of 16 bytes
+template <class T>
+CUtensorMap plain_tensor_map(const T* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                             int box_rows, int box_columns) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  return detail::describe_matrix(
+      sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+      static_cast<int>(sizeof(T)), at, rows, columns, stride, box_rows, box_columns,
+      CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
 }  // namespace sporos::gpu

@@ -12,13 +12,13 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// Where a transpose goes: to[c, r], `rows` columns wide.
-template <class T>
+/// Where a transpose goes: to[c, r], rows `stride` elements apart.
+template <class T, class To = T>
 struct StoreTransposed {
-  T* to;
-  std::int64_t rows;
+  To* to;
+  std::int64_t stride;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t c, std::int64_t r, const T& value) const {
-    to[c * rows + r] = value;
+    to[c * stride + r] = static_cast<To>(static_cast<accumulate_t<T>>(value));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "../../core/value.hpp"
+#include "ptx.hpp"
 
 #if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -41,12 +42,7 @@ __device__ __forceinline__ void give_registers_back() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-/// Waits for so many threads, of whole warps, at a barrier of their own.
-/// @param id  from 1 to 15; 0 is that of __syncthreads
-__device__ __forceinline__ void sync_threads(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
-}
-/// Counts as one of those that others wait for, without waiting.
+/// Counts as one of those that others wait for at a barrier (ptx.hpp), without waiting.
 __device__ __forceinline__ void arrive_for_threads(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }

@@ -275,12 +275,12 @@ auto with_tile_width(int width, const Visit& visit) {
   return visit(std::integral_constant<int, 2>{});
 }
 
-/// Whether a kernel was compiled with the matrix instructions of sm_90a, without which its body is empty.
+/// Whether a kernel was compiled with the instructions of sm_90a, without which its body is empty.
 template <class... Parameters>
 bool has_wgmma(void (*kernel)(Parameters...)) {
   cudaFuncAttributes of_kernel{};
   expect_success(cudaFuncGetAttributes(&of_kernel, kernel), "the version of a kernel");
-  return of_kernel.binaryVersion == 90 && of_kernel.numRegs >= 128;
+  return of_kernel.binaryVersion == 90 && of_kernel.numRegs >= 64;
 }
 
 /// How many clusters of 1, 2, … blocks of a kernel run at the same time.

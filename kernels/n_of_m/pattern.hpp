@@ -16,6 +16,7 @@ template <class F>
 struct NmTraits {
   static constexpr bool is = false;
   static constexpr int bits = 0;
+  static constexpr std::int64_t unit = 0;
 };
 template <int N, int M, std::int64_t L, int Along, int Bits = 8>
 struct NmTraitsOf {

@@ -23,6 +23,7 @@
 #include "../add/cuda/candidate.hpp"
 #include "../gemm/cuda/candidate.hpp"
 #include "../mttkrp/cuda/candidate.hpp"
+#include "../n_of_m/cuda/blocks_candidate.hpp"
 #include "../n_of_m/cuda/candidate.hpp"
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
@@ -47,7 +48,7 @@ using NestCandidates = TypeList<
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmIntoColumns, gpu::SddmmByWarps,
-    gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::TwoFourOnTensorCores,
+    gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores,
     gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,

@@ -4,9 +4,10 @@
 /// dense.
 ///
 /// Every contender is replayed from a CUDA graph. `sporos` is a plan whose sparse operand is packed once,
-/// with everything else that a run does; the parts of it are shown apart: `pass`, which makes the dense
-/// factor k-major, and `pack`. flops_per_second counts what is kept. `difference` is the largest from
-/// cuBLAS's product in float, over the largest entry.
+/// with everything else that a run does, by the candidate that is expected to be fastest;
+/// `sporos_tensor_cores` and `sporos_blocks` are those that are asked for. The parts of the former are shown
+/// apart: `pass`, which makes the dense factor k-major, and `pack`. flops_per_second counts what is kept.
+/// `difference` is the largest from cuBLAS's product in float, over the largest entry.
 #include "cublas.hpp"
 
 namespace sporos::perf {
@@ -34,24 +35,32 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
   const auto b = prune<NM<N, 32, L>>(unpruned);
   const Matrix<T> c({m, n}), peer_c({m, n});
   const std::string tail = text("/", N, ":32/L", L, "/", m, "x", n, "x", k, "/", value_name<T>());
+  const auto statement = [=] {
+    return assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j)).with_constant_operands();
+  };
   const auto count = [=](benchmark::State& state) {
     state.counters["flops_per_second"] = benchmark::Counter(
         2.0 * 10 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * N / 32,
         benchmark::Counter::kIsIterationInvariantRate);
   };
-  add(
-      "n_of_m/sporos" + tail,
-      [=](benchmark::State& state) {
-        auto product = plan(
-            assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j)).with_constant_operands());
-        measure_graph(state, [&] { product.run(); });
-        count(state);
-        multiply(a, convert<DenseMatrix<>>(b), peer_c,
-                 std::is_same_v<T, float> ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F);
-        state.counters["difference"] = difference(convert<DenseMatrix<>, float>(c).values(),
-                                                  convert<DenseMatrix<>, float>(peer_c).values());
-      },
-      10);
+  const auto add_plan = [&](const std::string& name, const auto& of_statement) {
+    add(
+        name + tail,
+        [=](benchmark::State& state) {
+          auto product = plan(of_statement());
+          measure_graph(state, [&] { product.run(); });
+          count(state);
+          multiply(a, convert<DenseMatrix<>>(b), peer_c,
+                   std::is_same_v<T, float> ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F);
+          state.counters["difference"] = difference(convert<DenseMatrix<>, float>(c).values(),
+                                                    convert<DenseMatrix<>, float>(peer_c).values());
+        },
+        10);
+  };
+  add_plan("n_of_m/sporos", statement);
+  add_plan("n_of_m/sporos_tensor_cores", [=] { return statement().template use<gpu::NmByGathering>(); });
+  if constexpr (std::is_same_v<T, float>)
+    add_plan("n_of_m/sporos_blocks", [=] { return statement().template use<gpu::NmByBlocks>(); });
   if (std::is_same_v<T, float>)
     add(
         "n_of_m/sporos_cuda_cores" + tail,

@@ -132,6 +132,7 @@ TEST(CudaEpilogues, OfNmProductsOnTensorCores) {
 TEST(CudaEpilogues, OfNmProductsOnCudaCores) {
   expect_all_layers<gpu::NmByGathering, double, double, NM<2, 4, 4, 1>>();
   expect_all_layers<gpu::NmByGathering, half, float, NM<2, 4, 1, 1>>();
+  expect_all_layers<gpu::NmByBlocks, float, float, NM<2, 8, 32, 1>>();
 }
 TEST(CudaEpilogues, OfOtherProducts) {
   expect_all_layers<SumsFirst, float, float, CSR<>>();

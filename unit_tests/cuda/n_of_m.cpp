@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file n_of_m.cpp
-/// N:M products on the GPU against sums in double on the host: formats, values, layouts, shapes.
+/// N:M products by gathering against sums in double on the host: formats, values, layouts, shapes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,9 +9,7 @@
 #include <sporos/sporos.hpp>
 #include <vector>
 
-#include "dense_products.hpp"
-#include "inputs.hpp"
-#include "kernels/kernel_of.hpp"
+#include "n_of_m_products.hpp"
 
 namespace sporos::test {
 namespace {
@@ -20,59 +18,13 @@ using sporos::indices::i;
 using sporos::indices::j;
 using sporos::indices::k;
 
-/// The N:M matrix as k x n, whichever mode its windows lie along.
-template <class T>
-Tensor<double, DenseMatrix<>> by_windows(const T& b) {
-  const auto dense = convert<DenseMatrix<>, double>(b);
-  if constexpr (NmTraits<typename T::format_type>::along == 0)
-    return dense;
-  else
-    return transpose(dense);
-}
-
-template <class Value, class Out, class F, class Layout>
-void expect_product(const Extents<3>& shape, bool accumulates = false) {
-  constexpr int along = NmTraits<F>::along;
-  const auto [m, n, inner] = shape;
-  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", to_string(shape)));
-  const auto A = random_dense<Value, DenseMatrix<Layout>>({m, inner}, 1);
-  const auto dense_B =
-      random_dense<Value, DenseMatrix<>>(along == 0 ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);
-  const auto device_A = A.template copy_to<Cuda>();
-  const auto B = prune<F>(dense_B.template copy_to<Cuda>());  // on the device
-  const auto host_B = B.template copy_to<Host>();
-  EXPECT_NO_THROW(validate(host_B));
-  expect_equal_tensors(prune<F>(dense_B), B);
-  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
-  const auto C = before.template copy_to<Cuda>();
-  if (!accumulates && C.nnz() > 0)
-    Kokkos::deep_copy(C.values(), static_cast<Out>(std::numeric_limits<float>::quiet_NaN()));
-
-  const auto run = [&](const auto& statement) {
-    EXPECT_NE(kernel_of(statement), "");
-    accumulates ? statement.accumulate().run() : statement.run();
-  };
-  if constexpr (along == 0)
-    run(assign(C(i, j), device_A(i, k) * B(k, j)));
-  else
-    run(assign(C(i, j), B(j, k) * device_A(i, k)));
-
-  EXPECT_EQ((wrong_sums<Value, Out>(convert<DenseMatrix<>, double>(A), by_windows(host_B),
-                                    accumulates ? &before : nullptr, C.template copy_to<Host>())),
-            0);
-}
-
-const std::vector<Extents<3>> shapes = {{1, 1, 1},    {128, 256, 128}, {333, 417, 517}, {65, 33, 31},
-                                        {8, 40, 700}, {200, 1, 64},    {1, 300, 129},   {0, 5, 7},
-                                        {5, 0, 7},    {5, 7, 0},       {700, 530, 90}};
-
 template <class Value, class Out, class F>
 void expect_products() {
-  for (const auto& shape : shapes) {
-    expect_product<Value, Out, F, RowMajor>(shape);
-    expect_product<Value, Out, F, ColumnMajor>(shape);
-  }
-  expect_product<Value, Out, F, RowMajor>({130, 270, 300}, true);
+  expect_nm_products<gpu::NmByGathering, Value, Out, F>();
+}
+template <class Value, class Out, class F, class Layout>
+void expect_product(const Extents<3>& shape, bool accumulates = false) {
+  expect_nm_product<gpu::NmByGathering, Value, Out, F, Layout>(shape, accumulates);
 }
 
 TEST(CudaNofM, HalfOnTensorCores) {
@@ -136,7 +88,7 @@ TEST(CudaNofM, FloatsOfTooWideARangeAreNotSplit) {
     const Tensor<float, DenseMatrix<>> expected({70, 64});
     assign(expected(i, j), A(i, k) * B(k, j)).run();
     const Tensor<float, DenseMatrix<>, Cuda> C({70, 64});
-    assign(C(i, j), A.copy_to<Cuda>()(i, k) * B.copy_to<Cuda>()(k, j)).run();
+    assign(C(i, j), A.copy_to<Cuda>()(i, k) * B.copy_to<Cuda>()(k, j)).use<gpu::NmByGathering>().run();
     const auto result = C.copy_to<Host>();
     const auto sizes = Tensor<float, DenseMatrix<>>({70, 64});
     assign(sizes(i, j), map([](float x) { return std::abs(x); }, A(i, k)) *
@@ -179,7 +131,7 @@ TEST(CudaNofM, FloatsOfAnyMagnitudeAreSplit) {
       const Tensor<float, DenseMatrix<>> expected({30, 32});
       assign(expected(i, j), A(i, k) * B(k, j)).run();
       const Tensor<float, DenseMatrix<>, Cuda> C({30, 32});
-      assign(C(i, j), A.copy_to<Cuda>()(i, k) * B.copy_to<Cuda>()(k, j)).run();
+      assign(C(i, j), A.copy_to<Cuda>()(i, k) * B.copy_to<Cuda>()(k, j)).use<gpu::NmByGathering>().run();
       expect_equal_tensors(expected, C);  // few bits, so that sums are exact
     }
 }
@@ -189,8 +141,9 @@ TEST(CudaNofM, PlansReadNewValuesUnlessTheyAreConstant) {
   const auto B = prune<NM<8, 16, 32>>(dense);
   const auto A = random_dense<half, DenseMatrix<>>({40, 96}, 6).copy_to<Cuda>();
   const Tensor<float, DenseMatrix<>, Cuda> C({40, 64}), kept({40, 64});
-  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)));
-  auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands());
+  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByGathering>());
+  auto constant =
+      plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().use<gpu::NmByGathering>());
   product.run();
   constant.run();
   const auto before = C.copy_to<Host>();
@@ -218,7 +171,7 @@ void expect_units_of_zeros_meet_nothing() {
     for (const std::int64_t column : {0, 1, 2, 17})
       A.values()(row * 32 + column) = half(std::numeric_limits<float>::quiet_NaN());
   const Tensor<float, DenseMatrix<>, Cuda> C({20, L});
-  assign(C(i, j), A.copy_to<Cuda>()(i, k) * B(k, j)).run();
+  assign(C(i, j), A.copy_to<Cuda>()(i, k) * B(k, j)).template use<gpu::NmByGathering>().run();
   const auto result = C.copy_to<Host>();
   for (std::int64_t row = 0; row < 20; ++row)
     EXPECT_EQ(result.values()(row * L), static_cast<float>(A.values()(row * 32 + 3)));

@@ -6,12 +6,11 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
 #include <thread>
 #include <vector>
 
+#include "estimates.hpp"
 #include "inputs.hpp"
 
 namespace {
@@ -100,20 +99,6 @@ TEST(CudaPlans, ComputeNewValuesByEveryKernel) {
     expected.dots(i, j) = work.B(i, j) * out.dense(i, r) * work.U(j, r);
     expect_same(out, expected);
   }
-}
-
-/// Runs a statement with scratch memory that is empty, and compares.
-template <class Statement>
-void expect_bounded(const Statement& statement) {
-  SCOPED_TRACE(statement.str());
-  const Estimate most = estimate(statement);
-  const Resources<Cuda> fresh{Cuda()};
-  std::optional<PeakMemory> peak(std::in_place);
-  statement.on(fresh).run();
-  const std::int64_t taken = peak->bytes();
-  peak.reset();
-  const std::int64_t result = Statement::result_type::format::is_dense ? 0 : most.result;
-  EXPECT_LE(taken, result + most.workspace + 4096);
 }
 
 TEST(CudaEstimates, BoundWhatStatementsAllocate) {

@@ -11,13 +11,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/operands.hpp"
-#include "../../nest/bounds.hpp"
 #include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
-#include "../pattern.hpp"
 #include "cuda_cores.hpp"
 #include "k_major.hpp"
+#include "product_of.hpp"
 #include "tensor_cores.hpp"
 #include "wide_units.hpp"
 
@@ -28,34 +25,28 @@ namespace sporos::gpu {
 ///
 /// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
 /// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
-/// cores. Floats are split in halfs, with an error like that of a sum of
-/// floats: split.hpp. A plan packs B for tensor cores in its first run, and again in
-/// each later one unless the statement says `.with_constant_operands()`.
+/// cores, whatever N, M and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a
+/// sum of floats: split.hpp. A plan packs B for tensor cores in its first run, and again in each later one
+/// unless the statement says `.with_constant_operands()`.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
 struct NmByGathering {
-  struct Operands : GpuMatrixOperands {
-    template <class T>
-    static constexpr bool is_float = std::is_floating_point_v<T> || is_narrow_float_v<T>;
-    /// Floats of one type in both factors, of any in the result; indices of a byte each.
-    template <class C, class A, class B>
-    static constexpr bool computes = std::is_same_v<typename A::value_type, typename B::value_type> &&
-                                     NmTraits<typename B::format>::bits == 8 &&
-                                     is_float<typename A::value_type> && is_float<typename C::value_type>;
-  };
-  using Pattern = NmPattern<Operands>;
+  using Pattern = NmPattern<NmOperands>;
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, A dense, C dense and "
       "row-major, floats in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
-  static constexpr double seconds_of_launch = 8e-6;
-  static constexpr double seconds_of_term = 1e-14;
 
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    return Cost{Plan<S>(statement, resources).seconds()};
+  }
 
   template <class S>
   class Plan;
@@ -92,17 +83,22 @@ inline constexpr TileTimes nm_group_times{.launch = 2.2e-6,
                                           .again = 4e-6};
 
 template <class S>
-class NmByGathering::Plan {
-  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
-  using Traits = NmTraits<typename Sparse::format>;
-  using T = typename Sparse::value_type;
-  using Out = typename S::result_type::value_type;
-  using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
-  using Product = NmProduct<Out, Epilogue>;
+class NmByGathering::Plan : NmProductOf<S, Pattern> {
+  using Base = NmProductOf<S, Pattern>;
+  using Base::a;
+  using Base::is_k_major;
+  using Base::k;
+  using Base::m;
+  using Base::n;
+  using Base::space;
+  using Base::statement_;
+  using Base::view;
+  using typename Base::Epilogue;
+  using typename Base::Out;
+  using typename Base::T;
+  using typename Base::Traits;
 
-  /// Whether A is stored k-major.
-  static constexpr bool is_k_major = DenseAccess::level_names[1] == S::result_type::names[0];
+  using Product = NmProduct<Out, Epilogue>;
   using Packed = packed_t<T>;
   static constexpr bool for_tensor_cores =
       (is_narrow_float_v<T> || (is_split<T> && std::is_same_v<Out, float>)) &&
@@ -124,10 +120,18 @@ class NmByGathering::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : statement_(statement),
+      : Base(statement),
         on_tensor_cores_(for_tensor_cores && are_there(resources.space())),
-        by_groups_(on_tensor_cores_ && can_group(resources.space())) {
-    bounds_of(statement);  // what does not fit is named by its variable
+        by_groups_(on_tensor_cores_ && can_group(resources.space())) {}
+
+  /// The seconds that a run is expected to take.
+  double seconds() const {
+    if (!on_tensor_cores_) return seconds_of_gathering();
+    const double elements = static_cast<double>(a().nnz());
+    double seconds = is_split<T> ? 21e-6 + 3.5e-12 * elements : 3e-6;
+    if (!is_split<T> && !reads_a_in_place()) seconds += 2e-6 + 1.2e-12 * elements;
+    if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
+    return seconds + seconds_of_product();
   }
 
   void run() {
@@ -136,25 +140,18 @@ class NmByGathering::Plan {
   }
 
   void refill() {
-    if (result().nnz() == 0) return;
-    const sporos::detail::DenseTarget<S> target(statement_);
-    if (b().nnz() == 0) {
-      apply_epilogue<S, detail::compute_of<S>>(statement_, nullptr, target.data());
-    } else if constexpr (for_tensor_cores) {
-      on_tensor_cores_ ? multiply(target.data()) : gather(target.data());
-    } else {
-      gather(target.data());
-    }
-    target.finish();
+    this->write_result([&](Out* c) {
+      if constexpr (for_tensor_cores)
+        on_tensor_cores_ ? multiply(c) : gather(c);
+      else
+        gather(c);
+    });
   }
 
   Bytes bytes() const {
-    std::int64_t workspace = sporos::detail::DenseTarget<S>::bytes(statement_);
-    if (on_tensor_cores_) {
-      workspace += packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
-                   with_room_to_grow(lay_out(nullptr).bytes);
-    }
-    return {result().nnz(), result().bytes(), workspace};
+    if (!on_tensor_cores_) return this->bytes_with(0);
+    return this->bytes_with(packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
+                            with_room_to_grow(lay_out(nullptr).bytes));
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0) + exponents_.extent(0) * sizeof(int));
@@ -173,15 +170,37 @@ class NmByGathering::Plan {
   }
 
  private:
-  const auto& a() const { return Pattern::dense(statement_).tensor(); }
-  const auto& b() const { return Pattern::sparse(statement_).tensor(); }
-  const auto& result() const { return statement_.result().tensor(); }
-  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
-  std::int64_t k() const { return b().extent(Traits::along); }
+  int multiprocessors() const { return space().cuda_device_prop().multiProcessorCount; }
+  static double rounds(std::int64_t tiles, int at_a_time) {
+    return static_cast<double>(ceil_div(tiles, at_a_time));
+  }
 
-  NmView<T> view() const { return nm_view(b()); }
+  /// The seconds of a product on CUDA cores, fitted on an H200: each kept row, and each that is staged.
+  double seconds_of_gathering() const {
+    const auto rows = static_cast<double>(k());
+    return 8e-6 + rounds(ceil_div(m(), 128) * ceil_div(n(), 64), 2 * multiprocessors()) *
+                      (rows * Traits::kept / Traits::window * 0.3e-6 + rows * 0.2e-6);
+  }
+  /// The same on tensor cores, of packed operands: stages of 64 rows, by what is kept of them.
+  double seconds_of_product() const {
+    if constexpr (for_groups)
+      if (by_groups_) return tiles_of_groups().seconds;
+    if constexpr (for_tensor_cores) {
+      constexpr double kept = static_cast<double>(Traits::kept) / Traits::window;
+      constexpr double of_large = is_split<T> ? 0.3e-6 + 1.6e-6 * kept : 0.25e-6 + 1.2e-6 * kept;
+      constexpr double of_small = of_large * (is_split<T> ? 0.5 : 0.38);
+      return static_cast<double>(ceil_div(k(), 64)) *
+             (is_large() ? rounds(tiles_of<Large>(), multiprocessors()) * of_large
+                         : rounds(tiles_of<Small>(), multiprocessors()) * of_small);
+    }
+    return 0;
+  }
+  template <class Config>
+  std::int64_t tiles_of() const {
+    return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n);
+  }
+  /// Whether large tiles fill the GPU.
+  bool is_large() const { return tiles_of<Large>() >= multiprocessors(); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};
@@ -308,29 +327,31 @@ class NmByGathering::Plan {
     product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
-    const int multiprocessors = space().cuda_device_prop().multiProcessorCount;
-    const auto tiles = ceil_div(m(), Large::block_m) * ceil_div(n(), Large::block_n);
-    if (tiles >= multiprocessors)
-      nm_product<Large>(space(), product, high_map, low_map, multiprocessors);
+    if (is_large())
+      nm_product<Large>(space(), product, high_map, low_map, multiprocessors());
     else
-      nm_product<Small>(space(), product, high_map, low_map, multiprocessors);
+      nm_product<Small>(space(), product, high_map, low_map, multiprocessors());
     if constexpr (is_split<T>) gather(c, too_wide);
   }
 
-  void multiply_groups(const T* high, Out* c) const
+  TileChoice tiles_of_groups() const
     requires(for_groups)
   {
     static const auto clusters = clusters_of<GroupConfig<2>>(space(), group_kernel<2>);
+    return choose_tiles(nm_group_times, n(), m(), groups().kept / NmGroups::stage_rows, multiprocessors(),
+                        clusters);
+  }
+  void multiply_groups(const T* high, Out* c) const
+    requires(for_groups)
+  {
     const NmGroups packing = groups();
     const GroupProduct product{n(), m(), packing.kept, c, statement_.accumulates(), epilogue_of(statement_)};
-    const TileChoice tiles = choose_tiles(nm_group_times, n(), m(), packing.kept / NmGroups::stage_rows,
-                                          space().cuda_device_prop().multiProcessorCount, clusters);
+    const TileChoice tiles = tiles_of_groups();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
       nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles);
     });
   }
 
-  const S& statement_;
   bool on_tensor_cores_, by_groups_;
   bool is_packed_ = false;
   Array<char, Memory> packed_;

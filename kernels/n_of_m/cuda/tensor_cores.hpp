@@ -16,6 +16,7 @@
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
 #include "packed.hpp"
+#include "store.hpp"
 
 namespace sporos::gpu {
 
@@ -86,27 +87,6 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t 
     for (int e = 0; e < 4; ++e) d[e] += sum[e];
   } else {
     ptx::mma_m16n8k16<T>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
-  }
-}
-
-/// Stores up to eight neighbouring results.
-template <class Out>
-__device__ __forceinline__ void store_eight(Out* at, std::int64_t left, bool is_aligned, bool accumulates,
-                                            const float (&values)[8]) {
-  alignas(16) Out out[8];
-#pragma unroll
-  for (int e = 0; e < 8; ++e) {
-    const auto before = accumulates && e < left ? static_cast<accumulate_t<Out>>(at[e]) : 0;
-    out[e] = static_cast<Out>(before + static_cast<accumulate_t<Out>>(values[e]));
-  }
-  if (left >= 8 && is_aligned) {
-#pragma unroll
-    for (int part = 0; part < static_cast<int>(sizeof(out)) / 16; ++part)
-      reinterpret_cast<uint4*>(at)[part] = reinterpret_cast<const uint4*>(out)[part];
-  } else {
-#pragma unroll
-    for (int e = 0; e < 8; ++e)
-      if (e < left) at[e] = out[e];
   }
 }
 
@@ -279,7 +259,7 @@ __global__ __launch_bounds__(Config::threads,
           for (int e = 0; e < 8; ++e)
             if (e < left) values[e] = product.epilogue(values[e], row, column + e);
         }
-        store_eight(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
+        store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
       }
   }
 #endif

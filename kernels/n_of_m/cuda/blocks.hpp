@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file blocks.hpp
+/// The product of a dense and an N:M sparse matrix on CUDA cores, in the full accuracy of floats or doubles:
+/// the method of Ma et al., *NM-SpMM* (arXiv 2503.01253).
+///
+/// A block computes a tile of the result from tiles of both factors in shared memory, a warp a part of it,
+/// and a thread a part of that in registers (section III-B, Table I). The dense factor is not packed: a block
+/// copies all rows of its windows (section III-C1, "non-packing"), and each kept row finds its partner among
+/// them by a place that was computed when the sparse factor was packed (chunks.hpp; the paper's reordered
+/// index matrix). What the next kept row needs is loaded while this one is multiplied, across chunks
+/// (section III-C2). Unlike there, one thread has the copy engine bring the next chunks while all other warps
+/// multiply, so that these issue almost nothing but multiplications and loads from shared memory; the dense
+/// factor is k-major for that. Where the result has few tiles, up to eight blocks share one, each a part of
+/// k; their sums are added in a fixed order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "../../cuda/cluster.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/mma.hpp"
+#include "../../cuda/ptx.hpp"
+#include "../../cuda/tensor_map.hpp"
+#include "../../cuda/warp.hpp"
+#include "../../cuda/wgmma.hpp"
+#include "chunks.hpp"
+#include "store.hpp"
+
+namespace sporos::gpu {
+
+/// How many parts of the operands are in shared memory at a time.
+struct NmSlots {
+  int sections = 0, chunks = 0;
+
+  constexpr bool fit() const { return sections >= 2 && chunks >= 2; }
+};
+
+/// How a block computes a tile: 8 x 4 lanes of a warp, each with rows x columns of the result, and the warps
+/// side by side.
+/// @tparam Rows        of a thread
+/// @tparam Columns     of a thread, which lie in one unit
+/// @tparam SharesUnit  whether all columns of a warp lie in one unit
+/// @tparam Warps       that multiply: whole groups of four
+/// @tparam AtATime     blocks on a multiprocessor
+template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime>
+struct NmBlockConfig {
+  using compute = Compute;
+  static constexpr int rows = Rows, columns = Columns, warps = Warps, at_a_time = AtATime;
+  static constexpr bool shares_unit = SharesUnit;
+  static constexpr int lanes_m = 8, lanes_n = 4;
+  static constexpr int block_m = lanes_m * Rows, warp_columns = lanes_n * Columns;
+  static constexpr int block_n = Warps * warp_columns;
+  static constexpr int multiplying = Warps * warp_size, copying = 4 * warp_size;
+  static constexpr int threads = multiplying + copying;  ///< one of the last ones copies
+  static constexpr int pack = widest_pack<Compute>;      ///< values that are loaded together
+  static constexpr int row_packs = Rows / pack, column_packs = Columns / pack;
+  static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
+
+  // From a pack of a thread to its next one. Where all lanes read one row of A, neighbouring ones hold
+  // neighbouring packs of B.
+  static constexpr int next_rows = lanes_m * pack;
+  static constexpr int next_columns = SharesUnit ? lanes_n * pack : pack;
+
+  static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));
+  static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));  ///< of B
+  static constexpr int sums_bytes = block_m * row_bytes;
+  static constexpr int alignment = 128;  ///< that the copy engine asks for
+  static constexpr int most_slots = 8;
+  static constexpr int most_shared_bytes = 227 * 1024, shared_bytes_of_many = 224 * 1024 / AtATime;
+
+  /// Of a thread, in eights: the copying group gives its own back, no more than the block had at its start.
+  static constexpr int registers_of_all = 64 * 1024 / (threads * AtATime) / 8 * 8, registers_to_copy = 24;
+  static constexpr int registers_to_multiply =
+      std::min((registers_of_all * threads - registers_to_copy * copying) / multiplying / 8 * 8, 240);
+
+  static_assert(multiplying % copying == 0, "registers change hands among groups of four warps");
+  static_assert(Rows % pack == 0 && Columns % pack == 0,
+                "a thread loads its rows and columns in whole packs");
+
+  /// The lane's place in the warp's tile. Neighbours share a pack of A or of B, so that four lanes of each
+  /// read no more than two packs; where lanes read different rows of A, those of one row are together.
+  __device__ static int lane_m(int lane) { return SharesUnit ? lane / 2 % 8 : lane % 8; }
+  __device__ static int lane_n(int lane) { return SharesUnit ? lane % 2 + lane / 16 * 2 : lane / 8; }
+
+  static constexpr NmChunkLayout layout(const NmChunks& cut) {
+    return {cut, block_n, place_columns, static_cast<int>(sizeof(Compute)), dense_row_bytes};
+  }
+  static constexpr int shared_bytes(const NmSlots& slots, int section_bytes, int chunk_bytes) {
+    return alignment +
+           std::max(slots.sections * section_bytes + slots.chunks * (chunk_bytes + 16), sums_bytes);
+  }
+  /// As many as fit; a multiprocessor's whole memory is used where its part for a block does not suffice.
+  /// Chunks are so few that a section's slot is free as soon as the slot of its first chunk is.
+  static constexpr NmSlots slots(const NmChunkLayout& layout) {
+    for (const int room : {shared_bytes_of_many, most_shared_bytes})
+      for (int sections = most_slots; sections >= 2; --sections)
+        for (int chunks = std::min((sections - 1) * layout.cut.chunks + 1, most_slots);
+             chunks >= (sections > 2 ? std::min(sections, most_slots) : 2); --chunks)
+          if (shared_bytes({sections, chunks}, layout.section_bytes(), layout.chunk_bytes()) <= room)
+            return {sections, chunks};
+    return {};
+  }
+};
+
+/// C = f(A B) or C += f(A B).
+/// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
+template <class Out, class E>
+struct NmBlockProduct {
+  static constexpr bool epilogue_is_identity = E::is_identity;
+  std::int64_t m = 0, n = 0;
+  int sections = 0;              ///< of k
+  const char* packed = nullptr;  ///< B: chunks.hpp
+  Out* c = nullptr;              ///< [m, n]
+  bool accumulates = false;
+  E epilogue;
+  NmSlots slots{};
+  /// Added to each sum. The compiler, which does not know it, would else keep sums that are stored together
+  /// in registers side by side, in the same banks as the values of B that they are multiplied by.
+  float nothing = -0.0f;
+  // From an NmChunkLayout.
+  int chunks_of_section = 0, rows_of_chunk = 0, dense_rows = 0;
+  int chunk_bytes = 0, places_at = 0, section_bytes = 0;
+
+  void set_layout(const NmChunkLayout& layout) {
+    chunks_of_section = layout.cut.chunks;
+    rows_of_chunk = layout.cut.rows;
+    dense_rows = layout.cut.dense_rows();
+    chunk_bytes = layout.chunk_bytes();
+    places_at = layout.places_at();
+    section_bytes = layout.section_bytes();
+  }
+};
+
+namespace detail {
+
+/// What a thread multiplies for one kept row.
+template <class Config>
+struct NmBlockOperands {
+  using Compute = typename Config::compute;
+  using Packed = Pack<Compute, Config::pack>;
+  Compute a[Config::rows];
+  Compute b[Config::columns];
+
+  __device__ __forceinline__ void load(const char* from_a, const char* from_b) {
+#pragma unroll
+    for (int i = 0; i < Config::row_packs; ++i) {
+      const Packed packed =
+          *reinterpret_cast<const Packed*>(from_a + i * Config::next_rows * sizeof(Compute));
+#pragma unroll
+      for (int e = 0; e < Config::pack; ++e) a[i * Config::pack + e] = packed.at[e];
+    }
+#pragma unroll
+    for (int j = 0; j < Config::column_packs; ++j) {
+      const Packed packed =
+          *reinterpret_cast<const Packed*>(from_b + j * Config::next_columns * sizeof(Compute));
+#pragma unroll
+      for (int e = 0; e < Config::pack; ++e) b[j * Config::pack + e] = packed.at[e];
+    }
+  }
+  /// To and fro, so that of the values of one product one is that of the last.
+  __device__ __forceinline__ void multiply(Compute (&sums)[Config::rows][Config::columns]) const {
+#pragma unroll
+    for (int i = 0; i < Config::rows; ++i)
+#pragma unroll
+      for (int at = 0; at < Config::columns; ++at) {
+        const int j = i % 2 == 0 ? at : Config::columns - 1 - at;
+        sums[i][j] += a[i] * b[j];
+      }
+  }
+};
+
+/// Pack p of a thread's sums: neighbours in one row.
+template <class Config>
+__device__ __forceinline__ Pack<typename Config::compute, Config::pack> pack_of_sums(
+    const typename Config::compute (&sums)[Config::rows][Config::columns], int p, float nothing) {
+  Pack<typename Config::compute, Config::pack> out;
+#pragma unroll
+  for (int e = 0; e < Config::pack; ++e)
+    out.at[e] = sums[p / Config::column_packs][p % Config::column_packs * Config::pack + e] +
+                static_cast<typename Config::compute>(nothing);
+  return out;
+}
+
+/// Where the packs of a thread's sums are in the result, and how they get there.
+template <class Config, class Product>
+struct NmBlockStore {
+  using Compute = typename Config::compute;
+  const Product& product;
+  std::int64_t first_row, first_column;
+
+  /// Stores pack p: `pack` neighbouring sums of one row.
+  __device__ __forceinline__ void operator()(int p, const Compute (&sums)[Config::pack]) const {
+    const int i = p / Config::column_packs, j = p % Config::column_packs;
+    const std::int64_t row = first_row + i / Config::pack * Config::next_rows + i % Config::pack;
+    const std::int64_t column = first_column + j * Config::next_columns, left = product.n - column;
+    if (row >= product.m || left <= 0) return;
+    Compute values[Config::pack];
+#pragma unroll
+    for (int e = 0; e < Config::pack; ++e) {
+      values[e] = sums[e];
+      if constexpr (!Product::epilogue_is_identity)
+        if (e < left) values[e] = product.epilogue(values[e], row, column + e);
+    }
+    constexpr int bytes = std::min(16, Config::pack * static_cast<int>(sizeof(*product.c)));
+    const bool is_aligned =
+        product.n % Config::pack == 0 && reinterpret_cast<std::uintptr_t>(product.c) % bytes == 0;
+    store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
+  }
+};
+
+/// Adds up the sums of the blocks of a cluster in the order of their ranks, and stores them: pack p in the
+/// block whose rank is p modulo their number.
+/// @param exchanged  Config::sums_bytes in shared memory, at the same place in each block
+template <class Config, class Store>
+__device__ __forceinline__ void store_sums_of_cluster(
+    char* exchanged, int rank, int blocks,
+    const typename Config::compute (&sums)[Config::rows][Config::columns], const Store& store) {
+  using Packed = Pack<typename Config::compute, Config::pack>;
+  char* const of_thread = exchanged + threadIdx.x * 16;
+  constexpr int next = Config::multiplying * 16, packs = Config::rows * Config::column_packs;
+  constexpr int loaded = 4;  // packs at a time
+#pragma unroll
+  for (int p = 0; p < packs; ++p)
+    *reinterpret_cast<Packed*>(of_thread + p * next) = pack_of_sums<Config>(sums, p, store.product.nothing);
+  ptx::arrive_in_cluster();
+  ptx::wait_for_cluster();
+#pragma unroll 1
+  for (int first = rank; first < packs; first += loaded * blocks) {
+    Packed totals[loaded] = {};
+#pragma unroll 2
+    for (int block = 0; block < blocks; ++block) {
+      float4 words[loaded];
+#pragma unroll
+      for (int q = 0; q < loaded; ++q) {
+        const int p = first + q * blocks < packs ? first + q * blocks : rank;
+        words[q] =
+            ptx::load_shared_of(static_cast<std::uint32_t>(block), ptx::shared_address(of_thread + p * next));
+      }
+#pragma unroll
+      for (int q = 0; q < loaded; ++q) {
+        Packed terms;
+        memcpy(&terms, &words[q], sizeof terms);
+#pragma unroll
+        for (int e = 0; e < Config::pack; ++e) totals[q].at[e] += terms.at[e];
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < loaded; ++q)
+      if (first + q * blocks < packs) store(first + q * blocks, totals[q].at);
+  }
+  ptx::arrive_in_cluster();
+  ptx::wait_for_cluster();  // no block ends while others read its sums
+}
+
+template <class Config, class Product>
+__global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_kernel(
+    const __grid_constant__ Product product, const __grid_constant__ CUtensorMap a_map) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  using Compute = typename Config::compute;
+  const NmSlots& slots = product.slots;
+  const int chunk_bytes = product.chunk_bytes, section_bytes = product.section_bytes;
+  const int copied_bytes = section_bytes - Config::dense_row_bytes;
+  extern __shared__ char memory[];
+  char* const sections_0 = memory + (0u - ptx::shared_address(memory)) % Config::alignment;
+  char* const chunks_0 = sections_0 + slots.sections * section_bytes;
+  const std::uint32_t full_0 = ptx::shared_address(chunks_0) + slots.chunks * chunk_bytes,
+                      empty_0 = full_0 + slots.chunks * 8;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
+  const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
+  const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
+  const int first_tile = static_cast<int>(blockIdx.x) / blocks,
+            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
+  const int begin = product.sections * rank / blocks, end = product.sections * (rank + 1) / blocks;
+
+  // The rows of zeros behind the sections.
+  constexpr int words_of_row = Config::dense_row_bytes / 16;
+  for (int at = static_cast<int>(threadIdx.x); at < slots.sections * words_of_row; at += Config::threads)
+    ptx::store_shared_zeros(ptx::shared_address(sections_0) + at / words_of_row * section_bytes +
+                            copied_bytes + at % words_of_row * 16);
+  if (threadIdx.x == 0) {
+    for (int slot = 0; slot < slots.chunks; ++slot) {
+      ptx::barrier_init(full_0 + slot * 8, 1);
+      ptx::barrier_init(empty_0 + slot * 8, Config::multiplying);
+    }
+    ptx::fence_barrier_init();
+  }
+  __syncthreads();
+
+  int slot = 0, section_slot = 0;
+  if (warp >= Config::warps) {  // the copying group
+    ptx::give_registers_back<Config::registers_to_copy>();
+    if (threadIdx.x != Config::multiplying) return;
+    ptx::prefetch(&a_map);
+    std::uint32_t parity = 1;
+    for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+      const int row = tile % row_tiles * Config::block_m;
+      const char* b = product.packed + (std::int64_t{tile / row_tiles} * product.sections + begin) *
+                                           product.chunks_of_section * chunk_bytes;
+      for (int section = begin; section < end; ++section)
+        for (int chunk = 0; chunk < product.chunks_of_section; ++chunk) {
+          const std::uint32_t full = full_0 + slot * 8;
+          ptx::wait(empty_0 + slot * 8, parity);
+          ptx::arrive_expecting(full, chunk_bytes + (chunk == 0 ? copied_bytes : 0));
+          if (chunk == 0) {
+            ptx::copy_box(ptx::shared_address(sections_0) + section_slot * section_bytes, &a_map, row,
+                          section * product.dense_rows, full);
+            if (++section_slot == slots.sections) section_slot = 0;
+          }
+          ptx::copy_bytes(ptx::shared_address(chunks_0) + slot * chunk_bytes, b, chunk_bytes, full);
+          b += chunk_bytes;
+          if (++slot == slots.chunks) {
+            slot = 0;
+            parity ^= 1;
+          }
+        }
+    }
+    return;
+  }
+
+  // The multiplying warps.
+  ptx::take_registers<Config::registers_to_multiply>();
+  const int lane_m = Config::lane_m(lane_id()), lane_n = Config::lane_n(lane_id());
+  const int first_column =
+      warp * Config::warp_columns + lane_n * (Config::shares_unit ? Config::pack : Config::columns);
+  const char* const a_of_lane = sections_0 + lane_m * 16;
+  const char* const b_of_lane = chunks_0 + first_column * sizeof(Compute);
+  const char* const places_of_lane =
+      chunks_0 + product.places_at +
+      (Config::shares_unit ? warp : warp * Config::lanes_n + lane_n) * product.rows_of_chunk * 4;
+  const int steps_of_chunk = product.rows_of_chunk / NmChunks::rows_at_a_time;
+  std::uint32_t parity = 0;
+  for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+    Compute sums[Config::rows][Config::columns];
+#pragma unroll
+    for (int i = 0; i < Config::rows; ++i)
+#pragma unroll
+      for (int j = 0; j < Config::columns; ++j) sums[i][j] = 0;
+
+    // Where the rows of a step are. What its first row needs is loaded during the step before.
+    const char *a, *b, *places_at;
+    uint4 places;
+    NmBlockOperands<Config> even, odd;
+    const auto begin_chunk = [&] {
+      ptx::wait(full_0 + slot * 8, parity);
+      a = a_of_lane + section_slot * section_bytes;
+      b = b_of_lane + slot * chunk_bytes;
+      places_at = places_of_lane + slot * chunk_bytes;
+    };
+    begin_chunk();
+    places = *reinterpret_cast<const uint4*>(places_at);
+    even.load(a + places.x, b);
+    int chunks_left = product.chunks_of_section;
+#pragma unroll 1
+    for (int left = (end - begin) * product.chunks_of_section; left > 0; --left) {
+#pragma unroll 1
+      for (int step = steps_of_chunk; step > 0; --step) {
+        odd.load(a + places.y, b + Config::row_bytes);
+        even.multiply(sums);
+        even.load(a + places.z, b + 2 * Config::row_bytes);
+        odd.multiply(sums);
+        odd.load(a + places.w, b + 3 * Config::row_bytes);
+        even.multiply(sums);
+        std::uint32_t emptied = 0;
+        if (step > 1) {
+          b += NmChunks::rows_at_a_time * Config::row_bytes;
+          places_at += 16;
+        } else {
+          emptied = empty_0 + slot * 8;
+          if (++slot == slots.chunks) {
+            slot = 0;
+            parity ^= 1;
+          }
+          if (--chunks_left == 0) {
+            chunks_left = product.chunks_of_section;
+            if (++section_slot == slots.sections) section_slot = 0;
+          }
+          if (left > 1) begin_chunk();  // else what is loaded now is not used
+        }
+        places = *reinterpret_cast<const uint4*>(places_at);
+        even.load(a + places.x, b);
+        odd.multiply(sums);
+        if (emptied != 0) ptx::arrive(emptied);
+      }
+    }
+
+    const NmBlockStore<Config, Product> store{
+        product, std::int64_t{tile % row_tiles} * Config::block_m + std::int64_t{lane_m} * Config::pack,
+        std::int64_t{tile / row_tiles} * Config::block_n + first_column};
+    if (blocks > 1) {
+      ptx::sync_threads(1, Config::multiplying);  // nothing in the slots is needed any more
+      store_sums_of_cluster<Config>(sections_0, rank, blocks, sums, store);
+    } else {
+#pragma unroll
+      for (int p = 0; p < Config::rows * Config::column_packs; ++p)
+        store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
+    }
+  }
+#endif
+}
+
+}  // namespace detail
+
+/// C = f(A B) or C += f(A B), in the order of the stream of `space`.
+/// @param a       A k-major, [k, m], in boxes of product.dense_rows x Config::block_m
+/// @param shared  blocks that share a tile: 1, 2, 4 or 8
+template <class Config, class Product>
+void nm_block_product(const Kokkos::Cuda& space, const Product& product, const CUtensorMap& a, int shared) {
+  const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
+  const std::int64_t at_a_time =
+      std::int64_t{space.cuda_device_prop().multiProcessorCount} * Config::at_a_time;
+  launch_clusters(space, "sporos::nm_block_product", &detail::nm_block_kernel<Config, Product>,
+                  shared > 1 ? tiles * shared : std::min(tiles, at_a_time), shared, Config::threads,
+                  Config::shared_bytes(product.slots, product.section_bytes, product.chunk_bytes), product,
+                  a);
+}
+
+}  // namespace sporos::gpu

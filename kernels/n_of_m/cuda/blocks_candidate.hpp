@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file blocks_candidate.hpp
+/// The product of a dense and an N:M sparse matrix on CUDA cores, as a candidate for statements.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+
+#include "../../cuda/padded.hpp"
+#include "../../cuda/transpose.hpp"
+#include "../../cuda/wgmma_tile.hpp"
+#include "../../statement/candidate.hpp"
+#include "blocks.hpp"
+#include "product_of.hpp"
+
+namespace sporos::gpu {
+
+/// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), on CUDA cores: blocks.hpp,
+/// after Ma et al., *NM-SpMM* (arXiv 2503.01253), sections III-B and III-C.
+///
+/// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
+/// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
+/// in units of a multiple of 32 are left to tensor cores. A plan packs B in its first run, and again in each
+/// later one unless the statement says `.with_constant_operands()`; A is copied k-major in each run unless it
+/// is stored so.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct NmByBlocks {
+  struct Operands : NmOperands {
+    template <class C, class A, class B>
+    static constexpr bool computes =
+        NmOperands::computes<C, A, B> && NmTraits<typename B::format>::unit % 4 == 0 &&
+        !(is_narrow_float_v<typename B::value_type> && NmTraits<typename B::format>::unit % 32 == 0);
+  };
+  using Pattern = NmPattern<Operands>;
+  static constexpr std::string_view name = "N:M product by blocks";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, L a multiple of 4 (not of "
+      "32 where B holds half or bfloat16), A dense, C dense and row-major, floats in the memory of a GPU of "
+      "compute capability 9.0";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = Pattern::template matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    const Plan<S> plan(statement, resources);
+    if (const auto reason = plan.why_not(); !reason.empty()) return Declined{reason};
+    return Cost{plan.seconds()};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+/// How long the parts of products by blocks take, in seconds.
+struct NmBlockTimes {
+  double launch;
+  std::array<double, 3> row;  ///< a kept row, by the blocks on a multiprocessor
+  double dense_row;           ///< that is copied, for each of these blocks
+  double store;               ///< of a tile
+  double exchange;            ///< adding what another block has summed
+};
+/// Those of large tiles and of small ones on an H200, measured.
+inline constexpr NmBlockTimes nm_large_block_times{
+    .launch = 4e-6, .row = {0.17e-6}, .dense_row = 0.021e-6, .store = 3e-6, .exchange = 0.7e-6};
+inline constexpr NmBlockTimes nm_small_block_times{.launch = 2.7e-6,
+                                                   .row = {0.056e-6, 0.1e-6, 0.12e-6},
+                                                   .dense_row = 0.0055e-6,
+                                                   .store = 0.7e-6,
+                                                   .exchange = 1.8e-6};
+
+/// The tiles of a product by blocks, and how many blocks share one.
+struct NmBlockChoice {
+  bool is_large = false;
+  int shared = 1;
+  double seconds = std::numeric_limits<double>::infinity();
+};
+
+/// Chooses between `best` and tiles of a Config, whichever is expected to take less time.
+template <class Config>
+void consider_blocks(const NmBlockTimes& times, const NmChunks& cut, std::int64_t m, std::int64_t n,
+                     std::int64_t k, int multiprocessors, bool is_large, NmBlockChoice& best) {
+  const std::int64_t tiles = ceil_div(m, Config::block_m) * ceil_div(n, Config::block_n),
+                     sections = cut.sections(k);
+  // Blocks that share a tile run together in one part of the GPU, which they do not fill: a tenth is left
+  // over.
+  const auto tiles_at_a_time = [&](int shared) {
+    const int places = multiprocessors * Config::at_a_time;
+    return shared == 1 ? places : places * 9 / 10 / shared;
+  };
+  for (int shared = 1; shared == 1 || (shared <= 8 && shared <= sections); shared *= 2) {
+    const std::int64_t rounds = std::max<std::int64_t>(ceil_div(tiles, tiles_at_a_time(shared)), 1);
+    const std::int64_t crowd = std::clamp<std::int64_t>(
+        ceil_div(ceil_div(tiles, rounds) * shared, multiprocessors), 1, Config::at_a_time);
+    const double section = std::max(cut.chunks * cut.rows * times.row[static_cast<std::size_t>(crowd - 1)],
+                                    cut.dense_rows() * times.dense_row * static_cast<double>(crowd));
+    const double seconds = times.launch + static_cast<double>(rounds) *
+                                              (static_cast<double>(ceil_div(sections, shared)) * section +
+                                               times.store + times.exchange * (shared - 1));
+    if (seconds < best.seconds) best = {is_large, shared, seconds};
+  }
+}
+
+template <class S>
+class NmByBlocks::Plan : NmProductOf<S, Pattern> {
+  using Base = NmProductOf<S, Pattern>;
+  using Base::a;
+  using Base::b;
+  using Base::is_k_major;
+  using Base::k;
+  using Base::m;
+  using Base::n;
+  using Base::space;
+  using Base::statement_;
+  using typename Base::Epilogue;
+  using typename Base::Out;
+  using typename Base::T;
+  using typename Base::Traits;
+
+  using Compute = std::common_type_t<accumulate_t<T>, accumulate_t<Out>>;
+  using Product = NmBlockProduct<Out, Epilogue>;
+  static constexpr NmChunks cut = NmChunks::of(Traits::kept, Traits::window);
+  /// Tiles for results that fill the GPU with them, and for smaller ones.
+  static constexpr int rows = 64 / static_cast<int>(sizeof(Compute)), columns = Traits::unit % 8 == 0 ? 8 : 4;
+  static constexpr bool shares_unit = Traits::unit % (4 * columns) == 0;
+  using Large = NmBlockConfig<Compute, rows, columns, shares_unit, 8, 1>;
+  using Small = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3>;
+  static constexpr bool has_large = Large::slots(Large::layout(cut)).fit();
+  static_assert(Small::slots(Small::layout(cut)).fit(), "two windows of 256 rows fit in shared memory");
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
+    const int multiprocessors = resources.space().cuda_device_prop().multiProcessorCount;
+    consider_blocks<Small>(nm_small_block_times, cut, m(), n(), k(), multiprocessors, false, choice_);
+    if constexpr (has_large)
+      consider_blocks<Large>(nm_large_block_times, cut, m(), n(), k(), multiprocessors, true, choice_);
+  }
+
+  /// Why the kernel does not run here or take these operands; empty if it does.
+  std::string_view why_not() const {
+    static const bool are_compiled = has_wgmma(&detail::nm_block_kernel<Small, Product>);
+    if (!are_compiled || space().cuda_device_prop().major != 9)
+      return "it needs a GPU of compute capability 9.0, and code for sm_90a";
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+    if (std::max({m(), n(), k()}) > most) return "the copy engine counts rows and columns in 32 bits";
+    return {};
+  }
+  /// The seconds that a run is expected to take.
+  double seconds() const {
+    double seconds = choice_.seconds;
+    if (!reads_a_in_place()) seconds += 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
+    if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
+    return seconds;
+  }
+
+  void run() {
+    is_packed_ = false;
+    refill();
+  }
+  void refill() {
+    this->write_result([&](Out* c) { multiply(c); });
+  }
+
+  Bytes bytes() const { return this->bytes_with(packed_bytes() + with_room_to_grow(copied_bytes())); }
+  std::int64_t held_bytes() const { return static_cast<std::int64_t>(packed_.extent(0)); }
+
+  void explain(std::ostream& out) const {
+    with_config([&]<class Config>(Config) {
+      out << "  result: located, tiles of " << Config::block_m << " x " << Config::block_n
+          << " in registers, whose rows are gathered from shared memory";
+    });
+    if (choice_.shared > 1) out << ", " << choice_.shared << " thread blocks each";
+    out << '\n';
+    if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
+    out << "  operands: the sparse one is packed"
+        << (S::schedule::has_constant_operands ? " once" : " for each run")
+        << (reads_a_in_place() ? "\n" : ", the dense one is copied k-major first\n");
+  }
+
+ private:
+  /// Calls visit(Config{}) with the tiles that were chosen.
+  template <class Visit>
+  decltype(auto) with_config(const Visit& visit) const {
+    if constexpr (has_large)
+      if (choice_.is_large) return visit(Large{});
+    return visit(Small{});
+  }
+  NmChunkLayout layout() const {
+    return with_config([&]<class Config>(Config) { return Config::layout(cut); });
+  }
+  std::int64_t packed_bytes() const { return layout().bytes(k(), n()); }
+
+  /// Elements from one row of the k-major A to the next: the copy engine counts in 16 bytes.
+  std::int64_t stride() const { return ceil_div(m(), widest_pack<Compute>) * widest_pack<Compute>; }
+  bool reads_a_in_place() const {
+    return std::is_same_v<T, Compute> && is_k_major && stride() == m() &&
+           is_aligned<Pack<Compute, widest_pack<Compute>>>(a().values().data());
+  }
+  std::int64_t copied_bytes() const { return reads_a_in_place() ? 0 : array_bytes<Compute>(k() * stride()); }
+
+  void pack() {
+    if (is_packed_ && S::schedule::has_constant_operands) return;
+    if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+    pack_chunks<Compute>(space(), this->view(), layout(), packed_.data());
+    is_packed_ = true;
+  }
+
+  /// A k-major, at `to` if it has to be copied.
+  const Compute* copy_k_major(Compute* to) const {
+    const T* const from = a().values().data();
+    if constexpr (std::is_same_v<T, Compute>)
+      if (reads_a_in_place()) return from;
+    if constexpr (is_k_major)
+      pad_rows(space(), from, k(), m(), stride(), to);
+    else
+      for_each_transposed(space(), m(), k(), from, detail::StoreTransposed<T, Compute>{to, stride()});
+    return to;
+  }
+
+  void multiply(Out* c) {
+    pack();
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    const Compute* const dense = copy_k_major(reinterpret_cast<Compute*>(workspace->reserve(copied_bytes())));
+    with_config([&]<class Config>(Config) {
+      Product product{.epilogue = epilogue_of(statement_)};
+      product.m = m();
+      product.n = n();
+      product.sections = static_cast<int>(cut.sections(k()));
+      product.packed = packed_.data();
+      product.c = c;
+      product.accumulates = statement_.accumulates();
+      product.slots = Config::slots(Config::layout(cut));
+      product.set_layout(Config::layout(cut));
+      nm_block_product<Config>(space(), product,
+                               plain_tensor_map(dense, k(), m(), stride(), cut.dense_rows(), Config::block_m),
+                               choice_.shared);
+    });
+  }
+
+  NmBlockChoice choice_;
+  bool is_packed_ = false;
+  Array<char, Memory> packed_;
+};
+
+}  // namespace sporos::gpu

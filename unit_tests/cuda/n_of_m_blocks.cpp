@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file n_of_m_blocks.cpp
+/// N:M products by blocks on CUDA cores against sums in double on the host: formats, values, layouts, shapes.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <sporos/sporos.hpp>
+
+#include "estimates.hpp"
+#include "kernels/kernel_of.hpp"
+#include "n_of_m_products.hpp"
+
+namespace sporos::test {
+namespace {
+
+using sporos::indices::i;
+using sporos::indices::j;
+using sporos::indices::k;
+
+template <class Value, class Out, class F>
+void expect_products() {
+  expect_nm_products<gpu::NmByBlocks, Value, Out, F>();
+}
+template <class Value, class Out, class F, class Layout = RowMajor>
+void expect_product(const Extents<3>& shape, bool accumulates = false) {
+  expect_nm_product<gpu::NmByBlocks, Value, Out, F, Layout>(shape, accumulates);
+}
+
+TEST(CudaNofMByBlocks, FloatsWhoseWarpsShareUnits) { expect_products<float, float, NM<16, 32, 32>>(); }
+/// So many tiles that blocks compute several, and so few that several blocks share one, of odd parts of k.
+TEST(CudaNofMByBlocks, ManyTilesAndFew) {
+  expect_product<float, float, NM<16, 32, 32>>({4500, 1500, 140});
+  expect_product<float, float, NM<16, 32, 32>, ColumnMajor>({2052, 900, 300}, true);
+  expect_product<float, float, NM<16, 32, 32>>({130, 70, 5000});
+  expect_product<float, float, NM<16, 32, 32>>({20, 30, 1100}, true);
+  expect_product<float, float, NM<16, 32, 32>>({260, 1100, 2080});
+}
+TEST(CudaNofMByBlocks, WindowsThatDoNotDivideWhatIsCopied) {
+  expect_products<float, float, NM<5, 7, 8, 1>>();
+}
+/// One window fills as much shared memory as a small tile has for it.
+TEST(CudaNofMByBlocks, DoublesInLongWindows) { expect_products<double, double, NM<100, 256, 16>>(); }
+TEST(CudaNofMByBlocks, UnitsOfFour) { expect_products<float, double, NM<7, 16, 12>>(); }
+TEST(CudaNofMByBlocks, NarrowFloatsThatAreAllKept) { expect_products<half, half, NM<4, 4, 4>>(); }
+
+TEST(CudaNofMByBlocks, TheSameSumsInEveryRun) {
+  const auto A = random_dense<float, DenseMatrix<>>({200, 3000}, 1).copy_to<Cuda>();
+  const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({3000, 100}, 2).copy_to<Cuda>());
+  const Tensor<float, DenseMatrix<>, Cuda> C({200, 100}), again({200, 100});
+  assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>().run();
+  const auto first = C.copy_to<Host>();
+  for (int run = 0; run < 10; ++run) {
+    assign(again(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>().run();
+    expect_equal_arrays(first.values(), again.copy_to<Host>().values(), "sums");
+  }
+}
+
+TEST(CudaNofMByBlocks, PlansReadNewValuesUnlessTheyAreConstant) {
+  const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({96, 64}, 5).copy_to<Cuda>());
+  const auto A = random_dense<float, DenseMatrix<>>({40, 96}, 6).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> C({40, 64}), kept({40, 64});
+  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>());
+  auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().use<gpu::NmByBlocks>());
+  product.run();
+  constant.run();
+  expect_equal_tensors(C.copy_to<Host>(), kept);
+  Kokkos::deep_copy(A.values(), 2.0f);
+  Kokkos::deep_copy(B.values(), 3.0f);
+  product.run();
+  constant.run();
+  EXPECT_EQ(C.copy_to<Host>().values()(0), 48 * 6.0f);
+  EXPECT_NE(kept.copy_to<Host>().values()(0), 48 * 6.0f);
+}
+
+TEST(CudaNofMByBlocks, TakesNoMoreMemoryThanEstimated) {
+  const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({1000, 700}, 5).copy_to<Cuda>());
+  const auto A = random_dense<float, DenseMatrix<>>({401, 1000}, 6).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> C({401, 700});
+  expect_bounded(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>());
+}
+
+/// What A holds where B keeps nothing, or zeros in a whole unit, is not multiplied: NaN there does not show.
+TEST(CudaNofMByBlocks, UnitsOfZerosMeetNothing) {
+  const Tensor<float, DenseMatrix<>> dense({64, 32});
+  for (std::int64_t column = 0; column < 32; ++column) dense.values()(3 * 32 + column) = 1.0f;
+  const auto B = prune<NM<16, 32, 32>>(dense).copy_to<Cuda>();
+  const auto A = random_dense<float, DenseMatrix<>>({20, 64}, 6);
+  for (std::int64_t row = 0; row < 20; ++row)
+    for (const std::int64_t column : {0, 1, 2, 17, 40})
+      A.values()(row * 64 + column) = std::numeric_limits<float>::quiet_NaN();
+  const Tensor<float, DenseMatrix<>, Cuda> C({20, 32});
+  assign(C(i, j), A.copy_to<Cuda>()(i, k) * B(k, j)).use<gpu::NmByBlocks>().run();
+  const auto result = C.copy_to<Host>();
+  for (std::int64_t row = 0; row < 20; ++row) EXPECT_EQ(result.values()(row * 32), A.values()(row * 64 + 3));
+}
+
+/// Tensor cores are faster for large products of floats, and not there for double.
+TEST(CudaNofMByBlocks, IsChosenWhereItIsFaster) {
+  const auto kernel = [&]<class Value>(Value, const Extents<3>& shape) {
+    const auto [m, n, inner] = shape;
+    const Tensor<Value, DenseMatrix<>, Cuda> A({m, inner}), C({m, n});
+    const Tensor<Value, NM<16, 32, 32>, Cuda> B({inner, n});
+    return kernel_of(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands());
+  };
+  EXPECT_EQ(kernel(0.0f, {512, 512, 512}), gpu::NmByBlocks::name);
+  EXPECT_EQ(kernel(0.0f, {4096, 4096, 4096}), gpu::NmByGathering::name);
+  EXPECT_EQ(kernel(0.0, {512, 512, 512}), gpu::NmByBlocks::name);
+}
+
+}  // namespace
+}  // namespace sporos::test
