@@ -54,13 +54,14 @@ CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, co
                       std::function<Outcome()> run, std::function<Outcome()> run_on_ranks = {});
 
 struct InputOptions;
+struct OutputOptions;
 
 /// Adds the options that say how files are read.
 /// @param vectors  whether the command takes tensors of order 1
 void add_input_options(CLI::App& command, InputOptions& options, bool vectors);
 
-/// Adds the option --to, the kind of file to write where the name does not say it.
-void add_output_kind(CLI::App& command, std::string& kind);
+/// Adds the options that say how a file is written.
+void add_output_options(CLI::App& command, OutputOptions& options);
 
 /// Rejects values of an option outside [least, most].
 CLI::Validator within(int least, int most);

@@ -19,13 +19,14 @@ namespace sporos::tool {
 namespace {
 
 struct ConvertOptions {
-  std::string in, out, kind;
+  std::string in, out;
   std::string format = "coo";
   std::string mode_order;
   bool general = false;
   bool pattern = false;
   bool verify = false;
   InputOptions input;
+  OutputOptions output;
 };
 
 FormatName chosen_format(const ConvertOptions& options, const Input& input) {
@@ -61,7 +62,7 @@ Outcome convert_file(const ConvertOptions& options) {
   if (options.verify && options.out == standard_stream)
     throw UsageError("--verify reads the file back, which standard output does not allow: give a name");
   const Input input = read_input(options.in, options.input);
-  const Destination out = destination(options.out, options.kind, input.order());
+  const Destination out = destination(options.out, options.output, input.order());
   const FormatName format = chosen_format(options, input);
   expect_memory(bytes_of_full_levels(format, input.extents()),
                 text(input.path, ": ", to_string(format), " for ", to_text(Cell(Shape{input.extents()}))));
@@ -103,7 +104,7 @@ Outcome convert_file(const ConvertOptions& options) {
   if (options.verify) {
     const AnyEntries expected = merged(input.entries, input.duplicates(), drops_zeros);
     const bool in_memory = through.keep_zeros || same_entries(expected, passage.entries);
-    AnyEntries read_back = read_input(options.out, InputOptions{.kind = options.kind}).entries;
+    AnyEntries read_back = read_input(options.out, InputOptions{.kind = options.output.kind}).entries;
     // An array file stores zeros where there is no entry, and a pattern has no values to compare.
     if (style.layout == MatrixMarketLayout::array) read_back = merged(read_back, Duplicates::sum, true);
     const AnyEntries zero_free = merged(input.entries, input.duplicates(), true);
@@ -141,7 +142,7 @@ void add_convert(CLI::App& app, Choice& choice) {
   command.add_flag("--pattern", options->pattern, "Write where the entries are and leave the values out");
   command.add_flag("--verify", options->verify, "Read the file back and compare it with the input");
   add_input_options(command, options->input, true);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer(
       "Formats: " + format_names() +
       " (bcsr is bcsr2x2).\n"

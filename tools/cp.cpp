@@ -38,8 +38,8 @@ struct CpFiles {
   }
 
   void check() const {
-    for (const std::string& factor : factors) destination(factor, "", 2);
-    destination(lambda, "", 2);
+    for (const std::string& factor : factors) destination(factor, OutputOptions{}, 2);
+    destination(lambda, OutputOptions{}, 2);
     picture_destination(plot);
   }
 };

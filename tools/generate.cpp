@@ -23,7 +23,8 @@ namespace sporos::tool {
 namespace {
 
 struct GenerateOptions {
-  std::string kind, out, output_kind, size;
+  std::string kind, out, size;
+  OutputOptions output;
   std::optional<int> stencil;
   std::optional<double> degree;
   std::optional<std::int64_t> entries, lower, upper;
@@ -159,7 +160,7 @@ Outcome generate(const GenerateOptions& options) {
   expect_options_of(kind, options);
   const std::vector<std::int64_t> size = parse_size(options, kind);
   const int order = options.kind == "uniform" ? static_cast<int>(size.size()) : 2;
-  const Destination out = destination(options.out, options.output_kind, order);
+  const Destination out = destination(options.out, options.output, order);
   if (out.kind == FileKind::smtx && !options.pattern)
     throw UsageError(out.name + ": a .smtx file has no values: give --pattern, or write a .mtx file");
   const Kokkos::Timer timer;
@@ -213,7 +214,7 @@ void add_generate(CLI::App& app, Choice& choice) {
       ->type_name("N");
   command.add_option("--seed", options->seed, "Of what is random; 1 unless given")->type_name("N");
   command.add_flag("--pattern", options->pattern, "Write where the entries are, without values");
-  add_output_kind(command, options->output_kind);
+  add_output_options(command, options->output);
   command.footer(
       "--size: of laplacian the points of a grid in one to three directions; of rmat the nodes of the "
       "graph;\n"

@@ -20,6 +20,7 @@
 #include "commands.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 #include "ranks.hpp"
 #include "threads.hpp"
 
@@ -72,11 +73,17 @@ void add_input_options(CLI::App& command, InputOptions& options, bool vectors) {
                      "Two numbers on each line of a .tns file are a coordinate and a value");
 }
 
-void add_output_kind(CLI::App& command, std::string& kind) {
+void add_output_options(CLI::App& command, OutputOptions& options) {
   command
-      .add_option("--to", kind, "Kind of file to write, unless its name tells; to - mtx, or tns for tensors")
+      .add_option("--to", options.kind,
+                  "Kind of file to write, unless its name tells; to - mtx, or tns for tensors")
       ->check(CLI::IsMember(kinds()).description(""))
       ->type_name("KIND");
+  command
+      .add_option("--level", options.gzip_level,
+                  "Of what is compressed: 1 (fast) to 9 (small); 6 unless given")
+      ->check(within(1, 9))
+      ->type_name("N");
 }
 
 namespace {

@@ -22,8 +22,9 @@ namespace sporos::tool {
 namespace {
 
 struct MttkrpOptions {
-  std::string path, out, kind;
+  std::string path, out;
   InputOptions input;
+  OutputOptions output;
   int mode = 0;
   int rank = 16;
   int repeats = 1;
@@ -131,7 +132,7 @@ Computed compute(const MttkrpOptions& options, const Input& input) {
 
 Outcome mttkrp(const MttkrpOptions& options) {
   std::optional<Destination> out;
-  if (!options.out.empty()) out = destination(options.out, options.kind, 2);
+  if (!options.out.empty()) out = destination(options.out, options.output, 2);
   const Input input = read_input(options.path, options.input);
   check(options, input);
   const auto [run, found] = compute(options, input);
@@ -201,7 +202,7 @@ void add_mttkrp(CLI::App& app, Choice& choice) {
   command.add_flag("--verify", options->verify,
                    "Compare with a reference, each value within its rounding error bound");
   add_input_options(command, options->input, false);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer(
       "For a tensor of order 3 and mode 0: M(i, r) = sum over k, l of T(i, k, l) * C(k, r) * D(l, r).");
 }

@@ -19,8 +19,9 @@ namespace sporos::tool {
 namespace {
 
 struct MultiplyOptions {
-  std::string a, b, c, kind;
+  std::string a, b, c;
   InputOptions input;
+  OutputOptions output;
   std::string order = "ikj";
   std::string workspace = "auto";
   int repeats = 1;
@@ -76,7 +77,7 @@ Outcome multiply_files(const MultiplyOptions& options) {
     throw UsageError("no workspace is called " + options.workspace + "; expected auto, dense or coordinate");
   expect_workspace(*order, *workspace);
   std::optional<Destination> out;
-  if (!options.c.empty()) out = destination(options.c, options.kind, 2);
+  if (!options.c.empty()) out = destination(options.c, options.output, 2);
   const Input A = read_matrix(options.a, options.input);
   const Input B = options.b == options.a ? A : read_matrix(options.b, options.input);
   expect_fit(A, B);
@@ -134,14 +135,15 @@ Outcome multiply_files_on_ranks(const MultiplyOptions& options) {
     throw UsageError("under mpirun, multiply takes no --order and no --workspace: it adds up rows of B");
   if (options.verify)
     throw UsageError("under mpirun, multiply takes no --verify; compare C with what one process writes");
-  const bool says_kinds = !options.input.kind.empty() || !options.kind.empty() ||
-                          options.input.first_node != 0 || options.input.bipartite;
+  const bool says_how = !options.input.kind.empty() || !options.output.kind.empty() ||
+                        options.input.first_node != 0 || options.input.bipartite ||
+                        options.output.gzip_level != OutputOptions().gzip_level;
   const auto is_stream = [](const std::string& path) { return path == standard_stream; };
-  if (says_kinds || is_stream(options.a) || is_stream(options.b) || is_stream(options.c))
+  if (says_how || is_stream(options.a) || is_stream(options.b) || is_stream(options.c))
     throw UsageError(
         "under mpirun, multiply reads and writes files whose names say what they are: no -, and no --from, "
-        "--to, --first and --bipartite");
-  if (!options.c.empty()) destination(options.c, options.kind, 2);
+        "--to, --level, --first and --bipartite");
+  if (!options.c.empty()) destination(options.c, options.output, 2);
   return multiply_on_ranks({options.a, options.b, options.c, options.repeats});
 }
 
@@ -173,7 +175,7 @@ void add_multiply(CLI::App& app, Choice& choice) {
   command.add_flag("--verify", options->verify,
                    "Compare with a reference, each entry within its rounding error bound");
   add_input_options(command, options->input, false);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer(
       "ikj adds up rows of B (CSR times CSR), ijk forms inner products (CSR times CSC), kij outer products\n"
       "(CSC times CSR); with j outside of i the result comes by columns. Operands are assembled as the\n"

@@ -39,6 +39,7 @@ void write_pattern(const Destination& out, const Entries<Value, 2>& entries, boo
       throw UsageError(text(out.name, ": a .smtx file has no values, and ", value_text(entries.values(q)),
                             " is to be written: give a name that ends in .mtx"));
   SmtxWriteOptions options;
+  options.gzip_level = out.gzip_level;
   options.drop_values = drop_values;
   write_smtx(out.path, entries, options);
 }
@@ -48,6 +49,7 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
   if constexpr (Order == 2) {
     if (out.kind == FileKind::matrix_market) {
       MatrixMarketWriteOptions options;
+      options.gzip_level = out.gzip_level;
       options.layout = style.layout;
       options.symmetry = style.symmetry;
       if (style.pattern) options.field = MatrixMarketField::pattern;
@@ -55,17 +57,24 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
     }
     if (out.kind == FileKind::smtx) return write_pattern(out, entries, style.pattern);
   }
-  if (out.kind == FileKind::npz) return write_npz(out.path, entries);
+  if (out.kind == FileKind::npz) {
+    NpzWriteOptions options;
+    options.level = out.gzip_level;
+    return write_npz(out.path, entries, options);
+  }
   if (out.kind == FileKind::npy) {
     double bytes = sizeof(Value);
     for (const std::int64_t extent : entries.extents) bytes *= static_cast<double>(extent);
     expect_memory(bytes, text(out.name, ": a dense array of ", to_string(entries.extents)));
     return write_npy(out.path, entries);
   }
-  if constexpr (is_complex_v<Value>)
+  if constexpr (is_complex_v<Value>) {
     throw UsageError(out.name + ": complex values are written to .mtx, .npy and .npz files only");
-  else
-    write_tns(out.path, entries);
+  } else {
+    TnsWriteOptions options;
+    options.gzip_level = out.gzip_level;
+    write_tns(out.path, entries, options);
+  }
 }
 
 /// The kind of file that a name or --to asks for.
@@ -92,7 +101,8 @@ OutputStyle style_of(const Input& input) {
   return style;
 }
 
-Destination destination(const std::string& path, const std::string& kind, int order) {
+Destination destination(const std::string& path, const OutputOptions& options, int order) {
+  const std::string& kind = options.kind;
   const auto known = kind_of_output(path, kind, order);
   const std::string what = order == 2 ? "a matrix" : text("a tensor of order ", order);
   const bool any_order = known == FileKind::tns || known == FileKind::npy || known == FileKind::npz;
@@ -104,9 +114,10 @@ Destination destination(const std::string& path, const std::string& kind, int or
     throw UsageError(text(path, ": ", what, " needs a file name that ends in ",
                           order == 2 ? ".mtx, .tns, .smtx, .npy or .npz" : ".tns, .npy or .npz",
                           ", optionally followed by .gz, or --to"));
-  if (path == standard_stream) return {std::string(io::OutputFile::standard_output), path, *known};
+  if (path == standard_stream)
+    return {std::string(io::OutputFile::standard_output), path, *known, options.gzip_level};
   check_folder(path);
-  return {path, path, *known};
+  return {path, path, *known, options.gzip_level};
 }
 
 std::string picture_destination(const std::string& path) {

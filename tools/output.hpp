@@ -22,20 +22,27 @@ struct OutputStyle {
 /// The style of the file that was read.
 OutputStyle style_of(const Input& input);
 
+/// How a file is written, as options say.
+struct OutputOptions {
+  std::string kind;  ///< short name of the kind of file; empty: by the name, on standard output .mtx or .tns
+  int gzip_level = 6;  ///< of what is compressed, 1 (fast) to 9 (small)
+};
+
 /// Where a result is written, and as what kind of file.
 struct Destination {
   std::string path;  ///< as it is opened
   std::string name;  ///< as reports name it
   FileKind kind = FileKind::matrix_market;
+  int gzip_level = 6;
 
   bool is_standard_output() const { return name == standard_stream; }
 };
 
-/// The destination that a path and --to name. Rejects, before any work is done, one to which a tensor of this
-/// order cannot be written: no kind of file for it is named, or its folder does not exist or is not writable.
-/// @param kind  short name of the kind of file; empty: by the name, on standard output .mtx or .tns
+/// The destination that a path and options name. Rejects, before any work is done, one to which a tensor of
+/// this order cannot be written: no kind of file for it is named, or its folder does not exist or is not
+/// writable.
 /// @throws UsageError, IoError
-Destination destination(const std::string& path, const std::string& kind, int order);
+Destination destination(const std::string& path, const OutputOptions& options, int order);
 /// The same for a picture; returns the path to which it is saved.
 std::string picture_destination(const std::string& path);
 

@@ -22,8 +22,9 @@ namespace sporos::tool {
 namespace {
 
 struct PruneCommand {
-  std::string in, out, kind;
+  std::string in, out;
   InputOptions input;
+  OutputOptions output;
   std::string keep = "2:4";
   Windows windows;
   std::string by = "l1";
@@ -72,7 +73,7 @@ Outcome prune_file(PruneCommand command) {
   if (!ratio) throw UsageError("--keep is " + command.keep + ", expected N:M with 1 <= N <= M, as 2:4");
   std::tie(command.windows.kept, command.windows.window) = *ratio;
   const Input input = read_matrix(command.in, command.input);
-  const Destination out = destination(command.out, command.kind, 2);
+  const Destination out = destination(command.out, command.output, 2);
   if (command.scale && input.field() != "real" && input.field() != "complex")
     throw UsageError(text(input.path, ": --scale multiplies values by ", command.windows.window, "/",
                           command.windows.kept, ", but this file is ", input.field()));
@@ -122,7 +123,7 @@ void add_prune(CLI::App& app, Choice& choice) {
       ->type_name("NORM");
   command.add_flag("--scale", options->scale, "Multiply what is kept by M/N");
   add_input_options(command, options->input, false);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer("Duplicates are added up first, and stored zeros left out.");
 }
 

@@ -16,14 +16,15 @@ namespace sporos::tool {
 namespace {
 
 struct ReorderOptions {
-  std::string in, out, kind, permutation;
+  std::string in, out, permutation;
   std::string method = "rcm";
   InputOptions input;
+  OutputOptions output;
 };
 
 std::optional<Destination> destination_of_permutation(const std::string& path) {
   if (path.empty()) return std::nullopt;
-  Destination out = destination(path, "", 2);
+  Destination out = destination(path, OutputOptions{}, 2);
   if (out.kind != FileKind::matrix_market && out.kind != FileKind::npy)
     throw UsageError(path + ": a permutation needs a file name that ends in .mtx or .npy");
   return out;
@@ -52,7 +53,7 @@ void describe(Report& report, const Envelope& before, const Envelope& after) {
 Outcome reorder(const ReorderOptions& options) {
   if (options.out == standard_stream && options.permutation == standard_stream)
     throw UsageError("only one of OUT and --permutation can be standard output");
-  const Destination out = destination(options.out, options.kind, 2);
+  const Destination out = destination(options.out, options.output, 2);
   const auto permutation = destination_of_permutation(options.permutation);
   const Input input = read_matrix(options.in, options.input);
   const auto extents = input.extents();
@@ -105,7 +106,7 @@ void add_reorder(CLI::App& app, Choice& choice) {
                   "File for the old number of each row: .mtx, from 1, or .npy, from 0")
       ->type_name("FILE");
   add_input_options(command, options->input, false);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer(
       "The pattern of a matrix that is not symmetric is taken together with its transpose's. Bandwidth is "
       "the\n"

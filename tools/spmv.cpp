@@ -18,8 +18,9 @@ namespace sporos::tool {
 namespace {
 
 struct SpmvOptions {
-  std::string a, x, y, kind;
+  std::string a, x, y;
   InputOptions input;
+  OutputOptions output;
   int repeats = 0;
   bool verify = false;
 };
@@ -68,7 +69,7 @@ AnyEntries entries_of_vector(const RealVector& y, FileKind kind) {
 
 std::optional<Destination> destination_of_vector(const SpmvOptions& options) {
   if (options.y.empty()) return std::nullopt;
-  Destination out = destination(options.y, options.kind, 2);
+  Destination out = destination(options.y, options.output, 2);
   if (out.kind == FileKind::smtx || out.kind == FileKind::npz)
     throw UsageError(out.name + ": a vector is written as mtx, tns or npy");
   return out;
@@ -143,7 +144,7 @@ void add_spmv(CLI::App& app, Choice& choice) {
   command.add_flag("--verify", options->verify,
                    "Compare with a reference, each value within its rounding error bound");
   add_input_options(command, options->input, false);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer(
       "Memory traffic counts A, x and y once. The triad a = b + s * c over arrays of as many bytes says "
       "what\n"

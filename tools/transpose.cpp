@@ -17,8 +17,9 @@ namespace sporos::tool {
 namespace {
 
 struct TransposeOptions {
-  std::string in, out, kind, modes;
+  std::string in, out, modes;
   InputOptions input;
+  OutputOptions output;
   bool conjugate = false;
 };
 
@@ -45,7 +46,7 @@ Entries<Value, Order> conjugated(const Entries<Value, Order>& entries) {
 
 Outcome transpose_file(const TransposeOptions& options) {
   const Input input = read_input(options.in, options.input);
-  const Destination out = destination(options.out, options.kind, input.order());
+  const Destination out = destination(options.out, options.output, input.order());
   const std::vector<int> modes = modes_of_transpose(options, input.order());
   const AnyEntries turned = std::visit(
       [&](const auto& entries) -> AnyEntries {
@@ -81,7 +82,7 @@ void add_transpose(CLI::App& app, Choice& choice) {
       ->type_name("MODES");
   command.add_flag("--conjugate", options->conjugate, "The conjugate transpose of complex values");
   add_input_options(command, options->input, true);
-  add_output_kind(command, options->kind);
+  add_output_options(command, options->output);
   command.footer("Entries come out sorted by their coordinates, duplicates added up.");
 }
 

@@ -22,10 +22,11 @@
 
 namespace sporos::io {
 
-/// Writes to a temporary file next to the final one. commit() forces it to the disk and renames it; without
-/// commit() it is removed. Until then an old file stays as it was, and its permissions are kept. Anything
-/// that is not a regular file (a pipe, a device) is written directly, and so is /dev/stdout, wherever
-/// standard output leads.
+/// Writes to a temporary file in the folder of the final one, without a name where the file system can do
+/// that, so that nothing is left of it however the program ends. commit() forces it to the disk and gives it
+/// its name; without commit() it is removed. Until then an old file stays as it was, and its permissions are
+/// kept. Anything that is not a regular file (a pipe, a device) is written directly, and so is /dev/stdout,
+/// wherever standard output leads.
 class OutputFile {
  public:
   /// Throws IoError if the file cannot be created.
@@ -49,14 +50,11 @@ class OutputFile {
       final_ = target;  // a symbolic link is kept, and the file that it points to is replaced
       std::free(target);
     }
-    for (int attempt = 0; descriptor_ < 0; ++attempt) {
-      temporary_ = folder() + temporary_name();
-      descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor_ < 0 && (errno != EEXIST || attempt == 100)) {
-        temporary_.clear();
-        fail("created");
-      }
-    }
+    if (!open_unnamed())
+      with_temporary_name([&] {
+        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        return descriptor_ >= 0;
+      });
     if (exists) [[maybe_unused]]
       const int kept = ::fchmod(descriptor_, status.st_mode & 07777);
   }
@@ -84,13 +82,13 @@ class OutputFile {
 
   /// Makes the file appear under its name. If that throws IoError, the file does not appear.
   void commit() {
-    if (temporary_.empty()) {
-      if (::close(std::exchange(descriptor_, -1)) != 0) fail("written");
-      return;
-    }
-    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS) fail("written to the disk");
+    const bool in_place = temporary_.empty() && !unnamed_;
+    if (!in_place && ::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOSYS)
+      fail("written to the disk");
+    if (unnamed_) name();
     if (::close(std::exchange(descriptor_, -1)) != 0) fail("written");
-    if (::rename(temporary_.c_str(), final_.c_str()) != 0) fail("put in place");
+    if (in_place) return;
+    if (!temporary_.empty() && ::rename(temporary_.c_str(), final_.c_str()) != 0) fail("put in place");
     temporary_.clear();
     // The new name survives a power failure only if its folder reaches the disk too; not every file system
     // can do that.
@@ -105,6 +103,46 @@ class OutputFile {
   std::string folder() const {
     const auto slash = final_.rfind('/');
     return slash == std::string::npos ? "./" : final_.substr(0, slash + 1);
+  }
+
+  /// Opens a file without a name; false where the file system has none, or where /proc is not there to give
+  /// it a name later.
+  bool open_unnamed() {
+#ifdef O_TMPFILE
+    descriptor_ = ::open(folder().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) return false;
+    unnamed_ = ::access(own_link().c_str(), F_OK) == 0;
+    if (!unnamed_) ::close(std::exchange(descriptor_, -1));
+#endif
+    return unnamed_;
+  }
+
+  /// Gives the file its name, or, where an old file has it, a temporary one for the moment.
+  void name() {
+    const std::string link = own_link();
+    const auto name_it = [&](const std::string& name) {
+      return ::linkat(AT_FDCWD, link.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (!name_it(final_)) {
+      if (errno != EEXIST) fail("put in place");
+      with_temporary_name([&] { return name_it(temporary_); });
+    }
+    unnamed_ = false;
+  }
+
+  std::string own_link() const { return text("/proc/self/fd/", descriptor_); }
+
+  /// Calls make(), which makes a file called temporary_, with new names until there is no other file of that
+  /// name.
+  template <class Make>
+  void with_temporary_name(const Make& make) {
+    for (int attempt = 0;; ++attempt) {
+      temporary_ = folder() + temporary_name();
+      if (make()) return;
+      if (errno == EEXIST && attempt < 100) continue;
+      temporary_.clear();
+      fail("created");
+    }
   }
 
   static std::string temporary_name() {
@@ -123,11 +161,13 @@ class OutputFile {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
     temporary_.clear();
+    unnamed_ = false;
   }
 
   std::string path_;       ///< as the caller named it
   std::string final_;      ///< where it will appear
-  std::string temporary_;  ///< empty if the file is written directly or already in place
+  std::string temporary_;  ///< empty if the file is written directly, has no name, or is in place
+  bool unnamed_ = false;   ///< whether the file has no name yet
   int descriptor_ = -1;
 };
 

@@ -273,4 +273,19 @@ TEST(Convert, SaysWhatTheFormatIs) {
   EXPECT_EQ(done["output"]["file"], folder.file("a.mtx"));
 }
 
+TEST(Convert, CompressesAsMuchAsAsked) {
+  const Folder folder;
+  const std::string in = example_data("bcsstk16.mtx.gz");
+  for (const std::string kind : {".mtx.gz", ".tns.gz", ".npz"}) {
+    const std::string fast = folder.file("fast" + kind), small = folder.file("small" + kind);
+    expect_done({"convert", in, fast, "--level", "1"});
+    expect_done({"convert", in, small, "--level", "9"});
+    EXPECT_GT(content(fast).size(), content(small).size()) << kind;
+    expect_done({"compare", in, fast});
+    expect_done({"compare", in, small});
+  }
+  for (const std::string level : {"0", "10", "high"})
+    expect_refused({"convert", in, folder.file("a.mtx.gz"), "--level", level}, "--level");
+}
+
 }  // namespace

@@ -46,7 +46,8 @@ inline int pipe_with(const std::string& bytes) {
 
 /// Runs `sporos` with these arguments and waits for it.
 /// @param input  on standard input, a pipe; what the tests have there if empty
-inline Ran run(const Arguments& arguments, const std::string& input = "") {
+/// @param error  path of what is standard error, if it is not to be returned
+inline Ran run(const Arguments& arguments, const std::string& input = "", const std::string& error = "") {
   const Folder streams;
   std::string program = SPOROS_TOOL;
   std::vector<std::string> words = arguments;
@@ -56,9 +57,9 @@ inline Ran run(const Arguments& arguments, const std::string& input = "") {
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  for (const auto& [stream, name] : {std::pair{STDOUT_FILENO, "out"}, std::pair{STDERR_FILENO, "err"}})
-    posix_spawn_file_actions_addopen(&actions, stream, streams.file(name).c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const std::string out = streams.file("out"), err = error.empty() ? streams.file("err") : error;
+  for (const auto& [stream, path] : {std::pair{STDOUT_FILENO, out}, std::pair{STDERR_FILENO, err}})
+    posix_spawn_file_actions_addopen(&actions, stream, path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int piped = input.empty() ? -1 : pipe_with(input);
   if (piped >= 0) posix_spawn_file_actions_adddup2(&actions, piped, STDIN_FILENO);
   pid_t process = 0;
@@ -68,8 +69,8 @@ inline Ran run(const Arguments& arguments, const std::string& input = "") {
   if (refused != 0) throw std::runtime_error(program + " cannot be run");
   int status = 0;
   waitpid(process, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(streams.file("out")),
-          content(streams.file("err"))};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(out),
+          error.empty() ? content(err) : std::string()};
 }
 
 /// Runs a command that has to succeed and to say nothing but its report.

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <csignal>
 
@@ -62,6 +63,36 @@ TEST(OutputFile, LeavesNothingWithoutCommit) {
     OutputFile(folder.file("a")).write("hello");
   }
   EXPECT_EQ(folder.names(), Names{});
+}
+
+/// Whether files without a name can be made in a folder.
+bool has_unnamed_files(const Folder& folder) {
+#ifdef O_TMPFILE
+  const int descriptor = open(folder.path().c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (descriptor >= 0) close(descriptor);
+  return descriptor >= 0;
+#else
+  return false;
+#endif
+}
+
+TEST(OutputFile, NothingIsLeftOfAProgramThatIsKilled) {
+  const Folder folder;
+  if (!has_unnamed_files(folder)) GTEST_SKIP() << "this file system has no files without a name";
+  folder.put("old", "old");
+  for (const std::string name : {"new", "old"}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      OutputFile file(folder.file(name));
+      file.write("half of");
+      kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(folder.names(), Names{"old"});
+  }
+  EXPECT_EQ(content(folder.file("old")), "old");
 }
 
 TEST(OutputFile, LeavesTheOldFileAsItWasUntilCommit) {
