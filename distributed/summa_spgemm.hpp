@@ -49,8 +49,11 @@ namespace sporos {
 ///
 /// The rows of the products are runs in the accumulation array of insert-sort-merge, which merge_runs.hpp
 /// describes: in the order of stages they are sorted as they come, and merging them is one more product by
-/// rows. What is in there is merged early where it takes much more room than the first product, unless a plan
-/// keeps it to add up new values in place.
+/// rows. What is in there is merged early where it takes much more room than the first product.
+///
+/// A plan that runs more than once keeps the blocks of all stages instead, with their values: what it then
+/// computes is one product, whose values go to their places. That takes three quarters of the time, and the
+/// memory of all blocks of its row of A's grid and its column of B's.
 ///
 /// (R. van de Geijn, J. Watts, "SUMMA: scalable universal matrix multiplication algorithm", Concurrency:
 /// Practice and Experience 9, 1997; A. Buluç, J. Gilbert, "Parallel sparse matrix-matrix multiplication and
@@ -64,6 +67,11 @@ struct SummaSpgemm {
 
   template <class S>
   static constexpr bool matches = detail::multiplies_by_rows<Pattern, S>();
+
+  /// The type of the columns of the left factor.
+  template <class S>
+  using ColumnOf = typename std::remove_cvref_t<decltype(Pattern::left(
+      std::declval<const S&>()))>::format::template level<1>::coordinate_type;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
@@ -80,6 +88,8 @@ struct SummaSpgemm {
     if (of_a.partition(1).parts() != of_c.partition(1).parts() ||
         of_b.partition(0).parts() != of_c.partition(0).parts())
       return Declined{"the factors are not divided by the grid of the result"};
+    if (of_a.extents()[1] > std::numeric_limits<ColumnOf<S>>::max())
+      return Declined{"the columns of the left factor are too many for its coordinates"};
     if (!detail::has_stages(of_a.partition(1), of_b.partition(0)))
       return Declined{
           "the columns of the left factor and the rows of the right one are dealt out differently"};
@@ -137,12 +147,23 @@ struct SummaSpgemm {
     }
 
     void prepare() {
-      analyse();
-      keeps_ = true;
+      if (products_.empty()) return;
+      all_of_left_.emplace(*left_, true);
+      all_of_right_.emplace(*right_, false);
+      whole_.emplace(space_, all_of_left_->rows(), all_of_right_->rows());
+      whole_->prepare();
     }
 
     void run() {
       agree(ranks_, run_signature_, written_);
+      if (whole_) {
+        jointly(ranks_, [&] {
+          take_values();
+          detail::replace_rows(c_, whole_->compute());
+          agree(ranks_, run_signature_, written_);
+        });
+        return;
+      }
       jointly(ranks_, [&] {
         analyse();
         stored_.emplace(most_elements());
@@ -154,18 +175,13 @@ struct SummaSpgemm {
     }
 
     void refill() {
+      if (!whole_) return run();
       agree(ranks_, run_signature_, written_);
       jointly(ranks_, [&] {
-        const std::int64_t* const positions = runs_.positions.data();
-        detail::for_each_stage(*left_, *right_, [&](std::size_t at) {
-          products_[at].refill(left_->block(at), right_->block(at),
-                               positions + static_cast<std::int64_t>(at) * c_.extent(0), runs_.coordinates,
-                               stored_->values(), S::schedule::is_deterministic);
-        });
+        take_values();
         const auto pattern = c_.template level<1>().view();
-        if (merging_)
-          merging_->refill(summands(), all_runs(), pattern.positions, pattern.coordinates, c_.values().data(),
-                           S::schedule::is_deterministic);
+        whole_->refill(all_of_left_->rows(), all_of_right_->rows(), pattern.positions, pattern.coordinates,
+                       c_.values().data(), S::schedule::is_deterministic);
         agree(ranks_, run_signature_, written_);
       });
     }
@@ -184,17 +200,15 @@ struct SummaSpgemm {
                          detail::most_array_bytes<Coordinate>(elements) +
                          space_.concurrency() * c_.extent(1) * static_cast<std::int64_t>(sizeof(Acc) + 2);
       for (const Product& product : products_) sum += product.most_bytes();
+      sum += WholeLeft::most_bytes(left_->rows(), left_->nnz()) +
+             WholeRight::most_bytes(right_->rows(), right_->nnz());
       const RankTraffic& mine = traffic_.ranks[static_cast<std::size_t>(ranks_.rank())];
       return {bound.values, bound.bytes, sum, mine.messages, mine.sent};
     }
     std::int64_t held_bytes() const {
-      std::int64_t sum = held_by_factors();
-      for (const Product& product : products_) sum += product.held_bytes();
-      if (merging_)
-        sum += merging_->held_bytes() +
-               stored_->size() * static_cast<std::int64_t>(sizeof(Acc) + sizeof(Coordinate)) +
-               runs_.count * static_cast<std::int64_t>(sizeof(detail::Key) + sizeof(std::int64_t));
-      return sum;
+      const std::int64_t of_factors = held_by_factors();
+      return whole_ ? of_factors + all_of_left_->bytes() + all_of_right_->bytes() + whole_->held_bytes()
+                    : of_factors;
     }
     const Traffic& traffic() const { return traffic_; }
 
@@ -221,10 +235,24 @@ struct SummaSpgemm {
     using Merging = detail::ProductByRows<Acc, Summands, AllRuns, Value, Position, Coordinate>;
     using EarlyMerging = detail::ProductByRows<Acc, Summands, AllRuns, Acc, std::int64_t, Coordinate>;
 
+    /// All stages as one product.
+    using WholeLeft = detail::AllBlocks<Left>;
+    using WholeRight = detail::AllBlocks<Right>;
+    using Whole = detail::ProductByRows<Acc, typename WholeLeft::Rows, typename WholeRight::Rows, Value,
+                                        Position, Coordinate>;
+
     /// So few values may be stored beside twice those of the first product before they are merged.
     static constexpr std::int64_t worth_merging = std::int64_t{1} << 14;
 
-    /// Looks at the patterns, once.
+    /// Takes the values of all stages into what is one product.
+    void take_values() {
+      detail::for_each_stage(*left_, *right_, [&](std::size_t at) {
+        all_of_left_->take(*left_, at);
+        all_of_right_->take(*right_, at);
+      });
+    }
+
+    /// Looks at the patterns of the stages, once.
     void analyse() const {
       if (is_analysed_) return;
       for (Product& product : products_) product.prepare();
@@ -241,9 +269,7 @@ struct SummaSpgemm {
       products_[at].read(left_->block(at), right_->block(at));
       const auto [coordinates, values] = stored_->room();
       stored_->add({rows_, products_[at].compute({coordinates, values})});
-      if (keeps_ || at + 1 == products_.size() ||
-          stored_->size() <= 2 * stored_->first_size() + worth_merging)
-        return;
+      if (at + 1 == products_.size() || stored_->size() <= 2 * stored_->first_size() + worth_merging) return;
       Stored merged(most_elements());
       gather_runs();
       EarlyMerging merging(space_, summands(), all_runs());
@@ -261,11 +287,9 @@ struct SummaSpgemm {
         return;
       }
       gather_runs();
-      merging_.emplace(space_, summands(), all_runs());
-      merging_->prepare(false);
-      detail::replace_rows(c_, merging_->compute());
-      if (keeps_) return;
-      merging_.reset();
+      Merging merging(space_, summands(), all_runs());
+      merging.prepare(false);
+      detail::replace_rows(c_, merging.compute());
       stored_->release();
     }
     typename Merging::Arrays no_elements() const {
@@ -320,9 +344,10 @@ struct SummaSpgemm {
     HostArray<std::int64_t> begins_;        ///< the summands of each row of the result
     HostArray<std::int32_t> numbers_;
     HostArray<Acc> ones_;
-    std::optional<Merging> merging_;
     mutable bool is_analysed_ = false;
-    bool keeps_ = false;  ///< whether what new values are added up with is kept
+    std::optional<WholeLeft> all_of_left_;  ///< of a plan, as what follows
+    std::optional<WholeRight> all_of_right_;
+    std::optional<Whole> whole_;
     Traffic traffic_;
   };
 };

@@ -133,6 +133,12 @@ class StagedFactor {
             values_[at % values_.size()].data()};
   }
 
+  /// The rows of all blocks.
+  std::int64_t rows() const {
+    std::int64_t sum = 0;
+    for (const Stage& stage : stages_) sum += stage.rows;
+    return sum;
+  }
   /// The nonzeros of all blocks, and of those that this rank sends.
   std::int64_t nnz() const { return count(false); }
   std::int64_t own_nnz() const { return count(true); }
@@ -206,6 +212,85 @@ class StagedFactor {
   T source_;
   std::vector<Stage> stages_;
   std::array<HostArray<Value>, 2> values_;
+};
+
+/// The blocks of all stages as one matrix, with values of its own: those of a left factor side by side, those
+/// of a right one below one another.
+///
+///     left   [ stage 0 | stage 1 | stage 2 ]       right   [ stage 0 ]
+///                                                          [ stage 1 ]
+///                                                          [ stage 2 ]
+template <class Factor>
+class AllBlocks {
+ public:
+  using Value = typename Factor::Value;
+  using Column = typename Factor::Column;
+  using Rows = SparseRows<Value, std::int64_t, Column>;
+
+  AllBlocks(const Factor& factor, bool side_by_side) : side_by_side_(side_by_side), places_(factor.stages()) {
+    std::vector<typename Factor::Rows> blocks;
+    for (std::size_t at = 0; at < factor.stages(); ++at) {
+      blocks.push_back(factor.block(at));
+      rows_ = side_by_side ? blocks[at].rows : rows_ + blocks[at].rows;
+      columns_ = side_by_side ? columns_ + blocks[at].columns : blocks[at].columns;
+    }
+    positions_ = make_array<std::int64_t>("sporos::AllBlocks positions", rows_ + 1);
+    coordinates_ = make_array<Column>("sporos::AllBlocks columns", factor.nnz());
+    values_ = make_array<Value>("sporos::AllBlocks values", factor.nnz());
+    positions_(0) = 0;
+    std::size_t row = 0;
+    std::int64_t to = 0;
+    const auto add = [&](std::size_t at, std::int64_t of_block, std::int64_t first_column) {
+      const typename Factor::Rows& block = blocks[at];
+      places_[at].push_back(to);
+      std::transform(block.coordinates + block.begin(of_block), block.coordinates + block.begin(of_block + 1),
+                     coordinates_.data() + to,
+                     [&](Column column) { return static_cast<Column>(column + first_column); });
+      to += block.length(of_block);
+    };
+    if (side_by_side) {
+      for (std::int64_t of_block = 0; of_block < rows_; ++of_block) {
+        std::int64_t first_column = 0;
+        for (std::size_t at = 0; at < blocks.size(); first_column += blocks[at++].columns)
+          add(at, of_block, first_column);
+        positions_(++row) = to;
+      }
+    } else {
+      for (std::size_t at = 0; at < blocks.size(); ++at)
+        for (std::int64_t of_block = 0; of_block < blocks[at].rows; ++of_block) {
+          add(at, of_block, 0);
+          positions_(++row) = to;
+        }
+    }
+  }
+
+  /// Takes the values that have come for a stage.
+  void take(const Factor& factor, std::size_t at) const {
+    const typename Factor::Rows block = factor.block(at);
+    if (block.rows == 0) return;
+    if (!side_by_side_) {
+      std::copy_n(block.values, block.nnz(), values_.data() + places_[at][0]);
+      return;
+    }
+    for (std::int64_t row = 0; row < block.rows; ++row)
+      std::copy_n(block.values + block.begin(row), block.length(row),
+                  values_.data() + places_[at][static_cast<std::size_t>(row)]);
+  }
+
+  Rows rows() const { return {rows_, columns_, positions_.data(), coordinates_.data(), values_.data()}; }
+  std::int64_t bytes() const { return most_bytes(rows_, static_cast<std::int64_t>(values_.extent(0))); }
+  /// An upper bound of what a matrix takes.
+  static std::int64_t most_bytes(std::int64_t rows, std::int64_t nnz) {
+    return array_bytes<std::int64_t>(2 * rows + 1) + array_bytes<Column>(nnz) + array_bytes<Value>(nnz);
+  }
+
+ private:
+  bool side_by_side_;
+  std::int64_t rows_ = 0, columns_ = 0;
+  std::vector<std::vector<std::int64_t>> places_;  ///< where each row of each stage's block begins
+  HostArray<std::int64_t> positions_;              // [rows + 1]
+  HostArray<Column> coordinates_;                  // [nnz]
+  HostArray<Value> values_;                        // [nnz]
 };
 
 /// Calls multiply(stage) for each stage when the values of both factors' blocks have come, while those of the

@@ -46,9 +46,6 @@ class MergedRuns {
   /// The number of values of the first merge.
   std::int64_t first_size() const { return merges_.front().size(); }
 
-  /// The values of all merges, one merge behind the other.
-  T* values() const { return values_.data(); }
-
   /// Memory for the values of the next merge.
   std::pair<HostArray<Coordinate>, HostArray<T>> room() const {
     const auto rest = std::pair(size_, static_cast<std::int64_t>(values_.extent(0)));
