@@ -19,6 +19,10 @@
 
 #include "../../core/error.hpp"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
+
 namespace sporos::detail {
 
 /// A form of a kernel: its name in the environment variable, and whether it was compiled.
@@ -28,6 +32,17 @@ struct NamedForm {
   std::string_view name;
   bool is_compiled;
 };
+
+/// Whether gather instructions take longer than scalar loads on this processor, as on all of AMD's so far.
+inline bool gathers_slowly() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  unsigned highest = 0, vendor[3] = {};
+  if (__get_cpuid(0, &highest, &vendor[0], &vendor[2], &vendor[1]) == 0) return false;
+  return std::string_view(reinterpret_cast<const char*>(vendor), sizeof(vendor)) == "AuthenticAMD";
+#else
+  return false;
+#endif
+}
 
 /// The form that an environment variable names, or null.
 /// @throws RangeError if it names none, or one that was not compiled

@@ -18,6 +18,7 @@
 #include "../spgemm/host/candidate.hpp"
 #include "../spmm/host/candidate.hpp"
 #include "../spmv/host/candidate.hpp"
+#include "../spmv/host/slices_candidate.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 #include "../add/cuda/candidate.hpp"
@@ -51,8 +52,8 @@ using KernelCandidates = TypeList<
     gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores,
     gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>,
-    SumsFirst>;
+    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>,
+    MttkrpByFibers<false>, SumsFirst>;
 
 /// Represents the program that uses Sporos.
 struct Program {};

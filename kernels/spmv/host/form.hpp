@@ -32,30 +32,45 @@ inline constexpr std::array<NamedForm<SpmvForm>, 3> spmv_forms{{
 #endif
 }};
 
+/// Rows whose lengths the processor may remember from one product to the next, at most: it then predicts the
+/// branches of short loops over them however irregular they are.
+inline constexpr std::int64_t most_remembered_rows = 18'000;
+
 /// The fastest forms on this processor, measured at first use.
 class SpmvForms {
  public:
-  SpmvForms() {
-    for_regular_rows = measured(SpmvForm::scalar, [](std::int64_t) { return 7; });
-    // Numbers without a pattern: the high bits of a multiplicative sequence.
-    for_irregular_rows = measured(SpmvForm::gather_four, [](std::int64_t row) {
-      return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
-    });
+  static SpmvForm for_regular_rows() {
+    static const SpmvForm form =
+        measured(gathers_slowly() ? Order{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four}
+                                  : Order{SpmvForm::gather_eight, SpmvForm::scalar, SpmvForm::gather_four},
+                 1024, [](std::int64_t) { return 7; });
+    return form;
   }
-  static const SpmvForms& of_processor() {
-    static const SpmvForms forms;
-    return forms;
+  static SpmvForm for_irregular_rows() {
+    static const SpmvForm form = measured(
+        gathers_slowly() ? Order{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four} : by_width,
+        1024, irregular);
+    return form;
   }
-
-  SpmvForm for_regular_rows;
-  SpmvForm for_irregular_rows;
+  /// For more rows than most_remembered_rows.
+  static SpmvForm for_many_irregular_rows() {
+    static const SpmvForm form = measured(by_width, most_remembered_rows + 1, irregular);
+    return form;
+  }
 
  private:
+  /// Forms, the one first that is likely to be fastest.
+  using Order = std::array<SpmvForm, 3>;
+  static constexpr Order by_width{SpmvForm::gather_eight, SpmvForm::gather_four, SpmvForm::scalar};
+
+  /// Numbers without a pattern, below 16: the high bits of a multiplicative sequence.
+  static std::int64_t irregular(std::int64_t row) {
+    return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
+  }
+
   /// The fastest form for a matrix whose row r has length(r) nonzeros.
-  /// @param likely  the one that is likely to be fastest without eight lanes
   template <class Length>
-  static SpmvForm measured(SpmvForm likely, const Length& length) {
-    constexpr std::int64_t rows = 1024;
+  static SpmvForm measured(const Order& order, std::int64_t rows, const Length& length) {
     std::vector<std::int64_t> positions{0};
     std::vector<std::int32_t> coordinates;
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -63,8 +78,9 @@ class SpmvForms {
         coordinates.push_back(static_cast<std::int32_t>((row + 37 * q) % rows));
       positions.push_back(static_cast<std::int64_t>(coordinates.size()));
     }
-    const std::vector<double> values(coordinates.size(), 1.0), x(rows, 1.0);
-    std::vector<double> y(rows);
+    const auto elements = static_cast<std::size_t>(rows);
+    const std::vector<double> values(coordinates.size(), 1.0), x(elements, 1.0);
+    std::vector<double> y(elements);
     const SparseRows<double, std::int64_t, std::int32_t> a{rows, rows, positions.data(), coordinates.data(),
                                                            values.data()};
     const auto seconds = seconds_of_forms(spmv_forms, [&](SpmvForm form) {
@@ -73,8 +89,8 @@ class SpmvForms {
     const auto of = [&](SpmvForm form) { return seconds[static_cast<std::size_t>(form)]; };
     // Each form adds in an order of its own, so the choice must not hang on small differences: the bits of a
     // result would change from run to run. Another form than the likely one has to be faster by far.
-    SpmvForm best = SpmvForm::gather_eight;
-    for (const SpmvForm other : {likely, SpmvForm::scalar, SpmvForm::gather_four})
+    SpmvForm best = order[0];
+    for (const SpmvForm other : {order[1], order[2]})
       if (of(other) * 1.5 < of(best)) best = other;
     return best;
   }
@@ -114,8 +130,9 @@ SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
-  const SpmvForms& forms = SpmvForms::of_processor();
-  return has_regular_rows(a) ? forms.for_regular_rows : forms.for_irregular_rows;
+  if (has_regular_rows(a)) return SpmvForms::for_regular_rows();
+  return a.rows <= most_remembered_rows ? SpmvForms::for_irregular_rows()
+                                        : SpmvForms::for_many_irregular_rows();
 }
 
 }  // namespace sporos::detail

@@ -18,6 +18,10 @@
 
 namespace sporos::detail {
 
+/// Bytes of a matrix from which on it does not stay in the caches. A smaller one is not prefetched: that
+/// would cost short rows more than it gains.
+inline constexpr std::int64_t far_bytes = std::int64_t{16} << 20;
+
 /// Prefetches what is read 4 KiB after a row's values.
 template <class T, class Coordinate>
 SPOROS_HOST_INLINE void prefetch_row(const T* values, const Coordinate* coordinates) {

@@ -56,10 +56,6 @@ class SpmvRows {
   static constexpr bool in_registers =
       std::is_signed_v<Coordinate> && (sizeof(Coordinate) == 4 || sizeof(Coordinate) == 8);
 
-  /// Bytes of a matrix from which on it does not stay in the caches. A smaller one is not prefetched: that
-  /// would cost short rows more than it gains.
-  static constexpr std::int64_t far_bytes = std::int64_t{16} << 20;
-
   template <class Sum>
   static void one_at_a_time(const Matrix& a, const T* x, T* y, std::int64_t begin, std::int64_t end,
                             bool accumulates) {

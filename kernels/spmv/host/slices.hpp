@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file slices.hpp
+/// A sparse matrix in slices of rows of similar lengths, for products with vectors.
+///
+/// This is SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske, Bishop, "A Unified Sparse Matrix Data Format for
+/// Efficient General Sparse Matrix-Vector Multiplication on Modern Processors with Wide SIMD Units", SIAM J.
+/// Sci. Comput. 36(5), 2014, section 2): within windows of sigma rows, rows are sorted by length and cut into
+/// slices of C. A slice stores the first elements of its rows one behind the other, then the second ones, and
+/// pads short rows, so that each row is summed in a lane of its own and nothing branches on its length.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "../../../core/array.hpp"
+#include "../../../core/pool.hpp"
+#include "../../../core/space.hpp"
+#include "../../../formats/chunks.hpp"
+#include "../../host/packet.hpp"
+#include "../../host/row_chunks.hpp"
+#include "../../host/sparse_rows.hpp"
+#include "row_sums.hpp"
+
+namespace sporos::detail {
+
+inline constexpr int rows_in_slice = 4;              ///< C
+inline constexpr std::int64_t rows_in_window = 512;  ///< sigma, a multiple of C
+inline constexpr std::int64_t most_rows_in_slices = std::numeric_limits<std::uint32_t>::max();
+
+/// The rows of a window of a matrix, the longest first.
+class SortedWindow {
+ public:
+  /// @param begin,end  the window, at most rows_in_window rows
+  template <class Matrix>
+  SortedWindow(const Matrix& a, std::int64_t begin, std::int64_t end) : count_(end - begin) {
+    const auto bucket = [&](std::int64_t row) {
+      return static_cast<std::size_t>(longest - std::min(a.length(row), longest));
+    };
+    std::array<std::int64_t, longest + 2> begins{};
+    for (std::int64_t row = begin; row < end; ++row) ++begins[bucket(row) + 1];
+    const std::int64_t long_rows = begins[1];
+    for (std::size_t at = 1; at < begins.size(); ++at) begins[at] += begins[at - 1];
+    for (std::int64_t row = begin; row < end; ++row)
+      rows_[static_cast<std::size_t>(begins[bucket(row)]++)] = static_cast<std::uint32_t>(row);
+    std::sort(rows_.begin(), rows_.begin() + long_rows, [&](std::uint32_t left, std::uint32_t right) {
+      const std::int64_t difference = a.length(left) - a.length(right);
+      return difference != 0 ? difference > 0 : left < right;
+    });
+  }
+
+  std::int64_t slices() const { return (count_ + rows_in_slice - 1) / rows_in_slice; }
+  /// The row in a lane of a slice; in a lane behind the last row, that one.
+  std::uint32_t row(std::int64_t slice, int lane) const {
+    return rows_[static_cast<std::size_t>(std::min(slice * rows_in_slice + lane, count_ - 1))];
+  }
+
+ private:
+  static constexpr std::int64_t longest = 63;  ///< rows of so many nonzeros or more share a bucket
+
+  std::array<std::uint32_t, rows_in_window> rows_;
+  std::int64_t count_;
+};
+
+/// Calls body(window, first_row) for each window of rows.
+template <class Matrix, class Body>
+void for_each_window(const HostThreads& threads, const Matrix& a, const Body& body) {
+  const std::int64_t windows = (a.rows + rows_in_window - 1) / rows_in_window;
+  for_each_part(threads, windows, chunks_for(threads, windows, 4),
+                [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                  for (std::int64_t window = begin; window < end; ++window) {
+                    const std::int64_t first = window * rows_in_window;
+                    body(SortedWindow(a, first, std::min(first + rows_in_window, a.rows)), first);
+                  }
+                });
+}
+
+/// A matrix in slices.
+template <class T, class Coordinate>
+class Slices {
+  static constexpr int C = rows_in_slice;
+
+ public:
+  /// The elements that the slices of a matrix hold, padding among them. Cost: one pass over the positions.
+  template <class Matrix>
+  static std::int64_t padded_elements(const Matrix& a) {
+    std::int64_t sum = 0;
+    for (std::int64_t first = 0; first < a.rows; first += rows_in_window) {
+      const SortedWindow window(a, first, std::min(first + rows_in_window, a.rows));
+      for (std::int64_t slice = 0; slice < window.slices(); ++slice)
+        sum += C * a.length(window.row(slice, 0));
+    }
+    return sum;
+  }
+  /// Bytes of the slices of a matrix with so many rows and padded elements.
+  static std::int64_t bytes(std::int64_t rows, std::int64_t padded) {
+    const std::int64_t slices = slices_of(rows);
+    return array_bytes<std::int64_t>(slices + 1) + array_bytes<std::uint32_t>(slices * C) +
+           array_bytes<Coordinate>(padded) + array_bytes<T>(padded);
+  }
+
+  bool is_empty() const { return ends_.extent(0) == 0; }
+  std::int64_t bytes() const {
+    return is_empty() ? 0
+                      : bytes(static_cast<std::int64_t>(order_.extent(0)),
+                              static_cast<std::int64_t>(values_.extent(0)));
+  }
+
+  /// Copies a matrix.
+  template <class Matrix>
+  void copy(const HostThreads& threads, const Matrix& a) {
+    const std::int64_t slices = slices_of(a.rows);
+    const auto ends = pool().array<std::int64_t>("sporos::slices", slices + 1);
+    const auto order = pool().array<std::uint32_t>("sporos::rows of slices", slices * C);
+    ends.data()[0] = 0;
+    for_each_window(threads, a, [&](const SortedWindow& window, std::int64_t first) {
+      for (std::int64_t slice = 0; slice < window.slices(); ++slice) {
+        const std::int64_t at = first / C + slice;
+        ends.data()[at + 1] = C * a.length(window.row(slice, 0));
+        for (int lane = 0; lane < C; ++lane) order.data()[at * C + lane] = window.row(slice, lane);
+      }
+    });
+    for (std::int64_t slice = 0; slice < slices; ++slice) ends.data()[slice + 1] += ends.data()[slice];
+    const auto coordinates = pool().array<Coordinate>("sporos::coordinates of slices", ends.data()[slices]);
+    const auto values = pool().array<T>("sporos::values of slices", ends.data()[slices]);
+    for_each_part(threads, slices, chunks_for(threads, slices, 4),
+                  [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                    for (std::int64_t slice = begin; slice < end; ++slice)
+                      for (int lane = 0; lane < C; ++lane)
+                        copy_row(a, order.data()[slice * C + lane],
+                                 (ends.data()[slice + 1] - ends.data()[slice]) / C,
+                                 coordinates.data() + ends.data()[slice] + lane,
+                                 values.data() + ends.data()[slice] + lane);
+                  });
+    ends_ = ends;
+    order_ = order;
+    coordinates_ = coordinates;
+    values_ = values;
+  }
+
+  /// y = A * x, or y += A * x. The sum of a row is formed in the order of its elements.
+  /// @param a  the matrix that was copied
+  template <class Matrix>
+  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates) const {
+    // As a matrix whose rows are the slices.
+    const SparseRows<T, std::int64_t, Coordinate> slices{slices_of(a.rows), a.columns, ends_.data(),
+                                                         coordinates_.data(), values_.data()};
+    const bool is_far = slices.nnz() * static_cast<std::int64_t>(sizeof(T) + sizeof(Coordinate)) >= far_bytes;
+    for_each_row_chunk(threads, slices, 1, [&](std::int64_t begin, std::int64_t end) {
+      if (is_far)
+        multiply_slices<true>(slices, a, x, y, begin, end, accumulates);
+      else
+        multiply_slices<false>(slices, a, x, y, begin, end, accumulates);
+    });
+  }
+
+ private:
+  static std::int64_t slices_of(std::int64_t rows) { return (rows + C - 1) / C; }
+
+  /// Padding has the row's last column, so that it reads nothing that the row does not, and the value zero.
+  template <class Matrix>
+  static void copy_row(const Matrix& a, std::int64_t row, std::int64_t length, Coordinate* coordinates,
+                       T* values) {
+    const std::int64_t begin = a.begin(row), own = a.length(row);
+    for (std::int64_t t = 0; t < length; ++t) {
+      coordinates[t * C] = own > 0 ? a.coordinates[begin + std::min(t, own - 1)] : Coordinate{0};
+      values[t * C] = t < own ? a.values[begin + t] : T{};
+    }
+  }
+
+  template <bool Prefetches, class Matrix>
+  [[gnu::noinline]] void multiply_slices(SparseRows<T, std::int64_t, Coordinate> slices, const Matrix& a,
+                                         const T* __restrict x, T* __restrict y, std::int64_t begin,
+                                         std::int64_t end, bool accumulates) const {
+    const std::uint32_t* const order = order_.data();
+    for (std::int64_t slice = begin; slice < end; ++slice) {
+      auto sums = Packet<T, C>::zero();
+      const std::int64_t slice_end = slices.begin(slice + 1);
+      for (std::int64_t q = slices.begin(slice); q < slice_end; q += C) {
+        if constexpr (Prefetches) prefetch_row(slices.values + q, slices.coordinates + q);
+        Packet<T, C> factor, values;
+        for (int lane = 0; lane < C; ++lane) factor.set(lane, x[slices.coordinates[q + lane]]);
+        values.load(slices.values + q, 0);
+        sums.add_product(values, factor);
+      }
+      // What padding reads may be infinite, or not a number; the row has it as well, if not with zero.
+      T check{};
+      for (int lane = 0; lane < C; ++lane) check += sums.get(lane) - sums.get(lane);
+      if (!(check == T{})) [[unlikely]]
+        for (int lane = 0; lane < C; ++lane) sums.set(lane, sum_of_row(a, order[slice * C + lane], x));
+      const auto lanes = static_cast<int>(std::min<std::int64_t>(C, a.rows - slice * C));
+      for (int lane = 0; lane < C; ++lane)
+        if (lane < lanes) {
+          T& to = y[order[slice * C + lane]];
+          to = accumulates ? to + sums.get(lane) : sums.get(lane);
+        }
+    }
+  }
+  /// The sum of a row without padding, in the same order.
+  template <class Matrix>
+  static T sum_of_row(const Matrix& a, std::int64_t row, const T* x) {
+    T sum{};
+    for (std::int64_t q = a.begin(row); q < a.begin(row + 1); ++q)
+      sum = multiply_add<T>(a.values[q], x[a.coordinates[q]], sum);
+    return sum;
+  }
+
+  HostArray<std::int64_t> ends_;       // [slices + 1]
+  HostArray<std::uint32_t> order_;     // [slices][C], the row in each lane
+  HostArray<Coordinate> coordinates_;  // [elements]
+  HostArray<T> values_;                // [elements]
+};
+
+}  // namespace sporos::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file slices_candidate.hpp
+/// The product of a sparse matrix and a vector for plans that keep the matrix in slices, on the host.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+#include <utility>
+
+#include "../../host/operands.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../nest/work.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
+#include "../pattern.hpp"
+#include "candidate.hpp"
+#include "form.hpp"
+#include "slices.hpp"
+
+namespace sporos {
+
+/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
+/// `.with_constant_operands()`: the first run copies A into slices (slices.hpp). The vectors may change.
+struct SpmvBySlices {
+  using Pattern = SpmvPattern<RealHostOperands>;
+  static constexpr std::string_view name = "SpMV by slices";
+  static constexpr std::string_view takes =
+      "y(i) = A(i, j) * x(j), A in CSR, x and y dense, all float or all double in host memory, "
+      ".with_constant_operands()";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = [] {
+    if constexpr (S::schedule::has_constant_operands)
+      return Pattern::matches<S>;
+    else
+      return false;
+  }();
+
+  /// The copy pays in plans alone, where slices have little padding and more than a few rows. Where eight
+  /// elements are gathered fast, SpmvByRows sums rows of any length without branches, and pads nothing.
+  template <class S>
+  static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
+    constexpr std::int64_t fewest_nonzeros = 1024;
+    constexpr double most_padding = 1.2, seconds_of_copying = 3e-9;
+    const auto a = detail::sparse_rows(Pattern::sparse(statement).tensor());
+    if (a.rows > detail::most_rows_in_slices) return Declined{"the matrix has too many rows"};
+    const double by_rows = detail::expected_terms(statement) * SpmvByRows::seconds_of_term;
+    const double copying = static_cast<double>(a.nnz()) * seconds_of_copying;
+    if (use == Use::once) return Cost{by_rows + copying};
+    const std::int64_t padded = slices<S>::padded_elements(a);
+    if (slices<S>::bytes(a.rows, padded) > resources.memory_limit())
+      return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
+    const bool pays =
+        a.nnz() >= fewest_nonzeros &&
+        (detail::widest_spmv_form() != detail::SpmvForm::gather_eight || detail::gathers_slowly()) &&
+        static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
+    return Cost{by_rows + copying, by_rows * (pays ? 0.9 : 1.1)};
+  }
+
+  template <class S>
+  class Plan;
+
+ private:
+  template <class S>
+  using Matrix = decltype(detail::sparse_rows(Pattern::sparse(std::declval<const S&>()).tensor()));
+  template <class S>
+  using slices = detail::Slices<typename Matrix<S>::value_type, typename Matrix<S>::coordinate_type>;
+};
+
+template <class S>
+class SpmvBySlices::Plan {
+ public:
+  Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
+    bounds_of(statement);  // reports extents that do not match, by variable
+  }
+
+  void run() {
+    const auto a = matrix();
+    if (slices_.is_empty()) slices_.copy(statement_.resources().space(), a);
+    const detail::DenseTarget<S> target(statement_);
+    slices_.multiply(statement_.resources().space(), a, Pattern::dense(statement_).tensor().values().data(),
+                     target.data(), statement_.accumulates());
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    const auto& y = statement_.result().tensor();
+    const auto a = matrix();
+    return {
+        y.nnz(), y.bytes(),
+        slices<S>::bytes(a.rows, slices<S>::padded_elements(a)) + detail::DenseTarget<S>::bytes(statement_)};
+  }
+  std::int64_t held_bytes() const { return slices_.bytes(); }
+  void explain(std::ostream& out) const {
+    const auto a = matrix();
+    out << "  operands: A is copied once, in slices of " << detail::rows_in_slice << " of "
+        << detail::rows_in_window << " rows sorted by length (" << slices<S>::padded_elements(a) - a.nnz()
+        << " elements of padding)\n"
+        << "  result: located, each row summed in a lane of its own\n";
+  }
+
+ private:
+  auto matrix() const { return detail::sparse_rows(Pattern::sparse(statement_).tensor()); }
+
+  const S& statement_;
+  slices<S> slices_;
+};
+
+}  // namespace sporos
