@@ -103,7 +103,7 @@ void check_values() {
     const auto some = entries(matrix);
     Entries<Value, 2> out(some.extents, some.size());
     for (std::int64_t e = 0; e < some.size(); ++e)
-      out.set(e, some.coordinate(e), Value(static_cast<float>(some.values[static_cast<std::size_t>(e)])));
+      out.set(e, some.coordinate(e), Value(static_cast<int>(some.values[static_cast<std::size_t>(e)])));
     return out;
   };
   const auto B = assemble<CSC<>>(of(spread<CSR<>>(20, 30, 4, 3)));
