@@ -16,7 +16,7 @@ namespace sporos::test {
 namespace {
 
 /// Distinct coordinates in random order, small integers as values, so that many magnitudes are equal.
-Entries<double, 2> random_entries(const Extents<2>& extents, std::int64_t count, unsigned seed) {
+Entries<double, 2> scattered_entries(const Extents<2>& extents, std::int64_t count, unsigned seed) {
   std::mt19937 draw(seed);
   std::set<std::pair<std::int64_t, std::int64_t>> seen;
   Entries<double, 2> out(extents, count);
@@ -45,7 +45,7 @@ void expect_as(const Windows& windows) {
   for (const auto& extents : {Extents<2>{24, 36}, Extents<2>{23, 35}, Extents<2>{1, 50}, Extents<2>{50, 1}})
     for (const auto& options :
          {PruneOptions{}, PruneOptions{.by = Magnitude::l2}, PruneOptions{.scale = true}}) {
-      const auto list = random_entries(extents, extents[0] * extents[1] / 2, 7);
+      const auto list = scattered_entries(extents, extents[0] * extents[1] / 2, 7);
       const auto by_format = prune<F>(assemble<CSR<>>(list), options);
       EXPECT_EQ(nonzeros(prune(list, windows, options)), nonzeros(entries(by_format)))
           << format_name<F>() << ' ' << to_string(extents);
@@ -70,7 +70,7 @@ TEST(PruneEntries, KeepsTheOrderOfTheEntries) {
 }
 
 TEST(PruneEntries, WindowsMayBeLargerThanThoseOfAFormat) {
-  const auto list = random_entries({40, 5000}, 40000, 3);
+  const auto list = scattered_entries({40, 5000}, 40000, 3);
   const auto kept = prune(list, {100, 1000});
   EXPECT_EQ(kept.size(), 40 * 5 * 100);
 }

@@ -128,7 +128,7 @@ TEST(MatrixMarketWrite, RefusesArraysWithTwoValuesAtOnePlaceOrTooMany) {
 
 /// Random entries, duplicates among them, of random bits where the type is a float.
 template <class Value>
-Entries<Value, 2> random_entries(std::int64_t count, const Extents<2>& extents) {
+Entries<Value, 2> scattered_entries(std::int64_t count, const Extents<2>& extents) {
   std::mt19937_64 random(11);
   Entries<Value, 2> entries(extents, count);
   const auto scalar = [&]<class Scalar>(Scalar) {
@@ -166,7 +166,7 @@ TYPED_TEST(MatrixMarketRoundTrip, GivesTheSameBits) {
   const Folder folder;
   for (const std::string name : {"a.mtx", "a.mtx.gz"})
     for (const std::int64_t count : {0, 1, 1000}) {
-      const auto entries = random_entries<TypeParam>(count, {std::int64_t{1} << 33, 70});
+      const auto entries = scattered_entries<TypeParam>(count, {std::int64_t{1} << 33, 70});
       write_matrix_market(folder.file(name), entries);
       EXPECT_TRUE(identical(read_matrix_market_entries<TypeParam>(folder.file(name)), entries))
           << name << ' ' << count;
@@ -174,7 +174,7 @@ TYPED_TEST(MatrixMarketRoundTrip, GivesTheSameBits) {
 }
 
 TEST(MatrixMarketWrite, GivesTheSameTextWithAnyNumberOfThreads) {
-  const auto entries = random_entries<double>(100'000, {1000, 1000});
+  const auto entries = scattered_entries<double>(100'000, {1000, 1000});
   const std::string one = written(entries, {.threads = 1});
   for (const int threads : {2, 4}) EXPECT_EQ(written(entries, {.threads = threads}), one);
 }
@@ -202,12 +202,12 @@ TEST(MatrixMarketWrite, RoundTripsSymmetricMatricesInBothLayouts) {
   const Folder folder;
   const std::string path = folder.file("a.mtx");
   for (const auto symmetry : {symmetric, skew_symmetric}) {
-    const auto entries = mirror(random_entries<double>(300, {90, 90}), symmetry);
+    const auto entries = mirror(scattered_entries<double>(300, {90, 90}), symmetry);
     write_matrix_market(path, entries, {.symmetry = symmetry});
     EXPECT_EQ(read_matrix_market_header(path).symmetry, symmetry);
     EXPECT_TRUE(identical(read_matrix_market_entries<double>(path), entries));
   }
-  const auto entries = mirror(random_entries<Complex>(300, {90, 90}), hermitian);
+  const auto entries = mirror(scattered_entries<Complex>(300, {90, 90}), hermitian);
   write_matrix_market(path, entries, {.symmetry = hermitian});
   EXPECT_TRUE(identical(read_matrix_market_entries<Complex>(path), entries));
 }
