@@ -134,6 +134,12 @@ void product(Report& report, const std::string& name, const Rows& rows) {
               form.form, a, x.values().data(), y.values().data(), begin, end, false);
         });
       });
+  // A plan of a matrix that stays the same.
+  const auto of_slices = result();
+  auto by_slices = sporos::plan(
+      assign(of_slices(i), A(i, j) * x(j)).with_constant_operands().template use<sporos::SpmvBySlices>());
+  add("slices", Role::variant, of_slices,
+      [plan = std::make_shared<decltype(by_slices)>(std::move(by_slices))](const auto&) { plan->run(); });
 #ifdef SPOROS_HAVE_EIGEN
   add("eigen", Role::peer, result(),
       [a = eigen(A), b = eigen(x)](const auto& y) { eigen(y).noalias() = a * b; });

@@ -54,7 +54,7 @@ class SpmvForms {
   }
   /// For more rows than most_remembered_rows.
   static SpmvForm for_many_irregular_rows() {
-    static const SpmvForm form = measured(by_width, most_remembered_rows + 1, irregular);
+    static const SpmvForm form = measured(by_width, most_remembered_rows + 1, random);
     return form;
   }
 
@@ -66,6 +66,15 @@ class SpmvForms {
   /// Numbers without a pattern, below 16: the high bits of a multiplicative sequence.
   static std::int64_t irregular(std::int64_t row) {
     return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
+  }
+
+  /// Numbers below 8 that cannot be predicted: bits of a hash of the row (Steele, Lea, Flood, "Fast
+  /// Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 14).
+  static std::int64_t random(std::int64_t row) {
+    auto bits = static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return static_cast<std::int64_t>(bits >> 61);
   }
 
   /// The fastest form for a matrix whose row r has length(r) nonzeros.
