@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <limits>
 #include <new>
@@ -244,6 +245,23 @@ decltype(auto) jointly(const Communicator& ranks, F&& f) {
     const detail::Failure failure = detail::Failure::of(std::current_exception());
     detail::agreement(ranks, {}, {}, 0, &failure);
     throw;  // not reached
+  }
+}
+
+/// The main part of a program: f() on every rank, whose errors are those of all ranks (jointly()). The first
+/// rank prints them to standard error.
+/// @return what f returns, the program's exit status; 1 after an error
+template <class F>
+int run_jointly(const Communicator& ranks, F&& f) {
+  try {
+    return jointly(ranks, [&] {
+      const int status = std::forward<F>(f)();
+      agree(ranks, "the end");
+      return status;
+    });
+  } catch (const std::exception& error) {
+    if (ranks.rank() == 0) std::fprintf(stderr, "%s\n", error.what());
+    return 1;
   }
 }
 

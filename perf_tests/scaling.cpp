@@ -347,14 +347,8 @@ int main(int argc, char** argv) {
   const MpiScope mpi(argc, argv);
   const ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  try {
-    jointly(ranks, [&] {
-      run(ranks, argc, argv);
-      agree(ranks, "the end");
-    });
+  return run_jointly(ranks, [&] {
+    run(ranks, argc, argv);
     return 0;
-  } catch (const std::exception& error) {
-    if (ranks.rank() == 0) std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -100,17 +100,15 @@ void describe_fits(Report& report, const CpRun& run) {
 }
 
 void write_model(Report& report, const CpFiles& files, const CpRun& run) {
-  OutputStyle style;
-  style.layout = MatrixMarketLayout::array;
   double seconds = 0;
   std::vector<std::vector<Cell>> rows;
   for (std::size_t mode = 0; mode < files.factors.size(); ++mode) {
     const auto& factor = run.factors[mode];
-    seconds += write_output({files.factors[mode], files.factors[mode]}, factor, style);
+    seconds += write_dense_output({files.factors[mode], files.factors[mode]}, factor);
     rows.push_back({Count{static_cast<std::int64_t>(mode)}, Shape{{factor.extents[0], factor.extents[1]}},
                     files.factors[mode]});
   }
-  seconds += write_output({files.lambda, files.lambda}, run.lambda, style);
+  seconds += write_dense_output({files.lambda, files.lambda}, run.lambda);
   plot(run.fits, "iteration", "fit").save(files.plot);
   report.fact("lambda", "lambda", files.lambda);
   report.fact("plot", "picture of the fit", files.plot);

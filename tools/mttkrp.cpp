@@ -161,12 +161,7 @@ Outcome mttkrp(const MttkrpOptions& options) {
   const double operations = static_cast<double>(run.tensor.stored) * options.rank * input.order();
   if (median > 0) result.fact("operations_per_second", "speed", PerSecond{operations / median});
 
-  if (out) {
-    OutputStyle style;
-    style.layout = MatrixMarketLayout::array;
-    const double write_seconds = write_output(*out, run.result, style);
-    report_output(outcome, *out, write_seconds);
-  }
+  if (out) report_output(outcome, *out, write_dense_output(*out, run.result));
   if (options.verify) {
     describe(report.section("checks", "checked against sums in long double"), found);
     if (!found.holds()) outcome.failed_check = "the result is not that of the reference";

@@ -134,6 +134,10 @@ double write_output(const Destination& out, const AnyEntries& entries, const Out
   return timer.seconds();
 }
 
+double write_dense_output(const Destination& out, const AnyEntries& entries) {
+  return write_output(out, entries, {.layout = MatrixMarketLayout::array});
+}
+
 Report& report_output(Outcome& outcome, const Destination& out, double write_seconds) {
   outcome.output_is_taken = out.is_standard_output();
   Report& written = outcome.report.section("output", out.name);

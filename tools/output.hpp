@@ -48,6 +48,8 @@ std::string picture_destination(const std::string& path);
 
 /// Writes the file; symmetry and layout apply to .mtx. Returns the seconds taken.
 double write_output(const Destination& out, const AnyEntries& entries, const OutputStyle& style);
+/// The same for a dense vector or matrix, which is an array in .mtx.
+double write_dense_output(const Destination& out, const AnyEntries& entries);
 
 /// Adds what was written to the outcome of a command. On standard output, the report has no place.
 /// @return the section of the output, for further facts

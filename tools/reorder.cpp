@@ -38,9 +38,7 @@ double write_permutation(const Destination& out, const NodeOrder& order) {
   Entries<std::int64_t, 2> column({count, 1}, count);
   for (std::int64_t place = 0; place < count; ++place)
     column.set(place, {place, 0}, order[static_cast<std::size_t>(place)] + first);
-  OutputStyle style;
-  style.layout = MatrixMarketLayout::array;
-  return write_output(out, column, style);
+  return write_dense_output(out, column);
 }
 
 void describe(Report& report, const Envelope& before, const Envelope& after) {

@@ -112,11 +112,7 @@ Outcome spmv(const SpmvOptions& options) {
   result.fact("operations_per_second", "speed", PerSecond{2 * static_cast<double>(A.nnz()) / median});
   result.fact("bytes_per_second", "memory traffic", BytesPerSecond{static_cast<double>(run.bytes) / median});
   result.fact("triad_bytes_per_second", "triad of as many bytes", BytesPerSecond{triad_speed(run.bytes)});
-  if (out) {
-    OutputStyle style;
-    style.layout = MatrixMarketLayout::array;
-    report_output(outcome, *out, write_output(*out, entries_of_vector(y, out->kind), style));
-  }
+  if (out) report_output(outcome, *out, write_dense_output(*out, entries_of_vector(y, out->kind)));
   if (options.verify) {
     const Comparison found = compare_spmv(entries, x, y);
     describe(report.section("checks", "checked against sums in long double"), found);

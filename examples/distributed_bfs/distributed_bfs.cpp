@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <exception>
 #include <limits>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
@@ -106,15 +105,6 @@ int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  try {
-    // An error of one rank, whatever it is, becomes one of all ranks.
-    return sporos::jointly(ranks, [&] {
-      const int result = run(ranks, argc, argv);
-      sporos::agree(ranks, "the end");
-      return result;
-    });
-  } catch (const std::exception& error) {
-    if (ranks.rank() == 0) fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
+  // An error of one rank, whatever it is, becomes one of all ranks.
+  return sporos::run_jointly(ranks, [&] { return run(ranks, argc, argv); });
 }

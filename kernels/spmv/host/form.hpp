@@ -41,15 +41,13 @@ class SpmvForms {
  public:
   static SpmvForm for_regular_rows() {
     static const SpmvForm form =
-        measured(gathers_slowly() ? Order{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four}
+        measured(gathers_slowly() ? scalar_first
                                   : Order{SpmvForm::gather_eight, SpmvForm::scalar, SpmvForm::gather_four},
                  1024, [](std::int64_t) { return 7; });
     return form;
   }
   static SpmvForm for_irregular_rows() {
-    static const SpmvForm form = measured(
-        gathers_slowly() ? Order{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four} : by_width,
-        1024, irregular);
+    static const SpmvForm form = measured(gathers_slowly() ? scalar_first : by_width, 1024, irregular);
     return form;
   }
   /// For more rows than most_remembered_rows.
@@ -62,6 +60,7 @@ class SpmvForms {
   /// Forms, the one first that is likely to be fastest.
   using Order = std::array<SpmvForm, 3>;
   static constexpr Order by_width{SpmvForm::gather_eight, SpmvForm::gather_four, SpmvForm::scalar};
+  static constexpr Order scalar_first{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four};
 
   /// Numbers without a pattern, below 16: the high bits of a multiplicative sequence.
   static std::int64_t irregular(std::int64_t row) {
@@ -128,6 +127,9 @@ constexpr SpmvForm widest_spmv_form() {
     if (form.is_compiled) out = form.form;
   return out;
 }
+
+/// Whether this program gathers eight elements at a time, on a processor that does so fast.
+inline bool gathers_eight_fast() { return widest_spmv_form() == SpmvForm::gather_eight && !gathers_slowly(); }
 
 /// The form for a matrix: the one that SPOROS_SPMV_FORM names, if it names one. Otherwise small matrices get
 /// the scalar form: a program that has no others measures nothing.

@@ -52,10 +52,8 @@ struct SpmvBySlices {
     const std::int64_t padded = slices<S>::padded_elements(a);
     if (slices<S>::bytes(a.rows, padded) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
-    const bool pays =
-        a.nnz() >= fewest_nonzeros &&
-        (detail::widest_spmv_form() != detail::SpmvForm::gather_eight || detail::gathers_slowly()) &&
-        static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
+    const bool pays = a.nnz() >= fewest_nonzeros && !detail::gathers_eight_fast() &&
+                      static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
     return Cost{by_rows + copying, by_rows * (pays ? 0.9 : 1.1)};
   }
 
