@@ -35,8 +35,10 @@ class RowProduct {
  public:
   /// @param even         even_length of b
   /// @param short_rows   most rows have few products, and no rows are known to be similar
-  RowProduct(const A& a, const B& b, std::int64_t even, bool short_rows, const SimilarRows& similar_a,
-             const SimilarRows& similar_b, RowSpace<Acc>& space)
+  /// @param in_caches    most of the rows of B that a row of A names are in the caches, since the row of A
+  ///                     before it named them or their neighbours
+  RowProduct(const A& a, const B& b, std::int64_t even, bool short_rows, bool in_caches,
+             const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
         b_(b),
         even_(even),
@@ -51,6 +53,7 @@ class RowProduct {
         rows_ahead_(
             b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) <= near_bytes ? 0
             : short_rows ? (mostly_single_ ? most_rows_ahead : 0)
+            : in_caches  ? 0
                          : 1),
         last_safe_(b.begin(b.rows) - brief_row) {}
 

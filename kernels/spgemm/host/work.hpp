@@ -60,6 +60,7 @@ class ProductWork {
       find_similar(is_b ? 0 : first_in_b);
       similar_b_.repeated = repeated_length(b_, even_);
     }
+    has_near_rows_ = has_near_rows(a_);
     in_one_pass_ = bound_ <= most_reserved_ / element_bytes;
     cut();
     Carver measuring(nullptr);
@@ -107,7 +108,7 @@ class ProductWork {
   }
 
   RowProduct<Acc, A, B> rows_of(Worker& worker) const {
-    return {a_, b_, even_, has_short_rows(), similar_a_, similar_b_, worker.space};
+    return {a_, b_, even_, has_short_rows(), has_near_rows_, similar_a_, similar_b_, worker.space};
   }
 
   /// Calls body(worker, rows, chunk) for every chunk, in parallel, each by the next worker that is free.
@@ -308,6 +309,7 @@ class ProductWork {
   std::int64_t even_ = 0;                        ///< even_length of B
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
+  bool has_near_rows_ = false;
   std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< of a worker's block, and of what is before its sums
   std::int64_t buffered_ = 0;                       ///< elements of a worker's buffers
 };
