@@ -133,11 +133,14 @@ class Pool {
 
   /// Bytes of physical memory of the machine.
   static std::int64_t machine_bytes() {
+    static const std::int64_t bytes = [] {  // asking the system takes as long as a small statement
 #if defined(__linux__)
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0) return static_cast<std::int64_t>(pages) * page;
+      const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+      if (pages > 0 && page > 0) return static_cast<std::int64_t>(pages) * page;
 #endif
-    return std::int64_t{8} << 30;
+      return std::int64_t{8} << 30;
+    }();
+    return bytes;
   }
 
   /// Returns all memory that no array uses to the system.

@@ -152,8 +152,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     } else {
       this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
         if (one_by_one) return rows.refill_plainly(chunk.begin, chunk.end, positions, columns, values);
-        rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates.data(),
-                    worker.buffer_values.data(), values);
+        rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates,
+                    worker.buffer_values, values);
       });
     }
     this->keep_blocks();

@@ -10,6 +10,7 @@
 #include "../../host/packet.hpp"
 #include "diagonals.hpp"
 #include "marks.hpp"
+#include "plain.hpp"
 #include "row_strategy.hpp"
 
 namespace sporos::detail {
@@ -20,11 +21,12 @@ template <class Acc>
 struct RowSpace {
   std::byte* sums;  // [columns of B] numbers, or [widest_alike_window] packets of up to most_alike_lanes
   Marks marks;      // [columns of B]
-  DiagonalSpace<Acc> diagonals{};  ///< none where no rows shift
-  std::int64_t clean_sums = 0;     ///< bytes of `sums` that are zero between rows
-  std::int64_t clean_marks = 0;    ///< columns whose marks are clear between rows
-  std::int64_t sums_bytes = 0;     ///< room
-  std::int64_t marks_columns = 0;  ///< room, a multiple of marks_step
+  std::uint64_t* mark_groups = nullptr;  // [columns of B / 4096]: a bit for each word of marks.bits
+  DiagonalSpace<Acc> diagonals{};        ///< none where no rows shift
+  std::int64_t clean_sums = 0;           ///< bytes of `sums` that are zero between rows
+  std::int64_t clean_marks = 0;          ///< columns whose marks are clear between rows
+  std::int64_t sums_bytes = 0;           ///< room
+  std::int64_t marks_columns = 0;        ///< room, a multiple of marks_step
 
   static constexpr std::int64_t marks_step = 4096;  ///< columns of 64 words, each of 64 marks
 
@@ -45,9 +47,13 @@ struct RowSpace {
     const std::int64_t more = std::min(whole_steps(2 * window), marks_columns);
     std::fill(marks.bytes + clean_marks, marks.bytes + more, std::uint8_t{0});
     std::fill(marks.bits + clean_marks / 64, marks.bits + more / 64, std::uint64_t{0});
+    std::fill(mark_groups + clean_marks / marks_step, mark_groups + more / marks_step, std::uint64_t{0});
     std::fill(marks.words + clean_marks / 64, marks.words + more / 64, std::uint8_t{0});
     clean_marks = more;
   }
+
+  /// The same marks for multiply_plainly.
+  PlainMarks plain_marks() const { return {marks.bits, mark_groups, clean_marks / marks_step}; }
 
   static std::int64_t whole_steps(std::int64_t columns) {
     return (columns + marks_step - 1) / marks_step * marks_step;
@@ -84,6 +90,7 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_di
   space.marks.bytes = carver.take<std::uint8_t>(space.marks_columns);
   space.marks.bits = carver.take<std::uint64_t>(space.marks_columns / 64);
   space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
+  space.mark_groups = carver.take<std::uint64_t>(space.marks_columns / RowSpace<Acc>::marks_step);
   if (with_diagonals) {
     auto& diagonals = space.diagonals;
     diagonals.columns = carver.take<std::int32_t>(Limits::products + order_slack);

@@ -22,6 +22,7 @@ enum class RowStrategy : std::uint8_t {
   empty,     ///< there are no products
   scaled,    ///< one row of B times a number (scaled.hpp)
   shifted,   ///< rows whose columns shift by one from row to row, by one program (diagonals.hpp)
+  plain,     ///< some ten to thirty products, as most rows have (plain.hpp)
   few,       ///< few products, sorted in registers (few.hpp)
   alike,     ///< rows of A with the same columns, a row to a lane, in a dense accumulator (scatter.hpp)
   scattered  ///< one row in a dense accumulator (scatter.hpp)
@@ -38,6 +39,7 @@ inline constexpr std::int64_t widest_alike_window = 1 << 14;
 /// @param row  what the choice depends on, looked up only when it is asked for:
 ///             count        elements of the row of A
 ///             shifted()    how many rows from here on DiagonalProduct can multiply together
+///             plain        whether most rows have some ten to thirty products, and B is not too wide
 ///             look_at_b()  the row's Reach: where the rows of B begin and end has to be read for it
 ///             alike()      how many rows of A from here on have the same columns
 template <class Row>
@@ -46,6 +48,7 @@ SPOROS_HOST_INLINE RowStrategy strategy_of(Row& row) {
   if (row.count == 0) return empty;
   if (row.count == 1) return scaled;      // its columns are in order already
   if (row.shifted() > 0) return shifted;  // one symbolic pass for many rows, and sums in registers
+  if (row.plain && row.alike() == 1) return RowStrategy::plain;
   const Reach& reach = row.look_at_b();
   if (reach.products == 0) return empty;
   if (reach.products <= row_of_few_products) return few;  // sorted faster than gathered

@@ -13,6 +13,7 @@
 #include "few.hpp"
 #include "few_in_lanes.hpp"
 #include "places.hpp"
+#include "plain.hpp"
 #include "reach.hpp"
 #include "row_output.hpp"
 #include "row_space.hpp"
@@ -28,34 +29,47 @@ namespace sporos::detail {
 /// matrices of finite elements.
 inline std::int64_t rows_in_block(std::int64_t rows) { return rows >= 4096 ? 48 : rows >= 256 ? 12 : 4; }
 
+/// How many products the rows of a product have.
+enum class RowLengths : std::uint8_t {
+  brief,   ///< most so few that looking for similar rows costs more than they do
+  medium,  ///< most some ten to thirty, over not too many columns
+  any
+};
+
 /// Computes rows of A * B.
 /// @tparam Acc  the type in which products are formed and summed
 template <class Acc, class A, class B>
 class RowProduct {
  public:
   /// @param even         even_length of b
-  /// @param short_rows   most rows have few products, and no rows are known to be similar
+  /// @param lengths      brief only where no rows are known to be similar
   /// @param in_caches    most of the rows of B that a row of A names are in the caches, since the row of A
   ///                     before it named them or their neighbours
-  RowProduct(const A& a, const B& b, std::int64_t even, bool short_rows, bool in_caches,
+  RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches,
              const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        tries_lanes_(short_rows && b.columns < few_columns<std::uint32_t>),
+        tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t>),
         similar_a_(similar_a),
         similar_b_(similar_b),
         space_(space),
         diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
         shifts_(similar_a.shifts && similar_b.shifts),
         block_(rows_in_block(a.rows)),
-        rows_ahead_(
-            b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) <= near_bytes ? 0
-            : short_rows ? (mostly_single_ ? most_rows_ahead : 0)
-            : in_caches  ? 0
-                         : 1),
-        last_safe_(b.begin(b.rows) - brief_row) {}
+        rows_ahead_(fits_caches(b)                 ? 0
+                    : lengths == RowLengths::brief ? (mostly_single_ ? most_rows_ahead : 0)
+                    : in_caches                    ? 0
+                                                   : 1),
+        last_safe_(b.begin(b.rows) - brief_row),
+        plain_(lengths == RowLengths::medium) {}
+
+  /// Whether B is so small that a core's own caches are sure to hold it.
+  static bool fits_caches(const B& b) {
+    constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
+    return b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) <= near_bytes;
+  }
 
   /// Computes rows begin to end - 1, one behind the other, to where `output` stands, which moves on.
   /// `ends[r]` becomes the number of elements up to the end of row r, counted from `from`.
@@ -162,7 +176,12 @@ class RowProduct {
   /// What strategy_of asks about a row.
   struct Row {
     SPOROS_HOST_INLINE Row(RowProduct& product, std::int64_t row, std::int64_t block_end)
-        : of(product), at(row), end(block_end), begin(product.a_.begin(row)), count(product.a_.length(row)) {}
+        : of(product),
+          at(row),
+          end(block_end),
+          begin(product.a_.begin(row)),
+          count(product.a_.length(row)),
+          plain(product.plain_) {}
 
     SPOROS_HOST_INLINE std::int64_t shifted() {
       return shifted_rows = of.shifts_ ? of.diagonals_.rows_from(at, end) : 0;
@@ -179,6 +198,7 @@ class RowProduct {
     RowProduct& of;
     const std::int64_t at, end;  ///< the row, and the end of its block
     const std::int64_t begin, count;
+    const bool plain;
     std::int64_t shifted_rows = 0;
     Reach reach;
     int alike_rows = 1;
@@ -210,6 +230,16 @@ class RowProduct {
       case RowStrategy::shifted:
         space_.open_marks(diagonals_.window());
         return diagonals_.multiply(at, row.shifted_rows, columns, values);
+      case RowStrategy::plain: {
+        auto* const sums = space_.template open<Packet<Acc, 1>>(b_.columns);
+        if constexpr (Known) {
+          refill_row(a_, at, b_, sums, known, 0, size, values);
+          return {1, size};
+        } else {
+          return {1, multiply_plainly<Acc, A>(a_values, a_columns, row.count, b_, sums, space_.plain_marks(),
+                                              columns, values)};
+        }
+      }
       case RowStrategy::few: {
         const bool brief = row.reach.longest <= brief_row && row.reach.last_begin <= last_safe_;
         if (b_.columns < few_columns<std::uint32_t>)
@@ -254,8 +284,6 @@ class RowProduct {
   /// Rows of A ahead of which rows of B are prefetched where each names one: then the latency of memory is
   /// that of many rows.
   static constexpr std::int64_t most_rows_ahead = 8;
-  /// Bytes of B from which on prefetching pays: more than a core's own caches are sure to hold.
-  static constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
 
   const A& a_;
   const B& b_;
@@ -271,6 +299,7 @@ class RowProduct {
       1;  ///< elements for each product of the row that was gathered last: a guess for the next one
   const std::int64_t rows_ahead_;  ///< how many rows of A ahead rows of B are prefetched; 0: not at all
   const std::int64_t last_safe_;   ///< the last position from which brief_row elements of B can be read
+  const bool plain_;
 };
 
 }  // namespace sporos::detail

@@ -91,8 +91,8 @@ int repeated_length(const Rows& matrix, std::int64_t longest) {
   return 2 * count.same > count.of ? static_cast<int>(longest) : 0;
 }
 
-/// Whether most columns of a row are columns of the row before it or near one, as on grids and meshes that are
-/// numbered along their lines; judged by a sample of at most 256 rows.
+/// Whether most columns of a row are columns of the row before it or near one, as on grids and meshes that
+/// are numbered along their lines; judged by a sample of at most 256 rows.
 template <class Rows>
 bool has_near_rows(const Rows& matrix) {
   constexpr std::int64_t most_rows = 256;

@@ -60,15 +60,16 @@ class ProductWork {
       find_similar(is_b ? 0 : first_in_b);
       similar_b_.repeated = repeated_length(b_, even_);
     }
-    has_near_rows_ = has_near_rows(a_);
+    has_near_rows_ = !RowProduct<Acc, A, B>::fits_caches(b_) && has_near_rows(a_);
     in_one_pass_ = bound_ <= most_reserved_ / element_bytes;
     cut();
-    Carver measuring(nullptr);
-    const auto measured = carve_row_space<Acc>(measuring, b_.columns, has_shifts());
-    space_bytes_ = measuring.bytes();
-    front_bytes_ = space_bytes_ - measured.sums_bytes;
     buffered_ = *std::max_element(bounds_.begin(), bounds_.end()) + RowOutput<Coordinate, Value>::buffered() +
                 row_slack;
+    Worker measured;
+    Carver measuring(nullptr);
+    carve(measuring, measured);
+    space_bytes_ = measuring.bytes();
+    front_bytes_ = space_bytes_ - measured.space.sums_bytes;
   }
 
   /// Rows that a worker takes at a time.
@@ -82,14 +83,16 @@ class ProductWork {
   };
 
   struct Worker {
-    HostArray<std::byte> block;
-    RowSpace<Acc> space;
-    HostArray<Coordinate> coordinates, buffer_coordinates;
-    HostArray<Value> values, buffer_values;
+    HostArray<std::byte> block;  ///< of which the next three are parts
+    Coordinate* buffer_coordinates = nullptr;
+    Value* buffer_values = nullptr;
+    RowSpace<Acc> space{};
+    HostArray<Coordinate> coordinates;
+    HostArray<Value> values;
     std::int64_t touched = 0;  ///< elements of `coordinates` and `values` that have been written
 
     RowOutput<Coordinate, Value> output(Coordinate* to_coordinates, Value* to_values) const {
-      return {to_coordinates, to_values, buffer_coordinates.data(), buffer_values.data()};
+      return {to_coordinates, to_values, buffer_coordinates, buffer_values};
     }
   };
 
@@ -100,15 +103,13 @@ class ProductWork {
     for (auto& worker : workers) {
       worker.block = pool().reserve<std::byte>("sporos::row workspace", space_bytes_);
       Carver carver(worker.block.data());
-      worker.space = carve_row_space<Acc>(carver, b_.columns, has_shifts());
-      worker.buffer_coordinates = pool().reserve<Coordinate>("sporos::buffer", buffered_);
-      worker.buffer_values = pool().reserve<Value>("sporos::buffer", buffered_);
+      carve(carver, worker);
     }
     workers_ = std::move(workers);
   }
 
   RowProduct<Acc, A, B> rows_of(Worker& worker) const {
-    return {a_, b_, even_, has_short_rows(), has_near_rows_, similar_a_, similar_b_, worker.space};
+    return {a_, b_, even_, row_lengths(), has_near_rows_, similar_a_, similar_b_, worker.space};
   }
 
   /// Calls body(worker, rows, chunk) for every chunk, in parallel, each by the next worker that is free.
@@ -173,17 +174,13 @@ class ProductWork {
   /// Bytes that are held from one computation to the next.
   std::int64_t work_bytes() const {
     std::int64_t sum = analysis_bytes();
-    for (const Worker& worker : workers_)
-      sum += touched_bytes(worker) +
-             static_cast<std::int64_t>(worker.buffer_coordinates.extent(0) * sizeof(Coordinate) +
-                                       worker.buffer_values.extent(0) * sizeof(Value));
+    for (const Worker& worker : workers_) sum += touched_bytes(worker);
     return sum;
   }
   /// The same, at most, before there are workers.
   std::int64_t most_work_bytes() const {
     return analysis_bytes() +
-           threads_ * (static_cast<std::int64_t>(sizeof(Worker)) + most_array_bytes<std::byte>(space_bytes_) +
-                       most_array_bytes<Coordinate>(buffered_) + most_array_bytes<Value>(buffered_));
+           threads_ * (static_cast<std::int64_t>(sizeof(Worker)) + most_array_bytes<std::byte>(space_bytes_));
   }
 
   static constexpr std::int64_t element_bytes = sizeof(Value) + sizeof(Coordinate);
@@ -200,6 +197,13 @@ class ProductWork {
   std::int64_t threads_ = 1;
 
  private:
+  /// Divides a block into the arrays of a worker; the sums, of which the least is touched, come last.
+  void carve(Carver& carver, Worker& worker) const {
+    worker.buffer_coordinates = carver.take<Coordinate>(buffered_);
+    worker.buffer_values = carver.take<Value>(buffered_);
+    worker.space = carve_row_space<Acc>(carver, b_.columns, has_shifts());
+  }
+
   /// Products of each block of rows, and the elements that they can make; upper bounds where the rows of B
   /// are even.
   void measure() {
@@ -279,6 +283,12 @@ class ProductWork {
   /// similar ones.
   bool has_short_rows() const { return work_ < least_products_a_row * a_.rows; }
 
+  RowLengths row_lengths() const {
+    if (has_short_rows()) return RowLengths::brief;
+    return work_ <= most_medium_products * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium
+                                                                                       : RowLengths::any;
+  }
+
   std::int64_t touched_bytes(const Worker& worker) const {
     return std::min(space_bytes_, front_bytes_ + worker.space.clean_sums);
   }
@@ -291,6 +301,10 @@ class ProductWork {
 
   /// A row of so many products takes as long as looking for similar rows.
   static constexpr std::int64_t least_products_a_row = 8;
+  /// Products a row, on average, up to which rows are computed plainly.
+  static constexpr std::int64_t most_medium_products = 24;
+  /// Columns up to which a row's marks are found by looking at each group of 4096 of them.
+  static constexpr std::int64_t most_plain_columns = std::int64_t{1} << 16;
   /// One row in so many that has the columns of the next makes looking for them worth it.
   static constexpr std::int64_t least_frequent = 8;
   /// The same where the pattern of the result is known, and nothing but sums is computed.

@@ -22,8 +22,8 @@ bool has_near_rows_of(std::int64_t rows, std::int64_t count, const Column& colum
     positions.push_back(static_cast<std::int64_t>(coordinates.size()));
   }
   const std::vector<double> values(coordinates.size());
-  return has_near_rows(SparseRows<double, std::int64_t, std::int32_t>{
-      rows, rows, positions.data(), coordinates.data(), values.data()});
+  return has_near_rows(SparseRows<double, std::int64_t, std::int32_t>{rows, rows, positions.data(),
+                                                                      coordinates.data(), values.data()});
 }
 
 TEST(NearRows, AreThoseOfBandsAndOfGridLines) {

@@ -18,6 +18,7 @@ struct Row {
   std::int64_t shifted_rows = 0;
   Reach reach{.products = 100, .longest = 10, .last_begin = 0, .first = 0, .window = 1000};
   int alike_rows = 1;
+  bool plain = false;
   bool b_was_read = false;
 
   std::int64_t shifted() const { return shifted_rows; }
@@ -46,6 +47,16 @@ TEST(RowStrategies, MultiplyRowsThatShiftTogetherWithoutReadingB) {
   Row row{.shifted_rows = 6};
   EXPECT_EQ(strategy_of(row), RowStrategy::shifted);
   EXPECT_FALSE(row.b_was_read);
+}
+
+TEST(RowStrategies, ComputeRowsOfAMatrixOfMediumRowsWithoutReadingB) {
+  Row row{.plain = true};
+  EXPECT_EQ(strategy_of(row), RowStrategy::plain);
+  EXPECT_FALSE(row.b_was_read);
+  row.alike_rows = 4;
+  EXPECT_EQ(strategy_of(row), RowStrategy::alike);
+  row.shifted_rows = 6;
+  EXPECT_EQ(strategy_of(row), RowStrategy::shifted);
 }
 
 TEST(RowStrategies, SortUpToEightProducts) {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file plain.hpp
+/// Rows of some ten to thirty products, in one function without a look at B beforehand: what tells longer
+/// rows how to be computed would take such a row as long as its products.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "../../../core/inline.hpp"
+#include "../../host/packet.hpp"
+
+namespace sporos::detail {
+
+/// Marks of columns in two levels of bits, all clear between rows.
+struct PlainMarks {
+  std::uint64_t* bits;    // [columns / 64, rounded up]: a bit for each column
+  std::uint64_t* groups;  // [columns / 4096, rounded up]: a bit for each word of `bits`
+  std::int64_t group_count;
+};
+
+/// Computes a row of the product: the sum of a[k] times row a_columns[k] of `b`, k < count, in the order of
+/// k.
+/// @param sums  [columns of b], zero, before and after
+/// @return the number of elements
+template <class Acc, class A, class B, class Coordinate, class Value>
+SPOROS_HOST_KERNEL std::int64_t multiply_plainly(const typename A::value_type* __restrict a,
+                                                 const typename A::coordinate_type* __restrict a_columns,
+                                                 std::int64_t count, const B& b,
+                                                 Packet<Acc, 1>* __restrict sums, PlainMarks marks,
+                                                 Coordinate* __restrict columns, Value* __restrict values) {
+  std::uint64_t* __restrict const bits = marks.bits;
+  std::uint64_t* __restrict const groups = marks.groups;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t begin = b.begin(a_columns[k]), end = begin + b.length(a_columns[k]);
+    Packet<Acc, 1> factor;
+    factor.set(0, static_cast<Acc>(a[k]));
+    for (std::int64_t q = begin; q < end; ++q) {
+      const auto j = static_cast<std::uint64_t>(b.coordinates[q]);
+      Packet<Acc, 1> sum = sums[j];
+      sum.add_product(factor, static_cast<Acc>(b.values[q]));
+      sums[j] = sum;
+      bits[j >> 6] |= std::uint64_t{1} << (j & 63);
+      groups[j >> 12] |= std::uint64_t{1} << ((j >> 6) & 63);
+    }
+  }
+  std::int64_t elements = 0;
+  for (std::int64_t group = 0; group < marks.group_count; ++group) {
+    for (std::uint64_t words = groups[group]; words; words &= words - 1) {
+      const std::int64_t word = group * 64 + std::countr_zero(words);
+      for (std::uint64_t some = bits[word]; some; some &= some - 1, ++elements) {
+        const std::int64_t j = word * 64 + std::countr_zero(some);
+        columns[elements] = static_cast<Coordinate>(j);
+        values[elements] = static_cast<Value>(sums[j].get(0));
+        sums[j] = Packet<Acc, 1>::zero();
+      }
+      bits[word] = 0;
+    }
+    groups[group] = 0;
+  }
+  return elements;
+}
+
+}  // namespace sporos::detail
