@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file add.cpp
-/// Sums of sparse matrices, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS and the loop nest.
+/// Sums of sparse matrices, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS, Intel MKL and
+/// the loop nest.
 ///
 ///     perf_add --threads 2 --json add_2_threads.json MATRIX.mtx.gz...
 ///
@@ -149,6 +150,20 @@ void sum(Report& report, const std::string& name, const Rows& first, const Rows&
     expect_same<Value>(
         text(name, ": eigen"), expected,
         {found->rows(), found->outerIndexPtr(), found->innerIndexPtr(), found->valuePtr(), found});
+  }
+#endif
+#ifdef SPOROS_HAVE_MKL
+  const auto mkl_b = mkl::sparse(B), mkl_c = mkl::sparse(C), mkl_d = mkl::sparse(D);
+  const auto by_mkl = [=] {
+    const auto two = mkl::sum<Value>(mkl_b, mkl_c);
+    return three ? mkl::sum<Value>(two, mkl_d) : two;
+  };
+  contenders.emplace_back("mkl", Role::peer, by_mkl);
+  {
+    const auto found = by_mkl();
+    const auto arrays = mkl::arrays_of<Value>(found);
+    expect_same<Value>(text(name, ": mkl"), expected,
+                       {arrays.rows, arrays.positions, arrays.columns, arrays.values, found});
   }
 #endif
 #ifdef SPOROS_HAVE_KOKKOS_KERNELS

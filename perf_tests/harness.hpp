@@ -131,10 +131,12 @@ inline Kokkos::InitializationSettings kokkos_settings(const Options& options) {
 }
 
 enum class Role {
-  ours,      ///< what a user of Sporos gets
-  variant,   ///< another way of Sporos, shown for comparison
-  peer,      ///< another library
-  yardstick  ///< not a contender: what the machine achieves with the same amount of memory
+  ours,          ///< what a user of Sporos gets
+  planned,       ///< a plan that was made before, and may hold the operands in another form
+  variant,       ///< another way of Sporos, shown for comparison
+  peer,          ///< another library
+  planned_peer,  ///< another library, after an analysis for which the operands may not change any more
+  yardstick      ///< not a contender: what is achieved under other conditions, as by reading memory alone
 };
 
 /// What is measured. The value that a call returns, if any, is destroyed after the clock has stopped.
@@ -348,14 +350,18 @@ class Report {
       std::printf("   ms (half of all rounds within ±%%); best peer / sporos\n");
       header_ = true;
     }
-    double best_peer = 0, ours = 0;
+    double best_peer = 0, best_planned = 0, ours = 0;  // the best of all peers is a planned one or not
     std::string best_name;
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      if (contenders[c].role == Role::ours) ours = times[c].median();
-      if (contenders[c].role == Role::peer && (best_name.empty() || times[c].median() < best_peer)) {
-        best_peer = times[c].median();
+      const Role role = contenders[c].role;
+      const double seconds = times[c].median();
+      if (role == Role::ours) ours = seconds;
+      if (role == Role::peer && (best_name.empty() || seconds < best_peer)) {
+        best_peer = seconds;
         best_name = contenders[c].name;
       }
+      if ((role == Role::peer || role == Role::planned_peer) && (best_planned == 0 || seconds < best_planned))
+        best_planned = seconds;
     }
     std::printf("%-28s %-8s", what.name.c_str(), std::string(to_string(memory)).c_str());
     for (std::size_t c = 0; c < contenders.size(); ++c) {
@@ -379,6 +385,11 @@ class Report {
       const std::string group =
           text(", ", to_string(memory), " memory", what.kind.empty() ? "" : ", ", what.kind);
       const bool is_sporos = contenders[c].role == Role::ours || contenders[c].role == Role::variant;
+      if (contenders[c].role == Role::planned && best_planned > 0) {
+        entry["best_peer_over_this"] = best_planned / middle;
+        logs_of(text("best peer, planned or not / ", contenders[c].name, group))
+            .push_back(std::log(best_planned / middle));
+      }
       if (!best_name.empty() && is_sporos)
         logs_of(text("best peer / ", contenders[c].name, group)).push_back(std::log(best_peer / middle));
       for (std::size_t other = 0; other < contenders.size(); ++other) {

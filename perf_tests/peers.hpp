@@ -7,6 +7,9 @@
 #ifdef SPOROS_HAVE_GRAPHBLAS
 #include "graphblas.hpp"
 #endif
+#ifdef SPOROS_HAVE_MKL
+#include "mkl.hpp"
+#endif
 #ifdef SPOROS_HAVE_EIGEN
 #include <Eigen/Dense>
 #include <Eigen/SparseCore>
@@ -54,6 +57,9 @@ using Standard = typename StandardOf<Value>::type;
 class Peers {
  public:
   explicit Peers([[maybe_unused]] Report& report) {
+#ifdef SPOROS_HAVE_MKL
+    mkl::start(report);
+#endif
 #ifdef SPOROS_HAVE_EIGEN
     Eigen::setNbThreads(report.options().threads);
     report.about("eigen", text(EIGEN_WORLD_VERSION, '.', EIGEN_MAJOR_VERSION, '.', EIGEN_MINOR_VERSION));

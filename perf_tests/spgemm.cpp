@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm.cpp
-/// The product of sparse matrices, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS and the loop
-/// nest.
+/// The product of sparse matrices, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS, Intel MKL
+/// and the loop nest.
 ///
 ///     perf_spgemm --threads 2 --json spgemm_2_threads.json MATRIX.mtx.gz...
 ///
 /// The matrix of each file is squared, or multiplied with its transpose if it is not square; there are also
 /// grids, a random graph, and products of other shapes and types. Every result is a new matrix with sorted
-/// columns, except that Kokkos Kernels does not sort them. Eigen computes with one thread. All results are
-/// compared with Eigen's.
+/// columns, except that Kokkos Kernels does not sort them; MKL is also shown without sorting
+/// (`mkl_unsorted`). Eigen computes with one thread. All results are compared with Eigen's.
 #include "peers.hpp"
 
 namespace sporos::perf {
@@ -192,6 +192,20 @@ void product(Report& report, const std::string& name, const Rows& left, const Ro
     expect("sporos",
            entries_by_rows<Value>(made.extent(0), made.template level<1>().positions.data(),
                                   made.template level<1>().coordinates.data(), made.values().data()));
+#endif
+#ifdef SPOROS_HAVE_MKL
+  if constexpr (std::is_same_v<Index, std::int32_t>) {
+    const auto b = mkl::sparse(B), c = mkl::sparse(C);
+    contenders.emplace_back("mkl", Role::peer,
+                            [=, arrays = std::pair(B, C)] { return mkl::product(b, c, true); });
+    contenders.emplace_back("mkl_unsorted", Role::yardstick,
+                            [=, arrays = std::pair(B, C)] { return mkl::product(b, c, false); });
+#ifdef SPOROS_HAVE_EIGEN
+    const auto made = mkl::product(b, c, true);
+    const auto arrays = mkl::arrays_of<Value>(made);
+    expect("mkl", entries_by_rows<Value>(arrays.rows, arrays.positions, arrays.columns, arrays.values));
+#endif
+  }
 #endif
 #ifdef SPOROS_HAVE_KOKKOS_KERNELS
   const KokkosKernels4<Value, Index> kernels(B, C);

@@ -52,6 +52,11 @@ void product(Report& report, const std::string& matrix, const Matrix<Value>& A, 
   };
   add("sporos", Role::ours, [=] { C(i, j) = A(i, k) * B(k, j); });
   add("nest", Role::variant, [=] { assign(C(i, j), A(i, k) * B(k, j)).generic().run(); });
+#ifdef SPOROS_HAVE_MKL
+  add("mkl", Role::peer, [a = mkl::sparse(A), A, B, C, width] {
+    mkl::multiply(a, B.values().data(), width, C.values().data());
+  });
+#endif
 #ifdef SPOROS_HAVE_EIGEN
   add("eigen", Role::peer, [a = eigen(A), b = eigen(B), C] { eigen(C).noalias() = a * b; });
 #endif

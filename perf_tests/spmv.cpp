@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmv.cpp
 /// The product of a sparse matrix and a vector, compared with Eigen, Kokkos Kernels, SuiteSparse:GraphBLAS,
-/// the loop nest, and the speed of memory itself.
+/// Intel MKL, the loop nest, and the speed of memory itself.
 ///
 ///     perf_spmv --threads 2 --json spmv_2_threads.json MATRIX.mtx.gz...
 ///
 /// All libraries read the same arrays with 32-bit indices, except GraphBLAS, whose indices have 64 bits.
-/// Results are written into existing vectors, so memory is retained. All results are compared at the end of
-/// each case. `bytes` counts each array once. If the arrays exceed the caches of a core, the triad a = b + s
+/// MKL is measured twice, as it is and after its analysis of the matrix (`mkl_hinted`), which a plan of
+/// Sporos is compared with. Results are written into existing vectors, so memory is retained. All results are
+/// compared at the end of each case. `bytes` counts each array once. If the arrays exceed the caches of a
+/// core, the triad a = b + s
 /// * c over the same number of bytes is measured in the same rounds, with plain and with nontemporal stores;
 /// with plain stores, the lines of `a` are also read, which is not counted. Reading alone is measured as
 /// well, since the product does little else.
@@ -140,6 +142,17 @@ void product(Report& report, const std::string& name, const Rows& rows) {
       assign(of_slices(i), A(i, j) * x(j)).with_constant_operands().template use<sporos::SpmvBySlices>());
   add("slices", Role::variant, of_slices,
       [plan = std::make_shared<decltype(by_slices)>(std::move(by_slices))](const auto&) { plan->run(); });
+  const auto of_plan = result();
+  auto constant = sporos::plan(assign(of_plan(i), A(i, j) * x(j)).with_constant_operands());
+  add("plan", Role::planned, of_plan,
+      [plan = std::make_shared<decltype(constant)>(std::move(constant))](const auto&) { plan->run(); });
+#ifdef SPOROS_HAVE_MKL
+  const auto by_mkl = [x](const auto& a) {
+    return [a, x](const auto& y) { mkl::multiply(a, x.values().data(), y.values().data()); };
+  };
+  add("mkl", Role::peer, result(), by_mkl(mkl::sparse(A)));
+  add("mkl_hinted", Role::planned_peer, result(), by_mkl(mkl::prepared_for_vectors(A)));
+#endif
 #ifdef SPOROS_HAVE_EIGEN
   add("eigen", Role::peer, result(),
       [a = eigen(A), b = eigen(x)](const auto& y) { eigen(y).noalias() = a * b; });

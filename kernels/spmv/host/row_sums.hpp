@@ -4,6 +4,8 @@
 /// processor, and with gather instructions.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -30,16 +32,17 @@ SPOROS_HOST_INLINE void prefetch_row(const T* values, const Coordinate* coordina
   SPOROS_PREFETCH(coordinates + ahead);
 }
 
-/// Scalar loads. A long row is summed in four partial sums, a short one in a single one: its few additions
-/// overlap with those of the next rows.
+/// Scalar loads. A long row is summed in eight partial sums, since each addition waits for the one before it
+/// to the same sum; a short one in a single one: its few additions overlap with those of the next rows.
 template <class T, class Coordinate>
 struct ScalarRowSum {
-  static constexpr std::int64_t least_in_lanes = 12;  ///< nonzeros that are worth adding four partial sums
+  static constexpr std::int64_t least_in_lanes = 12;  ///< nonzeros that are worth adding eight partial sums
 
   /// The sum of elements begin to end.
+  template <bool Prefetches>
   SPOROS_HOST_INLINE static T of(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                  std::int64_t end, const T* x) {
-    if (end - begin >= least_in_lanes) return of_long_row(values, coordinates, begin, end, x);
+    if (end - begin >= least_in_lanes) return of_long_row<Prefetches>(values, coordinates, begin, end, x);
     T sum{};
     SPOROS_UNROLLED_BY_FOUR  // half of the instructions of a plain loop would count
         for (std::int64_t q = begin; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
@@ -47,27 +50,51 @@ struct ScalarRowSum {
   }
 
  private:
+  using Places = std::array<std::int64_t, 4>;
+
+  /// Four coordinates; narrow ones are loaded in pairs, since loads are what a row takes most of.
+  SPOROS_HOST_INLINE static Places places(const Coordinate* coordinates) {
+    if constexpr (sizeof(Coordinate) == 4 && std::endian::native == std::endian::little) {
+      std::uint64_t pair[2];
+      std::memcpy(pair, coordinates, sizeof pair);
+      const auto low = [](std::uint64_t both) {
+        return static_cast<std::int64_t>(static_cast<std::uint32_t>(both));
+      };
+      const auto high = [](std::uint64_t both) { return static_cast<std::int64_t>(both >> 32); };
+      return {low(pair[0]), high(pair[0]), low(pair[1]), high(pair[1])};
+    } else {
+      const auto place = [&](int l) { return static_cast<std::int64_t>(coordinates[l]); };
+      return {place(0), place(1), place(2), place(3)};
+    }
+  }
+
   /// A function of its own, which leaves the registers to the loop over short rows.
+  template <bool Prefetches>
   SPOROS_HOST_KERNEL static T of_long_row(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                           std::int64_t end, const T* x) {
-    auto lanes = Packet<T, 4>::zero();
-    const auto add_four = [&] SPOROS_INLINE_LAMBDA(std::int64_t at) {
+    const auto add_four = [&] SPOROS_INLINE_LAMBDA(Packet<T, 4> & lanes, std::int64_t at) {
       Packet<T, 4> value, element;
       value.load(values + at, 0);
-      const T gathered[4] = {x[coordinates[at]], x[coordinates[at + 1]], x[coordinates[at + 2]],
-                             x[coordinates[at + 3]]};
+      const Places place = places(coordinates + at);
+      const T gathered[4] = {x[place[0]], x[place[1]], x[place[2]], x[place[3]]};
       element.load(gathered, 0);
       lanes.add_product(value, element);
     };
+    auto even = Packet<T, 4>::zero(), odd = Packet<T, 4>::zero();
     std::int64_t q = begin;
     for (; q + 8 <= end; q += 8) {
-      prefetch_row(values + q, coordinates + q);
-      add_four(q);
-      add_four(q + 4);
+      if constexpr (Prefetches) prefetch_row(values + q, coordinates + q);
+      add_four(even, q);
+      add_four(odd, q + 4);
     }
-    T sum = (lanes.get(0) + lanes.get(2)) + (lanes.get(1) + lanes.get(3));
-    for (; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
-    return sum;
+    if (q + 4 <= end) {
+      add_four(even, q);
+      q += 4;
+    }
+    T rest{};
+    for (; q < end; ++q) rest = multiply_add<T>(values[q], x[coordinates[q]], rest);
+    even.add(odd);
+    return ((even.get(0) + even.get(2)) + (even.get(1) + even.get(3))) + rest;
   }
 };
 
@@ -81,12 +108,13 @@ struct GatheredRowSum {
   static constexpr bool is_narrow = sizeof(Coordinate) == 4;
 
   /// The sum of elements begin to end.
+  template <bool Prefetches>
   SPOROS_HOST_INLINE static T of(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                  std::int64_t end, const T* x) {
     auto lanes = Packet<T, 4>::zero();
     std::int64_t q = begin;
     for (; q + 8 <= end; q += 8) {
-      prefetch_row(values + q, coordinates + q);
+      if constexpr (Prefetches) prefetch_row(values + q, coordinates + q);
       add<false>(lanes, values + q, coordinates + q, first_lanes(4), x);
       add<false>(lanes, values + q + 4, coordinates + q + 4, first_lanes(4), x);
     }

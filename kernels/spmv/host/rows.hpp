@@ -71,7 +71,7 @@ class SpmvRows {
     for (std::int64_t row = begin; row < end; ++row) {
       const std::int64_t row_end = a.begin(row + 1);
       if constexpr (Prefetches) prefetch_row(a.values + q, a.coordinates + q);
-      const T sum = Sum::of(a.values, a.coordinates, q, row_end, x);
+      const T sum = Sum::template of<Prefetches>(a.values, a.coordinates, q, row_end, x);
       y[row] = accumulates ? y[row] + sum : sum;
       q = row_end;
     }
