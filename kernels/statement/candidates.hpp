@@ -28,6 +28,8 @@
 #include "../n_of_m/cuda/candidate.hpp"
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
+#include "../sddmm/cuda/tiles_candidate.hpp"
+#include "../sddmm/cuda/windows_candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
 #include "../spmm/cuda/candidate.hpp"
 #include "../spmm/cuda/columns_candidate.hpp"
@@ -49,7 +51,7 @@ using NestCandidates = TypeList<
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmIntoColumns, gpu::SddmmByWarps,
-    gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores,
+    gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores,
     gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>,

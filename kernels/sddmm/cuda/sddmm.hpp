@@ -10,7 +10,9 @@
 /// positions as the warp goes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
@@ -30,12 +32,12 @@ struct SddmmConfig {
   static constexpr int inner = step * pieces;  ///< that the registers hold
   static constexpr int together =
       pieces >= 4 ? 1 : 4 / pieces;     ///< rows of D loaded before the first is used
-  static constexpr int nonzeros = 256;  ///< a warp
   /// Registers of a thread for rows and sums, and how many blocks a multiprocessor can hold so.
-  static constexpr int words = ((1 + together) * pieces * pack + lanes) * static_cast<int>(sizeof(T)) / 4;
+  static constexpr int words = ((1 + together) * pieces * pack * static_cast<int>(sizeof(T)) +
+                                lanes * static_cast<int>(sizeof(accumulate_t<T>))) /
+                               4;
   static constexpr int blocks = !exact ? 1 : words <= 28 ? 5 : words <= 40 ? 3 : words <= 80 ? 2 : 1;
   static_assert((lanes & (lanes - 1)) == 0 && lanes <= warp_size, "a warp divides into groups of 2^n lanes");
-  static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
   static_assert(lanes % together == 0, "a group's rows of D are loaded in equal batches");
 };
 
@@ -72,10 +74,17 @@ __device__ __forceinline__ T transpose_sum(T (&sums)[Lanes]) {
   return sums[0];
 }
 
+/// Elements of T that one word of 32 bits holds, where a lane reads words: two of 16 bits, which the compiler
+/// would otherwise keep in a register each.
+template <class Config, class T>
+inline constexpr int sddmm_elements_of_word = is_narrow_float_v<T> && Config::pack % 2 == 0 ? 2 : 1;
+
 /// A lane's pieces of one row, from `first` on; zeros behind the end.
 template <class Config, class T>
 struct SddmmRow {
-  using Piece = Pack<T, Config::pack>;
+  static constexpr int in_word = sddmm_elements_of_word<Config, T>;
+  using Word = std::conditional_t<in_word == 2, std::uint32_t, T>;
+  using Piece = Pack<Word, Config::pack / in_word>;
   Piece piece[Config::pieces];  // [pieces, pack]
 
   __device__ __forceinline__ void load(const T* row, int first, std::int64_t inner) {
@@ -91,23 +100,36 @@ struct SddmmRow {
 #pragma unroll
     for (int p = 0; p < Config::pieces; ++p)
 #pragma unroll
-      for (int k = 0; k < Config::pack; ++k)
-        sum = plus(sum,
-                   times(static_cast<Compute>(piece[p].at[k]), static_cast<Compute>(other.piece[p].at[k])));
+      for (int w = 0; w < Config::pack / in_word; ++w)
+#pragma unroll
+        for (int e = 0; e < in_word; ++e)
+          sum = plus(sum, times(element<Compute>(p, w, e), other.template element<Compute>(p, w, e)));
     return sum;
+  }
+
+ private:
+  template <class Compute>
+  __device__ __forceinline__ Compute element(int p, int w, int e) const {
+    if constexpr (in_word == 2) {
+      T narrow;
+      narrow.bits = static_cast<std::uint16_t>(piece[p].at[w] >> (16 * e));
+      return static_cast<Compute>(narrow);
+    } else {
+      return static_cast<Compute>(piece[p].at[w]);
+    }
   }
 };
 
 template <class Config, class Compute, class Value, class T, class Position, class Coordinate>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
-    const __grid_constant__ SddmmArguments<Value, T, Position, Coordinate> in) {
+    const __grid_constant__ SddmmArguments<Value, T, Position, Coordinate> in, int of_warp) {
   const std::int64_t inner = Config::exact ? Config::inner : in.inner;
   constexpr int lanes = Config::lanes;
   const std::int64_t warp =
       (static_cast<std::int64_t>(blockIdx.x) * Config::threads + threadIdx.x) / warp_size;
-  const std::int64_t begin = warp * Config::nonzeros;
+  const std::int64_t begin = warp * of_warp;
   if (begin >= in.nonzeros) return;
-  const std::int64_t end = begin + Config::nonzeros < in.nonzeros ? begin + Config::nonzeros : in.nonzeros;
+  const std::int64_t end = begin + of_warp < in.nonzeros ? begin + of_warp : in.nonzeros;
   const int group = lane_id() / lanes * lanes;  // the first lane of this lane's group
   const int first = lane_id() % lanes * Config::pack;
 
@@ -146,6 +168,16 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
 
 }  // namespace detail
 
+/// How many nonzeros a warp takes: a multiple of 32. A warp searches its first row, which pays for many; but few
+/// warps leave the GPU idle.
+inline int sddmm_nonzeros_of_warp(const Kokkos::Cuda& space, std::int64_t nonzeros) {
+  constexpr std::int64_t warps_of_multiprocessor = 64, most = 256;
+  const std::int64_t share =
+      ceil_div(nonzeros, space.cuda_device_prop().multiProcessorCount * warps_of_multiprocessor);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(ceil_div(share, warp_size) * warp_size, warp_size, most));
+}
+
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 ///
 /// @tparam Compute  the type that products and sums are formed in
@@ -155,11 +187,12 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
 template <class Compute, class Value, class T, class Position, class Coordinate>
 void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate>& arguments) {
   narrow<std::uint32_t>(arguments.rows, "the number of rows of a sampled product on the GPU");
+  const int of_warp = sddmm_nonzeros_of_warp(space, arguments.nonzeros);
   const auto run = [&]<int Lanes, int Count, int Pieces, bool Exact>() {
     using Config = SddmmConfig<T, Lanes, Count, Pieces, Exact>;
     launch(space, "sporos::sddmm", &detail::sddmm_kernel<Config, Compute, Value, T, Position, Coordinate>,
-           ceil_div(ceil_div(arguments.nonzeros, Config::nonzeros) * warp_size, Config::threads),
-           Config::threads, 0, arguments);
+           ceil_div(ceil_div(arguments.nonzeros, of_warp) * warp_size, Config::threads), Config::threads, 0,
+           arguments, of_warp);
   };
   constexpr int wide = widest_pack<T>;
   const auto start = [&]<int Lanes, int Pieces>() {
@@ -171,6 +204,8 @@ void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, C
   if (arguments.inner % wide != 0 || !is_aligned<Pack<T, wide>>(arguments.c) ||
       !is_aligned<Pack<T, wide>>(arguments.d))
     run.template operator()<8, 1, 4, false>();
+  else if (arguments.inner <= 4 * wide && sizeof(T) <= 2)
+    start.template operator()<4, 1>();
   else if (arguments.inner <= 8 * wide && sizeof(T) <= 4)
     start.template operator()<8, 1>();
   else if (arguments.inner <= 8 * wide)

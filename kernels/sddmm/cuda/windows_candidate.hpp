@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file windows_candidate.hpp
+/// Dot products at the nonzeros of a sparse matrix by windows of rows on tensor cores, as a candidate for
+/// statements.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+
+#include "packed_plan.hpp"
+#include "windows.hpp"
+
+namespace sporos::gpu {
+
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in CSR, CSC or COO, C and D dense of half or bfloat16 and
+/// stored along either mode: windows.hpp. Sums are formed in float and multiplied by B's values in float, before
+/// they are rounded. A gets the pattern of B, and where B's arrays are counted shares them.
+///
+/// Returns before the GPU is through, as SddmmByWarps does.
+struct SddmmByWindows {
+  static constexpr std::string_view name = "SDDMM by windows of rows on tensor cores";
+  static constexpr std::string_view takes =
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or float, "
+      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 8.0 or more";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = is_narrow_sampled_product<S>();
+
+  /// For a plan, the distinct columns of windows are counted.
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+    if (resources.space().cuda_device_prop().major < 8)
+      return Declined{"the GPU has no instructions of sm_80"};
+    return cost_of_packed<SddmmByWindows>(statement, resources, use);
+  }
+
+  template <class S>
+  using Plan = SddmmPackedPlan<SddmmByWindows, S>;
+
+  // What the plan asks for.
+
+  using Counts = SampledWindowCounts;
+
+  static Counts most(const SampledSizes& in) { return Counts::most(in.rows, in.nonzeros); }
+  template <class A>
+  static Counts count(const Kokkos::Cuda& space, const A& a, Counts* to) {
+    return count_sampled_windows(space, a, to);
+  }
+  static std::string_view why_not(const SampledSizes& in) {
+    return in.columns > most_window_columns ? "the sparse operand has too many columns" : "";
+  }
+
+  /// Fitted to an H100, within 20 %.
+  static double seconds(const SampledSizes& in, const Counts& counts) {
+    return 2.5e-6 + counts.groups * (0.28e-9 + 2.6e-12 * static_cast<double>(in.inner)) +
+           4e-12 * static_cast<double>(in.nonzeros);
+  }
+  static double seconds_of_packing(const SampledSizes& in) {
+    return 6e-5 + 1e-10 * static_cast<double>(in.nonzeros);
+  }
+  static std::int64_t kept_bytes(const SampledSizes&, const Counts& counts) {
+    Layout layout;
+    SampledWindowOutput::lay_out(layout, counts);
+    return layout.bytes();
+  }
+  static std::int64_t packing_bytes(const Kokkos::Cuda& space, const SampledSizes& in, const Counts&) {
+    Layout layout;
+    SampledWindowRoom::lay_out(space, layout, in.rows);
+    return layout.bytes();
+  }
+  template <class A>
+  static void pack(const Kokkos::Cuda& space, const SampledSizes& in, const Counts& counts, const A& a,
+                   Layout& layout, char* kept) {
+    const SampledWindowRoom room = SampledWindowRoom::lay_out(space, layout, in.rows);
+    Layout of_kept(kept);
+    find_sampled_windows(space, a, room, SampledWindowOutput::lay_out(of_kept, counts));
+  }
+  template <class T, class Value>
+  static void multiply(const Kokkos::Cuda& space, const SampledSizes& in, const Counts& counts, char* kept,
+                       const SampledFactors<T>& factors, const Value* scale, Value* result) {
+    Layout of_kept(kept);
+    sddmm_windows(space,
+                  SddmmWindowsArguments<Value, T>{in.rows, factors.stride,
+                                                  SampledWindowOutput::lay_out(of_kept, counts).view(), scale,
+                                                  factors.c, factors.d, result},
+                  counts.pieces);
+  }
+  static void explain(std::ostream& out, const SampledSizes& in, const Counts& counts) {
+    out << "windows of " << SampledWindows::rows << " rows and groups of " << SampledWindows::columns
+        << " of their columns";
+    if (counts.groups > 0)
+      out << ", at most " << counts.groups << " groups of " << in.nonzeros / counts.groups << " nonzeros each";
+  }
+};
+
+}  // namespace sporos::gpu
