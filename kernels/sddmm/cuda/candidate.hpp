@@ -104,8 +104,8 @@ class SddmmByWarps::Plan {
       d = turned;
     }
     const auto b = product_.by_rows(layout);
-    sddmm<detail::compute_of<S>>(space, SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates,
-                                                       b.values, c, d, values});
+    sddmm<detail::compute_of<S>>(
+        space, SddmmArguments{b.rows, b.nonzeros, inner, b.positions, b.coordinates, b.values, c, d, values});
   }
 
   const S& statement_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packed_plan.hpp
-/// Plans of sampled products on tensor cores, which read the pattern of the sparse operand in a form of their own
-/// that is found once: by tiles (tiles_candidate.hpp) or by windows of rows (windows_candidate.hpp).
+/// Plans of sampled products on tensor cores, which read the pattern of the sparse operand in a form of their
+/// own that is found once: by tiles (tiles_candidate.hpp) or by windows of rows (windows_candidate.hpp).
 ///
 /// A candidate K with such plans has
 ///
@@ -103,7 +103,8 @@ class SddmmPackedPlan {
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(packed_.extent(0)); }
 
   void explain(std::ostream& out) const {
-    out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares, by matrix "
+    out << "  result: a dot product at each nonzero of the sparse operand, whose pattern it shares, by "
+           "matrix "
            "instructions in ";
     K::explain(out, product_.sizes(), counts_);
     out << "\n  expected: " << seconds() * 1e6 << " microseconds a product\n";

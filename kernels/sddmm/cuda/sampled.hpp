@@ -22,19 +22,18 @@ namespace detail {
 template <class F>
 inline constexpr bool is_coo_matrix = false;
 template <int First, int Second, class Position, class Coordinate>
-inline constexpr bool is_coo_matrix<Format<Map<Dim<First>, Dim<Second>>,
-                                           Compressed<Position, Coordinate, true, false>,
-                                           Singleton<Coordinate, true, true>>> = true;
+inline constexpr bool
+    is_coo_matrix<Format<Map<Dim<First>, Dim<Second>>, Compressed<Position, Coordinate, true, false>,
+                         Singleton<Coordinate, true, true>>> = true;
 
 }  // namespace detail
 
-/// What sampled products on the GPU admit: sparse matrices in CSR, CSC and COO, dense ones stored along either
-/// mode.
+/// What sampled products on the GPU admit: sparse matrices in CSR, CSC and COO, dense ones stored along
+/// either mode.
 struct SampledOperands : GpuMatrixOperands {
   static constexpr bool turns_dense = true;
   template <class A>
-  static constexpr bool is_csr =
-      GpuMatrixOperands::is_csr<A> || detail::is_coo_matrix<typename A::format>;
+  static constexpr bool is_csr = GpuMatrixOperands::is_csr<A> || detail::is_coo_matrix<typename A::format>;
 };
 
 /// A sparse matrix by rows, or its transpose where it is stored by columns: the outer level has the rows. COO
@@ -55,8 +54,9 @@ class SampledRows {
   static View view(const TensorType& t, [[maybe_unused]] Position* positions) {
     if constexpr (finds_positions) {
       constexpr int mode = outer_mode(F{});
-      return {t.extent(mode), t.extent(1 - mode), t.nnz(), positions,
-              t.template level<1>().coordinates.data(), t.values().data()};
+      return {
+          t.extent(mode),   t.extent(1 - mode), t.nnz(), positions, t.template level<1>().coordinates.data(),
+          t.values().data()};
     } else {
       return detail::csr_view<is_csc>(t);
     }
@@ -96,7 +96,8 @@ template <class S>
 class SampledProduct {
  public:
   using Pattern = SddmmPattern<SampledOperands>;
-  using Sparse = typename std::remove_cvref_t<decltype(Pattern::sampled(std::declval<const S&>()))>::tensor_type;
+  using Sparse =
+      typename std::remove_cvref_t<decltype(Pattern::sampled(std::declval<const S&>()))>::tensor_type;
   using C = std::remove_cvref_t<decltype(Pattern::of_rows(std::declval<const S&>()))>;
   using D = std::remove_cvref_t<decltype(Pattern::of_columns(std::declval<const S&>()))>;
   using T = typename C::value_type;
@@ -168,8 +169,8 @@ class FactorsByRows {
   }
   /// C and D, in the order of the stream; zero from the last column to the stride.
   std::pair<const T*, const T*> read(Layout& layout) const {
-    const T* const c =
-        copies_c() ? copy<Product::c_is_turned>(product_.c(), product_.rows(), layout) : product_.c().values().data();
+    const T* const c = copies_c() ? copy<Product::c_is_turned>(product_.c(), product_.rows(), layout)
+                                  : product_.c().values().data();
     const T* const d = copies_d() ? copy<Product::d_is_turned>(product_.d(), product_.columns(), layout)
                                   : product_.d().values().data();
     return {c, d};

@@ -9,8 +9,8 @@
 ///     row 2   . 0 . . | . . . 0
 ///     row 3   . . . . | . . 0 .
 ///
-/// a place being row * 4 + column inside its tile. Number n of the list, if its place lies in row r, is nonzero
-/// `distances[r] + n` of the matrix: those of a row are neighbours in both.
+/// a place being row * 4 + column inside its tile. Number n of the list, if its place lies in row r, is
+/// nonzero `distances[r] + n` of the matrix: those of a row are neighbours in both.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ inline constexpr std::int64_t most_sampled_column_tiles = 48 * 1024 / 4;
 
 /// The arrays that finding the tiles works in.
 struct SampledTileRoom {
-  static constexpr int threads = 256;            ///< of a block for one tile
+  static constexpr int threads = 256;           ///< of a block for one tile
   static constexpr int threads_of_rows = 1024;  ///< of a block for a row of tiles, of which there are few
 
   std::int32_t* nonzeros = nullptr;  ///< [tiles of the grid]
@@ -117,14 +117,15 @@ __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_sample
     A a, int words, SampledTileCounts* to) {
   // Two bits for each 64 columns: whether the upper and the lower 64 rows have nonzeros there.
   extern __shared__ std::uint32_t are_there[];  // [words]
-  for (int at = static_cast<int>(threadIdx.x); at < words; at += SampledTileRoom::threads_of_rows) are_there[at] = 0;
+  for (int at = static_cast<int>(threadIdx.x); at < words; at += SampledTileRoom::threads_of_rows)
+    are_there[at] = 0;
   __syncthreads();
-  for_each_nonzero_of_rows<128>(a, [&](int r, std::int64_t q, std::int64_t column, std::int64_t begin,
-                                       std::int64_t) {
-    const std::int64_t tile = column / 64;
-    if (q == begin || static_cast<std::int64_t>(a.coordinates[q - 1]) / 64 != tile)
-      atomicOr(are_there + tile / 16, 1U << (tile % 16 * 2 + r / 64));
-  });
+  for_each_nonzero_of_rows<128>(
+      a, [&](int r, std::int64_t q, std::int64_t column, std::int64_t begin, std::int64_t) {
+        const std::int64_t tile = column / 64;
+        if (q == begin || static_cast<std::int64_t>(a.coordinates[q - 1]) / 64 != tile)
+          atomicOr(are_there + tile / 16, 1U << (tile % 16 * 2 + r / 64));
+      });
   __syncthreads();
   int of_64 = 0, of_128 = 0;
   for (int at = static_cast<int>(threadIdx.x); at < words; at += SampledTileRoom::threads_of_rows) {
@@ -150,16 +151,16 @@ __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_nonzer
   for (int at = static_cast<int>(threadIdx.x); at < column_tiles; at += SampledTileRoom::threads_of_rows)
     counts[at] = 0;
   __syncthreads();
-  for_each_nonzero_of_rows<Size>(
-      a, [&](int, std::int64_t, std::int64_t column, std::int64_t, std::int64_t) {
-        atomicAdd(counts + column / Size, 1);
-      });
+  for_each_nonzero_of_rows<Size>(a, [&](int, std::int64_t, std::int64_t column, std::int64_t, std::int64_t) {
+    atomicAdd(counts + column / Size, 1);
+  });
   __syncthreads();
   for (int at = static_cast<int>(threadIdx.x); at < column_tiles; at += SampledTileRoom::threads_of_rows) {
     const std::int64_t tile = std::int64_t{blockIdx.x} * column_tiles + at;
     const std::int32_t count = counts[at];
     to.nonzeros[tile] = count;
-    to.rooms[tile] = (count + SampledTiles::alignment - 1) / SampledTiles::alignment * SampledTiles::alignment;
+    to.rooms[tile] =
+        (count + SampledTiles::alignment - 1) / SampledTiles::alignment * SampledTiles::alignment;
     to.are_kept[tile] = count > 0 ? 1 : 0;
   }
 }
@@ -167,9 +168,8 @@ __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_nonzer
 /// Writes what each tile is, and the nonzeros of each of its rows where it has some; one block a row of
 /// tiles.
 template <int Size, class A>
-__global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void find_segments_kernel(A a, int column_tiles,
-                                                                                 SampledTileRoom in,
-                                                                                 SampledTiles::Tile* tiles) {
+__global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void find_segments_kernel(
+    A a, int column_tiles, SampledTileRoom in, SampledTiles::Tile* tiles) {
   const std::int64_t first_tile = std::int64_t{blockIdx.x} * column_tiles;
   const std::int32_t* const number = in.number + first_tile;
   for (int at = static_cast<int>(threadIdx.x); at < column_tiles; at += SampledTileRoom::threads_of_rows)
@@ -216,13 +216,13 @@ __global__ __launch_bounds__(SampledTileRoom::threads) void list_places_kernel(
     }
   }
   __syncthreads();
-  if (thread < Size)
-    distances[std::int64_t{blockIdx.x} * Size + thread] = begins[thread] - offsets[thread];
+  if (thread < Size) distances[std::int64_t{blockIdx.x} * Size + thread] = begins[thread] - offsets[thread];
   const std::int64_t first_column = std::int64_t{tile.column_tile} * Size;
   for (int r = warp; r < Size; r += SampledTileRoom::threads / warp_size)
     for (int at = lane_id(); at < counts[r]; at += warp_size)
       places[tile.first + offsets[r] + at] = static_cast<std::uint16_t>(
-          r * Size + static_cast<int>(static_cast<std::int64_t>(a.coordinates[begins[r] + at]) - first_column));
+          r * Size +
+          static_cast<int>(static_cast<std::int64_t>(a.coordinates[begins[r] + at]) - first_column));
 }
 
 }  // namespace detail
@@ -235,7 +235,8 @@ SampledTileCounts count_sampled_tiles(const Kokkos::Cuda& space, const A& a, Sam
   const std::int64_t words = ceil_div(ceil_div(a.columns, 64), 16);
   zero(space, to, 1);
   launch(space, "sporos::count_sampled_tiles", &detail::count_sampled_tiles_kernel<A>,
-         Grid(ceil_div(a.rows, 128)), SampledTileRoom::threads_of_rows, words * 4, a, static_cast<int>(words), to);
+         Grid(ceil_div(a.rows, 128)), SampledTileRoom::threads_of_rows, words * 4, a, static_cast<int>(words),
+         to);
   return read_back(space, to);
 }
 

@@ -8,8 +8,9 @@
 ///     row 0   0 . . 0 . . 0 .        window 0   group 0   columns 0 2 3 6   masks  0: 1 . 1 1   1: 1 1 1 .
 ///     row 1   0 . 0 0 . . . 0                   group 1   columns 7         masks  0: .         1: 1
 ///
-/// The nonzeros of a row in a group are neighbours in the matrix, in the order of the mask's bits. So are those
-/// in neighbouring groups, and a warp that takes them one after the other counts on from where it begins.
+/// The nonzeros of a row in a group are neighbours in the matrix, in the order of the mask's bits. So are
+/// those in neighbouring groups, and a warp that takes them one after the other counts on from where it
+/// begins.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +30,9 @@ struct SampledWindows {
   static constexpr int groups_of_piece = 4;  ///< that a warp takes, at most
 
   struct alignas(16) Group {
-    std::int32_t columns[SampledWindows::columns];  ///< ascending; the last one is repeated where there are fewer
-    std::uint8_t masks[SampledWindows::rows];       ///< bit c of that of a row: whether it has columns[c]
+    std::int32_t
+        columns[SampledWindows::columns];      ///< ascending; the last one is repeated where there are fewer
+    std::uint8_t masks[SampledWindows::rows];  ///< bit c of that of a row: whether it has columns[c]
   };
   /// What a warp computes.
   struct alignas(16) Piece {
@@ -38,7 +40,8 @@ struct SampledWindows {
     std::int32_t first;  ///< of groups
     std::int32_t count;  ///< of groups
     std::int32_t unused;
-    std::int32_t starts[SampledWindows::rows];  ///< the first nonzero of each row in these groups, or behind it
+    std::int32_t
+        starts[SampledWindows::rows];  ///< the first nonzero of each row in these groups, or behind it
   };
 
   const std::int32_t* count = nullptr;  ///< of pieces
@@ -60,7 +63,7 @@ struct SampledWindowCounts {
 };
 
 /// Columns of a matrix, at most: a block has a bit for each, and a number for each 32, in shared memory.
-inline constexpr std::int64_t most_window_columns = 32 * 12 * 1024;
+inline constexpr std::int64_t most_window_columns = 32 * 12'000;
 
 /// The arrays that finding the windows works in.
 struct SampledWindowRoom {
@@ -88,9 +91,9 @@ struct SampledWindowRoom {
 
 /// Where find_sampled_windows() writes.
 struct SampledWindowOutput {
-  std::int32_t* count = nullptr;             ///< one number
-  SampledWindows::Piece* pieces = nullptr;   ///< [most.pieces]
-  SampledWindows::Group* groups = nullptr;   ///< [most.groups]
+  std::int32_t* count = nullptr;            ///< one number
+  SampledWindows::Piece* pieces = nullptr;  ///< [most.pieces]
+  SampledWindows::Group* groups = nullptr;  ///< [most.groups]
   SampledWindowCounts most;
 
   static SampledWindowOutput lay_out(Layout& layout, const SampledWindowCounts& most) {
@@ -165,7 +168,7 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void count_sampled_wind
 template <class A>
 __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windows_kernel(
     A a, int words, SampledWindowRoom in, SampledWindowOutput to) {
-  extern __shared__ std::uint32_t are_there[];                          // [words]
+  extern __shared__ std::uint32_t are_there[];                              // [words]
   auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns
   __shared__ int sums[SampledWindowRoom::threads / warp_size];
   const int groups = in.groups[blockIdx.x], pieces = in.pieces[blockIdx.x];
@@ -226,7 +229,8 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windo
     const auto begin = is_there ? static_cast<std::int64_t>(a.positions[first_row + r]) : 0,
                end = is_there ? static_cast<std::int64_t>(a.positions[first_row + r + 1]) : 0;
     if (begin == end) {
-      for (int p = lane_id(); p < pieces; p += warp_size) piece[p].starts[r] = static_cast<std::int32_t>(begin);
+      for (int p = lane_id(); p < pieces; p += warp_size)
+        piece[p].starts[r] = static_cast<std::int32_t>(begin);
       continue;
     }
     for (std::int64_t q = begin + lane_id(); q < end; q += warp_size) {
@@ -244,7 +248,8 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windo
       for (int p = previous < 0 ? 0 : previous / of_piece + 1; p <= number / of_piece; ++p)
         piece[p].starts[r] = static_cast<std::int32_t>(q);
       if (q + 1 == end)
-        for (int p = number / of_piece + 1; p < pieces; ++p) piece[p].starts[r] = static_cast<std::int32_t>(end);
+        for (int p = number / of_piece + 1; p < pieces; ++p)
+          piece[p].starts[r] = static_cast<std::int32_t>(end);
     }
   }
 }
@@ -274,8 +279,10 @@ void find_sampled_windows(const Kokkos::Cuda& space, const A& a, const SampledWi
   launch(space, "sporos::count_sampled_windows", &detail::count_sampled_windows_kernel<A>, Grid(windows),
          SampledWindowRoom::threads, words * 4, a, static_cast<int>(words), room,
          static_cast<SampledWindowCounts*>(nullptr));
-  sizes_to_positions(space, windows, room.groups, room.first_group, nullptr, room.scratch, room.scratch_bytes);
-  sizes_to_positions(space, windows, room.pieces, room.first_piece, nullptr, room.scratch, room.scratch_bytes);
+  sizes_to_positions(space, windows, room.groups, room.first_group, nullptr, room.scratch,
+                     room.scratch_bytes);
+  sizes_to_positions(space, windows, room.pieces, room.first_piece, nullptr, room.scratch,
+                     room.scratch_bytes);
   expect_success(cudaMemcpyAsync(to.count, room.first_piece + windows, sizeof(std::int32_t),
                                  cudaMemcpyDeviceToDevice, space.cuda_stream()),
                  "the number of pieces");

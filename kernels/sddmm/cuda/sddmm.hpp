@@ -31,7 +31,7 @@ struct SddmmConfig {
   static constexpr int step = lanes * pack;    ///< of the inner extent, a group at a time
   static constexpr int inner = step * pieces;  ///< that the registers hold
   static constexpr int together =
-      pieces >= 4 ? 1 : 4 / pieces;     ///< rows of D loaded before the first is used
+      pieces >= 4 ? 1 : 4 / pieces;  ///< rows of D loaded before the first is used
   /// Registers of a thread for rows and sums, and how many blocks a multiprocessor can hold so.
   static constexpr int words = ((1 + together) * pieces * pack * static_cast<int>(sizeof(T)) +
                                 lanes * static_cast<int>(sizeof(accumulate_t<T>))) /
@@ -168,14 +168,13 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
 
 }  // namespace detail
 
-/// How many nonzeros a warp takes: a multiple of 32. A warp searches its first row, which pays for many; but few
-/// warps leave the GPU idle.
+/// How many nonzeros a warp takes: a multiple of 32. A warp searches its first row, which pays for many; but
+/// few warps leave the GPU idle.
 inline int sddmm_nonzeros_of_warp(const Kokkos::Cuda& space, std::int64_t nonzeros) {
   constexpr std::int64_t warps_of_multiprocessor = 64, most = 256;
   const std::int64_t share =
       ceil_div(nonzeros, space.cuda_device_prop().multiProcessorCount * warps_of_multiprocessor);
-  return static_cast<int>(
-      std::clamp<std::int64_t>(ceil_div(share, warp_size) * warp_size, warp_size, most));
+  return static_cast<int>(std::clamp<std::int64_t>(ceil_div(share, warp_size) * warp_size, warp_size, most));
 }
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.

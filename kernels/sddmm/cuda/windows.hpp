@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file windows.hpp
-/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) by windows
-/// of 16 rows of B and groups of 8 of their columns (sampled_windows.hpp).
+/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) by
+/// windows of 16 rows of B and groups of 8 of their columns (sampled_windows.hpp).
 ///
-/// An instruction m16n8k16 multiplies 16 rows of C by 8 rows of D, those of the group's columns. Both are read
-/// from memory into the registers in which the instruction takes them: a lane reads 16 bytes, 8 elements of a
-/// row, and gives them to two instructions, whose 32 summed elements are so in another order, the same one for
-/// C and D. Rows of C are read once for 64 columns. What pays is what the rows of a window have in common: a
-/// row of D is read once for all of them.
+/// An instruction m16n8k16 multiplies 16 rows of C by 8 rows of D, those of the group's columns. Both are
+/// read from memory into the registers in which the instruction takes them: a lane reads 16 bytes, 8 elements
+/// of a row, and gives them to two instructions, whose 32 summed elements are so in another order, the same
+/// one for C and D. Rows of C are read once for 64 columns. What pays is what the rows of a window have in
+/// common: a row of D is read once for all of them.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
     masks[g] = 0;
     if (g < count) {
       columns[g] = __ldg(group[g].columns + row);
-      masks[g] = __ldg(group[g].masks + row) | static_cast<std::uint32_t>(__ldg(group[g].masks + row + 8)) << 8;
+      masks[g] = __ldg(group[g].masks + row) | static_cast<std::uint32_t>(__ldg(group[g].masks + row + 8))
+                                                   << 8;
     }
   }
 
@@ -125,9 +126,9 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
         for (int at = 0; at < Config::chunks; ++at)
 #pragma unroll
           for (int k = 0; k < 4; k += 2)
-            ptx::mma_m16n8k16<T>(
-                sums[g], {c[at][0].at[k], c[at][1].at[k], c[at][0].at[k + 1], c[at][1].at[k + 1]},
-                d[g % 2][at].at[k], d[g % 2][at].at[k + 1]);
+            ptx::mma_m16n8k16<T>(sums[g],
+                                 {c[at][0].at[k], c[at][1].at[k], c[at][0].at[k + 1], c[at][1].at[k + 1]},
+                                 d[g % 2][at].at[k], d[g % 2][at].at[k + 1]);
       }
     }
   }
