@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <sporos/kernels/add/pattern.hpp>
 #include <sporos/sporos.hpp>
+#include <type_traits>
 
 namespace {
 
@@ -20,6 +21,12 @@ constexpr bool matches(const S&) {
 /// Any order of modes for dense factors, which no kernel of the host admits.
 struct TurnedOperands : RealHostOperands {
   static constexpr bool turns_dense = true;
+};
+
+/// The same, and sparse factors by columns.
+struct OperandsByColumns : TurnedOperands {
+  template <class A>
+  static constexpr bool is_csr = std::is_same_v<typename A::format, CSC<>>;
 };
 
 class Patterns : public testing::Test {
@@ -86,6 +93,18 @@ TEST_F(Patterns, AdmitForOneKernelWhatTheyRefuseForAnother) {
   ASSERT_TRUE(matches<Turned>(half_turned));
   EXPECT_EQ(Turned::of_rows(turned).tensor().values().data(), F.values().data());
   EXPECT_EQ(Turned::of_columns(half_turned).tensor().values().data(), G.values().data());
+}
+
+TEST_F(Patterns, OfMatricesByColumnsAreThoseOfTheTransposes) {
+  const Tensor<double, CSC<>> P({4, 5}), Q({4, 5});
+  const auto dots = assign(P(i, j), D(i, k) * Q(i, j) * G(k, j));
+  using ByColumns = SddmmPattern<OperandsByColumns>;
+  EXPECT_FALSE(matches<SddmmPattern<TurnedOperands>>(dots));
+  ASSERT_TRUE(matches<ByColumns>(dots));
+  EXPECT_EQ(ByColumns::sampled(dots).tensor().values().data(), Q.values().data());
+  EXPECT_EQ(ByColumns::of_rows(dots).tensor().values().data(), G.values().data());
+  EXPECT_EQ(ByColumns::of_columns(dots).tensor().values().data(), D.values().data());
+  EXPECT_FALSE(matches<ByColumns>(assign(P(i, j), D(i, k) * Q(i, j) * F(k, i))));
 }
 
 TEST_F(Patterns, ReadTheCoefficientsOfASum) {
