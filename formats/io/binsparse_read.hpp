@@ -29,6 +29,14 @@ namespace io {
 /// The first bytes of an HDF5 file.
 inline constexpr std::string_view hdf5_magic = "\x89HDF\r\n\x1a\n";
 
+/// Whether this program can read and write HDF5 files.
+#ifdef SPOROS_HAVE_HDF5
+inline constexpr bool has_hdf5 = true;
+#else
+inline constexpr bool has_hdf5 = false;
+#endif
+
+/// Throws the IoError of a program that cannot.
 [[noreturn]] inline void refuse_hdf5(const std::string& file) {
   throw IoError(file,
                 "is an HDF5 file, but this program was built without HDF5: install it (Debian's libhdf5-dev), "

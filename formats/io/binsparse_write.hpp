@@ -236,7 +236,9 @@ class BinsparseWriter {
     const HostArray<Value> values = std::exchange(values_, {});
     const Value* const all = values.data();
     const auto same = [&](const Value& value) { return std::memcmp(&value, all, sizeof(Value)) == 0; };
-    header_.type.iso = options_.iso && header_.stored > 1 && std::all_of(all, all + header_.stored, same);
+    // One boolean is written as all of one, so that a pattern with a single entry is a pattern as well.
+    const bool several = header_.stored > 1 || (std::same_as<Value, bool> && header_.stored == 1);
+    header_.type.iso = options_.iso && several && std::all_of(all, all + header_.stored, same);
     header_.arrays["values"] = header_.type;
     const std::int64_t count = header_.type.iso ? 1 : header_.stored;
     if constexpr (is_complex_v<Value>) {
@@ -279,9 +281,7 @@ void write_binsparse(const std::string& path, const Entries<Value, Order>& entri
 #ifdef SPOROS_HAVE_HDF5
   io::BinsparseWriter<Value, Order>(path, entries, options).write();
 #else
-  throw IoError(path,
-                "cannot be written: this program was built without HDF5; install it (Debian's libhdf5-dev), "
-                "configure Sporos again, and build the program anew");
+  io::refuse_hdf5(path);
 #endif
 }
 

@@ -16,6 +16,7 @@
 
 #ifdef SPOROS_HAVE_HDF5
 
+namespace binsparse_tests {
 namespace {
 
 using namespace sporos;
@@ -494,5 +495,6 @@ TEST(Binsparse, LeavesTheMessagesOfHdf5AsTheCallerSetThem) {
 }
 
 }  // namespace
+}  // namespace binsparse_tests
 
 #endif
