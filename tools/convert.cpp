@@ -46,7 +46,8 @@ FormatName chosen_format(const ConvertOptions& options, const Input& input) {
   return *format;
 }
 
-/// The levels of a binsparse file that stores a tensor as a format does; of blocks, which it cannot store, CSR.
+/// The levels of a binsparse file that stores a tensor as a format does; of blocks, which it cannot store,
+/// CSR.
 BinsparseLevels levels_of(FormatName format, int order, std::vector<int> modes) {
   const auto count = static_cast<std::size_t>(order);
   if (modes.empty()) {
@@ -176,7 +177,8 @@ void add_convert(CLI::App& app, Choice& choice) {
       "Formats: " + format_names() +
       " (bcsr is bcsr2x2).\n"
       "Entries come out in the order of the format's levels. What the input file says of itself stays:\n"
-      "a pattern stays a pattern, a symmetric matrix stays one triangle, an array stays an array. A .h5 file\n"
+      "a pattern stays a pattern, a symmetric matrix stays one triangle, an array stays an array. A .h5 "
+      "file\n"
       "stores the levels of --format; without it, those of a .h5 file that is read.");
 }
 

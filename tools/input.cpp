@@ -95,9 +95,7 @@ bool Input::is_pattern() const { return file.field == MatrixMarketField::pattern
 
 std::string_view Input::field() const { return io::to_string(file.field); }
 
-std::string_view Input::symmetry() const {
-  return to_string(file.symmetry());
-}
+std::string_view Input::symmetry() const { return to_string(file.symmetry()); }
 
 Input read_input(const std::string& path, const InputOptions& options) {
   const auto file = source_at(path);

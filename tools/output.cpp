@@ -134,8 +134,8 @@ Destination destination(const std::string& path, const OutputOptions& options, i
   const std::string& kind = options.kind;
   const auto known = kind_of_output(path, kind, order);
   const std::string what = order == 2 ? "a matrix" : text("a tensor of order ", order);
-  const bool any_order = known == FileKind::tns || known == FileKind::npy ||
-                         known == FileKind::npz || known == FileKind::binsparse;
+  const bool any_order = known == FileKind::tns || known == FileKind::npy || known == FileKind::npz ||
+                         known == FileKind::binsparse;
   const bool fits = known && (any_order || order == 2) && known != FileKind::edges;
   if (!fits && !kind.empty())
     throw UsageError(text("--to ", kind, ": ", what, " is written as ",

@@ -51,7 +51,8 @@ Destination destination(const std::string& path, const OutputOptions& options, i
 /// The same for a picture; returns the path to which it is saved.
 std::string picture_destination(const std::string& path);
 
-/// Writes the file; symmetry applies to .mtx and .h5, layout to .mtx, and to .h5 without levels. Returns the seconds taken.
+/// Writes the file; symmetry applies to .mtx and .h5, layout to .mtx, and to .h5 without levels. Returns the
+/// seconds taken.
 double write_output(const Destination& out, const AnyEntries& entries, const OutputStyle& style);
 /// The same for a dense vector or matrix, which is an array in .mtx and .h5.
 double write_dense_output(const Destination& out, const AnyEntries& entries);

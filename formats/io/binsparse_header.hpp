@@ -77,10 +77,10 @@ struct BinsparseHeader {
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
   bool upper = false;  ///< the triangle that is stored is the upper one
   BinsparseType type;
-  std::map<std::string, BinsparseType> arrays;    ///< the type of each array
+  std::map<std::string, BinsparseType> arrays;        ///< the type of each array
   MatrixMarketField field = MatrixMarketField::real;  ///< pattern: one boolean, true, is that of all entries
-  bool fill = false;            ///< a value is given for what is not stored; it must be 0
-  std::int64_t index_base = 0;  ///< of coordinates and positions, 0 or 1
+  bool fill = false;                              ///< a value is given for what is not stored; it must be 0
+  std::int64_t index_base = 0;                    ///< of coordinates and positions, 0 or 1
   std::map<std::string, std::string> attributes;  ///< texts, and other values as JSON
 };
 
@@ -181,7 +181,8 @@ class BinsparseDescriptor {
 
   void expect_version(const std::string& version) const {
     const auto is = [&](std::string_view known) {
-      return version == known || version.starts_with(text(known, '.')) || version.starts_with(text(known, '-'));
+      return version == known || version.starts_with(text(known, '.')) ||
+             version.starts_with(text(known, '-'));
     };
     if (!is("0.1") && !is("1"))
       refuse(text("is of version ", version, " of the specification, expected 0.1 or 1"));
@@ -318,9 +319,10 @@ inline std::string binsparse_descriptor(const BinsparseHeader& header) {
   for (const auto& [name, symmetry] : binsparse_structures)
     if (symmetry == header.symmetry)
       structure = text(",\n  \"structure\": \"", name, header.upper ? "_upper" : "_lower", '"');
-  return text("{\"binsparse\": {\n  \"version\": ", json_string(header.version), ",\n  \"format\": \"", format,
-              "\"", custom, structure, ",\n  \"shape\": [", shape, "],\n  \"number_of_stored_values\": ",
-              header.stored, ",\n  \"data_types\": {", types, "}\n}", attributes, "}\n");
+  return text("{\"binsparse\": {\n  \"version\": ", json_string(header.version), ",\n  \"format\": \"",
+              format, "\"", custom, structure, ",\n  \"shape\": [", shape,
+              "],\n  \"number_of_stored_values\": ", header.stored, ",\n  \"data_types\": {", types, "}\n}",
+              attributes, "}\n");
 }
 
 }  // namespace io

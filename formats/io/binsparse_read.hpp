@@ -38,9 +38,10 @@ inline constexpr bool has_hdf5 = false;
 
 /// Throws the IoError of a program that cannot.
 [[noreturn]] inline void refuse_hdf5(const std::string& file) {
-  throw IoError(file,
-                "is an HDF5 file, but this program was built without HDF5: install it (Debian's libhdf5-dev), "
-                "configure Sporos again, and build the program anew");
+  throw IoError(
+      file,
+      "is an HDF5 file, but this program was built without HDF5: install it (Debian's libhdf5-dev), "
+      "configure Sporos again, and build the program anew");
 }
 
 #ifdef SPOROS_HAVE_HDF5
@@ -63,7 +64,8 @@ class BinsparseFile {
   explicit BinsparseFile(FileSource& source, const std::string& group) : file_(open(source)) {
     if (!group.empty()) file_->enter(group);
     header_ = BinsparseDescriptor(file_->attribute("binsparse"), file_->name()).header();
-    if (header_.type.iso && header_.type.stored == "bint8" && !header_.type.complex && header_.levels.order() > 0) {
+    if (header_.type.iso && header_.type.stored == "bint8" && !header_.type.complex &&
+        header_.levels.order() > 0) {
       bool all = false;
       read_values(&all, 1);
       if (all) header_.field = MatrixMarketField::pattern;
@@ -82,8 +84,9 @@ class BinsparseFile {
     const std::string& announced = type->second.stored;
     // A bint8 is an integer of 8 bits, for which h5py has a type of its own.
     const bool one_byte = found.type_name().ends_with("int8") || found.type_name() == "bool";
-    found.expect(announced == found.type_name() || (announced == "bint8" && one_byte),
-                 text("its elements are of type ", found.type_name(), ", but the descriptor says ", announced));
+    found.expect(
+        announced == found.type_name() || (announced == "bint8" && one_byte),
+        text("its elements are of type ", found.type_name(), ", but the descriptor says ", announced));
     return found;
   }
 
@@ -105,9 +108,10 @@ class BinsparseFile {
   void read_values(Value* out, std::int64_t count) const {
     const Hdf5Array held = array("values");
     const std::int64_t parts = header_.type.complex ? 2 : 1, distinct = header_.type.iso ? 1 : count;
-    held.expect(held.count() % parts == 0 && held.count() / parts == distinct,
-                text("it has ", held.count(), " elements, expected ", distinct,
-                     parts == 2 ? " pairs of them" : "", header_.type.iso ? ", as all values are the same" : ""));
+    held.expect(
+        held.count() % parts == 0 && held.count() / parts == distinct,
+        text("it has ", held.count(), " elements, expected ", distinct, parts == 2 ? " pairs of them" : "",
+             header_.type.iso ? ", as all values are the same" : ""));
     const bool logical = header_.type.stored == "bint8";
     with_binsparse_type(held.type_name(), [&]<class Number>(Number) {
       if constexpr (std::same_as<Number, Value>)
@@ -164,7 +168,8 @@ class BinsparseReader {
  public:
   explicit BinsparseReader(const BinsparseFile& file) : file_(file), header_(file.header()) {
     if (std::ssize(header_.shape) != Order)
-      refuse_order(file.name(), text("a tensor in binsparse ", header_.format), std::ssize(header_.shape), Order);
+      refuse_order(file.name(), text("a tensor in binsparse ", header_.format), std::ssize(header_.shape),
+                   Order);
     std::copy(header_.shape.begin(), header_.shape.end(), extents_.begin());
   }
 
@@ -183,11 +188,12 @@ class BinsparseReader {
   /// A level as it is read: `positions` coordinates, or tuples of them, below those of the level above.
   struct Level {
     bool sparse = false;
-    std::size_t mode = 0;                      ///< of the tensor, the first one of this level
-    std::int64_t extent = 0;                   ///< of a dense level
-    int depth = 0;                             ///< modes of the levels above
-    HostArray<std::int64_t> pointers = {};     ///< of a sparse level, one more than positions above
-    std::vector<HostArray<std::int64_t>> indices = {};  ///< of a sparse level, one array for each of its modes
+    std::size_t mode = 0;                   ///< of the tensor, the first one of this level
+    std::int64_t extent = 0;                ///< of a dense level
+    int depth = 0;                          ///< modes of the levels above
+    HostArray<std::int64_t> pointers = {};  ///< of a sparse level, one more than positions above
+    std::vector<HostArray<std::int64_t>> indices =
+        {};  ///< of a sparse level, one array for each of its modes
   };
 
   std::size_t mode_at(int depth) const {
@@ -217,8 +223,8 @@ class BinsparseReader {
     }
     if (positions != header_.stored)
       throw ParseError(file_.name(), 0,
-                       text("its descriptor announces ", header_.stored, " stored values, but its levels have ",
-                            positions));
+                       text("its descriptor announces ", header_.stored,
+                            " stored values, but its levels have ", positions));
   }
 
   /// Reads a sparse level below `parents` positions; returns how many positions it has.
@@ -270,7 +276,9 @@ class BinsparseReader {
     const std::int64_t end = level.pointers(static_cast<std::size_t>(p) + 1);
     for (std::int64_t q = begin + 1; q < end; ++q) {
       std::size_t mode = 0;
-      const auto at = [&](std::int64_t which) { return level.indices[mode](static_cast<std::size_t>(which)); };
+      const auto at = [&](std::int64_t which) {
+        return level.indices[mode](static_cast<std::size_t>(which));
+      };
       while (mode + 1 < level.indices.size() && at(q - 1) == at(q)) ++mode;
       if (at(q - 1) < at(q)) continue;
       refuse(binsparse_indices(level.depth + static_cast<int>(mode)), q, at(q),
@@ -289,7 +297,8 @@ class BinsparseReader {
       std::copy(numbers.begin(), numbers.end(), fill.begin());
     });
     const bool zero = std::all_of(fill.begin(), fill.end(), [](double part) { return part == 0; });
-    held.expect(zero && !fill.empty(), "what is not stored has a value other than 0, which no tensor here has");
+    held.expect(zero && !fill.empty(),
+                "what is not stored has a value other than 0, which no tensor here has");
   }
 
   /// Calls `body(p)` for each position of level `last`, with the coordinates of the levels above in `at_`.
@@ -428,9 +437,9 @@ Entries<Value, Order> read_binsparse_entries(io::FileSource& source, const ReadO
 /// linear in the file.
 ///
 /// @throws ParseError for a file that is incomplete, a descriptor or arrays that break the specification or
-/// do not fit together, coordinates out of range, out of order or twice, a fill value other than 0, and values
-/// that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be read, or
-/// this program was built without HDF5
+/// do not fit together, coordinates out of range, out of order or twice, a fill value other than 0, and
+/// values that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be
+/// read, or this program was built without HDF5
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_binsparse_entries(const std::string& path, const ReadOptions& options = {}) {

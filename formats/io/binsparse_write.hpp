@@ -31,10 +31,10 @@ inline constexpr std::string_view binsparse_version = "0.1.0";
 struct BinsparseWriteOptions {
   std::optional<BinsparseLevels> levels =
       std::nullopt;  ///< unset: CVEC for vectors, CSR for matrices, for others one list of coordinates
-  MatrixMarketSymmetry symmetry =
-      MatrixMarketSymmetry::general;  ///< if not general, the entries are checked and the lower triangle is written
-  bool iso = true;     ///< if all values are the same, write one of them
-  int level = 0;       ///< of compression; 0: none, 1 (fast) to 9 (small)
+  MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;  ///< if not general, the entries are checked
+                                                                  ///< and the lower triangle is written
+  bool iso = true;                                     ///< if all values are the same, write one of them
+  int level = 0;                                       ///< of compression; 0: none, 1 (fast) to 9 (small)
   std::map<std::string, std::string> attributes = {};  ///< texts of the user's own
 };
 
@@ -150,7 +150,8 @@ class BinsparseWriter {
         if (coordinate(a, depth) != coordinate(b, depth)) return coordinate(a, depth) < coordinate(b, depth);
       return false;
     };
-    if (!std::is_sorted(order_.begin(), order_.end(), before)) std::sort(order_.begin(), order_.end(), before);
+    if (!std::is_sorted(order_.begin(), order_.end(), before))
+      std::sort(order_.begin(), order_.end(), before);
     for (std::size_t at = 1; at < order_.size(); ++at)
       if (!before(order_[at - 1], order_[at]))
         throw FormatError(text(path_, ": entries ", order_[at - 1], " and ", order_[at],
@@ -180,8 +181,7 @@ class BinsparseWriter {
     values_ = make_array<Value>("sporos::binsparse", positions);
     if (header_.levels.padded()) Kokkos::deep_copy(values_, Value(0));
     for (std::size_t at = 0; at < place.size(); ++at)
-      values_(static_cast<std::size_t>(place[at])) =
-          entries_.values(static_cast<std::size_t>(order_[at]));
+      values_(static_cast<std::size_t>(place[at])) = entries_.values(static_cast<std::size_t>(order_[at]));
   }
 
   /// Entries that agree in all modes so far share a position. Returns the number of positions.
@@ -213,12 +213,14 @@ class BinsparseWriter {
     const std::int64_t width = narrow_ ? sizeof(std::int32_t) : sizeof(std::int64_t);
     auto bytes = header_.stored * static_cast<std::int64_t>(sizeof(Value));
     for (const Level& level : levels_)
-      bytes += width * (std::ssize(level.pointers) + std::ssize(level.indices) * std::ssize(level.indices[0]));
+      bytes +=
+          width * (std::ssize(level.pointers) + std::ssize(level.indices) * std::ssize(level.indices[0]));
     Hdf5Writer file(path_, bytes, options_.level);
     for (Level& level : levels_) {
       if (level.depth > 0) put_integers(file, binsparse_pointers(level.depth), std::move(level.pointers));
       for (std::size_t mode = 0; mode < level.indices.size(); ++mode)
-        put_integers(file, binsparse_indices(level.depth + static_cast<int>(mode)), std::move(level.indices[mode]));
+        put_integers(file, binsparse_indices(level.depth + static_cast<int>(mode)),
+                     std::move(level.indices[mode]));
     }
     put_values(file);
     file.put_attribute("binsparse", binsparse_descriptor(header_));
@@ -268,8 +270,8 @@ class BinsparseWriter {
 
 /// Writes `entries` as a binsparse file in an HDF5 container: a matrix as CSR, unless the options say
 /// otherwise. Coordinates and positions have 32 bits where that suffices. The file appears when it is
-/// complete. Cost: linear, and a sort unless the entries are in the order of the levels; memory for two copies
-/// of the file, and in dense levels for all positions.
+/// complete. Cost: linear, and a sort unless the entries are in the order of the levels; memory for two
+/// copies of the file, and in dense levels for all positions.
 ///
 /// @throws FormatError if a coordinate occurs twice, options.levels do not hold such a tensor, the entries
 /// do not have options.symmetry, or the specification has no such type of values; MemoryError; IoError if the

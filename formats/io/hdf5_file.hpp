@@ -161,8 +161,9 @@ class Hdf5Array {
     const std::int64_t factor = H5Pget_nfilters(how) > 0 ? deflated : 1;
     const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(dataset_));
     const auto element = static_cast<std::int64_t>(H5Tget_size(type_));
-    expect(count_ / factor <= stored / element, text("it announces ", count_, " elements of type ", type_name_,
-                                                     ", but the file has ", stored, " bytes of it"));
+    expect(count_ / factor <= stored / element,
+           text("it announces ", count_, " elements of type ", type_name_, ", but the file has ", stored,
+                " bytes of it"));
   }
 
   std::string name_;
@@ -288,8 +289,8 @@ class Hdf5Writer {
       H5Pset_deflate(how, static_cast<unsigned>(deflate_));
     }
     const hid_t type = hdf5_type<Number>();
-    const Hdf5Object dataset(
-        H5Dcreate2(file_, array.c_str(), type, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose);
+    const Hdf5Object dataset(H5Dcreate2(file_, array.c_str(), type, space, H5P_DEFAULT, how, H5P_DEFAULT),
+                             H5Dclose);
     expect(bool(dataset), "written");
     expect(count == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, elements) >= 0, "written");
   }

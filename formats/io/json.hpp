@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file json.hpp
-/// JSON, as far as the descriptors of files need it: a text parsed into a tree of values, and strings written.
+/// JSON, as far as the descriptors of files need it: a text parsed into a tree of values, and strings
+/// written.
 ///
 /// RFC 8259, "The JavaScript Object Notation (JSON) Data Interchange Format".
 #pragma once
@@ -201,9 +202,8 @@ class JsonParser {
     std::uint32_t code = 0;
     for (int digit = 0; digit < 4; ++digit) {
       ++at_;
-      const auto which = at_ < source_.size()
-                             ? std::string_view("0123456789abcdefABCDEF").find(source_[at_])
-                             : std::string_view::npos;
+      const auto which = at_ < source_.size() ? std::string_view("0123456789abcdefABCDEF").find(source_[at_])
+                                              : std::string_view::npos;
       if (which == std::string_view::npos) refuse("four hexadecimal digits after \\u");
       code = 16 * code + static_cast<std::uint32_t>(which < 16 ? which : which - 6);
     }

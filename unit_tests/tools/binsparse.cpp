@@ -28,7 +28,8 @@ TEST(BinsparseTool, FilesOfEveryKindGoThereAndBack) {
       expect_done({"compare", in, folder.file("a.h5"), "--missing-is-zero"});
       expect_done({"compare", in, back, "--missing-is-zero"});
       if (!tensor) {
-        EXPECT_EQ(content(back).substr(0, content(back).find('\n')), content(in).substr(0, content(in).find('\n')))
+        EXPECT_EQ(content(back).substr(0, content(back).find('\n')),
+                  content(in).substr(0, content(in).find('\n')))
             << name << " through " << format;
       }
     }
@@ -60,13 +61,16 @@ TEST(BinsparseTool, TheFormatSaysHowItIsStored) {
 TEST(BinsparseTool, KeepsPatternsTrianglesAndAttributes) {
   const Folder folder;
   const std::string path = folder.file("a.h5");
-  expect_done({"convert", folder.put("p.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"), path});
+  expect_done({"convert",
+               folder.put("p.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"),
+               path});
   const auto header = read_binsparse_header(path);
   EXPECT_EQ(header.type.str(), "iso[bint8]");
   EXPECT_EQ(header.symmetry, sporos::MatrixMarketSymmetry::symmetric);
   EXPECT_EQ(header.stored, 1);
   expect_done({"convert", path, folder.file("b.mtx")});
-  EXPECT_EQ(content(folder.file("b.mtx")).substr(0, 51), "%%MatrixMarket matrix coordinate pattern symmetric\n");
+  EXPECT_EQ(content(folder.file("b.mtx")).substr(0, 51),
+            "%%MatrixMarket matrix coordinate pattern symmetric\n");
   const Json info = Json::parse(expect_done({"info", path, "--json", "--no-formats"}));
   EXPECT_EQ(info["kind"], "binsparse .h5, COOR iso[bint8]");
   EXPECT_EQ(info["symmetry"], "symmetric");

@@ -30,9 +30,16 @@ std::string reference_file(const std::string& name) {
 using Complex = Kokkos::complex<double>;
 
 TEST(Binsparse, ReadsWhatTheReferenceLibraryWrote) {
-  for (const auto& [file, format] :
-       {std::pair("csr", "CSR"), {"csc", "CSC"}, {"coo", "COOR"}, {"cooc", "COOC"}, {"dcsr", "DCSR"},
-        {"dcsc", "DCSC"}, {"dmatr", "DMATR"}, {"dmatc", "DMATC"}, {"csr_custom", "custom"}, {"float32", "CSR"}}) {
+  for (const auto& [file, format] : {std::pair("csr", "CSR"),
+                                     {"csc", "CSC"},
+                                     {"coo", "COOR"},
+                                     {"cooc", "COOC"},
+                                     {"dcsr", "DCSR"},
+                                     {"dcsc", "DCSC"},
+                                     {"dmatr", "DMATR"},
+                                     {"dmatc", "DMATC"},
+                                     {"csr_custom", "custom"},
+                                     {"float32", "CSR"}}) {
     const std::string path = reference_file(std::string(file) + ".h5");
     EXPECT_TRUE(same_matrix(read_entries<double, 2>(path), scipy_matrix(1))) << path;
     const FileInfo info = inspect(path);
@@ -49,7 +56,8 @@ TEST(Binsparse, ReadsWhatTheReferenceLibraryWrote) {
                         Entries<bool, 2>({2, 2}, {{{0, 0}, true}, {{1, 1}, true}})));
   EXPECT_TRUE(identical(read_entries<float, 2>(reference_file("iso.h5")),
                         Entries<float, 2>({4, 6}, {{{0, 1}, 7}, {{1, 0}, 7}, {{2, 5}, 7}, {{3, 4}, 7}})));
-  EXPECT_TRUE(identical(read_entries<int, 1>(reference_file("dvec.h5")), Entries<int, 1>({3}, {{{1}, 5}, {{2}, 6}})));
+  EXPECT_TRUE(
+      identical(read_entries<int, 1>(reference_file("dvec.h5")), Entries<int, 1>({3}, {{{1}, 5}, {{2}, 6}})));
   EXPECT_TRUE(identical(read_entries<double, 1>(reference_file("cvec.h5")),
                         Entries<double, 1>({9}, {{{2}, 5.0}, {{7}, 6.0}})));
   EXPECT_TRUE(identical(read_entries<double, 3>(reference_file("cube.h5")),
@@ -84,7 +92,8 @@ Entries<Value, Order> random_entries(const Extents<Order>& extents, int count, u
   std::shuffle(shuffled.begin(), shuffled.end(), random);
   Entries<Value, Order> out(extents, count);
   for (int q = 0; q < count; ++q)
-    out.set(q, shuffled[static_cast<std::size_t>(q)], static_cast<Value>(static_cast<float>(random() % 100 + 1)));
+    out.set(q, shuffled[static_cast<std::size_t>(q)],
+            static_cast<Value>(static_cast<float>(random() % 100 + 1)));
   return out;
 }
 
@@ -97,7 +106,8 @@ bool same_entries(const Entries<Value, Order>& a, const Entries<Value, Order>& b
     std::sort(at.begin(), at.end());
     Entries<Value, Order> out(entries.extents, entries.size());
     for (std::size_t q = 0; q < at.size(); ++q)
-      out.set(static_cast<std::int64_t>(q), at[q].first, entries.values(static_cast<std::size_t>(at[q].second)));
+      out.set(static_cast<std::int64_t>(q), at[q].first,
+              entries.values(static_cast<std::size_t>(at[q].second)));
     return out;
   };
   return identical(sorted(a), sorted(b));
@@ -250,9 +260,11 @@ TEST(Binsparse, OneTriangleOfASymmetricMatrixIsStored) {
 
 TEST(Binsparse, KeepsAttributesOfTheUser) {
   const Folder folder;
-  write_binsparse(folder.file("a.h5"), scipy_matrix(1), {.attributes = {{"author", "Ω \"x\""}, {"source", "a\nb"}}});
+  write_binsparse(folder.file("a.h5"), scipy_matrix(1),
+                  {.attributes = {{"author", "Ω \"x\""}, {"source", "a\nb"}}});
   const auto attributes = read_binsparse_header(folder.file("a.h5")).attributes;
-  EXPECT_THAT(attributes, testing::ElementsAre(testing::Pair("author", "Ω \"x\""), testing::Pair("source", "a\nb")));
+  EXPECT_THAT(attributes,
+              testing::ElementsAre(testing::Pair("author", "Ω \"x\""), testing::Pair("source", "a\nb")));
   EXPECT_THAT(read_binsparse_header(reference_file("csr_custom.h5")).attributes,
               testing::ElementsAre(testing::Pair("author", "Ω \"quoted\""), testing::Pair("year", "2026")));
 }
@@ -264,9 +276,10 @@ TEST(Binsparse, HoldsExtentsBeyond32Bits) {
   write_binsparse(folder.file("a.h5"), entries, {.levels = binsparse_levels_named("DCSR")});
   EXPECT_TRUE(same_entries(read_entries<double, 2>(folder.file("a.h5")), entries));
   EXPECT_EQ(read_binsparse_header(folder.file("a.h5")).arrays.at("indices_0").stored, "int64");
-  write_binsparse(folder.file("a.h5"), entries, {.levels = io::default_binsparse_levels(2).modes == std::vector{0, 1}
-                                                               ? binsparse_levels_named("COOR")
-                                                               : binsparse_levels_named("COOC")});
+  write_binsparse(folder.file("a.h5"), entries,
+                  {.levels = io::default_binsparse_levels(2).modes == std::vector{0, 1}
+                                 ? binsparse_levels_named("COOR")
+                                 : binsparse_levels_named("COOC")});
   EXPECT_TRUE(same_entries(read_entries<double, 2>(folder.file("a.h5")), entries));
   EXPECT_THROW(write_binsparse(folder.file("a.h5"), Entries<double, 3>({far, far, far}, 0),
                                {.levels = BinsparseLevels{{{}, {}, {}}, {0, 1, 2}}}),
@@ -343,7 +356,8 @@ TEST(Binsparse, RefusesCustomFormatsThatAreNone) {
     return Parts{.format = R"("custom")", .more = R"(, "custom": )" + inner};
   };
   expect_fault(custom("{}"), "lacks 'level'");
-  expect_fault(custom(R"({"level": {"level_desc": "hash"}})"), "a level 'hash', expected dense, sparse or element");
+  expect_fault(custom(R"({"level": {"level_desc": "hash"}})"),
+               "a level 'hash', expected dense, sparse or element");
   expect_fault(custom(R"({"level": {"level_desc": "dense", "level": {}}})"), "lacks 'rank'");
   expect_fault(custom(R"({"level": {"level_desc": "dense", "rank": 0}})"), "a level of rank 0");
   expect_fault(custom(R"({"level": {"level_desc": "dense", "rank": 2}})"), "lacks 'level'");
@@ -359,11 +373,14 @@ TEST(Binsparse, RefusesArraysThatDoNotFitTogether) {
   expect_fault({.pointers = {0, 2}}, "it has 2 elements, expected 2 + 1", "pointers_to_1");
   expect_fault({.pointers = {1, 1, 2}}, "element 0 is 1, expected 0", "pointers_to_1");
   expect_fault({.pointers = {0, 2, 1}}, "element 2 is 1, expected at least 2", "pointers_to_1");
-  expect_fault({.pointers = {0, 1, 3}}, "it has 2 elements, expected 3, where the last position ends", "indices_1");
+  expect_fault({.pointers = {0, 1, 3}}, "it has 2 elements, expected 3, where the last position ends",
+               "indices_1");
   expect_fault({.indices = {1, 3}}, "element 1 is 3, expected 0 to 2", "indices_1");
   expect_fault({.indices = {-1, 2}}, "element 0 is -1, expected 0 to 2", "indices_1");
-  expect_fault({.pointers = {0, 2, 2}, .indices = {1, 1}}, "element 1 is 1, expected more than 1", "indices_1");
-  expect_fault({.pointers = {0, 2, 2}, .indices = {2, 1}}, "element 1 is 1, expected more than 2", "indices_1");
+  expect_fault({.pointers = {0, 2, 2}, .indices = {1, 1}}, "element 1 is 1, expected more than 1",
+               "indices_1");
+  expect_fault({.pointers = {0, 2, 2}, .indices = {2, 1}}, "element 1 is 1, expected more than 2",
+               "indices_1");
   expect_fault({.values = {5}}, "it has 1 elements, expected 2", "values");
   expect_fault({.types = R"("pointers_to_1": "int64", "indices_1": "int64", "values": "iso[float64]")"},
                "it has 2 elements, expected 1, as all values are the same", "values");
@@ -374,7 +391,8 @@ TEST(Binsparse, RefusesArraysThatDoNotFitTogether) {
   expect_fault({.shape = "[3, 3]", .more = R"(, "structure": "symmetric_lower")", .pointers = {0, 1, 2, 2}},
                "the entry at row 0, column 1 lies above the diagonal");
   // 3 * 2^62 positions.
-  expect_fault({.format = R"("DMATR")", .shape = "[4611686018427387904, 3]"}, "more positions than 64 bits count");
+  expect_fault({.format = R"("DMATR")", .shape = "[4611686018427387904, 3]"},
+               "more positions than 64 bits count");
   const Folder folder;
   const std::string path = Parts{.values = {5, 6.5}}.write(folder);
   expect_parse_error(path + ": values", 0, "element 1 is 6.5, which int32 cannot hold",
@@ -385,7 +403,8 @@ TEST(Binsparse, CountsFromOneIfTheFileDoes) {
   const Folder folder;
   const std::string path =
       Parts{.more = R"(, "index_base": 1)", .pointers = {1, 2, 3}, .indices = {2, 3}}.write(folder);
-  EXPECT_TRUE(identical(read_entries<double, 2>(path), Entries<double, 2>({2, 3}, {{{0, 1}, 5.0}, {{1, 2}, 6.0}})));
+  EXPECT_TRUE(
+      identical(read_entries<double, 2>(path), Entries<double, 2>({2, 3}, {{{0, 1}, 5.0}, {{1, 2}, 6.0}})));
   expect_fault({.more = R"(, "index_base": 1)", .pointers = {1, 2, 3}, .indices = {2, 4}},
                "element 1 is 4, expected 1 to 3", "indices_1");
 }
@@ -406,7 +425,8 @@ TEST(Binsparse, AnArrayOfNoDataTakesNoMemory) {
     ASSERT_TRUE(array);
   }
   const io::Hdf5Reader file(path);
-  expect_parse_error(path + ": indices_0", 0, "it announces 288230376151711744 elements of type int64, but the file has 0",
+  expect_parse_error(path + ": indices_0", 0,
+                     "it announces 288230376151711744 elements of type int64, but the file has 0",
                      [&] { file.array("indices_0"); });
   expect_parse_error(path, 0, "the array values is missing", [&] { file.array("values"); });
 }
@@ -446,7 +466,8 @@ TEST(Binsparse, RefusesAFileThatIsCutOffAnywhere) {
                      [&] { read_entries<double, 2>(folder.file("a.h5")); });
   EXPECT_THROW((read_entries<double, 2>(folder.file("none.h5"))), IoError);
   EXPECT_THROW((read_binsparse_entries<double, 2>(folder.path())), Error);
-  expect_parse_error(folder.put("b.h5", "no HDF5"), 0, "it is not a complete HDF5 file: file signature not found",
+  expect_parse_error(folder.put("b.h5", "no HDF5"), 0,
+                     "it is not a complete HDF5 file: file signature not found",
                      [&] { read_binsparse_entries<double, 2>(folder.file("b.h5")); });
 }
 
@@ -455,7 +476,8 @@ TEST(Binsparse, LeavesNothingHalfWritten) {
   const std::string path = folder.put("a.h5", "as it was");
   const Entries<double, 2> twice({2, 2}, {{{0, 1}, 1.0}, {{0, 1}, 2.0}});
   EXPECT_THROW(write_binsparse(path, twice), FormatError);
-  EXPECT_THROW(write_binsparse(path, scipy_matrix(1), {.levels = binsparse_levels_named("CVEC")}), FormatError);
+  EXPECT_THROW(write_binsparse(path, scipy_matrix(1), {.levels = binsparse_levels_named("CVEC")}),
+               FormatError);
   EXPECT_THROW(binsparse_levels_named("LIL"), FormatError);
   EXPECT_THROW(write_binsparse(folder.file("none/a.h5"), scipy_matrix(1)), IoError);
   EXPECT_EQ(content(path), "as it was");
@@ -489,7 +511,8 @@ TEST(Binsparse, LeavesTheMessagesOfHdf5AsTheCallerSetThem) {
   H5open();
   H5Eget_auto2(H5E_DEFAULT, &before, &stream);
   const Folder folder;
-  EXPECT_THROW((read_entries<double, 2>(folder.put("a.h5", std::string(io::hdf5_magic) + "..."))), ParseError);
+  EXPECT_THROW((read_entries<double, 2>(folder.put("a.h5", std::string(io::hdf5_magic) + "..."))),
+               ParseError);
   H5Eget_auto2(H5E_DEFAULT, &after, &stream);
   EXPECT_EQ(before, after);
 }
