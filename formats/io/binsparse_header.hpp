@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,7 @@
 
 #include "../../core/error.hpp"
 #include "../../core/format.hpp"
+#include "../../core/value.hpp"
 #include "../structure.hpp"
 #include "json.hpp"
 #include "matrix_market_header.hpp"
@@ -282,6 +284,21 @@ class BinsparseDescriptor {
   std::string file_;
   Json root_;
 };
+
+/// The type of values of `Value`; nothing if the specification has none.
+template <class Value>
+std::optional<BinsparseType> binsparse_type() {
+  if constexpr (std::same_as<Value, bool>)
+    return BinsparseType{.stored = "bint8"};
+  else if constexpr (std::integral<Value>)
+    return BinsparseType{.stored = std::string(value_name<Value>())};
+  else if constexpr (std::same_as<Value, float> || std::same_as<Value, double>)
+    return BinsparseType{.stored = text("float", 8 * sizeof(Value))};
+  else if constexpr (is_complex_v<Value>)
+    return BinsparseType{.stored = text("float", 4 * sizeof(Value)), .complex = true};
+  else
+    return std::nullopt;
+}
 
 /// The name of a format; empty if it has none.
 inline std::string_view binsparse_name(const BinsparseLevels& levels) {

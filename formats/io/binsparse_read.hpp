@@ -46,18 +46,6 @@ inline constexpr bool has_hdf5 = false;
 
 #ifdef SPOROS_HAVE_HDF5
 
-/// Calls `body` with a number of the type that an array has in the file.
-template <class Body>
-void with_binsparse_type(const std::string& name, const Body& body) {
-  const bool is_signed = !name.starts_with('u');
-  if (name == "float32") return body(float{});
-  if (name == "float64") return body(double{});
-  if (name.ends_with("int8") || name == "bool") return is_signed ? body(std::int8_t{}) : body(std::uint8_t{});
-  if (name.ends_with("16")) return is_signed ? body(std::int16_t{}) : body(std::uint16_t{});
-  if (name.ends_with("32")) return is_signed ? body(std::int32_t{}) : body(std::uint32_t{});
-  return is_signed ? body(std::int64_t{}) : body(std::uint64_t{});
-}
-
 /// The arrays of a file and its descriptor.
 class BinsparseFile {
  public:
@@ -97,8 +85,12 @@ class BinsparseFile {
     held.expect(whole, "it holds no list of integers");
     HostArray<std::int64_t> out = make_array<std::int64_t>("sporos::binsparse", held.count());
     held.read(out.data(), 0, held.count());
-    if (header_.index_base != 0)
-      for (std::int64_t at = 0; at < held.count(); ++at) --out(static_cast<std::size_t>(at));
+    if (header_.index_base == 0) return out;
+    for (std::int64_t at = 0; at < held.count(); ++at) {
+      std::int64_t& index = out(static_cast<std::size_t>(at));
+      if (index > 0) --index;
+      else index = -1;  // whatever it is, it is out of range
+    }
     return out;
   }
 
@@ -112,18 +104,20 @@ class BinsparseFile {
         held.count() % parts == 0 && held.count() / parts == distinct,
         text("it has ", held.count(), " elements, expected ", distinct, parts == 2 ? " pairs of them" : "",
              header_.type.iso ? ", as all values are the same" : ""));
-    const bool logical = header_.type.stored == "bint8";
-    with_binsparse_type(held.type_name(), [&]<class Number>(Number) {
-      if constexpr (std::same_as<Number, Value>)
-        if (!header_.type.complex && !logical) return held.read(out, 0, distinct);
-      if constexpr (std::floating_point<Number>) {
-        if (header_.type.complex) return convert<Number, Kokkos::complex<Number>>(held, out, distinct);
-      }
-      if constexpr (sizeof(Number) == 1) {
-        if (logical) return convert<Number, bool>(held, out, distinct);
-      }
-      convert<Number, Number>(held, out, distinct);
-    });
+    if (!read_as_they_are(held, out, parts * distinct)) {
+      // HDF5 widens them, which is exact.
+      const std::string& type = header_.type.stored;
+      if (header_.type.complex)
+        convert<double, Kokkos::complex<double>>(held, out, distinct);
+      else if (type == "bint8")
+        convert<std::int8_t, bool>(held, out, distinct);
+      else if (type.starts_with("float"))
+        convert<double, double>(held, out, distinct);
+      else if (type == "uint64")
+        convert<std::uint64_t, std::uint64_t>(held, out, distinct);
+      else
+        convert<std::int64_t, std::int64_t>(held, out, distinct);
+    }
     if (header_.type.iso && count > 1) std::fill(out + 1, out + count, out[0]);
   }
 
@@ -133,6 +127,23 @@ class BinsparseFile {
     if (source.is_named() && !stream.compressed()) return std::make_unique<Hdf5Reader>(source.name());
     PlainOrGzipStream all(source.open(), source.name());
     return std::make_unique<Hdf5Reader>(HeldBytes(all).take(), source.name());
+  }
+
+  /// Reads values of the type that the file has to where they belong; false, and nothing read, if it has
+  /// another one.
+  template <class Value>
+  bool read_as_they_are(const Hdf5Array& held, Value* out, std::int64_t numbers) const {
+    const auto type = binsparse_type<Value>();
+    const bool same = type && type->stored == header_.type.stored && type->complex == header_.type.complex;
+    if (!same) return false;
+    if constexpr (is_complex_v<Value>) {
+      held.read(reinterpret_cast<typename Value::value_type*>(out), 0, numbers);
+      return true;
+    } else if constexpr (std::is_arithmetic_v<Value> && !std::same_as<Value, bool>) {
+      held.read(out, 0, numbers);
+      return true;
+    }
+    return false;
   }
 
   /// Reads elements block by block, of which each has `sizeof(Stored) / sizeof(Number)` numbers.
@@ -291,11 +302,7 @@ class BinsparseReader {
     if (!header_.fill) return;
     const Hdf5Array held = file_.array("fill_value");
     std::vector<double> fill(static_cast<std::size_t>(std::clamp<std::int64_t>(held.count(), 0, 2)));
-    with_binsparse_type(held.type_name(), [&]<class Number>(Number) {
-      std::vector<Number> numbers(fill.size());
-      held.read(numbers.data(), 0, std::ssize(numbers));
-      std::copy(numbers.begin(), numbers.end(), fill.begin());
-    });
+    held.read(fill.data(), 0, std::ssize(fill));
     const bool zero = std::all_of(fill.begin(), fill.end(), [](double part) { return part == 0; });
     held.expect(zero && !fill.empty(),
                 "what is not stored has a value other than 0, which no tensor here has");
@@ -401,7 +408,8 @@ class BinsparseReader {
 #endif
 
 /// What the descriptor of a file says. Throws ParseError, IoError.
-inline BinsparseHeader take_binsparse_header(FileSource& source, const ReadOptions& options) {
+inline BinsparseHeader take_binsparse_header(FileSource& source,
+                                             [[maybe_unused]] const ReadOptions& options) {
 #ifdef SPOROS_HAVE_HDF5
   return BinsparseFile(source, options.group).header();
 #else
@@ -420,7 +428,8 @@ inline BinsparseHeader read_binsparse_header(const std::string& path, const Read
 /// The entries of a binsparse file; see read_binsparse_entries(path).
 template <TensorValue Value, int Order>
   requires(Order >= 1)
-Entries<Value, Order> read_binsparse_entries(io::FileSource& source, const ReadOptions& options = {}) {
+Entries<Value, Order> read_binsparse_entries(io::FileSource& source,
+                                             [[maybe_unused]] const ReadOptions& options = {}) {
   expect_kokkos();
 #ifdef SPOROS_HAVE_HDF5
   const io::BinsparseFile file(source, options.group);

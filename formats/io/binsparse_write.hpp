@@ -59,22 +59,6 @@ inline BinsparseLevels default_binsparse_levels(int order) {
   return out;
 }
 
-/// The name of a value type; throws FormatError if the specification has none.
-template <class Value>
-BinsparseType binsparse_type(const std::string& path) {
-  if constexpr (std::same_as<Value, bool>)
-    return {.stored = "bint8"};
-  else if constexpr (std::integral<Value>)
-    return {.stored = std::string(value_name<Value>())};
-  else if constexpr (std::same_as<Value, float> || std::same_as<Value, double>)
-    return {.stored = text("float", 8 * sizeof(Value))};
-  else if constexpr (is_complex_v<Value>)
-    return {.stored = text("float", 4 * sizeof(Value)), .complex = true};
-  else
-    throw FormatError(text(path, ": binsparse has no type for values of type ", value_name<Value>(),
-                           ": write them as float or double"));
-}
-
 #ifdef SPOROS_HAVE_HDF5
 
 /// Writes the arrays of one tensor.
@@ -85,7 +69,11 @@ class BinsparseWriter {
                   const BinsparseWriteOptions& options)
       : path_(path), entries_(entries), options_(options) {
     header_.version = binsparse_version;
-    header_.type = binsparse_type<Value>(path);
+    const auto type = binsparse_type<Value>();
+    if (!type)
+      throw FormatError(text(path, ": binsparse has no type for values of type ", value_name<Value>(),
+                             ": write them as float or double"));
+    header_.type = *type;
     header_.symmetry = options.symmetry;
     header_.levels = options.levels ? *options.levels : default_binsparse_levels(Order);
     header_.shape.assign(entries.extents.begin(), entries.extents.end());
@@ -249,7 +237,7 @@ class BinsparseWriter {
     } else if constexpr (std::same_as<Value, bool>) {
       const std::vector<std::uint8_t> bytes(all, all + count);
       file.put("values", bytes.data(), count);
-    } else if constexpr (std::integral<Value> || std::floating_point<Value>) {
+    } else if constexpr (std::is_arithmetic_v<Value>) {
       file.put("values", all, count);
     }
   }
@@ -278,8 +266,8 @@ class BinsparseWriter {
 /// file cannot be written, or this program was built without HDF5
 template <TensorValue Value, int Order>
   requires(Order >= 1)
-void write_binsparse(const std::string& path, const Entries<Value, Order>& entries,
-                     const BinsparseWriteOptions& options = {}) {
+void write_binsparse(const std::string& path, [[maybe_unused]] const Entries<Value, Order>& entries,
+                     [[maybe_unused]] const BinsparseWriteOptions& options = {}) {
 #ifdef SPOROS_HAVE_HDF5
   io::BinsparseWriter<Value, Order>(path, entries, options).write();
 #else

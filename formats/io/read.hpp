@@ -43,4 +43,11 @@ void write(const std::string& path, const T& tensor) {
   write_entries(path, entries(tensor));
 }
 
+/// Does not compile: the message says which argument comes first.
+template <class T>
+  requires(AnyTensor<T> || ReadOnlyTensor<T>)
+void write(const T&, const std::string&) {
+  static_assert(detail::never<T>, "write takes the name of the file first: write(\"A.mtx\", A)");
+}
+
 }  // namespace sporos

@@ -407,6 +407,12 @@ TEST(Binsparse, CountsFromOneIfTheFileDoes) {
       identical(read_entries<double, 2>(path), Entries<double, 2>({2, 3}, {{{0, 1}, 5.0}, {{1, 2}, 6.0}})));
   expect_fault({.more = R"(, "index_base": 1)", .pointers = {1, 2, 3}, .indices = {2, 4}},
                "element 1 is 4, expected 1 to 3", "indices_1");
+  expect_fault({.more = R"(, "index_base": 1)",
+                .pointers = {1, 2, 3},
+                .indices = {std::numeric_limits<std::int64_t>::min(), 3}},
+               "element 0 is 0, expected 1 to 3", "indices_1");
+  expect_fault({.pointers = {0, 1, 2}, .indices = {std::numeric_limits<std::int64_t>::max(), 2}},
+               "element 0 is 9223372036854775807, expected 0 to 2", "indices_1");
 }
 
 TEST(Binsparse, AnArrayOfNoDataTakesNoMemory) {
