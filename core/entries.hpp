@@ -32,17 +32,20 @@ concept ArrayOf = requires(const A& array) {
   { *std::begin(array) } -> std::convertible_to<Number>;
 };
 
+template <class Value, class Arrays, std::size_t... Mode>
+constexpr bool are_coordinates_and_values(std::index_sequence<Mode...>) {
+  return (ArrayOf<std::tuple_element_t<Mode, Arrays>, std::int64_t> && ...) &&
+         ArrayOf<std::tuple_element_t<sizeof...(Mode), Arrays>, Value>;
+}
+
 /// Whether the arrays are those of entries: coordinates for each mode, then values.
 template <class Value, int Order, class... Arrays>
 inline constexpr bool are_arrays_of_entries = false;
 template <class Value, int Order, class... Arrays>
   requires(sizeof...(Arrays) == static_cast<std::size_t>(Order) + 1)
 inline constexpr bool are_arrays_of_entries<Value, Order, Arrays...> =
-    []<std::size_t... Mode>(std::index_sequence<Mode...>) {
-      using All = std::tuple<Arrays...>;
-      return (ArrayOf<std::tuple_element_t<Mode, All>, std::int64_t> && ...) &&
-             ArrayOf<std::tuple_element_t<static_cast<std::size_t>(Order), All>, Value>;
-    }(std::make_index_sequence<static_cast<std::size_t>(Order)>{});
+    are_coordinates_and_values<Value, std::tuple<Arrays...>>(
+        std::make_index_sequence<static_cast<std::size_t>(Order)>{});
 
 }  // namespace detail
 
@@ -148,8 +151,7 @@ struct Entries {
   template <class All, std::size_t... Mode>
   void copy_arrays(const All& all, std::index_sequence<Mode...>) {
     const auto copy = [](const auto& from, auto* to) {
-      for (const auto& element : from)
-        *to++ = static_cast<std::remove_pointer_t<decltype(to)>>(element);
+      for (const auto& element : from) *to++ = static_cast<std::remove_pointer_t<decltype(to)>>(element);
     };
     (copy(std::get<Mode>(all), coordinates[Mode].data()), ...);
     copy(std::get<static_cast<std::size_t>(Order)>(all), values.data());

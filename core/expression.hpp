@@ -190,9 +190,10 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
   /// Does not compile: the message says how to get values that depend on coordinates.
   template <char Name>
   const Access& operator=(Index<Name>) const {
-    static_assert(detail::never<Access, Index<Name>>,
-                  "an index variable has no value: values that depend on coordinates are written into values() by a "
-                  "loop, or assembled from entries");
+    static_assert(
+        detail::never<Access, Index<Name>>,
+        "an index variable has no value: values that depend on coordinates are written into values() by a "
+        "loop, or assembled from entries");
     return *this;
   }
 

@@ -58,7 +58,8 @@ Extents<Order> narrow_extents(const Extent (&extents)[static_cast<std::size_t>(O
   Extents<Order> out{};
   for (std::size_t mode = 0; mode < out.size(); ++mode) {
     if (!std::in_range<std::int64_t>(extents[mode]))
-      throw RangeError(text("extent ", extents[mode], " of mode ", mode, " does not fit in 64 bits with a sign"));
+      throw RangeError(
+          text("extent ", extents[mode], " of mode ", mode, " does not fit in 64 bits with a sign"));
     out[mode] = static_cast<std::int64_t>(extents[mode]);
   }
   return out;

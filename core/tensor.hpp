@@ -223,8 +223,9 @@ class Tensor {
   template <std::derived_from<ExpressionBase> E>
     requires(!std::same_as<E, Refused>)
   Tensor& operator=(const E&) {
-    static_assert(detail::never<E>,
-                  "the result needs its index variables as well, which say how the modes meet: y(i) = A(i, j) * x(j)");
+    static_assert(
+        detail::never<E>,
+        "the result needs its index variables as well, which say how the modes meet: y(i) = A(i, j) * x(j)");
     return *this;
   }
   /// Does not compile: the message says how to convert a tensor of another type explicitly.
@@ -330,9 +331,10 @@ class Tensor {
   /// Does not compile: the message says how to iterate.
   template <class T = Tensor>
   const Value* begin() const {
-    static_assert(detail::never<T>,
-                  "for (const auto& [coordinate, value] : entries(A)) iterates over what a tensor stores, and values() "
-                  "are its values");
+    static_assert(
+        detail::never<T>,
+        "for (const auto& [coordinate, value] : entries(A)) iterates over what a tensor stores, and values() "
+        "are its values");
     return nullptr;
   }
   template <class T = Tensor>
@@ -342,9 +344,10 @@ class Tensor {
   /// Does not compile: the message says how a value is read.
   template <class Coordinate, class R = Refused>
   R operator[](const Coordinate&) const {
-    static_assert(detail::never<Coordinate>,
-                  "a tensor has no operator[]: x(3) and A(3, 4) are values in index notation, at(A, {3, 4}) looks "
-                  "one up, and values() are the stored ones");
+    static_assert(
+        detail::never<Coordinate>,
+        "a tensor has no operator[]: x(3) and A(3, 4) are values in index notation, at(A, {3, 4}) looks "
+        "one up, and values() are the stored ones");
     return {};
   }
 

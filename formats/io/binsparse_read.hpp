@@ -88,8 +88,10 @@ class BinsparseFile {
     if (header_.index_base == 0) return out;
     for (std::int64_t at = 0; at < held.count(); ++at) {
       std::int64_t& index = out(static_cast<std::size_t>(at));
-      if (index > 0) --index;
-      else index = -1;  // whatever it is, it is out of range
+      if (index > 0)
+        --index;
+      else
+        index = -1;  // whatever it is, it is out of range
     }
     return out;
   }
