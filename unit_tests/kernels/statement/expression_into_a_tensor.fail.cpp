@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file expression_into_a_tensor.fail.cpp
 /// An expression assigned to a tensor without index variables.
-// expect: the result needs its index variables as well, which say how the modes meet: y\(i\) = A\(i, j\) \*
-// x\(j\) alone
+// expect: the result needs its index variables as well, which say how the modes meet
+// alone
 #include <sporos/sporos.hpp>
 
 using namespace sporos;
