@@ -13,6 +13,14 @@ if(NOT SPOROS_FAST_FLOAT_INCLUDE_DIR)
   message(FATAL_ERROR "fast_float was not found: install libfast-float-dev, "
                       "or set SPOROS_FAST_FLOAT_INCLUDE_DIR to the folder that holds fast_float/fast_float.h.")
 endif()
+if(SPOROS_ENABLE_HDF5)
+  include(SporosHdf5)
+  sporos_find_hdf5()
+  if(NOT SPOROS_HDF5_FOUND AND NOT SPOROS_ENABLE_HDF5 STREQUAL "AUTO")
+    message(FATAL_ERROR "HDF5 was not found, or is one for MPI: install libhdf5-dev, name it by HDF5_ROOT, "
+                        "or do without binsparse files by SPOROS_ENABLE_HDF5=OFF.")
+  endif()
+endif()
 # A Kokkos with CUDA is compiled with nvcc, which a system's MPI may not expect, and ThreadSanitizer does not know what
 # MPI's own threads order: there it has to be asked for.
 if(SPOROS_ENABLE_MPI STREQUAL "AUTO" AND NOT Kokkos_ENABLE_CUDA AND NOT SPOROS_SANITIZE MATCHES "thread")

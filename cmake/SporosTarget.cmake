@@ -35,6 +35,13 @@ if(KokkosKernels_FOUND)
   target_compile_definitions(sporos INTERFACE "$<BUILD_INTERFACE:SPOROS_HAVE_KOKKOS_KERNELS=1>")
 endif()
 
+if(SPOROS_HDF5_FOUND)
+  # SporosConfig.cmake adds the one that it finds.
+  target_include_directories(sporos SYSTEM INTERFACE "$<BUILD_INTERFACE:${SPOROS_HDF5_INCLUDE_DIR}>")
+  target_link_libraries(sporos INTERFACE "$<BUILD_INTERFACE:${SPOROS_HDF5_LIBRARY}>")
+  target_compile_definitions(sporos INTERFACE "$<BUILD_INTERFACE:SPOROS_HAVE_HDF5=1>")
+endif()
+
 # Tensors across processes: Sporos with MPI. Without it the same programs run on one process.
 add_library(sporos_distributed INTERFACE)
 add_library(Sporos::distributed ALIAS sporos_distributed)

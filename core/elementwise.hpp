@@ -100,6 +100,22 @@ struct AbsoluteValue {
   }
 };
 
+/// The square root of x, which is 0 at 0 and NaN below.
+struct SquareRoot {
+  static constexpr bool infix = false;
+  static constexpr std::string_view name() { return "sqrt"; }
+  static constexpr std::string_view functor() { return "SquareRoot{}"; }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION auto operator()(const T& x) const {
+    static_assert(!std::is_integral_v<T>,
+                  "the square roots of integers are no integers: compute in tensors of float or double");
+    if constexpr (std::is_integral_v<T>)
+      return x;
+    else
+      return Kokkos::sqrt(x);
+  }
+};
+
 /// a < b, where NaN compares as in C++.
 struct LessThan : detail::InfixFunction {
   static constexpr std::string_view name() { return "<"; }
@@ -242,6 +258,12 @@ auto max(const E& left, const E& right) {
 template <Expression E>
 auto abs(const E& operand) {
   return Mapped(operand, AbsoluteValue{});
+}
+
+/// The square root of each element.
+template <Expression E>
+auto sqrt(const E& operand) {
+  return Mapped(operand, SquareRoot{});
 }
 
 /// Comparisons, element by element: 1 where they hold.

@@ -4,10 +4,16 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "array.hpp"
@@ -17,6 +23,31 @@
 #include "value.hpp"
 
 namespace sporos {
+namespace detail {
+
+/// A sequence of numbers whose length is known: std::vector, std::array, std::span, a vector of Eigen.
+template <class A, class Number>
+concept ArrayOf = requires(const A& array) {
+  { std::size(array) } -> std::integral;
+  { *std::begin(array) } -> std::convertible_to<Number>;
+};
+
+template <class Value, class Arrays, std::size_t... Mode>
+constexpr bool are_coordinates_and_values(std::index_sequence<Mode...>) {
+  return (ArrayOf<std::tuple_element_t<Mode, Arrays>, std::int64_t> && ...) &&
+         ArrayOf<std::tuple_element_t<sizeof...(Mode), Arrays>, Value>;
+}
+
+/// Whether the arrays are those of entries: coordinates for each mode, then values.
+template <class Value, int Order, class... Arrays>
+inline constexpr bool are_arrays_of_entries = false;
+template <class Value, int Order, class... Arrays>
+  requires(sizeof...(Arrays) == static_cast<std::size_t>(Order) + 1)
+inline constexpr bool are_arrays_of_entries<Value, Order, Arrays...> =
+    are_coordinates_and_values<Value, std::tuple<Arrays...>>(
+        std::make_index_sequence<static_cast<std::size_t>(Order)>{});
+
+}  // namespace detail
 
 /// An unordered list of (coordinate, value) pairs, stored as a structure of arrays. A coordinate may occur
 /// more than once. Copies share the arrays.
@@ -47,6 +78,12 @@ struct Entries {
     values = make_array<Value>("sporos::Entries values", count);
   }
 
+  /// The same for extents of an unsigned type, such as the sizes of containers.
+  template <std::unsigned_integral Extent>
+    requires(Order > 0)
+  Entries(const Extent (&shape)[static_cast<std::size_t>(Order > 0 ? Order : 1)], std::int64_t count)
+      : Entries(narrow_extents<Order>(shape), count) {}
+
   /// The given entries: `Entries<double, 2>({3, 4}, {{{2, 1}, 5.0}, {{0, 3}, 7.0}})`.
   Entries(const Extents<Order>& shape, std::initializer_list<std::pair<Extents<Order>, Value>> list)
       : Entries(shape, static_cast<std::int64_t>(list.size())) {
@@ -54,7 +91,38 @@ struct Entries {
     for (const auto& [coordinate, value] : list) set(at++, coordinate, value);
   }
 
+  /// Copies of arrays of coordinates, one for each mode, and of values, as SciPy's coo_array takes them:
+  /// `Entries<double, 2>({3, 4}, rows, columns, values)`.
+  /// @throws ShapeError if the arrays differ in length; MemoryError
+  template <class... Arrays>
+    requires(Order > 0 && detail::are_arrays_of_entries<Value, Order, Arrays...>)
+  Entries(const Extents<Order>& shape, const Arrays&... arrays)
+      : Entries(shape, std::min({static_cast<std::int64_t>(std::size(arrays))...})) {
+    expect_same_lengths({static_cast<std::int64_t>(std::size(arrays))...});
+    copy_arrays(std::tie(arrays...), std::make_index_sequence<static_cast<std::size_t>(Order)>{});
+  }
+
   std::int64_t size() const { return static_cast<std::int64_t>(values.extent(0)); }
+
+  /// One entry after the other: `for (const auto& [coordinate, value] : entries)`.
+  class Iterator {
+   public:
+    Iterator(const Entries& entries, std::int64_t at) : entries_(&entries), at_(at) {}
+    std::pair<Extents<Order>, Value> operator*() const {
+      return {entries_->coordinate(at_), entries_->values(static_cast<std::size_t>(at_))};
+    }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Entries* entries_;
+    std::int64_t at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
 
   void set(std::int64_t at, const Extents<Order>& coordinate, Value value) {
     const auto q = static_cast<std::size_t>(at);
@@ -67,6 +135,26 @@ struct Entries {
     for (std::size_t mode = 0; mode < out.size(); ++mode)
       out[mode] = coordinates[mode](static_cast<std::size_t>(at));
     return out;
+  }
+
+ private:
+  static void expect_same_lengths(std::initializer_list<std::int64_t> lengths) {
+    int mode = 0;
+    for (const std::int64_t length : lengths) {
+      if (length != *(lengths.end() - 1))
+        throw ShapeError(text("there are ", length, " coordinates of mode ", mode, ", but ",
+                              *(lengths.end() - 1), " values: every entry has one of each"));
+      ++mode;
+    }
+  }
+
+  template <class All, std::size_t... Mode>
+  void copy_arrays(const All& all, std::index_sequence<Mode...>) {
+    const auto copy = [](const auto& from, auto* to) {
+      for (const auto& element : from) *to++ = static_cast<std::remove_pointer_t<decltype(to)>>(element);
+    };
+    (copy(std::get<Mode>(all), coordinates[Mode].data()), ...);
+    copy(std::get<static_cast<std::size_t>(Order)>(all), values.data());
   }
 };
 

@@ -28,12 +28,6 @@
 
 namespace sporos {
 
-namespace detail {
-/// False, but not before a template is instantiated: for functions that exist to refuse their arguments.
-template <class...>
-inline constexpr bool never = false;
-}  // namespace detail
-
 /// The base of all nodes, with what holds for a node that does not say otherwise.
 struct ExpressionBase {
   /// Whether the node is a sum: linear in all its children, and present wherever one of them is. Other nodes
@@ -193,6 +187,15 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
     return *this;
   }
   const Access& operator=(const Access& other) const { return operator= <Access>(other); }
+  /// Does not compile: the message says how to get values that depend on coordinates.
+  template <char Name>
+  const Access& operator=(Index<Name>) const {
+    static_assert(
+        detail::never<Access, Index<Name>>,
+        "an index variable has no value: values that depend on coordinates are written into values() by a "
+        "loop, or assembled from entries");
+    return *this;
+  }
 
   /// Runs `*this = *this + expression`; a dense result is added to in place.
   template <class E>

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "error.hpp"
 
@@ -46,6 +49,20 @@ void expect_valid_extents(const std::array<std::int64_t, Order>& extents) {
   for (std::size_t mode = 0; mode < Order; ++mode)
     if (extents[mode] < 0)
       throw ShapeError(text("extent ", extents[mode], " of mode ", mode, " is negative: extents are counts"));
+}
+
+/// Extents of an unsigned type, such as the sizes of containers.
+/// @throws RangeError if 64 bits with a sign cannot hold one
+template <int Order, std::unsigned_integral Extent>
+Extents<Order> narrow_extents(const Extent (&extents)[static_cast<std::size_t>(Order)]) {
+  Extents<Order> out{};
+  for (std::size_t mode = 0; mode < out.size(); ++mode) {
+    if (!std::in_range<std::int64_t>(extents[mode]))
+      throw RangeError(
+          text("extent ", extents[mode], " of mode ", mode, " does not fit in 64 bits with a sign"));
+    out[mode] = static_cast<std::int64_t>(extents[mode]);
+  }
+  return out;
 }
 
 /// a * b for non-negative a and b.

@@ -26,6 +26,7 @@ namespace sporos {
 template <class TensorType, char... Names>
 class Access;
 struct Refused;
+struct ExpressionBase;
 
 template <class T>
 inline constexpr bool is_index_v = false;
@@ -33,6 +34,10 @@ template <char Name>
 inline constexpr bool is_index_v<Index<Name>> = true;
 
 namespace detail {
+/// False, but not before a template is instantiated: for functions that exist to refuse their arguments.
+template <class...>
+inline constexpr bool never = false;
+
 /// Complete when it is called: expression.hpp.
 template <class T, class R = Refused>
 R refused() {
@@ -181,6 +186,11 @@ class Tensor {
   explicit Tensor(const std::int64_t (&extents)[std::size_t{order > 0 ? order : 1}])
     requires(order > 0)
       : Tensor(std::to_array(extents)) {}
+  /// The same for extents of an unsigned type, such as the sizes of containers.
+  template <std::unsigned_integral Extent>
+    requires(order > 0)
+  explicit Tensor(const Extent (&extents)[std::size_t{order > 0 ? order : 1}])
+      : Tensor(narrow_extents<order>(extents)) {}
   /// The same from one number for each mode: `Tensor<double, CSR<>> A(497, 497)`.
   template <std::integral... Extent>
     requires(order > 0 && sizeof...(Extent) == std::size_t{order})
@@ -194,9 +204,28 @@ class Tensor {
       : components_(std::make_shared<Components>(
             Components{extents, std::move(levels), std::move(values), std::move(owner)})) {}
 
+  /// Does not compile: the message says how to convert a tensor of another type explicitly.
+  template <AnyTensor Other>
+    requires(!std::is_same_v<Other, Tensor>)
+  Tensor(const Other&) {
+    static_assert(
+        std::is_same_v<Other, Tensor>,
+        "the tensors differ in format, values or space: write A = convert<CSR<>>(B) for another format, "
+        "A = convert<CSR<>, double>(B) for other values, A = B.copy_to<Space>() for another space");
+  }
+
   /// Of notation that has been refused.
   template <std::same_as<Refused> R>
   Tensor& operator=(const R&) {
+    return *this;
+  }
+  /// Does not compile: an expression is assigned to modes that have names.
+  template <std::derived_from<ExpressionBase> E>
+    requires(!std::same_as<E, Refused>)
+  Tensor& operator=(const E&) {
+    static_assert(
+        detail::never<E>,
+        "the result needs its index variables as well, which say how the modes meet: y(i) = A(i, j) * x(j)");
     return *this;
   }
   /// Does not compile: the message says how to convert a tensor of another type explicitly.
@@ -298,6 +327,28 @@ class Tensor {
     requires(sizeof...(Args) != order || !(is_index_v<Args> && ...))
   auto operator()(const Args&... args) const {
     return detail::access_of(*this, args...);
+  }
+  /// Does not compile: the message says how to iterate.
+  template <class T = Tensor>
+  const Value* begin() const {
+    static_assert(
+        detail::never<T>,
+        "for (const auto& [coordinate, value] : entries(A)) iterates over what a tensor stores, and values() "
+        "are its values");
+    return nullptr;
+  }
+  template <class T = Tensor>
+  const Value* end() const {
+    return nullptr;
+  }
+  /// Does not compile: the message says how a value is read.
+  template <class Coordinate, class R = Refused>
+  R operator[](const Coordinate&) const {
+    static_assert(
+        detail::never<Coordinate>,
+        "a tensor has no operator[]: x(3) and A(3, 4) are values in index notation, at(A, {3, 4}) looks "
+        "one up, and values() are the stored ones");
+    return {};
   }
 
  private:

@@ -159,4 +159,10 @@ void print(std::ostream& out, const T& t, const PrintOptions& options = {}) {
   }
 }
 
+/// Does not compile: the message says where to print.
+template <AnyTensor T>
+void print(const T&, const PrintOptions& = {}) {
+  static_assert(detail::never<T>, "print takes a stream as well: print(std::cout, A)");
+}
+
 }  // namespace sporos

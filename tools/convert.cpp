@@ -3,6 +3,7 @@
 /// `sporos convert IN OUT`: converts a file through a storage format into another file.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <numeric>
 #include <sporos/formats/value_cast.hpp>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ namespace {
 
 struct ConvertOptions {
   std::string in, out;
-  std::string format = "coo";
+  std::string format;  ///< empty: coo
   std::string mode_order;
   bool general = false;
   bool pattern = false;
@@ -30,7 +31,7 @@ struct ConvertOptions {
 };
 
 FormatName chosen_format(const ConvertOptions& options, const Input& input) {
-  const auto format = format_named(options.format);
+  const auto format = options.format.empty() ? FormatName::coo : format_named(options.format);
   if (!format)
     throw UsageError("no format is called " + options.format + "; expected one of " + format_names());
   if (!holds_order(*format, input.order()))
@@ -43,6 +44,32 @@ FormatName chosen_format(const ConvertOptions& options, const Input& input) {
     throw UsageError("--mode-order goes with coo, csf and dense: the name " + options.format +
                      " says the order already");
   return *format;
+}
+
+/// The levels of a binsparse file that stores a tensor as a format does; of blocks, which it cannot store,
+/// CSR.
+BinsparseLevels levels_of(FormatName format, int order, std::vector<int> modes) {
+  const auto count = static_cast<std::size_t>(order);
+  if (modes.empty()) {
+    modes.resize(count);
+    std::iota(modes.begin(), modes.end(), 0);
+  }
+  switch (format) {
+    case FormatName::coo:
+      return {{{.sparse = true, .modes = order}}, modes};
+    case FormatName::csf:
+      return {std::vector(count, BinsparseLevel{.sparse = true}), modes};
+    case FormatName::dense:
+      return {std::vector<BinsparseLevel>(count), modes};
+    case FormatName::csc:
+      return binsparse_levels_named("CSC");
+    case FormatName::dcsr:
+      return binsparse_levels_named("DCSR");
+    case FormatName::dcsc:
+      return binsparse_levels_named("DCSC");
+    default:
+      return binsparse_levels_named("CSR");
+  }
 }
 
 /// A .smtx file would lose the values, so the user has to ask for that.
@@ -71,10 +98,13 @@ Outcome convert_file(const ConvertOptions& options) {
   if (options.general) style.symmetry = MatrixMarketSymmetry::general;
   if (options.pattern) style.pattern = true;
   if (style.pattern) style.layout = MatrixMarketLayout::coordinate;
+  const std::vector<int> mode_order = parse_modes("--mode-order", options.mode_order);
+  if (!options.format.empty() || !mode_order.empty() || !style.levels)
+    style.levels = levels_of(format, input.order(), mode_order);
 
   PassageOptions through;
   through.duplicates = input.duplicates();
-  through.mode_order = parse_modes("--mode-order", options.mode_order);
+  through.mode_order = mode_order;
   through.keep_zeros = format == FormatName::dense && style.layout == MatrixMarketLayout::array;
   const Passage passage = pass_through(format, input.entries, through);
   if (!style.pattern && out.kind == FileKind::smtx) expect_pattern(out, input, passage.entries);
@@ -129,7 +159,7 @@ void add_convert(CLI::App& app, Choice& choice) {
                                   "From a file into a storage format, and out of it into another file",
                                   [options] { return convert_file(*options); });
   command.add_option("IN", options->in, "File to read, or - for standard input")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy or .npz; or -")
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy, .npz or .h5; or -")
       ->required();
   command.add_option("--format", options->format, "Format on the way, see below; coo unless given")
       ->type_name("NAME");
@@ -147,7 +177,9 @@ void add_convert(CLI::App& app, Choice& choice) {
       "Formats: " + format_names() +
       " (bcsr is bcsr2x2).\n"
       "Entries come out in the order of the format's levels. What the input file says of itself stays:\n"
-      "a pattern stays a pattern, a symmetric matrix stays one triangle, an array stays an array.");
+      "a pattern stays a pattern, a symmetric matrix stays one triangle, an array stays an array. A .h5 "
+      "file\n"
+      "stores the levels of --format; without it, those of a .h5 file that is read.");
 }
 
 }  // namespace sporos::tool

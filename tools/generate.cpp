@@ -196,7 +196,7 @@ void add_generate(CLI::App& app, Choice& choice) {
   command.add_option("KIND", options->kind, "laplacian, rmat, uniform, banded or identity")
       ->required()
       ->check(CLI::IsMember(names).description(""));
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy or .npz; or -")
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy, .npz or .h5; or -")
       ->required();
   command.add_option("--size", options->size, "Extents, as 100,200; see below")->required()->type_name("N,…");
   command.add_option("--stencil", options->stencil, "Points of a Laplacian's stencil: 3, 5, 7; or 9, 27")

@@ -95,9 +95,7 @@ bool Input::is_pattern() const { return file.field == MatrixMarketField::pattern
 
 std::string_view Input::field() const { return io::to_string(file.field); }
 
-std::string_view Input::symmetry() const {
-  return to_string(file.matrix_market ? file.matrix_market->symmetry : MatrixMarketSymmetry::general);
-}
+std::string_view Input::symmetry() const { return to_string(file.symmetry()); }
 
 Input read_input(const std::string& path, const InputOptions& options) {
   const auto file = source_at(path);
@@ -130,6 +128,7 @@ void describe(Report& report, const Input& input) {
   if (const auto& header = input.file.matrix_market)
     kind += text(", ", to_string(header->layout), ' ', io::to_string(header->field), ' ',
                  to_string(header->symmetry));
+  if (const auto& header = input.file.binsparse) kind += text(", ", header->format, ' ', header->type.str());
   report.fact("file", "", input.path);
   report.fact("kind", kind + (input.file.compressed ? ", gzip" : ""));
   const bool sized = input.file.bytes > 0;  // a pipe is not
@@ -147,6 +146,9 @@ void describe(Report& report, const Input& input) {
   const auto& above = input.above_diagonal;
   report.fact("entries_above_diagonal", above.value_or(0) > 0 ? "above the diagonal" : "",
               above ? Cell(Count{*above}) : Cell(Absent{}));
+  if (input.file.binsparse)
+    for (const auto& [name, letters] : input.file.binsparse->attributes)
+      report.fact("attribute_" + name, "attribute " + name, letters);
   report.fact("read_seconds", "read in", Seconds{input.seconds});
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <sporos/formats/value_cast.hpp>
 #include <system_error>
@@ -44,6 +45,27 @@ void write_pattern(const Destination& out, const Entries<Value, 2>& entries, boo
   write_smtx(out.path, entries, options);
 }
 
+/// Of a pattern, no value is written but one that says so.
+template <class Value, int Order>
+void write_levels(const Destination& out, const Entries<Value, Order>& entries, const OutputStyle& style) {
+  BinsparseWriteOptions options;
+  options.levels = style.levels;
+  if (!options.levels && style.layout == MatrixMarketLayout::array) {
+    options.levels = BinsparseLevels{std::vector<BinsparseLevel>(Order), std::vector<int>(Order)};
+    std::iota(options.levels->modes.begin(), options.levels->modes.end(), 0);
+  }
+  options.symmetry = style.symmetry;
+  options.level = out.gzip_level;
+  options.attributes = style.attributes;
+  if (!style.pattern) return write_binsparse(out.path, entries, options);
+  Entries<bool, Order> pattern;
+  pattern.extents = entries.extents;
+  pattern.coordinates = entries.coordinates;
+  pattern.values = make_array<bool>("sporos::pattern", entries.size());
+  Kokkos::deep_copy(pattern.values, true);
+  write_binsparse(out.path, pattern, options);
+}
+
 template <class Value, int Order>
 void write(const Destination& out, const Entries<Value, Order>& entries, const OutputStyle& style) {
   if constexpr (Order == 2) {
@@ -57,6 +79,7 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
     }
     if (out.kind == FileKind::smtx) return write_pattern(out, entries, style.pattern);
   }
+  if (out.kind == FileKind::binsparse) return write_levels(out, entries, style);
   if (out.kind == FileKind::npz) {
     NpzWriteOptions options;
     options.level = out.gzip_level;
@@ -69,7 +92,7 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
     return write_npy(out.path, entries);
   }
   if constexpr (is_complex_v<Value>) {
-    throw UsageError(out.name + ": complex values are written to .mtx, .npy and .npz files only");
+    throw UsageError(out.name + ": complex values are written to .mtx, .npy, .npz and .h5 files only");
   } else {
     TnsWriteOptions options;
     options.gzip_level = out.gzip_level;
@@ -82,6 +105,7 @@ std::optional<FileKind> kind_of_output(const std::string& path, const std::strin
   if (!kind.empty()) return file_kind_named(kind);
   if (path == standard_stream) return order == 2 ? FileKind::matrix_market : FileKind::tns;
   if (path.ends_with(".npz")) return FileKind::npz;  // which is compressed by itself
+  if (io::has_hdf5_name(path)) return FileKind::binsparse;
   for (const FileKind known : {FileKind::matrix_market, FileKind::tns, FileKind::smtx, FileKind::npy})
     for (const auto& [named, name] : file_kind_names)
       if (named == known && io::has_suffix(path, text('.', name))) return known;
@@ -97,6 +121,11 @@ OutputStyle style_of(const Input& input) {
     style.layout = input.file.matrix_market->layout;
     style.symmetry = input.file.matrix_market->symmetry;
   }
+  if (input.file.binsparse) {
+    style.symmetry = input.file.binsparse->symmetry;
+    style.levels = input.file.binsparse->levels;
+    style.attributes = input.file.binsparse->attributes;
+  }
   if (input.file.kind == FileKind::npy && input.order() == 2) style.layout = MatrixMarketLayout::array;
   return style;
 }
@@ -105,15 +134,17 @@ Destination destination(const std::string& path, const OutputOptions& options, i
   const std::string& kind = options.kind;
   const auto known = kind_of_output(path, kind, order);
   const std::string what = order == 2 ? "a matrix" : text("a tensor of order ", order);
-  const bool any_order = known == FileKind::tns || known == FileKind::npy || known == FileKind::npz;
+  const bool any_order = known == FileKind::tns || known == FileKind::npy || known == FileKind::npz ||
+                         known == FileKind::binsparse;
   const bool fits = known && (any_order || order == 2) && known != FileKind::edges;
   if (!fits && !kind.empty())
     throw UsageError(text("--to ", kind, ": ", what, " is written as ",
-                          order == 2 ? "mtx, tns, smtx, npy or npz" : "tns, npy or npz"));
+                          order == 2 ? "mtx, tns, smtx, npy, npz or h5" : "tns, npy, npz or h5"));
   if (!fits)
     throw UsageError(text(path, ": ", what, " needs a file name that ends in ",
-                          order == 2 ? ".mtx, .tns, .smtx, .npy or .npz" : ".tns, .npy or .npz",
+                          order == 2 ? ".mtx, .tns, .smtx, .npy, .npz or .h5" : ".tns, .npy, .npz or .h5",
                           ", optionally followed by .gz, or --to"));
+  if (known == FileKind::binsparse && !io::has_hdf5) io::refuse_hdf5(path);
   if (path == standard_stream)
     return {std::string(io::OutputFile::standard_output), path, *known, options.gzip_level};
   check_folder(path);

@@ -3,6 +3,9 @@
 /// Files as the tool writes them.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <sporos/formats/io/binsparse_header.hpp>
 #include <sporos/formats/io/file_kind.hpp>
 #include <sporos/formats/io/matrix_market_header.hpp>
 #include <string>
@@ -17,6 +20,8 @@ struct OutputStyle {
   bool pattern = false;  ///< without values
   MatrixMarketLayout layout = MatrixMarketLayout::coordinate;
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
+  std::optional<BinsparseLevels> levels = {};          ///< of a binsparse file
+  std::map<std::string, std::string> attributes = {};  ///< likewise
 };
 
 /// The style of the file that was read.
@@ -46,9 +51,10 @@ Destination destination(const std::string& path, const OutputOptions& options, i
 /// The same for a picture; returns the path to which it is saved.
 std::string picture_destination(const std::string& path);
 
-/// Writes the file; symmetry and layout apply to .mtx. Returns the seconds taken.
+/// Writes the file; symmetry applies to .mtx and .h5, layout to .mtx, and to .h5 without levels. Returns the
+/// seconds taken.
 double write_output(const Destination& out, const AnyEntries& entries, const OutputStyle& style);
-/// The same for a dense vector or matrix, which is an array in .mtx.
+/// The same for a dense vector or matrix, which is an array in .mtx and .h5.
 double write_dense_output(const Destination& out, const AnyEntries& entries);
 
 /// Adds what was written to the outcome of a command. On standard output, the report has no place.

@@ -106,7 +106,7 @@ void add_prune(CLI::App& app, Choice& choice) {
       add_command(app, choice, "prune", "Keeps the N largest of each M neighbouring elements of a matrix",
                   [options] { return prune_file(*options); });
   command.add_option("IN", options->in, "File with a matrix, or - for standard input")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy or .npz; or -")
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy, .npz or .h5; or -")
       ->required();
   command.add_option("--keep", options->keep, "How many of how many; 2:4 unless given")->type_name("N:M");
   command

@@ -92,7 +92,7 @@ void add_reorder(CLI::App& app, Choice& choice) {
       add_command(app, choice, "reorder", "Rows and columns in an order that brings entries to the diagonal",
                   [options] { return reorder(*options); });
   command.add_option("IN", options->in, "File with a square matrix, or - for standard input")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy or .npz; or -")
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy, .npz or .h5; or -")
       ->required();
   command
       .add_option("--method", options->method,

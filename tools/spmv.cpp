@@ -71,7 +71,7 @@ std::optional<Destination> destination_of_vector(const SpmvOptions& options) {
   if (options.y.empty()) return std::nullopt;
   Destination out = destination(options.y, options.output, 2);
   if (out.kind == FileKind::smtx || out.kind == FileKind::npz)
-    throw UsageError(out.name + ": a vector is written as mtx, tns or npy");
+    throw UsageError(out.name + ": a vector is written as mtx, tns, npy or h5");
   return out;
 }
 
@@ -132,7 +132,7 @@ void add_spmv(CLI::App& app, Choice& choice) {
       ->type_name("FILE");
   command
       .add_option("-o,--output", options->y,
-                  "File to write y to: .mtx, .tns or .npy, and .gz to compress; or -")
+                  "File to write y to: .mtx, .tns or .npy, and .gz to compress, or .h5; or -")
       ->type_name("FILE");
   command.add_option("--repeats", options->repeats, "Runs; as many as go into 0.2 s unless given")
       ->check(within(1, 1000000))

@@ -74,7 +74,7 @@ void add_transpose(CLI::App& app, Choice& choice) {
                                   "A matrix with rows for columns, a tensor with modes in any order",
                                   [options] { return transpose_file(*options); });
   command.add_option("IN", options->in, "File to read, or - for standard input")->required();
-  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy or .npz; or -")
+  command.add_option("OUT", options->out, "Name that ends in .mtx, .tns, .smtx, .npy, .npz or .h5; or -")
       ->required();
   command
       .add_option("--modes", options->modes,

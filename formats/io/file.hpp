@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "../../core/entries.hpp"
+#include "binsparse_header.hpp"
+#include "binsparse_read.hpp"
+#include "binsparse_write.hpp"
 #include "edge_list.hpp"
 #include "file_kind.hpp"
 #include "file_source.hpp"
@@ -32,6 +35,13 @@ struct FileInfo {
   std::optional<std::int64_t> stored;  ///< entries in the file; of a symmetric one, those of one triangle
   MatrixMarketField field = MatrixMarketField::real;  ///< what the values are; pattern: there are none
   std::optional<MatrixMarketHeader> matrix_market;    ///< field, symmetry, layout
+  std::optional<BinsparseHeader> binsparse;           ///< format, structure, attributes
+
+  /// Of which matrices a file stores one triangle.
+  MatrixMarketSymmetry symmetry() const {
+    if (matrix_market) return matrix_market->symmetry;
+    return binsparse ? binsparse->symmetry : MatrixMarketSymmetry::general;
+  }
 };
 
 namespace io {
@@ -49,6 +59,11 @@ inline bool has_edge_list_name(std::string_view path) {
   for (const std::string_view suffix : {".csv", ".tsv", ".edges", ".edgelist", ".el", ".wel"})
     if (has_suffix(path, suffix)) return true;
   return false;
+}
+
+/// Whether the name is one that HDF5 files have, which compress their arrays themselves.
+inline bool has_hdf5_name(std::string_view path) {
+  return !path.ends_with(".gz") && (has_suffix(path, ".h5") || has_suffix(path, ".hdf5"));
 }
 
 /// The kind of a text according to its first line, or to its name if the line does not tell.
@@ -77,14 +92,16 @@ inline FileKind kind_of(FileSource& file, const ReadOptions& options) {
   if (options.kind) return *options.kind;
   {
     PlainOrGzipStream stream(file.look(), file.name());
-    std::string front(npy_magic.size(), '\0');
+    std::string front(std::max(npy_magic.size(), hdf5_magic.size()), '\0');
     std::size_t got = 0;
     while (got < front.size()) {
       const std::size_t count = stream.read(front.data() + got, front.size() - got);
       if (count == 0) break;
       got += count;
     }
-    if (front == npy_magic) return FileKind::npy;
+    front.resize(got);
+    if (front.starts_with(npy_magic)) return FileKind::npy;
+    if (front == hdf5_magic) return FileKind::binsparse;
     const bool archive = front.starts_with("PK\3\4") || front.starts_with("PK\5\6");
     if (archive && !stream.compressed()) return FileKind::npz;
   }
@@ -153,6 +170,14 @@ inline FileInfo inspect(io::FileSource& file, const ReadOptions& options = {}) {
       info.field = header.field;
       break;
     }
+    case FileKind::binsparse: {
+      info.binsparse = io::take_binsparse_header(file, options);
+      info.order = static_cast<int>(std::ssize(info.binsparse->shape));
+      info.extents = info.binsparse->shape;
+      info.stored = info.binsparse->stored;
+      info.field = info.binsparse->field;
+      break;
+    }
   }
   return info;
 }
@@ -164,7 +189,7 @@ inline FileInfo inspect(const std::string& path, const ReadOptions& options = {}
 
 /// The entries of a file of any kind, which is recognised by its content or by its name: see
 /// read_matrix_market_entries, read_tns_entries, read_smtx_entries, read_edge_list_entries, read_npy_entries,
-/// read_npz_entries.
+/// read_npz_entries, read_binsparse_entries.
 /// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(file) tells
 /// the order beforehand)
 template <TensorValue Value, int Order>
@@ -173,6 +198,7 @@ Entries<Value, Order> read_entries(io::FileSource& file, const ReadOptions& opti
   expect_kokkos();
   const FileKind kind = io::kind_of(file, options);
   if (kind == FileKind::npz) return read_npz_entries<Value, Order>(file.open_at_random(), file.name());
+  if (kind == FileKind::binsparse) return read_binsparse_entries<Value, Order>(file, options);
   if (kind == FileKind::npy) {
     io::PlainOrGzipStream stream(file.open(), file.name());
     return read_npy_entries<Value, Order>(stream, file.name());
@@ -198,7 +224,7 @@ Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& o
 }
 
 /// Writes `entries` in the format that the file's name stands for: .mtx, .tns, .smtx or .npy, optionally with
-/// .gz, or .npz.
+/// .gz, or .npz, .h5 (binsparse) or .hdf5.
 /// @throws FormatError for any other name and for entries that such a file cannot hold; IoError if it cannot
 /// be written
 template <TensorValue Value, int Order>
@@ -207,13 +233,14 @@ void write_entries(const std::string& path, const Entries<Value, Order>& entries
   if (io::has_suffix(path, ".tns")) return write_tns(path, entries);
   if (io::has_suffix(path, ".npy")) return write_npy(path, entries);
   if (path.ends_with(".npz")) return write_npz(path, entries);
+  if (io::has_hdf5_name(path)) return write_binsparse(path, entries);
   if constexpr (Order == 2) {
     if (io::has_suffix(path, ".mtx")) return write_matrix_market(path, entries);
     if (io::has_suffix(path, ".smtx")) return write_smtx(path, entries);
   }
   throw FormatError(text(path, ": a tensor of order ", Order, " needs a file name that ends in ",
                          Order == 2 ? ".mtx, .tns, .smtx or .npy" : ".tns or .npy",
-                         ", optionally followed by .gz, or in .npz"));
+                         ", optionally followed by .gz, or in .npz or .h5"));
 }
 
 }  // namespace sporos

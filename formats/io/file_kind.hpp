@@ -10,7 +10,7 @@
 
 namespace sporos {
 
-enum class FileKind { matrix_market, tns, smtx, edges, npy, npz };
+enum class FileKind { matrix_market, tns, smtx, edges, npy, npz, binsparse };
 
 constexpr std::string_view to_string(FileKind kind) {
   switch (kind) {
@@ -24,6 +24,8 @@ constexpr std::string_view to_string(FileKind kind) {
       return "NumPy .npy";
     case FileKind::npz:
       return "SciPy .npz";
+    case FileKind::binsparse:
+      return "binsparse .h5";
     default:
       return "Matrix Market";
   }
@@ -35,7 +37,8 @@ inline constexpr std::array file_kind_names = {std::pair{FileKind::matrix_market
                                                std::pair{FileKind::smtx, std::string_view("smtx")},
                                                std::pair{FileKind::edges, std::string_view("edges")},
                                                std::pair{FileKind::npy, std::string_view("npy")},
-                                               std::pair{FileKind::npz, std::string_view("npz")}};
+                                               std::pair{FileKind::npz, std::string_view("npz")},
+                                               std::pair{FileKind::binsparse, std::string_view("h5")}};
 
 /// The kind with this short name.
 constexpr std::optional<FileKind> file_kind_named(std::string_view name) {

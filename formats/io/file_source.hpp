@@ -28,6 +28,8 @@ class FileSource {
 
   /// What messages call it.
   const std::string& name() const { return name_; }
+  /// Whether the name is a path at which the bytes can be read as often as they are needed.
+  virtual bool is_named() const { return false; }
   /// The bytes from the beginning, for a reader that stops after the first of them; any number of times.
   virtual std::unique_ptr<ByteStream> look() = 0;
   /// All bytes from the beginning; the last call. Throws ParseError, IoError.
@@ -44,6 +46,7 @@ class PathSource final : public FileSource {
  public:
   using FileSource::FileSource;
 
+  bool is_named() const override { return true; }
   std::unique_ptr<ByteStream> look() override { return open(); }
   std::unique_ptr<ByteStream> open() override { return std::make_unique<FileStream>(name()); }
   std::unique_ptr<RandomBytes> open_at_random() override { return std::make_unique<FileBytes>(name()); }

@@ -53,6 +53,8 @@ class HeldBytes final : public RandomBytes {
   }
 
   std::uint64_t size() const override { return bytes_.size(); }
+  /// All bytes, which are gone afterwards.
+  std::string take() { return std::exchange(bytes_, {}); }
   void read_at(std::uint64_t at, char* out, std::size_t count) override {
     ensure(at <= bytes_.size() && count <= bytes_.size() - at, "bytes that are read are there");
     std::memcpy(out, bytes_.data() + at, count);

@@ -11,8 +11,9 @@
 
 namespace sporos {
 
-/// The tensor that a file holds, in format F: Matrix Market, FROSTT .tns or DLMC .smtx, plain or gzip, which
-/// is recognised by its content. Symmetric files are expanded, the values of duplicate coordinates are added.
+/// The tensor that a file holds, in format F: Matrix Market, FROSTT .tns, DLMC .smtx, NumPy .npy, SciPy .npz,
+/// binsparse or an edge list, which is recognised by its content; texts and .npy plain or gzip. Symmetric
+/// files are expanded, the values of duplicate coordinates are added.
 ///
 ///     auto B = read<CSR<>>("west0497.mtx");
 ///     auto T = read<CSF<3>, float>("nips.tns.gz");
@@ -28,14 +29,25 @@ Tensor<Value, F, Space> read(const std::string& path, const ReadOptions& options
   return tensor.template move_to<Space>();
 }
 
-/// Writes a tensor of any format as the kind of file that its name stands for: .mtx, .tns or .smtx,
-/// optionally with .gz. The file appears under its name when it is complete, or not at all.
+/// Writes a tensor of any format as the kind of file that its name stands for: .mtx, .tns, .smtx or .npy,
+/// optionally with .gz, .npz, or .h5 (binsparse), which stores it as its format does where binsparse has such
+/// levels. The file appears under its name when it is complete, or not at all.
 /// @throws FormatError for any other name and for a tensor that such a file cannot hold; IoError if it cannot
 /// be written
 template <class T>
   requires(AnyTensor<T> || ReadOnlyTensor<T>)
 void write(const std::string& path, const T& tensor) {
+  if constexpr (AnyTensor<T>)
+    if (io::has_hdf5_name(path))
+      return write_binsparse(path, entries(tensor), {.levels = binsparse_levels<typename T::format_type>()});
   write_entries(path, entries(tensor));
+}
+
+/// Does not compile: the message says which argument comes first.
+template <class T>
+  requires(AnyTensor<T> || ReadOnlyTensor<T>)
+void write(const T&, const std::string&) {
+  static_assert(detail::never<T>, "write takes the name of the file first: write(\"A.mtx\", A)");
 }
 
 }  // namespace sporos

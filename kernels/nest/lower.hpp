@@ -91,11 +91,11 @@ auto lower(const E& e) {
 
 /// The lowered expression with every operand above its first level, pointing into `source`.
 template <class E>
-SPOROS_INLINE auto begin(const E& source) {
+SPOROS_INLINE auto start_of(const E& source) {
   if constexpr (has_one_child<E>)
-    return source.operation(begin(source.operand));
+    return source.operation(start_of(source.operand));
   else if constexpr (has_two_children<E>)
-    return stream::combine<typename E::operation_type>(begin(source.left), begin(source.right));
+    return stream::combine<typename E::operation_type>(start_of(source.left), start_of(source.right));
   else if constexpr (stream::is_loaded<E> || stream::is_zero<E>)
     return source;
   else

@@ -36,7 +36,7 @@ SPOROS_KERNEL void run_nest(const Source& source, const typename Traits::bounds_
   mine.first_chunk = first_chunk || Traits::shares_strips;
   typename Traits::coordinates_type env{};
   stream::advance_into<typename Traits::order_type, 0>(
-      begin(operands), env, [&] SPOROS_INLINE_LAMBDA(const auto& start) {
+      start_of(operands), env, [&] SPOROS_INLINE_LAMBDA(const auto& start) {
         auto e = start;
         output.with_copy([&] SPOROS_INLINE_LAMBDA(const auto& copy) {
           nest<Traits, 0>(mine, env, e, copy.template bind<Traits, 0>(env));
@@ -106,7 +106,7 @@ class NestRun : public NestOf<S> {
   static auto outermost_stream() {
     if constexpr (Loops > 0)
       return std::type_identity<decltype(stream::open<outermost>(
-          stream::below_coordinates(begin(std::declval<const Source&>())), 0))>{};
+          stream::below_coordinates(start_of(std::declval<const Source&>())), 0))>{};
     else
       return std::type_identity<stream::Free<stream::Absent>>{};
   }

@@ -34,7 +34,7 @@ class TermBound {
   template <class Source>
   std::int64_t of(const Source& source) {
     std::int64_t sum = 0;
-    stream::advance_into<typename Traits::order_type, 0>(begin(source), env_,
+    stream::advance_into<typename Traits::order_type, 0>(start_of(source), env_,
                                                          [&](const auto& e) { sum += below<0>(e); });
     return saturated_product(sum, times_added());
   }

@@ -277,7 +277,7 @@ class LocatedNest::Plan {
   /// initialised.
   static constexpr bool comes_to_all =
       comes_once && classification.bound_depth == 1 && Nest::loops > 1 && !Nest::walks_outermost &&
-      !stream::searches<typename Nest::Order, 1, decltype(begin(std::declval<const Source&>()))>();
+      !stream::searches<typename Nest::Order, 1, decltype(start_of(std::declval<const Source&>()))>();
 
   /// Approximate bytes of the result that are initialised at a time. Re-entering a loop is free if it runs
   /// over all coordinates, and takes a search if it iterates over stored ones.

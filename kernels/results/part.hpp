@@ -22,6 +22,7 @@
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
 #include "../../formats/position.hpp"
+#include "../../formats/print.hpp"
 #include "../nest/bounds.hpp"
 #include "../nest/nest_run.hpp"
 #include "../statement/candidate.hpp"
@@ -189,8 +190,11 @@ class IntoPart::Plan {
   std::int64_t held_bytes() const { return (plan_ ? plan_->bytes() : 0) + own_bytes(); }
 
   void explain(std::ostream& out) const {
-    out << (is_in_place_ ? "  the part is written in place\n"
-                         : "  the part is computed into a tensor of its own, and copied to its places\n");
+    if (is_in_place_)
+      out << "  the part is written in place\n";
+    else
+      out << "  the part is computed into a tensor of its own, " << bytes_text(own_bytes())
+          << ", and copied to its places\n";
     const auto values = of_values();
     with_candidate(values, Use::once, [&]<class K>() {
       out << "  its values: " << K::name << '\n';

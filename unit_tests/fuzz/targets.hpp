@@ -194,6 +194,19 @@ inline void gzip(std::string_view bytes) {
     });
 }
 
+/// The descriptor of a binsparse file. One that is written from what was understood says the same again.
+inline void binsparse(std::string_view bytes) {
+  sporos::BinsparseHeader header;
+  try {
+    header = sporos::io::BinsparseDescriptor(std::string(bytes), "input").header();
+  } catch (const sporos::ParseError&) {
+    return;
+  }
+  const std::string once = sporos::io::binsparse_descriptor(header);
+  const auto again = sporos::io::BinsparseDescriptor(once, "output").header();
+  if (sporos::io::binsparse_descriptor(again) != once || again.levels != header.levels) std::abort();
+}
+
 /// A target by its name.
 inline std::function<void(std::string_view)> target(std::string_view name) {
   if (name == "matrix_market") return matrix_market;
@@ -203,6 +216,7 @@ inline std::function<void(std::string_view)> target(std::string_view name) {
   if (name == "npy") return npy;
   if (name == "npz") return npz;
   if (name == "gzip") return gzip;
+  if (name == "binsparse") return binsparse;
   return nullptr;
 }
 

@@ -284,6 +284,12 @@ TEST(Convert, CompressesAsMuchAsAsked) {
     expect_done({"compare", in, fast});
     expect_done({"compare", in, small});
   }
+#ifdef SPOROS_HAVE_HDF5
+  expect_done({"convert", in, folder.file("fast.h5"), "--level", "1"});
+  expect_done({"convert", in, folder.file("small.h5"), "--level", "9"});
+  EXPECT_GT(content(folder.file("fast.h5")).size(), content(folder.file("small.h5")).size());
+  expect_done({"compare", in, folder.file("small.h5")});
+#endif
   for (const std::string level : {"0", "10", "high"})
     expect_refused({"convert", in, folder.file("a.mtx.gz"), "--level", level}, "--level");
 }

@@ -76,7 +76,7 @@ TEST(Spmv, RefusesWhatDoesNotFit) {
   expect_refused({"spmv", a, "-x", a}, "expected a vector, or a matrix of one column");
   expect_refused({"spmv", example_data("young1c.mtx")}, "takes real values");
   expect_refused({"spmv", example_data("aminoacid.tns.gz")}, "expected a matrix");
-  expect_refused({"spmv", a, "-o", folder.file("y.npz")}, "a vector is written as mtx, tns or npy");
+  expect_refused({"spmv", a, "-o", folder.file("y.npz")}, "a vector is written as mtx, tns, npy or h5");
   expect_refused({"spmv", "-", "-x", "-"}, "only one of A and x");
   const std::string wide = folder.put("wide.tns", "1 5000000000 1\n");
   expect_refused({"spmv", wide}, "too large for spmv");

@@ -94,9 +94,9 @@ TEST(Streams, RefusesWhatAStreamCannotBe) {
   const std::string matrix = example_data("LFAT5.mtx");
   expect_refused({"convert", matrix, "-", "--verify"}, "--verify reads the file back");
   expect_refused({"convert", matrix, "-", "--to", "edges"},
-                 "--to edges: a matrix is written as mtx, tns, smtx, npy or npz");
+                 "--to edges: a matrix is written as mtx, tns, smtx, npy, npz or h5");
   expect_refused({"convert", example_data("aminoacid.tns.gz"), "-", "--to", "mtx"},
-                 "--to mtx: a tensor of order 3 is written as tns, npy or npz");
+                 "--to mtx: a tensor of order 3 is written as tns, npy, npz or h5");
   expect_refused({"cp", example_data("aminoacid.tns.gz"), "-o", "-"}, "cp writes several files");
   expect_refused({"info", matrix, "--from", "csv"}, "--from");
   const Ran ran = run({"info", "-"}, "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 1\n");

@@ -122,6 +122,7 @@ TEST(NamedFunctions, AreAppliedAsTheirTableSays) {
   EXPECT_EQ(row_of(min(b, c)), (Row{-2, 3, -7, 0, 3}));
   EXPECT_EQ(row_of(max(b, c)), (Row{0, 5, 0, 0, 3}));
   EXPECT_EQ(row_of(abs(b)), (Row{2, 3, 0, 0, 2}));
+  EXPECT_EQ(row_of(sqrt(b * b)), (Row{2, 3, 0, 0, 2}));
   EXPECT_EQ(row_of(max(b, 0)), (Row{0, 3, 0, 0, 2}));
   EXPECT_EQ(row_of(b < c), (Row{1, 1, 0, 0, 3}));
   EXPECT_EQ(row_of(b > c), (Row{0, 0, 1, 0, 3}));

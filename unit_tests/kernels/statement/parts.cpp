@@ -99,7 +99,10 @@ TEST(APartAsAStatement, IsWrittenInPlaceWhereItsValuesLieSideBySide) {
   const auto column = assign(D(j, 2), x(j));
   EXPECT_TRUE(contains(explain(row), "the part is written in place"));
   EXPECT_TRUE(contains(explain(row), "A(2, j) = B(j)"));
-  EXPECT_TRUE(contains(explain(column), "and copied to its places"));
+  EXPECT_TRUE(contains(explain(column), "into a tensor of its own, 48 B, and copied to its places"));
+  const auto narrow = assign(block(D, {1, 4}, {2, 4})(i, j), block(D, {0, 3}, {0, 2})(i, j));
+  EXPECT_TRUE(contains(explain(assign(rows(D, 0, 6)(i, j), x(i) * x(j))), "the part is written in place"));
+  EXPECT_TRUE(contains(explain(narrow), "into a tensor of its own, 48 B, and copied to its places"));
   EXPECT_EQ(estimate(row).workspace, 0);
   EXPECT_EQ(estimate(column).workspace, side * std::int64_t{sizeof(double)});
   const auto none = Resources<Host>().within(8);
