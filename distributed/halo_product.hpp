@@ -261,8 +261,7 @@ struct HaloProduct {
         has_values = true;
         const detail::PackRows<Value> pack{from.values().data(), places.data(), a.values().data(), 1};
         Kokkos::parallel_for("sporos::HaloProduct values of A",
-                             Kokkos::RangePolicy<Space, typename detail::PackRows<Value>::ByRows,
-                                                 Kokkos::IndexType<std::int64_t>>(space, 0, a.nnz()),
+                             Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, a.nnz()),
                              pack);
       }
       bool has_values = false;

@@ -4,8 +4,10 @@
 /// to that of another.
 #pragma once
 
+#include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -61,6 +63,24 @@ class RankedValues {
   std::vector<Part> messages_;
 };
 
+/// packed[at] = values[positions[at]], in rows of `width` values.
+template <class Value>
+struct PackRows {
+  const Value* values;
+  const std::int64_t* positions;
+  Value* packed;
+  std::int64_t width;
+
+  /// Row number `at`.
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { some(at, 0, 1); }
+  /// Every `step`-th value of a row, from `first` on.
+  KOKKOS_INLINE_FUNCTION void some(std::int64_t at, std::int64_t first, std::int64_t step) const {
+    const Value* const from = values + positions[at] * width;
+    Value* const to = packed + at * width;
+    for (std::int64_t k = first; k < width; k += step) to[k] = from[k];
+  }
+};
+
 /// The messages of an exchange between the memories of processes.
 template <class Value, class Space>
 class HostMessages {
@@ -68,7 +88,8 @@ class HostMessages {
 
  public:
   HostMessages(const Communicator& ranks, const RankedValues<Value, Space>& sent,
-               const RankedValues<Value, Space>& received) {
+               const RankedValues<Value, Space>& received)
+      : sent_(sent), received_(received) {
     for (const auto& part : received.messages())
       ranks.prepare_receive(messages_, received.values().data() + part.places.begin, part.places.size(),
                             part.rank, owner(received));
@@ -77,11 +98,18 @@ class HostMessages {
                          owner(sent));
   }
 
-  /// Sends what `space` has packed.
-  void start(const Space& space) {
+  /// Packs rows, sends them, and copies what this rank sends to itself.
+  void start(const Space& space, const PackRows<Value>& pack, std::int64_t rows) {
+    if (rows > 0)
+      Kokkos::parallel_for("sporos::HostMessages pack",
+                           Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, rows), pack);
     // What reads the values that were received last has ended as well.
-    space.fence("sporos::HostMessages packed");
+    space.fence("sporos::HostMessages pack");
     messages_.start();
+    const Bounds &from = sent_.own(), &to = received_.own();
+    if (from.size() > 0)
+      std::memcpy(static_cast<void*>(received_.values().data() + to.begin),
+                  sent_.values().data() + from.begin, static_cast<std::size_t>(from.size()) * sizeof(Value));
   }
   /// Waits for the values of the others.
   void finish(const Space&) { messages_.wait(); }
@@ -93,6 +121,7 @@ class HostMessages {
     return std::make_shared<RankedValues<Value, Space>>(values);
   }
 
+  RankedValues<Value, Space> sent_, received_;
   RepeatedMessages messages_;
 };
 

@@ -6,7 +6,6 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <ostream>
 #include <utility>
@@ -28,30 +27,6 @@ Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int
   return Kokkos::subview(array, std::pair<std::size_t, std::size_t>(static_cast<std::size_t>(begin),
                                                                     static_cast<std::size_t>(end)));
 }
-
-/// packed[at] = values[positions[at]], in rows of `width` values.
-template <class Value>
-struct PackRows {
-  const Value* values;
-  const std::int64_t* positions;
-  Value* packed;
-  std::int64_t width;
-
-  struct ByRows {};
-  struct ByValues {};
-
-  /// Row number `at`.
-  KOKKOS_INLINE_FUNCTION void operator()(ByRows, std::int64_t at) const {
-    const Value* const from = values + positions[at] * width;
-    Value* const to = packed + at * width;
-    for (std::int64_t k = 0; k < width; ++k) to[k] = from[k];
-  }
-  /// Value number `at`: neighbouring threads of a GPU read and write neighbouring values.
-  KOKKOS_INLINE_FUNCTION void operator()(ByValues, std::int64_t at) const {
-    const std::int64_t row = at / width;
-    packed[at] = values[positions[row] * width + (at - row * width)];
-  }
-};
 
 /// What carries the messages of an exchange in the memory of a space.
 template <class Value, class Space>
@@ -90,17 +65,15 @@ class ValueExchange {
     positions_ =
         make_array<std::int64_t, memory_space>("sporos::ValueExchange positions", std::ssize(positions));
     Kokkos::deep_copy(positions_, HostArray<const std::int64_t>(positions.data(), positions.size()));
-    if (ranks.size() > 1) messages_ = std::make_unique<Messages>(ranks, packed_, received_);
+    messages_ = std::make_unique<Messages>(ranks, packed_, received_);
   }
 
-  /// Packs values and sends them. finish() must follow: other ranks wait for them.
+  /// Packs values and sends them, behind what `space` has been given so far. finish() must follow: other
+  /// ranks wait for them.
   void start(const Space& space, const Array<Value, memory_space>& values) {
-    if (positions_.extent(0) > 0) pack(space, values);
     if (messages_)
-      messages_->start(space);
-    else
-      space.fence("sporos::ValueExchange pack");
-    copy_own(space);
+      messages_->start(space, {values.data(), positions_.data(), packed_.values().data(), width_},
+                       static_cast<std::int64_t>(positions_.extent(0)));
   }
 
   /// Waits for the values of the others, or has `space` wait for them.
@@ -133,44 +106,16 @@ class ValueExchange {
  private:
   using Messages = typename MessagesOf<Value, Space>::type;
 
-  void pack(const Space& space, const Array<Value, memory_space>& values) const {
-    using Pack = PackRows<Value>;
-    const Pack pack{values.data(), positions_.data(), packed_.values().data(), width_};
-    const auto rows = static_cast<std::int64_t>(positions_.extent(0));
-    const auto run = [&]<class By>(By, std::int64_t count) {
-      Kokkos::parallel_for("sporos::ValueExchange pack",
-                           Kokkos::RangePolicy<Space, By, Kokkos::IndexType<std::int64_t>>(space, 0, count),
-                           pack);
-    };
-    if constexpr (HostSpace<Space>)
-      run(typename Pack::ByRows{}, rows);
-    else
-      run(typename Pack::ByValues{}, rows * width_);
-  }
-
   std::vector<std::int64_t> values_of(const std::vector<std::int64_t>& rows) const {
     std::vector<std::int64_t> out(rows);
     for (std::int64_t& count : out) count *= width_;
     return out;
   }
 
-  /// Copies what this rank sends to itself.
-  void copy_own(const Space& space) const {
-    const Bounds &from = packed_.own(), &to = received_.own();
-    if (from.size() == 0) return;
-    if constexpr (HostSpace<Space>)
-      std::memcpy(static_cast<void*>(received_.values().data() + to.begin),
-                  packed_.values().data() + from.begin,
-                  static_cast<std::size_t>(from.size()) * sizeof(Value));
-    else
-      Kokkos::deep_copy(space, part_of_array(received_.values(), to.begin, to.end),
-                        part_of_array(packed_.values(), from.begin, from.end));
-  }
-
   std::int64_t width_ = 1;
   Array<std::int64_t, memory_space> positions_;
   RankedValues<Value, Space> packed_, received_;
-  std::unique_ptr<Messages> messages_;  ///< none on one rank
+  std::unique_ptr<Messages> messages_;
 };
 
 }  // namespace sporos::detail

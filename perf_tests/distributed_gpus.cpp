@@ -489,20 +489,22 @@ json context(int argc, char** argv, const Communicator& ranks) {
   std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   std::string command = text("mpirun -n ", ranks.size());
   for (int at = 0; at < argc; ++at) command += text(' ', perf::file_name(argv[at]));
-  json out{{"subject", "distributed_gpus"},
-           {"date", date},
-           {"command", command},
-           {"ranks", ranks.size()},
-           {"machine", device.name},
-           {"processor", perf::system_line("/proc/cpuinfo", "model name")},
-           {"cuda_driver", driver},
-           {"cuda_runtime", runtime},
-           {"mpi", mpi.substr(0, mpi.find(','))},
-           {"mpi_reaches_gpus", Communicator::reaches<Kokkos::CudaSpace>()},
-           {"compiler", perf::compiler()},
-           {"columns", width},
-           {"rank", rank},
-           {"rounds", rounds}};
+  json out{
+      {"subject", "distributed_gpus"},
+      {"date", date},
+      {"command", command},
+      {"ranks", ranks.size()},
+      {"machine", device.name},
+      {"processor", perf::system_line("/proc/cpuinfo", "model name")},
+      {"cuda_driver", driver},
+      {"cuda_runtime", runtime},
+      {"mpi", mpi.substr(0, mpi.find(','))},
+      {"mpi_reaches_gpus", Communicator::reaches<Kokkos::CudaSpace>()},
+      {"compiler", perf::compiler()},
+      {"kokkos", text(KOKKOS_VERSION / 10000, '.', KOKKOS_VERSION / 100 % 100, '.', KOKKOS_VERSION % 100)},
+      {"columns", width},
+      {"rank", rank},
+      {"rounds", rounds}};
 #ifdef SPOROS_HAVE_NCCL
   int version = 0;
   ncclGetVersion(&version);

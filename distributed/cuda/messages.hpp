@@ -15,14 +15,23 @@
 
 namespace sporos::detail {
 
-/// The messages of an exchange between the memories of GPUs. They travel on a stream of their own, beside
-/// what the space instance computes meanwhile, and the host waits for them only where MPI carries them:
+/// Packs each row by `lanes` neighbouring threads, a power of 2.
+template <class Value>
+__global__ void pack_rows_kernel(const __grid_constant__ PackRows<Value> pack, std::int64_t rows,
+                                 int log_lanes) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t row = thread >> log_lanes, lanes = std::int64_t{1} << log_lanes;
+  if (row < rows) pack.some(row, thread & (lanes - 1), lanes);
+}
+
+/// The messages of an exchange between the memories of GPUs. They are packed and travel on a stream of their
+/// own, beside what the space instance computes meanwhile, and the host waits only where MPI carries them:
 ///
-///                  start()                       finish()
-///     space        pack │ what is submitted meanwhile  │ what reads the values
-///     nccl              └─ send and receive ───────────┤
-///     staged            └─ copy to the host ─┐         ┌─ copy from the host ─┤
-///     mpi's messages                         └─────────┘
+///                  start()                                finish()
+///     space        │ what is submitted meanwhile             │ what reads the values
+///     nccl         └─ pack, send and receive ────────────────┤
+///     staged       └─ pack, copy to the host ─┐    ┌─ copy from the host ─┤
+///     MPI                                     └────┘
 ///
 /// MPI's messages leave in finish(), so that the host can submit work before it waits. Whoever has called
 /// start() must call finish(), whatever happens between: the other ranks wait for the values.
@@ -50,10 +59,17 @@ class DeviceMessages {
   DeviceMessages& operator=(const DeviceMessages&) = delete;
   ~DeviceMessages() { cudaStreamSynchronize(link_->stream().get()); }
 
-  /// Sends what `space` packs, and overwrites what was received behind what reads it there.
-  void start(const Kokkos::Cuda& space) {
-    link_->stream().follow(space);
-    if (transport() == Transport::staged) sent_.copy_staged(link_->stream(), cudaMemcpyDeviceToHost);
+  /// Packs rows and sends them, behind what `space` has been given so far: what has made their values, and
+  /// what reads those that were received last.
+  void start(const Kokkos::Cuda& space, const PackRows<Value>& pack, std::int64_t rows) {
+    const SideStream& stream = link_->stream();
+    stream.follow(space);
+    start_packing(pack, rows);
+    const Bounds &from = sent_.values.own(), &to = received_.values.own();
+    if (from.size() > 0)
+      copy(received_.values.values().data() + to.begin, sent_.values.values().data() + from.begin,
+           from.size(), cudaMemcpyDeviceToDevice, stream);
+    if (transport() == Transport::staged) sent_.copy_staged(stream, cudaMemcpyDeviceToHost);
 #ifdef SPOROS_HAVE_NCCL
     if (transport() == Transport::nccl) exchange();
 #endif
@@ -76,6 +92,13 @@ class DeviceMessages {
 
  private:
   using Pinned = Kokkos::SharedHostPinnedSpace;
+
+  static void copy(Value* to, const Value* from, std::int64_t count, cudaMemcpyKind kind,
+                   const SideStream& stream) {
+    gpu::expect_success(
+        cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(Value), kind, stream.get()),
+        "cudaMemcpyAsync");
+  }
 
   /// The values of the messages that are sent, or received.
   ///
@@ -103,10 +126,7 @@ class DeviceMessages {
         Value* const here = values.values().data() + message.places.begin;
         Value* const there = staged.data() + staged_at;
         const bool leaves = kind == cudaMemcpyDeviceToHost;
-        gpu::expect_success(cudaMemcpyAsync(leaves ? there : here, leaves ? here : there,
-                                            static_cast<std::size_t>(message.places.size()) * sizeof(Value),
-                                            kind, stream.get()),
-                            "copying messages");
+        copy(leaves ? there : here, leaves ? here : there, message.places.size(), kind, stream);
         staged_at += message.places.size();
       }
     }
@@ -114,6 +134,16 @@ class DeviceMessages {
     std::shared_ptr<const void> owner() const { return std::make_shared<Side>(*this); }
     std::int64_t staged_bytes() const { return static_cast<std::int64_t>(staged.extent(0) * sizeof(Value)); }
   };
+
+  void start_packing(const PackRows<Value>& pack, std::int64_t rows) const {
+    if (rows == 0 || pack.width == 0) return;
+    constexpr int threads = 256, most_lanes = 5;  // a warp
+    int log_lanes = 0;
+    while (log_lanes < most_lanes && (std::int64_t{1} << log_lanes) < pack.width) ++log_lanes;
+    const gpu::Grid grid(gpu::ceil_div(rows << log_lanes, threads));
+    pack_rows_kernel<<<grid.size, threads, 0, link_->stream().get()>>>(pack, rows, log_lanes);
+    gpu::expect_success(cudaGetLastError(), "sporos::pack_rows");
+  }
 
 #ifdef SPOROS_HAVE_NCCL
   void exchange() const {
