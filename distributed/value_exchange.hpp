@@ -100,7 +100,7 @@ class ValueExchange {
   /// Says how values of GPUs travel.
   void explain(std::ostream& out) const {
     if constexpr (requires { messages_->transport(); })
-      if (messages_) out << "  values travel by " << to_string(messages_->transport()) << "\n";
+      if (messages_) out << "  transport between GPUs: " << to_string(messages_->transport()) << "\n";
   }
 
  private:

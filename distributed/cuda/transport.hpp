@@ -164,7 +164,7 @@ class DeviceLink {
   }
 
   /// values[q] = the sum of all ranks' values[q], behind what `space` has been given so far; what follows on
-  /// `space` finds the sums. Collective; only where adds<Value>().
+  /// `space` finds the sums. Collective; only where `adds<Value>()`.
   template <class Value>
   void sum([[maybe_unused]] const Kokkos::Cuda& space,
            [[maybe_unused]] const Array<Value, Kokkos::CudaSpace>& values) const {

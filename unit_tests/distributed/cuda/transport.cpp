@@ -215,7 +215,7 @@ TEST(Transports, SayHowAProductIsDivided) {
   };
   EXPECT_NE(text_of(1).find("then the rows that need others' values"), std::string::npos);
   EXPECT_NE(text_of(64).find("those in columns of its own, then adds the others"), std::string::npos);
-  const auto by = text("values travel by ", to_string(transport(world())));
+  const auto by = text("transport between GPUs: ", to_string(transport(world())));
   EXPECT_NE(text_of(64).find(by), std::string::npos) << text_of(64);
 }
 
