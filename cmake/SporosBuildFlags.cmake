@@ -82,12 +82,13 @@ function(sporos_add_program name)
   endif()
 endfunction()
 
-# sporos_add_mpi_test(<name> RANKS <number> PROGRAM <target> [DIRECTORY <folder>] [ARGUMENTS <arguments>...])
+# sporos_add_mpi_test(<name> RANKS <number> PROGRAM <target> [DIRECTORY <folder>] [ARGUMENTS <arguments>...]
+#                     [ENVIRONMENT <settings>...])
 # A test that runs a program on some ranks. There may be more of them than processors, whoever runs the tests: they
 # yield while they wait, and are not bound to processors. A rank that waits for another one for ever is ended by the
 # time limit.
 function(sporos_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "RANKS;PROGRAM;DIRECTORY" "ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "RANKS;PROGRAM;DIRECTORY" "ARGUMENTS;ENVIRONMENT")
   if(NOT test_DIRECTORY)
     set(test_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   endif()
@@ -108,7 +109,7 @@ function(sporos_add_mpi_test name)
                    $<TARGET_FILE:${test_PROGRAM}> ${MPIEXEC_POSTFLAGS} ${test_ARGUMENTS}
            WORKING_DIRECTORY "${test_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2 ENVIRONMENT
-                                          "${SPOROS_TEST_ENVIRONMENT};${environment}")
+                                          "${SPOROS_TEST_ENVIRONMENT};${environment};${test_ENVIRONMENT}")
 endfunction()
 
 # The flags in a response file, for compiling one file by hand (scripts/compile) and for tests of compile errors. If it

@@ -28,3 +28,8 @@ if(SPOROS_ENABLE_MPI STREQUAL "AUTO" AND NOT Kokkos_ENABLE_CUDA AND NOT SPOROS_S
 elseif(SPOROS_ENABLE_MPI AND NOT SPOROS_ENABLE_MPI STREQUAL "AUTO")
   find_package(MPI REQUIRED COMPONENTS CXX)
 endif()
+# Values of GPUs travel between ranks by NCCL where it is found.
+if(SPOROS_ENABLE_NCCL AND MPI_CXX_FOUND AND Kokkos_ENABLE_CUDA)
+  include("${CMAKE_CURRENT_LIST_DIR}/SporosNccl.cmake")
+  sporos_find_nccl()
+endif()

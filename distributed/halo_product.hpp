@@ -27,6 +27,7 @@
 #include "exchange.hpp"
 #include "interior.hpp"
 #include "localise.hpp"
+#include "own_columns.hpp"
 #include "patterns.hpp"
 #include "row_fetch.hpp"
 #include "tensor.hpp"
@@ -57,13 +58,19 @@ struct HaloPattern : SparseTimesDense<HaloPattern, DistributedOperands> {
 /// One run: receives are posted, what others need is packed and sent, the interior (interior.hpp) is computed
 /// from this rank's own part of x, and then the first and the last rows from the halo: their columns' values,
 /// this rank's own among them. The three parts are CSR matrices over the values of A, with columns numbered
-/// by the plan; each runs by any candidate. On GPUs the values are packed in the memory of the device.
+/// by the plan; each runs by any candidate.
+///
+/// On GPUs, where messages travel beside kernels, a wide product of a matrix with little interior is divided
+/// by columns instead (own_columns.hpp): all rows from this rank's own columns, and then the others are
+/// added. These parts have copies of the values of A.
 struct HaloProduct {
   static constexpr std::string_view name = "product with a halo";
   static constexpr std::string_view takes =
       "y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), distributed by rows, A in CSR";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
+  /// The narrowest dense operand for which a matrix without an interior is divided by columns.
+  static constexpr std::int64_t narrowest_by_columns = 16;
 
   template <class S>
   static constexpr bool matches =
@@ -104,15 +111,18 @@ struct HaloProduct {
           a_(detail::HaloPattern::sparse(statement).tensor().local()),
           x_(detail::HaloPattern::dense(statement).tensor().local()),
           run_signature_(detail::agree_on(statement, written_)),
-          whole_(local_statement(y_, a_, x_)) {
+          whole_(local_statement(y_, a_, x_, statement.accumulates())) {
       const Partition& columns = detail::HaloPattern::dense(statement).tensor().distribution().partition(0);
       const Bounds own = columns.range(ranks_.rank());
       if constexpr (LocalX::order == 2) width_ = x_.extent(1);
       std::optional<Rows> rows;
+      std::optional<detail::ColumnsByOwner> by_columns;
       std::vector<std::int64_t> wanted, counts(static_cast<std::size_t>(ranks_.size()));
       jointly(ranks_, [&] {
         rows.emplace(a_, own);
-        wanted = rows->columns_of_halo(a_.extent(1));
+        if (is_divided_by_columns(*rows))
+          by_columns.emplace(*rows, Bounds{0, a_.extent(0)}, own, a_.extent(1));
+        wanted = by_columns ? by_columns->columns_of_halo : rows->columns_of_halo(a_.extent(1));
         for (const std::int64_t c : wanted) ++counts[static_cast<std::size_t>(columns.owner(c))];
         agree(ranks_, "the plan of a halo");
       });
@@ -121,7 +131,7 @@ struct HaloProduct {
         for (std::int64_t& c : asked.items) c -= own.begin;
         halo_ = detail::ValueExchange<typename LocalX::value_type, Space>(ranks_, width_, asked.items,
                                                                           asked.counts, counts);
-        make_parts(*rows, own, wanted);
+        by_columns ? make_parts(*rows, own, *by_columns) : make_parts(*rows, own, wanted);
         agree(ranks_, "the plan of a halo");
       });
       traffic_.ranks =
@@ -129,11 +139,16 @@ struct HaloProduct {
     }
 
     void run() {
-      agree(ranks_, run_signature_, written_);
       const auto target = start_result();
-      for (Part& part : parts_) part.take_values(a_, x_, target, width_);
+      agree(ranks_, run_signature_, written_);
       halo_.start(space_, x_.values());
-      parts_[Rows::interior].run();
+      try {
+        for (Part& part : parts_) part.take_values(space_, a_, x_, target, width_);
+        parts_[Rows::interior].run();
+      } catch (...) {
+        halo_.finish(space_);  // the other ranks wait for this one's values
+        throw;
+      }
       halo_.finish(space_);
       parts_[Rows::first].run();
       parts_[Rows::last].run();
@@ -151,17 +166,22 @@ struct HaloProduct {
     std::int64_t held_bytes() const {
       std::int64_t sum = halo_.held_bytes() + array_bytes<typename LocalY::value_type>(
                                                   static_cast<std::int64_t>(own_result_.extent(0)));
-      for (const Part& part : parts_)
-        if (part.plan) sum += part.a.bytes() - value_bytes(part.a) + part.plan->bytes();
+      for (const Part& part : parts_) sum += part.held_bytes();
       return sum;
     }
     const Traffic& traffic() const { return traffic_; }
 
     void explain(std::ostream& out) const {
       const Part& middle = parts_[Rows::interior];
-      out << "  posts receives, packs and sends, computes " << middle.rows.size() << " of this rank's "
-          << a_.extent(0) << " rows, then the rows that need others' values\n";
+      out << "  posts receives, packs and sends, computes ";
+      if (middle.is_copied())
+        out << middle.a.nnz() << " of this rank's " << a_.nnz()
+            << " nonzeros, those in columns of its own, then adds the others\n";
+      else
+        out << middle.rows.size() << " of this rank's " << a_.extent(0)
+            << " rows, then the rows that need others' values\n";
       traffic_.print(out);
+      halo_.explain(out);
       for (const Part& part : parts_)
         if (part.plan) {
           out << "  locally run by " << part.plan->candidate() << "\n";
@@ -185,17 +205,34 @@ struct HaloProduct {
       return tensor.nnz() * static_cast<std::int64_t>(sizeof(typename T::value_type));
     }
 
+    /// Whether A is divided by columns, so that there is something to compute while the halo travels: where
+    /// most of its nonzeros are in rows that need the halo, and products are so wide that copying the values
+    /// of A and adding to the result cost little beside them.
+    bool is_divided_by_columns(const Rows& rows) const {
+      using Value = typename LocalY::value_type;
+      if constexpr (HostSpace<Space> || !S::schedule::is_arithmetic ||
+                    !std::is_same_v<Value, accumulate_t<Value>>)
+        return false;
+      else
+        return width_ >= narrowest_by_columns && 2 * rows.parts()[Rows::interior].nonzeros.size() < a_.nnz();
+    }
+
     /// Consecutive rows, computed together, from this rank's own part of x or from the halo.
     struct Part : detail::RowRange {
-      LocalA a;  ///< over the values of A
+      bool adds = false;                         ///< whether the result has another part's sums already
+      LocalA a;                                  ///< over the values of A, or a copy of some of them
+      Array<std::int64_t, memory_space> places;  ///< of those that are copied
       LocalX x;
       LocalY y;                                            ///< over the values of the result
       std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< none where there is no row
 
       /// Takes over the arrays of values that the tensors have now.
-      void take_values(const LocalA& from_a, const LocalX& from_x, const Values& from_y, std::int64_t width) {
+      void take_values(const Space& space, const LocalA& from_a, const LocalX& from_x, const Values& from_y,
+                       std::int64_t width) {
         if (!plan) return;
-        if (from_a.values().data() + nonzeros.begin != a.values().data())
+        if (is_copied())
+          copy_values(space, from_a);
+        else if (from_a.values().data() + nonzeros.begin != a.values().data())
           a.replace(a.extents(), a.levels(),
                     detail::part_of_array(from_a.values(), nonzeros.begin, nonzeros.end));
         if (from_y.data() + rows.begin * width != y.values().data())
@@ -204,9 +241,30 @@ struct HaloProduct {
         if (!reads_halo && from_x.values().data() != x.values().data())
           x.replace(x.extents(), x.levels(), from_x.values());
       }
+      bool is_copied() const { return places.data() != nullptr; }
+      std::int64_t held_bytes() const {
+        if (!plan) return 0;
+        const std::int64_t of_matrix =
+            a.bytes() + (is_copied() ? array_bytes<std::int64_t>(static_cast<std::int64_t>(places.extent(0)))
+                                     : -value_bytes(a));
+        return of_matrix + plan->bytes();
+      }
       void run() {
         if (plan) plan->run();
       }
+
+     private:
+      /// Once, if the statement says that operands do not change.
+      void copy_values(const Space& space, const LocalA& from) {
+        using Value = typename LocalA::value_type;
+        if (S::schedule::has_constant_operands && has_values) return;
+        has_values = true;
+        const detail::PackRows<Value> pack{from.values().data(), places.data(), a.values().data(), 1};
+        Kokkos::parallel_for("sporos::HaloProduct values of A",
+                             Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, a.nnz()),
+                             pack);
+      }
+      bool has_values = false;
     };
 
     /// Where the rows are computed: the result's values, or an array of its own while an operand has the same
@@ -225,44 +283,79 @@ struct HaloProduct {
       space_.fence("sporos::HaloProduct result");
     }
 
+    /// Ranges of rows.
     void make_parts(const Rows& rows, const Bounds& own, const std::vector<std::int64_t>& halo) {
       const auto numbering = detail::Numbering::list(halo, a_.extent(1));
       const detail::NumberTable number(numbering);
-      for (std::size_t place = 0; place < parts_.size(); ++place) {
-        Part& part = parts_[place];
-        static_cast<detail::RowRange&>(part) = rows.parts()[place];
-        if (part.rows.size() == 0) continue;
-        auto levels = a_.levels();
-        auto& level = std::get<1>(levels);
-        using Position = typename decltype(level.positions)::non_const_value_type;
-        using Coordinate = typename decltype(level.coordinates)::non_const_value_type;
-        level.positions =
-            make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
-        level.coordinates =
-            make_array<Coordinate, memory_space>("sporos::HaloProduct columns", part.nonzeros.size());
-        const auto positions = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.positions);
-        const auto coordinates = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
-        for (std::int64_t row = 0; row <= part.rows.size(); ++row)
-          positions(static_cast<std::size_t>(row)) =
-              static_cast<Position>(rows.position(part.rows.begin + row) - part.nonzeros.begin);
-        for (std::int64_t q = 0; q < part.nonzeros.size(); ++q) {
-          const std::int64_t c = rows.column(part.nonzeros.begin + q);
-          coordinates(static_cast<std::size_t>(q)) =
-              static_cast<Coordinate>(part.reads_halo ? number(c) : c - own.begin);
-        }
-        Kokkos::deep_copy(level.positions, positions);
-        Kokkos::deep_copy(level.coordinates, coordinates);
-        set_extent(std::get<0>(levels), part.rows.size());
-        const std::int64_t columns = part.reads_halo ? std::ssize(halo) : own.size();
-        part.a = LocalA({part.rows.size(), columns}, std::move(levels),
-                        detail::part_of_array(a_.values(), part.nonzeros.begin, part.nonzeros.end));
-        part.x = part.reads_halo ? rows_over<LocalX>(columns, halo_.received())
-                                 : rows_over<LocalX>(columns, x_.values());
-        part.y = rows_over<LocalY>(
-            part.rows.size(),
-            detail::part_of_array(y_.values(), part.rows.begin * width_, part.rows.end * width_));
-        part.plan = std::make_unique<sporos::Plan<LocalStatement>>(local_statement(part.y, part.a, part.x));
+      for (std::size_t at = 0; at < parts_.size(); ++at) {
+        static_cast<detail::RowRange&>(parts_[at]) = rows.parts()[at];
+        const Bounds& of = parts_[at].rows;
+        const std::int64_t first = parts_[at].nonzeros.begin;
+        make_part(
+            parts_[at], rows, own, halo, number,
+            [&](std::int64_t row) { return rows.position(of.begin + row) - first; },
+            [&](std::int64_t q) { return first + q; });
       }
+    }
+    /// Own columns in the place of the interior, then the others.
+    void make_parts(const Rows& rows, const Bounds& own, const detail::ColumnsByOwner& by_columns) {
+      const auto numbering = detail::Numbering::list(by_columns.columns_of_halo, a_.extent(1));
+      const detail::NumberTable number(numbering);
+      const auto make = [&](Part& part, const detail::SomeNonzeros& some) {
+        part.rows = some.rows;
+        part.nonzeros = {0, std::ssize(some.places)};
+        part.places =
+            make_array<std::int64_t, memory_space>("sporos::HaloProduct places", std::ssize(some.places));
+        Kokkos::deep_copy(part.places, HostArray<const std::int64_t>(some.places.data(), some.places.size()));
+        make_part(
+            part, rows, own, by_columns.columns_of_halo, number,
+            [&](std::int64_t row) { return some.begins[static_cast<std::size_t>(row)]; },
+            [&](std::int64_t q) { return some.places[static_cast<std::size_t>(q)]; });
+      };
+      parts_[Rows::last].reads_halo = parts_[Rows::last].adds = true;
+      make(parts_[Rows::interior], by_columns.own);
+      make(parts_[Rows::last], by_columns.others);
+    }
+
+    /// @param begin_of  begin_of(row): the number of nonzeros in the part before a row of it
+    /// @param place     place(q): the position in A of nonzero number q of the part
+    template <class BeginOf, class Place>
+    void make_part(Part& part, const Rows& rows, const Bounds& own, const std::vector<std::int64_t>& halo,
+                   const detail::NumberTable& number, const BeginOf& begin_of, const Place& place) {
+      if (part.rows.size() == 0) return;
+      auto levels = a_.levels();
+      auto& level = std::get<1>(levels);
+      using Position = typename decltype(level.positions)::non_const_value_type;
+      using Coordinate = typename decltype(level.coordinates)::non_const_value_type;
+      level.positions =
+          make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
+      level.coordinates =
+          make_array<Coordinate, memory_space>("sporos::HaloProduct columns", part.nonzeros.size());
+      const auto positions = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.positions);
+      const auto coordinates = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
+      for (std::int64_t row = 0; row <= part.rows.size(); ++row)
+        positions(static_cast<std::size_t>(row)) = static_cast<Position>(begin_of(row));
+      for (std::int64_t q = 0; q < part.nonzeros.size(); ++q) {
+        const std::int64_t c = rows.column(place(q));
+        coordinates(static_cast<std::size_t>(q)) =
+            static_cast<Coordinate>(part.reads_halo ? number(c) : c - own.begin);
+      }
+      Kokkos::deep_copy(level.positions, positions);
+      Kokkos::deep_copy(level.coordinates, coordinates);
+      set_extent(std::get<0>(levels), part.rows.size());
+      const std::int64_t columns = part.reads_halo ? std::ssize(halo) : own.size();
+      part.a = LocalA({part.rows.size(), columns}, std::move(levels),
+                      part.is_copied()
+                          ? make_array<typename LocalA::value_type, memory_space>(
+                                "sporos::HaloProduct values", part.nonzeros.size())
+                          : detail::part_of_array(a_.values(), part.nonzeros.begin, part.nonzeros.end));
+      part.x = part.reads_halo ? rows_over<LocalX>(columns, halo_.received())
+                               : rows_over<LocalX>(columns, x_.values());
+      part.y = rows_over<LocalY>(
+          part.rows.size(),
+          detail::part_of_array(y_.values(), part.rows.begin * width_, part.rows.end * width_));
+      part.plan = std::make_unique<sporos::Plan<LocalStatement>>(
+          local_statement(part.y, part.a, part.x, part.adds || statement_.accumulates()));
     }
 
     template <class T>
@@ -280,14 +373,15 @@ struct HaloProduct {
       dense = Storage::empty(1, extent);
     }
 
-    LocalStatement local_statement(const LocalY& y, const LocalA& a, const LocalX& x) const {
+    LocalStatement local_statement(const LocalY& y, const LocalA& a, const LocalX& x,
+                                   bool accumulates) const {
       const auto locals = [&] {
         if constexpr (detail::HaloPattern::places<S>[0] == 0)
           return std::tuple(a, x);
         else
           return std::tuple(x, a);
       }();
-      return detail::local_statement(statement_, y, locals, statement_.accumulates());
+      return detail::local_statement(statement_, y, locals, accumulates);
     }
 
     const S& statement_;

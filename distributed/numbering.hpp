@@ -126,6 +126,7 @@ class CoordinateSet {
 /// Numbers by coordinate, for many look-ups: a table where the coordinates are not too many, else a search.
 class NumberTable {
  public:
+  explicit NumberTable(Numbering&&) = delete;  // it keeps a reference
   explicit NumberTable(const Numbering& numbering) : numbering_(numbering) {
     if (!numbering.is_list() || numbering.extent() > 16 * numbering.size() + most_without_a_reason) return;
     table_.assign(static_cast<std::size_t>(numbering.extent()), -1);

@@ -31,6 +31,7 @@
 #include "numbering.hpp"
 #include "operand.hpp"
 #include "result_exchange.hpp"
+#include "sum_of_ranks.hpp"
 #include "tensor.hpp"
 #include "traffic.hpp"
 #include "work_division.hpp"
@@ -98,10 +99,12 @@ struct OwnerComputes {
         make_local_statement();
         agree(ranks_, "the plan of a statement");
       });
-      if constexpr (F::is_dense)
+      if constexpr (F::is_dense) {
+        if (is_reduced_) sum_of_ranks_ = detail::SumOfRanks<Local>(ranks_);
         if (!in_place_ && !is_reduced_)
           to_owners_ = detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(),
                                                      result_distribution_, work_.divisions().empty());
+      }
       collect_traffic();
     }
 
@@ -416,9 +419,7 @@ struct OwnerComputes {
       }
       if constexpr (F::is_dense) {
         if (is_reduced_) {
-          auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from.values());
-          ranks_.sum(sum.data(), from.nnz());
-          put(to, sum);
+          sum_of_ranks_.run(space_, from, to, statement_.accumulates());
         } else {
           const bool keeps = statement_.accumulates();
           to_owners_.run(space_, from, to, !keeps && (sums_ || is_listed_), sums_ || keeps);
@@ -449,18 +450,6 @@ struct OwnerComputes {
       // Every rank has computed all of it: one of them hands it over.
       if (ranks_.rank() == 0) return out;
       return decltype(out)(out.extents, 0);
-    }
-
-    /// Writes or adds values to those of a dense result.
-    template <class HostValues>
-    void put(const Local& to, const HostValues& values) const {
-      if (!statement_.accumulates()) {
-        Kokkos::deep_copy(to.values(), values);
-        return;
-      }
-      const auto sum = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), to.values());
-      for (std::size_t at = 0; at < sum.extent(0); ++at) sum(at) = static_cast<Value>(sum(at) + values(at));
-      Kokkos::deep_copy(to.values(), sum);
     }
 
     void collect_traffic() {
@@ -515,6 +504,7 @@ struct OwnerComputes {
     bool is_reduced_ = false;  ///< whether the result is a sum over ranks that all of them have
     std::optional<Local> own_result_;
     std::conditional_t<F::is_dense, detail::ResultExchange<Local>, std::nullptr_t> to_owners_{};
+    std::conditional_t<F::is_dense, detail::SumOfRanks<Local>, std::nullptr_t> sum_of_ranks_{};
     std::optional<LocalStatement> local_;
     std::unique_ptr<sporos::Plan<LocalStatement>> local_plan_;
     Traffic traffic_;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of distributed/: one program, and one for tensors in the memory of GPUs, run by mpiexec on 1 to 4 ranks. A rank
-# that waits for another one for ever is ended by the time limit, and fails the test. Ranks may share a GPU.
+# that waits for another one for ever is ended by the time limit, and fails the test. Ranks may share a GPU; where each
+# has its own, values travel by NCCL if it is there, and once more staged through the host.
 
 function(sporos_add_distributed_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "" "SOURCES;RANKS")
@@ -20,4 +21,6 @@ sporos_add_distributed_test(distributed SOURCES ${distributed_sources} RANKS 1 2
 if(Kokkos_ENABLE_CUDA)
   file(GLOB distributed_cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/cuda/*.cpp")
   sporos_add_distributed_test(distributed_cuda SOURCES ${distributed_cuda_sources} RANKS 1 2 4)
+  sporos_add_mpi_test(distributed_cuda/staged_on_2_ranks RANKS 2 PROGRAM test_distributed_cuda ARGUMENTS --gtest_brief=1
+                      ENVIRONMENT SPOROS_TRANSPORT=staged)
 endif()

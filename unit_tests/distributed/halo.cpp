@@ -72,6 +72,35 @@ TEST(HaloProduct, SendsWhatTheOthersNeedAndNoMore) {
   EXPECT_EQ(estimated.sent, mine.sent);
 }
 
+TEST(HaloProduct, IsDividedByTheOwnersOfColumnsAsDrawn) {
+  // The matrix of own_columns.hpp: a is in column 0, b to f are in columns 1 to 4, g is in column 5.
+  const auto divide = [](bool has_a) {
+    Entries<double, 2> entries({4, 6}, has_a ? 7 : 6);
+    std::int64_t at = 0;
+    for (const auto& c : {Extents<2>{0, 0}, {0, 1}, {0, 2}, {1, 1}, {3, 2}, {3, 3}, {3, 5}})
+      if (has_a || c != Extents<2>{0, 0}) entries.set(at++, c, 1.0);
+    const auto A = assemble<CSR<>>(entries);
+    const Bounds own{1, 5};
+    return detail::ColumnsByOwner(detail::InteriorRows(A, own), {0, 4}, own, 6);
+  };
+  using List = std::vector<std::int64_t>;
+  const auto drawn = divide(true);
+  EXPECT_EQ(drawn.own.rows, (Bounds{0, 4}));
+  EXPECT_EQ(drawn.own.begins, (List{0, 2, 3, 3, 5}));
+  EXPECT_EQ(drawn.own.places, (List{1, 2, 3, 4, 5}));
+  EXPECT_EQ(drawn.others.rows, (Bounds{0, 4}));
+  EXPECT_EQ(drawn.others.begins, (List{0, 1, 1, 1, 2}));
+  EXPECT_EQ(drawn.others.places, (List{0, 6}));
+  EXPECT_EQ(drawn.columns_of_halo, (List{0, 5}));
+
+  const auto without_a = divide(false);
+  EXPECT_EQ(without_a.own.begins, drawn.own.begins);
+  EXPECT_EQ(without_a.others.rows, (Bounds{3, 4}));
+  EXPECT_EQ(without_a.others.begins, (List{0, 1}));
+  EXPECT_EQ(without_a.others.places, (List{5}));
+  EXPECT_EQ(without_a.columns_of_halo, (List{5}));
+}
+
 TEST(HaloProduct, OfOtherStatementsIsTheRowsThatAreNeeded) {
   const Problem p;
   const Partition& rows = p.A.distribution().partition(0);

@@ -78,6 +78,7 @@ struct RowsProduct {
   using value_type = typename A::value_type;
   using coordinate_type = typename A::coordinate_type;
   using result_type = Out;
+  static constexpr bool epilogue_is_identity = E::is_identity;
 
   A a;                          ///< [rows, inner], a CsrView
   std::int64_t columns = 0;     ///< of B and C
@@ -311,6 +312,7 @@ __global__ __launch_bounds__(Config::threads,
     const auto begin = static_cast<std::int64_t>(in.a.positions[at]);
     const auto end = static_cast<std::int64_t>(in.a.positions[at + 1]);
     if (in.piece_blocks > 0 && end - begin > in.long_rows.cut) return;
+    if (P::epilogue_is_identity && in.accumulates && begin == end) return;
     if (has_columns) row_sums.add(in, begin, end, part, parts);
     row_sums.add_parts(mask, in.shape.lanes, parts);
     if (has_columns && part == 0) store_sums(in, at, column, row_sums.sums);
