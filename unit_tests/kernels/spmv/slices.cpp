@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,8 +87,19 @@ TEST(SlicesOfPlans, PassInfinitiesAndNaNToTheirRowsAlone) {
     }
 }
 
-TEST(SlicesOfPlans, AreChosenWhereRowsNeedLittlePadding) {
-  const auto A = matrix<double>(diagonals(900, 900, {0, 4, 9}), small_value<double>, 1);
+TEST(SlicesOfPlans, AreChosenWhereRowsAreShortAndIrregularAndNeedLittlePadding) {
+  std::mt19937_64 draw(7);
+  const auto irregular = [&](std::int64_t least, std::int64_t most) {
+    return matrix<double>(pattern(900, 900,
+                                  [&](std::int64_t row, auto& set) {
+                                    const auto more = static_cast<std::uint64_t>(most - least + 1);
+                                    const auto count = least + static_cast<std::int64_t>(draw() % more);
+                                    for (std::int64_t k = 0; k < count; ++k) set.insert((row + 7 * k) % 900);
+                                  }),
+                          small_value<double>, 1);
+  };
+  const auto A = irregular(1, 8), of_long_rows = irregular(10, 20);
+  const auto regular = matrix<double>(diagonals(900, 900, {0, 4, 9}), small_value<double>, 1);
   const auto B = matrix<double>(pattern(900, 900,
                                         [](std::int64_t row, auto& set) {
                                           for (std::int64_t k = 0; k < (row % 600 == 0 ? 900 : 1); ++k)
@@ -98,6 +110,8 @@ TEST(SlicesOfPlans, AreChosenWhereRowsNeedLittlePadding) {
   const bool pays = !sporos::detail::gathers_eight_fast();
   const auto constant = [&](const auto& M) { return assign(y(i), M(i, j) * x(j)).with_constant_operands(); };
   EXPECT_EQ(plan(constant(A)).candidate(), pays ? SpmvBySlices::name : SpmvByRows::name);
+  EXPECT_EQ(plan(constant(of_long_rows)).candidate(), SpmvByRows::name);
+  EXPECT_EQ(plan(constant(regular)).candidate(), SpmvByRows::name);
   EXPECT_EQ(plan(constant(B)).candidate(), SpmvByRows::name) << "three of four lanes are padding";
   EXPECT_EQ(plan(assign(y(i), A(i, j) * x(j))).candidate(), SpmvByRows::name) << "its values may change";
   EXPECT_EQ(kernel_of(constant(A)), SpmvByRows::name) << "run once";
