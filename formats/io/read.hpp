@@ -37,9 +37,8 @@ Tensor<Value, F, Space> read(const std::string& path, const ReadOptions& options
 template <class T>
   requires(AnyTensor<T> || ReadOnlyTensor<T>)
 void write(const std::string& path, const T& tensor) {
-  if constexpr (AnyTensor<T>)
-    if (io::has_hdf5_name(path))
-      return write_binsparse(path, entries(tensor), {.levels = binsparse_levels<typename T::format_type>()});
+  if (io::has_hdf5_name(path))
+    return write_binsparse(path, entries(tensor), {.levels = binsparse_levels<typename T::format_type>()});
   write_entries(path, entries(tensor));
 }
 

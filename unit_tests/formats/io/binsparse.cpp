@@ -10,6 +10,7 @@
 #include <set>
 #include <sporos/formats/io/read.hpp>
 #include <sporos/formats/named.hpp>
+#include <sporos/formats/read_only.hpp>
 
 #include "files.hpp"
 #include "scipy_files.hpp"
@@ -233,6 +234,8 @@ TEST(Binsparse, TensorsAreStoredAsTheirFormatStoresThem) {
   EXPECT_EQ(format_of(assemble<COO<2>>(entries, Duplicates::sum)), "COOR");
   EXPECT_EQ(format_of(assemble<DenseMatrix<ColumnMajor>>(entries, Duplicates::sum)), "DMATC");
   EXPECT_EQ(format_of(assemble<BCSR<2, 2>>(entries, Duplicates::sum)), "CSR");
+  const Tensor<const double, CSC<>> only_read = assemble<CSC<>>(entries, Duplicates::sum);
+  EXPECT_EQ(format_of(only_read), "CSC");
   const auto again = read<CSR<>>(folder.file("a.h5"));
   EXPECT_EQ(again.nnz(), 20);
 }
