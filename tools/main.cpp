@@ -58,8 +58,7 @@ CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, co
 }
 
 void add_input_options(CLI::App& command, InputOptions& options, bool vectors) {
-  command
-      .add_option("--from", options.kind, "Kind of file, unless its content tells: " + kind_names())
+  command.add_option("--from", options.kind, "Kind of file, unless its content tells: " + kind_names())
       ->check(CLI::IsMember(kinds()).description(""))
       ->type_name("KIND");
   command
