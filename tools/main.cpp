@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
       "Sparse matrices and tensors in files: looked at, checked, converted, drawn, multiplied.\n"
       "Reads Matrix Market (.mtx), FROSTT (.tns) and DLMC (.smtx) files, edge lists (.csv, .tsv, .edges) "
       "and\n"
-      "NumPy's .npy, plain or gzip, and SciPy's .npz, and binsparse in HDF5, .h5. The file - is standard "
+      "NumPy's .npy, plain or gzip, and SciPy's .npz, and binsparse in HDF5, .h5. The file - is standard\n"
       "input, or standard output.",
       std::string(program));
   app.set_version_flag("--version", std::string(program) + " " SPOROS_VERSION_STRING);
