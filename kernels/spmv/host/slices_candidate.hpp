@@ -16,6 +16,7 @@
 #include "../pattern.hpp"
 #include "candidate.hpp"
 #include "form.hpp"
+#include "row_sums.hpp"
 #include "slices.hpp"
 
 namespace sporos {
@@ -43,7 +44,10 @@ struct SpmvBySlices {
   /// fast, SpmvByRows sums rows of any length without branches, and pads nothing.
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
-    constexpr std::int64_t fewest_nonzeros = 1024, long_row = 12;
+    constexpr std::int64_t fewest_nonzeros = 1024;
+    constexpr std::int64_t long_row =
+        detail::ScalarRowSum<typename Matrix<S>::value_type,
+                             typename Matrix<S>::coordinate_type>::least_in_lanes;
     constexpr double most_padding = 1.2, seconds_of_copying = 3e-9;
     const auto a = detail::sparse_rows(Pattern::sparse(statement).tensor());
     if (a.rows > detail::most_rows_in_slices) return Declined{"the matrix has too many rows"};
