@@ -7,9 +7,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False positives of g++ 12 and 13 in inlined code of their own std::string.
   target_compile_options(sporos_build_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                                                       -Wno-stringop-overread)
-  # By default g++ collects garbage at every step from 128 MB on, and a precompiled header alone takes 200 MB.
+  # By default g++ collects garbage at every step from 128 MB on, and a precompiled header alone takes 200 MB. There is
+  # little to collect, since nearly everything lives to the end: a tenth of the time of large sources.
   if(NOT Kokkos_ENABLE_CUDA)
-    target_compile_options(sporos_build_flags INTERFACE --param=ggc-min-heapsize=500000)
+    target_compile_options(sporos_build_flags INTERFACE --param=ggc-min-heapsize=2000000)
   endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kokkos compiles for sm_90; the matrix instructions of four warps and sparse ones with operands in shared memory are
-# there for sm_90a alone. Whoever links Kokkos::kokkos with Sporos compiles for that.
+# there for sm_90a alone. Whoever links Kokkos::kokkos with Sporos compiles for that. Written -arch=sm_90a, it would have
+# nvcc compile all device code a second time, for PTX that other devices can translate.
 function(sporos_compile_for_sm_90a)
   if(NOT TARGET Kokkos::kokkoscore)
     return()
@@ -12,7 +13,7 @@ function(sporos_compile_for_sm_90a)
   foreach(property INTERFACE_COMPILE_OPTIONS INTERFACE_LINK_OPTIONS)
     get_target_property(options ${target} ${property})
     if(options)
-      string(REGEX REPLACE "-arch=sm_90([^0-9a-z]|$)" "-arch=sm_90a\\1" options "${options}")
+      string(REGEX REPLACE "-arch=sm_90([^0-9a-z]|$)" "-gencode=arch=compute_90a,code=sm_90a\\1" options "${options}")
       set_property(TARGET ${target} PROPERTY ${property} "${options}")
     endif()
   endforeach()

@@ -6,8 +6,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/SporosKokkosKernels.cmake")
 
 set(SPOROS_KOKKOS_VARIANT
     host
-    CACHE STRING "Which Kokkos of scripts/bootstrap to use where the user has none: host, debug, asan, tsan, cuda")
-set_property(CACHE SPOROS_KOKKOS_VARIANT PROPERTY STRINGS host debug asan tsan cuda)
+    CACHE STRING "Which Kokkos of scripts/bootstrap to use where the user has none: host, clang, debug, asan, tsan, cuda")
+set_property(CACHE SPOROS_KOKKOS_VARIANT PROPERTY STRINGS host clang debug asan tsan cuda)
 
 set(SPOROS_SCRIPTS_DIR "${CMAKE_CURRENT_LIST_DIR}/../scripts")
 

@@ -20,12 +20,12 @@ die() {
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# One compilation of a Kokkos source takes about 1.5 GB; more jobs than memory allows would get the compiler killed.
+# The largest sources of the tests take 3 GB to compile; more jobs than memory allows would get the compiler killed.
 jobs() {
   local cores memory_kb by_memory
   cores="$(nproc 2>/dev/null || echo 2)"
   memory_kb="$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo 2>/dev/null || true)"
-  by_memory=$((${memory_kb:-8000000} / 1500000))
+  by_memory=$((${memory_kb:-8000000} / 3000000))
   if ((by_memory < 1)); then by_memory=1; fi
   echo "${SPOROS_JOBS:-$((cores < by_memory ? cores : by_memory))}"
 }

@@ -65,7 +65,7 @@ auto larger_of_either(const L& l, const R& r) {
 
 }  // namespace elsewhere
 
-namespace sporos::test {
+namespace sporos::test::foreign_nodes {
 namespace {
 
 using elsewhere::larger;
@@ -95,4 +95,4 @@ TEST(ANodeFromElsewhere, RunsByTheOperationThatItNames) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::foreign_nodes

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../typed.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {
@@ -164,32 +165,23 @@ TEST(APart, IsPlannedAndReadAgainWhenValuesChange) {
   EXPECT_EQ(at(s, {0}), 10);
 }
 
-template <class F>
-std::string refusal(const F& f) {
-  try {
-    f();
-  } catch (const ShapeError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(APart, ThatATensorDoesNotHaveIsRefused) {
   const auto A = matrix<CSR<>>();
   const Tensor<double, DenseVector> y({column_count});
   EXPECT_EQ(assign(y(j), A(3, j)).str(), "A(j) = B(3, j)");
   EXPECT_EQ(assign(y(i), rows(A, 3, 12)(i, j) * A(0, j)).str(), "A(i) = B(3 + i, j) * B(0, j)");
-  EXPECT_EQ(refusal([&] { y(j) = A(12, j); }),
+  EXPECT_EQ(message_of<ShapeError>([&] { y(j) = A(12, j); }),
             "A(j) = B(12, j): mode 0 of B(12, j) has extent 12, and coordinate 12 lies outside of it: "
             "coordinates are counted from 0");
-  EXPECT_NE(refusal([&] { y(j) = A(-1, j); }), "");
+  EXPECT_NE(message_of<ShapeError>([&] { y(j) = A(-1, j); }), "");
   EXPECT_EQ(
-      refusal([&] { rows(A, 3, 13); }),
+      message_of<ShapeError>([&] { rows(A, 3, 13); }),
       "rows: mode 0 of the tensor has extent 12, and coordinates 3 to 13 lie outside of it: coordinates "
       "are counted from 0");
-  EXPECT_NE(refusal([&] { block(A, {0, 3}, {4, 2}); }), "");
-  EXPECT_NE(refusal([&] { y(j) = rows(A, 3, 5)(2, j); }), "");  // in the tensor, but not in the part
-  EXPECT_NE(refusal([&] { y(i) = rows(A, 3, 5)(i, j) * A(0, j); }), "");
+  EXPECT_NE(message_of<ShapeError>([&] { block(A, {0, 3}, {4, 2}); }), "");
+  EXPECT_NE(message_of<ShapeError>([&] { y(j) = rows(A, 3, 5)(2, j); }),
+            "");  // in the tensor, but not in the part
+  EXPECT_NE(message_of<ShapeError>([&] { y(i) = rows(A, 3, 5)(i, j) * A(0, j); }), "");
 }
 
 }  // namespace

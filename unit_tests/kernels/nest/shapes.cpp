@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "../statements.hpp"
+#include "reference.hpp"
 
 namespace sporos::test {
 namespace {
@@ -11,20 +12,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-template <class Run>
-std::string refusal(const Run& run) {
-  try {
-    run();
-  } catch (const ShapeError& error) {
-    return error.what();
-  }
-  return "no ShapeError";
-}
-
 TEST(Shapes, ThatDifferAlongAReductionAreNamedBoth) {
   const Tensor<double, CSR<>> A({3, 5}), B({3, 4}), C({7, 5});
   EXPECT_THAT(
-      refusal([&] { A(i, j) = B(i, k) * C(k, j); }),
+      message_of<ShapeError>([&] { A(i, j) = B(i, k) * C(k, j); }),
       AllOf(HasSubstr("A(i, j) = B(i, k) * C(k, j)"), HasSubstr("index k"),
             HasSubstr("mode 1 of B(i, k) has extent 4"), HasSubstr("mode 0 of C(k, j) has extent 7")));
 }
@@ -32,14 +23,15 @@ TEST(Shapes, ThatDifferAlongAReductionAreNamedBoth) {
 TEST(Shapes, ThatDifferBetweenResultAndOperandAreNamedBoth) {
   const Tensor<double, DenseVector> y({3}), x({5});
   const Tensor<double, CSR<>> A({4, 5});
-  EXPECT_THAT(refusal([&] { y(i) = A(i, j) * x(j); }),
+  EXPECT_THAT(message_of<ShapeError>([&] { y(i) = A(i, j) * x(j); }),
               AllOf(HasSubstr("mode 0 of A(i) has extent 3"), HasSubstr("mode 0 of B(i, j) has extent 4")));
 }
 
 TEST(Shapes, OfADiagonalHaveToBeSquare) {
   const Tensor<double, DenseVector> y({3});
   const Tensor<double, DenseMatrix<>> A({3, 4});
-  EXPECT_THAT(refusal([&] { y(i) = A(i, i); }), AllOf(HasSubstr("extent 3"), HasSubstr("extent 4")));
+  EXPECT_THAT(message_of<ShapeError>([&] { y(i) = A(i, i); }),
+              AllOf(HasSubstr("extent 3"), HasSubstr("extent 4")));
 }
 
 TEST(Shapes, AResultIsLeftAsItWasWhereShapesDiffer) {
