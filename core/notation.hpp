@@ -35,15 +35,15 @@ class TensorLetters {
   char of(const T& tensor) {
     return of(tensor.identity());
   }
-
- private:
-  char of(const void* tensor) {
-    const auto found = std::find(seen_.begin(), seen_.end(), tensor);
+  /// @param identity  of the tensor
+  char of(const void* identity) {
+    const auto found = std::find(seen_.begin(), seen_.end(), identity);
     const auto at = found - seen_.begin();
-    if (found == seen_.end()) seen_.push_back(tensor);
+    if (found == seen_.end()) seen_.push_back(identity);
     return static_cast<char>('A' + at);
   }
 
+ private:
   std::vector<const void*> seen_;
 };
 

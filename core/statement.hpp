@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "access_view.hpp"
 #include "elementwise.hpp"
 #include "expression.hpp"
 #include "loop_order.hpp"
@@ -407,6 +408,35 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
 }
 
 namespace detail {
+
+/// Writes a statement as index notation when it is asked; for functions that are compiled once and not for
+/// each statement. Refers to the statement, which has to outlive it.
+class StatementText {
+ public:
+  template <class S>
+  StatementText(const S& statement)  // NOLINT: implicit, so that callers pass the statement
+      : statement_(&statement), str_(&str_of<S>) {}
+
+  std::string str() const { return str_(statement_); }
+
+ private:
+  template <class S>
+  static std::string str_of(const void* statement) {
+    return static_cast<const S*>(statement)->str();
+  }
+
+  const void* statement_;
+  std::string (*str_)(const void* statement);
+};
+
+/// The tensors of a statement: the result, then those of the right side from the left.
+template <class S>
+auto views_of_tensors(const S& statement) {
+  std::array<AccessView, 1 + count_of(accesses_of<typename S::right_type>{})> out;
+  out[0] = AccessView(statement.result());
+  write_accesses(statement.right(), out.data() + 1);
+  return out;
+}
 
 /// For what takes a statement and is given an assignment, which has run by then.
 template <class A>

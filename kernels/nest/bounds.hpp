@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "../../core/extents.hpp"
 #include "../../core/statement.hpp"
@@ -20,58 +19,53 @@ namespace sporos {
 
 namespace detail {
 
-/// A tensor's letter, and the variable and the extent of each mode.
-struct AccessExtents {
-  char letter;
-  NameList names;
-  std::string modes;
-  std::vector<std::int64_t> extents;
-};
-
 /// Throws the ShapeError that names the two modes with different extents for one variable.
-[[noreturn, gnu::cold]] inline void refuse_extents(const std::string& statement,
-                                                   const std::vector<AccessExtents>& accesses,
-                                                   char variable) {
+[[noreturn, gnu::cold]] inline void refuse_extents(const StatementText& statement,
+                                                   std::span<const AccessView> accesses, char variable) {
+  TensorLetters letters;
   std::string first;
   std::int64_t first_extent = 0;
-  for (const auto& [letter, names, modes, extents] : accesses)
-    for (int mode = 0; mode < names.size; ++mode) {
-      if (names[mode] != variable) continue;
-      const std::int64_t extent = extents[static_cast<std::size_t>(mode)];
-      const std::string what = text("index ", variable, ": mode ", mode, " of ", letter, '(', modes, ')');
+  for (const AccessView& access : accesses) {
+    const char letter = letters.of(access.identity());
+    for (int mode = 0; mode < access.names().size; ++mode) {
+      if (access.names()[mode] != variable) continue;
+      const std::int64_t extent = access.extent(mode);
+      const std::string what =
+          text("index ", variable, ": mode ", mode, " of ", letter, '(', access.modes(), ')');
       if (first.empty()) {
         first = what;
         first_extent = extent;
       } else if (extent != first_extent) {
-        throw ShapeError(text(statement, ": ", first, " has extent ", first_extent, ", but ", what,
+        throw ShapeError(text(statement.str(), ": ", first, " has extent ", first_extent, ", but ", what,
                               " has extent ", extent, "; an index variable runs over one extent only"));
       }
     }
-  throw InternalError(text(statement, ": the extents of index ", variable, " agree after all"));
+  }
+  throw InternalError(text(statement.str(), ": the extents of index ", variable, " agree after all"));
 }
 
-template <class S>
-[[noreturn, gnu::cold]] void refuse_extents(const S& statement, char variable) {
-  TensorLetters letters;
-  std::vector<AccessExtents> accesses;
-  const auto look = [&](const auto& access) {
-    const auto& extents = access.tensor().extents();
-    accesses.push_back({letters.of(access.tensor()),
-                        std::remove_cvref_t<decltype(access)>::names,
-                        text_of_modes(access.tensor(), std::remove_cvref_t<decltype(access)>::names),
-                        {extents.begin(), extents.end()}});
-  };
-  look(statement.result());
-  for_each_access(statement.right(), look);
-  refuse_extents(statement.str(), accesses, variable);
+/// The extent of each loop.
+inline void find_extents(const StatementText& statement, std::span<const AccessView> accesses,
+                         const NameList& loops, std::span<std::int64_t> extents) {
+  std::fill(extents.begin(), extents.end(), -1);
+  for (const AccessView& access : accesses)
+    for (int mode = 0; mode < access.names().size; ++mode) {
+      const char variable = access.names()[mode];
+      if (variable == no_variable) continue;
+      std::int64_t& known = extents[static_cast<std::size_t>(loops.find(variable))];
+      const std::int64_t extent = access.extent(mode);
+      if (known < 0)
+        known = extent;
+      else if (known != extent)
+        refuse_extents(statement, accesses, variable);
+    }
 }
 
 /// Throws the ShapeError for an operand that is a part which its tensor does not have.
 template <class S, class A>
 [[noreturn, gnu::cold]] void refuse_part_of(const S& statement, const A& access) {
   TensorLetters letters;
-  letters.of(statement.result().tensor());
-  for_each_access(statement.right(), [&](const auto& one) { letters.of(one.tensor()); });
+  for (const AccessView& tensor : views_of_tensors(statement)) letters.of(tensor.identity());
   refuse_part(statement.str() + ": ",
               text(letters.of(access.tensor()), '(', text_of_modes(access.tensor(), A::names), ')'),
               access.tensor());
@@ -133,23 +127,14 @@ template <class Result, class Right, class Order, class Options>
 auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
   constexpr int strips = Options::loops::stripped.count;
   NestBounds<Order::names.size, strips> out{};
-  for (auto& extent : out.extent) extent = -1;
-  const auto take = [&](const auto& access) {
+  const auto expect_inside = [&](const auto& access) {
     using A = std::remove_cvref_t<decltype(access)>;
     if constexpr (is_part_v<typename A::tensor_type>)
       if (access.tensor().mode_outside() < A::names.size) detail::refuse_part_of(statement, access);
-    for (int mode = 0; mode < A::names.size; ++mode) {
-      if (A::names[mode] == no_variable) continue;
-      std::int64_t& known = out.extent[Order::names.find(A::names[mode])];
-      const std::int64_t extent = access.tensor().extent(mode);
-      if (known < 0)
-        known = extent;
-      else if (known != extent)
-        detail::refuse_extents(statement, A::names[mode]);
-    }
   };
-  take(statement.result());
-  for_each_access(statement.right(), take);
+  expect_inside(statement.result());
+  if constexpr (detail::has_parts(accesses_of<Right>{})) for_each_access(statement.right(), expect_inside);
+  detail::find_extents(statement, detail::views_of_tensors(statement), Order::names, out.extent);
   out.outermost = {0, Order::names.size > 0 ? out.extent[0] : 1};
   if constexpr (strips > 0) {
     const auto measure = [&]<int At>(std::integral_constant<int, At>) {

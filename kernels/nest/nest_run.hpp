@@ -170,23 +170,10 @@ std::string insertion_text() {
 /// Whether an operand has an array, of values or of a level, that overlaps the memory of the result's values.
 template <class S>
 bool reads_result(const S& statement) {
-  const auto range = [](const auto& array) {
-    const auto first = reinterpret_cast<std::uintptr_t>(array.data());
-    return std::pair(first, first + array.extent(0) * sizeof(*array.data()));
-  };
-  const auto written = range(statement.result().tensor().values());
-  bool found = false;
-  const auto look = [&](const auto& array) {
-    const auto read = range(array);
-    found = found || (read.first < written.second && written.first < read.second);
-  };
-  for_each_access(statement.right(), [&](const auto& access) {
-    look(access.tensor().values());
-    access.tensor().for_each_level([&](auto, const auto& level) {
-      level.for_each_array([&](Role, const char*, const auto& array) { look(array); });
-    });
-  });
-  return found;
+  const auto written = detail::MemoryRange::of(statement.result().tensor().values());
+  for (const detail::AccessView& access : detail::views_of(statement.right()))
+    if (access.has_array_in(written)) return true;
+  return false;
 }
 
 }  // namespace sporos

@@ -55,6 +55,12 @@ class WorkspaceShelf {
   std::vector<std::unique_ptr<W>> free_;
 };
 
+/// A sum of a refill: a struct, to avoid std::vector<bool>.
+template <class T>
+struct SumCell {
+  T sum{};
+};
+
 /// The plan of a nest whose result is appended, directly or after each row has been gathered in a workspace.
 ///
 /// @tparam Policy  of the workspace that gathers rows; void if nothing scatters
@@ -85,6 +91,7 @@ class AppendPlan {
   using Output = AppendedOutput<Traits, Piece, W, Compute>;
   using Room = PieceRoom<Shape, Piece>;
   using InTurns = Turns<Shape, Piece>;
+  using Cell = SumCell<Compute>;
 
   /// Whether threads can move what they append to its final place right away: its size has a known bound, and
   /// it has the result's type.
@@ -216,10 +223,6 @@ class AppendPlan {
     else
       return static_cast<const std::int64_t*>(nullptr);
   }
-  struct Cell {  // a struct, to avoid std::vector<bool>
-    Compute sum{};
-  };
-
   const auto& result() const { return nest_.statement().result().tensor(); }
   auto policy() const { return policy_of<Policy>(nest_.statement()); }
   std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }

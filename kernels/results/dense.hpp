@@ -26,6 +26,15 @@
 
 namespace sporos {
 
+namespace detail {
+
+/// Numbers of rows and of values, of a part of a result or before it.
+struct RowsAndValues {
+  std::int64_t rows = 0, values = 0;
+};
+
+}  // namespace detail
+
 /// Adds to a dense workspace over all levels of the result.
 template <class Traits_, class F, class T>
 struct BoxOutput : EachValue<BoxOutput<Traits_, F, T>> {
@@ -215,9 +224,7 @@ class DenseNest::Plan {
     const auto extents = this->extents();
     const auto cursor = box.cursor();
     const std::int64_t columns = extents[last], rows = columns > 0 ? box.size() / columns : 0;
-    struct Begin {
-      std::int64_t rows = 0, values = 0;
-    };
+    using Begin = detail::RowsAndValues;
     const Space& space = nest_.space();
     const std::int64_t chunks = chunks_of(rows, columns);
     std::vector<Begin> begins(static_cast<std::size_t>(chunks) + 1);

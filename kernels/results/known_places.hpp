@@ -156,6 +156,24 @@ struct StreamedOutput : EachValue<StreamedOutput<Traits_, T>> {
 
 namespace detail {
 
+/// What one thread computes.
+struct PlacedPart {
+  Bounds outermost;
+  std::int64_t values = 0;  ///< how many there are
+};
+/// The places of all values, and their order.
+struct PlacesInOrder {
+  std::vector<PlacedPart> parts;
+  GrowArray<Place> places;   ///< of each value, if there is one part
+  HostArray<Place> numbers;  ///< otherwise: of the values of each place, in the order of the loops
+  HostArray<Place> begins;   ///< where the numbers of each place begin, and the end
+
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(sizeof(Place)) *
+           (places.size() + static_cast<std::int64_t>(numbers.extent(0) + begins.extent(0)));
+  }
+};
+
 /// The places of what the nest of a statement adds to its result, in the order of the loops.
 ///
 /// One thread adds the values to their places as the loops give them. Several write the values of their part
@@ -169,6 +187,7 @@ class KnownPlaces {
   using Value = typename Nest::Value;
   using Space = typename Nest::Space;
   using Finder = PlaceFinder<Value, typename Nest::Format>;
+  using Known = PlacesInOrder;
 
  public:
   /// Computes the result's values anew; the result has the pattern that a run of the nest has made.
@@ -192,23 +211,6 @@ class KnownPlaces {
   std::int64_t bytes() const { return known_ ? known_->bytes() : 0; }
 
  private:
-  /// What one thread computes.
-  struct Part {
-    Bounds outermost;
-    std::int64_t values = 0;  ///< how many there are
-  };
-  struct Known {
-    std::vector<Part> parts;
-    GrowArray<Place> places;   ///< of each value, if there is one part
-    HostArray<Place> numbers;  ///< otherwise: of the values of each place, in the order of the loops
-    HostArray<Place> begins;   ///< where the numbers of each place begin, and the end
-
-    std::int64_t bytes() const {
-      return static_cast<std::int64_t>(sizeof(Place)) *
-             (places.size() + static_cast<std::int64_t>(numbers.extent(0) + begins.extent(0)));
-    }
-  };
-
   static const auto& result_of(const Nest& nest) { return nest.statement().result().tensor(); }
 
   /// Keeps no places where these would be more than a place can number, or take more memory than is allowed.

@@ -310,8 +310,8 @@ class LocatedNest::Plan {
   /// the same number for any number of threads; one if the private results would cost more than the work.
   std::int64_t private_count() const {
     std::int64_t work = 0;
-    for_each_access(nest_.statement().right(),
-                    [&](const auto& access) { work = std::max(work, access.tensor().nnz()); });
+    for (const detail::AccessView& operand : detail::views_of(nest_.statement().right()))
+      work = std::max(work, operand.nnz());
     if (result().nnz() > work) return 1;
     if constexpr (Options::is_deterministic && Nest::splittable)
       return std::clamp<std::int64_t>(nest_.bounds().outermost.end, 1, 16);

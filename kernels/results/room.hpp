@@ -42,7 +42,7 @@ class PieceRoom {
   template <class Right>
   static std::int64_t guessed_positions(const Right& right) {
     std::int64_t guess = 0;
-    for_each_access(right, [&](const auto& access) { guess = std::max(guess, access.tensor().nnz()); });
+    for (const detail::AccessView& operand : detail::views_of(right)) guess = std::max(guess, operand.nnz());
     return guessed_growth * guess;
   }
   /// An upper bound on the bytes that count of the room for such a piece: all of a small array, and nothing

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../../core/first_touch.hpp"
+#include "../../core/function_ref.hpp"
 #include "../../core/space.hpp"
 #include "../../workspace/pipeline.hpp"
 #include "room.hpp"
@@ -25,6 +26,8 @@ class Turns {
   using Positions = typename Room::Positions;
 
  public:
+  using ComputePiece = detail::FunctionRef<void(std::int64_t chunk, Piece& piece)>;
+
   /// One buffer in which a piece is computed while another piece waits for its place.
   static constexpr std::int64_t buffers_of_thread = 2;
   /// Approximate limits on the number of elements of a piece: enough to be worth its overhead, and few enough
@@ -44,10 +47,9 @@ class Turns {
         pages_{room.touch_values(), room.touch_coordinates()} {}
 
   /// @param compute  compute(chunk, piece) appends to a piece with reserved room and finishes it
-  template <class Compute>
-  void operator()(const Compute& compute) {
+  void operator()(const ComputePiece& compute) {
     run_pipeline<Positions>(host_threads_, threads_, count_, *this,
-                            [&](std::int64_t number) { return Worker<Compute>{*this, compute, number}; });
+                            [&](std::int64_t number) { return Worker{*this, compute, number}; });
     buffers_.keep_all();
   }
 
@@ -63,10 +65,9 @@ class Turns {
   }
 
  private:
-  template <class Compute>
   struct Worker {
     Turns& turns;
-    const Compute& compute_piece;
+    const ComputePiece& compute_piece;
     std::int64_t thread;
     std::int64_t next_buffer = 0;
 

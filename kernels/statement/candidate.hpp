@@ -131,11 +131,6 @@ concept CandidateFor = requires {
 
 namespace detail {
 
-template <class... Accesses>
-constexpr bool has_parts(TypeList<Accesses...>) {
-  return (is_part_v<typename Accesses::tensor_type> || ...);
-}
-
 /// Whether a candidate can run a statement the way its schedule asks for, and reads its operands where they
 /// are parts of tensors.
 template <class K, class S>

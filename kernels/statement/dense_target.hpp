@@ -13,24 +13,33 @@
 
 namespace sporos::detail {
 
+/// to[at] = from[at] for the values of two arrays of one length.
+template <class Space, class From, class To, class Memory>
+void copy_values(const Space& space, const char* name, const Array<From, Memory>& from,
+                 const Array<To, Memory>& to) {
+  Kokkos::parallel_for(name,
+                       Kokkos::RangePolicy<Space>(space, 0, static_cast<std::int64_t>(to.extent(0))),
+                       CopyValues<From, To>{from.data(), to.data()});
+}
+
 /// The values of a dense result, for a kernel that writes them while it reads its operands: the result's own
 /// values, or, if they cannot hold sums or an operand shares their memory, a temporary array that is copied
 /// into them at the end. What the statement adds to is in it from the start.
 ///
 /// @tparam T  the type of the sums
-template <class S, class T = typename S::result_type::value_type>
-class DenseTarget {
-  using Tensor = typename S::result_type::tensor_type;
+template <class Tensor, class T>
+class ValuesOfResult {
   using Value = typename Tensor::value_type;
-  using Space = typename S::space_type;
+  using Space = typename Tensor::space_type;
   using Memory = typename Tensor::memory_space;
 
  public:
-  explicit DenseTarget(const S& statement) : statement_(statement) {
-    if constexpr (std::is_same_v<T, Value>) values_ = own().values();
-    if (is_own(statement)) return;
-    values_ = make_array<T, Memory>("sporos::result", own().nnz());
-    if (statement.accumulates()) copy("sporos::start", own().values(), values_);
+  ValuesOfResult(const Tensor& own, const Space& space, bool operand_reads_it, bool accumulates)
+      : own_(own), space_(space), is_own_(std::is_same_v<T, Value> && !operand_reads_it) {
+    if constexpr (std::is_same_v<T, Value>) values_ = own.values();
+    if (is_own_) return;
+    values_ = make_array<T, Memory>("sporos::result", own.nnz());
+    if (accumulates) copy_values(space_, "sporos::start", own.values(), values_);
   }
 
   const Array<T, Memory>& values() const { return values_; }
@@ -38,29 +47,33 @@ class DenseTarget {
 
   /// Called after the kernel has been launched: copies the temporary array, if there is one, into the result.
   void finish() const {
-    if (is_own(statement_)) return;
-    copy("sporos::copy result", values_, own().values());
-    space().fence("sporos::copy result");
-  }
-
-  /// Bytes of the temporary array.
-  static std::int64_t bytes(const S& statement) {
-    return is_own(statement) ? 0 : array_bytes<T>(statement.result().tensor().nnz());
+    if (is_own_) return;
+    copy_values(space_, "sporos::copy result", values_, own_.values());
+    space_.fence("sporos::copy result");
   }
 
  private:
-  static bool is_own(const S& statement) { return std::is_same_v<T, Value> && !reads_result(statement); }
-  const Tensor& own() const { return statement_.result().tensor(); }
-  const auto& space() const { return statement_.resources().space(); }
-
-  template <class From, class To>
-  void copy(const char* name, const Array<From, Memory>& from, const Array<To, Memory>& to) const {
-    Kokkos::parallel_for(name, Kokkos::RangePolicy<Space>(space(), 0, own().nnz()),
-                         CopyValues<From, To>{from.data(), to.data()});
-  }
-
-  const S& statement_;
+  const Tensor& own_;
+  const Space& space_;
+  bool is_own_;
   Array<T, Memory> values_;
+};
+
+/// The same for the result of a statement.
+template <class S, class T = typename S::result_type::value_type>
+class DenseTarget : public ValuesOfResult<typename S::result_type::tensor_type, T> {
+  using Tensor = typename S::result_type::tensor_type;
+
+ public:
+  explicit DenseTarget(const S& statement)
+      : ValuesOfResult<Tensor, T>(statement.result().tensor(), statement.resources().space(),
+                                  reads_result(statement), statement.accumulates()) {}
+
+  /// Bytes of the temporary array.
+  static std::int64_t bytes(const S& statement) {
+    const bool is_own = std::is_same_v<T, typename Tensor::value_type> && !reads_result(statement);
+    return is_own ? 0 : array_bytes<T>(statement.result().tensor().nnz());
+  }
 };
 
 }  // namespace sporos::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "../../core/statement.hpp"
 #include "checks.hpp"
@@ -21,15 +21,12 @@ struct Estimate : Bytes {
 namespace detail {
 
 /// The bytes of a statement's operands, each tensor counted once.
-template <class S>
-std::int64_t operand_bytes(const S& statement) {
+inline std::int64_t operand_bytes(std::span<const AccessView> operands) {
   std::int64_t sum = 0;
-  std::vector<const void*> seen;
-  for_each_access(statement.right(), [&](const auto& access) {
-    if (std::find(seen.begin(), seen.end(), access.tensor().identity()) != seen.end()) return;
-    seen.push_back(access.tensor().identity());
-    sum += access.tensor().bytes();
-  });
+  for (auto operand = operands.begin(); operand != operands.end(); ++operand) {
+    const auto is_this = [&](const AccessView& other) { return other.identity() == operand->identity(); };
+    if (std::none_of(operands.begin(), operand, is_this)) sum += operand->bytes();
+  }
   return sum;
 }
 
@@ -58,7 +55,7 @@ Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
     expect_kokkos();
     return with_candidate<Estimate>(statement, Use::once, [&]<class K>() {
       const typename K::template Plan<S> plan(statement, statement.resources());
-      return Estimate{plan.bytes(), detail::operand_bytes(statement)};
+      return Estimate{plan.bytes(), detail::operand_bytes(detail::views_of(statement.right()))};
     });
   });
 }

@@ -199,8 +199,7 @@ std::string explanation(const S& statement) {
   using Options = typename S::schedule;
   expect_kokkos();
   TensorLetters letters;
-  letters.of(statement.result().tensor());
-  for_each_access(statement.right(), [&](const auto& access) { letters.of(access.tensor()); });
+  for (const AccessView& tensor : views_of_tensors(statement)) letters.of(tensor.identity());
   std::ostringstream out;
   out << statement.str() << "\n\n"
       << loops_text(statement, letters) << "\n"

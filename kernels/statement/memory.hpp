@@ -4,12 +4,18 @@
 /// to do about them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "../../core/error.hpp"
+#include "../../core/function_ref.hpp"
 #include "../../core/pool.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/print.hpp"
@@ -49,12 +55,6 @@ constexpr NameList unbounded_variables() {
   return out;
 }
 
-/// The extent of one of the result's variables.
-template <class S>
-std::int64_t extent_in_result(const S& statement, char variable) {
-  return statement.result().tensor().extent(S::result_type::names.find(variable));
-}
-
 /// "8.0 TiB (8796093022208 bytes: …)"
 inline std::string needed_text(std::int64_t result, std::int64_t workspace) {
   return text(bytes_text(result + workspace), " (", result + workspace, " bytes: ", result,
@@ -70,71 +70,112 @@ std::string cure() {
     return "compute it in parts, or choose another loop order with .reorder(...)";
 }
 
+/// What the checks of memory know about a plan and its statement, in one type for all.
+struct PlanMemory {
+  StatementText statement;
+  std::string_view candidate;
+  std::string (*cure)();
+  FunctionRef<Bytes()> bytes;  ///< the plan's own bound
+  bool makes_result;           ///< whether the result's arrays are made, as those of a sparse one are
+
+  template <class K, class P, class S>
+  static PlanMemory of(const StatementText& statement, const FunctionRef<Bytes()>& bytes) {
+    return {statement, K::name, &sporos::detail::cure<K>, bytes, !S::result_type::format::is_dense};
+  }
+  std::int64_t result(const Bytes& of) const { return makes_result ? of.result : 0; }
+};
+
+/// Variables of a sparse result that nothing on the right side bounds, and their extents.
+struct Unbounded {
+  NameList variables;
+  std::array<std::int64_t, NameList::capacity> extents{};
+};
+
 /// Throws the MemoryError for a sparse result with unbounded variables.
-template <class S>
-[[noreturn]] void refuse_unbounded(const S& statement, const std::string& bytes) {
-  constexpr NameList unbounded = unbounded_variables<S>();
-  constexpr bool one = unbounded.size == 1;
+[[noreturn, gnu::cold]] inline void refuse_unbounded(const PlanMemory& plan, const Unbounded& unbounded,
+                                                     const std::string& bytes) {
+  const bool one = unbounded.variables.size == 1;
   std::string extents;
-  for (int at = 0; at < unbounded.size; ++at)
-    extents += text(at ? " x " : "", extent_in_result(statement, unbounded[at]));
-  throw MemoryError(text(statement.str(), ": nothing on the right side bounds the variable", one ? " " : "s ",
-                         unbounded.str(), ", so each of ", one ? "its " : "their ", extents,
-                         " coordinates is stored, which takes ", bytes, "; this machine has ",
+  for (int at = 0; at < unbounded.variables.size; ++at)
+    extents += text(at ? " x " : "", unbounded.extents[static_cast<std::size_t>(at)]);
+  throw MemoryError(text(plan.statement.str(), ": nothing on the right side bounds the variable",
+                         one ? " " : "s ", unbounded.variables.str(), ", so each of ", one ? "its " : "their ",
+                         extents, " coordinates is stored, which takes ", bytes, "; this machine has ",
                          bytes_text(Pool::machine_bytes()), ". Multiply by a sparse operand that has ",
-                         unbounded.str(), ", or compute it in parts"));
+                         unbounded.variables.str(), ", or compute it in parts"));
+}
+
+/// @param value_bytes  of one value of the result
+inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, const Unbounded& unbounded,
+                                std::size_t value_bytes) {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  const bool is_unbounded = unbounded.variables.size > 0;
+  // The plan's own bound may take a loop over these variables.
+  double values = static_cast<double>(value_bytes);
+  for (int at = 0; at < unbounded.variables.size; ++at)
+    values *= static_cast<double>(unbounded.extents[static_cast<std::size_t>(at)]);
+  if (is_unbounded && values > static_cast<double>(Pool::machine_bytes()))
+    refuse_unbounded(plan, unbounded, "more than there is");
+  const Bytes bytes = plan.bytes();
+  const std::int64_t result = plan.result(bytes);
+  // Both are bounds, which may be very large.
+  const std::int64_t needed = result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
+  if (needed > limit)
+    throw MemoryError(text(plan.statement.str(), ": ", plan.candidate, " needs up to ",
+                           needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,
+                           " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ",
+                           plan.cure()));
+  if (is_unbounded && result > Pool::machine_bytes())
+    refuse_unbounded(plan, unbounded, "up to " + needed_text(result, bytes.workspace));
 }
 
 /// Throws MemoryError if a plan may need more memory than the statement's resources allow; or, if its sparse
 /// result has variables that nothing bounds, more than the machine has.
 template <class K, class P, class S>
 void expect_within_limit(const P& plan, const S& statement) {
-  constexpr std::int64_t unlimited = Resources<typename S::space_type>::unlimited;
-  constexpr NameList unbounded = unbounded_variables<S>();
+  static_assert(Resources<typename S::space_type>::unlimited == std::numeric_limits<std::int64_t>::max());
+  constexpr NameList variables = unbounded_variables<S>();
   const std::int64_t limit = statement.resources().memory_limit();
-  if (unbounded.size == 0 && limit == unlimited) return;
-  if constexpr (unbounded.size > 0) {
-    // The plan's own bound may take a loop over these variables.
-    double values = sizeof(typename S::result_type::value_type);
-    for (int at = 0; at < unbounded.size; ++at)
-      values *= static_cast<double>(extent_in_result(statement, unbounded[at]));
-    if (values > static_cast<double>(Pool::machine_bytes()))
-      refuse_unbounded(statement, "more than there is");
+  if (variables.size == 0 && limit == Resources<typename S::space_type>::unlimited) return;
+  Unbounded unbounded{variables};
+  for (int at = 0; at < variables.size; ++at)
+    unbounded.extents[static_cast<std::size_t>(at)] =
+        statement.result().tensor().extent(S::result_type::names.find(variables[at]));
+  const auto bytes = [&] { return plan.bytes(); };
+  expect_within_limit(PlanMemory::of<K, P, S>(statement, bytes), limit, unbounded,
+                      sizeof(typename S::result_type::value_type));
+}
+
+/// Throws MemoryError in place of the exception that is being handled, if that says that there is no memory.
+[[noreturn, gnu::cold]] inline void refuse_exhausted(const PlanMemory& plan) {
+  const auto refuse = [&] {
+    std::string needs = "ran out of memory";
+    try {
+      const Bytes bytes = plan.bytes();
+      needs = text("needs up to ", needed_text(plan.result(bytes), bytes.workspace),
+                   ", which cannot be allocated");
+    } catch (const std::bad_alloc&) {  // the bound needs memory too
+    }
+    throw MemoryError(text(plan.statement.str(), ": ", plan.candidate, ' ', needs, ": ", plan.cure()));
+  };
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    refuse();
+  } catch (const std::length_error&) {  // a container of more elements than there are addresses
+    refuse();
   }
-  const Bytes bytes = plan.bytes();
-  const std::int64_t result = S::result_type::format::is_dense ? 0 : bytes.result;
-  // Both are bounds, which may be very large.
-  const std::int64_t needed = result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
-  if (needed > limit)
-    throw MemoryError(text(statement.str(), ": ", K::name, " needs up to ",
-                           needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,
-                           " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ",
-                           cure<K>()));
-  if constexpr (unbounded.size > 0)
-    if (result > Pool::machine_bytes())
-      refuse_unbounded(statement, "up to " + needed_text(result, bytes.workspace));
+  throw;
 }
 
 /// Calls f(), which runs a plan, and throws MemoryError where it runs out of memory.
 template <class K, class P, class S, class F>
 void within_memory(const P& plan, const S& statement, const F& f) {
-  const auto refuse = [&] {
-    std::string needs = "ran out of memory";
-    try {
-      const Bytes bytes = plan.bytes();
-      needs = text("needs up to ",
-                   needed_text(S::result_type::format::is_dense ? 0 : bytes.result, bytes.workspace),
-                   ", which cannot be allocated");
-    } catch (const std::bad_alloc&) {  // the bound needs memory too
-    }
-    throw MemoryError(text(statement.str(), ": ", K::name, ' ', needs, ": ", cure<K>()));
-  };
   try {
     f();
-  } catch (const std::bad_alloc&) {
-    refuse();
-  } catch (const std::length_error&) {  // a container of more elements than there are addresses
-    refuse();
+  } catch (const std::exception&) {
+    const auto bytes = [&] { return plan.bytes(); };
+    refuse_exhausted(PlanMemory::of<K, P, S>(statement, bytes));
   }
 }
 

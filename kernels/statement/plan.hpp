@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +74,45 @@ class PlanBy : public AnyPlan {
   P plan_;
 };
 
+/// The pattern that a tensor had when a plan was made.
+class AnyPattern {
+ public:
+  virtual ~AnyPattern() = default;
+  /// Whether it has it still.
+  virtual bool is_kept() const = 0;
+};
+template <class T>
+class PatternOf : public AnyPattern {
+ public:
+  explicit PatternOf(const T& tensor) : tensor_(tensor), pattern_(tensor) {}
+  bool is_kept() const override { return pattern_.is_of(tensor_); }
+
+ private:
+  T tensor_;
+  Pattern<T> pattern_;
+};
+
+/// A tensor of a plan's statement, and its pattern.
+struct KeptPattern {
+  std::string which;  ///< "operand C"
+  std::unique_ptr<const AnyPattern> pattern;
+};
+inline void expect_kept(const std::vector<KeptPattern>& patterns, const StatementText& statement) {
+  for (const KeptPattern& kept : patterns)
+    if (!kept.pattern->is_kept())
+      throw ScheduleError(text("the plan of ", statement.str(), " was made for another pattern of ",
+                               kept.which, ": make a new one with plan(...)"));
+}
+
+/// Throws the ScheduleError for a plan of which an operand is the sparse result.
+inline void expect_other_tensors(const StatementText& statement, std::span<const AccessView> tensors) {
+  for (const AccessView& operand : tensors.subspan(1))
+    if (operand.identity() == tensors[0].identity())
+      throw ScheduleError(text(statement.str(),
+                               ": the sparse result of a plan is one of its operands, whose pattern it would "
+                               "change: write to a tensor of its own"));
+}
+
 }  // namespace detail
 
 /// A statement whose analysis is done and kept: what depends only on the operands' patterns is computed once.
@@ -120,7 +159,9 @@ class Plan {
   std::int64_t bytes() const { return plan_->held_bytes(); }
 
   /// An upper bound on what the first run allocates.
-  Estimate estimate() const { return {plan_->bytes(), detail::operand_bytes(*statement_)}; }
+  Estimate estimate() const {
+    return {plan_->bytes(), detail::operand_bytes(detail::views_of(statement_->right()))};
+  }
 
   /// Prints what the plan does.
   void explain(std::ostream& out) const { plan_->explain(out); }
@@ -138,19 +179,14 @@ class Plan {
     expect_kokkos();
     expect_zero_kept(statement);
     if constexpr (!Tensor::format_type::is_dense)
-      for_each_access(statement.right(), [&](const auto& access) {
-        if (access.tensor().identity() == statement.result().tensor().identity())
-          throw ScheduleError(text(statement.str(),
-                                   ": the sparse result of a plan is one of its operands, whose pattern it "
-                                   "would change: write to a tensor of its own"));
-      });
+      detail::expect_other_tensors(statement, detail::views_of_tensors(statement));
     plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(*statement_, Use::often, [&]<class K>() {
-      return std::make_unique<detail::PlanBy<K, S>>(*statement_);
+      return std::unique_ptr<detail::AnyPlan>(new detail::PlanBy<K, S>(*statement_));
     });
     keep_patterns_of_operands();
   }
   void run_again() {
-    check_patterns();
+    detail::expect_kept(kept_, *statement_);
     const detail::ProfiledRegion region(*statement_);
     if constexpr (has_pattern_of_values) {
       plan_->run();
@@ -168,15 +204,9 @@ class Plan {
     keep(text("the result ", letters.of(result)), result);
   }
 
-  /// A tensor of the statement and the pattern that it had when the plan was made.
-  struct Kept {
-    std::string which;  ///< "operand C"
-    std::function<bool()> is_same;
-  };
   template <class T>
   void keep(std::string which, const T& tensor) {
-    kept_.push_back(
-        {std::move(which), [tensor, pattern = detail::Pattern<T>(tensor)] { return pattern.is_of(tensor); }});
+    kept_.push_back({std::move(which), std::unique_ptr<const detail::AnyPattern>(new detail::PatternOf<T>(tensor))});
   }
   void keep_patterns_of_operands() {
     TensorLetters letters;
@@ -193,16 +223,9 @@ class Plan {
                    make_array<typename Tensor::value_type, typename Tensor::memory_space>(
                        "sporos::Tensor values", result.nnz()));
   }
-  void check_patterns() const {
-    for (const Kept& kept : kept_)
-      if (!kept.is_same())
-        throw ScheduleError(text("the plan of ", statement_->str(), " was made for another pattern of ",
-                                 kept.which, ": make a new one with plan(...)"));
-  }
-
   std::unique_ptr<const S> statement_;  ///< keeps its address when the plan is moved
   std::unique_ptr<detail::AnyPlan> plan_;
-  std::vector<Kept> kept_;
+  std::vector<detail::KeptPattern> kept_;
   bool has_run_ = false;
 };
 

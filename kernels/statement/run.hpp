@@ -20,8 +20,7 @@ namespace detail {
 /// A profiling region with the statement's text, if a profiling tool is loaded.
 class ProfiledRegion {
  public:
-  template <class S>
-  explicit ProfiledRegion(const S& statement) {
+  explicit ProfiledRegion(const StatementText& statement) {
     if (Kokkos::Profiling::profileLibraryLoaded()) region_.emplace(statement.str());
   }
 
