@@ -31,8 +31,9 @@ template <class T>
 bool has_array_in(const T& tensor, const MemoryRange& range) {
   bool found = range.overlaps(MemoryRange::of(tensor.values()));
   tensor.for_each_level([&](auto, const auto& level) {
-    level.for_each_array(
-        [&](Role, const char*, const auto& array) { found = found || range.overlaps(MemoryRange::of(array)); });
+    level.for_each_array([&](Role, const char*, const auto& array) {
+      found = found || range.overlaps(MemoryRange::of(array));
+    });
   });
   return found;
 }

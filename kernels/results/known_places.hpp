@@ -290,7 +290,7 @@ class KnownPlaces {
 
   void sum_by_places(const Nest& nest) const {
     std::vector<std::int64_t> first{0};
-    for (const Part& part : known_->parts) first.push_back(first.back() + part.values);
+    for (const PlacedPart& part : known_->parts) first.push_back(first.back() + part.values);
     const auto streamed = pool().array<Compute>("sporos::values in the order of the loops", first.back());
     for_each_worker_of(nest, *known_, [&](std::size_t at) {
       Compute* to = streamed.data() + first[at];

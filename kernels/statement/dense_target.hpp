@@ -17,8 +17,7 @@ namespace sporos::detail {
 template <class Space, class From, class To, class Memory>
 void copy_values(const Space& space, const char* name, const Array<From, Memory>& from,
                  const Array<To, Memory>& to) {
-  Kokkos::parallel_for(name,
-                       Kokkos::RangePolicy<Space>(space, 0, static_cast<std::int64_t>(to.extent(0))),
+  Kokkos::parallel_for(name, Kokkos::RangePolicy<Space>(space, 0, static_cast<std::int64_t>(to.extent(0))),
                        CopyValues<From, To>{from.data(), to.data()});
 }
 

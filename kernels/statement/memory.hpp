@@ -98,11 +98,11 @@ struct Unbounded {
   std::string extents;
   for (int at = 0; at < unbounded.variables.size; ++at)
     extents += text(at ? " x " : "", unbounded.extents[static_cast<std::size_t>(at)]);
-  throw MemoryError(text(plan.statement.str(), ": nothing on the right side bounds the variable",
-                         one ? " " : "s ", unbounded.variables.str(), ", so each of ", one ? "its " : "their ",
-                         extents, " coordinates is stored, which takes ", bytes, "; this machine has ",
-                         bytes_text(Pool::machine_bytes()), ". Multiply by a sparse operand that has ",
-                         unbounded.variables.str(), ", or compute it in parts"));
+  throw MemoryError(text(
+      plan.statement.str(), ": nothing on the right side bounds the variable", one ? " " : "s ",
+      unbounded.variables.str(), ", so each of ", one ? "its " : "their ", extents,
+      " coordinates is stored, which takes ", bytes, "; this machine has ", bytes_text(Pool::machine_bytes()),
+      ". Multiply by a sparse operand that has ", unbounded.variables.str(), ", or compute it in parts"));
 }
 
 /// @param value_bytes  of one value of the result

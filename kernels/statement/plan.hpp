@@ -206,7 +206,8 @@ class Plan {
 
   template <class T>
   void keep(std::string which, const T& tensor) {
-    kept_.push_back({std::move(which), std::unique_ptr<const detail::AnyPattern>(new detail::PatternOf<T>(tensor))});
+    kept_.push_back(
+        {std::move(which), std::unique_ptr<const detail::AnyPattern>(new detail::PatternOf<T>(tensor))});
   }
   void keep_patterns_of_operands() {
     TensorLetters letters;
