@@ -2,17 +2,19 @@
 /// @file tensor_cores.hpp
 /// The product of a 2:4 sparse and a dense matrix on sparse tensor cores.
 ///
-/// The copy engine fills a ring of stages in shared memory, each of them 64 rows of the dense matrix, and
-/// what the sparse one keeps of as many columns. Groups of four warps multiply them there. The metadata is
-/// copied as the format stores it; the instructions take it nearly so (WgmmaSparse::metadata).
+/// The copy engine fills rings of slots in shared memory with parts of the operands, and groups of four warps
+/// multiply them there. The metadata is copied as the format stores it; the instructions take it nearly so
+/// (WgmmaSparse::metadata). Blocks of a cluster share either a tile or the columns of their tiles: tiles.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/wgmma_tile.hpp"
+#include "tiles.hpp"
 
 namespace sporos::gpu {
 
@@ -66,31 +68,18 @@ struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 
 /// The operands as the copy engine is told of them.
 struct TwoFourMaps {
   CUtensorMap a;         ///< [m, k / 2], what each row keeps: boxes of block_m x 64
-  CUtensorMap b;         ///< [k, n] by rows or by columns: boxes of lines_of_box x 64
-  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits, k a multiple of 128: boxes of block_m x 8 a stage
+  CUtensorMap b;         ///< [k, n] by rows or by columns: boxes of lines_of_box x 64, or a part of its lines
+  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits: boxes of block_m x 8 a stage
 };
 
-/// What the blocks of a cluster have in common.
-enum class ClusterShares {
-  tile,    ///< each sums a part of k, and they add up
-  columns  ///< two blocks compute tiles one below the other, and each copies half of the dense operand to both
-};
-
-/// The order in which tiles are computed: in bands of `rows_of_band` rows of tiles, each column by column, so
-/// that those that are computed at the same time read few rows of A and few columns of B.
-struct TileOrder {
-  int row_tiles, column_tiles, rows_of_band;
-
-  struct Tile {
-    int row, column;
-  };
-  KOKKOS_INLINE_FUNCTION Tile operator[](int at) const {
-    const int band = at / (rows_of_band * column_tiles), first = band * rows_of_band;
-    const int rows = row_tiles - first < rows_of_band ? row_tiles - first : rows_of_band;
-    const int in_band = at - first * column_tiles;
-    return {first + in_band % rows, in_band / rows};
-  }
-  KOKKOS_INLINE_FUNCTION int size() const { return row_tiles * column_tiles; }
+/// The operands in the GPU's memory, in arrays aligned to 16 bytes.
+template <class T>
+struct TwoFourOperands {
+  const T* values;               ///< [m, padded_k / 2]: what is kept of each row
+  const std::uint8_t* metadata;  ///< [m, padded_k / 8]
+  std::int64_t padded_k;         ///< a multiple of 128
+  const T* b;
+  std::int64_t rows_of_b, columns_of_b, stride_of_b;  ///< as it is stored; the stride a multiple of 8
 };
 
 namespace detail {
@@ -348,14 +337,21 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param clusters           that run at the same time
-/// @param blocks_of_cluster  that share a tile: at most as many as it has parts, and half as many as stages
+/// @param choice  its tile is that of Config. As many blocks share a tile as it has parts, or fewer, and as
+///                many as it has stages, or fewer
 template <class Config, bool DIsByRows, class Product>
-void two_four_product(const Kokkos::Cuda& space, const Product& product, const TwoFourMaps& maps,
-                      const TileOrder& order, ClusterShares shares, int clusters, int blocks_of_cluster) {
+void two_four_product(const Kokkos::Cuda& space, const Product& product,
+                      const TwoFourOperands<typename Config::value_type>& of, const TwoFourChoice& choice) {
+  const int readers = choice.shares == ClusterShares::columns ? choice.blocks : 1;
+  const TwoFourMaps maps{
+      tensor_map(of.values, product.m, of.padded_k / 2, of.padded_k / 2, Config::block_m),
+      tensor_map(of.b, of.rows_of_b, of.columns_of_b, of.stride_of_b, Config::lines_of_box / readers),
+      tensor_map(of.metadata, product.m, of.padded_k / 16, of.padded_k / 16, Config::block_m,
+                 8 * Config::metadata_stages)};
+  const TileOrder order = choice.order(product.m, product.n);
   launch_clusters(space, "sporos::two_four_product", &detail::two_four_kernel<Config, DIsByRows, Product>,
-                  (order.size() < clusters ? order.size() : clusters) * blocks_of_cluster, blocks_of_cluster,
-                  Config::threads, Config::shared_bytes, product, maps, order, shares);
+                  std::int64_t{std::min(order.size(), choice.clusters)} * choice.blocks, choice.blocks,
+                  Config::threads, Config::shared_bytes, product, maps, order, choice.shares);
 }
 
 }  // namespace sporos::gpu
