@@ -41,8 +41,7 @@ struct WgmmaTile {
   static constexpr int columns_at_a_time = Groups == 2 ? 64 : 32, parts = block_n / columns_at_a_time;
   static constexpr int sums_of_part = columns_at_a_time / 2;  ///< that a thread has
   /// Two parts of 16-bit elements, or one of floats.
-  static constexpr int staged_bytes_of_group =
-      2 * 64 * (columns_at_a_time * 2 + 16);
+  static constexpr int staged_bytes_of_group = 2 * 64 * (columns_at_a_time * 2 + 16);
   static constexpr int staged_bytes = warpgroups * staged_bytes_of_group;
 
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
@@ -167,18 +166,20 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
       const Staged* const staged_piece = of_part + piece / pieces * pitch + piece % pieces * in_piece;
       Out* const to = product.d + line * line_length + place;
       if constexpr (has_epilogue) {
-        alignas(16) Out values[in_piece];
+        const auto value = [&](int e) {
+          float out = product.epilogue(staged_piece[e], line, place + e);
+          if (product.accumulates) out += static_cast<float>(to[e]);
+          return static_cast<Out>(out);
+        };
+        if (is_aligned) {  // and so whole: without a branch, what the epilogue reads is on its way together
+          alignas(16) Out values[in_piece];
 #pragma unroll
-        for (int e = 0; e < in_piece; ++e) {
-          if (place + e >= line_length) break;
-          float value = product.epilogue(staged_piece[e], line, place + e);
-          if (product.accumulates) value += static_cast<float>(to[e]);
-          values[e] = static_cast<Out>(value);
-        }
-        if (is_aligned)
+          for (int e = 0; e < in_piece; ++e) values[e] = value(e);
           *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(values);
-        else
-          for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = values[e];
+        } else {
+#pragma unroll 1
+          for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = value(e);
+        }
       } else if (is_aligned) {
         *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(staged_piece);
       } else {

@@ -30,8 +30,8 @@ struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands> {
   template <class C, class B, class A>
   static constexpr bool fits() {
     if constexpr (std::is_same_v<typename C::format, DenseTensor<3>> &&
-                  std::is_same_v<typename A::format, DenseTensor<3>> && is_tensor_v<typename A::tensor_type> &&
-                  NmTraits<typename B::format>::is)
+                  std::is_same_v<typename A::format, DenseTensor<3>> &&
+                  is_tensor_v<typename A::tensor_type> && NmTraits<typename B::format>::is)
       return binds<C, A, B>("bij", "bik", "kj") || binds<C, A, B>("bij", "bik", "jk") ||
              binds<C, A, B>("bij", "bki", "kj") || binds<C, A, B>("bij", "bki", "jk") ||
              binds<C, A, B>("bij", "bkj", "ik") || binds<C, A, B>("bij", "bkj", "ki") ||
@@ -72,9 +72,9 @@ auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
 
 /// Batches of products with an N:M or 2:4 sparse matrix, on the host and on GPUs.
 ///
-/// Where the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all batches
-/// are one product of matrices with b * i rows. Else there is a product for each batch, one behind the other;
-/// B is then packed for each of them, or once if the statement says `.with_constant_operands()`.
+/// Where the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all
+/// batches are one product of matrices with b * i rows. Else there is a product for each batch, one behind
+/// the other; B is then packed for each of them, or once if the statement says `.with_constant_operands()`.
 ///
 /// The candidate for the product of matrices is the one that is expected to take least time. On a GPU it may
 /// return before the GPU is through.
@@ -113,9 +113,9 @@ class NmInBatches::Plan {
   using C = typename S::result_type;
   using A = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using B = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using Product = decltype(detail::assign_batch(
-      std::declval<const detail::AccessOfMatrix<C>&>(), std::declval<const detail::AccessOfMatrix<A>&>(),
-      std::declval<const B&>(), std::declval<const S&>()));
+  using Product = decltype(detail::assign_batch(std::declval<const detail::AccessOfMatrix<C>&>(),
+                                                std::declval<const detail::AccessOfMatrix<A>&>(),
+                                                std::declval<const B&>(), std::declval<const S&>()));
   /// Whether the batches are rows of one product.
   static constexpr bool are_one = C::names[1] == A::names[1];
 

@@ -55,8 +55,8 @@ using KernelCandidates = TypeList<
     gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering,
     gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, NmInBatches, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>,
-    MttkrpByFibers<false>, SumsFirst>;
+    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, NmInBatches, SddmmByRows, SpgemmByRows,
+    MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
 
 /// Represents the program that uses Sporos.
 struct Program {};

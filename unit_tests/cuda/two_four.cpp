@@ -120,10 +120,13 @@ TEST(CudaTwoFour, AllTilesAndClusters) {
                         " at a time"));
       const Tensor<half, DenseMatrix<>, Cuda> D(DIsByRows ? Extents<2>{m, n} : Extents<2>{n, m});
       Kokkos::deep_copy(D.values(), half(std::numeric_limits<float>::quiet_NaN()));
-      const gpu::TwoFourOperands<half> operands{
-          device_A.values().data(), device_A.level<2>().indices.data(),   inner,
-          (BIsByRows ? by_rows : by_columns).values().data(), BIsByRows ? inner : n,
-          BIsByRows ? n : inner,    BIsByRows ? n : inner};
+      const gpu::TwoFourOperands<half> operands{device_A.values().data(),
+                                                device_A.level<2>().indices.data(),
+                                                inner,
+                                                (BIsByRows ? by_rows : by_columns).values().data(),
+                                                BIsByRows ? inner : n,
+                                                BIsByRows ? n : inner,
+                                                BIsByRows ? n : inner};
       gpu::two_four_product<Config, DIsByRows>(space, Product{m, n, inner, D.values().data(), false, {}},
                                                operands, {Tile, shares, blocks, clusters, 0});
       const auto as_stored = D.copy_to<Host>();

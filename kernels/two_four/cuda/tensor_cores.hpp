@@ -22,8 +22,8 @@ namespace sporos::gpu {
 ///
 /// The operands come through three rings of slots in shared memory: one of the sparse matrix, 128 columns of
 /// it at a time, one of the dense one, 64 rows at a time, and one of the metadata. The copy engine is slow at
-/// short lines: what the sparse matrix keeps of 128 columns is a line of 128 bytes, and the metadata is copied
-/// several such stages at a time.
+/// short lines: what the sparse matrix keeps of 128 columns is a line of 128 bytes, and the metadata is
+/// copied several such stages at a time.
 /// @tparam BlockN     columns of a tile: 64, 128, 192 or 256
 /// @tparam BIsByRows  whether the dense matrix is stored by rows
 /// @tparam Groups     of four warps that multiply, each 64 rows: 2 or 3
@@ -96,8 +96,12 @@ struct Ring {
       : slots(first_slot), barriers(first_barrier) {}
   static constexpr int barrier_bytes = Slots * 2 * 8;
 
-  __device__ __forceinline__ std::uint32_t slot() const { return slots + static_cast<std::uint32_t>(at * Bytes); }
-  __device__ __forceinline__ std::uint32_t full() const { return barriers + static_cast<std::uint32_t>(at * 8); }
+  __device__ __forceinline__ std::uint32_t slot() const {
+    return slots + static_cast<std::uint32_t>(at * Bytes);
+  }
+  __device__ __forceinline__ std::uint32_t full() const {
+    return barriers + static_cast<std::uint32_t>(at * 8);
+  }
   __device__ __forceinline__ std::uint32_t empty() const { return full() + Slots * 8; }
   __device__ __forceinline__ void advance() {
     if (++at == Slots) {
@@ -235,7 +239,8 @@ __global__ __launch_bounds__(Config::threads,
   ptx::take_registers<Config::registers>();
   const auto sync = [&] { ptx::sync_threads(group + 2, WgmmaSparse::threads); };
   char* const slots_begin = memory + (slots_0 - ptx::shared_address(memory));
-  char* const staged = memory + Config::shared_bytes - Config::staged_bytes + group * Config::staged_bytes_of_group;
+  char* const staged =
+      memory + Config::shared_bytes - Config::staged_bytes + group * Config::staged_bytes_of_group;
   const int row_of_metadata = group * WgmmaSparse::m + WgmmaSparse::row_of_metadata(thread);
   // One thread of each warp says that what the warp has read may be overwritten.
   const auto release = [&](std::uint32_t barrier) {
@@ -312,7 +317,8 @@ __global__ __launch_bounds__(Config::threads,
     const std::int64_t column = std::int64_t{tile.column} * Config::block_n;
     if constexpr (Config::can_be_shared) {
       if (blocks > 1) {
-        float4* const exchanged = reinterpret_cast<float4*>(slots_begin + group * Config::sums_bytes_of_group);
+        float4* const exchanged =
+            reinterpret_cast<float4*>(slots_begin + group * Config::sums_bytes_of_group);
         ptx::sync_threads(1, multiplying);  // nothing in the slots is needed any more
         const auto all_have_summed = [] {
           ptx::arrive_in_cluster();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tiles.hpp
-/// The tiles in which a 2:4 product is computed: their sizes, their order, what blocks have in common, and the
-/// choice among them. Functions of numbers alone, tested on the host.
+/// The tiles in which a 2:4 product is computed: their sizes, their order, what blocks have in common, and
+/// the choice among them. Functions of numbers alone, tested on the host.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -40,22 +40,22 @@ struct TileOrder {
 
 /// A size of tiles, and how long the parts of their computation take, in microseconds: fitted on an H100.
 struct TwoFourTile {
-  int groups, columns;         ///< groups of four warps, each of which computes 64 rows
-  double stage, stage_of_all;  ///< 128 columns of the sparse matrix, by one block, and by all at the same time
-  double stage_of_pairs;       ///< by all, where two blocks share columns
-  double store;                ///< of a tile
-  double exchange;             ///< adding what another block has summed
-  int most_blocks;             ///< that share a tile
+  int groups, columns;  ///< groups of four warps, each of which computes 64 rows
+  double stage,
+      stage_of_all;       ///< 128 columns of the sparse matrix, by one block, and by all at the same time
+  double stage_of_pairs;  ///< by all, where two blocks share columns
+  double store;           ///< of a tile
+  double exchange;        ///< adding what another block has summed
+  int most_blocks;        ///< that share a tile
 
   constexpr int rows() const { return groups * 64; }
 };
 
 inline constexpr std::array<TwoFourTile, 5> two_four_tiles{{{2, 64, 0.32, 0.46, 0.47, 0.9, 0.8, 1},
-                                                           {2, 128, 0.62, 0.62, 0.68, 0.5, 3.7, 2},
-                                                           {2, 256, 1.05, 1.07, 1.05, 2.6, 1.4, 4},
-                                                           {3, 128, 0.75, 1.05, 1.01, 2.1, 0, 1},
-                                                           {3, 192, 1.19, 1.69, 1.19, 2.7, 0, 1}}};
-
+                                                            {2, 128, 0.62, 0.62, 0.68, 0.5, 3.7, 2},
+                                                            {2, 256, 1.05, 1.07, 1.05, 2.6, 1.4, 4},
+                                                            {3, 128, 0.75, 1.05, 1.01, 2.1, 0, 1},
+                                                            {3, 192, 1.19, 1.69, 1.19, 2.7, 0, 1}}};
 
 inline constexpr int most_blocks_of_cluster = 4;
 /// How many clusters run at the same time, by their blocks.
@@ -74,8 +74,8 @@ struct TwoFourChoice {
     const TwoFourTile& size = two_four_tiles[static_cast<std::size_t>(tile)];
     const int below = shares == ClusterShares::columns ? blocks : 1;
     constexpr int rows_of_band = 16;
-    return {static_cast<int>(tiles_of(m, size.rows() * below)),
-            static_cast<int>(tiles_of(n, size.columns)), rows_of_band / below};
+    return {static_cast<int>(tiles_of(m, size.rows() * below)), static_cast<int>(tiles_of(n, size.columns)),
+            rows_of_band / below};
   }
 
   static constexpr std::int64_t tiles_of(std::int64_t extent, int size) { return (extent + size - 1) / size; }
@@ -98,11 +98,10 @@ inline TwoFourChoice choose_two_four(std::int64_t m, std::int64_t n, std::int64_
                                            TwoFourChoice::tiles_of(n, size.columns)) *
                        (shares_tile ? blocks : 1);
     const TileOrder order = choice.order(m, n);
-    const auto rounds = static_cast<double>(
-        (std::int64_t{order.row_tiles} * order.column_tiles + at_a_time - 1) / at_a_time);
+    const auto rounds =
+        static_cast<double>((std::int64_t{order.row_tiles} * order.column_tiles + at_a_time - 1) / at_a_time);
     const double busy = std::min(tiles / rounds / multiprocessors, 1.0);
-    const double stage =
-        std::max(size.stage, (shares_tile ? size.stage_of_all : size.stage_of_pairs) * busy);
+    const double stage = std::max(size.stage, (shares_tile ? size.stage_of_all : size.stage_of_pairs) * busy);
     const std::int64_t stages_of_block = shares_tile ? (stages + blocks - 1) / blocks : stages;
     double time = launch + rounds * (static_cast<double>(stages_of_block) * stage + size.store);
     if (shares_tile && blocks > 1) time += rounds * size.exchange * (blocks - 1) + (rounds - 1) * again;
@@ -128,7 +127,8 @@ inline TwoFourChoice choose_two_four(std::int64_t m, std::int64_t n, std::int64_
 template <class Visit>
 void with_two_four_tile(int tile, const Visit& visit) {
   [&]<std::size_t... Tiles>(std::index_sequence<Tiles...>) {
-    ((static_cast<int>(Tiles) == tile ? visit(std::integral_constant<int, static_cast<int>(Tiles)>{}) : void()),
+    ((static_cast<int>(Tiles) == tile ? visit(std::integral_constant<int, static_cast<int>(Tiles)>{})
+                                      : void()),
      ...);
   }(std::make_index_sequence<two_four_tiles.size()>{});
 }

@@ -20,7 +20,8 @@ template <class Value, TensorFormat F>
 Tensor<Value, F> numbers(const Extents<F::order>& extents, int seed) {
   Tensor<Value, F> out(extents);
   for (std::int64_t at = 0; at < out.nnz(); ++at)
-    out.values()(at) = static_cast<Value>(static_cast<float>(((at * 37 + seed * 11) % 9 - 3) * (at % 3 != 0)));
+    out.values()(at) =
+        static_cast<Value>(static_cast<float>(((at * 37 + seed * 11) % 9 - 3) * (at % 3 != 0)));
   return out;
 }
 
