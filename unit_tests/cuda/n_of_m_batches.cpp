@@ -12,10 +12,9 @@
 #include "kernels/kernel_of.hpp"
 #include "kernels/n_of_m/batches.hpp"
 
-namespace sporos::test {
+namespace sporos::test::n_of_m_batches {
 namespace {
 
-using namespace n_of_m_batches;
 using namespace sporos::indices;
 
 /// Matrices that begin at multiples of 16 bytes, and others, for which the copy engine needs a copy.
@@ -66,4 +65,4 @@ TEST(CudaNofMBatches, AreMultipliedOnSparseTensorCores) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::n_of_m_batches

@@ -11,7 +11,7 @@
 
 #include "kernels/kernel_of.hpp"
 
-namespace sporos::test {
+namespace sporos::test::n_of_m_large {
 namespace {
 
 using namespace sporos::indices;
@@ -144,4 +144,4 @@ TEST(CudaNofMLarge, ResultsOfProductsByUnits) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::n_of_m_large
