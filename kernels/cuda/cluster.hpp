@@ -3,6 +3,7 @@
 /// Clusters: thread blocks that run at the same time and read each other's shared memory. sm_90.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -82,6 +83,28 @@ __device__ __forceinline__ int blocks_of_cluster() {
   int out;
   asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(out));
   return out;
+}
+
+/// Arrives at a barrier in the shared memory of a block of the cluster: at the same place as in this one.
+__device__ __forceinline__ void arrive_at(std::uint32_t block, std::uint32_t barrier) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+      "}" ::"r"(barrier),
+      "r"(block)
+      : "memory");
+}
+/// Copies the box of a matrix whose first element is (row, column) to the same place in the shared memory of
+/// each of the blocks whose bits are set, where the same barrier counts its bytes.
+__device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t to, const CUtensorMap* matrix,
+                                            int column, int row, std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+      "l"(matrix), "r"(column), "r"(row), "r"(barrier), "h"(blocks)
+      : "memory");
 }
 
 /// Arrives at the barrier of the cluster, and makes what this thread has written visible to those that wait.

@@ -67,6 +67,20 @@ struct Swizzle128 {
   }
 };
 
+/// The order in which the copy engine lays out rows of 2 or 4 pieces of 16 bytes, so that those of the same
+/// number of eight rows lie in different banks.
+/// @tparam Pieces  of a row; rows begin at multiples of 128 bytes times as many
+template <int Pieces>
+struct SwizzledRows {
+  static_assert(Pieces == 2 || Pieces == 4);
+  static constexpr int piece_bytes = 16, row_bytes = Pieces * piece_bytes;
+
+  /// The offset of a piece of a row.
+  KOKKOS_INLINE_FUNCTION static constexpr int place(int row, int piece) {
+    return row * row_bytes + (piece ^ row / (8 / Pieces) % Pieces) * piece_bytes;
+  }
+};
+
 /// A group of 32 columns of a product, four mma of 8 columns each, in an order in which lane t of four holds
 /// 8 consecutive columns: 16 bytes of a 16-bit result.
 struct ColumnsOfWarp {

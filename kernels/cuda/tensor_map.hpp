@@ -52,8 +52,8 @@ inline CUtensorMap describe_matrix(CUtensorMapDataType type, int bytes, const vo
 }  // namespace detail
 
 /// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of
-/// box_rows x box_columns elements: 64 columns, in the order of Swizzle128; 32 columns, in that of half as
-/// long lines; or 8 columns as they are.
+/// box_rows x box_columns elements: 64 columns, in the order of Swizzle128; or 32 or 16, in that of
+/// SwizzledRows.
 /// @param at      aligned to 16 bytes
 /// @param stride  elements from one row to the next, a multiple of 8
 inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
@@ -62,7 +62,7 @@ inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t co
                                  box_columns,
                                  box_columns == 64   ? CU_TENSOR_MAP_SWIZZLE_128B
                                  : box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B
-                                                     : CU_TENSOR_MAP_SWIZZLE_NONE);
+                                                     : CU_TENSOR_MAP_SWIZZLE_32B);
 }
 
 /// The same for floats and doubles, whose boxes are copied row by row as they are.

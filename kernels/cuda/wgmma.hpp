@@ -87,6 +87,14 @@ __device__ __forceinline__ bool any_of_threads(int id, int threads, bool holds) 
                operands(64, 65, 66, 67), inputs, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), \
                SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), "+f"(d[60]), "+f"(d[61]),        \
                "+f"(d[62]), "+f"(d[63]))
+#define SPOROS_WGMMA_192(instruction, k, type, operands, inputs)                                            \
+  SPOROS_WGMMA(instruction, "m64n192" k, type,                                                              \
+               SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5)           \
+                   SPOROS_TEN(6) SPOROS_TEN(7) SPOROS_TEN(8) "%90, %91, %92, %93, %94, %95",                \
+               operands(96, 97, 98, 99), inputs, SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), \
+               SPOROS_TEN_SUMS(3), SPOROS_TEN_SUMS(4), SPOROS_TEN_SUMS(5), SPOROS_TEN_SUMS(6),              \
+               SPOROS_TEN_SUMS(7), SPOROS_TEN_SUMS(8), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]),  \
+               "+f"(d[94]), "+f"(d[95]))
 #define SPOROS_WGMMA_256(instruction, k, type, operands, inputs)                                   \
   SPOROS_WGMMA(instruction, "m64n256" k, type,                                                     \
                SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) SPOROS_TEN(3) SPOROS_TEN(4) SPOROS_TEN(5)  \
@@ -102,10 +110,12 @@ __device__ __forceinline__ bool any_of_threads(int id, int threads, bool holds) 
     SPOROS_WGMMA_64(instruction, k, type, operands, inputs);    \
   else if constexpr (N == 128)                                  \
     SPOROS_WGMMA_128(instruction, k, type, operands, inputs);   \
+  else if constexpr (N == 192)                                  \
+    SPOROS_WGMMA_192(instruction, k, type, operands, inputs);   \
   else                                                          \
     SPOROS_WGMMA_256(instruction, k, type, operands, inputs)
 #define SPOROS_WGMMA_OF_ALL(instruction, k, operands, inputs)  \
-  static_assert(N == 64 || N == 128 || N == 256);              \
+  static_assert(N == 64 || N == 128 || N == 192 || N == 256);  \
   if constexpr (std::is_same_v<T, half>) {                     \
     SPOROS_WGMMA_OF(instruction, k, "f16", operands, inputs);  \
   } else {                                                     \
@@ -143,6 +153,7 @@ __device__ __forceinline__ void wgmma_sparse(float (&d)[N / 2], std::uint64_t a,
 #undef SPOROS_WGMMA_OF_ALL
 #undef SPOROS_WGMMA_OF
 #undef SPOROS_WGMMA_256
+#undef SPOROS_WGMMA_192
 #undef SPOROS_WGMMA_128
 #undef SPOROS_WGMMA_64
 #undef SPOROS_LIST

@@ -21,24 +21,27 @@
 
 namespace sporos::gpu {
 
-/// How a block computes a tile of the result: two groups of four warps multiply, each 64 rows of it, and
-/// further ones copy.
-/// @tparam BlockN      columns of a tile: 64, 128 or 256
+/// How a block computes a tile of the result: two groups of four warps, or three, multiply, each 64 rows of
+/// it, and further ones copy.
+/// @tparam BlockN      columns of a tile: 64, 128, 192 or 256
 /// @tparam StageBytes  of operands that are copied at a time
 /// @tparam Copying     groups that copy
-template <int BlockN, int StageBytes, int Copying = 1>
+/// @tparam Groups      groups that multiply
+template <int BlockN, int StageBytes, int Copying = 1, int Groups = 2>
 struct WgmmaTile {
-  static constexpr int warpgroups = 2;  ///< that multiply
+  static constexpr int warpgroups = Groups;  ///< that multiply
   static constexpr int block_m = warpgroups * Wgmma::m, block_n = BlockN;
   static constexpr int multiplying = warpgroups * Wgmma::threads, copying = Copying * Wgmma::threads;
   static constexpr int threads = multiplying + copying;
   static constexpr int stage_bytes = StageBytes;
 
   /// What a group stores goes through this much shared memory, so many columns of the tile at a time: from
-  /// the threads that have computed it to neighbouring ones.
-  static constexpr int columns_at_a_time = 64, parts = block_n / columns_at_a_time;
-  static constexpr int sums_of_part = columns_at_a_time / 2;            ///< that a thread has
-  static constexpr int staged_bytes_of_group = 2 * 64 * (64 * 2 + 16);  ///< at least 64 * (64 * 4 + 16)
+  /// the threads that have computed it to neighbouring ones. Three groups take half as many, which leaves
+  /// memory to the stages.
+  static constexpr int columns_at_a_time = Groups == 2 ? 64 : 32, parts = block_n / columns_at_a_time;
+  static constexpr int sums_of_part = columns_at_a_time / 2;  ///< that a thread has
+  /// Two parts of 16-bit elements, or one of floats.
+  static constexpr int staged_bytes_of_group = 2 * 64 * (columns_at_a_time * 2 + 16);
   static constexpr int staged_bytes = warpgroups * staged_bytes_of_group;
 
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
@@ -47,8 +50,10 @@ struct WgmmaTile {
   /// What a group has summed, where several blocks add theirs up: in the place of the stages.
   static constexpr int sums_bytes_of_group = Wgmma::m * block_n * 4;
   static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16) + staged_bytes;
+  /// Whether several blocks can share a tile.
+  static constexpr bool can_be_shared = warpgroups * sums_bytes_of_group <= stages * stage_bytes;
   static_assert(stage_bytes % Swizzle128::alignment == 0);
-  static_assert(warpgroups * sums_bytes_of_group <= stages * stage_bytes);
+  static_assert(can_be_shared || Groups > 2);
 };
 
 /// D = f(A B).
@@ -161,18 +166,20 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
       const Staged* const staged_piece = of_part + piece / pieces * pitch + piece % pieces * in_piece;
       Out* const to = product.d + line * line_length + place;
       if constexpr (has_epilogue) {
-        alignas(16) Out values[in_piece];
+        const auto value = [&](int e) {
+          float out = product.epilogue(staged_piece[e], line, place + e);
+          if (product.accumulates) out += static_cast<float>(to[e]);
+          return static_cast<Out>(out);
+        };
+        if (is_aligned) {  // and so whole: without a branch, what the epilogue reads is on its way together
+          alignas(16) Out values[in_piece];
 #pragma unroll
-        for (int e = 0; e < in_piece; ++e) {
-          if (place + e >= line_length) break;
-          float value = product.epilogue(staged_piece[e], line, place + e);
-          if (product.accumulates) value += static_cast<float>(to[e]);
-          values[e] = static_cast<Out>(value);
-        }
-        if (is_aligned)
+          for (int e = 0; e < in_piece; ++e) values[e] = value(e);
           *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(values);
-        else
-          for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = values[e];
+        } else {
+#pragma unroll 1
+          for (int e = 0; e < in_piece && place + e < line_length; ++e) to[e] = value(e);
+        }
       } else if (is_aligned) {
         *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(staged_piece);
       } else {

@@ -6,6 +6,7 @@
 #include "../../core/statement.hpp"
 #include "../epilogue/sums_first.hpp"
 #include "../mttkrp/host/candidate.hpp"
+#include "../n_of_m/batches.hpp"
 #include "../n_of_m/host/candidate.hpp"
 #include "../results/appended.hpp"
 #include "../results/dense.hpp"
@@ -54,8 +55,8 @@ using KernelCandidates = TypeList<
     gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering,
     gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, SddmmByRows, SpgemmByRows, MttkrpByFibers<true>,
-    MttkrpByFibers<false>, SumsFirst>;
+    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, NmInBatches, SddmmByRows, SpgemmByRows,
+    MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
 
 /// Represents the program that uses Sporos.
 struct Program {};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <ostream>
@@ -61,14 +61,6 @@ struct TwoFourOnTensorCores {
   class Plan;
 };
 
-/// How long products of a 2:4 matrix take on an H200, measured.
-inline constexpr TileTimes two_four_times{.launch = 2.2e-6,
-                                          .stage = {0.15e-6, 0.24e-6, 0.38e-6},
-                                          .stage_of_all = {0.26e-6, 0.38e-6, 0.45e-6},
-                                          .store = {0.5e-6, 1.0e-6, 1.8e-6},
-                                          .exchange = {0.7e-6, 1.3e-6, 2.5e-6},
-                                          .again = 4e-6};
-
 template <class S>
 class TwoFourOnTensorCores::Plan {
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
@@ -81,10 +73,10 @@ class TwoFourOnTensorCores::Plan {
   static constexpr bool b_is_by_rows = DenseAccess::level_names[0] == inner;
   /// Whether the result has the rows of A as its rows.
   static constexpr bool c_is_by_rows = S::result_type::names[0] == Sparse::names[0];
-  template <int Width>
-  using Config = TwoFourConfig<T, (64 << Width), b_is_by_rows>;
-  template <int Width>
-  static constexpr auto kernel = &detail::two_four_kernel<Config<Width>, c_is_by_rows, Product>;
+  template <int Tile>
+  using Config = TwoFourConfig<T, two_four_tiles[Tile].columns, b_is_by_rows, two_four_tiles[Tile].groups>;
+  template <int Tile>
+  static constexpr auto kernel = &detail::two_four_kernel<Config<Tile>, c_is_by_rows, Product>;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
@@ -98,7 +90,7 @@ class TwoFourOnTensorCores::Plan {
   }
 
   /// The seconds that a product is expected to take.
-  double seconds() const { return best_tiles().seconds; }
+  double seconds() const { return choice().seconds; }
 
   void run() {
     is_copied_ = false;
@@ -120,10 +112,13 @@ class TwoFourOnTensorCores::Plan {
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(copy_of_a_.extent(0)); }
 
   void explain(std::ostream& out) const {
-    const TileChoice tiles = best_tiles();
-    out << "  result: located, tiles of " << Config<0>::block_m << " x " << (64 << tiles.width)
+    const TwoFourChoice chosen = choice();
+    const TwoFourTile& tile = two_four_tiles[static_cast<std::size_t>(chosen.tile)];
+    out << "  result: located, tiles of " << tile.rows() << " x " << tile.columns
         << " by sparse matrix instructions";
-    if (tiles.shared > 1) out << ", " << tiles.shared << " thread blocks each";
+    if (chosen.blocks > 1)
+      out << ", " << chosen.blocks << " thread blocks "
+          << (chosen.shares == ClusterShares::tile ? "each" : "read the dense operand together");
     if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
     out << '\n';
     if (copies_a())
@@ -173,11 +168,10 @@ class TwoFourOnTensorCores::Plan {
     return out;
   }
 
-  /// The tiles with which a product is expected to take least time.
-  TileChoice best_tiles() const {
+  TwoFourChoice choice() const {
     static const auto clusters = clusters_of<Config<2>>(space(), kernel<2>);
-    return choose_tiles(two_four_times, m(), n(), ceil_div(k(), Config<0>::stage_k),
-                        space().cuda_device_prop().multiProcessorCount, clusters);
+    return choose_two_four(m(), n(), padded_k() / Config<0>::stage_k,
+                           space().cuda_device_prop().multiProcessorCount, clusters);
   }
 
   void multiply(Out* c) {
@@ -202,15 +196,12 @@ class TwoFourOnTensorCores::Plan {
       pad_rows(space(), dense, rows_of_b(), columns_of_b(), stride_of_b(), copy);
       dense = copy;
     }
-    const TileChoice tiles = best_tiles();
-    with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
-      using Tile = Config<Width>;
-      const TwoFourMaps maps{
-          tensor_map(values, m(), padded_k() / 2, padded_k() / 2, Tile::block_m, 32),
-          tensor_map(dense, rows_of_b(), columns_of_b(), stride_of_b(), Tile::lines_of_box),
-          tensor_map(metadata, m(), padded_k() / 16, padded_k() / 16, Tile::block_m, 8)};
-      const Product product{m(), n(), k(), c, statement_.accumulates(), epilogue_of(statement_)};
-      two_four_product<Tile, c_is_by_rows>(space(), product, maps, tiles.clusters, tiles.shared);
+    const TwoFourOperands<T> operands{values,      metadata,       padded_k(),   dense,
+                                      rows_of_b(), columns_of_b(), stride_of_b()};
+    const Product product{m(), n(), k(), c, statement_.accumulates(), epilogue_of(statement_)};
+    const TwoFourChoice chosen = choice();
+    with_two_four_tile(chosen.tile, [&]<int Tile>(std::integral_constant<int, Tile>) {
+      two_four_product<Config<Tile>, c_is_by_rows>(space(), product, operands, chosen);
     });
   }
 

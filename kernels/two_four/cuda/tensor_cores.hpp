@@ -2,80 +2,178 @@
 /// @file tensor_cores.hpp
 /// The product of a 2:4 sparse and a dense matrix on sparse tensor cores.
 ///
-/// The copy engine fills a ring of stages in shared memory, each of them 64 rows of the dense matrix, and
-/// what the sparse one keeps of as many columns. Groups of four warps multiply them there. The metadata is
-/// copied as the format stores it; the instructions take it nearly so (WgmmaSparse::metadata).
+/// The copy engine fills rings of slots in shared memory with parts of the operands, and groups of four warps
+/// multiply them there. The metadata is copied as the format stores it; the instructions take it nearly so
+/// (WgmmaSparse::metadata). Blocks of a cluster share either a tile or the columns of their tiles: tiles.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/wgmma_tile.hpp"
+#include "tiles.hpp"
 
 namespace sporos::gpu {
 
 /// How a block computes a tile of the result.
-/// @tparam BlockN     columns of a tile: 64, 128 or 256
+///
+/// The operands come through three rings of slots in shared memory: one of the sparse matrix, 128 columns of
+/// it at a time, one of the dense one, 64 rows at a time, and one of the metadata. The copy engine is slow at
+/// short lines: what the sparse matrix keeps of 128 columns is a line of 128 bytes, and the metadata is
+/// copied several such stages at a time.
+/// @tparam BlockN     columns of a tile: 64, 128, 192 or 256
 /// @tparam BIsByRows  whether the dense matrix is stored by rows
-template <class T, int BlockN, bool BIsByRows>
-struct TwoFourConfig : WgmmaTile<BlockN, 2 * Wgmma::m * 64 + BlockN * 64 * 2 + 2 * Wgmma::m * 16> {
+/// @tparam Groups     of four warps that multiply, each 64 rows: 2 or 3
+template <class T, int BlockN, bool BIsByRows, int Groups = 2>
+struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 2, 1, Groups> {
+  using Tile = WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 2, 1, Groups>;
   using value_type = T;
   static constexpr bool b_is_by_rows = BIsByRows;
-  static constexpr int stage_k = 64;
+  /// Of a thread that multiplies, and of one that copies: together no more than the block begins with.
+  static constexpr int registers = Groups == 2 ? 232 : 160, registers_to_copy = Groups == 2 ? 40 : 32;
 
-  static constexpr int a_bytes = 2 * Wgmma::m * stage_k;  ///< half of the elements, 2 bytes each
-  static constexpr int b_bytes = BlockN * stage_k * 2;
-  /// The metadata of two stages, since the copy engine copies no less: it comes with stages of even number.
-  static constexpr int metadata_bytes = 2 * Wgmma::m * 16;
-  static_assert(a_bytes + b_bytes + metadata_bytes == TwoFourConfig::stage_bytes);
+  static constexpr int stage_k = 128, half_k = 64;
+  static constexpr int a_bytes = Tile::block_m * stage_k;  ///< half of the elements, 2 bytes each
+  static constexpr int b_bytes = BlockN * half_k * 2;
+  static constexpr int metadata_stages = Groups == 2 && BlockN == 256 ? 2 : 4, metadata_slots = 2;
+  static constexpr int metadata_bytes = Tile::block_m * metadata_stages * 16;
+
+  /// Slots of the sparse matrix, where the dense one has `b_slots` of half a stage.
+  static constexpr int a_slots_for(int b_slots) { return b_slots / 2 + 1; }
+  static constexpr int bytes_for(int b_slots) {
+    const int barriers = 2 * (a_slots_for(b_slots) + b_slots + metadata_slots);
+    return Swizzle128::alignment + a_slots_for(b_slots) * a_bytes + b_slots * b_bytes +
+           metadata_slots * metadata_bytes + barriers * 8 + Tile::staged_bytes;
+  }
+  static constexpr int b_slots = [] {
+    int slots = 8;
+    while (bytes_for(slots) > Tile::most_shared_bytes) --slots;
+    return slots;
+  }();
+  static constexpr int a_slots = a_slots_for(b_slots);
+  static constexpr int shared_bytes = bytes_for(b_slots);
+  static constexpr bool can_be_shared =
+      Groups * Tile::sums_bytes_of_group <= a_slots * a_bytes + b_slots * b_bytes;
+  static_assert(b_slots >= 4);
+  static_assert(a_bytes % Swizzle128::alignment == 0 && b_bytes % Swizzle128::alignment == 0);
+
   /// The dense matrix is copied in boxes of lines of 64 elements.
-  static constexpr int lines_of_box = BIsByRows ? stage_k : BlockN;
+  static constexpr int lines_of_box = BIsByRows ? half_k : BlockN;
   static constexpr int boxes = BIsByRows ? BlockN / 64 : 1;
 };
 
 /// The operands as the copy engine is told of them.
 struct TwoFourMaps {
-  CUtensorMap a;         ///< [m, k / 2], what each row keeps: boxes of block_m x 32
-  CUtensorMap b;         ///< [k, n] by rows or by columns: boxes of lines_of_box x 64
-  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits, k a multiple of 128: boxes of block_m x 8
+  CUtensorMap a;         ///< [m, k / 2], what each row keeps: boxes of block_m x 64
+  CUtensorMap b;         ///< [k, n] by rows or by columns: boxes of lines_of_box x 64, or a part of its lines
+  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits: boxes of block_m x 8 a stage
+};
+
+/// The operands in the GPU's memory, in arrays aligned to 16 bytes.
+template <class T>
+struct TwoFourOperands {
+  const T* values;               ///< [m, padded_k / 2]: what is kept of each row
+  const std::uint8_t* metadata;  ///< [m, padded_k / 8]
+  std::int64_t padded_k;         ///< a multiple of 128
+  const T* b;
+  std::int64_t rows_of_b, columns_of_b, stride_of_b;  ///< as it is stored; the stride a multiple of 8
 };
 
 namespace detail {
 
+/// A ring of slots in shared memory that the copy engine fills and warps empty, each with a barrier for
+/// either: here seen by one thread, which goes from slot to slot.
+template <int Slots, int Bytes>
+struct Ring {
+  std::uint32_t slots, barriers;  ///< addresses
+  int at = 0;
+  std::uint32_t parity = 0;
+
+  __device__ __forceinline__ Ring(std::uint32_t first_slot, std::uint32_t first_barrier)
+      : slots(first_slot), barriers(first_barrier) {}
+  static constexpr int barrier_bytes = Slots * 2 * 8;
+
+  __device__ __forceinline__ std::uint32_t slot() const {
+    return slots + static_cast<std::uint32_t>(at * Bytes);
+  }
+  __device__ __forceinline__ std::uint32_t full() const {
+    return barriers + static_cast<std::uint32_t>(at * 8);
+  }
+  __device__ __forceinline__ std::uint32_t empty() const { return full() + Slots * 8; }
+  __device__ __forceinline__ void advance() {
+    if (++at == Slots) {
+      at = 0;
+      parity ^= 1;
+    }
+  }
+  /// By one thread, before all others use the ring.
+  __device__ __forceinline__ void init(int arrivals) const {
+    for (int slot = 0; slot < Slots; ++slot) {
+      ptx::barrier_init(barriers + static_cast<std::uint32_t>(slot * 8), 1);
+      ptx::barrier_init(barriers + static_cast<std::uint32_t>((Slots + slot) * 8),
+                        static_cast<std::uint32_t>(arrivals));
+    }
+  }
+  /// Waits until the slot is empty, and says that it is being filled.
+  __device__ __forceinline__ void begin_filling() const {
+    ptx::wait(empty(), parity ^ 1);
+    ptx::arrive_expecting(full(), Bytes);
+  }
+  __device__ __forceinline__ void wait_until_full() const { ptx::wait(full(), parity); }
+};
+
 template <class Config, bool DIsByRows, class Product>
 __global__ __launch_bounds__(Config::threads,
                              1) void two_four_kernel(const __grid_constant__ Product product,
-                                                     const __grid_constant__ TwoFourMaps maps) {
+                                                     const __grid_constant__ TwoFourMaps maps,
+                                                     const __grid_constant__ TileOrder order,
+                                                     ClusterShares shares) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using T = typename Config::value_type;
   constexpr int multiplying = Config::multiplying;
   extern __shared__ char memory[];
-  const std::uint32_t stage_0 = (ptx::shared_address(memory) + Swizzle128::alignment - 1) /
+  const std::uint32_t slots_0 = (ptx::shared_address(memory) + Swizzle128::alignment - 1) /
                                 Swizzle128::alignment * Swizzle128::alignment;
-  const std::uint32_t full_0 = stage_0 + Config::stages * Config::stage_bytes,
-                      empty_0 = full_0 + Config::stages * 8;
+  using RingOfA = Ring<Config::a_slots, Config::a_bytes>;
+  using RingOfB = Ring<Config::b_slots, Config::b_bytes>;
+  const std::uint32_t b_0 = slots_0 + Config::a_slots * Config::a_bytes,
+                      metadata_0 = b_0 + Config::b_slots * Config::b_bytes,
+                      barriers_0 = metadata_0 + Config::metadata_slots * Config::metadata_bytes;
+  RingOfA ring_a(slots_0, barriers_0);
+  RingOfB ring_b(b_0, barriers_0 + RingOfA::barrier_bytes);
+  Ring<Config::metadata_slots, Config::metadata_bytes> ring_metadata(
+      metadata_0, barriers_0 + RingOfA::barrier_bytes + RingOfB::barrier_bytes);
   const int group = static_cast<int>(threadIdx.x) / WgmmaSparse::threads;
   const int thread = static_cast<int>(threadIdx.x) % WgmmaSparse::threads;
-  const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
-  const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
-  const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
-  const int first_tile = static_cast<int>(blockIdx.x) / blocks,
-            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
-  // The stages of this block: an even number, for the metadata of two comes together.
-  const int stages = static_cast<int>(ceil_div(product.k, Config::stage_k)), pairs = (stages + 1) / 2;
-  const int begin = pairs * rank / blocks * 2, end = ::min(pairs * (rank + 1) / blocks * 2, stages);
+  const int rank_in_cluster = ptx::rank_in_cluster(), blocks_of_cluster = ptx::blocks_of_cluster();
+  const int tiles = order.size();
+  const int first_tile = static_cast<int>(blockIdx.x) / blocks_of_cluster,
+            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks_of_cluster;
+  // Blocks that share a tile divide its stages. Those that share columns have tiles of their own, of which
+  // one row of `order` holds both.
+  const bool shares_columns = shares == ClusterShares::columns;
+  const int rank = shares_columns ? 0 : rank_in_cluster, blocks = shares_columns ? 1 : blocks_of_cluster;
+  const int readers = shares_columns ? blocks_of_cluster : 1;  // of what this block copies of B
+  const auto row_of = [&](const TileOrder::Tile& tile) {
+    return (shares_columns ? tile.row * blocks_of_cluster + rank_in_cluster : tile.row) * Config::block_m;
+  };
+  const int stages = static_cast<int>(ceil_div(product.k, Config::stage_k));
+  const int begin = stages * rank / blocks, end = stages * (rank + 1) / blocks;
+  const auto begins_metadata = [&](int s) { return s == begin || s % Config::metadata_stages == 0; };
+  const auto ends_metadata = [&](int s) { return s + 1 == end || (s + 1) % Config::metadata_stages == 0; };
 
   if (group == Config::warpgroups && thread == 0) {
     for (const CUtensorMap* map : {&maps.a, &maps.metadata, &maps.b}) ptx::prefetch(map);
-    for (int stage = 0; stage < Config::stages; ++stage) {
-      ptx::barrier_init(full_0 + stage * 8, 1);
-      ptx::barrier_init(empty_0 + stage * 8, multiplying);
-    }
+    constexpr int arrivals = multiplying / warp_size;  // of a thread of each warp
+    ring_a.init(arrivals);
+    ring_b.init(arrivals * readers);
+    ring_metadata.init(arrivals);
     ptx::fence_barrier_init();
   }
-  if (blocks > 1) {
+  if (blocks_of_cluster > 1) {
     ptx::arrive_in_cluster();
     ptx::wait_for_cluster();
   } else if (group == Config::warpgroups) {
@@ -84,32 +182,44 @@ __global__ __launch_bounds__(Config::threads,
     ptx::sync_threads(1, Config::threads);
   }
 
-  // After each tile the blocks of a cluster wait twice for each other, with all threads that have not ended:
-  // until all have their sums in shared memory, and until all have read them.
-  int stage = 0;
+  // After each tile the blocks of a cluster that share it wait twice for each other, with all threads that
+  // have not ended: until all have their sums in shared memory, and until all have read them.
   if (group == Config::warpgroups) {  // the copying group: one thread
-    ptx::give_registers_back<24>();
+    ptx::give_registers_back<Config::registers_to_copy>();
     if (thread != 0) return;
-    std::uint32_t parity = 1;
-    for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
-      const int row = tile % row_tiles * Config::block_m, column = tile / row_tiles * Config::block_n;
-      for (int s = begin; s < end; ++s) {
-        const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
-        const int k = s * Config::stage_k;
-        ptx::wait(empty_0 + stage * 8, parity);
-        ptx::arrive_expecting(full, Config::stage_bytes - (s % 2 == 0 ? 0 : Config::metadata_bytes));
-        ptx::copy_box(at, &maps.a, k / 2, row, full);
+    const int lines = Config::lines_of_box / readers;
+    const int first_line = shares_columns ? rank_in_cluster * lines : 0;
+    const auto copy_b = [&](int k, int column) {
+      ring_b.begin_filling();
 #pragma unroll
-        for (int box = 0; box < Config::boxes; ++box)
-          ptx::copy_box(at + Config::a_bytes + box * (Config::stage_k * Swizzle128::row_bytes), &maps.b,
-                        Config::b_is_by_rows ? column + box * 64 : k, Config::b_is_by_rows ? k : column,
-                        full);
-        if (s % 2 == 0)
-          ptx::copy_box(at + Config::a_bytes + Config::b_bytes, &maps.metadata, s / 2 * 8, row, full);
-        if (++stage == Config::stages) {
-          stage = 0;
-          parity ^= 1;
+      for (int box = 0; box < Config::boxes; ++box) {
+        const std::uint32_t to = ring_b.slot() + (box * Config::half_k + first_line) * Swizzle128::row_bytes;
+        const int of_column = Config::b_is_by_rows ? column + box * 64 : k,
+                  of_row = (Config::b_is_by_rows ? k : column) + first_line;
+        if (shares_columns)
+          ptx::copy_box_to(static_cast<std::uint16_t>((1 << readers) - 1), to, &maps.b, of_column, of_row,
+                           ring_b.full());
+        else
+          ptx::copy_box(to, &maps.b, of_column, of_row, ring_b.full());
+      }
+      ring_b.advance();
+    };
+    for (int at_tile = first_tile; at_tile < tiles; at_tile += tiles_at_a_time) {
+      const auto tile = order[at_tile];
+      const int row = row_of(tile), column = tile.column * Config::block_n;
+      for (int s = begin; s < end; ++s) {
+        if (begins_metadata(s)) {
+          ring_metadata.begin_filling();
+          ptx::copy_box(ring_metadata.slot(), &maps.metadata,
+                        s / Config::metadata_stages * (Config::metadata_stages * 8), row,
+                        ring_metadata.full());
+          ring_metadata.advance();
         }
+        ring_a.begin_filling();
+        ptx::copy_box(ring_a.slot(), &maps.a, s * (Config::stage_k / 2), row, ring_a.full());
+        ring_a.advance();
+        copy_b(s * Config::stage_k, column);
+        copy_b(s * Config::stage_k + Config::half_k, column);
       }
       if (blocks > 1) {
         for (int wait = 0; wait < 2; ++wait) {
@@ -119,86 +229,113 @@ __global__ __launch_bounds__(Config::threads,
         ptx::fence_copies();
       }
     }
+    if (shares_columns) {  // the other blocks still arrive at the barriers here
+      ptx::arrive_in_cluster();
+      ptx::wait_for_cluster();
+    }
     return;
   }
 
-  ptx::take_registers<240>();
+  ptx::take_registers<Config::registers>();
   const auto sync = [&] { ptx::sync_threads(group + 2, WgmmaSparse::threads); };
-  char* const stages_begin = memory + (stage_0 - ptx::shared_address(memory));
+  char* const slots_begin = memory + (slots_0 - ptx::shared_address(memory));
   char* const staged =
-      stages_begin + Config::stages * (Config::stage_bytes + 16) + group * Config::staged_bytes_of_group;
-  float4* const exchanged = reinterpret_cast<float4*>(stages_begin + group * Config::sums_bytes_of_group);
-  const std::uint32_t metadata_at =
-      Config::a_bytes + Config::b_bytes +
-      static_cast<std::uint32_t>(group * WgmmaSparse::m + WgmmaSparse::row_of_metadata(thread)) * 16;
-  const auto release = [&](int emptied) { ptx::arrive(empty_0 + emptied * 8); };
-  std::uint32_t parity = 0;
-  for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+      memory + Config::shared_bytes - Config::staged_bytes + group * Config::staged_bytes_of_group;
+  const int row_of_metadata = group * WgmmaSparse::m + WgmmaSparse::row_of_metadata(thread);
+  // One thread of each warp says that what the warp has read may be overwritten.
+  const auto release = [&](std::uint32_t barrier) {
+    __syncwarp();
+    if (lane_id() == 0) ptx::arrive(barrier);
+  };
+  const auto release_b = [&](std::uint32_t barrier) {
+    if (!shares_columns) return release(barrier);
+    __syncwarp();
+    if (lane_id() < readers) ptx::arrive_at(static_cast<std::uint32_t>(lane_id()), barrier);
+  };
+  for (int at_tile = first_tile; at_tile < tiles; at_tile += tiles_at_a_time) {
     float sums[Config::block_n / 2];
 #pragma unroll
     for (float& sum : sums) sum = 0;
-    std::uint32_t rows[2][4];  // the metadata of two stages, of this thread's two rows
+    std::uint32_t rows[2][4];  // the metadata of a stage, of this thread's two rows
     std::uint32_t metadata[2][2] = {};
-    int before = -1;
-    // Multiplies a stage. The registers of its metadata are not written while the instructions run.
-    const auto multiply = [&]<bool IsOdd>(std::bool_constant<IsOdd>) {
-      const std::uint32_t at = stage_0 + stage * Config::stage_bytes;
+    std::uint32_t used_a = 0, used_b = 0;  // the barriers of slots that are read until the next wait
+    // Multiplies half of a stage. The registers of its metadata are not written while the instructions run.
+    const auto multiply = [&]<int Half>(std::integral_constant<int, Half>) {
       const std::uint64_t a =
-          SharedMatrix::describe(at + group * (WgmmaSparse::m * 64), SharedMatrix::Lines::of_64_bytes);
+          SharedMatrix::describe(ring_a.slot() + group * (WgmmaSparse::m * Swizzle128::row_bytes),
+                                 SharedMatrix::Lines::of_128_bytes);
       const std::uint64_t b =
-          SharedMatrix::describe(at + Config::a_bytes, SharedMatrix::Lines::of_128_bytes,
-                                 Config::b_is_by_rows ? Config::stage_k * Swizzle128::row_bytes : 0);
-      ptx::wait(full_0 + stage * 8, parity);
-      if (!IsOdd) {
-        ptx::load_shared(at + metadata_at, rows[0]);
-        ptx::load_shared(at + metadata_at + 8 * 16, rows[1]);
-      }
+          SharedMatrix::describe(ring_b.slot(), SharedMatrix::Lines::of_128_bytes,
+                                 Config::b_is_by_rows ? Config::half_k * Swizzle128::row_bytes : 0);
+      ring_b.wait_until_full();
 #pragma unroll
       for (int step = 0; step < 2; ++step)
-        metadata[IsOdd][step] =
-            WgmmaSparse::metadata(thread, rows[0][IsOdd * 2 + step], rows[1][IsOdd * 2 + step]);
+        metadata[Half][step] =
+            WgmmaSparse::metadata(thread, rows[0][Half * 2 + step], rows[1][Half * 2 + step]);
       ptx::wgmma_fence();
 #pragma unroll
       for (int step = 0; step < 2; ++step)
         ptx::wgmma_sparse<T, Config::block_n, Config::b_is_by_rows>(
-            sums, a + SharedMatrix::offset(step * 32),
+            sums, a + SharedMatrix::offset((Half * 2 + step) * 32),
             b + SharedMatrix::offset(step * (Config::b_is_by_rows ? 32 * Swizzle128::row_bytes : 64)),
-            metadata[IsOdd][step]);
+            metadata[Half][step]);
       ptx::wgmma_commit();
       ptx::wgmma_wait<1>();
-      ptx::keep(metadata[!IsOdd][0], metadata[!IsOdd][1]);
-      if (before >= 0) release(before);
-      before = stage;
-      if (++stage == Config::stages) {
-        stage = 0;
-        parity ^= 1;
-      }
+      ptx::keep(metadata[1 - Half][0], metadata[1 - Half][1]);
+      if (used_b != 0) release_b(used_b);
+      if (Half == 0 && used_a != 0) release(used_a);
+      used_b = ring_b.empty();
+      ring_b.advance();
     };
 #pragma unroll 1
-    for (int s = begin; s < end; s += 2) {
-      multiply(std::false_type{});
-      if (s + 1 < end) multiply(std::true_type{});
+    for (int s = begin; s < end; ++s) {
+      if (begins_metadata(s)) ring_metadata.wait_until_full();
+#pragma unroll
+      for (int row = 0; row < 2; ++row)
+        ptx::load_shared(
+            ring_metadata.slot() + static_cast<std::uint32_t>(SwizzledRows<Config::metadata_stages>::place(
+                                       row_of_metadata + row * 8, s % Config::metadata_stages)),
+            rows[row]);
+      if (ends_metadata(s)) {
+        release(ring_metadata.empty());
+        ring_metadata.advance();
+      }
+      ring_a.wait_until_full();
+      multiply(std::integral_constant<int, 0>{});
+      multiply(std::integral_constant<int, 1>{});
+      used_a = ring_a.empty();
+      ring_a.advance();
     }
     ptx::wgmma_wait<0>();
     ptx::keep(metadata[0][0], metadata[0][1]);
     ptx::keep(metadata[1][0], metadata[1][1]);
-    release(before);
+    release_b(used_b);
+    release(used_a);
 
-    const std::int64_t row = std::int64_t{tile % row_tiles} * Config::block_m + group * WgmmaSparse::m;
-    const std::int64_t column = std::int64_t{tile / row_tiles} * Config::block_n;
-    if (blocks > 1) {
-      ptx::sync_threads(1, multiplying);  // nothing in the stages is needed any more
-      const auto all_have_summed = [] {
+    const auto tile = order[at_tile];
+    const std::int64_t row = std::int64_t{row_of(tile)} + group * WgmmaSparse::m;
+    const std::int64_t column = std::int64_t{tile.column} * Config::block_n;
+    if constexpr (Config::can_be_shared) {
+      if (blocks > 1) {
+        float4* const exchanged =
+            reinterpret_cast<float4*>(slots_begin + group * Config::sums_bytes_of_group);
+        ptx::sync_threads(1, multiplying);  // nothing in the slots is needed any more
+        const auto all_have_summed = [] {
+          ptx::arrive_in_cluster();
+          ptx::wait_for_cluster();
+        };
+        add_sums_of_cluster<Config>(exchanged, thread, rank, blocks, sums, all_have_summed);
         ptx::arrive_in_cluster();
-        ptx::wait_for_cluster();
-      };
-      add_sums_of_cluster<Config>(exchanged, thread, rank, blocks, sums, all_have_summed);
-      ptx::arrive_in_cluster();
+      }
     }
     if (Product::epilogue_is_identity && product.accumulates)
       add_result<DIsByRows>(product, row, column, thread, sums);
     store_tile<Config, DIsByRows>(product, staged, row, column, thread, rank, blocks, sums, sync);
     if (blocks > 1) ptx::wait_for_cluster();  // no block goes on, or ends, while others read its sums
+  }
+  if (shares_columns) {
+    ptx::arrive_in_cluster();
+    ptx::wait_for_cluster();
   }
 #endif
 }
@@ -206,15 +343,21 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param clusters           that run at the same time
-/// @param blocks_of_cluster  that share a tile: at most as many as it has parts, and half as many as stages
+/// @param choice  its tile is that of Config. As many blocks share a tile as it has parts, or fewer, and as
+///                many as it has stages, or fewer
 template <class Config, bool DIsByRows, class Product>
-void two_four_product(const Kokkos::Cuda& space, const Product& product, const TwoFourMaps& maps,
-                      int clusters, int blocks_of_cluster) {
-  const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
+void two_four_product(const Kokkos::Cuda& space, const Product& product,
+                      const TwoFourOperands<typename Config::value_type>& of, const TwoFourChoice& choice) {
+  const int readers = choice.shares == ClusterShares::columns ? choice.blocks : 1;
+  const TwoFourMaps maps{
+      tensor_map(of.values, product.m, of.padded_k / 2, of.padded_k / 2, Config::block_m),
+      tensor_map(of.b, of.rows_of_b, of.columns_of_b, of.stride_of_b, Config::lines_of_box / readers),
+      tensor_map(of.metadata, product.m, of.padded_k / 16, of.padded_k / 16, Config::block_m,
+                 8 * Config::metadata_stages)};
+  const TileOrder order = choice.order(product.m, product.n);
   launch_clusters(space, "sporos::two_four_product", &detail::two_four_kernel<Config, DIsByRows, Product>,
-                  (tiles < clusters ? tiles : clusters) * blocks_of_cluster, blocks_of_cluster,
-                  Config::threads, Config::shared_bytes, product, maps);
+                  std::int64_t{std::min(order.size(), choice.clusters)} * choice.blocks, choice.blocks,
+                  Config::threads, Config::shared_bytes, product, maps, order, choice.shares);
 }
 
 }  // namespace sporos::gpu

@@ -73,6 +73,26 @@ TEST(MmaTraits, ALaneOfFourHoldsEightConsecutiveColumns) {
     }
 }
 
+/// Eight rows' pieces of the same number lie in all banks, and no two pieces in one place.
+template <int Pieces>
+void expect_swizzled_rows() {
+  std::set<int> places;
+  for (int piece = 0; piece < Pieces; ++piece) {
+    std::set<int> banks;
+    for (int row = 0; row < 8; ++row) {
+      const int place = SwizzledRows<Pieces>::place(row, piece);
+      EXPECT_TRUE(places.insert(place).second);
+      EXPECT_EQ(place / SwizzledRows<Pieces>::row_bytes, row);
+      banks.insert(place % 128);
+    }
+    EXPECT_EQ(banks.size(), 8u);
+  }
+}
+TEST(MmaTraits, ShortRowsShareNoBank) {
+  expect_swizzled_rows<2>();
+  expect_swizzled_rows<4>();
+}
+
 TEST(MmaTraits, SwizzledRowsOfDifferentRemaindersShareNoBank) {
   for (unsigned piece = 0; piece < 8; ++piece) {
     std::set<unsigned> banks;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file batches.hpp
+/// Batches of products with one N:M or 2:4 sparse matrix in every order of modes, on any space, against sums
+/// of dense tensors on the host.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <sporos/sporos.hpp>
+
+namespace sporos::test::n_of_m_batches {
+
+inline constexpr Index<'b'> b{};
+
+/// Small integers, a third of them zero, so that sums are exact in any type.
+template <class Value, TensorFormat F>
+Tensor<Value, F> numbers(const Extents<F::order>& extents, int seed) {
+  Tensor<Value, F> out(extents);
+  for (std::int64_t at = 0; at < out.nnz(); ++at)
+    out.values()(at) =
+        static_cast<Value>(static_cast<float>(((at * 37 + seed * 11) % 9 - 3) * (at % 3 != 0)));
+  return out;
+}
+
+template <class Result, class Expected>
+void expect_same_values(const Result& result, const Expected& expected) {
+  ASSERT_EQ(result.extents(), expected.extents());
+  for (std::int64_t at = 0; at < expected.nnz(); ++at)
+    ASSERT_EQ(static_cast<double>(static_cast<float>(result.values()(at))), expected.values()(at)) << at;
+}
+
+/// C(b, i, j), of poisoned values, for one order of the modes of the dense factor and of the sparse one.
+/// @param of_dense, of_sparse  make the accesses
+template <class Space, class Value, TensorFormat F, class DenseModes, class SparseModes>
+void expect_product(const Extents<3>& result_extents, const Extents<3>& dense_extents,
+                    const Extents<2>& sparse_extents, const DenseModes& of_dense,
+                    const SparseModes& of_sparse) {
+  using namespace sporos::indices;
+  SCOPED_TRACE(text(format_name<F>(), ", ", to_string(result_extents), " from ", to_string(dense_extents),
+                    " and ", to_string(sparse_extents)));
+  const auto A = numbers<Value, DenseTensor<3>>(dense_extents, 1);
+  const auto B = prune<F>(numbers<Value, DenseMatrix<>>(sparse_extents, 2));
+  const Tensor<double, DenseTensor<3>> expected(result_extents);
+  expected(b, i, j) =
+      of_dense(convert<DenseTensor<3>, double>(A)) * of_sparse(convert<DenseMatrix<>, double>(B));
+  const Tensor<Value, DenseTensor<3>> poisoned(result_extents);
+  Kokkos::deep_copy(poisoned.values(), static_cast<Value>(std::numeric_limits<float>::quiet_NaN()));
+  const auto C = poisoned.template copy_to<Space>();
+  const auto device_A = A.template copy_to<Space>();
+  const auto device_B = B.template copy_to<Space>();
+  C(b, i, j) = of_dense(device_A) * of_sparse(device_B);
+  expect_same_values(C.template copy_to<Host>(), expected);
+}
+
+// How the modes of the factors may be named.
+inline constexpr auto dense_ik = [](const auto& t) { return t(b, indices::i, indices::k); };
+inline constexpr auto dense_ki = [](const auto& t) { return t(b, indices::k, indices::i); };
+inline constexpr auto dense_jk = [](const auto& t) { return t(b, indices::j, indices::k); };
+inline constexpr auto dense_kj = [](const auto& t) { return t(b, indices::k, indices::j); };
+inline constexpr auto sparse_ik = [](const auto& t) { return t(indices::i, indices::k); };
+inline constexpr auto sparse_ki = [](const auto& t) { return t(indices::k, indices::i); };
+inline constexpr auto sparse_jk = [](const auto& t) { return t(indices::j, indices::k); };
+inline constexpr auto sparse_kj = [](const auto& t) { return t(indices::k, indices::j); };
+
+/// All of them.
+/// @param shape  batches, rows and columns of the results, and the summed extent
+template <class Space, class Value, TensorFormat F>
+void expect_products(const std::array<std::int64_t, 4>& shape) {
+  const auto [batches, rows, columns, inner] = shape;
+  const Extents<3> results{batches, rows, columns};
+  const auto expect = [&](const Extents<3>& dense, const Extents<2>& sparse, const auto& of_dense,
+                          const auto& of_sparse) {
+    expect_product<Space, Value, F>(results, dense, sparse, of_dense, of_sparse);
+  };
+  expect({batches, rows, inner}, {inner, columns}, dense_ik, sparse_kj);
+  expect({batches, rows, inner}, {columns, inner}, dense_ik, sparse_jk);
+  expect({batches, inner, rows}, {inner, columns}, dense_ki, sparse_kj);
+  expect({batches, inner, rows}, {columns, inner}, dense_ki, sparse_jk);
+  expect({batches, inner, columns}, {rows, inner}, dense_kj, sparse_ik);
+  expect({batches, inner, columns}, {inner, rows}, dense_kj, sparse_ki);
+  expect({batches, columns, inner}, {rows, inner}, dense_jk, sparse_ik);
+  expect({batches, columns, inner}, {inner, rows}, dense_jk, sparse_ki);
+}
+
+}  // namespace sporos::test::n_of_m_batches
