@@ -236,8 +236,11 @@ class RowProduct {
           refill_row(a_, at, b_, sums, known, 0, size, values);
           return {1, size};
         } else {
-          return {1, multiply_plainly<Acc, A>(a_values, a_columns, row.count, b_, sums, space_.plain_marks(),
-                                              columns, values)};
+          const PlainMarks marks = space_.plain_marks();
+          const auto multiply = marks.group_count == 1
+                                    ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
+                                    : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+          return {1, multiply(a_values, a_columns, row.count, b_, sums, marks, columns, values)};
         }
       }
       case RowStrategy::few: {
