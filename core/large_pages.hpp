@@ -90,7 +90,7 @@ class PopulateAhead {
   /// Populates more if the first `written` bytes, all that are written so far, reach the end of those that
   /// are.
   void after(std::int64_t written) {
-    constexpr std::int64_t least = std::int64_t{16} << 10, most = std::int64_t{512} << 10;
+    constexpr std::int64_t least = std::int64_t{32} << 10, most = std::int64_t{512} << 10;
     if (is_done() || written < backed_) return;
     const std::int64_t end = std::min(bytes_, written + std::clamp(written / 4, least, most));
     populate(begin_ + backed_, static_cast<std::size_t>(end - backed_));

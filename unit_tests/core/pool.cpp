@@ -131,7 +131,7 @@ TEST(PopulationAheadOfAWriter, GoesOnUntilTheEndAndNotFarAhead) {
   for (std::int64_t written = 100; !pages.is_done(); written = pages.backed()) {
     pages.after(written);
     ASSERT_GT(pages.backed(), written);
-    ASSERT_LE(pages.backed(), std::min(bytes, written + std::max<std::int64_t>(written / 4, 16 << 10)));
+    ASSERT_LE(pages.backed(), std::min(bytes, written + std::max<std::int64_t>(written / 4, 32 << 10)));
   }
   EXPECT_EQ(pages.backed(), bytes);
   EXPECT_EQ(std::count(memory.begin(), memory.end(), 'x'), bytes) << "what is there stays";

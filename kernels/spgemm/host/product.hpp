@@ -242,8 +242,9 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     FirstTouch coordinate_pages(reinterpret_cast<std::byte*>(coordinates.data()), bound_ * coordinate_bytes);
     FirstTouch value_pages(reinterpret_cast<std::byte*>(values.data()), bound_ * value_bytes);
     for (Chunk& chunk : chunks_) {
-      coordinate_pages.touch_to(output.size() * coordinate_bytes + large_page);
-      value_pages.touch_to(output.size() * value_bytes + large_page);
+      // Not so far ahead that an array of less than a page would have two.
+      coordinate_pages.touch_to(output.size() * coordinate_bytes + large_page / 2);
+      value_pages.touch_to(output.size() * value_bytes + large_page / 2);
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
     }
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../../../core/inline.hpp"
+#include "../../host/forms.hpp"
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "diagonals.hpp"
@@ -51,7 +52,8 @@ class RowProduct {
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t>),
+        tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t> &&
+                     !gathers_slowly()),
         similar_a_(similar_a),
         similar_b_(similar_b),
         space_(space),
@@ -292,7 +294,7 @@ class RowProduct {
   const B& b_;
   const std::int64_t even_;
   const bool mostly_single_;  ///< most rows of A have one element at most
-  const bool tries_lanes_;
+  const bool tries_lanes_;  ///< multiply_few_in_lanes, which gathers
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;

@@ -59,7 +59,7 @@ class SpmvForms {
   /// The same where most rows are short.
   static SpmvForm for_many_short_rows() {
     static const SpmvForm form =
-        measured(gathers_slowly() ? products_first : products_last, most_remembered_rows + 1, random);
+        measured(gathers_slowly() ? products_first : eight_or_products, most_remembered_rows + 1, random);
     return form;
   }
 
@@ -72,8 +72,9 @@ class SpmvForms {
   static constexpr Order scalar_first{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four};
   static constexpr Forms<4> products_first{SpmvForm::products_first, SpmvForm::gather_eight,
                                            SpmvForm::gather_four, SpmvForm::scalar};
-  static constexpr Forms<4> products_last{SpmvForm::gather_eight, SpmvForm::gather_four,
-                                          SpmvForm::products_first, SpmvForm::scalar};
+  /// A processor that gathers fast does so with eight elements at a time; four are not worth it.
+  static constexpr Forms<4> eight_or_products{SpmvForm::gather_eight, SpmvForm::products_first,
+                                              SpmvForm::gather_four, SpmvForm::scalar};
 
   /// Numbers without a pattern, below 16: the high bits of a multiplicative sequence.
   static std::int64_t irregular(std::int64_t row) {
