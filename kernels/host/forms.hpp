@@ -33,8 +33,8 @@ struct NamedForm {
   bool is_compiled;
 };
 
-/// Whether gather instructions take longer than scalar loads on this processor, as on all of AMD's so far. The
-/// processor is asked once: a virtual machine takes microseconds for the answer.
+/// Whether gather instructions take longer than scalar loads on this processor, as on all of AMD's so far.
+/// The processor is asked once: a virtual machine takes microseconds for the answer.
 inline bool gathers_slowly() {
 #if defined(__x86_64__) && defined(__GNUC__)
   static const bool is_slow = [] {

@@ -294,7 +294,7 @@ class RowProduct {
   const B& b_;
   const std::int64_t even_;
   const bool mostly_single_;  ///< most rows of A have one element at most
-  const bool tries_lanes_;  ///< multiply_few_in_lanes, which gathers
+  const bool tries_lanes_;    ///< multiply_few_in_lanes, which gathers
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;

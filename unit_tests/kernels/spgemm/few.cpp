@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file few.cpp
-/// Rows of few products, in registers and in the lanes of a vector: which of the two computes a row depends on
-/// the processor, so each is tested by itself.
+/// Rows of few products, in registers and in the lanes of a vector: which of the two computes a row depends
+/// on the processor, so each is tested by itself.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -85,10 +85,9 @@ int expect_sums(std::string_view who, const Compute& compute) {
 TEST(RowsOfFewProducts, AreSortedInRegisters) {
   const auto compute = [](const double* factors, const std::int32_t* rows, std::int64_t count,
                           std::int64_t products, const Matrix& b, std::int32_t* columns, double* values) {
-    return products > detail::row_of_few_products
-               ? std::int64_t{-1}
-               : detail::multiply_few<std::uint32_t, double, Matrix>(factors, rows, count, b, false, columns,
-                                                                     values);
+    return products > detail::row_of_few_products ? std::int64_t{-1}
+                                                  : detail::multiply_few<std::uint32_t, double, Matrix>(
+                                                        factors, rows, count, b, false, columns, values);
   };
   EXPECT_GT(expect_sums("in registers", compute), 500);
 }
