@@ -4,6 +4,7 @@
 /// it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -71,5 +72,34 @@ inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t
             MADV_POPULATE_WRITE);  // if refused, only slower
 #endif
 }
+
+/// Populates an array ahead of the one who writes it from front to back, and does not know how much it will
+/// be: about a quarter more than is written, in steps that are worth the call.
+class PopulateAhead {
+ public:
+  PopulateAhead() = default;
+  /// @param begin,bytes  the array
+  /// @param backed       bytes at its front that need no populating
+  PopulateAhead(void* begin, std::int64_t bytes, std::int64_t backed)
+      : begin_(static_cast<std::byte*>(begin)), bytes_(bytes), backed_(backed) {}
+
+  /// The bytes that can be written now.
+  std::int64_t backed() const { return backed_; }
+  bool is_done() const { return backed_ >= bytes_; }
+
+  /// Populates more if the first `written` bytes, all that are written so far, reach the end of those that
+  /// are.
+  void after(std::int64_t written) {
+    constexpr std::int64_t least = std::int64_t{32} << 10, most = std::int64_t{512} << 10;
+    if (is_done() || written < backed_) return;
+    const std::int64_t end = std::min(bytes_, written + std::clamp(written / 4, least, most));
+    populate(begin_ + backed_, static_cast<std::size_t>(end - backed_));
+    backed_ = end;
+  }
+
+ private:
+  std::byte* begin_ = nullptr;
+  std::int64_t bytes_ = 0, backed_ = 0;
+};
 
 }  // namespace sporos

@@ -61,6 +61,13 @@ class Pool {
   /// @throws MemoryError if not even the address space can be reserved
   template <class T>
   HostArray<T> reserve(const std::string& label, std::int64_t capacity, std::int64_t least = 0) {
+    return reserve_for<T>(label, capacity, std::max(least, capacity / 4), least);
+  }
+  /// The same where the caller has a better guess of how much it will write.
+  /// @param expected  the number of elements that are likely to be written
+  template <class T>
+  HostArray<T> reserve_for(const std::string& label, std::int64_t capacity, std::int64_t expected,
+                           std::int64_t least = 0) {
     expect_kokkos();
     if (capacity < smallest_block / bytes_of<T>(1)) return make_array<T>(label, capacity);
     const std::lock_guard lock(mutex_);
@@ -68,14 +75,25 @@ class Pool {
       const auto& block = static_cast<const BlockOf<T>&>(*found);
       return part(block.whole, block.first, block.first + capacity);
     }
-    const bool large = bytes_of<T>(std::max(least, capacity / 4)) >= large_page_threshold;
+    const bool large = bytes_of<T>(expected) >= large_page_threshold;
     HostArray<T> whole = allocate<T>(label, capacity + (large ? large_block_slack / bytes_of<T>(1) : 0));
     const std::int64_t begin = place(whole.data(), large) / bytes_of<T>(1);
     HostArray<T> lent = part(whole, begin, begin + capacity);
     if (!large && least > 0)
       populate(lent.data(), static_cast<std::size_t>(bytes_of<T>(std::min(least, capacity))));
-    add(std::make_unique<BlockOf<T>>(std::move(whole), lent));
+    const std::int64_t backed = large ? bytes_of<T>(capacity) : bytes_of<T>(std::min(least, capacity));
+    add(std::make_unique<BlockOf<T>>(std::move(whole), lent, backed));
     return lent;
+  }
+
+  /// The bytes at the front of `reserved` whose pages need not be populated before they are written: they
+  /// have been written before, or are on large pages, or come from the ordinary allocator.
+  template <class T>
+  std::int64_t backed_bytes(const HostArray<T>& reserved) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = find(reserved.data());
+    const auto all = bytes_of<T>(static_cast<std::int64_t>(reserved.extent(0)));
+    return found == blocks_.end() ? all : std::min(all, std::max((*found)->backed, (*found)->touched));
   }
 
   /// The first `count` elements of `reserved`, those that have been written. The rest stays unused.
@@ -157,13 +175,14 @@ class Pool {
   static constexpr std::int64_t large_block_slack = 2 * detail::large_page;
 
   struct Block {
-    Block(const void* data, std::int64_t bytes, const std::type_info& element)
-        : begin(data), capacity(bytes), type(&element) {}
+    Block(const void* data, std::int64_t bytes, std::int64_t populated, const std::type_info& element)
+        : begin(data), capacity(bytes), backed(populated), type(&element) {}
     virtual ~Block() = default;
     virtual bool idle() const = 0;
 
     const void* begin;
     std::int64_t capacity;          ///< bytes of address space
+    std::int64_t backed;            ///< bytes that were populated at first, or are on large pages
     std::int64_t touched = 0;       ///< bytes that have ever been written
     std::int64_t in_use = 0;        ///< bytes of the array that uses the block; 0 until they are known
     std::int64_t most_besides = 0;  ///< most bytes in use elsewhere while in_use was not known
@@ -173,8 +192,9 @@ class Pool {
 
   template <class T>
   struct BlockOf : Block {
-    BlockOf(HostArray<T> all, const HostArray<T>& usable)
-        : Block(usable.data(), bytes_of<T>(static_cast<std::int64_t>(usable.extent(0))), typeid(T)),
+    BlockOf(HostArray<T> all, const HostArray<T>& usable, std::int64_t populated)
+        : Block(usable.data(), bytes_of<T>(static_cast<std::int64_t>(usable.extent(0))), populated,
+                typeid(T)),
           whole(std::move(all)),
           first(usable.data() - whole.data()) {}
 
@@ -238,11 +258,16 @@ class Pool {
     begin_use(*blocks_.back());
   }
 
+  /// The block that begins at `begin`, or the end.
+  std::vector<std::unique_ptr<Block>>::const_iterator find(const void* begin) const {
+    return std::find_if(blocks_.begin(), blocks_.end(),
+                        [&](const auto& block) { return block->begin == begin; });
+  }
+
   /// Notes how much of the block that begins at `begin` its owner has written.
   void record_kept(const void* begin, std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(blocks_.begin(), blocks_.end(),
-                                    [&](const auto& block) { return block->begin == begin; });
+    const auto found = find(begin);
     if (found == blocks_.end()) return;
     Block& block = **found;
     block.touched = std::max(block.touched, bytes);

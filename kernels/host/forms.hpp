@@ -34,11 +34,15 @@ struct NamedForm {
 };
 
 /// Whether gather instructions take longer than scalar loads on this processor, as on all of AMD's so far.
+/// The processor is asked once: a virtual machine takes microseconds for the answer.
 inline bool gathers_slowly() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  unsigned highest = 0, vendor[3] = {};
-  if (__get_cpuid(0, &highest, &vendor[0], &vendor[2], &vendor[1]) == 0) return false;
-  return std::string_view(reinterpret_cast<const char*>(vendor), sizeof(vendor)) == "AuthenticAMD";
+  static const bool is_slow = [] {
+    unsigned highest = 0, vendor[3] = {};
+    if (__get_cpuid(0, &highest, &vendor[0], &vendor[2], &vendor[1]) == 0) return false;
+    return std::string_view(reinterpret_cast<const char*>(vendor), sizeof(vendor)) == "AuthenticAMD";
+  }();
+  return is_slow;
 #else
   return false;
 #endif

@@ -145,6 +145,14 @@ struct Packet {
     for (int lane = 0; lane < N; ++lane) v[lane] += a.v[lane];
 #endif
   }
+  /// this *= a, lane by lane.
+  SPOROS_HOST_INLINE void multiply(const Packet& a) {
+#ifdef SPOROS_VECTOR_EXTENSION
+    v *= a.v;
+#else
+    for (int lane = 0; lane < N; ++lane) v[lane] *= a.v[lane];
+#endif
+  }
   SPOROS_HOST_INLINE Packet operator-() const {
 #ifdef SPOROS_VECTOR_EXTENSION
     return {-v};

@@ -107,6 +107,37 @@ TEST_F(OfPool, HasThePagesMadeOfWhatWillBeWritten) {
 }
 #endif
 
+TEST_F(OfPool, KnowsWhichPagesOfAReservationNeedNoPopulating) {
+  constexpr std::int64_t capacity = mebi / 8, written = 30'000;  // 1 MiB, too little of it for a large page
+  auto reserved = pool_.reserve<double>("test", capacity, 1000);
+  EXPECT_EQ(pool_.backed_bytes(reserved), 8000) << "populated at once";
+  pool_.keep(reserved, written);
+  reserved = {};
+  const auto again = pool_.reserve<double>("test", capacity);
+  EXPECT_EQ(pool_.backed_bytes(again), 8 * written) << "written before";
+  const auto large = pool_.reserve_for<float>("test", mebi, mebi);
+  EXPECT_EQ(pool_.backed_bytes(large), 4 * mebi) << "on large pages";
+  const auto small = pool_.reserve<double>("test", 100);
+  EXPECT_EQ(pool_.backed_bytes(small), 800) << "from the ordinary allocator";
+}
+
+TEST(PopulationAheadOfAWriter, GoesOnUntilTheEndAndNotFarAhead) {
+  constexpr std::int64_t bytes = 3 * mebi + 5;
+  std::vector<char> memory(bytes, 'x');
+  PopulateAhead pages(memory.data(), bytes, 100);
+  EXPECT_EQ(pages.backed(), 100);
+  pages.after(99);
+  EXPECT_EQ(pages.backed(), 100) << "nothing needs to be populated yet";
+  for (std::int64_t written = 100; !pages.is_done(); written = pages.backed()) {
+    pages.after(written);
+    ASSERT_GT(pages.backed(), written);
+    ASSERT_LE(pages.backed(), std::min(bytes, written + std::max<std::int64_t>(written / 4, 32 << 10)));
+  }
+  EXPECT_EQ(pages.backed(), bytes);
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 'x'), bytes) << "what is there stays";
+  EXPECT_TRUE(PopulateAhead().is_done());
+}
+
 TEST_F(OfPool, StaysWithinItsLimit) {
   pool_.limit(20 * mebi);
   EXPECT_EQ(pool_.limit(), 20 * mebi);

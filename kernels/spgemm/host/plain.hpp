@@ -21,9 +21,11 @@ struct PlainMarks {
 
 /// Computes a row of the product: the sum of a[k] times row a_columns[k] of `b`, k < count, in the order of
 /// k.
+/// @tparam OneGroup  whether marks.group_count is 1: the only word of groups then stays in a register, where
+///                   marks do not wait for each other
 /// @param sums  [columns of b], zero, before and after
 /// @return the number of elements
-template <class Acc, class A, class B, class Coordinate, class Value>
+template <bool OneGroup, class Acc, class A, class B, class Coordinate, class Value>
 SPOROS_HOST_KERNEL std::int64_t multiply_plainly(const typename A::value_type* __restrict a,
                                                  const typename A::coordinate_type* __restrict a_columns,
                                                  std::int64_t count, const B& b,
@@ -31,6 +33,7 @@ SPOROS_HOST_KERNEL std::int64_t multiply_plainly(const typename A::value_type* _
                                                  Coordinate* __restrict columns, Value* __restrict values) {
   std::uint64_t* __restrict const bits = marks.bits;
   std::uint64_t* __restrict const groups = marks.groups;
+  std::uint64_t only_group = 0;
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t begin = b.begin(a_columns[k]), end = begin + b.length(a_columns[k]);
     Packet<Acc, 1> factor;
@@ -41,12 +44,12 @@ SPOROS_HOST_KERNEL std::int64_t multiply_plainly(const typename A::value_type* _
       sum.add_product(factor, static_cast<Acc>(b.values[q]));
       sums[j] = sum;
       bits[j >> 6] |= std::uint64_t{1} << (j & 63);
-      groups[j >> 12] |= std::uint64_t{1} << ((j >> 6) & 63);
+      (OneGroup ? only_group : groups[j >> 12]) |= std::uint64_t{1} << ((j >> 6) & 63);
     }
   }
   std::int64_t elements = 0;
-  for (std::int64_t group = 0; group < marks.group_count; ++group) {
-    for (std::uint64_t words = groups[group]; words; words &= words - 1) {
+  for (std::int64_t group = 0; group < (OneGroup ? 1 : marks.group_count); ++group) {
+    for (std::uint64_t words = OneGroup ? only_group : groups[group]; words; words &= words - 1) {
       const std::int64_t word = group * 64 + std::countr_zero(words);
       for (std::uint64_t some = bits[word]; some; some &= some - 1, ++elements) {
         const std::int64_t j = word * 64 + std::countr_zero(some);
@@ -56,7 +59,7 @@ SPOROS_HOST_KERNEL std::int64_t multiply_plainly(const typename A::value_type* _
       }
       bits[word] = 0;
     }
-    groups[group] = 0;
+    if constexpr (!OneGroup) groups[group] = 0;
   }
   return elements;
 }

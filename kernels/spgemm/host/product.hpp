@@ -37,11 +37,12 @@ struct ProductArrays {
 };
 
 /// An array of the `size` elements that were written to the front of `reserved`, memory of the pool. Small
-/// ones are copied, so that they do not hold on to a large reservation.
+/// ones are copied if they would hold on to a much larger reservation.
 template <class T>
 HostArray<T> exactly(const std::string& label, const HostArray<T>& reserved, std::int64_t size) {
   const HostArray<T> kept = pool().keep(reserved, size);
   if (size * static_cast<std::int64_t>(sizeof(T)) >= Pool::smallest_block) return kept;
+  if (3 * size >= static_cast<std::int64_t>(reserved.extent(0))) return kept;
   const HostArray<T> copy = make_array<T>(label, size);
   std::copy_n(kept.data(), size, copy.data());
   return copy;
@@ -204,8 +205,9 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     HostArray<Value> values = room.values;
     try {
       if (!in_room) {
-        coordinates = pool().reserve<Coordinate>("sporos::coordinates", bound_ + row_slack);
-        values = pool().reserve<Value>("sporos::values", bound_ + row_slack);
+        const std::int64_t likely = bound_ / 2;  // most often a third to two thirds
+        coordinates = pool().reserve_for<Coordinate>("sporos::coordinates", bound_ + row_slack, likely);
+        values = pool().reserve_for<Value>("sporos::values", bound_ + row_slack, likely);
       }
       if (threads_ > 1) reserve_for_chunks();
     } catch (const MemoryError&) {
@@ -217,7 +219,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     if (threads_ > 1)
       compute_in_order(coordinates.data(), values.data());
     else
-      compute_alone(coordinates.data(), values.data());
+      compute_alone(coordinates, values);
     const std::int64_t size = total();
     if (in_room) {
       const auto first = std::pair(std::int64_t{0}, size);
@@ -231,15 +233,18 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   }
 
   /// One thread writes the rows where they belong.
-  void compute_alone(Coordinate* coordinates, Value* values) {
+  void compute_alone(const HostArray<Coordinate>& coordinates, const HostArray<Value>& values) {
     Worker& worker = workers_[0];
     auto rows = this->rows_of(worker);
-    auto output = worker.output(coordinates, values);
-    FirstTouch coordinate_pages(reinterpret_cast<std::byte*>(coordinates), bound_ * coordinate_bytes);
-    FirstTouch value_pages(reinterpret_cast<std::byte*>(values), bound_ * value_bytes);
+    auto output = worker.output(coordinates.data(), values.data());
+    output.populate({coordinates.data(), bound_ * coordinate_bytes, pool().backed_bytes(coordinates)},
+                    {values.data(), bound_ * value_bytes, pool().backed_bytes(values)});
+    FirstTouch coordinate_pages(reinterpret_cast<std::byte*>(coordinates.data()), bound_ * coordinate_bytes);
+    FirstTouch value_pages(reinterpret_cast<std::byte*>(values.data()), bound_ * value_bytes);
     for (Chunk& chunk : chunks_) {
-      coordinate_pages.touch_to(output.size() * coordinate_bytes + large_page);
-      value_pages.touch_to(output.size() * value_bytes + large_page);
+      // Not so far ahead that an array of less than a page would have two.
+      coordinate_pages.touch_to(output.size() * coordinate_bytes + large_page / 2);
+      value_pages.touch_to(output.size() * value_bytes + large_page / 2);
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
     }
   }

@@ -3,8 +3,11 @@
 /// Where rows of the product are written: one behind the other, past the caches once there are many.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
+#include "../../../core/large_pages.hpp"
 #include "../../../core/stream_copy.hpp"
 #include "marks.hpp"
 
@@ -25,6 +28,13 @@ class RowOutput {
   RowOutput(Coordinate* columns, Value* values, Coordinate* buffer_columns, Value* buffer_values)
       : columns_(columns), values_(values), buffer_columns_(buffer_columns), buffer_values_(buffer_values) {}
 
+  /// Has pages of the arrays populated ahead of the rows.
+  void populate(PopulateAhead columns, PopulateAhead values) {
+    column_pages_ = columns;
+    value_pages_ = values;
+    look_ahead();
+  }
+
   /// Elements from which on the buffer is emptied.
   static constexpr std::int64_t buffered() { return 2048; }
   /// Elements from which on a result goes past the caches.
@@ -42,7 +52,8 @@ class RowOutput {
       if (in_buffer_ >= buffered()) flush();
     } else {
       size_ += count;
-      streams_ = size_ > most_at_once;
+      if (size_ > next_look_) [[unlikely]]
+        look_ahead();
     }
   }
   void flush() {
@@ -58,11 +69,25 @@ class RowOutput {
   std::int64_t size() const { return size_; }
 
  private:
+  /// Prepares for the elements behind those that have been written, and says behind which to do so next.
+  void look_ahead() {
+    streams_ = size_ > most_at_once;
+    next_look_ = most_at_once;
+    const auto populate = [&](PopulateAhead& pages, std::int64_t element_bytes) {
+      pages.after((size_ + row_slack) * element_bytes);
+      if (!pages.is_done()) next_look_ = std::min(next_look_, pages.backed() / element_bytes - row_slack);
+    };
+    populate(column_pages_, sizeof(Coordinate));
+    populate(value_pages_, sizeof(Value));
+  }
+
   Coordinate* columns_;
   Value* values_;
   Coordinate* buffer_columns_;
   Value* buffer_values_;
   std::int64_t size_ = 0, in_buffer_ = 0;
+  std::int64_t next_look_ = most_at_once;
+  PopulateAhead column_pages_, value_pages_;
   bool streams_ = false;
 };
 

@@ -27,6 +27,7 @@ struct RowSpace {
   std::int64_t clean_marks = 0;          ///< columns whose marks are clear between rows
   std::int64_t sums_bytes = 0;           ///< room
   std::int64_t marks_columns = 0;        ///< room, a multiple of marks_step
+  std::int64_t mark_bytes = 0;           ///< room of marks.bytes
 
   static constexpr std::int64_t marks_step = 4096;  ///< columns of 64 words, each of 64 marks
 
@@ -36,7 +37,7 @@ struct RowSpace {
     open_marks(window);
     const std::int64_t bytes = window * static_cast<std::int64_t>(sizeof(Sum));
     if (bytes > clean_sums) {
-      const std::int64_t more = std::min(2 * bytes, sums_bytes);
+      const std::int64_t more = std::min(std::max(bytes, 2 * clean_sums), sums_bytes);
       std::fill(sums + clean_sums, sums + more, std::byte{0});
       clean_sums = more;
     }
@@ -44,8 +45,9 @@ struct RowSpace {
   }
   void open_marks(std::int64_t window) {
     if (window <= clean_marks) return;
-    const std::int64_t more = std::min(whole_steps(2 * window), marks_columns);
-    std::fill(marks.bytes + clean_marks, marks.bytes + more, std::uint8_t{0});
+    const std::int64_t more = std::min(whole_steps(std::max(window, 2 * clean_marks)), marks_columns);
+    std::fill(marks.bytes + std::min(clean_marks, mark_bytes), marks.bytes + std::min(more, mark_bytes),
+              std::uint8_t{0});
     std::fill(marks.bits + clean_marks / 64, marks.bits + more / 64, std::uint64_t{0});
     std::fill(mark_groups + clean_marks / marks_step, mark_groups + more / marks_step, std::uint64_t{0});
     std::fill(marks.words + clean_marks / 64, marks.words + more / 64, std::uint8_t{0});
@@ -87,7 +89,8 @@ RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_di
   using Real = real_part_t<Acc>;
   RowSpace<Acc> space;
   space.marks_columns = RowSpace<Acc>::whole_steps(columns + 64);
-  space.marks.bytes = carver.take<std::uint8_t>(space.marks_columns);
+  space.mark_bytes = (columns + 63) / 64 * 64;
+  space.marks.bytes = carver.take<std::uint8_t>(space.mark_bytes);
   space.marks.bits = carver.take<std::uint64_t>(space.marks_columns / 64);
   space.marks.words = carver.take<std::uint8_t>(space.marks_columns / 64);
   space.mark_groups = carver.take<std::uint64_t>(space.marks_columns / RowSpace<Acc>::marks_step);

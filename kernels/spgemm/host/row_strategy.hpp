@@ -15,9 +15,9 @@ namespace sporos::detail {
 
 /// A way in which a row of the product, or several at once, is computed.
 ///
-/// Where most rows are short, multiply_few_in_lanes (few_in_lanes.hpp) is tried before a strategy is chosen.
-/// It computes a row without a branch or declines it because it has too many products; the mispredicted
-/// branches of a choice would cost a short row more than its products do.
+/// Where most rows are short and the processor gathers fast, multiply_few_in_lanes (few_in_lanes.hpp) is
+/// tried before a strategy is chosen. It computes a row without a branch or declines it because it has too
+/// many products; the mispredicted branches of a choice would cost a short row more than its products do.
 enum class RowStrategy : std::uint8_t {
   empty,     ///< there are no products
   scaled,    ///< one row of B times a number (scaled.hpp)

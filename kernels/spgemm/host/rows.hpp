@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../../../core/inline.hpp"
+#include "../../host/forms.hpp"
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "diagonals.hpp"
@@ -51,7 +52,8 @@ class RowProduct {
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t>),
+        tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t> &&
+                     !gathers_slowly()),
         similar_a_(similar_a),
         similar_b_(similar_b),
         space_(space),
@@ -236,8 +238,11 @@ class RowProduct {
           refill_row(a_, at, b_, sums, known, 0, size, values);
           return {1, size};
         } else {
-          return {1, multiply_plainly<Acc, A>(a_values, a_columns, row.count, b_, sums, space_.plain_marks(),
-                                              columns, values)};
+          const PlainMarks marks = space_.plain_marks();
+          const auto multiply = marks.group_count == 1
+                                    ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
+                                    : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+          return {1, multiply(a_values, a_columns, row.count, b_, sums, marks, columns, values)};
         }
       }
       case RowStrategy::few: {
@@ -289,7 +294,7 @@ class RowProduct {
   const B& b_;
   const std::int64_t even_;
   const bool mostly_single_;  ///< most rows of A have one element at most
-  const bool tries_lanes_;
+  const bool tries_lanes_;    ///< multiply_few_in_lanes, which gathers
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;

@@ -4,7 +4,7 @@
 ///
 /// Where all rows have about the same number of nonzeros, the processor predicts the branches of short loops,
 /// and plain loops are fastest; where the numbers vary, a wrong prediction costs more than a short row, and
-/// forms without branches win, if the processor's gather instructions are not too slow.
+/// forms without branches win: by gather instructions, or by scalar loads where those are slow.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,9 @@
 
 namespace sporos::detail {
 
-inline constexpr std::array<NamedForm<SpmvForm>, 3> spmv_forms{{
+inline constexpr std::array<NamedForm<SpmvForm>, 4> spmv_forms{{
     {SpmvForm::scalar, "scalar", true},
+    {SpmvForm::products_first, "products-first", true},
 #ifdef SPOROS_GATHERS_FOUR
     {SpmvForm::gather_four, "gather-four", true},
 #else
@@ -55,12 +56,25 @@ class SpmvForms {
     static const SpmvForm form = measured(by_width, most_remembered_rows + 1, random);
     return form;
   }
+  /// The same where most rows are short.
+  static SpmvForm for_many_short_rows() {
+    static const SpmvForm form =
+        measured(gathers_slowly() ? products_first : eight_or_products, most_remembered_rows + 1, random);
+    return form;
+  }
 
  private:
   /// Forms, the one first that is likely to be fastest.
-  using Order = std::array<SpmvForm, 3>;
+  template <std::size_t Count>
+  using Forms = std::array<SpmvForm, Count>;
+  using Order = Forms<3>;
   static constexpr Order by_width{SpmvForm::gather_eight, SpmvForm::gather_four, SpmvForm::scalar};
   static constexpr Order scalar_first{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four};
+  static constexpr Forms<4> products_first{SpmvForm::products_first, SpmvForm::gather_eight,
+                                           SpmvForm::gather_four, SpmvForm::scalar};
+  /// A processor that gathers fast does so with eight elements at a time; four are not worth it.
+  static constexpr Forms<4> eight_or_products{SpmvForm::gather_eight, SpmvForm::products_first,
+                                              SpmvForm::gather_four, SpmvForm::scalar};
 
   /// Numbers without a pattern, below 16: the high bits of a multiplicative sequence.
   static std::int64_t irregular(std::int64_t row) {
@@ -77,8 +91,8 @@ class SpmvForms {
   }
 
   /// The fastest form for a matrix whose row r has length(r) nonzeros.
-  template <class Length>
-  static SpmvForm measured(const Order& order, std::int64_t rows, const Length& length) {
+  template <std::size_t Count, class Length>
+  static SpmvForm measured(const Forms<Count>& order, std::int64_t rows, const Length& length) {
     std::vector<std::int64_t> positions{0};
     std::vector<std::int32_t> coordinates;
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -98,7 +112,7 @@ class SpmvForms {
     // Each form adds in an order of its own, so the choice must not hang on small differences: the bits of a
     // result would change from run to run. Another form than the likely one has to be faster by far.
     SpmvForm best = order[0];
-    for (const SpmvForm other : {order[1], order[2]})
+    for (const SpmvForm other : order)
       if (of(other) * 1.5 < of(best)) best = other;
     return best;
   }
@@ -136,14 +150,15 @@ inline bool gathers_eight_fast() { return widest_spmv_form() == SpmvForm::gather
 /// @param is_deterministic  whether the choice must be the same in each process: nothing is measured then
 template <class Matrix>
 SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
-  constexpr std::int64_t fewest_nonzeros = 1024;
+  constexpr std::int64_t fewest_nonzeros = 1024, long_row = 12;
   static const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
   if (has_regular_rows(a)) return SpmvForms::for_regular_rows();
-  return a.rows <= most_remembered_rows ? SpmvForms::for_irregular_rows()
-                                        : SpmvForms::for_many_irregular_rows();
+  if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();
+  return a.nnz() < long_row * a.rows ? SpmvForms::for_many_short_rows()
+                                     : SpmvForms::for_many_irregular_rows();
 }
 
 }  // namespace sporos::detail

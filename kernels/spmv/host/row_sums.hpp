@@ -32,6 +32,31 @@ SPOROS_HOST_INLINE void prefetch_row(const T* values, const Coordinate* coordina
   SPOROS_PREFETCH(coordinates + ahead);
 }
 
+/// Four coordinates; narrow ones are loaded in pairs, since loads are what a row takes most of.
+template <class Coordinate>
+SPOROS_HOST_INLINE std::array<std::int64_t, 4> four_coordinates(const Coordinate* coordinates) {
+  if constexpr (sizeof(Coordinate) == 4 && std::endian::native == std::endian::little) {
+    std::uint64_t pair[2];
+    std::memcpy(pair, coordinates, sizeof pair);
+    const auto low = [](std::uint64_t both) {
+      return static_cast<std::int64_t>(static_cast<std::uint32_t>(both));
+    };
+    const auto high = [](std::uint64_t both) { return static_cast<std::int64_t>(both >> 32); };
+    return {low(pair[0]), high(pair[0]), low(pair[1]), high(pair[1])};
+  } else {
+    const auto at = [&](int lane) { return static_cast<std::int64_t>(coordinates[lane]); };
+    return {at(0), at(1), at(2), at(3)};
+  }
+}
+
+/// elements = x[coordinates[0]] to x[coordinates[3]], by scalar loads.
+template <class T, class Coordinate>
+SPOROS_HOST_INLINE void load_elements(Packet<T, 4>& elements, const T* x, const Coordinate* coordinates) {
+  const auto at = four_coordinates(coordinates);
+  const T loaded[4] = {x[at[0]], x[at[1]], x[at[2]], x[at[3]]};
+  elements.load(loaded, 0);
+}
+
 /// Scalar loads. A long row is summed in eight partial sums, since each addition waits for the one before it
 /// to the same sum; a short one in a single one: its few additions overlap with those of the next rows.
 template <class T, class Coordinate>
@@ -50,24 +75,6 @@ struct ScalarRowSum {
   }
 
  private:
-  using Places = std::array<std::int64_t, 4>;
-
-  /// Four coordinates; narrow ones are loaded in pairs, since loads are what a row takes most of.
-  SPOROS_HOST_INLINE static Places places(const Coordinate* coordinates) {
-    if constexpr (sizeof(Coordinate) == 4 && std::endian::native == std::endian::little) {
-      std::uint64_t pair[2];
-      std::memcpy(pair, coordinates, sizeof pair);
-      const auto low = [](std::uint64_t both) {
-        return static_cast<std::int64_t>(static_cast<std::uint32_t>(both));
-      };
-      const auto high = [](std::uint64_t both) { return static_cast<std::int64_t>(both >> 32); };
-      return {low(pair[0]), high(pair[0]), low(pair[1]), high(pair[1])};
-    } else {
-      const auto place = [&](int l) { return static_cast<std::int64_t>(coordinates[l]); };
-      return {place(0), place(1), place(2), place(3)};
-    }
-  }
-
   /// A function of its own, which leaves the registers to the loop over short rows.
   template <bool Prefetches>
   SPOROS_HOST_KERNEL static T of_long_row(const T* values, const Coordinate* coordinates, std::int64_t begin,
@@ -75,9 +82,7 @@ struct ScalarRowSum {
     const auto add_four = [&] SPOROS_INLINE_LAMBDA(Packet<T, 4> & lanes, std::int64_t at) {
       Packet<T, 4> value, element;
       value.load(values + at, 0);
-      const Places place = places(coordinates + at);
-      const T gathered[4] = {x[place[0]], x[place[1]], x[place[2]], x[place[3]]};
-      element.load(gathered, 0);
+      load_elements(element, x, coordinates + at);
       lanes.add_product(value, element);
     };
     auto even = Packet<T, 4>::zero(), odd = Packet<T, 4>::zero();

@@ -12,6 +12,7 @@
 #include "../../host/sparse_rows.hpp"
 #include "../../host/unrolled.hpp"
 #include "lanes.hpp"
+#include "products_first.hpp"
 #include "row_sums.hpp"
 
 /// Prefetches the cache line at an address that will be written soon.
@@ -25,9 +26,10 @@ namespace sporos::detail {
 
 /// How rows are summed.
 enum class SpmvForm {
-  scalar,       ///< a row at a time, with scalar loads
-  gather_four,  ///< a row at a time, with gather instructions (AVX2)
-  gather_eight  ///< eight rows at a time, with gather instructions (AVX-512)
+  scalar,          ///< a row at a time, with scalar loads
+  products_first,  ///< the products of a block of rows, with scalar loads, then the sum of each row
+  gather_four,     ///< a row at a time, with gather instructions (AVX2)
+  gather_eight     ///< eight rows at a time, with gather instructions (AVX-512)
 };
 
 template <class T, class Position, class Coordinate>
@@ -47,7 +49,8 @@ class SpmvRows {
         return one_at_a_time<GatheredRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
 #endif
     }
-    static_cast<void>(form);
+    if (form == SpmvForm::products_first)
+      return ProductsFirst<T, Position, Coordinate>::multiply(a, x, y, begin, end, accumulates);
     one_at_a_time<ScalarRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
   }
 

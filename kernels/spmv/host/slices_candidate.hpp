@@ -40,8 +40,9 @@ struct SpmvBySlices {
   }();
 
   /// The copy pays in plans alone, where slices have little padding and rows are short and of lengths that
-  /// are not predicted: what they save is one mispredicted branch a row. Where eight elements are gathered
-  /// fast, SpmvByRows sums rows of any length without branches, and pads nothing.
+  /// are not predicted: what they save is one mispredicted branch a row, or forming all products of a block
+  /// of rows before the sums. Where eight elements are gathered fast, SpmvByRows sums rows of any length
+  /// without branches, and pads nothing.
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
     constexpr std::int64_t fewest_nonzeros = 1024;

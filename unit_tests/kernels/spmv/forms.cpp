@@ -3,6 +3,7 @@
 /// Every form of SpMV that this program has, and how one is chosen.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include <random>
 #include <sporos/sporos.hpp>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "reference.hpp"
@@ -109,6 +112,53 @@ TEST(FormsOfSpmv, ReadNothingBeyondTheArrays) {
   }
 }
 
+/// y = A * x, computed in two parts.
+template <class Rows>
+auto product_in_parts(SpmvForm form, const Rows& rows, std::int64_t cut) {
+  const auto a = rows.view();
+  using A = std::remove_const_t<decltype(a)>;
+  std::vector<typename A::value_type> y(static_cast<std::size_t>(a.rows));
+  for (const auto& [begin, end] : {std::pair(std::int64_t{0}, cut), std::pair(cut, a.rows)})
+    detail::SpmvRows<typename A::value_type, typename A::position_type,
+                     typename A::coordinate_type>::multiply(form, a, rows.x.data(), y.data(), begin, end,
+                                                            false);
+  return y;
+}
+
+TEST(FormsOfSpmv, GiveTheSameBitsWhereverRowsAreDivided) {
+  // Where rows are long, some blocks of them have too many products to be formed at once.
+  for (const std::int64_t longest : {3, 9, 40, 300}) {
+    Rows<double, std::int64_t, std::int32_t> rows(longest);
+    for (std::size_t q = 0; q < rows.values.size(); ++q) rows.values[q] += 1e-3 / static_cast<double>(q + 1);
+    for (const auto& form : detail::spmv_forms) {
+      if (!form.is_compiled) continue;
+      const auto expected = product_in_parts(form.form, rows, 0);
+      for (const std::int64_t cut : {1, 2, 5, 13, 16, 31})
+        EXPECT_EQ(product_in_parts(form.form, rows, cut), expected)
+            << form.name << ", rows of up to " << longest << ", cut at " << cut;
+    }
+  }
+}
+
+TEST(FormsOfSpmv, PassInfinitiesAndNaNToTheirRowsAlone) {
+  for (const double special : {HUGE_VAL, std::numeric_limits<double>::quiet_NaN()}) {
+    Rows<double, std::int32_t, std::int32_t> rows(7);
+    std::fill(rows.values.begin(), rows.values.end(), 2.0);
+    const std::int32_t column = rows.coordinates[rows.coordinates.size() / 2];
+    rows.x[static_cast<std::size_t>(column)] = special;
+    const auto a = rows.view();
+    for (const auto& form : detail::spmv_forms) {
+      if (!form.is_compiled) continue;
+      const auto y = product_in_parts(form.form, rows, a.rows / 2);
+      for (std::int64_t row = 0; row < a.rows; ++row) {
+        const auto* const end = a.coordinates + a.begin(row + 1);
+        const bool has_it = std::find(a.coordinates + a.begin(row), end, column) != end;
+        EXPECT_NE(std::isfinite(y[static_cast<std::size_t>(row)]), has_it) << form.name << ", row " << row;
+      }
+    }
+  }
+}
+
 TEST(FormsOfSpmv, AreNamedByTheEnvironment) {
   ::setenv("SPOROS_TEST_FORM", "scalar", 1);
   const auto* const named = detail::form_from_environment("SPOROS_TEST_FORM", detail::spmv_forms);
@@ -140,10 +190,25 @@ TEST(FormsOfSpmv, AreChosenByTheRegularityOfRows) {
   EXPECT_TRUE(regular(lengths)) << "one wrong prediction for a long row";
 }
 
+TEST(FormsOfSpmv, OfManyIrregularRowsDependOnHowLongTheseAre) {
+  const auto form_for_rows_of = [](std::int64_t least) {
+    std::vector<std::int64_t> positions{0};
+    for (std::int64_t row = 0; row < 2 * detail::most_remembered_rows; ++row)
+      positions.push_back(positions.back() + least + row * row % 7);
+    return detail::spmv_form_for(
+        SparseRows<double, std::int64_t, std::int32_t>{static_cast<std::int64_t>(positions.size()) - 1, 1,
+                                                       positions.data(), nullptr, nullptr},
+        false);
+  };
+  EXPECT_EQ(form_for_rows_of(1), detail::SpmvForms::for_many_short_rows());
+  EXPECT_EQ(form_for_rows_of(12), detail::SpmvForms::for_many_irregular_rows());
+}
+
 TEST(FormsOfSpmv, AreMeasuredInLessThanSomeMilliseconds) {
   const auto begin = std::chrono::steady_clock::now();
   const SpmvForm chosen[] = {detail::SpmvForms::for_regular_rows(), detail::SpmvForms::for_irregular_rows(),
-                             detail::SpmvForms::for_many_irregular_rows()};
+                             detail::SpmvForms::for_many_irregular_rows(),
+                             detail::SpmvForms::for_many_short_rows()};
   const auto end = std::chrono::steady_clock::now();
   EXPECT_LT(std::chrono::duration<double>(end - begin).count(), 0.05) << "on a busy machine";
   for (const SpmvForm form : chosen)
