@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -69,7 +70,8 @@ class ProductsFirst {
   template <int Loads, bool Prefetches>
   SPOROS_HOST_KERNEL static void loop_over_blocks(Matrix a, const T* x, T* y, std::int64_t begin,
                                                   std::int64_t end, bool accumulates) {
-    T products[most_products + lanes * Loads];  // masked loads read beyond the last one
+    T products[static_cast<std::size_t>(most_products +
+                                        lanes * Loads)];  // masked loads read beyond the last one
     const std::int64_t all = a.begin(a.rows);
     for (std::int64_t row = begin; row < end; row += rows_in_block) {
       const std::int64_t rows = std::min(rows_in_block, end - row);
