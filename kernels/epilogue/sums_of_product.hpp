@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../statement/candidate.hpp"
+#include "../statement/demands.hpp"
 #include "epilogue.hpp"
 
 namespace sporos {
@@ -32,19 +33,7 @@ auto product_of_factors(const S& statement) {
 /// @param to  the access to that tensor
 template <class To, class S>
 auto assign_sums(const To& to, const S& of) {
-  const auto with_determinism = [](const auto& sums) {
-    if constexpr (S::schedule::is_deterministic)
-      return sums.deterministic();
-    else
-      return sums;
-  };
-  const auto with_constants = [](const auto& sums) {
-    if constexpr (S::schedule::has_constant_operands)
-      return sums.with_constant_operands();
-    else
-      return sums;
-  };
-  return with_constants(with_determinism(assign(to, product_of_factors(of)).on(of.resources())));
+  return with_demands_of(of, assign(to, product_of_factors(of)));
 }
 
 /// Computes the sums of a statement's product into another tensor, by whichever candidate takes least time.

@@ -14,6 +14,7 @@
 
 #include "../nest/bounds.hpp"
 #include "../statement/candidate.hpp"
+#include "../statement/demands.hpp"
 #include "../statement/dense_target.hpp"
 #include "../statement/sparse_times_dense.hpp"
 #include "pattern.hpp"
@@ -52,19 +53,7 @@ using AccessOfMatrix = Access<MatrixOf<A>, A::names[1], A::names[2]>;
 /// The product of one batch, with what the statement demands of its computation.
 template <class C, class A, class B, class S>
 auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
-  const auto with_determinism = [](const auto& product) {
-    if constexpr (S::schedule::is_deterministic)
-      return product.deterministic();
-    else
-      return product;
-  };
-  const auto with_constants = [](const auto& product) {
-    if constexpr (S::schedule::has_constant_operands)
-      return product.with_constant_operands();
-    else
-      return product;
-  };
-  const auto product = with_constants(with_determinism(assign(c, a * b).on(of.resources())));
+  const auto product = with_demands_of(of, assign(c, a * b));
   return of.accumulates() ? product.accumulate() : product;
 }
 

@@ -223,6 +223,7 @@ class AppendPlan {
     else
       return static_cast<const std::int64_t*>(nullptr);
   }
+
   const auto& result() const { return nest_.statement().result().tensor(); }
   auto policy() const { return policy_of<Policy>(nest_.statement()); }
   std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }

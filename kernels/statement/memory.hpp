@@ -78,7 +78,7 @@ struct PlanMemory {
   FunctionRef<Bytes()> bytes;  ///< the plan's own bound
   bool makes_result;           ///< whether the result's arrays are made, as those of a sparse one are
 
-  template <class K, class P, class S>
+  template <class K, class S>
   static PlanMemory of(const StatementText& statement, const FunctionRef<Bytes()>& bytes) {
     return {statement, K::name, &sporos::detail::cure<K>, bytes, !S::result_type::format::is_dense};
   }
@@ -142,7 +142,7 @@ void expect_within_limit(const P& plan, const S& statement) {
     unbounded.extents[static_cast<std::size_t>(at)] =
         statement.result().tensor().extent(S::result_type::names.find(variables[at]));
   const auto bytes = [&] { return plan.bytes(); };
-  expect_within_limit(PlanMemory::of<K, P, S>(statement, bytes), limit, unbounded,
+  expect_within_limit(PlanMemory::of<K, S>(statement, bytes), limit, unbounded,
                       sizeof(typename S::result_type::value_type));
 }
 
@@ -175,7 +175,7 @@ void within_memory(const P& plan, const S& statement, const F& f) {
     f();
   } catch (const std::exception&) {
     const auto bytes = [&] { return plan.bytes(); };
-    refuse_exhausted(PlanMemory::of<K, P, S>(statement, bytes));
+    refuse_exhausted(PlanMemory::of<K, S>(statement, bytes));
   }
 }
 

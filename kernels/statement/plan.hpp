@@ -224,6 +224,7 @@ class Plan {
                    make_array<typename Tensor::value_type, typename Tensor::memory_space>(
                        "sporos::Tensor values", result.nnz()));
   }
+
   std::unique_ptr<const S> statement_;  ///< keeps its address when the plan is moved
   std::unique_ptr<detail::AnyPlan> plan_;
   std::vector<detail::KeptPattern> kept_;
