@@ -63,6 +63,17 @@
 #define SPOROS_INDEPENDENT_ITERATIONS
 #endif
 
+/// Around functions with such loops, of which clang warns that it could not vectorise some. That depends on
+/// the statement, and is nothing that its user could mend.
+#if defined(__clang__)
+#define SPOROS_SCALAR_LOOPS_ALLOWED \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
+#define SPOROS_SCALAR_LOOPS_ALLOWED_END _Pragma("clang diagnostic pop")
+#else
+#define SPOROS_SCALAR_LOOPS_ALLOWED
+#define SPOROS_SCALAR_LOOPS_ALLOWED_END
+#endif
+
 /// Before a short loop whose own instructions would cost as much as its body.
 #if defined(__clang__)
 #define SPOROS_UNROLLED_BY_FOUR _Pragma("unroll 4")

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/function_ref.hpp"
 #include "../core/large_pages.hpp"
 #include "../core/memory_use.hpp"
 #include "../core/space.hpp"
@@ -44,17 +45,15 @@ class FirstFailure {
   std::atomic<bool> failed_{false};
 };
 
-/// A call of `body(number)` with the type of `body` erased. No exception leaves it, since none may leave a
-/// parallel region.
+/// A call of `body(number)` that no exception leaves, since none may leave a parallel region.
 struct NumberedCall {
-  const void* body;
-  void (*call)(const void* body, std::int64_t number);
+  FunctionRef<void(std::int64_t)> body;
   FirstFailure* failure;
 
   void operator()(std::int64_t number) const noexcept {
     if (failure->exists()) return;
     try {
-      call(body, number);
+      body(number);
     } catch (...) {
       failure->keep();
     }
@@ -98,18 +97,14 @@ class HostThreads {
 
 /// Calls body(chunk) for each chunk in [0, chunks), in parallel, chunks handed out in order as threads become
 /// free. Where a call throws, no further chunks are begun, and the first exception is rethrown here.
-template <class Body>
-void for_each_chunk(const HostThreads& threads, std::int64_t chunks, const Body& body) {
+inline void for_each_chunk(const HostThreads& threads, std::int64_t chunks,
+                           const FunctionRef<void(std::int64_t)>& body) {
   if (chunks <= 1) {
     if (chunks == 1) body(std::int64_t{0});
     return;
   }
   FirstFailure failure;
-  threads(chunks, NumberedCall{&body,
-                               [](const void* erased, std::int64_t chunk) {
-                                 (*static_cast<const Body*>(erased))(chunk);
-                               },
-                               &failure});
+  threads(chunks, NumberedCall{body, &failure});
   failure.rethrow();
 }
 
@@ -138,14 +133,14 @@ class ChunkQueue {
 /// own in each thread, and takes chunks from a ChunkQueue as long as there are any. A thread may be several
 /// workers, one after the other. Where a call throws, the first exception is rethrown here, once all calls
 /// have ended.
-template <class Body>
-void for_each_worker(const HostThreads& threads, std::int64_t workers, const Body& body) {
+inline void for_each_worker(const HostThreads& threads, std::int64_t workers,
+                            const FunctionRef<void(std::int64_t)>& body) {
   for_each_chunk(threads, workers, body);
 }
 
 /// The same for workers that take their chunks from `queue`, which stops where one of them throws.
-template <class Body>
-void for_each_worker(const HostThreads& threads, std::int64_t workers, ChunkQueue& queue, const Body& body) {
+inline void for_each_worker(const HostThreads& threads, std::int64_t workers, ChunkQueue& queue,
+                            const FunctionRef<void(std::int64_t)>& body) {
   for_each_worker(threads, workers, [&](std::int64_t worker) {
     try {
       body(worker);
