@@ -54,24 +54,14 @@
 
 /// Before a loop whose iterations write to different places, so that no iteration depends on another. The
 /// loop is unrolled, since the loop overhead for every vector or two would delay the loads of later
-/// iterations.
+/// iterations. clang is not told: it would take the temporaries of an iteration, where they are in memory,
+/// for independent as well, though all iterations have the same ones. It compares addresses before the loop.
 #if defined(__clang__)
-#define SPOROS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#define SPOROS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(enable)")
 #elif defined(__GNUC__) && !defined(__CUDA_ARCH__)
 #define SPOROS_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep") _Pragma("GCC unroll 4")
 #else
 #define SPOROS_INDEPENDENT_ITERATIONS
-#endif
-
-/// Around functions with such loops, of which clang warns that it could not vectorise some. That depends on
-/// the statement, and is nothing that its user could mend.
-#if defined(__clang__)
-#define SPOROS_SCALAR_LOOPS_ALLOWED \
-  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpass-failed\"")
-#define SPOROS_SCALAR_LOOPS_ALLOWED_END _Pragma("clang diagnostic pop")
-#else
-#define SPOROS_SCALAR_LOOPS_ALLOWED
-#define SPOROS_SCALAR_LOOPS_ALLOWED_END
 #endif
 
 /// Before a short loop whose own instructions would cost as much as its body.

@@ -283,8 +283,6 @@ auto epilogue_of(const S& statement) {
 
 namespace detail {
 
-SPOROS_SCALAR_LOOPS_ALLOWED
-
 /// Applies an epilogue to a piece of a line of sums, the last level of a dense format.
 template <int Order, class Sum, class Out, class E>
 struct ApplyEpilogue {
@@ -320,8 +318,6 @@ struct ApplyEpilogue {
     }
   }
 };
-
-SPOROS_SCALAR_LOOPS_ALLOWED_END
 
 }  // namespace detail
 

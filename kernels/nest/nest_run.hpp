@@ -24,8 +24,6 @@ namespace sporos {
 
 namespace detail {
 
-SPOROS_SCALAR_LOOPS_ALLOWED
-
 /// The nest over one chunk of the outermost loop. On the host it is a separate function, so that all
 /// registers are available to the loops, and it works on local copies of its operands and output, so that
 /// these stay in registers.
@@ -45,8 +43,6 @@ SPOROS_KERNEL void run_nest(const Source& source, const typename Traits::bounds_
         });
       });
 }
-
-SPOROS_SCALAR_LOOPS_ALLOWED_END
 
 /// to[at] = from[at], converted to another type.
 template <class From, class To>

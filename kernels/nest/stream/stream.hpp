@@ -518,8 +518,6 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
   }
 }
 
-SPOROS_SCALAR_LOOPS_ALLOWED
-
 /// Calls f(coordinate, expression) over a stream: over the coordinates in `bounds` (`Restrict`), or over all
 /// of it. `Independent` promises that f writes to another place at each coordinate, so that full loops may
 /// vectorise.
@@ -549,8 +547,6 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
     }
   }
 }
-
-SPOROS_SCALAR_LOOPS_ALLOWED_END
 
 namespace detail {
 
