@@ -8,7 +8,7 @@ install(TARGETS sporos sporos_distributed EXPORT SporosTargets)
 install(EXPORT SporosTargets NAMESPACE Sporos:: DESTINATION "${sporos_package_dir}")
 foreach(folder IN LISTS SPOROS_HEADER_FOLDERS)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sporos"
-          FILES_MATCHING PATTERN "*.hpp")
+          FILES_MATCHING PATTERN "*.hpp" PATTERN "compiled.cpp")
 endforeach()
 foreach(header IN LISTS SPOROS_HEADERS)
   install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/sporos")
@@ -23,7 +23,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SporosConfig.cmake.in
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/SporosConfigVersion.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 set(package_files SporosConfig.cmake SporosConfigVersion.cmake)
-foreach(module IN ITEMS SporosCompiler.cmake SporosCudaArchitecture.cmake SporosHdf5.cmake SporosKokkosKernels.cmake
+foreach(module IN ITEMS SporosCompiler.cmake SporosCudaArchitecture.cmake SporosHdf5.cmake SporosIo.cmake SporosKokkosKernels.cmake
                        SporosNccl.cmake)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${module}" "${PROJECT_BINARY_DIR}/${module}" COPYONLY)
   list(APPEND package_files ${module})

@@ -6,6 +6,7 @@
 #include "../sporos.hpp"
 #include "assemble.hpp"
 #include "communicator.hpp"
+#include "compiled.hpp"
 #include "distribution.hpp"
 #include "ghosted.hpp"
 #include "partition.hpp"

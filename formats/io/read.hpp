@@ -7,6 +7,7 @@
 
 #include "../assemble.hpp"
 #include "../entries_of.hpp"
+#include "compiled.hpp"
 #include "file.hpp"
 
 namespace sporos {

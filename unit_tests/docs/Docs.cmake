@@ -37,7 +37,7 @@ function(docs_test_document name document)
                        "HEADER=${errors_header}" -D "SOURCE=${docs_dir}/${file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/expect_compile_error.cmake")
       set_tests_properties(docs/${program} PROPERTIES LABELS docs TIMEOUT 300)
     elseif(file MATCHES "\\.cpp$")
-      sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}")
+      sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}" LIBRARIES Sporos::io)
       # What a guide computes is small: the compiler need not make it fast.
       target_compile_options(docs_${program} PRIVATE -O0)
       if(TARGET Eigen3::Eigen)

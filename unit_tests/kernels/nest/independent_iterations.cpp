@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of independent iterations where the compiler vectorises them: this file alone of its program is
-// optimised, a little, so that what a semiring returns by reference stays in memory. Its semiring is its own,
-// so that what is instantiated here is not shared with the other files.
+/// @file independent_iterations.cpp
+/// Loops of independent iterations where the compiler vectorises them: this source alone of its program is
+/// optimised, a little, so that what a semiring returns by reference stays in memory. Its semiring is its
+/// own, so that what is instantiated here is not shared with the other sources.
 #include <gtest/gtest.h>
 
 #include <algorithm>

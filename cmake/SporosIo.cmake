@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sporos::io and Sporos::distributed_io: reading and writing files, compiled once for all programs of a project, with that
+# project's flags, instead of in each source that reads a file (formats/io/compiled.hpp).
+
+# sporos_add_io(<folder of the headers>): static libraries that are built where a program links them.
+function(sporos_add_io folder)
+  if(TARGET Sporos::io)
+    return()
+  endif()
+  add_library(sporos_io STATIC EXCLUDE_FROM_ALL "${folder}/formats/io/compiled.cpp")
+  add_library(Sporos::io ALIAS sporos_io)
+  target_link_libraries(sporos_io PUBLIC Sporos::sporos)
+  target_compile_definitions(sporos_io PUBLIC SPOROS_COMPILED_IO)
+
+  add_library(sporos_distributed_io STATIC EXCLUDE_FROM_ALL "${folder}/distributed/compiled.cpp")
+  add_library(Sporos::distributed_io ALIAS sporos_distributed_io)
+  target_link_libraries(sporos_distributed_io PUBLIC Sporos::io Sporos::distributed)
+  target_compile_definitions(sporos_distributed_io PUBLIC SPOROS_COMPILED_DISTRIBUTED_IO)
+endfunction()

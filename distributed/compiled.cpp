@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compiled.hpp declares.
+#include "compiled.hpp"
+
+namespace sporos {
+#define SPOROS_COMPILE(Value, Order) SPOROS_READ_ON_RANKS(, Value, Order)
+SPOROS_FOR_COMPILED_TENSORS(SPOROS_COMPILE)
+}  // namespace sporos
