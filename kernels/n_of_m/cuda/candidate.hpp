@@ -54,22 +54,16 @@ struct NmByGathering {
 
 namespace detail {
 
-/// How B is cut for tensor cores, chosen by its density: stages of 128 rows where few steps of 16 hold what
-/// is kept of them, so that the stages fit in shared memory; else of 64.
-template <int N, int M, int Planes>
-inline constexpr NmPacking packing_for = [] {
-  const int of_128 = NmPacking::most_kept(N, M, 128), of_64 = NmPacking::most_kept(N, M, 64);
-  return of_128 <= (Planes == 2 ? 32 : 48) ? NmPacking{128, (of_128 + 15) / 16, Planes}
-                                           : NmPacking{64, (of_64 + 15) / 16, Planes};
-}();
-
-/// Tiles of this size with as many stages as fit in shared memory, at most five.
-template <class T, int BlockM, int BlockN, int StageRows, int Steps>
+/// Tiles of this size for N of M kept rows. Stages of 256 rows, in which fewer of the gathered rows share a
+/// bank, where multiplying them takes longer than copying the next; else more stages of 128 rows.
+template <class T, int BlockM, int BlockN, int N, int M>
 struct NmConfigFor {
-  using One = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, 1>;
-  static constexpr int room = One::most_shared_bytes - One::shared_bytes;
-  static constexpr int stages = std::min(5, room / (One::stage_bytes + 16) + 1);
-  using type = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, stages>;
+  static constexpr int of_256 = NmPacking::most_kept(N, M, 256);
+  static constexpr bool is_long = of_256 > 64 && of_256 <= NmPacking::most_kept_rows;
+  static constexpr int stage_rows = is_long ? 256 : 128;
+  static constexpr int steps = (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) /
+                               NmPacking::step_rows;
+  using type = NmTensorCoreConfig<T, BlockM, BlockN, stage_rows, steps, is_long ? 2 : is_split<T> ? 4 : 5>;
 };
 
 }  // namespace detail
@@ -103,7 +97,6 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   static constexpr bool for_tensor_cores =
       (is_narrow_float_v<T> || (is_split<T> && std::is_same_v<Out, float>)) &&
       Traits::unit % ColumnsOfWarp::columns == 0;
-  static constexpr NmPacking packing = detail::packing_for<Traits::kept, Traits::window, planes_of<T>>;
   /// Whether tiles of the columns of one unit compute it, where the instructions for four warps are there.
   static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
                                      (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
@@ -113,10 +106,11 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
-  static constexpr int packed_columns = 256;
-  using Large = typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, packed_columns, packing.stage_rows,
-                                             packing.steps>::type;
-  using Small = typename detail::NmConfigFor<T, 64, 128, packing.stage_rows, packing.steps>::type;
+  using Large =
+      typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, 256, Traits::kept, Traits::window>::type;
+  using Small = typename detail::NmConfigFor<T, 64, 128, Traits::kept, Traits::window>::type;
+  template <class Config>
+  static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
@@ -129,7 +123,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
     double seconds = is_split<T> ? 21e-6 + 3.5e-12 * elements : 3e-6;
-    if (!is_split<T> && !reads_a_in_place()) seconds += 2e-6 + 1.2e-12 * elements;
+    if (!is_split<T> && !reads_a_in_place()) seconds += 2e-6 + 1.5e-12 * elements;
     if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();
   }
@@ -187,8 +181,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
       if (by_groups_) return tiles_of_groups().seconds;
     if constexpr (for_tensor_cores) {
       constexpr double kept = static_cast<double>(Traits::kept) / Traits::window;
-      constexpr double of_large = is_split<T> ? 0.3e-6 + 1.6e-6 * kept : 0.25e-6 + 1.2e-6 * kept;
-      constexpr double of_small = of_large * (is_split<T> ? 0.5 : 0.38);
+      constexpr double of_large = is_split<T> ? 0.3e-6 + 1.6e-6 * kept : 0.25e-6 + 0.89e-6 * kept;
+      constexpr double of_small = is_split<T> ? of_large * 0.5 : 0.05e-6 + 0.78e-6 * kept;
       return static_cast<double>(ceil_div(k(), 64)) *
              (is_large() ? rounds(tiles_of<Large>(), multiprocessors()) * of_large
                          : rounds(tiles_of<Small>(), multiprocessors()) * of_small);
@@ -218,13 +212,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   /// Whether this device and the code that was compiled have tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
-      static const bool are_compiled = [] {
-        cudaFuncAttributes of_kernel{};
-        expect_success(cudaFuncGetAttributes(&of_kernel, &detail::nm_tensor_core_kernel<Small, Product>),
-                       "the version of a kernel");
-        return of_kernel.binaryVersion >= 90;
-      }();
-      return are_compiled && space.cuda_device_prop().major >= 9;
+      static const bool are_compiled = has_wgmma(kernel<Small>);
+      return are_compiled && space.cuda_device_prop().major == 9;
     } else {
       return false;
     }
@@ -249,8 +238,16 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     return !is_split<T> && is_k_major && m() % 8 == 0 &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
+  NmPacking packing() const
+    requires(for_tensor_cores)
+  {
+    return is_large() ? Large::packing : Small::packing;
+  }
   std::int64_t packed_bytes() const {
-    return by_groups_ ? groups().bytes() : packing.bytes_of(k(), n(), packed_columns);
+    if constexpr (for_tensor_cores)
+      return by_groups_ ? groups().bytes() : packing().bytes_of(k(), n());
+    else
+      return 0;
   }
 
   /// What a run works with.
@@ -289,7 +286,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     is_packed_ = true;
     if constexpr (for_groups)
       if (by_groups_) return pack_groups(space(), view(), groups(), packed_.data());
-    pack_nm(space(), view(), packing, packed_columns, exponents_.data(), too_wide, packed_.data());
+    pack_nm(space(), view(), packing(), exponents_.data(), too_wide, packed_.data());
   }
 
   void multiply(Out* c)
@@ -314,9 +311,6 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     }
     if constexpr (for_groups)
       if (by_groups_) return multiply_groups(static_cast<const T*>(high), c);
-    const CUtensorMap high_map = tensor_map(high, k(), m(), stride(), packing.stage_rows);
-    const CUtensorMap low_map =
-        is_split<T> ? tensor_map(room.low, k(), m(), stride(), packing.stage_rows) : high_map;
     Product product{.epilogue = epilogue_of(statement_)};
     product.m = m();
     product.n = n();
@@ -327,11 +321,32 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
-    if (is_large())
-      nm_product<Large>(space(), product, high_map, low_map, multiprocessors());
-    else
-      nm_product<Small>(space(), product, high_map, low_map, multiprocessors());
+    if (is_large()) {
+      const int blocks = blocks_of_cluster();
+      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks));
+    } else {
+      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors());
+    }
     if constexpr (is_split<T>) gather(c, too_wide);
+  }
+
+  /// Two blocks share what they copy of A, unless one of them would often have no tile.
+  int blocks_of_cluster() const
+    requires(for_tensor_cores)
+  {
+    const std::int64_t row_tiles = ceil_div(m(), Large::block_m), column_tiles = ceil_div(n(), Large::block_n);
+    const int pairs = clusters_of_blocks(2);
+    return pairs > 0 && rounds(row_tiles * ceil_div(column_tiles, 2), pairs) <=
+                            rounds(row_tiles * column_tiles, multiprocessors())
+               ? 2
+               : 1;
+  }
+  int clusters_of_blocks(int blocks) const
+    requires(for_tensor_cores)
+  {
+    static const int pairs =
+        clusters_at_a_time(space(), kernel<Large>, 2, Large::threads, Large::shared_bytes);
+    return blocks == 2 ? pairs : multiprocessors();
   }
 
   TileChoice tiles_of_groups() const
