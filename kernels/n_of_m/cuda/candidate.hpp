@@ -123,7 +123,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
     double seconds = is_split<T> ? 21e-6 + 3.5e-12 * elements : 3e-6;
-    if (!is_split<T> && !reads_a_in_place()) seconds += 2e-6 + 1.5e-12 * elements;
+    if (!is_split<T> && !reads_a_in_place())
+      seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
     if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();
   }
@@ -145,10 +146,12 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   Bytes bytes() const {
     if (!on_tensor_cores_) return this->bytes_with(0);
     return this->bytes_with(packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
+                            array_bytes<int>(counters()) +
                             with_room_to_grow(lay_out(nullptr).bytes));
   }
   std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(packed_.extent(0) + exponents_.extent(0) * sizeof(int));
+    return static_cast<std::int64_t>(packed_.extent(0) +
+                                     (exponents_.extent(0) + counters_.extent(0)) * sizeof(int));
   }
 
   void explain(std::ostream& out) const {
@@ -160,7 +163,9 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (!on_tensor_cores_) return;
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
-        << (reads_a_in_place() ? "\n" : ", the dense one is copied k-major first\n");
+        << (reads_a_in_place()  ? "\n"
+            : copies_in_parts() ? ", the dense one is copied k-major meanwhile\n"
+                                : ", the dense one is copied k-major first\n");
   }
 
  private:
@@ -243,6 +248,21 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   {
     return is_large() ? Large::packing : Small::packing;
   }
+  /// Whether the kernel that multiplies makes the k-major copy of A itself, and how many counters it needs.
+  bool copies_in_parts() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+    if constexpr (for_tensor_cores)
+      return Large::can_copy_parts && !is_k_major && !by_groups_ && is_large() && k() % 8 == 0 &&
+             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0 && std::max(m(), k()) <= most;
+    else
+      return false;
+  }
+  std::int64_t counters() const {
+    if constexpr (for_tensor_cores)
+      return copies_in_parts() ? KMajorParts<T>::size(m(), k(), Large::stage_rows) : 0;
+    else
+      return 0;
+  }
   std::int64_t packed_bytes() const {
     if constexpr (for_tensor_cores)
       return by_groups_ ? groups().bytes() : packing().bytes_of(k(), n());
@@ -276,6 +296,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (packed_.extent(0) == 0) {
       packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
       if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
+      if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
     }
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
@@ -305,8 +326,9 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     }
     const void* high = a().values().data();
     if (!reads_a_in_place()) {
-      copy_k_major(space(), a().values().data(), m(), k(), is_k_major, room.high, room.low, stride(),
-                   room.row_exponents, too_wide);
+      if (!copies_in_parts())
+        copy_k_major(space(), a().values().data(), m(), k(), is_k_major, room.high, room.low, stride(),
+                     room.row_exponents, too_wide);
       high = room.high;
     }
     if constexpr (for_groups)
@@ -323,7 +345,16 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     product.accumulates = statement_.accumulates();
     if (is_large()) {
       const int blocks = blocks_of_cluster();
-      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks));
+      KMajorParts<T> parts;
+      if (copies_in_parts())
+        parts = {.from = a().values().data(),
+                 .to = room.high,
+                 .m = static_cast<int>(m()),
+                 .k = static_cast<int>(k()),
+                 .stride = stride(),
+                 .stage = Large::stage_rows,
+                 .state = counters_.data()};
+      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks), parts);
     } else {
       nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors());
     }
@@ -371,6 +402,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   bool is_packed_ = false;
   Array<char, Memory> packed_;
   Array<int, Memory> exponents_;  ///< [n], and two flags: pack()
+  Array<int, Memory> counters_;   ///< [counters()]: k_major_parts.hpp
 };
 
 }  // namespace sporos::gpu

@@ -19,6 +19,7 @@
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
 #include "../../cuda/wgmma.hpp"
+#include "k_major_parts.hpp"
 #include "packed.hpp"
 #include "store.hpp"
 
@@ -43,7 +44,10 @@ struct NmTensorCoreConfig {
   /// One more warp would do for copying. Four can give registers to the others.
   static constexpr int threads = (warps + 4) * warp_size;
   static constexpr bool moves_registers = warps == 8;
-  static constexpr int registers = 232, registers_to_copy = 40;
+  static constexpr int registers = 216, registers_to_copy = 72;
+  /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
+  static constexpr bool can_copy_parts =
+      planes == 1 && moves_registers && BlockM == KMajorParts<T>::tile_rows;
 
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
   static constexpr int slabs = slabs_of_plane * planes;
@@ -105,7 +109,8 @@ template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads,
                              1) void nm_tensor_core_kernel(const __grid_constant__ Product product,
                                                            const __grid_constant__ CUtensorMap high_map,
-                                                           const __grid_constant__ CUtensorMap low_map) {
+                                                           const __grid_constant__ CUtensorMap low_map,
+                                                           const __grid_constant__ KMajorParts<typename Config::value_type> parts) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using T = typename Config::value_type;
   constexpr NmPacking packing = Config::packing;
@@ -127,7 +132,8 @@ __global__ __launch_bounds__(Config::threads,
   // The blocks of a cluster compute tiles side by side, and each copies its part of A to all of them.
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int column_tiles = static_cast<int>(ceil_div(product.n, Config::block_n));
-  const int tiles = row_tiles * ((column_tiles + blocks - 1) / blocks);
+  const int pairs = (column_tiles + blocks - 1) / blocks;
+  const int tiles = row_tiles * pairs;
   const int first_tile = static_cast<int>(blockIdx.x) / blocks,
             tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
 
@@ -148,16 +154,30 @@ __global__ __launch_bounds__(Config::threads,
   __syncthreads();
   if (blocks > 1) sync_cluster();
 
-  if (warp >= Config::warps) {  // the copying warps: one thread
+  const bool copies_parts = Config::can_copy_parts && parts.from != nullptr;
+  const int leavers = (Config::threads / warp_size - Config::warps) * static_cast<int>(gridDim.x);
+  if (warp >= Config::warps) {  // the copying warps: one thread for the stages
     if constexpr (Config::moves_registers) ptx::give_registers_back<Config::registers_to_copy>();
-    if (threadIdx.x != Config::warps * warp_size) return;
+    if constexpr (Config::can_copy_parts)
+      if (copies_parts && warp > Config::warps) {
+        parts.copy();
+        if (lane_id() == 0) parts.leave(leavers);
+        return;
+      }
+    if (warp > Config::warps) return;
+    const int run = copies_parts ? parts.run() : 0;
     const int lines = Config::stage_rows / blocks, first_line = rank * lines;
+    const bool is_copying_lane = lane_id() == 0;
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
-      const int row = tile % row_tiles * Config::block_m;
-      const int column_tile = tile / row_tiles * blocks + rank;
+            const int row_tile = tile / pairs, row = row_tile * Config::block_m;
+      const int column_tile = tile % pairs * blocks + rank;
       const char* b = product.packed + std::int64_t{column_tile < column_tiles ? column_tile : 0} * stages *
                                            Config::steps * Config::b_bytes;
+      int ready = 0;  // stages of A
       for (int s = 0; s < stages; ++s) {
+        if constexpr (Config::can_copy_parts)
+          if (copies_parts) parts.wait_for(run, row_tile, s, ready);
+        if (!is_copying_lane) continue;
         ring_a.begin_filling();
 #pragma unroll
         for (int slab = 0; slab < Config::slabs; ++slab) {
@@ -181,6 +201,9 @@ __global__ __launch_bounds__(Config::threads,
         }
       }
     }
+    if constexpr (Config::can_copy_parts)
+      if (copies_parts && is_copying_lane)
+        parts.leave(leavers);
     if (blocks > 1) sync_cluster();  // the other blocks still arrive at the barriers here
     return;
   }
@@ -265,10 +288,10 @@ __global__ __launch_bounds__(Config::threads,
       }
     }
 
-    const int column_tile = tile / row_tiles * blocks + rank;
+    const int row_tile = tile / pairs, column_tile = tile % pairs * blocks + rank;
     const std::int64_t column = std::int64_t{column_tile} * Config::block_n + warp * ColumnsOfWarp::columns +
                                 lane_id() % 4 * 8;
-    const std::int64_t row_0 = std::int64_t{tile % row_tiles} * Config::block_m + lane_id() / 4;
+    const std::int64_t row_0 = std::int64_t{row_tile} * Config::block_m + lane_id() / 4;
     const std::int64_t left = product.n - column;
     const bool is_aligned = product.n * static_cast<std::int64_t>(sizeof(*product.c)) % 16 == 0 &&
                             reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
@@ -306,18 +329,22 @@ __global__ __launch_bounds__(Config::threads,
 /// @param stride     elements from one row of them to the next
 /// @param blocks     of a cluster
 /// @param clusters   that run at the same time
+/// @param parts      how `high` is made, where it is not there; `tiles_together` is set here
 template <class Config, class Product>
 void nm_product(const Kokkos::Cuda& space, const Product& product, const void* high, const void* low,
-                std::int64_t stride, int blocks, int clusters) {
+                std::int64_t stride, int blocks, std::int64_t clusters,
+                KMajorParts<typename Config::value_type> parts = {}) {
   const auto map = [&](const void* a) {
     return tensor_map(a, product.k, product.m, stride, Config::stage_rows / blocks);
   };
   const CUtensorMap high_map = map(high), low_map = Config::planes == 2 ? map(low) : high_map;
-  const std::int64_t tiles = ceil_div(product.m, Config::block_m) *
-                             ceil_div(ceil_div(product.n, Config::block_n), blocks);
+  const std::int64_t row_tiles = ceil_div(product.m, Config::block_m),
+                     pairs = ceil_div(ceil_div(product.n, Config::block_n), blocks);
+  const std::int64_t at_a_time = std::min(row_tiles * pairs, clusters);
+  parts.tiles_together = static_cast<int>(std::max<std::int64_t>(at_a_time / pairs, 1));
   launch_clusters(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
-                  (tiles < clusters ? tiles : clusters) * blocks, blocks, Config::threads,
-                  Config::shared_bytes, product, high_map, low_map);
+                  at_a_time * blocks, blocks, Config::threads, Config::shared_bytes, product, high_map, low_map,
+                  parts);
 }
 
 }  // namespace sporos::gpu

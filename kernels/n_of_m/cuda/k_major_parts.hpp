@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file k_major_parts.hpp
+/// A k-major copy of a dense matrix that is made by the kernel that reads it, part by part.
+///
+/// Copying takes the memory's time, multiplying that of the multiprocessors, so that the copy costs little
+/// where warps that would be idle make it. Parts are dealt out in the order in which they are needed, to warps
+/// that are running, so that none waits for a block that has not started.
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/launch.hpp"
+#include "../../cuda/mma.hpp"
+#include "../../cuda/ptx.hpp"
+#include "../../cuda/warp.hpp"
+#include "k_major.hpp"
+
+namespace sporos::gpu {
+
+/// The copy, for a kernel whose tiles have `tile_rows` rows of the matrix and whose stages `stage` columns.
+template <class T>
+struct KMajorParts {
+  static constexpr int tile_rows = 128;
+  static constexpr int rows = 64, columns = 32;  ///< of a part
+
+  const T* from = nullptr;  ///< [m, k], aligned to 16 bytes as its rows are; none where there is no copy
+  T* to = nullptr;          ///< [k, stride]
+  int m = 0, k = 0;
+  std::int64_t stride = 0;  ///< a multiple of 8, at least m
+  int stage = 0;            ///< a multiple of `columns`
+  /// [size(m, k, stage)], zero before the first run: how many runs there were, how many parts have been dealt
+  /// out, how many warps have no more to do with them, and for each stage of a tile's rows the parts that all
+  /// runs have made.
+  int* state = nullptr;
+  int tiles_together = 1;  ///< rows of tiles that are computed at the same time
+
+  static constexpr int counters = 3;
+  static std::int64_t size(std::int64_t m, std::int64_t k, int stage) {
+    return counters + ceil_div(m, tile_rows) * ceil_div(k, stage);
+  }
+
+  KOKKOS_INLINE_FUNCTION constexpr int row_tiles() const { return (m + tile_rows - 1) / tile_rows; }
+  KOKKOS_INLINE_FUNCTION constexpr int stages() const { return (k + stage - 1) / stage; }
+  KOKKOS_INLINE_FUNCTION constexpr int parts_of_stage() const {
+    return tile_rows / rows * (stage / columns);
+  }
+  KOKKOS_INLINE_FUNCTION constexpr int parts() const { return row_tiles() * stages() * parts_of_stage(); }
+
+  struct Part {
+    int row_tile, of_stage;
+    int row, column;  ///< where it begins in the matrix
+  };
+  /// Part number `at` in the order in which they are needed: stage after stage of all tiles that are computed
+  /// at the same time.
+  KOKKOS_INLINE_FUNCTION constexpr Part operator[](int at) const {
+    const int of_stage = parts_of_stage(), of_group = tiles_together * stages() * of_stage;
+    const int first = at / of_group * tiles_together, in_group = at % of_group;
+    const int tiles = row_tiles() - first < tiles_together ? row_tiles() - first : tiles_together;
+    const int s = in_group / (tiles * of_stage), tile = first + in_group / of_stage % tiles,
+              part = in_group % of_stage;
+    return {tile, s, tile * tile_rows + part % (tile_rows / rows) * rows,
+            s * stage + part / (tile_rows / rows) * columns};
+  }
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  /// Copies parts until none is left. By whole warps.
+  __device__ __forceinline__ void copy() const {
+    const auto claim = [&] { return lane_id() == 0 ? atomicAdd(state + 1, 1) : 0; };
+    int next = claim();
+    while (true) {
+      const int at = __shfl_sync(~0u, next, 0);
+      if (at >= parts()) return;
+      next = claim();  // arrives while this part is copied
+      const Part part = (*this)[at];
+      copy_part(part.row, part.column);
+      ptx::fence_copies_from_global();
+      __syncwarp();
+      if (lane_id() == 0) ptx::add_release(made(part.row_tile, part.of_stage), 1);
+    }
+  }
+  /// Waits until all parts of a stage are there for the copy engine. By a whole warp, whose lanes look at as
+  /// many stages at a time: a load from memory takes as long as a stage.
+  /// @param ready  how many stages of these rows are known to be there
+  __device__ __forceinline__ void wait_for(int run, int row_tile, int of_stage, int& ready) const {
+    const int needed = (run + 1) * parts_of_stage();
+    while (of_stage >= ready) {
+      const int at = of_stage + lane_id();
+      const unsigned missing =
+          __ballot_sync(~0u, at < stages() && ptx::load_acquire(made(row_tile, at)) - needed < 0);
+      ready = of_stage + (missing == 0 ? warp_size : __ffs(static_cast<int>(missing)) - 1);
+      ptx::fence_copies_from_global();
+    }
+  }
+  /// Which run this is, before `leave`.
+  __device__ __forceinline__ int run() const { return ptx::load_acquire(state); }
+  /// Said by one lane of each of `warps` warps that has no more to do with the copy: then the next can begin.
+  __device__ __forceinline__ void leave(int warps) const {
+    __threadfence();
+    if (atomicAdd(state + 2, 1) + 1 < warps) return;
+    state[1] = state[2] = 0;
+    ptx::add_release(state, 1);
+  }
+
+ private:
+  __device__ __forceinline__ int* made(int row_tile, int of_stage) const {
+    return state + counters + row_tile * stages() + of_stage;
+  }
+  __device__ __forceinline__ void copy_part(int row_0, int column_0) const {
+    using Tile = detail::TransposedTile;
+    constexpr int parts_of_32 = rows / 32;
+    const int column = column_0 + lane_id() % 4 * 8;
+    uint4 held[parts_of_32][4];  // [rows, columns]: 8 columns of four rows of each 32 a lane
+#pragma unroll
+    for (int at = 0; at < parts_of_32; ++at)
+#pragma unroll
+      for (int matrix = 0; matrix < 4; ++matrix) {
+        const int row = row_0 + at * 32 + Tile::row_of_matrix(matrix, lane_id() / 4);
+        held[at][matrix] = make_uint4(0, 0, 0, 0);
+        if (row < m && column < k)
+          held[at][matrix] =
+              *reinterpret_cast<const uint4*>(from + static_cast<std::int64_t>(row) * k + column);
+      }
+#pragma unroll
+    for (int pair = 0; pair < 4; ++pair) {
+      const int to_column = column_0 + lane_id() / 8 * 8 + pair * 2 + lane_id() / 4 % 2;
+      T* const to_row = to + static_cast<std::int64_t>(to_column) * stride;
+#pragma unroll
+      for (int at = 0; at < parts_of_32; ++at) {
+        const int row = row_0 + at * 32 + lane_id() % 4 * 8;
+        const auto of_pair = [&](int matrix) {
+          const uint4& of = held[at][matrix];
+          return ptx::transposed(pair == 0 ? of.x : pair == 1 ? of.y : pair == 2 ? of.z : of.w);
+        };
+        const uint4 out = make_uint4(of_pair(0), of_pair(1), of_pair(2), of_pair(3));
+        if (to_column < k && row < stride) *reinterpret_cast<uint4*>(to_row + row) = out;
+      }
+    }
+  }
+#endif
+};
+
+}  // namespace sporos::gpu
