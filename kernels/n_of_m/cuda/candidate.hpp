@@ -16,6 +16,7 @@
 #include "k_major.hpp"
 #include "product_of.hpp"
 #include "tensor_cores.hpp"
+#include "tiles.hpp"
 #include "wide_units.hpp"
 
 namespace sporos::gpu {
@@ -54,16 +55,18 @@ struct NmByGathering {
 
 namespace detail {
 
-/// Tiles of this size for N of M kept rows. Stages of 256 rows, in which fewer of the gathered rows share a
+/// The tiles for N of M kept rows; of 64 rows where floats are split, since the registers of 128 do not
+/// suffice. Stages of 256 rows, in which fewer of the gathered rows share a
 /// bank, where multiplying them takes longer than copying the next; else more stages of 128 rows.
-template <class T, int BlockM, int BlockN, int N, int M>
+template <class T, int N, int M>
 struct NmConfigFor {
   static constexpr int of_256 = NmPacking::most_kept(N, M, 256);
   static constexpr bool is_long = of_256 > 64 && of_256 <= NmPacking::most_kept_rows;
   static constexpr int stage_rows = is_long ? 256 : 128;
   static constexpr int steps = (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) /
                                NmPacking::step_rows;
-  using type = NmTensorCoreConfig<T, BlockM, BlockN, stage_rows, steps, is_long ? 2 : is_split<T> ? 4 : 5>;
+  static constexpr int stages = is_long ? 2 : is_split<T> ? 4 : 5;
+  using type = NmTensorCoreConfig<T, is_split<T> ? 64 : 128, 256, stage_rows, steps, stages>;
 };
 
 }  // namespace detail
@@ -105,11 +108,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   using GroupConfig = NmGroupConfig<T, (64 << Width)>;
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
-  /// Tiles for results that fill the GPU with them, and for smaller ones.
-  using Large =
-      typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, 256, Traits::kept, Traits::window>::type;
-  using Small = typename detail::NmConfigFor<T, 64, 128, Traits::kept, Traits::window>::type;
-  template <class Config>
+  using Config = typename detail::NmConfigFor<T, Traits::kept, Traits::window>::type;
   static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
  public:
@@ -184,22 +183,24 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   double seconds_of_product() const {
     if constexpr (for_groups)
       if (by_groups_) return tiles_of_groups().seconds;
-    if constexpr (for_tensor_cores) {
-      constexpr double kept = static_cast<double>(Traits::kept) / Traits::window;
-      constexpr double of_large = is_split<T> ? 0.3e-6 + 1.6e-6 * kept : 0.25e-6 + 0.89e-6 * kept;
-      constexpr double of_small = is_split<T> ? of_large * 0.5 : 0.05e-6 + 0.78e-6 * kept;
-      return static_cast<double>(ceil_div(k(), 64)) *
-             (is_large() ? rounds(tiles_of<Large>(), multiprocessors()) * of_large
-                         : rounds(tiles_of<Small>(), multiprocessors()) * of_small);
-    }
-    return 0;
+    if constexpr (for_tensor_cores)
+      return tiles().seconds;
+    else
+      return 0;
   }
-  template <class Config>
-  std::int64_t tiles_of() const {
-    return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n);
+  /// How tiles are dealt out: fitted on an H100, for stages of 64 rows; of split floats on an H200.
+  NmTiles tiles() const
+    requires(for_tensor_cores)
+  {
+    constexpr double kept = static_cast<double>(Traits::kept) / Traits::window;
+    constexpr double of_64 = static_cast<double>(Config::stage_rows) / 64;
+    constexpr NmTimes times =
+        is_split<T> ? NmTimes{of_64 * (0.3e-6 + 1.6e-6 * kept), of_64 * (0.3e-6 + 1.6e-6 * kept)}
+                    : NmTimes{of_64 * (0.14e-6 + 1.1e-6 * kept), of_64 * (0.18e-6 + 1.25e-6 * kept)};
+    static const auto clusters = clusters_of<Config>(space(), kernel);
+    return choose_nm_tiles(times, ceil_div(m(), Config::block_m), ceil_div(n(), Config::block_n),
+                           Config::packing.stages(k()), clusters);
   }
-  /// Whether large tiles fill the GPU.
-  bool is_large() const { return tiles_of<Large>() >= multiprocessors(); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};
@@ -217,7 +218,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   /// Whether this device and the code that was compiled have tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
-      static const bool are_compiled = has_wgmma(kernel<Small>);
+      static const bool are_compiled = has_wgmma(kernel);
       return are_compiled && space.cuda_device_prop().major == 9;
     } else {
       return false;
@@ -243,29 +244,32 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     return !is_split<T> && is_k_major && m() % 8 == 0 &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
-  NmPacking packing() const
-    requires(for_tensor_cores)
-  {
-    return is_large() ? Large::packing : Small::packing;
-  }
   /// Whether the kernel that multiplies makes the k-major copy of A itself, and how many counters it needs.
   bool copies_in_parts() const {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
     if constexpr (for_tensor_cores)
-      return Large::can_copy_parts && !is_k_major && !by_groups_ && is_large() && k() % 8 == 0 &&
-             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0 && std::max(m(), k()) <= most;
+      return Config::can_copy_parts && !is_k_major && !by_groups_ && k() % 8 == 0 &&
+             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0 && std::max(m(), k()) <= most &&
+             fills_the_gpu();
     else
       return false;
   }
+  /// Whether so many blocks have tiles of their own that those of their warps that wait copy fast enough.
+  bool fills_the_gpu() const
+    requires(for_tensor_cores)
+  {
+    return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n) * 2 > multiprocessors() &&
+           tiles().shares == NmShares::rows;
+  }
   std::int64_t counters() const {
     if constexpr (for_tensor_cores)
-      return copies_in_parts() ? KMajorParts<T>::size(m(), k(), Large::stage_rows) : 0;
+      return copies_in_parts() ? KMajorParts<T>::size(m(), k(), Config::stage_rows) : 0;
     else
       return 0;
   }
   std::int64_t packed_bytes() const {
     if constexpr (for_tensor_cores)
-      return by_groups_ ? groups().bytes() : packing().bytes_of(k(), n());
+      return by_groups_ ? groups().bytes() : Config::packing.bytes_of(k(), n());
     else
       return 0;
   }
@@ -307,7 +311,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     is_packed_ = true;
     if constexpr (for_groups)
       if (by_groups_) return pack_groups(space(), view(), groups(), packed_.data());
-    pack_nm(space(), view(), packing(), exponents_.data(), too_wide, packed_.data());
+    pack_nm(space(), view(), Config::packing, exponents_.data(), too_wide, packed_.data());
   }
 
   void multiply(Out* c)
@@ -343,41 +347,18 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
-    if (is_large()) {
-      const int blocks = blocks_of_cluster();
-      KMajorParts<T> parts;
+    KMajorParts<T> parts;
+    if constexpr (Config::can_copy_parts)
       if (copies_in_parts())
         parts = {.from = a().values().data(),
                  .to = room.high,
                  .m = static_cast<int>(m()),
                  .k = static_cast<int>(k()),
                  .stride = stride(),
-                 .stage = Large::stage_rows,
+                 .stage = Config::stage_rows,
                  .state = counters_.data()};
-      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks), parts);
-    } else {
-      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors());
-    }
+    nm_product<Config>(space(), product, high, room.low, stride(), tiles(), parts);
     if constexpr (is_split<T>) gather(c, too_wide);
-  }
-
-  /// Two blocks share what they copy of A, unless one of them would often have no tile.
-  int blocks_of_cluster() const
-    requires(for_tensor_cores)
-  {
-    const std::int64_t row_tiles = ceil_div(m(), Large::block_m), column_tiles = ceil_div(n(), Large::block_n);
-    const int pairs = clusters_of_blocks(2);
-    return pairs > 0 && rounds(row_tiles * ceil_div(column_tiles, 2), pairs) <=
-                            rounds(row_tiles * column_tiles, multiprocessors())
-               ? 2
-               : 1;
-  }
-  int clusters_of_blocks(int blocks) const
-    requires(for_tensor_cores)
-  {
-    static const int pairs =
-        clusters_at_a_time(space(), kernel<Large>, 2, Large::threads, Large::shared_bytes);
-    return blocks == 2 ? pairs : multiprocessors();
   }
 
   TileChoice tiles_of_groups() const
