@@ -244,26 +244,22 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     return !is_split<T> && is_k_major && m() % 8 == 0 &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
-  /// Whether the kernel that multiplies makes the k-major copy of A itself, and how many counters it needs.
+  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles of
+  /// their own that those of their warps that have nothing else to do copy fast enough.
   bool copies_in_parts() const {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
-    if constexpr (for_tensor_cores)
-      return Config::can_copy_parts && !is_k_major && !by_groups_ && k() % 8 == 0 &&
-             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0 && std::max(m(), k()) <= most &&
-             fills_the_gpu();
-    else
+    if constexpr (for_tensor_cores && !is_split<T>) {
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+      return !by_groups_ && !is_k_major && k() % 8 == 0 && std::max(m(), k()) <= most &&
+             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0 &&
+             ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n) * 2 > multiprocessors() &&
+             tiles().shares == NmShares::rows;
+    } else {
       return false;
-  }
-  /// Whether so many blocks have tiles of their own that those of their warps that wait copy fast enough.
-  bool fills_the_gpu() const
-    requires(for_tensor_cores)
-  {
-    return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n) * 2 > multiprocessors() &&
-           tiles().shares == NmShares::rows;
+    }
   }
   std::int64_t counters() const {
     if constexpr (for_tensor_cores)
-      return copies_in_parts() ? KMajorParts<T>::size(m(), k(), Config::stage_rows) : 0;
+      return copies_in_parts() ? Config::Parts::size(m(), k(), Config::stage_rows) : 0;
     else
       return 0;
   }
@@ -347,7 +343,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
-    KMajorParts<T> parts;
+    typename Config::Parts parts;
     if constexpr (Config::can_copy_parts)
       if (copies_in_parts())
         parts = {.from = a().values().data(),

@@ -46,8 +46,8 @@ struct NmTensorCoreConfig {
   static constexpr int threads = (warps + 4) * warp_size;
   static constexpr int registers = 216, registers_to_copy = 72;
   /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
-  static constexpr bool can_copy_parts =
-      planes == 1 && BlockM == KMajorParts<T>::tile_rows;
+  static constexpr bool can_copy_parts = planes == 1;
+  using Parts = KMajorParts<T, BlockM>;
 
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
   static constexpr int slabs = slabs_of_plane * planes;
@@ -162,7 +162,7 @@ __global__ __launch_bounds__(Config::threads,
                              1) void nm_tensor_core_kernel(const __grid_constant__ Product product,
                                                            const __grid_constant__ CUtensorMap high_map,
                                                            const __grid_constant__ CUtensorMap low_map,
-                                                           const __grid_constant__ KMajorParts<typename Config::value_type> parts,
+                                                           const __grid_constant__ typename Config::Parts parts,
                                                            NmShares shares) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using T = typename Config::value_type;
@@ -404,7 +404,7 @@ __global__ __launch_bounds__(Config::threads,
 template <class Config, class Product>
 void nm_product(const Kokkos::Cuda& space, const Product& product, const void* high, const void* low,
                 std::int64_t stride, const NmTiles& choice,
-                KMajorParts<typename Config::value_type> parts = {}) {
+                typename Config::Parts parts = {}) {
   const int readers = choice.shares == NmShares::rows ? choice.blocks : 1;
   const auto map = [&](const void* a) {
     return tensor_map(a, product.k, product.m, stride, Config::stage_rows / readers);
