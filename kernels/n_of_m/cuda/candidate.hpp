@@ -16,7 +16,6 @@
 #include "k_major.hpp"
 #include "product_of.hpp"
 #include "tensor_cores.hpp"
-#include "tiles.hpp"
 #include "wide_units.hpp"
 
 namespace sporos::gpu {
@@ -55,18 +54,17 @@ struct NmByGathering {
 
 namespace detail {
 
-/// The tiles for N of M kept rows; of 64 rows where floats are split, since the registers of 128 do not
-/// suffice. Stages of 256 rows, in which fewer of the gathered rows share a
+/// Tiles of this size for N of M kept rows. Stages of 256 rows, in which fewer of the gathered rows share a
 /// bank, where multiplying them takes longer than copying the next; else more stages of 128 rows.
-template <class T, int N, int M>
+template <class T, int BlockM, int BlockN, int N, int M>
 struct NmConfigFor {
   static constexpr int of_256 = NmPacking::most_kept(N, M, 256);
   static constexpr bool is_long = of_256 > 64 && of_256 <= NmPacking::most_kept_rows;
   static constexpr int stage_rows = is_long ? 256 : 128;
-  static constexpr int steps = (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) /
-                               NmPacking::step_rows;
+  static constexpr int steps =
+      (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) / NmPacking::step_rows;
   static constexpr int stages = is_long ? 2 : is_split<T> ? 4 : 5;
-  using type = NmTensorCoreConfig<T, is_split<T> ? 64 : 128, 256, stage_rows, steps, stages>;
+  using type = NmTensorCoreConfig<T, BlockM, BlockN, stage_rows, steps, stages, BlockN == 256 ? 1 : 2>;
 };
 
 }  // namespace detail
@@ -108,7 +106,11 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   using GroupConfig = NmGroupConfig<T, (64 << Width)>;
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
-  using Config = typename detail::NmConfigFor<T, Traits::kept, Traits::window>::type;
+  /// Tiles for results that fill the GPU with them, and for smaller ones.
+  using Large =
+      typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, 256, Traits::kept, Traits::window>::type;
+  using Small = typename detail::NmConfigFor<T, 64, 128, Traits::kept, Traits::window>::type;
+  template <class Config>
   static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
  public:
@@ -122,8 +124,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
     double seconds = is_split<T> ? 21e-6 + 3.5e-12 * elements : 3e-6;
-    if (!is_split<T> && !reads_a_in_place())
-      seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
+    if (!is_split<T> && !reads_a_in_place()) seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
     if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();
   }
@@ -145,8 +146,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   Bytes bytes() const {
     if (!on_tensor_cores_) return this->bytes_with(0);
     return this->bytes_with(packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
-                            array_bytes<int>(counters()) +
-                            with_room_to_grow(lay_out(nullptr).bytes));
+                            array_bytes<int>(counters()) + with_room_to_grow(lay_out(nullptr).bytes));
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0) +
@@ -184,23 +184,23 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if constexpr (for_groups)
       if (by_groups_) return tiles_of_groups().seconds;
     if constexpr (for_tensor_cores)
-      return tiles().seconds;
-    else
-      return 0;
+      return std::min(seconds_of<Large>(large_stage), seconds_of<Small>(small_stage));
+    return 0;
   }
-  /// How tiles are dealt out: fitted on an H100, for stages of 64 rows; of split floats on an H200.
-  NmTiles tiles() const
-    requires(for_tensor_cores)
-  {
-    constexpr double kept = static_cast<double>(Traits::kept) / Traits::window;
-    constexpr double of_64 = static_cast<double>(Config::stage_rows) / 64;
-    constexpr NmTimes times =
-        is_split<T> ? NmTimes{of_64 * (0.3e-6 + 1.6e-6 * kept), of_64 * (0.3e-6 + 1.6e-6 * kept)}
-                    : NmTimes{of_64 * (0.14e-6 + 1.1e-6 * kept), of_64 * (0.18e-6 + 1.25e-6 * kept)};
-    static const auto clusters = clusters_of<Config>(space(), kernel);
-    return choose_nm_tiles(times, ceil_div(m(), Config::block_m), ceil_div(n(), Config::block_n),
-                           Config::packing.stages(k()), clusters);
+  /// Seconds of a stage of 64 rows of a tile, fitted on an H100; of split floats on an H200.
+  static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
+  static constexpr double large_stage =
+                              is_split<T> ? 0.3e-6 + 1.6e-6 * kept_part : 0.18e-6 + 1.2e-6 * kept_part,
+                          small_stage = is_split<T> ? large_stage * 0.5 : 0.05e-6 + 0.78e-6 * kept_part;
+  template <class Config>
+  double seconds_of(double stage) const {
+    return static_cast<double>(ceil_div(k(), 64)) * rounds(tiles_of<Config>(), multiprocessors()) * stage;
   }
+  template <class Config>
+  std::int64_t tiles_of() const {
+    return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n);
+  }
+  bool is_large() const { return seconds_of<Large>(large_stage) <= seconds_of<Small>(small_stage); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};
@@ -218,7 +218,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   /// Whether this device and the code that was compiled have tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
-      static const bool are_compiled = has_wgmma(kernel);
+      static const bool are_compiled = has_wgmma(kernel<Small>);
       return are_compiled && space.cuda_device_prop().major == 9;
     } else {
       return false;
@@ -244,28 +244,32 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     return !is_split<T> && is_k_major && m() % 8 == 0 &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
-  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles of
-  /// their own that those of their warps that have nothing else to do copy fast enough.
+  NmPacking packing() const
+    requires(for_tensor_cores)
+  {
+    return is_large() ? Large::packing : Small::packing;
+  }
+  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles
+  /// that those of their warps that have nothing else to do copy fast enough.
   bool copies_in_parts() const {
     if constexpr (for_tensor_cores && !is_split<T>) {
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
-      return !by_groups_ && !is_k_major && k() % 8 == 0 && std::max(m(), k()) <= most &&
-             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0 &&
-             ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n) * 2 > multiprocessors() &&
-             tiles().shares == NmShares::rows;
+      return !by_groups_ && is_large() && tiles_of<Large>() * 2 > multiprocessors() && !is_k_major &&
+             k() % 8 == 0 && std::max(m(), k()) <= most &&
+             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
     } else {
       return false;
     }
   }
   std::int64_t counters() const {
     if constexpr (for_tensor_cores)
-      return copies_in_parts() ? Config::Parts::size(m(), k(), Config::stage_rows) : 0;
+      return copies_in_parts() ? KMajorParts<T>::size(m(), k(), Large::stage_rows) : 0;
     else
       return 0;
   }
   std::int64_t packed_bytes() const {
     if constexpr (for_tensor_cores)
-      return by_groups_ ? groups().bytes() : Config::packing.bytes_of(k(), n());
+      return by_groups_ ? groups().bytes() : packing().bytes_of(k(), n());
     else
       return 0;
   }
@@ -307,7 +311,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     is_packed_ = true;
     if constexpr (for_groups)
       if (by_groups_) return pack_groups(space(), view(), groups(), packed_.data());
-    pack_nm(space(), view(), Config::packing, exponents_.data(), too_wide, packed_.data());
+    pack_nm(space(), view(), packing(), exponents_.data(), too_wide, packed_.data());
   }
 
   void multiply(Out* c)
@@ -343,18 +347,44 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
-    typename Config::Parts parts;
-    if constexpr (Config::can_copy_parts)
-      if (copies_in_parts())
-        parts = {.from = a().values().data(),
-                 .to = room.high,
-                 .m = static_cast<int>(m()),
-                 .k = static_cast<int>(k()),
-                 .stride = stride(),
-                 .stage = Config::stage_rows,
-                 .state = counters_.data()};
-    nm_product<Config>(space(), product, high, room.low, stride(), tiles(), parts);
+    if (is_large()) {
+      const int blocks = blocks_of_cluster();
+      KMajorParts<T> parts;
+      if constexpr (Large::can_copy_parts)
+        if (copies_in_parts())
+          parts = {.from = a().values().data(),
+                   .to = room.high,
+                   .m = static_cast<int>(m()),
+                   .k = static_cast<int>(k()),
+                   .stride = stride(),
+                   .stage = Large::stage_rows,
+                   .state = counters_.data()};
+      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks),
+                        parts);
+    } else {
+      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors());
+    }
     if constexpr (is_split<T>) gather(c, too_wide);
+  }
+
+  /// Two blocks share what they copy of A, unless one of them would often have no tile.
+  int blocks_of_cluster() const
+    requires(for_tensor_cores)
+  {
+    const std::int64_t row_tiles = ceil_div(m(), Large::block_m),
+                       column_tiles = ceil_div(n(), Large::block_n);
+    const int pairs = clusters_of_blocks(2);
+    return pairs > 0 && rounds(row_tiles * ceil_div(column_tiles, 2), pairs) <=
+                            rounds(row_tiles * column_tiles, multiprocessors())
+               ? 2
+               : 1;
+  }
+  int clusters_of_blocks(int blocks) const
+    requires(for_tensor_cores)
+  {
+    static const int pairs =
+        clusters_at_a_time(space(), kernel<Large>, 2, Large::threads, Large::shared_bytes);
+    return blocks == 2 ? pairs : multiprocessors();
   }
 
   TileChoice tiles_of_groups() const

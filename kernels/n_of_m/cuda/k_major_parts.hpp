@@ -3,8 +3,8 @@
 /// A k-major copy of a dense matrix that is made by the kernel that reads it, part by part.
 ///
 /// Copying takes the memory's time, multiplying that of the multiprocessors, so that the copy costs little
-/// where warps that would be idle make it. Parts are dealt out in the order in which they are needed, to warps
-/// that are running, so that none waits for a block that has not started.
+/// where warps that would be idle make it. Parts are dealt out in the order in which they are needed, to
+/// warps that are running, so that none waits for a block that has not started.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace sporos::gpu {
 
-/// The copy, for a kernel whose tiles have TileRows rows of the matrix and whose stages `stage` columns.
-template <class T, int TileRows>
+/// The copy, for a kernel whose tiles have `tile_rows` rows of the matrix and whose stages `stage` columns.
+template <class T>
 struct KMajorParts {
-  static constexpr int tile_rows = TileRows;
+  static constexpr int tile_rows = 128;
   static constexpr int rows = 64, columns = 32;  ///< of a part
 
   const T* from = nullptr;  ///< [m, k], aligned to 16 bytes as its rows are; none where there is no copy
@@ -41,9 +41,7 @@ struct KMajorParts {
 
   KOKKOS_INLINE_FUNCTION constexpr int row_tiles() const { return (m + tile_rows - 1) / tile_rows; }
   KOKKOS_INLINE_FUNCTION constexpr int stages() const { return (k + stage - 1) / stage; }
-  KOKKOS_INLINE_FUNCTION constexpr int parts_of_stage() const {
-    return tile_rows / rows * (stage / columns);
-  }
+  KOKKOS_INLINE_FUNCTION constexpr int parts_of_stage() const { return tile_rows / rows * (stage / columns); }
   KOKKOS_INLINE_FUNCTION constexpr int parts() const { return row_tiles() * stages() * parts_of_stage(); }
 
   struct Part {
@@ -78,16 +76,16 @@ struct KMajorParts {
       if (lane_id() == 0) ptx::add_release(made(part.row_tile, part.of_stage), 1);
     }
   }
-  /// Waits until all parts of a tile's rows up to a stage are there, also for the copy engine. By a whole
-  /// warp, whose lanes look at as many stages at a time: a load from memory takes as long as a stage.
+  /// Waits until all parts of a stage are there for the copy engine. By a whole warp, whose lanes look at as
+  /// many stages at a time: a load from memory takes as long as a stage.
   /// @param ready  how many stages of these rows are known to be there
   __device__ __forceinline__ void wait_for(int run, int row_tile, int of_stage, int& ready) const {
     const int needed = (run + 1) * parts_of_stage();
-    while (ready <= of_stage) {
-      const int at = ready + lane_id();
+    while (of_stage >= ready) {
+      const int at = of_stage + lane_id();
       const unsigned missing =
           __ballot_sync(~0u, at < stages() && ptx::load_acquire(made(row_tile, at)) - needed < 0);
-      ready += missing == 0 ? warp_size : __ffs(static_cast<int>(missing)) - 1;
+      ready = of_stage + (missing == 0 ? warp_size : __ffs(static_cast<int>(missing)) - 1);
       ptx::fence_copies_from_global();
     }
   }

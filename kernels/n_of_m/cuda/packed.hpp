@@ -95,8 +95,10 @@ inline constexpr int pack_nm_warps = 8 / static_cast<int>(sizeof(T));
 /// are left out: they refer to rows of zeros behind the stage, so that padding is multiplied by nothing that
 /// a dense matrix holds there.
 template <class T>
-__global__ __launch_bounds__(pack_nm_warps<T> * warp_size) void pack_nm_kernel(NmView<T> b, NmPacking packing, std::int64_t groups,
-                                                      const int* exponents, int* too_wide, char* packed) {
+__global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(NmView<T> b, NmPacking packing,
+                                                                              std::int64_t groups,
+                                                                              const int* exponents,
+                                                                              int* too_wide, char* packed) {
   using Packed = packed_t<T>;
   constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows, columns = ColumnsOfWarp::columns;
   __shared__ T values_of[warps][most][columns];   // of each kept row
@@ -218,8 +220,8 @@ void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& pac
   constexpr int warps = detail::pack_nm_warps<T>;
   const std::int64_t groups = packing.groups(b.columns);
   launch(space, "sporos::pack_nm", &detail::pack_nm_kernel<T>,
-         ceil_div(groups * packing.stages(b.rows), warps), warps * warp_size, 0, b, packing, groups, exponents,
-         too_wide, packed);
+         ceil_div(groups * packing.stages(b.rows), warps), warps * warp_size, 0, b, packing, groups,
+         exponents, too_wide, packed);
 }
 
 }  // namespace sporos::gpu

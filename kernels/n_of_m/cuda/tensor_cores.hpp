@@ -22,7 +22,6 @@
 #include "k_major_parts.hpp"
 #include "packed.hpp"
 #include "store.hpp"
-#include "tiles.hpp"
 
 namespace sporos::gpu {
 
@@ -33,21 +32,22 @@ namespace sporos::gpu {
 /// @tparam StageRows  dense rows that a stage holds
 /// @tparam Steps      times 16 rows that a group of columns keeps of them
 /// @tparam Stages     slots of the dense matrix
-template <class T, int BlockM, int BlockN, int StageRows, int Steps, int Stages>
+/// @tparam WarpsOfGroup  warps that share 32 columns of a tile, each a part of its rows
+template <class T, int BlockM, int BlockN, int StageRows, int Steps, int Stages, int WarpsOfGroup>
 struct NmTensorCoreConfig {
   using value_type = T;
   static constexpr int block_m = BlockM, block_n = BlockN, stage_rows = StageRows, steps = Steps;
   static constexpr int planes = planes_of<T>;
-  static constexpr int warps = BlockN / ColumnsOfWarp::columns;  ///< that multiply
-  static constexpr int tiles_of_warp = BlockM / MmaM16N8K16::m;
-  static constexpr NmPacking packing{StageRows, Steps, planes, warps};
+  static constexpr int groups = BlockN / ColumnsOfWarp::columns;
+  static constexpr int warps = groups * WarpsOfGroup;  ///< that multiply
+  static constexpr int rows_of_warp = BlockM / WarpsOfGroup, tiles_of_warp = rows_of_warp / MmaM16N8K16::m;
+  static constexpr NmPacking packing{StageRows, Steps, planes, groups};
 
-  /// Of the other warps one copies to shared memory. Four can give registers to those that multiply.
+  /// One more warp would do for copying. Four can give registers to the others.
   static constexpr int threads = (warps + 4) * warp_size;
   static constexpr int registers = 216, registers_to_copy = 72;
   /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
-  static constexpr bool can_copy_parts = planes == 1;
-  using Parts = KMajorParts<T, BlockM>;
+  static constexpr bool can_copy_parts = planes == 1 && BlockM == KMajorParts<T>::tile_rows;
 
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
   static constexpr int slabs = slabs_of_plane * planes;
@@ -58,23 +58,18 @@ struct NmTensorCoreConfig {
   static constexpr int b_bytes = packing.step_bytes();
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
   static constexpr int most_b_slots = 12;
-  static constexpr int b_slots =
-      std::min(most_b_slots, (most_shared_bytes - Swizzle128::alignment - a_slots * (a_bytes + 16)) / (b_bytes + 16));
+  static constexpr int b_slots = std::min(
+      most_b_slots, (most_shared_bytes - Swizzle128::alignment - a_slots * (a_bytes + 16)) / (b_bytes + 16));
   static constexpr int shared_bytes =
       Swizzle128::alignment + a_slots * (a_bytes + 16) + b_slots * (b_bytes + 16);
 
-  static_assert(BlockM % 64 == 0 && warps == 8, "a tile has a multiple of 64 rows, and 256 columns");
+  static_assert(BlockM % 64 == 0 && BlockN % ColumnsOfWarp::columns == 0,
+                "a tile has a multiple of 64 rows and of 32 columns");
+  static_assert(64 % rows_of_warp == 0 || rows_of_warp % 64 == 0,
+                "a warp has rows of one slab, or whole ones");
+  static_assert(warps == 8, "the registers are divided among eight warps that multiply and four that copy");
   static_assert(StageRows % 16 == 0 && StageRows <= 256, "the copy engine copies at most 256 rows at a time");
   static_assert(b_slots >= 2, "the stages do not fit in the shared memory of a multiprocessor");
-
-  /// Where four sums of each thread go for other blocks: in the place of stages, but not of rows of zeros.
-  static constexpr int bytes_of_fours = warps * warp_size * 16;
-  static constexpr int place_of_fours(int at) {
-    constexpr int of_slab = StageRows * Swizzle128::row_bytes / bytes_of_fours;
-    return at / of_slab * slab_bytes + at % of_slab * bytes_of_fours;
-  }
-  static_assert(place_of_fours(tiles_of_warp * ColumnsOfWarp::tiles - 1) < a_slots * a_bytes,
-                "the sums of a tile do not fit in the place of its stages");
 };
 
 /// C = f(A B).
@@ -113,57 +108,11 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t 
   }
 }
 
-/// Whether this warp adds up and stores what the same warps of all blocks have summed of a tile.
-__device__ __forceinline__ bool adds_up(int warp, int rank, int blocks) { return warp % blocks == rank; }
-
-/// Adds up what the same warps of all blocks of a cluster have summed of a tile: those that do not add up
-/// leave their sums in shared memory, where another block reads them, in the order of the blocks from the own
-/// one on.
-/// @param exchanged  where this thread's sums go (Config::place_of_fours), at the same place in each block
-template <class Config, int Tiles, class Sync>
-__device__ __forceinline__ void add_sums_of_blocks(char* exchanged, int warp, int rank, int blocks,
-                                                   float (&sums)[Tiles][4][4], const Sync& sync_cluster) {
-  const bool is_owner = adds_up(warp, rank, blocks);
-  if (!is_owner)
-#pragma unroll
-    for (int at = 0; at < Tiles * 4; ++at) {
-      const float(&four)[4] = sums[at / 4][at % 4];
-      *reinterpret_cast<float4*>(exchanged + Config::place_of_fours(at)) =
-          make_float4(four[0], four[1], four[2], four[3]);
-    }
-  sync_cluster();
-  if (!is_owner) return;
-#pragma unroll 1
-  for (int other = 1; other < blocks; ++other) {
-    const int block = rank + other < blocks ? rank + other : rank + other - blocks;
-    constexpr int together = 8;  // loads on their way at the same time
-#pragma unroll
-    for (int first = 0; first < Tiles * 4; first += together) {
-      float4 from[together];
-#pragma unroll
-      for (int at = 0; at < together; ++at)
-        from[at] =
-            ptx::load_shared_of(static_cast<std::uint32_t>(block),
-                                ptx::shared_address(exchanged) + Config::place_of_fours(first + at));
-#pragma unroll
-      for (int at = 0; at < together; ++at) {
-        float(&four)[4] = sums[(first + at) / 4][(first + at) % 4];
-        four[0] += from[at].x;
-        four[1] += from[at].y;
-        four[2] += from[at].z;
-        four[3] += from[at].w;
-      }
-    }
-  }
-}
-
 template <class Config, class Product>
-__global__ __launch_bounds__(Config::threads,
-                             1) void nm_tensor_core_kernel(const __grid_constant__ Product product,
-                                                           const __grid_constant__ CUtensorMap high_map,
-                                                           const __grid_constant__ CUtensorMap low_map,
-                                                           const __grid_constant__ typename Config::Parts parts,
-                                                           NmShares shares) {
+__global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
+    const __grid_constant__ Product product, const __grid_constant__ CUtensorMap high_map,
+    const __grid_constant__ CUtensorMap low_map,
+    const __grid_constant__ KMajorParts<typename Config::value_type> parts) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using T = typename Config::value_type;
   constexpr NmPacking packing = Config::packing;
@@ -181,19 +130,14 @@ __global__ __launch_bounds__(Config::threads,
   RingOfB ring_b(b_0, barriers_0 + RingOfA::barrier_bytes);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int stages = static_cast<int>(packing.stages(product.k));
-  const int rank_in_cluster = ptx::rank_in_cluster(), blocks_of_cluster = ptx::blocks_of_cluster();
-  const bool shares_rows = shares == NmShares::rows;
-  const int readers = shares_rows ? blocks_of_cluster : 1;  // of what this block copies of A
-  const int place_in_row = shares_rows ? rank_in_cluster : 0;
-  // Blocks that share a tile divide its stages.
-  const int blocks = shares_rows ? 1 : blocks_of_cluster, rank = shares_rows ? 0 : rank_in_cluster;
-  const int begin = stages * rank / blocks, end = stages * (rank + 1) / blocks;
+  const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
+  // The blocks of a cluster compute tiles side by side, and each copies its part of A to all of them.
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int column_tiles = static_cast<int>(ceil_div(product.n, Config::block_n));
-  const int pairs = (column_tiles + readers - 1) / readers;
+  const int pairs = (column_tiles + blocks - 1) / blocks;
   const int tiles = row_tiles * pairs;
-  const int first_tile = static_cast<int>(blockIdx.x) / blocks_of_cluster,
-            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks_of_cluster;
+  const int first_tile = static_cast<int>(blockIdx.x) / blocks,
+            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
 
   for (int at = static_cast<int>(threadIdx.x);
        at < Config::a_slots * Config::slabs * (Swizzle128::alignment / 16); at += Config::threads)
@@ -201,7 +145,7 @@ __global__ __launch_bounds__(Config::threads,
                             Config::stage_rows * Swizzle128::row_bytes +
                             at % (Swizzle128::alignment / 16) * 16);
   if (threadIdx.x == 0) {
-    ring_a.init(Config::warps * readers);
+    ring_a.init(Config::warps * blocks);
     ring_b.init(Config::warps);
     ptx::fence_barrier_init();
   }
@@ -210,7 +154,7 @@ __global__ __launch_bounds__(Config::threads,
     ptx::wait_for_cluster();
   };
   __syncthreads();
-  if (blocks_of_cluster > 1) sync_cluster();
+  if (blocks > 1) sync_cluster();
 
   const bool copies_parts = Config::can_copy_parts && parts.from != nullptr;
   const int leavers = (Config::threads / warp_size - Config::warps) * static_cast<int>(gridDim.x);
@@ -224,16 +168,15 @@ __global__ __launch_bounds__(Config::threads,
       }
     if (warp > Config::warps) return;
     const int run = copies_parts ? parts.run() : 0;
-    const int lines = Config::stage_rows / readers, first_line = place_in_row * lines;
+    const int lines = Config::stage_rows / blocks, first_line = rank * lines;
     const bool is_copying_lane = lane_id() == 0;
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
       const int row_tile = tile / pairs, row = row_tile * Config::block_m;
-      const int column_tile = tile % pairs * readers + place_in_row;
-      const char* b = product.packed +
-                      (std::int64_t{column_tile < column_tiles ? column_tile : 0} * stages + begin) *
-                          Config::steps * Config::b_bytes;
+      const int column_tile = tile % pairs * blocks + rank;
+      const char* b = product.packed + std::int64_t{column_tile < column_tiles ? column_tile : 0} * stages *
+                                           Config::steps * Config::b_bytes;
       int ready = 0;  // stages of A
-      for (int s = begin; s < end; ++s) {
+      for (int s = 0; s < stages; ++s) {
         if constexpr (Config::can_copy_parts)
           if (copies_parts) parts.wait_for(run, row_tile, s, ready);
         if (!is_copying_lane) continue;
@@ -245,8 +188,8 @@ __global__ __launch_bounds__(Config::threads,
           const CUtensorMap* const map = slab < Config::slabs_of_plane ? &high_map : &low_map;
           const int column = row + slab % Config::slabs_of_plane * 64,
                     line = s * Config::stage_rows + first_line;
-          if (readers > 1)
-            ptx::copy_box_to(static_cast<std::uint16_t>((1 << readers) - 1), to, map, column, line,
+          if (blocks > 1)
+            ptx::copy_box_to(static_cast<std::uint16_t>((1 << blocks) - 1), to, map, column, line,
                              ring_a.full());
           else
             ptx::copy_box(to, map, column, line, ring_a.full());
@@ -259,28 +202,24 @@ __global__ __launch_bounds__(Config::threads,
           b += Config::b_bytes;
         }
       }
-      if (blocks > 1) {  // until all have their sums in shared memory, and until all have read them
-        sync_cluster();
-        sync_cluster();
-        ptx::fence_copies();
-      }
     }
     if constexpr (Config::can_copy_parts)
-      if (copies_parts && is_copying_lane)
-        parts.leave(leavers);
-    if (readers > 1) sync_cluster();  // the other blocks still arrive at the barriers here
+      if (copies_parts && is_copying_lane) parts.leave(leavers);
+    if (blocks > 1) sync_cluster();  // the other blocks still arrive at the barriers here
     return;
   }
 
   // The multiplying warps. What the next step needs is loaded while this one is multiplied.
   ptx::take_registers<Config::registers>();
   constexpr int tiles_of_warp = Config::tiles_of_warp;
-  const std::uint32_t pieces = MmaM16N8K16::rows_of_address(lane_id()) * Swizzle128::piece_bytes;
-  const std::uint32_t fragments_at = warp * planes * NmPacking::fragment_bytes + lane_id() * 16;
-  const std::uint32_t places_at = packing.places_at() + warp * NmPacking::bytes_of_places +
+  const int group = warp % Config::groups, first_row = warp / Config::groups * Config::rows_of_warp;
+  const std::uint32_t pieces =
+      (first_row % 64 / 8 + MmaM16N8K16::rows_of_address(lane_id())) * Swizzle128::piece_bytes;
+  const std::uint32_t first_slab = first_row / 64 * Config::slab_bytes;
+  const std::uint32_t fragments_at = group * planes * NmPacking::fragment_bytes + lane_id() * 16;
+  const std::uint32_t places_at = packing.places_at() + group * NmPacking::bytes_of_places +
                                   MmaM16N8K16::column_of_address(lane_id()) * 2;
-  const int steps = (end - begin) * Config::steps;  // of a tile
-  char* const exchanged = memory + (a_0 - ptx::shared_address(memory)) + threadIdx.x * 16;
+  const int steps = stages * Config::steps;  // of a tile
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
     float sums[tiles_of_warp][ColumnsOfWarp::tiles][4];  // [block_m, 32]
 #pragma unroll
@@ -302,7 +241,7 @@ __global__ __launch_bounds__(Config::threads,
     const auto load_a = [&](std::uint32_t from, int i) {
 #pragma unroll
       for (int plane = 0; plane < planes; ++plane)
-        ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) +
+        ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) + first_slab +
                                           (plane * Config::slabs_of_plane + i / 4) * Config::slab_bytes,
                                       a[i][plane]);
     };
@@ -344,26 +283,20 @@ __global__ __launch_bounds__(Config::threads,
         }
         if (is_last) {
           __syncwarp();
-          if (readers == 1) {
+          if (blocks == 1) {
             if (lane_id() == 0) ptx::arrive(emptied);
-          } else if (lane_id() < readers) {
+          } else if (lane_id() < blocks) {
             ptx::arrive_at(static_cast<std::uint32_t>(lane_id()), emptied);
           }
         }
       }
     }
 
-    if (blocks > 1) {
-      ptx::sync_threads(1, Config::warps * warp_size);  // nothing in the slots is needed any more
-      add_sums_of_blocks<Config>(exchanged, warp, rank, blocks, sums, sync_cluster);
-      ptx::arrive_in_cluster();
-    }
-    const int row_tile = tile / pairs, column_tile = tile % pairs * readers + place_in_row;
-    const std::int64_t column = std::int64_t{column_tile} * Config::block_n + warp * ColumnsOfWarp::columns +
-                                lane_id() % 4 * 8;
-    const std::int64_t row_0 = std::int64_t{row_tile} * Config::block_m + lane_id() / 4;
+    const int row_tile = tile / pairs, column_tile = tile % pairs * blocks + rank;
+    const std::int64_t column =
+        std::int64_t{column_tile} * Config::block_n + group * ColumnsOfWarp::columns + lane_id() % 4 * 8;
+    const std::int64_t row_0 = std::int64_t{row_tile} * Config::block_m + first_row + lane_id() / 4;
     const std::int64_t left = product.n - column;
-    const bool stores = adds_up(warp, rank, blocks);
     const bool is_aligned = product.n * static_cast<std::int64_t>(sizeof(*product.c)) % 16 == 0 &&
                             reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
 #pragma unroll
@@ -374,7 +307,7 @@ __global__ __launch_bounds__(Config::threads,
         float values[8];
 #pragma unroll
         for (int e = 0; e < 8; ++e) values[e] = sums[i][e / 2][half_of_rows * 2 + e % 2];
-        if (row >= product.m || left <= 0 || !stores) continue;
+        if (row >= product.m || left <= 0) continue;
         if constexpr (is_split<T>) {
           const int exponent = product.row_exponents[row];
 #pragma unroll
@@ -388,9 +321,8 @@ __global__ __launch_bounds__(Config::threads,
         }
         store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
       }
-    if (blocks > 1) ptx::wait_for_cluster();  // no block goes on, or ends, while others read its sums
   }
-  if (readers > 1) sync_cluster();
+  if (blocks > 1) sync_cluster();
 #endif
 }
 
@@ -399,24 +331,24 @@ __global__ __launch_bounds__(Config::threads,
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
 /// @param high, low  A, stored k-major: [k, m]; `low` where floats are split
 /// @param stride     elements from one row of them to the next
-/// @param choice     as many blocks share a tile as it has stages, or fewer
+/// @param blocks     of a cluster
+/// @param clusters   that run at the same time
 /// @param parts      how `high` is made, where it is not there; `tiles_together` is set here
 template <class Config, class Product>
 void nm_product(const Kokkos::Cuda& space, const Product& product, const void* high, const void* low,
-                std::int64_t stride, const NmTiles& choice,
-                typename Config::Parts parts = {}) {
-  const int readers = choice.shares == NmShares::rows ? choice.blocks : 1;
+                std::int64_t stride, int blocks, std::int64_t clusters,
+                KMajorParts<typename Config::value_type> parts = {}) {
   const auto map = [&](const void* a) {
-    return tensor_map(a, product.k, product.m, stride, Config::stage_rows / readers);
+    return tensor_map(a, product.k, product.m, stride, Config::stage_rows / blocks);
   };
   const CUtensorMap high_map = map(high), low_map = Config::planes == 2 ? map(low) : high_map;
   const std::int64_t row_tiles = ceil_div(product.m, Config::block_m),
-                     pairs = ceil_div(ceil_div(product.n, Config::block_n), readers);
-  const std::int64_t at_a_time = std::min<std::int64_t>(row_tiles * pairs, choice.clusters);
+                     pairs = ceil_div(ceil_div(product.n, Config::block_n), blocks);
+  const std::int64_t at_a_time = std::min(row_tiles * pairs, clusters);
   parts.tiles_together = static_cast<int>(std::max<std::int64_t>(at_a_time / pairs, 1));
   launch_clusters(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
-                  at_a_time * choice.blocks, choice.blocks, Config::threads, Config::shared_bytes, product,
-                  high_map, low_map, parts, choice.shares);
+                  at_a_time * blocks, blocks, Config::threads, Config::shared_bytes, product, high_map,
+                  low_map, parts);
 }
 
 }  // namespace sporos::gpu
