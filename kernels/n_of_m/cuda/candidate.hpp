@@ -54,17 +54,20 @@ struct NmByGathering {
 
 namespace detail {
 
-/// Tiles of this size for N of M kept rows. Stages of 256 rows, in which fewer of the gathered rows share a
-/// bank, where multiplying them takes longer than copying the next; else more stages of 128 rows.
-template <class T, int BlockM, int BlockN, int N, int M>
+/// Tiles for N of M kept rows: large ones of 256 columns, or of 64 x 128. Stages of 256 rows, in which fewer
+/// of the gathered rows share a bank, but of 128 where multiplying a large tile's takes less time than
+/// copying the next, or where more rows are kept than can be packed.
+template <class T, bool IsLarge, int N, int M>
 struct NmConfigFor {
+  static constexpr int block_m = IsLarge && !is_split<T> ? 128 : 64, block_n = IsLarge ? 256 : 128;
   static constexpr int of_256 = NmPacking::most_kept(N, M, 256);
-  static constexpr bool is_long = of_256 > 64 && of_256 <= NmPacking::most_kept_rows;
+  static constexpr bool is_long = of_256 <= NmPacking::most_kept_rows && (!IsLarge || of_256 > 64);
   static constexpr int stage_rows = is_long ? 256 : 128;
   static constexpr int steps =
       (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) / NmPacking::step_rows;
-  static constexpr int stages = is_long ? 2 : is_split<T> ? 4 : 5;
-  using type = NmTensorCoreConfig<T, BlockM, BlockN, stage_rows, steps, stages, BlockN == 256 ? 1 : 2>;
+  /// As many as leave room for the steps of the sparse matrix.
+  static constexpr int stages = is_long ? (IsLarge || is_split<T> ? 2 : 3) : is_split<T> ? 4 : 5;
+  using type = NmTensorCoreConfig<T, block_m, block_n, stage_rows, steps, stages, IsLarge ? 1 : 2>;
 };
 
 }  // namespace detail
@@ -107,9 +110,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
-  using Large =
-      typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, 256, Traits::kept, Traits::window>::type;
-  using Small = typename detail::NmConfigFor<T, 64, 128, Traits::kept, Traits::window>::type;
+  using Large = typename detail::NmConfigFor<T, true, Traits::kept, Traits::window>::type;
+  using Small = typename detail::NmConfigFor<T, false, Traits::kept, Traits::window>::type;
   template <class Config>
   static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
@@ -191,7 +193,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
   static constexpr double large_stage =
                               is_split<T> ? 0.3e-6 + 1.6e-6 * kept_part : 0.18e-6 + 1.2e-6 * kept_part,
-                          small_stage = is_split<T> ? large_stage * 0.5 : 0.05e-6 + 0.78e-6 * kept_part;
+                          small_stage = is_split<T> ? large_stage * 0.5 : 0.06e-6 + 0.55e-6 * kept_part;
   template <class Config>
   double seconds_of(double stage) const {
     return static_cast<double>(ceil_div(k(), 64)) * rounds(tiles_of<Config>(), multiprocessors()) * stage;
@@ -261,9 +263,15 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
       return false;
     }
   }
+  /// Whether the kernel before the one that multiplies is that which copies A, so that the latter may begin
+  /// while the former ends.
+  Begins begins() const { return reads_a_in_place() || copies_in_parts() ? Begins::behind : Begins::early; }
+  KMajorOrder order_of_parts() const {
+    return {static_cast<int>(m()), static_cast<int>(k()), Large::stage_rows};
+  }
   std::int64_t counters() const {
     if constexpr (for_tensor_cores)
-      return copies_in_parts() ? KMajorParts<T>::size(m(), k(), Large::stage_rows) : 0;
+      return copies_in_parts() ? KMajorParts<T>::size(order_of_parts()) : 0;
     else
       return 0;
   }
@@ -352,17 +360,11 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
       KMajorParts<T> parts;
       if constexpr (Large::can_copy_parts)
         if (copies_in_parts())
-          parts = {.from = a().values().data(),
-                   .to = room.high,
-                   .m = static_cast<int>(m()),
-                   .k = static_cast<int>(k()),
-                   .stride = stride(),
-                   .stage = Large::stage_rows,
-                   .state = counters_.data()};
+          parts = {a().values().data(), room.high, stride(), order_of_parts(), counters_.data()};
       nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks),
-                        parts);
+                        begins(), parts);
     } else {
-      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors());
+      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors(), begins());
     }
     if constexpr (is_split<T>) gather(c, too_wide);
   }
@@ -401,7 +403,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     const GroupProduct product{n(), m(), packing.kept, c, statement_.accumulates(), epilogue_of(statement_)};
     const TileChoice tiles = tiles_of_groups();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
-      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles);
+      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles,
+                                           begins());
     });
   }
 

@@ -5,30 +5,16 @@
 
 #include <cstdint>
 
+#include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma.hpp"
 #include "../../cuda/warp.hpp"
+#include "k_major_traits.hpp"
 #include "split.hpp"
 
 namespace sporos::gpu {
 
 namespace detail {
-
-/// Where tiles of 64 x 64 elements stand in shared memory while they are transposed: by rows, of which a
-/// thread holds pieces of 8 elements, so that neither storing them nor loading 8 x 8 elements of 8 such rows
-/// as `row_of_matrix` says meets bank conflicts.
-struct TransposedTile {
-  static constexpr int size = 64, pack = 8, row_bytes = size * 2, bytes = size * row_bytes;
-
-  KOKKOS_INLINE_FUNCTION static constexpr int place(int row, int piece) {
-    return row * row_bytes + (piece ^ (row / 8 % 4 * 2 + row % 2)) * 16;
-  }
-  /// Row `line` of matrix number `matrix` of four: then lane t of four holds, of all four matrices, 8
-  /// consecutive rows.
-  KOKKOS_INLINE_FUNCTION static constexpr int row_of_matrix(int matrix, int line) {
-    return line / 2 * 8 + matrix * 2 + line % 2;
-  }
-};
 
 /// Copies tiles of 64 x 64, 8 elements of a row at a time, through shared memory where they are transposed.
 template <class T, bool Transposed>
@@ -42,6 +28,9 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
   __shared__ alignas(16) char elements[Transposed ? planes : 1][Transposed ? Tile::bytes : 16];
   const std::int64_t row_0 = static_cast<std::int64_t>(blockIdx.y) * tile;
   const std::int64_t column_0 = static_cast<std::int64_t>(blockIdx.x) * tile;
+#if __CUDA_ARCH__ >= 900
+  ptx::let_next_kernel_begin();
+#endif
   const int piece = static_cast<int>(threadIdx.x) % pack, line_0 = static_cast<int>(threadIdx.x) / pack;
   int most = 0;
 #pragma unroll
@@ -124,7 +113,9 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
 
 }  // namespace detail
 
-/// A k-major: high[k, i] = A[i, k], rows `stride` elements apart, or the high and low parts of
+/// A k-major. The next kernel of the stream may begin early.
+///
+/// high[k, i] = A[i, k], rows `stride` elements apart, or the high and low parts of
 /// A[i, k] * 2^-exponents[i]; zero in columns from m on.
 ///
 /// @param from        A, [m, k] or, if it is k-major, [k, m]

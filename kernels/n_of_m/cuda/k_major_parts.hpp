@@ -13,51 +13,24 @@
 #include "../../cuda/mma.hpp"
 #include "../../cuda/ptx.hpp"
 #include "../../cuda/warp.hpp"
-#include "k_major.hpp"
+#include "k_major_traits.hpp"
 
 namespace sporos::gpu {
 
-/// The copy, for a kernel whose tiles have `tile_rows` rows of the matrix and whose stages `stage` columns.
 template <class T>
 struct KMajorParts {
-  static constexpr int tile_rows = 128;
-  static constexpr int rows = 64, columns = 32;  ///< of a part
-
   const T* from = nullptr;  ///< [m, k], aligned to 16 bytes as its rows are; none where there is no copy
   T* to = nullptr;          ///< [k, stride]
-  int m = 0, k = 0;
   std::int64_t stride = 0;  ///< a multiple of 8, at least m
-  int stage = 0;            ///< a multiple of `columns`
-  /// [size(m, k, stage)], zero before the first run: how many runs there were, how many parts have been dealt
-  /// out, how many warps have no more to do with them, and for each stage of a tile's rows the parts that all
-  /// runs have made.
+  KMajorOrder order;
+  /// [size(order)], zero before the first run: how many runs there were, how many parts have been dealt out,
+  /// how many warps have no more to do with them, and for each stage of a tile's rows the parts that all runs
+  /// have made.
   int* state = nullptr;
-  int tiles_together = 1;  ///< rows of tiles that are computed at the same time
 
   static constexpr int counters = 3;
-  static std::int64_t size(std::int64_t m, std::int64_t k, int stage) {
-    return counters + ceil_div(m, tile_rows) * ceil_div(k, stage);
-  }
-
-  KOKKOS_INLINE_FUNCTION constexpr int row_tiles() const { return (m + tile_rows - 1) / tile_rows; }
-  KOKKOS_INLINE_FUNCTION constexpr int stages() const { return (k + stage - 1) / stage; }
-  KOKKOS_INLINE_FUNCTION constexpr int parts_of_stage() const { return tile_rows / rows * (stage / columns); }
-  KOKKOS_INLINE_FUNCTION constexpr int parts() const { return row_tiles() * stages() * parts_of_stage(); }
-
-  struct Part {
-    int row_tile, of_stage;
-    int row, column;  ///< where it begins in the matrix
-  };
-  /// Part number `at` in the order in which they are needed: stage after stage of all tiles that are computed
-  /// at the same time.
-  KOKKOS_INLINE_FUNCTION constexpr Part operator[](int at) const {
-    const int of_stage = parts_of_stage(), of_group = tiles_together * stages() * of_stage;
-    const int first = at / of_group * tiles_together, in_group = at % of_group;
-    const int tiles = row_tiles() - first < tiles_together ? row_tiles() - first : tiles_together;
-    const int s = in_group / (tiles * of_stage), tile = first + in_group / of_stage % tiles,
-              part = in_group % of_stage;
-    return {tile, s, tile * tile_rows + part % (tile_rows / rows) * rows,
-            s * stage + part / (tile_rows / rows) * columns};
+  static std::int64_t size(const KMajorOrder& order) {
+    return counters + std::int64_t{order.row_tiles()} * order.stages();
   }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -67,9 +40,9 @@ struct KMajorParts {
     int next = claim();
     while (true) {
       const int at = __shfl_sync(~0u, next, 0);
-      if (at >= parts()) return;
+      if (at >= order.parts()) return;
       next = claim();  // arrives while this part is copied
-      const Part part = (*this)[at];
+      const KMajorOrder::Part part = order[at];
       copy_part(part.row, part.column);
       ptx::fence_copies_from_global();
       __syncwarp();
@@ -80,11 +53,11 @@ struct KMajorParts {
   /// many stages at a time: a load from memory takes as long as a stage.
   /// @param ready  how many stages of these rows are known to be there
   __device__ __forceinline__ void wait_for(int run, int row_tile, int of_stage, int& ready) const {
-    const int needed = (run + 1) * parts_of_stage();
+    const int needed = (run + 1) * order.parts_of_stage();
     while (of_stage >= ready) {
       const int at = of_stage + lane_id();
       const unsigned missing =
-          __ballot_sync(~0u, at < stages() && ptx::load_acquire(made(row_tile, at)) - needed < 0);
+          __ballot_sync(~0u, at < order.stages() && ptx::load_acquire(made(row_tile, at)) - needed < 0);
       ready = of_stage + (missing == 0 ? warp_size : __ffs(static_cast<int>(missing)) - 1);
       ptx::fence_copies_from_global();
     }
@@ -101,11 +74,11 @@ struct KMajorParts {
 
  private:
   __device__ __forceinline__ int* made(int row_tile, int of_stage) const {
-    return state + counters + row_tile * stages() + of_stage;
+    return state + counters + row_tile * order.stages() + of_stage;
   }
   __device__ __forceinline__ void copy_part(int row_0, int column_0) const {
-    using Tile = detail::TransposedTile;
-    constexpr int parts_of_32 = rows / 32;
+    using Tile = TransposedTile;
+    constexpr int parts_of_32 = KMajorOrder::rows / 32;
     const int column = column_0 + lane_id() % 4 * 8;
     uint4 held[parts_of_32][4];  // [rows, columns]: 8 columns of four rows of each 32 a lane
 #pragma unroll
@@ -114,9 +87,9 @@ struct KMajorParts {
       for (int matrix = 0; matrix < 4; ++matrix) {
         const int row = row_0 + at * 32 + Tile::row_of_matrix(matrix, lane_id() / 4);
         held[at][matrix] = make_uint4(0, 0, 0, 0);
-        if (row < m && column < k)
+        if (row < order.m && column < order.k)
           held[at][matrix] =
-              *reinterpret_cast<const uint4*>(from + static_cast<std::int64_t>(row) * k + column);
+              *reinterpret_cast<const uint4*>(from + static_cast<std::int64_t>(row) * order.k + column);
       }
 #pragma unroll
     for (int pair = 0; pair < 4; ++pair) {
@@ -130,7 +103,7 @@ struct KMajorParts {
           return ptx::transposed(pair == 0 ? of.x : pair == 1 ? of.y : pair == 2 ? of.z : of.w);
         };
         const uint4 out = make_uint4(of_pair(0), of_pair(1), of_pair(2), of_pair(3));
-        if (to_column < k && row < stride) *reinterpret_cast<uint4*>(to_row + row) = out;
+        if (to_column < order.k && row < stride) *reinterpret_cast<uint4*>(to_row + row) = out;
       }
     }
   }

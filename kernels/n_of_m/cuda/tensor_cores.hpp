@@ -47,7 +47,7 @@ struct NmTensorCoreConfig {
   static constexpr int threads = (warps + 4) * warp_size;
   static constexpr int registers = 216, registers_to_copy = 72;
   /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
-  static constexpr bool can_copy_parts = planes == 1 && BlockM == KMajorParts<T>::tile_rows;
+  static constexpr bool can_copy_parts = planes == 1 && BlockM == KMajorOrder::tile_rows;
 
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
   static constexpr int slabs = slabs_of_plane * planes;
@@ -117,8 +117,10 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
   using T = typename Config::value_type;
   constexpr NmPacking packing = Config::packing;
   constexpr int planes = Config::planes;
-  if (is_split<T>)
+  if (is_split<T>) {
+    ptx::wait_for_kernel_before();
     if (*product.too_wide != 0) return;
+  }
   extern __shared__ char memory[];
   using RingOfA = Ring<Config::a_slots, Config::a_bytes, Config::a_copied>;
   using RingOfB = Ring<Config::b_slots, Config::b_bytes>;
@@ -167,6 +169,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         return;
       }
     if (warp > Config::warps) return;
+    ptx::wait_for_kernel_before();  // of this kernel, nothing else reads what that one writes
     const int run = copies_parts ? parts.run() : 0;
     const int lines = Config::stage_rows / blocks, first_line = rank * lines;
     const bool is_copying_lane = lane_id() == 0;
@@ -333,10 +336,11 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 /// @param stride     elements from one row of them to the next
 /// @param blocks     of a cluster
 /// @param clusters   that run at the same time
-/// @param parts      how `high` is made, where it is not there; `tiles_together` is set here
+/// @param begins     `early` behind `copy_k_major`
+/// @param parts      how `high` is made, where it is not there; `order.tiles_together` is set here
 template <class Config, class Product>
 void nm_product(const Kokkos::Cuda& space, const Product& product, const void* high, const void* low,
-                std::int64_t stride, int blocks, std::int64_t clusters,
+                std::int64_t stride, int blocks, std::int64_t clusters, Begins begins,
                 KMajorParts<typename Config::value_type> parts = {}) {
   const auto map = [&](const void* a) {
     return tensor_map(a, product.k, product.m, stride, Config::stage_rows / blocks);
@@ -345,8 +349,8 @@ void nm_product(const Kokkos::Cuda& space, const Product& product, const void* h
   const std::int64_t row_tiles = ceil_div(product.m, Config::block_m),
                      pairs = ceil_div(ceil_div(product.n, Config::block_n), blocks);
   const std::int64_t at_a_time = std::min(row_tiles * pairs, clusters);
-  parts.tiles_together = static_cast<int>(std::max<std::int64_t>(at_a_time / pairs, 1));
-  launch_clusters(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
+  parts.order.tiles_together = static_cast<int>(std::max<std::int64_t>(at_a_time / pairs, 1));
+  launch_clusters(begins, space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
                   at_a_time * blocks, blocks, Config::threads, Config::shared_bytes, product, high_map,
                   low_map, parts);
 }
