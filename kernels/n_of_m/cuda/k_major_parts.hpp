@@ -17,6 +17,7 @@
 
 namespace sporos::gpu {
 
+/// The copy, where it is made, and how far it is.
 template <class T>
 struct KMajorParts {
   const T* from = nullptr;  ///< [m, k], aligned to 16 bytes as its rows are; none where there is no copy
@@ -53,11 +54,13 @@ struct KMajorParts {
   /// many stages at a time: a load from memory takes as long as a stage.
   /// @param ready  how many stages of these rows are known to be there
   __device__ __forceinline__ void wait_for(int run, int row_tile, int of_stage, int& ready) const {
-    const int needed = (run + 1) * order.parts_of_stage();
+    const unsigned needed = (static_cast<unsigned>(run) + 1) * static_cast<unsigned>(order.parts_of_stage());
+    const auto is_missing = [&](int at) {  // the counts begin again after 2^32
+      if (at >= order.stages()) return false;
+      return static_cast<int>(static_cast<unsigned>(ptx::load_acquire(made(row_tile, at))) - needed) < 0;
+    };
     while (of_stage >= ready) {
-      const int at = of_stage + lane_id();
-      const unsigned missing =
-          __ballot_sync(~0u, at < order.stages() && ptx::load_acquire(made(row_tile, at)) - needed < 0);
+      const unsigned missing = __ballot_sync(~0u, is_missing(of_stage + lane_id()));
       ready = of_stage + (missing == 0 ? warp_size : __ffs(static_cast<int>(missing)) - 1);
       ptx::fence_copies_from_global();
     }
