@@ -12,35 +12,53 @@
 
 namespace sporos::gpu {
 
+/// When a kernel may begin.
+enum class Begins {
+  behind,  ///< when all that was started before it in its stream has ended
+  /// While the kernel before it, which says `ptx::let_next_kernel_begin`, still runs:
+  /// `ptx::wait_for_kernel_before` waits for that one.
+  early
+};
+
 /// How a grid of blocks in clusters is started.
 struct ClusterLaunch {
   ClusterLaunch(const Kokkos::Cuda& space, const Grid& grid, int blocks_of_cluster, int threads,
-                std::int64_t shared_bytes) {
-    clusters.id = cudaLaunchAttributeClusterDimension;
-    clusters.val.clusterDim = {static_cast<unsigned>(blocks_of_cluster), 1, 1};
+                std::int64_t shared_bytes, Begins begins = Begins::behind) {
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim = {static_cast<unsigned>(blocks_of_cluster), 1, 1};
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = grid.size;
     config.blockDim = static_cast<unsigned>(threads);
     config.dynamicSmemBytes = static_cast<std::size_t>(shared_bytes);
     config.stream = space.cuda_stream();
-    config.attrs = &clusters;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    config.numAttrs = begins == Begins::early ? 2 : 1;
   }
   ClusterLaunch(const ClusterLaunch&) = delete;
   ClusterLaunch& operator=(const ClusterLaunch&) = delete;
 
-  cudaLaunchAttribute clusters{};
+  cudaLaunchAttribute attributes[2]{};
   cudaLaunchConfig_t config{};
 };
 
 /// Starts `kernel` as `launch` does, with blocks in clusters of so many.
 template <class... Parameters, class... Arguments>
+void launch_clusters(Begins begins, const Kokkos::Cuda& space, const char* name,
+                     void (*kernel)(Parameters...), const Grid& grid, int blocks_of_cluster, int threads,
+                     std::int64_t shared_bytes, const Arguments&... arguments) {
+  if (grid.size.x == 0 || grid.size.y == 0) return;
+  allow_shared_memory(name, kernel, shared_bytes);
+  const ClusterLaunch launch(space, grid, blocks_of_cluster, threads, shared_bytes, begins);
+  expect_success(cudaLaunchKernelEx(&launch.config, kernel, arguments...), name);
+}
+
+template <class... Parameters, class... Arguments>
 void launch_clusters(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...),
                      const Grid& grid, int blocks_of_cluster, int threads, std::int64_t shared_bytes,
                      const Arguments&... arguments) {
-  if (grid.size.x == 0 || grid.size.y == 0) return;
-  allow_shared_memory(name, kernel, shared_bytes);
-  const ClusterLaunch launch(space, grid, blocks_of_cluster, threads, shared_bytes);
-  expect_success(cudaLaunchKernelEx(&launch.config, kernel, arguments...), name);
+  launch_clusters(Begins::behind, space, name, kernel, grid, blocks_of_cluster, threads, shared_bytes,
+                  arguments...);
 }
 
 /// How many clusters of so many blocks run at the same time.
@@ -57,6 +75,15 @@ int clusters_at_a_time(const Kokkos::Cuda& space, void (*kernel)(Parameters...),
 namespace ptx {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/// Lets the next kernel of the stream begin where blocks of this one have ended, if it was started so.
+__device__ __forceinline__ void let_next_kernel_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// Waits for the end of the kernel before this one where this one began early; else that has ended.
+__device__ __forceinline__ void wait_for_kernel_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
 
 /// Loads from the shared memory of a block of the cluster.
 __device__ __forceinline__ float4 load_shared_of(std::uint32_t block, std::uint32_t at) {

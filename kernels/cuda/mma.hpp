@@ -45,6 +45,13 @@ __device__ __forceinline__ void load_matrices_transposed(std::uint32_t at, std::
                : "memory");
 }
 
+/// An 8 x 8 matrix of 16-bit elements, two neighbours of a row in a lane, transposed. sm_75.
+__device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
+  std::uint32_t out;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
+  return out;
+}
+
 /// The same way back: four 8 x 8 matrices of 16-bit elements to shared memory, by rows or by columns. sm_90.
 template <bool ByRows>
 __device__ __forceinline__ void store_matrices(std::uint32_t at, const std::uint32_t (&a)[4]) {
@@ -136,6 +143,10 @@ __device__ __forceinline__ void fence_barrier_init() {
 /// the matrix instructions that read there.
 __device__ __forceinline__ void fence_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+/// The same of memory outside of the block.
+__device__ __forceinline__ void fence_copies_from_global() {
+  asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 __device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

@@ -57,6 +57,21 @@ __device__ __forceinline__ void red_add_v4(float* at, float x, float y, float z,
 #endif
 }
 
+/// *at, and with it what was written before `add_release` on it. sm_70.
+__device__ __forceinline__ int load_acquire(const int* at) {
+  int out;
+  asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
+               : "=r"(out)
+               : "l"(__cvta_generic_to_global(at))
+               : "memory");
+  return out;
+}
+/// *at += x, behind all that this thread wrote, or knows to be written.
+__device__ __forceinline__ void add_release(int* at, int x) {
+  asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"(x)
+               : "memory");
+}
+
 /// Waits for so many threads, of whole warps, at a barrier of their own.
 /// @param id  from 1 to 15; 0 is that of __syncthreads
 __device__ __forceinline__ void sync_threads(int id, int threads) {

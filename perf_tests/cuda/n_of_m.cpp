@@ -6,7 +6,8 @@
 /// Every contender is replayed from a CUDA graph. `sporos` is a plan whose sparse operand is packed once,
 /// with everything else that a run does, by the candidate that is expected to be fastest;
 /// `sporos_tensor_cores` and `sporos_blocks` are those that are asked for. The parts of the former are shown
-/// apart: `pass`, which makes the dense factor k-major, and `pack`. flops_per_second counts what is kept.
+/// apart: `pass`, which makes the dense factor k-major where the product's kernel does not, and `pack`.
+/// flops_per_second counts what is kept.
 /// `difference` is the largest from cuBLAS's product in float, over the largest entry.
 #include "cublas.hpp"
 

@@ -54,22 +54,20 @@ struct NmByGathering {
 
 namespace detail {
 
-/// How B is cut for tensor cores, chosen by its density: stages of 128 rows where few steps of 16 hold what
-/// is kept of them, so that the stages fit in shared memory; else of 64.
-template <int N, int M, int Planes>
-inline constexpr NmPacking packing_for = [] {
-  const int of_128 = NmPacking::most_kept(N, M, 128), of_64 = NmPacking::most_kept(N, M, 64);
-  return of_128 <= (Planes == 2 ? 32 : 48) ? NmPacking{128, (of_128 + 15) / 16, Planes}
-                                           : NmPacking{64, (of_64 + 15) / 16, Planes};
-}();
-
-/// Tiles of this size with as many stages as fit in shared memory, at most five.
-template <class T, int BlockM, int BlockN, int StageRows, int Steps>
+/// Tiles for N of M kept rows: large ones of 256 columns, or of 64 x 128. Stages of 256 rows, in which fewer
+/// of the gathered rows share a bank, but of 128 where multiplying a large tile's takes less time than
+/// copying the next, or where more rows are kept than can be packed.
+template <class T, bool IsLarge, int N, int M>
 struct NmConfigFor {
-  using One = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, 1>;
-  static constexpr int room = One::most_shared_bytes - One::shared_bytes;
-  static constexpr int stages = std::min(5, room / (One::stage_bytes + 16) + 1);
-  using type = NmTensorCoreConfig<T, BlockM, BlockN, StageRows, Steps, stages>;
+  static constexpr int block_m = IsLarge && !is_split<T> ? 128 : 64, block_n = IsLarge ? 256 : 128;
+  static constexpr int of_256 = NmPacking::most_kept(N, M, 256);
+  static constexpr bool is_long = of_256 <= NmPacking::most_kept_rows && (!IsLarge || of_256 > 64);
+  static constexpr int stage_rows = is_long ? 256 : 128;
+  static constexpr int steps =
+      (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) / NmPacking::step_rows;
+  /// As many as leave room for the steps of the sparse matrix.
+  static constexpr int stages = is_long ? (IsLarge || is_split<T> ? 2 : 3) : is_split<T> ? 4 : 5;
+  using type = NmTensorCoreConfig<T, block_m, block_n, stage_rows, steps, stages, IsLarge ? 1 : 2>;
 };
 
 }  // namespace detail
@@ -103,7 +101,6 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   static constexpr bool for_tensor_cores =
       (is_narrow_float_v<T> || (is_split<T> && std::is_same_v<Out, float>)) &&
       Traits::unit % ColumnsOfWarp::columns == 0;
-  static constexpr NmPacking packing = detail::packing_for<Traits::kept, Traits::window, planes_of<T>>;
   /// Whether tiles of the columns of one unit compute it, where the instructions for four warps are there.
   static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
                                      (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
@@ -113,10 +110,10 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
-  static constexpr int packed_columns = 256;
-  using Large = typename detail::NmConfigFor<T, is_split<T> ? 64 : 128, packed_columns, packing.stage_rows,
-                                             packing.steps>::type;
-  using Small = typename detail::NmConfigFor<T, 64, 128, packing.stage_rows, packing.steps>::type;
+  using Large = typename detail::NmConfigFor<T, true, Traits::kept, Traits::window>::type;
+  using Small = typename detail::NmConfigFor<T, false, Traits::kept, Traits::window>::type;
+  template <class Config>
+  static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
@@ -129,7 +126,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
     double seconds = is_split<T> ? 21e-6 + 3.5e-12 * elements : 3e-6;
-    if (!is_split<T> && !reads_a_in_place()) seconds += 2e-6 + 1.2e-12 * elements;
+    if (!is_split<T> && !reads_a_in_place()) seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
     if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();
   }
@@ -151,10 +148,11 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   Bytes bytes() const {
     if (!on_tensor_cores_) return this->bytes_with(0);
     return this->bytes_with(packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
-                            with_room_to_grow(lay_out(nullptr).bytes));
+                            array_bytes<int>(counters()) + with_room_to_grow(lay_out(nullptr).bytes));
   }
   std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(packed_.extent(0) + exponents_.extent(0) * sizeof(int));
+    return static_cast<std::int64_t>(packed_.extent(0) +
+                                     (exponents_.extent(0) + counters_.extent(0)) * sizeof(int));
   }
 
   void explain(std::ostream& out) const {
@@ -166,7 +164,9 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (!on_tensor_cores_) return;
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
-        << (reads_a_in_place() ? "\n" : ", the dense one is copied k-major first\n");
+        << (reads_a_in_place()  ? "\n"
+            : copies_in_parts() ? ", the dense one is copied k-major meanwhile\n"
+                                : ", the dense one is copied k-major first\n");
   }
 
  private:
@@ -185,22 +185,24 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   double seconds_of_product() const {
     if constexpr (for_groups)
       if (by_groups_) return tiles_of_groups().seconds;
-    if constexpr (for_tensor_cores) {
-      constexpr double kept = static_cast<double>(Traits::kept) / Traits::window;
-      constexpr double of_large = is_split<T> ? 0.3e-6 + 1.6e-6 * kept : 0.25e-6 + 1.2e-6 * kept;
-      constexpr double of_small = of_large * (is_split<T> ? 0.5 : 0.38);
-      return static_cast<double>(ceil_div(k(), 64)) *
-             (is_large() ? rounds(tiles_of<Large>(), multiprocessors()) * of_large
-                         : rounds(tiles_of<Small>(), multiprocessors()) * of_small);
-    }
+    if constexpr (for_tensor_cores)
+      return std::min(seconds_of<Large>(large_stage), seconds_of<Small>(small_stage));
     return 0;
+  }
+  /// Seconds of a stage of 64 rows of a tile, fitted on an H100; of split floats on an H200.
+  static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
+  static constexpr double large_stage =
+                              is_split<T> ? 0.3e-6 + 1.6e-6 * kept_part : 0.18e-6 + 1.2e-6 * kept_part,
+                          small_stage = is_split<T> ? large_stage * 0.5 : 0.06e-6 + 0.55e-6 * kept_part;
+  template <class Config>
+  double seconds_of(double stage) const {
+    return static_cast<double>(ceil_div(k(), 64)) * rounds(tiles_of<Config>(), multiprocessors()) * stage;
   }
   template <class Config>
   std::int64_t tiles_of() const {
     return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n);
   }
-  /// Whether large tiles fill the GPU.
-  bool is_large() const { return tiles_of<Large>() >= multiprocessors(); }
+  bool is_large() const { return seconds_of<Large>(large_stage) <= seconds_of<Small>(small_stage); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};
@@ -218,13 +220,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   /// Whether this device and the code that was compiled have tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
-      static const bool are_compiled = [] {
-        cudaFuncAttributes of_kernel{};
-        expect_success(cudaFuncGetAttributes(&of_kernel, &detail::nm_tensor_core_kernel<Small, Product>),
-                       "the version of a kernel");
-        return of_kernel.binaryVersion >= 90;
-      }();
-      return are_compiled && space.cuda_device_prop().major >= 9;
+      static const bool are_compiled = has_wgmma(kernel<Small>);
+      return are_compiled && space.cuda_device_prop().major == 9;
     } else {
       return false;
     }
@@ -249,8 +246,40 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     return !is_split<T> && is_k_major && m() % 8 == 0 &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
+  NmPacking packing() const
+    requires(for_tensor_cores)
+  {
+    return is_large() ? Large::packing : Small::packing;
+  }
+  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles
+  /// that those of their warps that have nothing else to do copy fast enough.
+  bool copies_in_parts() const {
+    if constexpr (for_tensor_cores && !is_split<T>) {
+      constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+      return !by_groups_ && is_large() && tiles_of<Large>() * 2 > multiprocessors() && !is_k_major &&
+             k() % 8 == 0 && std::max(m(), k()) <= most &&
+             reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
+    } else {
+      return false;
+    }
+  }
+  /// Whether the kernel before the one that multiplies is that which copies A, so that the latter may begin
+  /// while the former ends.
+  Begins begins() const { return reads_a_in_place() || copies_in_parts() ? Begins::behind : Begins::early; }
+  KMajorOrder order_of_parts() const {
+    return {static_cast<int>(m()), static_cast<int>(k()), Large::stage_rows};
+  }
+  std::int64_t counters() const {
+    if constexpr (for_tensor_cores)
+      return copies_in_parts() ? KMajorParts<T>::size(order_of_parts()) : 0;
+    else
+      return 0;
+  }
   std::int64_t packed_bytes() const {
-    return by_groups_ ? groups().bytes() : packing.bytes_of(k(), n(), packed_columns);
+    if constexpr (for_tensor_cores)
+      return by_groups_ ? groups().bytes() : packing().bytes_of(k(), n());
+    else
+      return 0;
   }
 
   /// What a run works with.
@@ -279,6 +308,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if (packed_.extent(0) == 0) {
       packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
       if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
+      if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
     }
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
@@ -289,7 +319,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     is_packed_ = true;
     if constexpr (for_groups)
       if (by_groups_) return pack_groups(space(), view(), groups(), packed_.data());
-    pack_nm(space(), view(), packing, packed_columns, exponents_.data(), too_wide, packed_.data());
+    pack_nm(space(), view(), packing(), exponents_.data(), too_wide, packed_.data());
   }
 
   void multiply(Out* c)
@@ -308,15 +338,13 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     }
     const void* high = a().values().data();
     if (!reads_a_in_place()) {
-      copy_k_major(space(), a().values().data(), m(), k(), is_k_major, room.high, room.low, stride(),
-                   room.row_exponents, too_wide);
+      if (!copies_in_parts())
+        copy_k_major(space(), a().values().data(), m(), k(), is_k_major, room.high, room.low, stride(),
+                     room.row_exponents, too_wide);
       high = room.high;
     }
     if constexpr (for_groups)
       if (by_groups_) return multiply_groups(static_cast<const T*>(high), c);
-    const CUtensorMap high_map = tensor_map(high, k(), m(), stride(), packing.stage_rows);
-    const CUtensorMap low_map =
-        is_split<T> ? tensor_map(room.low, k(), m(), stride(), packing.stage_rows) : high_map;
     Product product{.epilogue = epilogue_of(statement_)};
     product.m = m();
     product.n = n();
@@ -327,11 +355,38 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     product.too_wide = too_wide;
     product.c = c;
     product.accumulates = statement_.accumulates();
-    if (is_large())
-      nm_product<Large>(space(), product, high_map, low_map, multiprocessors());
-    else
-      nm_product<Small>(space(), product, high_map, low_map, multiprocessors());
+    if (is_large()) {
+      const int blocks = blocks_of_cluster();
+      KMajorParts<T> parts;
+      if constexpr (Large::can_copy_parts)
+        if (copies_in_parts())
+          parts = {a().values().data(), room.high, stride(), order_of_parts(), counters_.data()};
+      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks),
+                        begins(), parts);
+    } else {
+      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors(), begins());
+    }
     if constexpr (is_split<T>) gather(c, too_wide);
+  }
+
+  /// Two blocks share what they copy of A, unless one of them would often have no tile.
+  int blocks_of_cluster() const
+    requires(for_tensor_cores)
+  {
+    const std::int64_t row_tiles = ceil_div(m(), Large::block_m),
+                       column_tiles = ceil_div(n(), Large::block_n);
+    const int pairs = clusters_of_blocks(2);
+    return pairs > 0 && rounds(row_tiles * ceil_div(column_tiles, 2), pairs) <=
+                            rounds(row_tiles * column_tiles, multiprocessors())
+               ? 2
+               : 1;
+  }
+  int clusters_of_blocks(int blocks) const
+    requires(for_tensor_cores)
+  {
+    static const int pairs =
+        clusters_at_a_time(space(), kernel<Large>, 2, Large::threads, Large::shared_bytes);
+    return blocks == 2 ? pairs : multiprocessors();
   }
 
   TileChoice tiles_of_groups() const
@@ -348,7 +403,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     const GroupProduct product{n(), m(), packing.kept, c, statement_.accumulates(), epilogue_of(statement_)};
     const TileChoice tiles = tiles_of_groups();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
-      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles);
+      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles,
+                                           begins());
     });
   }
 
@@ -356,6 +412,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   bool is_packed_ = false;
   Array<char, Memory> packed_;
   Array<int, Memory> exponents_;  ///< [n], and two flags: pack()
+  Array<int, Memory> counters_;   ///< [counters()]: k_major_parts.hpp
 };
 
 }  // namespace sporos::gpu

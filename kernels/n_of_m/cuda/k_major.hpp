@@ -5,8 +5,11 @@
 
 #include <cstdint>
 
+#include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
+#include "../../cuda/mma.hpp"
 #include "../../cuda/warp.hpp"
+#include "k_major_traits.hpp"
 #include "split.hpp"
 
 namespace sporos::gpu {
@@ -20,12 +23,17 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
                                                       std::int64_t stride, bool is_aligned,
                                                       const int* exponents, int* too_wide) {
   using Packed = packed_t<T>;
-  constexpr int tile = 64, pack = 8, pitch = tile + 2, planes = planes_of<T>;
-  __shared__ alignas(16) std::uint16_t elements[Transposed ? planes : 1][Transposed ? tile * pitch : 1];
+  using Tile = TransposedTile;
+  constexpr int tile = Tile::size, pack = Tile::pack, planes = planes_of<T>;
+  __shared__ alignas(16) char elements[Transposed ? planes : 1][Transposed ? Tile::bytes : 16];
   const std::int64_t row_0 = static_cast<std::int64_t>(blockIdx.y) * tile;
   const std::int64_t column_0 = static_cast<std::int64_t>(blockIdx.x) * tile;
+#if __CUDA_ARCH__ >= 900
+  ptx::let_next_kernel_begin();
+#endif
   const int piece = static_cast<int>(threadIdx.x) % pack, line_0 = static_cast<int>(threadIdx.x) / pack;
   int most = 0;
+#pragma unroll
   for (int line = line_0; line < tile; line += 32) {
     const std::int64_t row = row_0 + line, column = column_0 + piece * pack;
     alignas(16) T held[pack] = {};  // [8 columns]
@@ -56,11 +64,11 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
       for (int e = 0; e < pack; ++e) highs[e] = held[e];
     }
     if constexpr (Transposed) {
-#pragma unroll
-      for (int e = 0; e < pack; ++e) {
-        elements[0][(piece * pack + e) * pitch + line] = highs[e].bits;
-        if constexpr (is_split<T>) elements[1][(piece * pack + e) * pitch + line] = lows[e].bits;
-      }
+      *reinterpret_cast<uint4*>(&elements[0][Tile::place(line, piece)]) =
+          *reinterpret_cast<const uint4*>(highs);
+      if constexpr (is_split<T>)
+        *reinterpret_cast<uint4*>(&elements[1][Tile::place(line, piece)]) =
+            *reinterpret_cast<const uint4*>(lows);
     } else if (row < rows && column < stride) {
       *reinterpret_cast<uint4*>(high + row * stride + column) = *reinterpret_cast<const uint4*>(highs);
       if constexpr (is_split<T>)
@@ -70,25 +78,44 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
   if (is_split<T> && most >= most_tiny) *too_wide = 1;
   if constexpr (Transposed) {
     __syncthreads();
+    // A warp takes 8 columns. A lane holds 8 of the first 32 rows of one of them, and 8 of the others; two
+    // lanes exchange theirs, so that whole lines are stored.
+    const int of_warp = static_cast<int>(threadIdx.x) / warp_size, is_odd = lane_id() / 4 % 2;
+    const std::int64_t row = row_0 + is_odd * 32 + lane_id() % 4 * 8;
 #pragma unroll
-    for (int plane = 0; plane < planes; ++plane)
-      for (int line = line_0; line < tile; line += 32) {
-        const std::int64_t column = column_0 + line, row = row_0 + piece * pack;
+    for (int plane = 0; plane < planes; ++plane) {
+      std::uint32_t pairs[2][4];  // [2][8 rows]
+#pragma unroll
+      for (int part = 0; part < 2; ++part)
+        ptx::load_matrices_transposed(
+            ptx::shared_address(&elements[plane][Tile::place(
+                part * 32 + Tile::row_of_matrix(lane_id() / 8, lane_id() % 8), of_warp)]),
+            pairs[part]);
+      std::uint32_t others[4];
+#pragma unroll
+      for (int pair = 0; pair < 4; ++pair)
+        others[pair] = __shfl_xor_sync(~0u, is_odd ? pairs[0][pair] : pairs[1][pair], 4);
+#pragma unroll
+      for (int which = 0; which < 2; ++which) {
+        const std::int64_t column = column_0 + of_warp * 8 + lane_id() / 8 * 2 + which;
         if (column >= columns || row >= stride) continue;
-        alignas(16) std::uint32_t held[pack / 2];  // [8 rows]
+        const bool is_own = which == is_odd;
+        std::uint32_t out[4];
 #pragma unroll
-        for (int e = 0; e < pack / 2; ++e)
-          held[e] =
-              *reinterpret_cast<const std::uint32_t*>(&elements[plane][line * pitch + piece * pack + e * 2]);
+        for (int pair = 0; pair < 4; ++pair)
+          out[pair] = is_own ? (is_odd ? pairs[1][pair] : pairs[0][pair]) : others[pair];
         *reinterpret_cast<uint4*>((plane == 0 ? high : low) + column * stride + row) =
-            *reinterpret_cast<const uint4*>(held);
+            make_uint4(out[0], out[1], out[2], out[3]);
       }
+    }
   }
 }
 
 }  // namespace detail
 
-/// A k-major: high[k, i] = A[i, k], rows `stride` elements apart, or the high and low parts of
+/// A k-major. The next kernel of the stream may begin early.
+///
+/// high[k, i] = A[i, k], rows `stride` elements apart, or the high and low parts of
 /// A[i, k] * 2^-exponents[i]; zero in columns from m on.
 ///
 /// @param from        A, [m, k] or, if it is k-major, [k, m]

@@ -18,29 +18,37 @@
 namespace sporos::gpu {
 
 /// How a packed matrix is cut. Its rows are cut into stages, as many dense rows as a block holds in shared
-/// memory at a time; of each, a group of 32 columns keeps up to `steps` * 16.
+/// memory at a time; of each, a group of 32 columns keeps up to `steps` * 16. What a block multiplies by in
+/// one step is copied together:
 ///
-///     for each group of 32 columns, for each stage:
-///         fragments   [steps][planes][2 pairs of mma][32 lanes][16 bytes]
-///         places      [steps][16] of 16 bits
+///     for each `together` groups of 32 columns, for each stage, for each step:
+///         fragments   [together][planes][2 pairs of mma][32 lanes][16 bytes]
+///         places      [together][this step, the next][16] of 16 bits
 struct NmPacking {
   int stage_rows = 0;  ///< dense rows of a stage
   int steps = 0;       ///< times 16 kept rows
   int planes = 1;      ///< 2 where each value is split in a high and a low part
+  int together = 0;    ///< groups of 32 columns that a block computes
 
   static constexpr int step_rows = MmaM16N8K16::k;
+  static constexpr int most_kept_rows = 128;   ///< of a stage
   static constexpr int fragment_bytes = 1024;  ///< of 16 rows and 32 columns
+  static constexpr int bytes_of_places = 2 * step_rows * 2;
 
   KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return steps * step_rows; }
-  KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return steps * planes * fragment_bytes; }
-  KOKKOS_INLINE_FUNCTION constexpr int bytes() const { return places_at() + kept_rows() * 2; }
+  /// Where the places of a step begin, and how many bytes it takes.
+  KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return together * planes * fragment_bytes; }
+  KOKKOS_INLINE_FUNCTION constexpr int step_bytes() const { return places_at() + together * bytes_of_places; }
 
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t stages(std::int64_t rows) const {
     return ceil_div(rows, stage_rows);
   }
-  /// Bytes of a packed matrix whose columns are padded to a multiple of `block` columns.
-  constexpr std::int64_t bytes_of(std::int64_t rows, std::int64_t columns, std::int64_t block) const {
-    return ceil_div(columns, block) * (block / ColumnsOfWarp::columns) * stages(rows) * bytes();
+  /// Groups of a matrix, padded to a multiple of `together`.
+  KOKKOS_INLINE_FUNCTION constexpr std::int64_t groups(std::int64_t columns) const {
+    return ceil_div(columns, together * ColumnsOfWarp::columns) * together;
+  }
+  constexpr std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) const {
+    return groups(columns) / together * stages(rows) * steps * step_bytes();
   }
 
   /// The most rows that N of M keeps of `stage` consecutive ones that begin at a multiple of `stage`.
@@ -76,19 +84,25 @@ __device__ __forceinline__ T load(const T* at) {
   }
 }
 
+/// Warps of a block that packs, as many as hold what they pack in shared memory.
+template <class T>
+inline constexpr int pack_nm_warps = 8 / static_cast<int>(sizeof(T));
+
 /// Packs one stage of one group of 32 columns with one warp.
 ///
 /// The rows that a step of 16 sums over may come in any order. They are dealt out by their remainders modulo
 /// 8, so that few of the 8 rows of one matrix in shared memory share a bank (Swizzle128). Units that are zero
-/// are left out: they refer to a row of zeros behind the stage, so that padding is multiplied by nothing that
+/// are left out: they refer to rows of zeros behind the stage, so that padding is multiplied by nothing that
 /// a dense matrix holds there.
 template <class T>
-__global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking packing, std::int64_t groups,
-                                                      const int* exponents, int* too_wide, char* packed) {
+__global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(NmView<T> b, NmPacking packing,
+                                                                              std::int64_t groups,
+                                                                              const int* exponents,
+                                                                              int* too_wide, char* packed) {
   using Packed = packed_t<T>;
-  constexpr int warps = 4, most = 64, columns = ColumnsOfWarp::columns;
+  constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows, columns = ColumnsOfWarp::columns;
   __shared__ T values_of[warps][most][columns];   // of each kept row
-  __shared__ std::uint8_t rows_of[warps][most];   // of each kept row in the stage
+  __shared__ std::uint8_t rows_of[warps][most];   // of each kept row in the stage, of at most 256
   __shared__ std::uint8_t order_of[warps][most];  // which kept row is the at-th of the packed stage
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t stages = packing.stages(b.rows);
@@ -121,10 +135,11 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
       }
   __syncwarp();
   // The at-th row of each remainder comes in the at-th round.
-  int remainder[2], round[2];  // of rows lane and lane + 32
-  int of_remainder[8] = {};    // how many rows there are of each
+  constexpr int parts = most / warp_size;
+  int remainder[parts], round[parts];  // of rows lane, lane + 32, …
+  int of_remainder[8] = {};            // how many rows there are of each
 #pragma unroll
-  for (int part = 0; part < 2; ++part) {
+  for (int part = 0; part < parts; ++part) {
     const int at = part * warp_size + lane_id();
     remainder[part] = at < count ? rows[at] % 8 : -1;
     round[part] = 0;
@@ -136,7 +151,7 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
     }
   }
 #pragma unroll
-  for (int part = 0; part < 2; ++part) {
+  for (int part = 0; part < parts; ++part) {
     int before = 0;  // rows of earlier rounds, and of smaller remainders in this round
 #pragma unroll
     for (int r = 0; r < 8; ++r)
@@ -146,11 +161,22 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
   }
   __syncwarp();
 
-  char* const out = packed + piece * packing.bytes();
+  const std::int64_t group = piece / stages, in_block = group % packing.together;
+  char* const out =
+      packed + (group / packing.together * stages + piece % stages) * packing.steps * packing.step_bytes();
   for (int at = lane_id(); at < packing.kept_rows(); at += warp_size) {
-    const unsigned row = at < count ? rows[order[at]] : static_cast<unsigned>(packing.stage_rows);
-    reinterpret_cast<std::uint16_t*>(out + packing.places_at())[at] =
-        static_cast<std::uint16_t>(Swizzle128::row_offset(row));
+    const unsigned row = at < count ? rows[order[at]] : static_cast<unsigned>(packing.stage_rows + at % 8);
+    const auto place = static_cast<std::uint16_t>(Swizzle128::row_offset(row));
+    auto* const places =
+        reinterpret_cast<std::uint16_t*>(out + at / NmPacking::step_rows * packing.step_bytes() +
+                                         packing.places_at() + in_block * NmPacking::bytes_of_places) +
+        at % NmPacking::step_rows;
+    *places = place;
+    // Steps stand one behind the other, those of the stage before this one too.
+    const bool is_first = piece % stages == 0 && at < NmPacking::step_rows;
+    const bool is_last = piece % stages == stages - 1 && at >= packing.kept_rows() - NmPacking::step_rows;
+    if (!is_first) *(places + NmPacking::step_rows - packing.step_bytes() / 2) = place;
+    if (is_last) places[NmPacking::step_rows] = 0;
   }
   for (int step = 0; step < packing.steps; ++step)
     for (int pair = 0; pair < 2; ++pair) {
@@ -170,8 +196,9 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
           high[e] = value;
         }
       }
-      char* const fragments =
-          out + step * packing.planes * NmPacking::fragment_bytes + pair * 512 + lane_id() * 16;
+      char* const fragments = out + step * packing.step_bytes() +
+                              in_block * packing.planes * NmPacking::fragment_bytes + pair * 512 +
+                              lane_id() * 16;
       *reinterpret_cast<uint4*>(fragments) = *reinterpret_cast<const uint4*>(high);
       if constexpr (is_split<T>) {
         *reinterpret_cast<uint4*>(fragments + NmPacking::fragment_bytes) =
@@ -183,16 +210,18 @@ __global__ __launch_bounds__(128) void pack_nm_kernel(NmView<T> b, NmPacking pac
 
 }  // namespace detail
 
-/// Packs a matrix whose units are multiples of 32 columns. Needs at most 64 kept rows in a stage.
+/// Packs a matrix whose units are multiples of 32 columns.
 /// @param exponents  of each column, where values are split: split.hpp
 /// @param too_wide   set where splitting loses too much
-/// @param packed     [packing.bytes_of(b.rows, b.columns, block)]
+/// @param packed     [packing.bytes_of(b.rows, b.columns)]
 template <class T>
-void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& packing, std::int64_t block,
-             const int* exponents, int* too_wide, char* packed) {
-  const std::int64_t groups = ceil_div(b.columns, block) * (block / ColumnsOfWarp::columns);
-  launch(space, "sporos::pack_nm", &detail::pack_nm_kernel<T>, ceil_div(groups * packing.stages(b.rows), 4),
-         128, 0, b, packing, groups, exponents, too_wide, packed);
+void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& packing, const int* exponents,
+             int* too_wide, char* packed) {
+  constexpr int warps = detail::pack_nm_warps<T>;
+  const std::int64_t groups = packing.groups(b.columns);
+  launch(space, "sporos::pack_nm", &detail::pack_nm_kernel<T>,
+         ceil_div(groups * packing.stages(b.rows), warps), warps * warp_size, 0, b, packing, groups,
+         exponents, too_wide, packed);
 }
 
 }  // namespace sporos::gpu

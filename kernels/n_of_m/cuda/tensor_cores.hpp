@@ -8,50 +8,68 @@
 /// which share their pattern where units have a multiple of 32 columns.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma.hpp"
 #include "../../cuda/mma_traits.hpp"
+#include "../../cuda/ring.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
+#include "../../cuda/wgmma.hpp"
+#include "k_major_parts.hpp"
 #include "packed.hpp"
 #include "store.hpp"
 
 namespace sporos::gpu {
 
 /// How a block computes a tile of the result.
+///
+/// The operands come through two rings of slots in shared memory: one of stages of the dense matrix, and one
+/// of steps of the sparse one.
 /// @tparam StageRows  dense rows that a stage holds
 /// @tparam Steps      times 16 rows that a group of columns keeps of them
-template <class T, int BlockM, int BlockN, int StageRows, int Steps, int Stages>
+/// @tparam Stages     slots of the dense matrix
+/// @tparam WarpsOfGroup  warps that share 32 columns of a tile, each a part of its rows
+template <class T, int BlockM, int BlockN, int StageRows, int Steps, int Stages, int WarpsOfGroup>
 struct NmTensorCoreConfig {
   using value_type = T;
   static constexpr int block_m = BlockM, block_n = BlockN, stage_rows = StageRows, steps = Steps;
-  static constexpr int stages = Stages;
   static constexpr int planes = planes_of<T>;
-  static constexpr NmPacking packing{StageRows, Steps, planes};
+  static constexpr int groups = BlockN / ColumnsOfWarp::columns;
+  static constexpr int warps = groups * WarpsOfGroup;  ///< that multiply
+  static constexpr int rows_of_warp = BlockM / WarpsOfGroup, tiles_of_warp = rows_of_warp / MmaM16N8K16::m;
+  static constexpr NmPacking packing{StageRows, Steps, planes, groups};
 
-  static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
-  /// Tiles of 16 rows of A that are loaded before they are multiplied.
-  static constexpr int ahead = planes == 2 ? 1 : 4;
+  /// One more warp would do for copying. Four can give registers to the others.
+  static constexpr int threads = (warps + 4) * warp_size;
+  static constexpr int registers = 216, registers_to_copy = 72;
+  /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
+  static constexpr bool can_copy_parts = planes == 1 && BlockM == KMajorOrder::tile_rows;
 
-  static constexpr int warps = BlockN / ColumnsOfWarp::columns;  ///< that multiply; one more copies
-  static constexpr int threads = (warps + 1) * warp_size;
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
   static constexpr int slabs = slabs_of_plane * planes;
   /// Bytes of a slab: the rows of a stage, and rows of zeros behind them.
   static constexpr int slab_bytes = StageRows * Swizzle128::row_bytes + Swizzle128::alignment;
-  static constexpr int copied_bytes = slabs * StageRows * Swizzle128::row_bytes + warps * packing.bytes();
-  static constexpr int sparse_at = slabs * slab_bytes;
-  static constexpr int stage_bytes = (sparse_at + warps * packing.bytes() + Swizzle128::alignment - 1) /
-                                     Swizzle128::alignment * Swizzle128::alignment;
-  static constexpr int shared_bytes = Swizzle128::alignment + Stages * stage_bytes + Stages * 16;
+  static constexpr int a_slots = Stages, a_bytes = slabs * slab_bytes,
+                       a_copied = slabs * StageRows * Swizzle128::row_bytes;
+  static constexpr int b_bytes = packing.step_bytes();
+  static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
+  static constexpr int most_b_slots = 12;
+  static constexpr int b_slots = std::min(
+      most_b_slots, (most_shared_bytes - Swizzle128::alignment - a_slots * (a_bytes + 16)) / (b_bytes + 16));
+  static constexpr int shared_bytes =
+      Swizzle128::alignment + a_slots * (a_bytes + 16) + b_slots * (b_bytes + 16);
 
   static_assert(BlockM % 64 == 0 && BlockN % ColumnsOfWarp::columns == 0,
                 "a tile has a multiple of 64 rows and of 32 columns");
-  static_assert(StageRows % 8 == 0 && StageRows <= 256, "the copy engine copies at most 256 rows at a time");
-  static_assert(shared_bytes <= most_shared_bytes,
-                "the stages do not fit in the shared memory of a multiprocessor");
+  static_assert(64 % rows_of_warp == 0 || rows_of_warp % 64 == 0,
+                "a warp has rows of one slab, or whole ones");
+  static_assert(warps == 8, "the registers are divided among eight warps that multiply and four that copy");
+  static_assert(StageRows % 16 == 0 && StageRows <= 256, "the copy engine copies at most 256 rows at a time");
+  static_assert(b_slots >= 2, "the stages do not fit in the shared memory of a multiprocessor");
 };
 
 /// C = f(A B).
@@ -91,156 +109,201 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t 
 }
 
 template <class Config, class Product>
-__global__ __launch_bounds__(Config::threads,
-                             1) void nm_tensor_core_kernel(const __grid_constant__ Product product,
-                                                           const __grid_constant__ CUtensorMap high_map,
-                                                           const __grid_constant__ CUtensorMap low_map) {
-#if __CUDA_ARCH__ >= 900
+__global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
+    const __grid_constant__ Product product, const __grid_constant__ CUtensorMap high_map,
+    const __grid_constant__ CUtensorMap low_map,
+    const __grid_constant__ KMajorParts<typename Config::value_type> parts) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using T = typename Config::value_type;
   constexpr NmPacking packing = Config::packing;
-  constexpr int row_tiles = Config::block_m / MmaM16N8K16::m;
   constexpr int planes = Config::planes;
-  constexpr int ahead = Config::ahead;
-  if (is_split<T>)
+  if (is_split<T>) {
+    ptx::wait_for_kernel_before();
     if (*product.too_wide != 0) return;
+  }
   extern __shared__ char memory[];
-  const std::uint32_t stage_0 = (ptx::shared_address(memory) + Swizzle128::alignment - 1) /
-                                Swizzle128::alignment * Swizzle128::alignment;
-  const std::uint32_t full_0 = stage_0 + Config::stages * Config::stage_bytes,
-                      empty_0 = full_0 + Config::stages * 8;
+  using RingOfA = Ring<Config::a_slots, Config::a_bytes, Config::a_copied>;
+  using RingOfB = Ring<Config::b_slots, Config::b_bytes>;
+  const std::uint32_t a_0 = (ptx::shared_address(memory) + Swizzle128::alignment - 1) /
+                            Swizzle128::alignment * Swizzle128::alignment,
+                      b_0 = a_0 + Config::a_slots * Config::a_bytes,
+                      barriers_0 = b_0 + Config::b_slots * Config::b_bytes;
+  RingOfA ring_a(a_0, barriers_0);
+  RingOfB ring_b(b_0, barriers_0 + RingOfA::barrier_bytes);
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int stages = static_cast<int>(packing.stages(product.k));
-  const int row_blocks = static_cast<int>(ceil_div(product.m, Config::block_m));
-  const int blocks = row_blocks * static_cast<int>(ceil_div(product.n, Config::block_n));
+  const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
+  // The blocks of a cluster compute tiles side by side, and each copies its part of A to all of them.
+  const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
+  const int column_tiles = static_cast<int>(ceil_div(product.n, Config::block_n));
+  const int pairs = (column_tiles + blocks - 1) / blocks;
+  const int tiles = row_tiles * pairs;
+  const int first_tile = static_cast<int>(blockIdx.x) / blocks,
+            tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
 
   for (int at = static_cast<int>(threadIdx.x);
-       at < Config::stages * Config::slabs * (Swizzle128::alignment / 16); at += Config::threads) {
-    const int slab = at / (Swizzle128::alignment / 16);
-    ptx::store_shared_zeros(
-        stage_0 + slab / Config::slabs * Config::stage_bytes + slab % Config::slabs * Config::slab_bytes +
-        Config::stage_rows * Swizzle128::row_bytes + at % (Swizzle128::alignment / 16) * 16);
-  }
+       at < Config::a_slots * Config::slabs * (Swizzle128::alignment / 16); at += Config::threads)
+    ptx::store_shared_zeros(a_0 + at / (Swizzle128::alignment / 16) * Config::slab_bytes +
+                            Config::stage_rows * Swizzle128::row_bytes +
+                            at % (Swizzle128::alignment / 16) * 16);
   if (threadIdx.x == 0) {
-    for (int stage = 0; stage < Config::stages; ++stage) {
-      ptx::barrier_init(full_0 + stage * 8, 1);
-      ptx::barrier_init(empty_0 + stage * 8, Config::warps * warp_size);
-    }
+    ring_a.init(Config::warps * blocks);
+    ring_b.init(Config::warps);
     ptx::fence_barrier_init();
   }
+  const auto sync_cluster = [&] {
+    ptx::arrive_in_cluster();
+    ptx::wait_for_cluster();
+  };
   __syncthreads();
+  if (blocks > 1) sync_cluster();
 
-  if (warp == Config::warps) {  // the copying warp
-    if (lane_id() != 0) return;
-    int stage = 0;
-    std::uint32_t parity = 1;
-    for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x)) {
-      const int row = block % row_blocks * Config::block_m;
-      const char* b =
-          product.packed + std::int64_t{block / row_blocks} * Config::warps * stages * packing.bytes();
+  const bool copies_parts = Config::can_copy_parts && parts.from != nullptr;
+  const int leavers = (Config::threads / warp_size - Config::warps) * static_cast<int>(gridDim.x);
+  if (warp >= Config::warps) {  // the copying warps: one thread for the stages
+    ptx::give_registers_back<Config::registers_to_copy>();
+    if constexpr (Config::can_copy_parts)
+      if (copies_parts && warp > Config::warps) {
+        parts.copy();
+        if (lane_id() == 0) parts.leave(leavers);
+        return;
+      }
+    if (warp > Config::warps) return;
+    ptx::wait_for_kernel_before();  // of this kernel, nothing else reads what that one writes
+    const int run = copies_parts ? parts.run() : 0;
+    const int lines = Config::stage_rows / blocks, first_line = rank * lines;
+    const bool is_copying_lane = lane_id() == 0;
+    for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+      const int row_tile = tile / pairs, row = row_tile * Config::block_m;
+      const int column_tile = tile % pairs * blocks + rank;
+      const char* b = product.packed + std::int64_t{column_tile < column_tiles ? column_tile : 0} * stages *
+                                           Config::steps * Config::b_bytes;
+      int ready = 0;  // stages of A
       for (int s = 0; s < stages; ++s) {
-        const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
-        ptx::wait(empty_0 + stage * 8, parity);
-        ptx::arrive_expecting(full, Config::copied_bytes);
+        if constexpr (Config::can_copy_parts)
+          if (copies_parts) parts.wait_for(run, row_tile, s, ready);
+        if (!is_copying_lane) continue;
+        ring_a.begin_filling();
 #pragma unroll
-        for (int slab = 0; slab < Config::slabs; ++slab)
-          ptx::copy_box(at + slab * Config::slab_bytes, slab < Config::slabs_of_plane ? &high_map : &low_map,
-                        row + slab % Config::slabs_of_plane * 64, s * Config::stage_rows, full);
-#pragma unroll
-        for (int group = 0; group < Config::warps; ++group)
-          ptx::copy_bytes(at + Config::sparse_at + group * packing.bytes(),
-                          b + (static_cast<std::int64_t>(group) * stages + s) * packing.bytes(),
-                          packing.bytes(), full);
-        if (++stage == Config::stages) {
-          stage = 0;
-          parity ^= 1;
+        for (int slab = 0; slab < Config::slabs; ++slab) {
+          const std::uint32_t to =
+              ring_a.slot() + slab * Config::slab_bytes + first_line * Swizzle128::row_bytes;
+          const CUtensorMap* const map = slab < Config::slabs_of_plane ? &high_map : &low_map;
+          const int column = row + slab % Config::slabs_of_plane * 64,
+                    line = s * Config::stage_rows + first_line;
+          if (blocks > 1)
+            ptx::copy_box_to(static_cast<std::uint16_t>((1 << blocks) - 1), to, map, column, line,
+                             ring_a.full());
+          else
+            ptx::copy_box(to, map, column, line, ring_a.full());
+        }
+        ring_a.advance();
+        for (int step = 0; step < Config::steps; ++step) {
+          ring_b.begin_filling();
+          ptx::copy_bytes(ring_b.slot(), b, Config::b_bytes, ring_b.full());
+          ring_b.advance();
+          b += Config::b_bytes;
         }
       }
     }
+    if constexpr (Config::can_copy_parts)
+      if (copies_parts && is_copying_lane) parts.leave(leavers);
+    if (blocks > 1) sync_cluster();  // the other blocks still arrive at the barriers here
     return;
   }
 
   // The multiplying warps. What the next step needs is loaded while this one is multiplied.
-  const std::uint32_t pieces = MmaM16N8K16::rows_of_address(lane_id()) * Swizzle128::piece_bytes;
-  const std::uint32_t fragments_at = Config::sparse_at + warp * packing.bytes() + lane_id() * 16;
-  const std::uint32_t places_at = Config::sparse_at + warp * packing.bytes() + packing.places_at() +
+  ptx::take_registers<Config::registers>();
+  constexpr int tiles_of_warp = Config::tiles_of_warp;
+  const int group = warp % Config::groups, first_row = warp / Config::groups * Config::rows_of_warp;
+  const std::uint32_t pieces =
+      (first_row % 64 / 8 + MmaM16N8K16::rows_of_address(lane_id())) * Swizzle128::piece_bytes;
+  const std::uint32_t first_slab = first_row / 64 * Config::slab_bytes;
+  const std::uint32_t fragments_at = group * planes * NmPacking::fragment_bytes + lane_id() * 16;
+  const std::uint32_t places_at = packing.places_at() + group * NmPacking::bytes_of_places +
                                   MmaM16N8K16::column_of_address(lane_id()) * 2;
-  int stage = 0;
-  std::uint32_t parity = 0;
-  for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x)) {
-    float sums[row_tiles][ColumnsOfWarp::tiles][4];  // [block_m, 32]
+  const int steps = stages * Config::steps;  // of a tile
+  for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
+    float sums[tiles_of_warp][ColumnsOfWarp::tiles][4];  // [block_m, 32]
 #pragma unroll
-    for (int i = 0; i < row_tiles; ++i)
+    for (int i = 0; i < tiles_of_warp; ++i)
 #pragma unroll
       for (int j = 0; j < ColumnsOfWarp::tiles; ++j)
 #pragma unroll
         for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 
-    std::uint32_t a[ahead][planes][4];  // [ahead * 16, 16 kept]
-    std::uint32_t b[planes][2][4];      // [16 kept, 32]
-    std::uint32_t rows, next_rows = 0;  // where this lane's row of A begins, in this step and in the next
-    const auto find_rows = [&](std::uint32_t at, int step) {
-      return at + (ptx::load_shared_u16(at + places_at + step * 32) ^ pieces);
-    };
-    const auto load_b = [&](std::uint32_t at, int step) {
+    std::uint32_t a[tiles_of_warp][planes][4];  // [block_m, 16 kept]
+    std::uint32_t b[2][planes][2][4];           // of this step and of the next: [16 kept, 32]
+    std::uint32_t place;                        // of this lane's row of A in the next step
+    const auto load_b = [&](int which) {
+      place = ptx::load_shared_u16(ring_b.slot() + places_at + NmPacking::step_rows * 2);
 #pragma unroll
       for (int pair = 0; pair < planes * 2; ++pair)
-        ptx::load_shared(at + fragments_at + step * planes * NmPacking::fragment_bytes + pair * 512,
-                         b[pair / 2][pair % 2]);
+        ptx::load_shared(ring_b.slot() + fragments_at + pair * 512, b[which][pair / 2][pair % 2]);
     };
     const auto load_a = [&](std::uint32_t from, int i) {
 #pragma unroll
       for (int plane = 0; plane < planes; ++plane)
-        ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) +
+        ptx::load_matrices_transposed((from ^ static_cast<std::uint32_t>(i % 4 * 32)) + first_slab +
                                           (plane * Config::slabs_of_plane + i / 4) * Config::slab_bytes,
-                                      a[i % ahead][plane]);
+                                      a[i][plane]);
     };
-    std::uint32_t at = stage_0 + stage * Config::stage_bytes;
-    ptx::wait(full_0 + stage * 8, parity);
-    rows = find_rows(at, 0);
-    load_b(at, 0);
+    ring_a.wait_until_full();
+    ring_b.wait_until_full();
+    std::uint32_t rows = ring_a.slot() + (ptx::load_shared_u16(ring_b.slot() + places_at) ^ pieces);
+    load_b(0);
 #pragma unroll
-    for (int i = 0; i < ahead; ++i) load_a(rows, i);
+    for (int i = 0; i < tiles_of_warp; ++i) load_a(rows, i);
+    int step_of_stage = 0;
 #pragma unroll 1
-    for (int s = 0; s < stages; ++s) {
+    for (int first = 0; first < steps; first += 2) {
 #pragma unroll
-      for (int step = 0; step < Config::steps; ++step) {
-        const bool is_last = step == Config::steps - 1;
-        const bool has_next = !is_last || s + 1 < stages;
-        const std::uint32_t emptied = empty_0 + stage * 8;
-        if (is_last) {
-          if (++stage == Config::stages) {
-            stage = 0;
-            parity ^= 1;
+      for (int u = 0; u < 2; ++u) {
+        if (first + u >= steps) break;
+        const bool has_next = first + u + 1 < steps;
+        const bool is_last = ++step_of_stage == Config::steps;
+        const std::uint32_t emptied = ring_a.empty();
+#pragma unroll
+        for (int i = 0; i < tiles_of_warp; ++i) {
+#pragma unroll
+          for (int j = 0; j < ColumnsOfWarp::tiles; ++j) multiply_add<T>(sums[i][j], a[i], b[u], j);
+          if (i == 0) {  // this step's part of B has been read
+            if (is_last) {
+              step_of_stage = 0;
+              ring_a.advance();
+              if (has_next) ring_a.wait_until_full();
+            }
+            rows = ring_a.slot() + (place ^ pieces);
+            __syncwarp();
+            if (lane_id() == 0) ptx::arrive(ring_b.empty());
+            ring_b.advance();
+            if (has_next) {
+              ring_b.wait_until_full();
+              load_b(1 - u);
+            }
           }
-          at = stage_0 + stage * Config::stage_bytes;
-          if (has_next) ptx::wait(full_0 + stage * 8, parity);
+          if (has_next) load_a(rows, i);
         }
-        if (has_next) next_rows = find_rows(at, is_last ? 0 : step + 1);
-#pragma unroll
-        for (int i = 0; i < row_tiles; ++i) {
-#pragma unroll
-          for (int j = 0; j < ColumnsOfWarp::tiles; ++j) multiply_add<T>(sums[i][j], a[i % ahead], b, j);
-          if (i + ahead < row_tiles)
-            load_a(rows, i + ahead);
-          else if (has_next)
-            load_a(next_rows, i + ahead - row_tiles);
-        }
-        if (is_last) ptx::arrive(emptied);
-        if (has_next) {
-          rows = next_rows;
-          load_b(at, is_last ? 0 : step + 1);
+        if (is_last) {
+          __syncwarp();
+          if (blocks == 1) {
+            if (lane_id() == 0) ptx::arrive(emptied);
+          } else if (lane_id() < blocks) {
+            ptx::arrive_at(static_cast<std::uint32_t>(lane_id()), emptied);
+          }
         }
       }
     }
 
-    const std::int64_t column = std::int64_t{block / row_blocks} * Config::block_n +
-                                warp * ColumnsOfWarp::columns + lane_id() % 4 * 8;
-    const std::int64_t row_0 = std::int64_t{block % row_blocks} * Config::block_m + lane_id() / 4;
+    const int row_tile = tile / pairs, column_tile = tile % pairs * blocks + rank;
+    const std::int64_t column =
+        std::int64_t{column_tile} * Config::block_n + group * ColumnsOfWarp::columns + lane_id() % 4 * 8;
+    const std::int64_t row_0 = std::int64_t{row_tile} * Config::block_m + first_row + lane_id() / 4;
     const std::int64_t left = product.n - column;
     const bool is_aligned = product.n * static_cast<std::int64_t>(sizeof(*product.c)) % 16 == 0 &&
                             reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
 #pragma unroll
-    for (int i = 0; i < row_tiles; ++i)
+    for (int i = 0; i < tiles_of_warp; ++i)
 #pragma unroll
       for (int half_of_rows = 0; half_of_rows < 2; ++half_of_rows) {
         const std::int64_t row = row_0 + i * 16 + half_of_rows * 8;
@@ -262,21 +325,34 @@ __global__ __launch_bounds__(Config::threads,
         store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
       }
   }
+  if (blocks > 1) sync_cluster();
 #endif
 }
 
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param high, low  A, stored k-major: [k, m], boxes of Config::stage_rows rows; `low` where floats are
-/// split
+/// @param high, low  A, stored k-major: [k, m]; `low` where floats are split
+/// @param stride     elements from one row of them to the next
+/// @param blocks     of a cluster
+/// @param clusters   that run at the same time
+/// @param begins     `early` behind `copy_k_major`
+/// @param parts      how `high` is made, where it is not there; `order.tiles_together` is set here
 template <class Config, class Product>
-void nm_product(const Kokkos::Cuda& space, const Product& product, const CUtensorMap& high,
-                const CUtensorMap& low, int multiprocessors) {
-  const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
-  launch(space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
-         tiles < multiprocessors ? tiles : multiprocessors, Config::threads, Config::shared_bytes, product,
-         high, low);
+void nm_product(const Kokkos::Cuda& space, const Product& product, const void* high, const void* low,
+                std::int64_t stride, int blocks, std::int64_t clusters, Begins begins,
+                KMajorParts<typename Config::value_type> parts = {}) {
+  const auto map = [&](const void* a) {
+    return tensor_map(a, product.k, product.m, stride, Config::stage_rows / blocks);
+  };
+  const CUtensorMap high_map = map(high), low_map = Config::planes == 2 ? map(low) : high_map;
+  const std::int64_t row_tiles = ceil_div(product.m, Config::block_m),
+                     pairs = ceil_div(ceil_div(product.n, Config::block_n), blocks);
+  const std::int64_t at_a_time = std::min(row_tiles * pairs, clusters);
+  parts.order.tiles_together = static_cast<int>(std::max<std::int64_t>(at_a_time / pairs, 1));
+  launch_clusters(begins, space, "sporos::nm_product", &detail::nm_tensor_core_kernel<Config, Product>,
+                  at_a_time * blocks, blocks, Config::threads, Config::shared_bytes, product, high_map,
+                  low_map, parts);
 }
 
 }  // namespace sporos::gpu

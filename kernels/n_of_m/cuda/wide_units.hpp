@@ -130,6 +130,7 @@ __global__ __launch_bounds__(Config::threads,
   int stage = 0;
   if (group >= Config::warpgroups) {  // a copying group
     ptx::give_registers_back<Config::registers_to_copy>();
+    ptx::wait_for_kernel_before();  // of this kernel, nothing else reads what that one writes
     constexpr int rows_at_a_time = Config::copying / Config::pieces_of_row;
     const int copier = static_cast<int>(threadIdx.x) - multiplying;
     const int piece = copier % Config::pieces_of_row, line_0 = copier / Config::pieces_of_row;
@@ -265,14 +266,15 @@ void pack_groups(const Kokkos::Cuda& space, const NmView<T>& b, const NmGroups& 
 /// D = f(B^T A^T) or D += f(B^T A^T), in the order of the stream of `space`.
 /// @param product  its k is that of the packed matrix
 /// @param a        A, k-major: rows `stride` elements apart, a multiple of 8; aligned to 16 bytes
+/// @param begins   `early` behind `copy_k_major`
 template <class Config, class Product>
 void nm_group_product(const Kokkos::Cuda& space, const Product& product, const NmGroups& packing,
                       const char* packed, const typename Config::value_type* a, std::int64_t stride,
-                      const TileChoice& tiles) {
+                      const TileChoice& tiles, Begins begins) {
   const CUtensorMap values = tensor_map(packed, packing.groups * packing.kept, NmGroups::columns,
                                         NmGroups::columns, NmGroups::stage_rows);
   const std::int64_t count = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
-  launch_clusters(space, "sporos::nm_group_product", &detail::nm_group_kernel<Config, Product>,
+  launch_clusters(begins, space, "sporos::nm_group_product", &detail::nm_group_kernel<Config, Product>,
                   (count < tiles.clusters ? count : tiles.clusters) * tiles.shared, tiles.shared,
                   Config::threads, Config::shared_bytes, product, values,
                   reinterpret_cast<const int*>(packed + packing.rows_at()), a, stride);

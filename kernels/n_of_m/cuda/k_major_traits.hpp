@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file k_major_traits.hpp
+/// Where elements stand while a matrix is copied k-major, and in which order its parts are copied. Functions
+/// of numbers alone, tested on the host.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+namespace sporos::gpu {
+
+/// Where tiles of 64 x 64 elements stand in shared memory while they are transposed: by rows, of which a
+/// thread holds pieces of 8 elements, so that neither storing them nor loading 8 x 8 elements of such rows as
+/// `row_of_matrix` says meets bank conflicts.
+struct TransposedTile {
+  static constexpr int size = 64, pack = 8, row_bytes = size * 2, bytes = size * row_bytes;
+
+  KOKKOS_INLINE_FUNCTION static constexpr int place(int row, int piece) {
+    return row * row_bytes + (piece ^ (row / 8 % 4 * 2 + row % 2)) * 16;
+  }
+  /// Row `line` of matrix number `matrix` of four, below 32: then lane t of four holds, of all four matrices,
+  /// 8 consecutive rows.
+  KOKKOS_INLINE_FUNCTION static constexpr int row_of_matrix(int matrix, int line) {
+    return line / 2 * 8 + matrix * 2 + line % 2;
+  }
+};
+
+/// The parts in which a kernel copies an m x k matrix that it reads itself, in tiles of 128 rows and stages
+/// of so many columns.
+struct KMajorOrder {
+  static constexpr int tile_rows = 128;
+  static constexpr int rows = 64, columns = 32;  ///< of a part
+
+  int m = 0, k = 0;
+  int stage = columns;     ///< a multiple of `columns`
+  int tiles_together = 1;  ///< rows of tiles that are computed at the same time
+
+  KOKKOS_INLINE_FUNCTION constexpr int row_tiles() const { return (m + tile_rows - 1) / tile_rows; }
+  KOKKOS_INLINE_FUNCTION constexpr int stages() const { return (k + stage - 1) / stage; }
+  KOKKOS_INLINE_FUNCTION constexpr int parts_of_stage() const { return tile_rows / rows * (stage / columns); }
+  KOKKOS_INLINE_FUNCTION constexpr int parts() const { return row_tiles() * stages() * parts_of_stage(); }
+
+  struct Part {
+    int row_tile, of_stage;
+    int row, column;  ///< where it begins in the matrix, or behind its end
+  };
+  /// Part number `at` in the order in which they are needed: stage after stage of all tiles that are computed
+  /// at the same time.
+  KOKKOS_INLINE_FUNCTION constexpr Part operator[](int at) const {
+    const int of_stage = parts_of_stage(), of_group = tiles_together * stages() * of_stage;
+    const int first = at / of_group * tiles_together, in_group = at % of_group;
+    const int tiles = row_tiles() - first < tiles_together ? row_tiles() - first : tiles_together;
+    const int s = in_group / (tiles * of_stage), tile = first + in_group / of_stage % tiles,
+              part = in_group % of_stage;
+    return {tile, s, tile * tile_rows + part % (tile_rows / rows) * rows,
+            s * stage + part / (tile_rows / rows) * columns};
+  }
+};
+
+}  // namespace sporos::gpu
