@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiled.hpp declares.
+/// @file compiled.cpp
+/// What compiled.hpp declares.
 #include "compiled.hpp"
 
 namespace sporos {
