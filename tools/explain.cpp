@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "device.hpp"
+#include "device_settings.hpp"
 #include "explain_on_device.hpp"
 #include "explanations.hpp"
 #include "input.hpp"
@@ -129,8 +131,8 @@ void add_explain(CLI::App& app, Choice& choice) {
   add_device_options(command, options->device);
   command
       .add_option("--file", options->file,
-                  "File with A of spmv, spmm or spgemm: runs them on the GPU, spmm by each plan unless\n"
-                  "one is given, and says their times beside those that are expected")
+                  "File with A of spmv, spmm or spgemm: runs it on the GPU, spmm by each plan unless\n"
+                  "one is given, and says how long that takes beside what is expected")
       ->type_name("FILE");
   command
       .add_option("--columns", options->columns, "Columns of spmm's dense factor on the GPU; 16 unless given")

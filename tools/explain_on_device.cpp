@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "assembled.hpp"
+#include "device_product.hpp"
 #include "explanations.hpp"
 #include "memory.hpp"
 #include "modes.hpp"

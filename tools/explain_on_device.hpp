@@ -7,7 +7,8 @@
 #include <string>
 
 #include "command.hpp"
-#include "device_product.hpp"
+#include "device_settings.hpp"
+#include "input.hpp"
 
 namespace sporos::tool {
 

@@ -7,7 +7,8 @@
 #include <string>
 
 #include "commands.hpp"
-#include "device_product.hpp"
+#include "device.hpp"
+#include "device_settings.hpp"
 #include "multiply_on_device.hpp"
 #include "operands.hpp"
 #include "product.hpp"

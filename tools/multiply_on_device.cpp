@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assembled.hpp"
+#include "device_product.hpp"
 #include "memory.hpp"
 #include "operands.hpp"
 #include "statistics.hpp"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "command.hpp"
-#include "device_product.hpp"
+#include "device_settings.hpp"
 #include "product_files.hpp"
 
 namespace sporos::tool {

@@ -71,8 +71,7 @@ void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun
   out.times = times_of(settings.repeats, run);
 }
 
-/// The same for a statement that one candidate runs.
-/// @param refused  begins the message if it does not take the statement: "--plan window"
+/// The same for a statement that one candidate runs, that of the plan in the settings.
 /// @throws UsageError with the candidate's reason
 template <class Candidate, class S>
 void run_statement_by(const S& statement, const DeviceSettings& settings, DeviceRun& out) {

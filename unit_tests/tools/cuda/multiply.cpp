@@ -175,6 +175,14 @@ TEST(MultiplyOnDevice, SaysWhyAPlanDoesNotTakeTheOperands) {
         return lines;
       }());
   refused(large, {"--type", "half"}, "the value 1e+06 of B is too large for --type half");
+  // By types it fits, but not by its size: 33 x 33 tiles.
+  const std::string wide =
+      folder.put("e.mtx", "%%MatrixMarket matrix coordinate real general\n4224 2112 1\n1 1 1\n");
+  const std::string tall = dense(folder, 2112, 1);
+  expect_refused(
+      {"multiply", wide, tall, "--space", "cuda", "--type", "half", "--plan", "window"},
+      "--plan window: SpMM by tiles on tensor cores does not take these matrices: the sparse operand has "
+      "too few nonzeros");
 }
 
 TEST(ExplainOnDevice, SaysWhatTheGpuWillDoAndHowLongItTakes) {
