@@ -53,6 +53,7 @@ struct Choice {
 CLI::App& add_command(CLI::App& app, Choice& choice, const std::string& name, const std::string& description,
                       std::function<Outcome()> run, std::function<Outcome()> run_on_ranks = {});
 
+struct DeviceOptions;
 struct InputOptions;
 struct OutputOptions;
 
@@ -62,6 +63,9 @@ void add_input_options(CLI::App& command, InputOptions& options, bool vectors);
 
 /// Adds the options that say how a file is written.
 void add_output_options(CLI::App& command, OutputOptions& options);
+
+/// Adds the options that say where a product runs and, on the GPU, how: --space, --plan, --type.
+void add_device_options(CLI::App& command, DeviceOptions& options);
 
 /// Rejects values of an option outside [least, most].
 CLI::Validator within(int least, int most);

@@ -9,14 +9,25 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "device.hpp"
+#include "device_settings.hpp"
+#include "explain_on_device.hpp"
 #include "explanations.hpp"
+#include "input.hpp"
 
 namespace sporos::tool {
 namespace {
 
+constexpr int default_repeats = 20;
+
 struct ExplainOptions {
   std::string name, format, order;
   bool list = false;
+  DeviceOptions device;
+  std::string file;
+  InputOptions input;
+  int columns = columns_of_factors;
+  int repeats = default_repeats;
 };
 
 using Explanations = std::vector<Explanation>;
@@ -70,7 +81,7 @@ Outcome list(const Explanations& all) {
   return outcome;
 }
 
-Outcome explain_statement(const ExplainOptions& options) {
+Outcome explain_on_host(const ExplainOptions& options) {
   const Explanations all = explanations();
   if (options.list) return list(all);
   const Explanation& one = chosen(all, options);
@@ -85,6 +96,19 @@ Outcome explain_statement(const ExplainOptions& options) {
   while (text.ends_with('\n')) text.pop_back();
   report.remark(text);
   return outcome;
+}
+
+Outcome explain_statement(const ExplainOptions& options) {
+  auto settings = device_settings(options.device);
+  if (!settings) {
+    if (!options.file.empty() || options.columns != columns_of_factors || options.repeats != default_repeats)
+      throw UsageError("--file, --columns and --repeats are for the GPU: they go with --space cuda");
+    return explain_on_host(options);
+  }
+  if (options.list || !options.format.empty() || !options.order.empty())
+    throw UsageError("--list, --format and --order are for the host: they do not go with --space cuda");
+  settings->repeats = options.repeats;
+  return explain_on_device({options.name, options.file, options.input, options.columns}, *settings);
 }
 
 }  // namespace
@@ -104,10 +128,24 @@ void add_explain(CLI::App& app, Choice& choice) {
       .add_option("--order", options->order,
                   "Loops of spgemm: ikj, kij, ijk, jki, kji, jik; ikj unless given")
       ->type_name("ORDER");
+  add_device_options(command, options->device);
+  command
+      .add_option("--file", options->file,
+                  "File with A of spmv, spmm or spgemm: runs it on the GPU, spmm by each plan unless\n"
+                  "one is given, and says how long that takes beside what is expected")
+      ->type_name("FILE");
+  command
+      .add_option("--columns", options->columns, "Columns of spmm's dense factor on the GPU; 16 unless given")
+      ->check(within(1, 65536))
+      ->type_name("N");
+  command.add_option("--repeats", options->repeats, "Runs with --file; 20 unless given")
+      ->check(within(1, 100000))
+      ->type_name("N");
+  add_input_options(command, options->input, false);
   command.footer(
       "The tensors are made up: 1000 along each mode, a band of 2998 nonzeros; dense factors have 16 "
       "columns.\n"
-      "Nothing is run. In a program: std::cout << explain(assign(y(i), A(i, j) * x(j)));");
+      "Without --file, nothing is run. In a program: std::cout << explain(assign(y(i), A(i, j) * x(j)));");
 }
 
 }  // namespace sporos::tool

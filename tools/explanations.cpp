@@ -19,24 +19,29 @@ namespace {
 using namespace sporos::indices;
 
 constexpr std::int64_t extent = 1000;  ///< of every mode
-constexpr std::int64_t columns = 16;   ///< of dense factors
+constexpr std::int64_t columns = columns_of_factors;
 
-/// Entries on the diagonal and next to it.
-template <class F>
-Tensor<double, F> banded() {
-  Extents<F::order> extents;
+/// Entries on the diagonal and next to it, at the same coordinate in all modes but the first.
+template <int Order>
+Entries<double, Order> entries_of_band() {
+  Extents<Order> extents;
   extents.fill(extent);
-  Entries<double, F::order> entries(extents, 3 * extent - 2);
+  Entries<double, Order> entries(extents, 3 * extent - 2);
   std::int64_t at = 0;
   for (std::int64_t row = 0; row < extent; ++row)
     for (std::int64_t column = std::max<std::int64_t>(row - 1, 0); column <= std::min(row + 1, extent - 1);
          ++column) {
-      Extents<F::order> place;
+      Extents<Order> place;
       place.fill(column);
       place[0] = row;
       entries.set(at++, place, 1.0);
     }
-  return assembled<F>(entries);
+  return entries;
+}
+
+template <class F>
+Tensor<double, F> banded() {
+  return assembled<F>(entries_of_band<F::order>());
 }
 
 /// A tensor that stores nothing, or zeros.
@@ -104,6 +109,8 @@ Explanation product(const char* order, Index<Names>... loops) {
 }
 
 }  // namespace
+
+Entries<double, 2> band() { return entries_of_band<2>(); }
 
 std::string Explanation::statement() const {
   const std::string all = text();

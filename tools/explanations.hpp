@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <sporos/core/entries.hpp>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Explanation {
   /// The statement itself: "A(i, j) = B(i, k) * C(k, j)".
   std::string statement() const;
 };
+
+/// The dense factors of the statements have as many columns.
+inline constexpr int columns_of_factors = 16;
+
+/// The matrix of the statements: entries on the diagonal and next to it.
+Entries<double, 2> band();
 
 /// All explanations. Those of one name follow each other, and the first is the default if no format is given.
 /// The tensors of a statement are made only when its text is asked for.

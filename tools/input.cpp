@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <Kokkos_Timer.hpp>
+#include <algorithm>
 #include <memory>
 #include <sporos/formats/io/file_source.hpp>
 
@@ -67,7 +68,7 @@ AnyEntries read_by_order(io::FileSource& file, int order, const ReadOptions& opt
 /// The number of entries above the diagonal in a symmetric file. They are followed by their mirror images.
 std::int64_t count_above_diagonal(const AnyEntries& any) {
   return std::visit(
-      []<class Value, int Order>(const Entries<Value, Order>& entries) {
+      []<class Value, int Order>(const Entries<Value, Order>& entries) -> std::int64_t {
         std::int64_t above = 0;
         if constexpr (Order == 2)
           for (std::int64_t q = 0; q < entries.size(); ++q) {
@@ -92,6 +93,13 @@ std::vector<std::int64_t> extents_of(const AnyEntries& entries) {
 }
 
 bool Input::is_pattern() const { return file.field == MatrixMarketField::pattern; }
+
+bool Input::is_array() const {
+  if (file.matrix_market) return file.matrix_market->layout == MatrixMarketLayout::array;
+  if (!file.binsparse) return file.kind == FileKind::npy;
+  const auto& levels = file.binsparse->levels.levels;
+  return std::none_of(levels.begin(), levels.end(), [](const BinsparseLevel& level) { return level.sparse; });
+}
 
 std::string_view Input::field() const { return io::to_string(file.field); }
 

@@ -43,6 +43,8 @@ struct Input {
   std::int64_t size() const { return size_of(entries); }
   std::vector<std::int64_t> extents() const { return extents_of(entries); }
   bool is_pattern() const;
+  /// Whether the file is an array, which has a place for every element.
+  bool is_array() const;
   /// "real", "integer", "complex", "pattern"
   std::string_view field() const;
   /// "general", "symmetric", …

@@ -18,6 +18,7 @@
 
 #include "command.hpp"
 #include "commands.hpp"
+#include "device.hpp"
 #include "input.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
@@ -70,6 +71,20 @@ void add_input_options(CLI::App& command, InputOptions& options, bool vectors) {
   if (vectors)
     command.add_flag("--vector", options.vector,
                      "Two numbers on each line of a .tns file are a coordinate and a value");
+}
+
+void add_device_options(CLI::App& command, DeviceOptions& options) {
+  command.add_option("--space", options.space, "Where it runs: host, cuda; host unless given")
+      ->type_name("NAME");
+  command
+      .add_option("--plan", options.plan,
+                  "What multiplies a dense matrix on the GPU: auto, rows, window, tca, dense, 2:4;\n"
+                  "auto unless given")
+      ->type_name("NAME");
+  command
+      .add_option("--type", options.value,
+                  "Values of that product: double, float, half, bfloat16; double unless given")
+      ->type_name("NAME");
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
@@ -156,6 +171,7 @@ int run(const Choice& choice, const RankScope* ranks) {
   Kokkos::InitializationSettings settings;
   settings.set_disable_warnings(true);
   if (const int threads = threads_of(choice, ranks); threads > 0) settings.set_num_threads(threads);
+  expect_device_to_start();
   const ScopeGuard guard(settings);
 
   Outcome outcome = ranks ? ranks->jointly(choice.run_on_ranks) : choice.run();

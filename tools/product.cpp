@@ -95,13 +95,14 @@ class ReferenceRow {
 };
 
 template <class Value>
-void compare_value(const Value& value, const Term& term, std::int64_t count, Comparison& out) {
+void compare_value(const Value& value, const Term& term, std::int64_t count, const Rounding& rounding,
+                   Comparison& out) {
   ++out.compared;
   // A complex product consists of four real ones, two for each component.
   const double n = static_cast<double>(is_complex_v<Value> ? 2 * count : count) + 1;
-  constexpr double u = std::numeric_limits<double>::epsilon() / 2;
+  const double u = rounding.sum;
   const double modulus = static_cast<double>(term.modulus);
-  const double bound = n * u / (1 - n * u) * modulus + n * std::numeric_limits<double>::denorm_min();
+  const double bound = (n * u / (1 - n * u) + rounding.term) * modulus + n * rounding.least;
   const auto differ = [](double x, long double y) {
     const auto nearest = static_cast<double>(y);
     if (x == nearest || (x != x && nearest != nearest)) return 0.0;
@@ -116,7 +117,8 @@ void compare_value(const Value& value, const Term& term, std::int64_t count, Com
 
 /// C sorted by rows and then by columns, like A and B.
 template <class Value>
-Comparison compare(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const Entries<Value, 2>& C) {
+Comparison compare(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const Entries<Value, 2>& C,
+                   const Rounding& rounding) {
   Comparison out;
   ReferenceRow<Value> reference(A, B);
   std::size_t c = 0;
@@ -133,7 +135,7 @@ Comparison compare(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const
       };
       for (; before(); ++c) ++out.unexpected;
       if (c < c_size && C.coordinates[0](c) == i && C.coordinates[1](c) == sum.column)
-        compare_value(C.values(c++), sum.term, sum.count, out);
+        compare_value(C.values(c++), sum.term, sum.count, rounding, out);
       else
         ++out.missing;
     }
@@ -186,11 +188,12 @@ void expect_workspace(ProductOrder order, WorkspaceChoice workspace) {
                      "its results scatter over rows and columns; give coordinate, or the order ikj");
 }
 
-Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEntries& C) {
+Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEntries& C,
+                           const Rounding& rounding) {
   if (const auto* real = std::get_if<Entries<double, 2>>(&A))
-    return compare(*real, std::get<Entries<double, 2>>(B), std::get<Entries<double, 2>>(C));
+    return compare(*real, std::get<Entries<double, 2>>(B), std::get<Entries<double, 2>>(C), rounding);
   return compare(std::get<Entries<Complex, 2>>(A), std::get<Entries<Complex, 2>>(B),
-                 std::get<Entries<Complex, 2>>(C));
+                 std::get<Entries<Complex, 2>>(C), rounding);
 }
 
 std::int64_t count_products(const AnyEntries& A, const AnyEntries& B) {

@@ -55,10 +55,18 @@ Product multiply(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const P
 extern template Product multiply(const Entries<double, 2>&, const Entries<double, 2>&, const ProductPlan&);
 extern template Product multiply(const Entries<Complex, 2>&, const Entries<Complex, 2>&, const ProductPlan&);
 
+/// How a product rounds; by default, in double.
+struct Rounding {
+  double sum = 0x1p-53;      ///< relative error of an addition or a multiplication: u
+  double term = 0;           ///< further relative error of each product of two values: t
+  double least = 0x1p-1074;  ///< absolute error of the smallest numbers
+};
+
 /// Compares C with the product of A and B formed in long double, row by row, from sorted and merged lists.
-/// The error bound of an entry that is the sum of n products is n u / (1 - n u) times the sum of their
-/// moduli, with u the unit roundoff of double.
-Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEntries& C);
+/// The error bound of an entry that is the sum of n products is n u / (1 - n u) + t times the sum of their
+/// moduli.
+Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEntries& C,
+                           const Rounding& rounding = {});
 
 /// The number of multiplications in a row-wise product: for each entry (i, k) of A, the entries in row k of
 /// B.

@@ -84,4 +84,14 @@ TEST(Explain, RefusesNamesFormatsAndOrdersThatItHasNot) {
   expect_refused({"explain", "spmv", "csr"}, "csr");
 }
 
+TEST(Explain, RefusesWhatIsForAGpu) {
+  expect_refused({"explain", "spmm", "--space", "cuda"}, "this program was built without CUDA");
+  expect_refused({"explain", "spmm", "--space", "tpu"}, "no space is called tpu; expected host or cuda");
+  expect_refused({"explain", "spmm", "--plan", "tca"}, "they go with --space cuda");
+  for (const Arguments& options :
+       {Arguments{"--file", example_data("LFAT5.mtx")}, {"--columns", "3"}, {"--repeats", "3"}})
+    expect_refused({"explain", "spmm", options[0], options[1]},
+                   "--file, --columns and --repeats are for the GPU: they go with --space cuda");
+}
+
 }  // namespace

@@ -273,4 +273,30 @@ TEST(Multiply, RefusesExtentsThatDoNotMeet) {
   EXPECT_TRUE(folder.names().empty());
 }
 
+TEST(Multiply, RunsOnTheHostUnlessAskedOtherwise) {
+  const std::string path = example_data("LFAT5.mtx");
+  const Json plain = report({"multiply", path, path}),
+             host = report({"multiply", path, path, "--space", "host"});
+  EXPECT_EQ(plain["C"]["nonzeros"], host["C"]["nonzeros"]);
+  EXPECT_EQ(keys(plain["C"]), keys(host["C"]));
+}
+
+TEST(Multiply, RefusesSpacesPlansAndTypesThatItHasNot) {
+  const std::string path = example_data("LFAT5.mtx");
+  const auto refused = [&](const Arguments& options, const std::string& reason) {
+    Arguments arguments = {"multiply", path, path};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_refused(arguments, reason);
+  };
+  refused({"--space", "gpu"}, "no space is called gpu; expected host or cuda");
+  refused({"--space", "cuda"}, "--space cuda: this program was built without CUDA; scripts/bootstrap --cuda");
+  refused({"--space", "cuda", "--plan", "csr"},
+          "no plan is called csr; expected auto, rows, window, tca, dense or 2:4");
+  refused({"--space", "cuda", "--type", "int"},
+          "no type of value is called int; expected double, float, half or bfloat16");
+  refused({"--plan", "rows"},
+          "--plan and --type say what the GPU multiplies, and how: they go with --space cuda");
+  refused({"--type", "half", "--space", "host"}, "they go with --space cuda");
+}
+
 }  // namespace

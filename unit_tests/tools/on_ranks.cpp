@@ -70,6 +70,9 @@ TEST(OnRanks, BadInputIsOneMessage) {
                   std::string("cannot be opened")},
         std::pair{"multiply --order kij " + example_data("west0497.mtx") + " " + example_data("west0497.mtx"),
                   std::string("takes no --order")},
+        std::pair{
+            "multiply --space cuda " + example_data("west0497.mtx") + " " + example_data("west0497.mtx"),
+            std::string("takes no --space")},
         std::pair{"multiply - " + example_data("west0497.mtx"), std::string("names say what they are")},
         std::pair{std::string("multiply"), std::string("is required")}}) {
     const Ran ran = run_on_ranks(arguments);

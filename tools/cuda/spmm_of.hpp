@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file spmm_of.hpp
+/// The template that implements device_spmm.hpp: operands as each plan wants them, and the statement.
+#pragma once
+
+#include <cmath>
+#include <sporos/core/index.hpp>
+#include <sporos/formats/convert.hpp>
+#include <sporos/formats/value_cast.hpp>
+#include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
+#include <type_traits>
+
+#include "../device_spmm.hpp"
+#include "../memory.hpp"
+#include "statement_run.hpp"
+
+namespace sporos::tool {
+
+/// A tensor with its values converted to another type; levels are shared.
+/// @param name  of the operand, for messages
+template <class Value, class F>
+Tensor<Value, F> with_values_of(const Tensor<double, F>& tensor, std::string_view name,
+                                const DeviceSettings& settings) {
+  if constexpr (std::is_same_v<Value, double>) {
+    return tensor;
+  } else {
+    const auto values = make_array<Value>("sporos::operand", tensor.nnz());
+    for (std::size_t q = 0; q < values.extent(0); ++q)
+      if (!value_cast(tensor.values()(q), values(q)))
+        throw UsageError(text("the value ", tensor.values()(q), " of ", name, " is too large for --type ",
+                              to_string(settings.value),
+                              std::is_same_v<Value, half> ? "; bfloat16 has the range of float" : ""));
+    return {tensor.extents(), tensor.levels(), values};
+  }
+}
+
+template <class Value>
+class DeviceSpmm {
+  using Sum = accumulate_t<Value>;
+  using Rows = Tensor<Value, CSR<>>;
+  using Matrix = Tensor<Value, DenseMatrix<>>;
+
+ public:
+  DeviceSpmm(const RealRows& A, const RealMatrix& B, const DeviceSettings& settings)
+      : a_(with_values_of<Value>(A, "A", settings)),
+        b_(with_values_of<Value>(B, "B", settings)),
+        settings_(settings) {}
+
+  DeviceProduct<RealMatrix> run() {
+    if (std::is_same_v<Value, float>) out_.run.rounding = {.sum = 0x1p-24, .least = 0x1p-149};
+    // Tensor cores cut off what other additions round.
+    if (is_narrow_float_v<Value>) out_.run.rounding = {.sum = 0x1p-23, .least = 0x1p-149};
+    switch (settings_.plan) {
+      case DevicePlan::automatic:
+        b_.extent(1) == 1 ? spmv() : spmm();
+        break;
+      case DevicePlan::rows:
+        spmm_by<gpu::SpmmByGroups>();
+        break;
+      case DevicePlan::window:
+        spmm_by<gpu::SpmmOnTensorCores>();
+        break;
+      case DevicePlan::tca:
+        // tf32 has 11 digits.
+        if (std::is_same_v<Value, float>)
+          out_.run.rounding = {.sum = 0x1p-23, .term = 0x1p-9, .least = 0x1p-126};
+        spmm_by<gpu::SpmmByDotProducts>();
+        break;
+      case DevicePlan::dense:
+        dense();
+        break;
+      case DevicePlan::two_four:
+        two_four();
+        break;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void spmv() {
+    using namespace sporos::indices;
+    const Tensor<Value, DenseVector> x({b_.extent(0)}, {}, b_.values());
+    const auto A = copied(a_, out_.run);
+    const auto device_x = copied(x, out_.run);
+    const Tensor<Sum, DenseVector, Cuda> y({A.extent(0)});
+    run_statement(assign(y(i), A(i, j) * device_x(j)).with_constant_operands(), settings_, out_.run,
+                  [](auto& product) { product.run(); });
+    finish(A, device_x, y);
+  }
+
+  void spmm() {
+    compute(a_, [&](const auto& statement) {
+      run_statement(statement, settings_, out_.run, [](auto& product) { product.run(); });
+    });
+  }
+
+  template <class Candidate>
+  void spmm_by() {
+    compute(a_, [&](const auto& statement) { run_statement_by<Candidate>(statement, settings_, out_.run); });
+  }
+
+  void dense() {
+    expect_memory(sizeof(Value) * static_cast<double>(a_.extent(0)) * static_cast<double>(a_.extent(1)),
+                  text("--plan dense: A with its zeros"));
+    const Matrix A(a_.extents());
+    const auto& columns = a_.template level<1>();
+    for (std::int64_t row = 0; row < a_.extent(0); ++row)
+      for (auto q = columns.positions(row); q < columns.positions(row + 1); ++q)
+        A.values()(row * a_.extent(1) + columns.coordinates(q)) = a_.values()(q);
+    compute(A, [&](const auto& statement) {
+      run_statement_by<gpu::GemmByCublas>(statement, settings_, out_.run);
+    });
+  }
+
+  void two_four() {
+    if constexpr (is_narrow_float_v<Value>) {
+      compute(in_windows(), [&](const auto& statement) {
+        run_statement_by<gpu::TwoFourOnTensorCores>(statement, settings_, out_.run);
+      });
+    } else {
+      throw UsageError(text("--plan 2:4 does not take values of type ", to_string(settings_.value),
+                            ": give --type half or bfloat16"));
+    }
+  }
+  Tensor<Value, TwoFour> in_windows() const {
+    try {
+      return convert<TwoFour>(a_);
+    } catch (const FormatError& error) {
+      throw UsageError(text("--plan 2:4: ", error.what(), "; `sporos prune` keeps the largest of each four"));
+    }
+  }
+
+  /// Gives `run` the statement with the operands on the GPU, and keeps its result.
+  template <class Left, class Run>
+  void compute(const Left& left, const Run& run) {
+    using namespace sporos::indices;
+    const auto A = copied(left, out_.run);
+    const auto B = copied(b_, out_.run);
+    const Tensor<Sum, DenseMatrix<>, Cuda> C({A.extent(0), B.extent(1)});
+    run(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands());
+    finish(A, B, C);
+  }
+
+  template <class A, class B, class C>
+  void finish(const A& a, const B& b, const C& c) {
+    out_.run.A = stored_on_device(a);
+    out_.run.B = stored_on_device(b);
+    out_.run.C = stored_on_device(c);
+    const auto sums = c.template copy_to<Host>();
+    out_.C = RealMatrix({a.extent(0), b_.extent(1)});
+    for (std::int64_t q = 0; q < sums.nnz(); ++q) out_.C.values()(q) = static_cast<double>(sums.values()(q));
+  }
+
+  Rows a_;
+  Matrix b_;
+  const DeviceSettings& settings_;
+  DeviceProduct<RealMatrix> out_;
+};
+
+template <class Value>
+DeviceProduct<RealMatrix> device_spmm(const RealRows& A, const RealMatrix& B,
+                                      const DeviceSettings& settings) {
+  return DeviceSpmm<Value>(A, B, settings).run();
+}
+
+}  // namespace sporos::tool

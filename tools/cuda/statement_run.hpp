@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file statement_run.hpp
+/// Runs a statement on the GPU as a plan, with its time beside the one that the library predicts.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <sporos/core/statement.hpp>
+#include <sporos/formats/format_name.hpp>
+#include <sporos/kernels/statement/explain.hpp>
+#include <sporos/kernels/statement/plan.hpp>
+#include <string>
+
+#include "../command.hpp"
+#include "../device_product.hpp"
+
+namespace sporos::tool {
+
+/// The time of one call of `body` and of what it starts on the GPU.
+template <class Body>
+double seconds_of(const Body& body) {
+  Kokkos::fence("sporos: before it is timed");
+  const Kokkos::Timer timer;
+  body();
+  Kokkos::fence("sporos: until the GPU is through");
+  return timer.seconds();
+}
+
+/// A copy in the GPU's memory; its time is added to those of the run.
+template <class T>
+auto copied(const T& tensor, DeviceRun& run) {
+  Tensor<typename T::value_type, typename T::format_type, Cuda> out;
+  run.copy_seconds += seconds_of([&] { out = tensor.template copy_to<Cuda>(); });
+  return out;
+}
+
+template <class T>
+Stored stored_on_device(const T& tensor) {
+  return {format_name<typename T::format_type>(), tensor.nnz(), tensor.bytes(), 0};
+}
+
+/// Seconds of a run of the cheapest plan, as the candidates predict.
+template <class S>
+double expected_seconds(const S& statement) {
+  return [&]<class... K>(TypeList<K...>) {
+    std::string why_not;
+    return std::min({sporos::detail::seconds<K>(statement, Use::often, why_not)...});
+  }(CandidatesOf<S>{});
+}
+
+/// Plans the statement, and runs it as often as the settings say.
+/// @param run_again  what is repeated: given the plan, runs it once
+/// @throws ScheduleError if no candidate takes the statement
+template <class S, class RunAgain>
+void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun& out,
+                   const RunAgain& run_again) {
+  out.device = Cuda().cuda_device_prop().name;
+  if (settings.explain) out.explanation = explain(statement);
+  const Kokkos::Timer timer;
+  auto product = plan(statement);
+  Kokkos::fence("sporos: until the plan is there");
+  out.plan_seconds = timer.seconds();
+  out.kernel = product.candidate();
+  out.expected_seconds = expected_seconds(statement);
+  if (settings.repeats == 0) return;
+  const auto run = [&] {
+    run_again(product);
+    Kokkos::fence("sporos: until the GPU is through");
+  };
+  run();
+  out.times = times_of(settings.repeats, run);
+}
+
+/// The same for a statement that one candidate runs, that of the plan in the settings.
+/// @throws UsageError with the candidate's reason
+template <class Candidate, class S>
+void run_statement_by(const S& statement, const DeviceSettings& settings, DeviceRun& out) {
+  const std::string refused = text("--plan ", to_string(settings.plan), ": ", Candidate::name);
+  const auto forced = statement.template use<Candidate>();
+  if constexpr (std::is_same_v<CandidatesOf<decltype(forced)>, TypeList<>>) {
+    throw UsageError(text(refused, " does not take values of type ", to_string(settings.value),
+                          ": it computes ", Candidate::takes));
+  } else {
+    const auto offer = sporos::detail::offer_of<Candidate>(forced, Use::often);
+    if (!offer.takes()) throw UsageError(text(refused, " does not take these matrices: ", offer.reason()));
+    run_statement(forced, settings, out, [](auto& product) { product.run(); });
+  }
+}
+
+}  // namespace sporos::tool
