@@ -16,8 +16,6 @@
 
 #if defined(SPOROS_COMPILED_DISTRIBUTED_IO)
 namespace sporos {
-#define SPOROS_DECLARE(Value, Order) SPOROS_READ_ON_RANKS(extern, Value, Order)
-SPOROS_FOR_COMPILED_TENSORS(SPOROS_DECLARE)
-#undef SPOROS_DECLARE
+SPOROS_FOR_COMPILED_TENSORS(SPOROS_READ_ON_RANKS, extern)
 }  // namespace sporos
 #endif

@@ -4,6 +4,5 @@
 #include "compiled.hpp"
 
 namespace sporos {
-#define SPOROS_COMPILE(Value, Order) SPOROS_READ_AND_WRITE(, Value, Order)
-SPOROS_FOR_COMPILED_TENSORS(SPOROS_COMPILE)
+SPOROS_FOR_COMPILED_TENSORS(SPOROS_READ_AND_WRITE, )
 }  // namespace sporos

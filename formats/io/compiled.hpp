@@ -5,7 +5,8 @@
 /// Reading a matrix adds about 10 seconds to the time that a source takes to compile, whatever else is in it.
 /// A program that links the CMake target Sporos::io (Sporos::distributed_io for files that all ranks read)
 /// has it compiled once, in compiled.cpp, for the tensors listed here; of others each source compiles what it
-/// uses. Without CMake: define SPOROS_COMPILED_IO in all sources, and compile compiled.cpp with them.
+/// uses. Without CMake: define SPOROS_COMPILED_IO in all sources, and compile compiled.cpp with them; for
+/// files that all ranks read, SPOROS_COMPILED_DISTRIBUTED_IO as well, and distributed/compiled.cpp.
 #pragma once
 
 #include <string>
@@ -13,11 +14,12 @@
 #include "../../core/entries.hpp"
 #include "file.hpp"
 
-/// Calls `what(Value, Order)` for the tensors whose reading is compiled once.
-#define SPOROS_FOR_COMPILED_TENSORS(what) \
-  what(double, 1) what(double, 2) what(double, 3) what(double, 4) what(float, 2) what(float, 3)
+/// Calls `what(EXTERN, Value, Order)` for the tensors whose reading is compiled once: what declares the
+/// functions where `EXTERN` is extern, and compiles them where it is empty.
+#define SPOROS_FOR_COMPILED_TENSORS(what, EXTERN)                                                 \
+  what(EXTERN, double, 1) what(EXTERN, double, 2) what(EXTERN, double, 3) what(EXTERN, double, 4) \
+      what(EXTERN, float, 2) what(EXTERN, float, 3)
 
-/// The functions, to be declared (`EXTERN` is extern) or compiled (it is empty).
 #define SPOROS_READ_AND_WRITE(EXTERN, Value, Order)                                                         \
   EXTERN template Entries<Value, Order> read_entries<Value, Order>(io::FileSource&, const ReadOptions&);    \
   EXTERN template Entries<Value, Order> read_entries<Value, Order>(const std::string&, const ReadOptions&); \
@@ -25,8 +27,6 @@
 
 #if defined(SPOROS_COMPILED_IO)
 namespace sporos {
-#define SPOROS_DECLARE(Value, Order) SPOROS_READ_AND_WRITE(extern, Value, Order)
-SPOROS_FOR_COMPILED_TENSORS(SPOROS_DECLARE)
-#undef SPOROS_DECLARE
+SPOROS_FOR_COMPILED_TENSORS(SPOROS_READ_AND_WRITE, extern)
 }  // namespace sporos
 #endif
