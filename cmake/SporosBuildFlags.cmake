@@ -18,6 +18,12 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # also reports that std::stable_sort of g++ 12's library uses what C++17 has deprecated.
   target_compile_options(sporos_build_flags INTERFACE -Wno-unknown-warning-option -Wno-invalid-feature-combination
                                                       -Wno-deprecated-declarations)
+  # Links the unit tests of statements in a tenth of the time.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld SPOROS_LINKS_WITH_LLD)
+  if(SPOROS_LINKS_WITH_LLD)
+    target_link_options(sporos_build_flags INTERFACE -fuse-ld=lld)
+  endif()
 endif()
 if(Kokkos_ENABLE_CUDA)
   # fmt 9 assumes that nvcc does not support constexpr.
@@ -73,7 +79,11 @@ function(sporos_add_program name)
       target_compile_options(${precompiled} PRIVATE ${program_OPTIONS})
       set(headers <Kokkos_Core.hpp> <algorithm> <array> <complex> <map> <random> <string> <vector>)
       if(program_PRECOMPILE MATCHES "tests$")
-        list(APPEND headers <gtest/gtest.h> <sporos/sporos.hpp>)
+        list(APPEND headers <gtest/gtest.h>)
+      endif()
+      # clang also instantiates in the precompiled header what all sources would instantiate.
+      if(program_PRECOMPILE MATCHES "tests$" OR CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        list(APPEND headers <sporos/sporos.hpp>)
       elseif(program_PRECOMPILE STREQUAL "tools")
         list(APPEND headers <sporos/formats/io/file.hpp>)
       endif()

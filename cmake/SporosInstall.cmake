@@ -15,7 +15,7 @@ foreach(header IN LISTS SPOROS_HEADERS)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(TARGET sporos_tool)
-  install(TARGETS sporos_tool)
+  install(TARGETS sporos_tool OPTIONAL) # where it has been built
 endif()
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/SporosConfig.cmake.in"

@@ -13,6 +13,7 @@ if(SPOROS_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     DEPFILE "${errors_header}.d"
     VERBATIM)
   add_custom_target(sporos_precompiled_compile_errors ALL DEPENDS "${errors_header}.gch")
+  add_dependencies(tests_of_compiler sporos_precompiled_compile_errors)
 endif()
 
 file(GLOB_RECURSE failing CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.fail.cpp)

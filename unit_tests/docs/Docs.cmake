@@ -4,6 +4,10 @@
 find_program(SPOROS_AWK NAMES mawk gawk awk REQUIRED)
 set(docs_dir "${CMAKE_CURRENT_BINARY_DIR}/docs")
 set(docs_source_dir "${CMAKE_CURRENT_LIST_DIR}")
+set(docs_precompile)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(docs_precompile PRECOMPILE docs)
+endif()
 file(GLOB docs_data CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/data/*")
 
 # Each program has a folder of its own, in which the data lies as in the source tree and under its bare name.
@@ -32,17 +36,19 @@ function(docs_test_document name document)
     file(COPY_FILE "${docs_dir}/new/${file}" "${docs_dir}/${file}" ONLY_IF_DIFFERENT)
     string(REGEX REPLACE "\\..*" "" program "${file}")
     if(file MATCHES "\\.fail\\.cpp$")
+      if(SPOROS_TEST_PROGRAMS STREQUAL "others")
+        continue()
+      endif()
       add_test(NAME docs/${program}
                COMMAND ${CMAKE_COMMAND} -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "FLAGS=${SPOROS_FLAGS_FILE}" -D
                        "HEADER=${errors_header}" -D "SOURCE=${docs_dir}/${file}" -P "${CMAKE_CURRENT_SOURCE_DIR}/expect_compile_error.cmake")
       set_tests_properties(docs/${program} PROPERTIES LABELS docs TIMEOUT 300)
+    elseif(SPOROS_TEST_PROGRAMS STREQUAL "of_compiler")
+      continue()
     elseif(file MATCHES "\\.cpp$")
-      sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}" LIBRARIES Sporos::io)
       # What a guide computes is small: the compiler need not make it fast.
-      target_compile_options(docs_${program} PRIVATE -O0)
-      if(TARGET Eigen3::Eigen)
-        target_link_libraries(docs_${program} PRIVATE Eigen3::Eigen)
-      endif()
+      sporos_add_program(docs_${program} SOURCES "${docs_dir}/${file}" ${docs_precompile}
+                         LIBRARIES Sporos::io $<TARGET_NAME_IF_EXISTS:Eigen3::Eigen> OPTIONS -O0)
       docs_add_test(${program} "${docs_source_dir}/run_program.sh" "${docs_dir}/${program}.expected"
                     $<TARGET_FILE:docs_${program}>)
     elseif(file MATCHES "\\.sh$" AND SPOROS_BUILD_TOOLS AND TARGET sporos_tool)

@@ -68,7 +68,7 @@ function finish_code(  mark) {
   } else {
     last = "chapter"
     mark = "-- line " first_line " --\\n"
-    body = body "  std::cout << \"" mark "\" << std::flush;\n" statements()
+    body = body "std::cout << \"" mark "\" << std::flush;\n" statements()
     expected = expected "-- line " first_line " --\n"
   }
 }

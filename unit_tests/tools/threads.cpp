@@ -96,7 +96,9 @@ TEST(Threads, WaitAsTheUserSays) {
   {
     const Variable policy("OMP_WAIT_POLICY", nullptr), spins("GOMP_SPINCOUNT", "1234");
     const Settings found = settings();
+#ifndef __clang__  // LLVM's library does not know this variable
     EXPECT_FALSE(sleep_at_once(found.last)) << found.last;
+#endif
     EXPECT_EQ(found.starts, 1);
   }
 }

@@ -72,7 +72,7 @@ template <class Key>
 void check_all_merges() {
   std::mt19937_64 draw(9);
   constexpr std::uint64_t most = std::uint64_t{1} << 40;
-  for (std::size_t count = 0; count <= 7; ++count) {
+  for (const std::size_t count : {0, 1, 2, 3, 7}) {
     check_merge<Key>(count, {0}, [](std::size_t, std::int64_t) { return 0u; });
     check_merge<Key>(count, {1}, [](std::size_t, std::int64_t) { return 5u; });
     check_merge<Key>(count, {1000, 0, 3}, [&](std::size_t, std::int64_t) { return draw() % most; });
