@@ -212,7 +212,7 @@ void add_layers() {
       shapes.push_back({m, features, hidden});
       shapes.push_back({m, hidden, features});
     }
-  for (const std::int64_t extent : {512, 1024, 2048}) shapes.push_back({512, extent, extent});
+  for (const std::int64_t extent : {512, 1024}) shapes.push_back({512, extent, extent});
   for (const auto& [m, n, k] : shapes) {
     const std::string name = text(m, "x", n, "x", k);
     const auto layer = std::make_shared<Layer>(Shape{m, n, k});
