@@ -188,5 +188,7 @@ void add_scans();
 void add_scattered_results();
 void add_n_of_m();
 void add_two_four();
+void add_layers();
+void add_batches();
 
 }  // namespace sporos::perf

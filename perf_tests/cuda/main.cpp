@@ -7,7 +7,7 @@
 ///
 /// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on
 /// an H200). SPOROS_PERF names the families to measure: spmv,spmm,sddmm,mttkrp,spgemm,sum,scan,scatter,nm,
-/// two_four; all where it is not set.
+/// two_four,layers,batches; all where it is not set.
 #include <sys/utsname.h>
 
 #include "harness.hpp"
@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   if (wanted("scatter")) add_scattered_results();
   if (wanted("nm")) add_n_of_m();
   if (wanted("two_four")) add_two_four();
+  if (wanted("layers")) add_layers();
+  if (wanted("batches")) add_batches();
 
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");

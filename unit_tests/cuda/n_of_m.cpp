@@ -49,6 +49,7 @@ TEST(CudaNofM, ResultsThatFillTheGpu) {
   expect_product<half, half, NM<4, 32, 64>, RowMajor>({4400, 1500, 300});
   expect_product<half, half, NM<16, 32, 32>, ColumnMajor>({4400, 1500, 70});
   expect_product<float, float, NM<3, 4, 32>, RowMajor>({4400, 1500, 140});
+  expect_product<float, float, NM<16, 32, 32>, RowMajor>({4224, 512, 700});
   expect_product<float, float, NM<4, 32, 64, 1>, ColumnMajor>({4400, 1500, 300});
 }
 TEST(CudaNofM, TransposedBfloat16OnTensorCores) {

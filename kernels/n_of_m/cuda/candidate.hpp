@@ -186,23 +186,31 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     if constexpr (for_groups)
       if (by_groups_) return tiles_of_groups().seconds;
     if constexpr (for_tensor_cores)
-      return std::min(seconds_of<Large>(large_stage), seconds_of<Small>(small_stage));
+      return std::min(seconds_of<Large>(large_times), seconds_of<Small>(small_times));
     return 0;
   }
-  /// Seconds of a stage of 64 rows of a tile, fitted on an H100; of split floats on an H200.
+  /// Seconds of a stage of 64 rows of a tile, and of a tile besides. Fitted on an H100; of split floats on an
+  /// H200, where stages of which little is kept take what copying takes.
+  struct Times {
+    double stage, tile;
+  };
   static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
-  static constexpr double large_stage =
-                              is_split<T> ? 0.3e-6 + 1.6e-6 * kept_part : 0.18e-6 + 1.2e-6 * kept_part,
-                          small_stage = is_split<T> ? large_stage * 0.5 : 0.06e-6 + 0.55e-6 * kept_part;
+  static constexpr Times large_times = is_split<T>
+                                           ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * kept_part), 6e-6}
+                                           : Times{0.18e-6 + 1.2e-6 * kept_part, 0},
+                         small_times = is_split<T>
+                                           ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * kept_part), 2.5e-6}
+                                           : Times{0.06e-6 + 0.55e-6 * kept_part, 0};
   template <class Config>
-  double seconds_of(double stage) const {
-    return static_cast<double>(ceil_div(k(), 64)) * rounds(tiles_of<Config>(), multiprocessors()) * stage;
+  double seconds_of(const Times& times) const {
+    return rounds(tiles_of<Config>(), multiprocessors()) *
+           (static_cast<double>(ceil_div(k(), 64)) * times.stage + times.tile);
   }
   template <class Config>
   std::int64_t tiles_of() const {
     return ceil_div(m(), Config::block_m) * ceil_div(n(), Config::block_n);
   }
-  bool is_large() const { return seconds_of<Large>(large_stage) <= seconds_of<Small>(small_stage); }
+  bool is_large() const { return seconds_of<Large>(large_times) <= seconds_of<Small>(small_times); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
     NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};

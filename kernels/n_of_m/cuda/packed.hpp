@@ -103,7 +103,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows, columns = ColumnsOfWarp::columns;
   __shared__ T values_of[warps][most][columns];   // of each kept row
   __shared__ std::uint8_t rows_of[warps][most];   // of each kept row in the stage, of at most 256
-  __shared__ std::uint8_t order_of[warps][most];  // which kept row is the at-th of the packed stage
+  __shared__ std::uint8_t order_of[warps][most];  // which kept row is the at-th of the packed stage, if any
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t stages = packing.stages(b.rows);
   const std::int64_t piece = static_cast<std::int64_t>(blockIdx.x) * warps + warp;
@@ -117,6 +117,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   auto& values = values_of[warp];
   auto& rows = rows_of[warp];
   auto& order = order_of[warp];
+  constexpr std::uint8_t no_row = 255;
 
   int count = 0;
   if (column - lane_id() < b.columns)
@@ -134,30 +135,40 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
         ++count;
       }
   __syncwarp();
-  // The at-th row of each remainder comes in the at-th round.
+  // As long as there are rows of each remainder, every 8 have one of each; of the others, those of a
+  // remainder are spread over the places that are left, since 8 that lack one have another twice.
   constexpr int parts = most / warp_size;
-  int remainder[parts], round[parts];  // of rows lane, lane + 32, …
-  int of_remainder[8] = {};            // how many rows there are of each
+  int remainder[parts], earlier[parts];  // of rows lane, lane + 32, …: earlier ones of the same remainder
+  int of_remainder[8] = {};              // how many rows there are of each
 #pragma unroll
   for (int part = 0; part < parts; ++part) {
     const int at = part * warp_size + lane_id();
     remainder[part] = at < count ? rows[at] % 8 : -1;
-    round[part] = 0;
+    earlier[part] = 0;
+    order[at] = no_row;
 #pragma unroll
     for (int r = 0; r < 8; ++r) {
       const unsigned same = __ballot_sync(~0u, remainder[part] == r);
-      if (remainder[part] == r) round[part] = of_remainder[r] + __popc(same & ((1u << lane_id()) - 1));
+      if (remainder[part] == r) earlier[part] = of_remainder[r] + __popc(same & ((1u << lane_id()) - 1));
       of_remainder[r] += __popc(same);
     }
   }
+  __syncwarp();
+  int of_each = of_remainder[0];
+#pragma unroll
+  for (int r = 1; r < 8; ++r) of_each = ::min(of_each, of_remainder[r]);
+  const int others = ::max((count - of_each * 8 + 7) / 8, 1);  // eights without one of each
 #pragma unroll
   for (int part = 0; part < parts; ++part) {
-    int before = 0;  // rows of earlier rounds, and of smaller remainders in this round
+    if (remainder[part] < 0) continue;
+    int to = earlier[part] * 8 + remainder[part];
+    if (earlier[part] >= of_each) {
+      int before = earlier[part] - of_each;  // of the others
 #pragma unroll
-    for (int r = 0; r < 8; ++r)
-      before += ::min(of_remainder[r], round[part]) +
-                (r < remainder[part] && of_remainder[r] > round[part] ? 1 : 0);
-    if (remainder[part] >= 0) order[before] = static_cast<std::uint8_t>(part * warp_size + lane_id());
+      for (int r = 0; r < 8; ++r) before += r < remainder[part] ? of_remainder[r] - of_each : 0;
+      to = (of_each + before % others) * 8 + before / others;
+    }
+    order[to] = static_cast<std::uint8_t>(part * warp_size + lane_id());
   }
   __syncwarp();
 
@@ -165,7 +176,8 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   char* const out =
       packed + (group / packing.together * stages + piece % stages) * packing.steps * packing.step_bytes();
   for (int at = lane_id(); at < packing.kept_rows(); at += warp_size) {
-    const unsigned row = at < count ? rows[order[at]] : static_cast<unsigned>(packing.stage_rows + at % 8);
+    const unsigned row =
+        order[at] != no_row ? rows[order[at]] : static_cast<unsigned>(packing.stage_rows + at % 8);
     const auto place = static_cast<std::uint16_t>(Swizzle128::row_offset(row));
     auto* const places =
         reinterpret_cast<std::uint16_t*>(out + at / NmPacking::step_rows * packing.step_bytes() +
@@ -187,7 +199,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
         const auto in_mma = MmaM16N8K16::of_b(lane_id(), e / 2 % 2, e % 2);
         const int at = step * NmPacking::step_rows + in_mma.row;
         const int j = ColumnsOfWarp::column(pair * 2 + e / 4, in_mma.column);
-        if (at >= count) continue;
+        if (order[at] == no_row) continue;
         const T value = values[order[at]][j];
         if constexpr (is_split<T>) {
           if (column - lane_id() + j < b.columns)

@@ -44,7 +44,7 @@ struct NmTensorCoreConfig {
   static constexpr NmPacking packing{StageRows, Steps, planes, groups};
 
   /// One more warp would do for copying. Four can give registers to the others.
-  static constexpr int threads = (warps + 4) * warp_size;
+  static constexpr int multiplying = warps * warp_size, threads = multiplying + 4 * warp_size;
   static constexpr int registers = 216, registers_to_copy = 72;
   /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
   static constexpr bool can_copy_parts = planes == 1 && BlockM == KMajorOrder::tile_rows;
@@ -147,8 +147,8 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
                             Config::stage_rows * Swizzle128::row_bytes +
                             at % (Swizzle128::alignment / 16) * 16);
   if (threadIdx.x == 0) {
-    ring_a.init(Config::warps * blocks);
-    ring_b.init(Config::warps);
+    ring_a.init(Config::multiplying * blocks);
+    ring_b.init(Config::multiplying);
     ptx::fence_barrier_init();
   }
   const auto sync_cluster = [&] {
@@ -274,8 +274,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
               if (has_next) ring_a.wait_until_full();
             }
             rows = ring_a.slot() + (place ^ pieces);
-            __syncwarp();
-            if (lane_id() == 0) ptx::arrive(ring_b.empty());
+            ptx::arrive(ring_b.empty());
             ring_b.advance();
             if (has_next) {
               ring_b.wait_until_full();
@@ -285,12 +284,11 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
           if (has_next) load_a(rows, i);
         }
         if (is_last) {
-          __syncwarp();
-          if (blocks == 1) {
-            if (lane_id() == 0) ptx::arrive(emptied);
-          } else if (lane_id() < blocks) {
-            ptx::arrive_at(static_cast<std::uint32_t>(lane_id()), emptied);
-          }
+          if (blocks == 1)
+            ptx::arrive(emptied);
+          else
+            for (int block = 0; block < blocks; ++block)
+              ptx::arrive_at(static_cast<std::uint32_t>(block), emptied);
         }
       }
     }
