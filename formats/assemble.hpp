@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/compiled_once.hpp"
 #include "../core/entries.hpp"
 #include "../core/error.hpp"
 #include "../core/tensor.hpp"
@@ -23,6 +24,7 @@
 #include "format_name.hpp"
 #include "keyed_entries.hpp"
 #include "keys.hpp"
+#include "named.hpp"
 #include "radix_sort.hpp"
 #include "wide_keys.hpp"
 
@@ -258,8 +260,9 @@ std::int64_t assemble_bytes(const Extents<F::order>& extents, std::int64_t count
 
 /// The tensor of some entries, assembled on the threads of a space instance; see below.
 template <TensorFormat F, HostSpace Space, TensorValue Value>
-Tensor<Value, F, Space> assemble(const Space& space, const Entries<Value, F::order>& entries,
-                                 Duplicates duplicates = default_duplicates<F>) {
+[[gnu::noinline]] Tensor<Value, F, Space> assemble(const Space& space,
+                                                   const Entries<Value, F::order>& entries,
+                                                   Duplicates duplicates = default_duplicates<F>) {
   expect_kokkos();
   expect_valid_extents(entries.extents);
   detail::expect_whole(entries);
@@ -307,5 +310,17 @@ Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
   else
     return assemble<F>(Host(), entries, duplicates).template move_to<Space>();
 }
+
+#define SPOROS_ASSEMBLE_AS(EXTERN, Value, ...)                                         \
+  EXTERN template Tensor<Value, __VA_ARGS__, Host> assemble<__VA_ARGS__, Host, Value>( \
+      const Host&, const Entries<Value, __VA_ARGS__::order>&, Duplicates);
+#define SPOROS_ASSEMBLE(EXTERN, Value)      \
+  SPOROS_ASSEMBLE_AS(EXTERN, Value, CSR<>)  \
+  SPOROS_ASSEMBLE_AS(EXTERN, Value, CSC<>)  \
+  SPOROS_ASSEMBLE_AS(EXTERN, Value, COO<2>) \
+  SPOROS_ASSEMBLE_AS(EXTERN, Value, CSF<3>)
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_ASSEMBLE, extern)
+#endif
 
 }  // namespace sporos

@@ -17,9 +17,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "../../../core/compiled_once.hpp"
 #include "../../../core/pool.hpp"
 #include "../../../core/tensor.hpp"
 #include "../../../formats/chunks.hpp"
+#include "../../../formats/named.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "../../nest/partition.hpp"
 #include "columns.hpp"
@@ -146,42 +148,7 @@ class Mttkrp {
   }
 
   /// @param accumulates  whether to add to the result's old values
-  void operator()(bool accumulates) const {
-    const std::int64_t count = part_count();
-    const auto cuts =
-        cut(nodes_, count, [&](std::int64_t node) { return positions_before<last, 1>(tensor_, node); });
-    const std::int64_t parts = count;
-    if constexpr (D == 0) {
-      std::vector<Edge> edges(2 * static_cast<std::size_t>(parts));
-      const ScratchArray<T> sums(2 * count * operands_.columns);
-      if (!accumulates) clear(result_, rows_ * operands_.columns);
-      for_each_chunk(threads_, parts, [&](std::int64_t part) {
-        const auto at = static_cast<std::size_t>(part);
-        rows_of_part(cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
-      });
-      for (std::size_t edge = 0; edge < edges.size(); ++edge)
-        if (edges[edge].row >= 0)
-          add(result_ + edges[edge].row * operands_.columns,
-              sums.data() + static_cast<std::int64_t>(edge) * operands_.columns, operands_.columns);
-    } else {
-      const std::int64_t size = rows_ * operands_.columns;
-      const HostArray<T> others = pool().array<T>("sporos::private results", size * (count - 1));
-      if (!accumulates) clear(result_, size);
-      for_each_chunk(threads_, parts, [&](std::int64_t part) {
-        const auto at = static_cast<std::size_t>(part);
-        T* const mine = part == 0 ? result_ : others.data() + (part - 1) * size;
-        if (part > 0) std::fill_n(mine, size, T{});
-        scatter_part(cuts[at], cuts[at + 1], mine);
-      });
-      const std::int64_t stretches = chunks_for(threads_, size, 4);
-      if (parts > 1)
-        for_each_chunk(threads_, stretches, [&](std::int64_t stretch) {
-          const auto [begin, end] = chunk_bounds(size, stretch, stretches);
-          for (std::int64_t part = 1; part < parts; ++part)
-            add(result_ + begin, others.data() + (part - 1) * size + begin, end - begin);
-        });
-    }
-  }
+  void operator()(bool accumulates) const;
 
   /// Bytes that a run allocates: sums of divided rows, or private results.
   std::int64_t workspace_bytes() const {
@@ -289,5 +256,51 @@ class Mttkrp {
   T* result_;
   std::int64_t rows_, roots_ = 0, nodes_ = 0;
 };
+
+template <int D, class TensorType, class T>
+[[gnu::noinline]] void Mttkrp<D, TensorType, T>::operator()(bool accumulates) const {
+  const std::int64_t count = part_count();
+  const auto cuts =
+      cut(nodes_, count, [&](std::int64_t node) { return positions_before<last, 1>(tensor_, node); });
+  const std::int64_t parts = count;
+  if constexpr (D == 0) {
+    std::vector<Edge> edges(2 * static_cast<std::size_t>(parts));
+    const ScratchArray<T> sums(2 * count * operands_.columns);
+    if (!accumulates) clear(result_, rows_ * operands_.columns);
+    for_each_chunk(threads_, parts, [&](std::int64_t part) {
+      const auto at = static_cast<std::size_t>(part);
+      rows_of_part(cuts[at], cuts[at + 1], &edges[2 * at], sums.data() + 2 * part * operands_.columns);
+    });
+    for (std::size_t edge = 0; edge < edges.size(); ++edge)
+      if (edges[edge].row >= 0)
+        add(result_ + edges[edge].row * operands_.columns,
+            sums.data() + static_cast<std::int64_t>(edge) * operands_.columns, operands_.columns);
+  } else {
+    const std::int64_t size = rows_ * operands_.columns;
+    const HostArray<T> others = pool().array<T>("sporos::private results", size * (count - 1));
+    if (!accumulates) clear(result_, size);
+    for_each_chunk(threads_, parts, [&](std::int64_t part) {
+      const auto at = static_cast<std::size_t>(part);
+      T* const mine = part == 0 ? result_ : others.data() + (part - 1) * size;
+      if (part > 0) std::fill_n(mine, size, T{});
+      scatter_part(cuts[at], cuts[at + 1], mine);
+    });
+    const std::int64_t stretches = chunks_for(threads_, size, 4);
+    if (parts > 1)
+      for_each_chunk(threads_, stretches, [&](std::int64_t stretch) {
+        const auto [begin, end] = chunk_bounds(size, stretch, stretches);
+        for (std::int64_t part = 1; part < parts; ++part)
+          add(result_ + begin, others.data() + (part - 1) * size + begin, end - begin);
+      });
+  }
+}
+
+#define SPOROS_MTTKRP(EXTERN, Value)                                   \
+  EXTERN template class Mttkrp<0, Tensor<Value, CSF<3>, Host>, Value>; \
+  EXTERN template class Mttkrp<1, Tensor<Value, CSF<3>, Host>, Value>; \
+  EXTERN template class Mttkrp<2, Tensor<Value, CSF<3>, Host>, Value>;
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_MTTKRP, extern)
+#endif
 
 }  // namespace sporos::detail

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../../core/compiled_once.hpp"
 #include "../../host/lane_sums.hpp"
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
@@ -105,5 +106,12 @@ template <class T, class Position, class Coordinate>
     q = row_end;
   }
 }
+
+#define SPOROS_SDDMM_ROWS(EXTERN, Value)                                                               \
+  EXTERN template void scale_dots_of_rows(SparseRows<Value, std::int64_t, std::int32_t>, const Value*, \
+                                          const Value*, std::int64_t, Value*, std::int64_t, std::int64_t);
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_SDDMM_ROWS, extern)
+#endif
 
 }  // namespace sporos::detail

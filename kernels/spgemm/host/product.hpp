@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../../core/compiled_once.hpp"
 #include "../../../core/error.hpp"
 #include "../../../core/first_touch.hpp"
 #include "../../../core/pool.hpp"
@@ -78,9 +79,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// together
   /// @param first_in_b  where the rows of A are consecutive rows of B, but for one shift of all columns, the
   /// first of them; else -1
-  void prepare(bool finds_similar_rows = true, std::int64_t first_in_b = -1) {
-    this->analyse(finds_similar_rows, first_in_b);
-  }
+  void prepare(bool finds_similar_rows = true, std::int64_t first_in_b = -1);
 
   /// Takes the arrays of matrices with the patterns of those that this was made with.
   void read(const A& a, const B& b) {
@@ -92,20 +91,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   std::int64_t most_elements() const { return bound_; }
 
   /// An upper bound of the bytes that prepare(), compute() and refill() touch, the result among them.
-  std::int64_t most_bytes() const {
-    const std::int64_t positions = most_array_bytes<Position>(a_.rows + 1);
-    if (work_ == 0) return positions + this->most_work_bytes();
-    const auto chunks = static_cast<std::int64_t>(chunks_.size());
-    std::int64_t sum = positions + this->most_work_bytes() +
-                       most_array_bytes<Coordinate>(bound_ + row_slack) +
-                       most_array_bytes<Value>(bound_ + row_slack);
-    // A small result is copied out of its reservation.
-    if (in_one_pass_) sum += 2 * Pool::smallest_block;
-    const std::int64_t room = in_one_pass_ && threads_ == 1 ? 0 : room_for_chunks();
-    if (room > 0) sum += threads_ * (most_array_bytes<Coordinate>(room) + most_array_bytes<Value>(room));
-    sum += pipeline_bytes<std::int64_t>(threads_, chunks) + bound_ * element_bytes / large_page;
-    return sum;
-  }
+  std::int64_t most_bytes() const;
 
   /// Memory in which the elements of a product may be computed, row_slack more than there can be.
   struct Room {
@@ -117,48 +103,14 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// @param room  where its elements are put if there is enough of it, instead of into arrays of their own
   /// @throws RangeError   where Position cannot hold its number of elements
   /// @throws MemoryError  where there is no memory for it
-  Arrays compute(const Room& room = {}) {
-    Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
-    places_ = {};
-    ends_ = result.positions.data() + 1;
-    result.positions.data()[0] = 0;
-    if (work_ == 0) {
-      std::fill(ends_, ends_ + a_.rows, Position{0});
-      result.coordinates = make_array<Coordinate>("sporos::coordinates", 0);
-      result.values = make_array<Value>("sporos::values", 0);
-      return result;
-    }
-    this->make_workers();
-    if (!in_one_pass_ || !compute_in_one_pass(result, room)) compute_in_two_passes(result);
-    this->keep_blocks();
-    return result;
-  }
+  Arrays compute(const Room& room = {});
 
   /// Computes the values of the product of matrices with the patterns of those that this was made with.
   /// @param positions,columns  the product's pattern
   /// @param as_first           whether sums are to be rounded as by compute()
   /// @param most_for_places    bytes that may be taken, and held, for the places of products
   void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values,
-              bool as_first, std::int64_t most_for_places = 0) {
-    read(a, b);
-    if (work_ == 0) return;
-    this->make_workers();
-    // An accumulator over all columns has to be cleared once for each worker.
-    const bool one_by_one = !as_first && !this->has_similar_rows_often() && b_.columns * threads_ <= work_;
-    if (one_by_one && have_places(positions, columns, most_for_places)) {
-      if constexpr (has_places)
-        this->for_each_chunk_of_rows([&](Worker&, auto& rows, const Chunk& chunk) {
-          rows.refill_by_places(chunk.begin, chunk.end, positions, places_of(chunk), values);
-        });
-    } else {
-      this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
-        if (one_by_one) return rows.refill_plainly(chunk.begin, chunk.end, positions, columns, values);
-        rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates,
-                    worker.buffer_values, values);
-      });
-    }
-    this->keep_blocks();
-  }
+              bool as_first, std::int64_t most_for_places = 0);
 
   /// Bytes that are held for the next refill().
   std::int64_t held_bytes() const {
@@ -392,6 +344,78 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   HostArray<PlaceInRow> places_;  // [products], chunk by chunk, once they have been found
   bool places_fit_ = true;        ///< no row is too long for them
 };
+
+template <class Acc, class A, class B, class Value, class Position, class Coordinate>
+[[gnu::noinline]] void ProductByRows<Acc, A, B, Value, Position, Coordinate>::prepare(
+    bool finds_similar_rows, std::int64_t first_in_b) {
+  this->analyse(finds_similar_rows, first_in_b);
+}
+
+template <class Acc, class A, class B, class Value, class Position, class Coordinate>
+[[gnu::noinline]] std::int64_t ProductByRows<Acc, A, B, Value, Position, Coordinate>::most_bytes() const {
+  const std::int64_t positions = most_array_bytes<Position>(a_.rows + 1);
+  if (work_ == 0) return positions + this->most_work_bytes();
+  const auto chunks = static_cast<std::int64_t>(chunks_.size());
+  std::int64_t sum = positions + this->most_work_bytes() + most_array_bytes<Coordinate>(bound_ + row_slack) +
+                     most_array_bytes<Value>(bound_ + row_slack);
+  // A small result is copied out of its reservation.
+  if (in_one_pass_) sum += 2 * Pool::smallest_block;
+  const std::int64_t room = in_one_pass_ && threads_ == 1 ? 0 : room_for_chunks();
+  if (room > 0) sum += threads_ * (most_array_bytes<Coordinate>(room) + most_array_bytes<Value>(room));
+  sum += pipeline_bytes<std::int64_t>(threads_, chunks) + bound_ * element_bytes / large_page;
+  return sum;
+}
+
+template <class Acc, class A, class B, class Value, class Position, class Coordinate>
+[[gnu::noinline]] auto ProductByRows<Acc, A, B, Value, Position, Coordinate>::compute(const Room& room)
+    -> Arrays {
+  Arrays result{pool().array<Position>("sporos::positions", a_.rows + 1), {}, {}};
+  places_ = {};
+  ends_ = result.positions.data() + 1;
+  result.positions.data()[0] = 0;
+  if (work_ == 0) {
+    std::fill(ends_, ends_ + a_.rows, Position{0});
+    result.coordinates = make_array<Coordinate>("sporos::coordinates", 0);
+    result.values = make_array<Value>("sporos::values", 0);
+    return result;
+  }
+  this->make_workers();
+  if (!in_one_pass_ || !compute_in_one_pass(result, room)) compute_in_two_passes(result);
+  this->keep_blocks();
+  return result;
+}
+
+template <class Acc, class A, class B, class Value, class Position, class Coordinate>
+[[gnu::noinline]] void ProductByRows<Acc, A, B, Value, Position, Coordinate>::refill(
+    const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values,
+    bool as_first, std::int64_t most_for_places) {
+  read(a, b);
+  if (work_ == 0) return;
+  this->make_workers();
+  // An accumulator over all columns has to be cleared once for each worker.
+  const bool one_by_one = !as_first && !this->has_similar_rows_often() && b_.columns * threads_ <= work_;
+  if (one_by_one && have_places(positions, columns, most_for_places)) {
+    if constexpr (has_places)
+      this->for_each_chunk_of_rows([&](Worker&, auto& rows, const Chunk& chunk) {
+        rows.refill_by_places(chunk.begin, chunk.end, positions, places_of(chunk), values);
+      });
+  } else {
+    this->for_each_chunk_of_rows([&](Worker& worker, auto& rows, const Chunk& chunk) {
+      if (one_by_one) return rows.refill_plainly(chunk.begin, chunk.end, positions, columns, values);
+      rows.refill(chunk.begin, chunk.end, positions, columns, worker.buffer_coordinates, worker.buffer_values,
+                  values);
+    });
+  }
+  this->keep_blocks();
+}
+
+#define SPOROS_PRODUCT_BY_ROWS(EXTERN, Value)                                                             \
+  EXTERN template class ProductByRows<Value, SparseRows<Value, std::int64_t, std::int32_t>,               \
+                                      SparseRows<Value, std::int64_t, std::int32_t>, Value, std::int64_t, \
+                                      std::int32_t>;
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_PRODUCT_BY_ROWS, extern)
+#endif
 
 /// A * B by rows, once.
 template <class Acc, class Value, class Position, class Coordinate, class A, class B>

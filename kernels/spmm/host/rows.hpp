@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../../core/compiled_once.hpp"
 #include "../../../core/stream_copy.hpp"
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
@@ -120,5 +121,19 @@ template <Store Write, int Ahead, class T, class Position, class Coordinate>
   }
   if constexpr (Write == Store::write_past) finish_stream_copies();
 }
+
+#define SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Write, Ahead)                                            \
+  EXTERN template void multiply_matrix_rows<Write, Ahead>(SparseRows<Value, std::int64_t, std::int32_t>,    \
+                                                          const Value*, Value*, std::int64_t, std::int64_t, \
+                                                          std::int64_t);
+#define SPOROS_SPMM_ROWS(EXTERN, Value)                            \
+  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::add, 4)        \
+  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write_past, 4) \
+  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write_past, 0) \
+  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write, 4)      \
+  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write, 0)
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_SPMM_ROWS, extern)
+#endif
 
 }  // namespace sporos::detail

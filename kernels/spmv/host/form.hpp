@@ -149,7 +149,7 @@ inline bool gathers_eight_fast() { return widest_spmv_form() == SpmvForm::gather
 /// the scalar form: a program that has no others measures nothing.
 /// @param is_deterministic  whether the choice must be the same in each process: nothing is measured then
 template <class Matrix>
-SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
+[[gnu::noinline]] SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   constexpr std::int64_t fewest_nonzeros = 1024, long_row = 12;
   static const auto* const named = form_from_environment("SPOROS_SPMV_FORM", spmv_forms);
   if (named) return named->form;
@@ -160,5 +160,11 @@ SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   return a.nnz() < long_row * a.rows ? SpmvForms::for_many_short_rows()
                                      : SpmvForms::for_many_irregular_rows();
 }
+
+#define SPOROS_SPMV_FORM_FOR(EXTERN, Value) \
+  EXTERN template SpmvForm spmv_form_for(const SparseRows<Value, std::int64_t, std::int32_t>&, bool);
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_SPMV_FORM_FOR, extern)
+#endif
 
 }  // namespace sporos::detail

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "../../../core/compiled_once.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "../../host/unrolled.hpp"
 #include "lanes.hpp"
@@ -39,20 +40,7 @@ class SpmvRows {
 
   /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
   static void multiply(SpmvForm form, const Matrix& a, const T* x, T* y, std::int64_t begin, std::int64_t end,
-                       bool accumulates) {
-    if constexpr (in_registers) {
-#ifdef SPOROS_GATHERS_EIGHT
-      if (form == SpmvForm::gather_eight) return eight_at_a_time(a, x, y, begin, end, accumulates);
-#endif
-#ifdef SPOROS_GATHERS_FOUR
-      if (form == SpmvForm::gather_four)
-        return one_at_a_time<GatheredRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
-#endif
-    }
-    if (form == SpmvForm::products_first)
-      return ProductsFirst<T, Position, Coordinate>::multiply(a, x, y, begin, end, accumulates);
-    one_at_a_time<ScalarRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
-  }
+                       bool accumulates);
 
  private:
   /// Gather instructions take signed coordinates of 32 or 64 bits.
@@ -118,5 +106,28 @@ class SpmvRows {
   }
 #endif
 };
+
+template <class T, class Position, class Coordinate>
+[[gnu::noinline]] void SpmvRows<T, Position, Coordinate>::multiply(SpmvForm form, const Matrix& a, const T* x,
+                                                                   T* y, std::int64_t begin, std::int64_t end,
+                                                                   bool accumulates) {
+  if constexpr (in_registers) {
+#ifdef SPOROS_GATHERS_EIGHT
+    if (form == SpmvForm::gather_eight) return eight_at_a_time(a, x, y, begin, end, accumulates);
+#endif
+#ifdef SPOROS_GATHERS_FOUR
+    if (form == SpmvForm::gather_four)
+      return one_at_a_time<GatheredRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
+#endif
+  }
+  if (form == SpmvForm::products_first)
+    return ProductsFirst<T, Position, Coordinate>::multiply(a, x, y, begin, end, accumulates);
+  one_at_a_time<ScalarRowSum<T, Coordinate>>(a, x, y, begin, end, accumulates);
+}
+
+#define SPOROS_SPMV_ROWS(EXTERN, Value) EXTERN template class SpmvRows<Value, std::int64_t, std::int32_t>;
+#ifdef SPOROS_COMPILED_KERNELS
+SPOROS_FOR_COMPILED_VALUES(SPOROS_SPMV_ROWS, extern)
+#endif
 
 }  // namespace sporos::detail
