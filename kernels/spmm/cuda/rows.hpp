@@ -77,17 +77,22 @@ struct RowsShape {
       double cut = std::clamp(share / 2, 64.0, 256.0);
       // Cutting most rows pays off only where there are too few of them.
       if (average > cut / 2) cut = rows * packs * parts < 0.6 * at_once ? 256 : 2 * average;
-      // Nor does it where what is cut off takes less time than adding up pieces.
-      return std::max(cut, 64 + 4 * parts * (RowsTimes::pieces / RowsTimes::step));
+      // Nor does it where what would be cut off takes less time than adding up pieces.
+      const double not_worth_it = 4 * parts * (RowsTimes::pieces / RowsTimes::step);
+      return longest_row > 0 && most <= cut + not_worth_it ? std::max(cut, most) : cut;
     };
     // A row in more parts takes fewer steps, and more lanes.
     const auto seconds = [&](int parts) {
-      const double lanes = rows * static_cast<double>(out.panels * out.lanes * parts), cut = longest(parts);
-      return lanes * (parts > out.piece_parts ? RowsTimes::lane_of_warps : RowsTimes::lane) +
-             std::min(most, cut) / (4 * parts) * RowsTimes::step + (most > cut ? RowsTimes::pieces : 0);
+      const double of_panels = static_cast<double>(out.panels * out.lanes), cut = longest(parts);
+      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // where most rows are cut
+      return rows * of_panels * parts *
+                 (parts > out.piece_parts ? RowsTimes::lane_of_warps : RowsTimes::lane) +
+             std::min(most, cut) / (4 * parts) * RowsTimes::step + (most > cut ? RowsTimes::pieces : 0) +
+             pieces * of_panels * out.piece_parts * RowsTimes::lane_of_warps;
     };
-    while (out.parts * out.lanes < most_lanes && seconds(2 * out.parts) < seconds(out.parts)) out.parts *= 2;
-    out.longest = static_cast<std::int64_t>(std::min(longest(out.parts), 1e9)) / 4 * 4;
+    for (int parts = 2 * out.parts; parts * out.lanes <= most_lanes; parts *= 2)
+      if (seconds(parts) < seconds(out.parts)) out.parts = parts;
+    out.longest = ceil_div(static_cast<std::int64_t>(std::min(longest(out.parts), 1e9)), 4) * 4;
     return out;
   }
 
