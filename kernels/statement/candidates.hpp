@@ -4,9 +4,9 @@
 #pragma once
 
 #include "../../core/statement.hpp"
+#include "../batches/candidate.hpp"
 #include "../epilogue/sums_first.hpp"
 #include "../mttkrp/host/candidate.hpp"
-#include "../n_of_m/batches.hpp"
 #include "../n_of_m/host/candidate.hpp"
 #include "../results/appended.hpp"
 #include "../results/dense.hpp"
@@ -55,7 +55,7 @@ using KernelCandidates = TypeList<
     gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering,
     gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, NmInBatches, SddmmByRows, SpgemmByRows,
+    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows, SpgemmByRows,
     MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
 
 /// Represents the program that uses Sporos.

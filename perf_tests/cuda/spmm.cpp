@@ -8,11 +8,16 @@
 /// matrices: files, separated by colons.
 /// SPOROS_SPMM_COLUMNS names the numbers of columns, separated by commas. `difference` is the largest from
 /// the sums of cuSPARSE in a wider type, over the largest entry.
+///
+/// Products of other libraries are measured as well where CMake is told of their sources (CMakeLists.txt here
+/// says how): Sputnik, RoDe, FlashSparse, DTC-SpMM. What they prepare is not counted; what their kernels
+/// expect of the result is: those that add to it set it to zero first.
 #include <memory>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 
 #include "cublas.hpp"
 #include "patterns.hpp"
+#include "peers/spmm_peer.hpp"
 
 namespace sporos::perf {
 
@@ -110,6 +115,54 @@ class CusparseSpmm {
   Array<char, gpu::Memory> buffer_;
 };
 
+/// A product of another library, of which only the last one asked for is kept.
+template <class Value>
+class PeerSpmm {
+  using In = Operands<Value, Form::product>;
+  using Element = std::conditional_t<std::is_same_v<Value, half>, __half, float>;
+
+ public:
+  using Make = std::function<std::unique_ptr<SpmmPeer>(const PeerProduct<Element>&)>;
+
+  static const SpmmPeer& of(const std::string& name, const In& in, const Make& make) {
+    static std::unique_ptr<SpmmPeer> kept;
+    static std::string which;
+    if (which == name) return *kept;
+    kept.reset();
+    which.clear();
+    const auto& columns = in.a.template level<1>();
+    kept = make({static_cast<int>(in.a.extent(0)), static_cast<int>(in.a.extent(1)),
+                 static_cast<int>(in.b.extent(1)), static_cast<int>(in.a.nnz()), columns.positions.data(),
+                 columns.coordinates.data(), reinterpret_cast<const Element*>(in.a.values().data()),
+                 reinterpret_cast<const Element*>(in.b.values().data())});
+    which = name;
+    return *kept;
+  }
+
+  /// Those that CMake was told of.
+  static std::vector<std::pair<const char*, Make>> all() {
+    std::vector<std::pair<const char*, Make>> out;
+#ifdef SPOROS_HAVE_SPUTNIK
+    out.emplace_back("sputnik", [](const auto& in) { return sputnik_spmm(in); });
+#endif
+    if constexpr (std::is_same_v<Value, half>) {
+#ifdef SPOROS_HAVE_FLASHSPARSE
+      out.emplace_back("flashsparse", [](const auto& in) { return flash_sparse_spmm(in, false); });
+      out.emplace_back("flashsparse_balanced", [](const auto& in) { return flash_sparse_spmm(in, true); });
+#endif
+    } else {
+#ifdef SPOROS_HAVE_RODE
+      out.emplace_back("rode", [](const auto& in) { return rode_spmm(in); });
+#endif
+#ifdef SPOROS_HAVE_DTC_SPMM
+      out.emplace_back("dtc_tf32", [](const auto& in) { return dtc_spmm(in, false); });
+      out.emplace_back("dtc_tf32_balanced", [](const auto& in) { return dtc_spmm(in, true); });
+#endif
+    }
+    return out;
+  }
+};
+
 template <class Value, Form Which>
 void add_product(const Input& input, std::int64_t columns) {
   using In = Operands<Value, Which>;
@@ -184,6 +237,30 @@ void add_product(const Input& input, std::int64_t columns) {
           count(state, in);
         },
         10);
+  if constexpr (Which == Form::product && (std::is_same_v<Value, half> || std::is_same_v<Value, float>))
+    for (const auto& [name, make] : PeerSpmm<Value>::all())
+      add(
+          text(family, name, tail),
+          [=, name = text(name, tail), make = make](benchmark::State& state) {
+            const auto& in = In::of(input, columns);
+            try {
+              const SpmmPeer& peer = PeerSpmm<Value>::of(name, in, make);
+              measure_graph(state, [&] { peer.run(Kokkos::Cuda().cuda_stream()); });
+              count(state, in);
+              state.counters["held_bytes"] = static_cast<double>(peer.held_bytes());
+              CusparseSpmm<Value, Which>(in, CUSPARSE_SPMM_CSR_ALG3)();
+              const Tensor<float, DenseMatrix<>> result(in.c.extents());
+              const std::vector<float> sums = peer.result();
+              std::copy(sums.begin(), sums.end(), result.values().data());
+              state.counters["difference"] =
+                  difference(result.template copy_to<sporos::Cuda>().values(),
+                             convert<DenseMatrix<>, accumulate_t<Value>>(in.peer_c).values());
+            } catch (const std::exception& error) {
+              cudaGetLastError();  // of a launch that was refused
+              state.SkipWithError(error.what());
+            }
+          },
+          10);
   if constexpr (std::is_same_v<Value, half> && Which == Form::product)
     add(
         family + "cublas" + tail,

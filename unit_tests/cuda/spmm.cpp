@@ -258,6 +258,69 @@ TEST(CudaSpmm, LongAndEmptyRows) {
   expect_same_as_host(entries_with_a_long_row<double>({1'000'000, 50}, 10, 999'999, 10, 12), 7);
 }
 
+/// A matrix most of whose rows are short, a few longer, and some empty.
+Entries<double, 2> uneven_entries(std::int64_t rows, std::int64_t columns, std::int64_t average) {
+  std::mt19937_64 draw(5);
+  std::vector<std::int64_t> of_row, of_column;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto most = static_cast<std::uint64_t>(row % 7 == 0 ? 4 * average : average);
+    const auto count = row % 11 == 0 ? 0 : static_cast<std::int64_t>(draw() % (most + 1));
+    for (std::int64_t at = 0; at < count; ++at) {
+      of_row.push_back(row);
+      of_column.push_back(static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(columns)));
+    }
+  }
+  Entries<double, 2> out({rows, columns}, static_cast<std::int64_t>(of_row.size()));
+  for (std::size_t at = 0; at < of_row.size(); ++at)
+    out.set(static_cast<std::int64_t>(at), {of_row[at], of_column[at]}, static_cast<double>(1 + at % 3));
+  return out;
+}
+
+/// In several parts of a warp, and in two warps, or four, where they are few; panels of every width.
+TEST(CudaSpmm, PlansTakeRowsByTheirLengths) {
+  for (const auto& [rows, columns, average] : {Extents<3>{3001, 900, 9}, {700, 1100, 90}, {60, 4000, 900}})
+    for (const std::int64_t wide : {1, 24, 32, 64, 70, 130, 256}) {
+      SCOPED_TRACE(text(rows, " rows of ", average, ", ", wide, " columns"));
+      const auto A = assemble<IntCsr>(uneven_entries(rows, columns, average));
+      const auto X = filled<double, DenseMatrix<>>({columns, wide}, 13);
+      const Tensor<double, DenseMatrix<>> Y({rows, wide}), twice({rows, wide});
+      Y(i, j) = A(i, k) * X(k, j);
+      twice(i, j) = 2.0 * Y(i, j);
+      const auto device_A = A.copy_to<Cuda>();
+      const auto device_X = X.copy_to<Cuda>();
+      const auto device_Y = poisoned<double, DenseMatrix<>>({rows, wide});
+      const auto statement = assign(device_Y(i, j), device_A(i, k) * device_X(k, j));
+      auto product = plan(statement);
+      std::ostringstream out;
+      product.explain(out);
+      EXPECT_NE(out.str().find("the longest rows first"), std::string::npos) << out.str();
+      product.run();
+      expect_equal_tensors(Y, device_Y);
+      plan(statement.accumulate()).run();
+      expect_equal_tensors(twice, device_Y);
+    }
+}
+
+/// Rows that are equally long keep their order, and so do those of products whose memory is bounded.
+TEST(CudaSpmm, PlansOfEvenRowsKeepTheirOrder) {
+  const auto explained = [](const auto& statement) {
+    std::ostringstream out;
+    plan(statement).explain(out);
+    return out.str();
+  };
+  Entries<double, 2> band({5000, 5000}, 5000 * 4);
+  for (std::int64_t row = 0; row < 5000; ++row)
+    for (std::int64_t at = 0; at < 4; ++at) band.set(row * 4 + at, {row, (row + at) % 5000}, 1.0);
+  const auto A = assemble<IntCsr>(band).copy_to<Cuda>();
+  const auto uneven = assemble<IntCsr>(uneven_entries(5000, 5000, 9)).copy_to<Cuda>();
+  const Tensor<double, DenseMatrix<>, Cuda> X({5000, 32}), Y({5000, 32});
+  EXPECT_EQ(explained(assign(Y(i, j), A(i, k) * X(k, j))).find("the longest"), std::string::npos);
+  const auto statement = assign(Y(i, j), uneven(i, k) * X(k, j));
+  EXPECT_NE(explained(statement).find("the longest rows first"), std::string::npos);
+  const Resources<Cuda> bounded = Resources<Cuda>().within(std::int64_t{1} << 30);
+  EXPECT_EQ(explained(statement.on(bounded)).find("the longest"), std::string::npos);
+}
+
 TEST(CudaSpmm, PlansReadNewValuesUnlessTheyAreConstant) {
   const auto A = convert<IntCsr>(thinned<half>({200, 300}, 3, 1)).copy_to<Cuda>();
   const auto B = random_dense<half, DenseMatrix<>>({300, 65}, 2).copy_to<Cuda>();
@@ -286,23 +349,26 @@ TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
   EXPECT_EQ(product.candidate(), "SpMM by tiles on tensor cores");
 }
 
+/// Of statements, and of plans, which may add up rows in another order than statements.
 template <class Kernel>
 void expect_same_from_run_to_run() {
   const auto A = convert<IntCsr>(thinned<float>({20, 40000}, 2, 1)).copy_to<Cuda>();
   const auto B = random_dense<float, DenseMatrix<>>({40000, 70}, 2).copy_to<Cuda>();
   const Tensor<float, DenseMatrix<>, Cuda> C({20, 70});
   const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
-  statement.run();
-  const auto first = C.copy_to<Host>();
+  const auto expect_same = [&](const auto& run) {
+    run();
+    const auto first = C.copy_to<Host>();
+    for (int again = 0; again < 5; ++again) {
+      Kokkos::deep_copy(C.values(), -1.0f);
+      run();
+      expect_equal_tensors(first, C.copy_to<Host>());
+    }
+  };
   auto product = plan(statement);
-  for (int run = 0; run < 10; ++run) {
-    Kokkos::deep_copy(C.values(), -1.0f);
-    if (run % 2 == 0)
-      product.run();
-    else
-      statement.run();
-    expect_equal_tensors(first, C.copy_to<Host>());
-  }
+  expect_same([&] { statement.run(); });
+  expect_same([&] { product.run(); });
+  expect_same([&] { plan(statement).run(); });
 }
 TEST(CudaSpmm, ResultsAreTheSameFromRunToRun) {
   expect_same_from_run_to_run<gpu::SpmmByGroups>();

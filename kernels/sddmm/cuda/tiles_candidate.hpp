@@ -124,19 +124,18 @@ struct SddmmByTiles {
     size_of(in, counts) == 64 ? f(std::integral_constant<int, 64>{}) : f(std::integral_constant<int, 128>{});
   }
 
-  /// Fitted to an H100, within 20 %: a tile takes as long as its steps of 64 summed columns, or as the L2
-  /// cache delivers its rows of C and D. So many tiles run at a time; fewer take as long, and the last ones
-  /// half of it.
+  /// Fitted to an H200, within 6 %: a tile takes as long as its steps of 64 summed columns, or as the L2
+  /// cache delivers its rows of C and D. So many tiles run at a time and take as long as one.
   static double seconds_of(const SampledSizes& in, const Counts& counts, int size) {
     const bool is_small = size == 64;
     const auto steps = static_cast<double>(ceil_div(in.inner, 64));
     const double bytes = 2.0 * size * 2.0 * static_cast<double>(in.inner);
-    const double of_tile = is_small ? std::max(4.3e-9 + 0.35e-9 * steps, bytes / 8e12)
-                                    : std::max(9.3e-9 + 1.8e-9 * steps, bytes / 7.5e12);
-    const double of_nonzero = is_small ? 2.2e-12 : 1.8e-12;
-    const double at_a_time = is_small ? 450 : 264;
-    const double tiles = std::max(at_a_time, static_cast<double>(counts.of(size)) + at_a_time / 2);
-    return 2e-6 + tiles * of_tile + static_cast<double>(in.nonzeros) * of_nonzero;
+    const double of_tile = is_small ? std::max(2.7e-9 + 0.7e-9 * steps, bytes / 10.6e12)
+                                    : std::max(7.2e-9 + 2e-9 * steps, bytes / 7.6e12);
+    const double at_a_time = is_small ? 150 : 50;
+    return 3.2e-6 + 0.3e-6 * steps +
+           std::max(0.0, static_cast<double>(counts.of(size)) - at_a_time) * of_tile +
+           static_cast<double>(in.nonzeros) * 2.3e-12;
   }
 
   static SampledTileOutput lay_out(Layout& layout, const SampledSizes& in, const Counts& counts) {

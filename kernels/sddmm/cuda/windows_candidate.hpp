@@ -54,12 +54,12 @@ struct SddmmByWindows {
     return in.columns > most_window_columns ? "the sparse operand has too many columns" : "";
   }
 
-  /// Fitted to an H100, within 20 % for up to 256 summed columns: what a warp waits for, and what groups and
+  /// Fitted to an H200, within 15 % for up to 256 summed columns: what a warp waits for, and what groups and
   /// nonzeros cost where there are many.
   static double seconds(const SampledSizes& in, const Counts& counts) {
     const auto inner = static_cast<double>(in.inner);
-    const double of_group = 0.2e-9 + 4.2e-12 * std::min(inner, 256.0) + 2e-12 * std::max(inner - 256, 0.0);
-    return 3e-6 + 6e-9 * inner + counts.groups * of_group + 3e-12 * static_cast<double>(in.nonzeros);
+    const double of_group = 0.16e-9 + 2.9e-12 * std::min(inner, 256.0) + 2e-12 * std::max(inner - 256, 0.0);
+    return 3.1e-6 + 10e-9 * inner + counts.groups * of_group + 4.2e-12 * static_cast<double>(in.nonzeros);
   }
   static double seconds_of_packing(const SampledSizes& in) {
     return 6e-5 + 1e-10 * static_cast<double>(in.nonzeros);

@@ -31,7 +31,7 @@ struct SpmmByGroups {
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
-  /// For a plan, the longest row is found.
+  /// For a plan, rows are measured.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     Plan<S> plan(statement, resources);
@@ -59,9 +59,13 @@ struct SpmmByGroups {
     void set_count(std::int64_t) {}
   };
 
+  static constexpr bool deals_rows = true;
+
   template <class A, class B, class Out>
-  static RowsShape shape(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors) {
-    return RowsShape::of(a, columns, b, c, multiprocessors);
+  static RowsShape shape(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors,
+                         std::int64_t longest_row, bool is_dealt) {
+    return RowsShape::of(a, columns, b, c, multiprocessors, longest_row,
+                         is_dealt ? RowsShape::of_block : RowsShape::of_warp);
   }
   template <class Product>
   static void multiply(const Kokkos::Cuda& space, const Product& in, Index, std::int64_t pieces) {
@@ -69,12 +73,14 @@ struct SpmmByGroups {
   }
   static void explain(std::ostream& out, const RowsShape& shape) {
     out << "a row by " << shape.lanes << (shape.lanes == 1 ? " lane" : " lanes") << " of a warp";
+    if (shape.parts > 1) out << " in " << shape.parts << " parts";
     if (shape.panels > 1) out << ", in " << shape.panels << " panels of columns";
   }
   /// Fitted to an H200, within 13 % (one standard deviation).
   static double seconds(const RowsWork& work) {
-    return 2.6e-6 + work.bytes / 15.6e12 + work.lanes * 9.4e-12 + work.steps * 0.12e-6 +
-           (work.has_pieces ? 1.6e-6 : 0);
+    return 2.6e-6 + work.bytes / 15.6e12 +
+           work.lanes * (work.has_warps ? RowsTimes::lane_of_warps : RowsTimes::lane) +
+           work.steps * RowsTimes::step + (work.has_pieces ? RowsTimes::pieces : 0);
   }
 };
 

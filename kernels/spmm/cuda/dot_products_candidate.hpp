@@ -84,9 +84,11 @@ struct SpmmByDotProducts {
     void set_count(std::int64_t count) { warps.count = count; }
   };
 
+  static constexpr bool deals_rows = false;
+
   /// Rows are cut where a row's eight warps would gather for longer than others: at 8 steps.
   template <class A, class B, class Out>
-  static RowsShape shape(const A&, std::int64_t columns, const B* b, const Out* c, int) {
+  static RowsShape shape(const A&, std::int64_t columns, const B* b, const Out* c, int, std::int64_t, bool) {
     using Config = DotConfig<B>;
     RowsShape out;
     out.lanes = 8;

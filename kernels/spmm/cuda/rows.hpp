@@ -5,32 +5,51 @@
 /// A group of lanes computes a row of the result, or a panel of its columns, 16 bytes of a row of B a lane:
 /// it reads the coordinates and values of four nonzeros at a time, then the four rows of B. Where a row of B
 /// takes fewer lanes than a warp has, and rows of A are long or few, several groups share a row of A. Rows
-/// that are longer than others are cut into pieces (long_rows.hpp), which are started first.
+/// that are longer than others are cut into pieces (long_rows.hpp), which are started first. A plan may deal
+/// the rows of A by their lengths (row_places.hpp), so that those of a block end at the same time, and rows
+/// to several warps.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 
 #include "../../../core/value.hpp"
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 #include "long_rows.hpp"
+#include "row_places.hpp"
 
 namespace sporos::gpu {
 
+/// The seconds of what a product on CUDA cores does besides reading B, fitted to an H200.
+struct RowsTimes {
+  static constexpr double lane = 9.4e-12;          ///< of a row
+  static constexpr double lane_of_warps = 22e-12;  ///< the same where several warps share the row
+  static constexpr double step = 0.12e-6;          ///< four nonzeros, one behind the other
+  static constexpr double pieces = 1.6e-6;         ///< where rows are cut
+};
+
 /// How a product is dealt to lanes, and where rows are cut. The numbers are those that were best on an H200.
 struct RowsShape {
+  /// The most lanes of a row: of a warp, and where rows are dealt by their lengths, of a block.
+  static constexpr int of_warp = warp_size, of_block = 128;
+
   int columns = 1;           ///< of a lane
   int lanes = 1;             ///< of a panel of columns, a power of two
-  int parts = 1;             ///< of a row's nonzeros, which groups of lanes of one warp add up
+  int parts = 1;             ///< of a row's nonzeros, which groups of lanes of one warp, or block, add up
   int piece_parts = 1;       ///< the same of a piece of a long row
   std::int64_t panels = 1;   ///< of all columns
   std::int64_t longest = 0;  ///< the most nonzeros of a row that is not cut
 
+  /// @param longest_row  its nonzeros, or 0 where they are not known
+  /// @param most_lanes   of a row: of_warp or of_block
   template <class A, class B, class Out>
-  static RowsShape of(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors) {
+  static RowsShape of(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors,
+                      std::int64_t longest_row, int most_lanes) {
     RowsShape out;
     constexpr int widest = widest_pack<B>;
     for (const int count : {widest, widest / 2})
@@ -45,6 +64,7 @@ struct RowsShape {
     const auto rows = static_cast<double>(std::max<std::int64_t>(1, a.rows));
     const auto nonzeros = static_cast<double>(a.nonzeros);
     const double share = nonzeros * packs / at_once, average = nonzeros / rows;
+    const double most = longest_row > 0 ? static_cast<double>(longest_row) : likely_longest(average);
     // Fewer columns a warp, and more warps, where rows are few.
     while (out.lanes > 8 && average >= 16.0 * out.parts && 2 * rows * packs * out.parts < at_once) {
       out.lanes /= 2;
@@ -52,14 +72,33 @@ struct RowsShape {
     }
     out.panels = ceil_div(columns, out.lanes * out.columns);
     out.piece_parts = warp_size / out.lanes;
-    while (out.parts < out.piece_parts && average >= 16.0 * out.parts && rows * packs * out.parts < at_once)
-      out.parts *= 2;
-    double longest = std::clamp(share / 2, 64.0, 256.0);
-    // Cutting most rows pays off only where there are too few of them.
-    if (average > longest / 2) longest = rows * packs * out.parts < 0.6 * at_once ? 256 : 2 * average;
-    out.longest = static_cast<std::int64_t>(std::min(longest, 1e9)) / 4 * 4;
+
+    const auto longest = [&](int parts) {
+      double cut = std::clamp(share / 2, 64.0, 256.0);
+      // Cutting most rows pays off only where there are too few of them.
+      if (average > cut / 2) cut = rows * packs * parts < 0.6 * at_once ? 256 : 2 * average;
+      // Nor does it where what would be cut off takes less time than adding up pieces.
+      const double not_worth_it = 4 * parts * (RowsTimes::pieces / RowsTimes::step);
+      return longest_row > 0 && most <= cut + not_worth_it ? std::max(cut, most) : cut;
+    };
+    // A row in more parts takes fewer steps, and more lanes.
+    const auto seconds = [&](int parts) {
+      const double of_panels = static_cast<double>(out.panels * out.lanes), cut = longest(parts);
+      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // where most rows are cut
+      return rows * of_panels * parts *
+                 (parts > out.piece_parts ? RowsTimes::lane_of_warps : RowsTimes::lane) +
+             std::min(most, cut) / (4 * parts) * RowsTimes::step + (most > cut ? RowsTimes::pieces : 0) +
+             pieces * of_panels * out.piece_parts * RowsTimes::lane_of_warps;
+    };
+    for (int parts = 2 * out.parts; parts * out.lanes <= most_lanes; parts *= 2)
+      if (seconds(parts) < seconds(out.parts)) out.parts = parts;
+    out.longest = ceil_div(static_cast<std::int64_t>(std::min(longest(out.parts), 1e9)), 4) * 4;
     return out;
   }
+
+  /// The longest row where rows were not measured, as if nonzeros were strewn: a few rows are four standard
+  /// deviations longer than the average.
+  static double likely_longest(double average) { return average + 4 * std::sqrt(average); }
 
  private:
   template <class T>
@@ -89,9 +128,10 @@ struct RowsProduct {
   E epilogue;
   LongRows long_rows{};
   RowsShape shape{};
-  std::int64_t piece_blocks = 0;  ///< blocks for pieces of long rows; those behind them compute rows
-  std::int64_t first_panel = 0;   ///< of those that a launch computes
-  bool has_packs = false;         ///< whether coordinates and values can be read four at a time
+  const RowPlace* places = nullptr;  ///< [rows], by length; null where rows keep their order
+  std::int64_t piece_blocks = 0;     ///< blocks for pieces of long rows; those behind them compute rows
+  std::int64_t first_panel = 0;      ///< of those that a launch computes
+  bool has_packs = false;            ///< whether coordinates and values can be read four at a time
 };
 
 /// How lanes read B and write C.
@@ -99,7 +139,7 @@ struct RowsProduct {
 template <int Count>
 struct RowsConfig {
   static constexpr int columns = Count;
-  static constexpr int threads = 128;
+  static constexpr int threads = RowsShape::of_block;
   static constexpr int blocks = 8;        ///< of a multiprocessor, at least
   static constexpr int packed_from = 32;  ///< nonzeros of a row whose coordinates are read as packs
 };
@@ -148,7 +188,12 @@ class RowSums {
     const int count = static_cast<int>(end - begin);
     if (in.has_packs && count >= Config::packed_from) {
       const int head = static_cast<int>(-begin & 3);  // packs begin at multiples of four
-      if (part == 0 && head > 0) add_some(coordinates, values, head);
+      if (part == 0 && head > 0) {
+        Four first;
+        load_some(coordinates, head, first.coordinates);
+        load_some(values, head, first.values);
+        add_some(first, head);
+      }
       add_steps<true>(coordinates + head, values + head, count - head, part, parts);
     } else {
       add_steps<false>(coordinates, values, count, part, parts);
@@ -169,6 +214,10 @@ class RowSums {
   /// Whether the rows of B of eight nonzeros are on their way at once: floats gain 4 % on average and up to
   /// 26, halfs nothing, and doubles, of which a lane has two columns, lose 8 %.
   static constexpr bool takes_eight = sizeof(B) == 4;
+
+  /// Whether the nonzeros that are left of a row are loaded while the rows of B before them arrive: doubles
+  /// gain up to 18 %, others lose a little, since fewer registers are free.
+  static constexpr bool loads_rest_early = sizeof(B) == 8;
 
   /// Four neighbouring nonzeros.
   struct Four {
@@ -218,14 +267,24 @@ class RowSums {
       add_fours(fours, [] {});
       at += 2 * step;
     }
+    Four fours[1];
+    const auto load_rest = [&](int from) {
+      load_some(coordinates + from, count - from, fours[0].coordinates);
+      load_some(values + from, count - from, fours[0].values);
+    };
     if (at <= last) {
-      Four fours[1];
       load(at, fours[0]);
       for (; at + step <= last; at += step) add_fours(fours, [&] { load(at + step, fours[0]); });
-      add_fours(fours, [] {});
       at += step;
+      add_fours(fours, [&] {
+        if constexpr (loads_rest_early) load_rest(at);
+      });
+    } else if (loads_rest_early) {
+      load_rest(at);
     }
-    if (at < count) add_some(coordinates + at, values + at, count - at);
+    if (at >= count) return;
+    if constexpr (!loads_rest_early) load_rest(at);
+    add_some(fours[0], count - at);
   }
   /// Adds the products of several fours, and loads the nonzeros that come next while the rows of B arrive.
   template <int Count, class LoadNext>
@@ -241,10 +300,7 @@ class RowSums {
     for (int e = 0; e < 4 * Count; ++e) add_row(factors[e], rows[e]);
   }
   /// Adds fewer than four products.
-  __device__ __forceinline__ void add_some(const Coordinate* coordinates, const Value* values, int count) {
-    Four four;
-    load_some(coordinates, count, four.coordinates);
-    load_some(values, count, four.values);
+  __device__ __forceinline__ void add_some(const Four& four, int count) {
     Row rows[3];
 #pragma unroll
     for (int e = 0; e < 3; ++e)
@@ -257,6 +313,31 @@ class RowSums {
   const char* b_;  ///< the first row, from this lane's columns on
   std::uint32_t stride_;
 };
+
+/// Adds up the sums of the warps of a row, in the first of them.
+/// @param of_row  lanes of a row: of two warps, or of the block
+/// @param lanes   of each warp that have its sums, the first ones
+template <int Threads, class Sums>
+__device__ __forceinline__ void add_warps(int of_row, int lanes, Sums& sums) {
+  alignas(Sums) __shared__ char memory[Threads * sizeof(Sums)];
+  auto* const of_warps = reinterpret_cast<Sums*>(memory);  // [warps, lanes]
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / warp_size, lane = lane_id();
+  if (lane < lanes) of_warps[warp * lanes + lane] = sums;
+  // Barriers whose numbers the compiler does not know would be sixteen, of which a multiprocessor has too few
+  // for all its blocks.
+  if (of_row == Threads)
+    __syncthreads();
+  else if (thread < of_row)
+    ptx::sync_threads(1, 2 * warp_size);
+  else
+    ptx::sync_threads(2, 2 * warp_size);
+  if (thread % of_row >= lanes) return;
+  for (int other = 1; other < of_row / warp_size; ++other) {
+    const Sums more = of_warps[(warp + other) * lanes + lane];
+#pragma unroll
+    for (int c = 0; c < static_cast<int>(std::size(sums.at)); ++c) sums.at[c] = plus(sums.at[c], more.at[c]);
+  }
+}
 
 /// Stores what the epilogue makes of sums.
 template <class P, class Compute, int Count>
@@ -282,18 +363,20 @@ __device__ __forceinline__ void store_sums(const P& in, std::int64_t row, std::i
   }
 }
 
-template <class Config, class P>
+/// @tparam IsDealt  whether rows have places, and may have several warps
+template <class Config, bool IsDealt, class P>
 __global__ __launch_bounds__(Config::threads,
                              Config::blocks) void spmm_rows_kernel(const __grid_constant__ P in) {
   const bool is_piece = blockIdx.x < in.piece_blocks;
-  const int parts = is_piece ? in.shape.piece_parts : in.shape.parts;
-  const int of_row = in.shape.lanes * parts;  // lanes of a row, or of a piece of one
+  const int lanes = in.shape.lanes, parts = is_piece ? in.shape.piece_parts : in.shape.parts;
+  const int of_row = lanes * parts;  // lanes of a row, or of a piece of one
+  const int in_warp = IsDealt && of_row > warp_size ? warp_size : of_row;
   const int rows = Config::threads / of_row;  // of a block
-  const int lane = static_cast<int>(threadIdx.x) & (in.shape.lanes - 1);
-  const int part = (static_cast<int>(threadIdx.x) & (of_row - 1)) / in.shape.lanes;
-  const unsigned mask = (all_lanes >> (warp_size - of_row)) << (lane_id() & ~(of_row - 1));
+  const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
+  const int part = (static_cast<int>(threadIdx.x) & (of_row - 1)) / lanes;
+  const unsigned mask = (all_lanes >> (warp_size - in_warp)) << (lane_id() & ~(in_warp - 1));
   const std::int64_t panel = in.first_panel + blockIdx.y;
-  const std::int64_t column = (panel * in.shape.lanes + lane) * Config::columns;
+  const std::int64_t column = (panel * lanes + lane) * Config::columns;
   const bool has_columns = column < in.columns;
   const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) - (is_piece ? 0 : in.piece_blocks);
   const std::int64_t at = block * rows + static_cast<int>(threadIdx.x) / of_row;
@@ -302,20 +385,30 @@ __global__ __launch_bounds__(Config::threads,
     if (at >= static_cast<std::int64_t>(in.long_rows.counts->pieces)) return;
     const RowPiece piece = in.long_rows.pieces[at];
     if (has_columns) row_sums.add(in, piece.begin, piece.end, part, parts);
-    row_sums.add_parts(mask, in.shape.lanes, parts);
+    row_sums.add_parts(mask, lanes, parts);
     if (add_pieces(in.long_rows, piece, mask, part == 0, lane == 0 && part == 0, panel, in.shape.panels,
                    column, in.columns, row_sums.sums) &&
         has_columns && part == 0)
       store_sums(in, piece.row, column, row_sums.sums);
   } else {
     if (at >= in.a.rows) return;
-    const auto begin = static_cast<std::int64_t>(in.a.positions[at]);
-    const auto end = static_cast<std::int64_t>(in.a.positions[at + 1]);
+    std::int64_t row = at, begin = 0, end = 0;
+    if constexpr (IsDealt) {
+      const RowPlace place = load_place(in.places + at);
+      row = place.row;
+      begin = place.begin;
+      end = place.end;
+    } else {
+      begin = static_cast<std::int64_t>(in.a.positions[at]);
+      end = static_cast<std::int64_t>(in.a.positions[at + 1]);
+    }
     if (in.piece_blocks > 0 && end - begin > in.long_rows.cut) return;
     if (P::epilogue_is_identity && in.accumulates && begin == end) return;
     if (has_columns) row_sums.add(in, begin, end, part, parts);
-    row_sums.add_parts(mask, in.shape.lanes, parts);
-    if (has_columns && part == 0) store_sums(in, at, column, row_sums.sums);
+    row_sums.add_parts(mask, lanes, in_warp / lanes);
+    if constexpr (IsDealt)
+      if (of_row > warp_size) add_warps<Config::threads>(of_row, lanes, row_sums.sums);
+    if (has_columns && part == 0) store_sums(in, row, column, row_sums.sums);
   }
 }
 
@@ -340,9 +433,11 @@ void spmm_rows(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in,
     in.piece_blocks = ceil_div(pieces, Config::threads / (shape.lanes * shape.piece_parts));
     const std::int64_t row_blocks = ceil_div(in.a.rows, Config::threads / (shape.lanes * shape.parts));
     constexpr std::int64_t most_panels = 65535;  // of one launch
+    using Product = RowsProduct<Compute, A, B, Out, E>;
+    const auto kernel = in.places ? &detail::spmm_rows_kernel<Config, true, Product>
+                                  : &detail::spmm_rows_kernel<Config, false, Product>;
     for (; in.first_panel < shape.panels; in.first_panel += most_panels)
-      launch(space, "sporos::spmm_rows",
-             &detail::spmm_rows_kernel<Config, RowsProduct<Compute, A, B, Out, E>>,
+      launch(space, "sporos::spmm_rows", kernel,
              Grid(in.piece_blocks + row_blocks, std::min(most_panels, shape.panels - in.first_panel)),
              Config::threads, 0, in);
   };

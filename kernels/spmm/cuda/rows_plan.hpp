@@ -4,8 +4,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <type_traits>
 #include <utility>
@@ -26,19 +26,8 @@ struct RowsWork {
   double lanes;     ///< of all rows
   double steps;     ///< of four nonzeros, in the longest row or piece
   bool has_pieces;  ///< whether rows are cut
+  bool has_warps;   ///< whether several warps share a row
 };
-
-namespace detail {
-
-template <class Position>
-struct LongestRow {
-  const Position* positions;
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row, std::int64_t& longest) const {
-    longest = Kokkos::max(longest, static_cast<std::int64_t>(positions[row + 1] - positions[row]));
-  }
-};
-
-}  // namespace detail
 
 /// The plan of a product that is computed row by row, long rows in pieces.
 ///
@@ -49,6 +38,7 @@ struct LongestRow {
 ///     columns_of_slot()   the sums that a piece of a row leaves, of so many columns
 ///     Index               what else it needs to know of the rows, held by plans: lay_out(), find(), count(),
 ///                         set_count()
+///     deals_rows          whether it can take rows by their lengths (row_places.hpp), for matrices of `B`
 ///     shape()             how rows are dealt to lanes
 ///     multiply()          starts the kernel
 ///     explain()           writes who computes a row
@@ -73,14 +63,18 @@ class SpmmRowsPlan {
     bounds_of(statement);  // what does not fit is named by its variable
   }
 
-  /// Finds the longest row, and waits for it.
+  /// Measures rows, if that needs no copy of them, and decides whether they are dealt by their lengths.
   void measure() {
-    if (Rows::is_copied || m() == 0 || a().nnz() == 0) return;
-    const auto positions = rows_.view(a()).positions;
-    using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
-    Kokkos::parallel_reduce("sporos::longest_row", Range(space(), 0, m()),
-                            detail::LongestRow<std::remove_cvref_t<decltype(*positions)>>{positions},
-                            Kokkos::Max<std::int64_t>(longest_row_));
+    if (!Way::deals_rows || m() == 0 || a().nnz() == 0 || (Rows::is_copied && !is_read_)) return;
+    lengths_ = measure_rows(space(), rows_.view(a()).positions, m());
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (m() > most || a().nnz() > most ||
+        statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited)
+      return;
+    is_dealt_ = true;
+    const RowsShape dealt = shape();
+    is_dealt_ = dealt.parts > dealt.piece_parts ||
+                (lengths_.unevenness(a().nnz()) >= 1.15 && (dealt.lanes < warp_size || sizeof(B) == 8));
   }
 
   /// The seconds that a product is expected to take.
@@ -88,23 +82,25 @@ class SpmmRowsPlan {
     const RowsShape shape = this->shape();
     const auto rows = static_cast<double>(std::max<std::int64_t>(1, m()));
     const auto nonzeros = static_cast<double>(a().nnz());
-    // Where rows were not measured, as if nonzeros were strewn: a few rows are four standard deviations
-    // longer than the average.
-    const double average = nonzeros / rows;
-    const double longest =
-        longest_row_ > 0 ? static_cast<double>(longest_row_) : average + 4 * std::sqrt(average);
+    const double longest = lengths_.longest > 0 ? static_cast<double>(lengths_.longest)
+                                                : RowsShape::likely_longest(nonzeros / rows);
     const auto cut = static_cast<double>(shape.longest);
     return Way::seconds({nonzeros * static_cast<double>(n()) * sizeof(B),
                          rows * static_cast<double>(ceil_div(n(), shape.columns) * shape.parts),
-                         std::min(longest, cut) / (4 * shape.parts), longest > cut});
+                         std::min(longest, cut) / (4 * shape.parts), longest > cut,
+                         shape.parts > shape.piece_parts});
   }
 
   /// Finds long rows, and the index, once for all runs.
   void prepare() {
+    if (result().nnz() > 0 && a().nnz() > 0) {
+      read_rows();
+      measure();
+    }
     cut_ = shape().longest;
     is_prepared_ = true;
     const LongRows sizes = long_rows();
-    if (sizes.most_pieces == 0) pieces_ = 0;
+    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
     const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
     if (result().nnz() == 0 || a().nnz() == 0 || bytes == 0) {
       pieces_ = 0;
@@ -112,14 +108,18 @@ class SpmmRowsPlan {
     }
     held_ = make_array<char, Memory>("sporos::long rows", bytes);
     const Room room = lay_out(sizes, held_.data());
-    read_rows();
     const auto positions = rows_.view(a()).positions;
+    if (is_dealt_) {
+      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+      Layout layout(workspace->reserve(sorting_bytes()));
+      find_row_places(space(), positions, m(), RowSorting::lay_out(space(), layout, m()), room.places);
+    }
     room.index.find(space(), positions, m(), cut_);
     index_count_ = room.index.count(space(), m());
     if (pieces_ == 0) return;
     find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
     pieces_ = static_cast<std::int64_t>(read_back(space(), &room.long_rows.counts->pieces));
-    if (pieces_ == 0 && !Index::is_there) held_ = {};
+    if (pieces_ == 0 && !Index::is_there && !is_dealt_) held_ = {};
   }
 
   void run() {
@@ -130,7 +130,8 @@ class SpmmRowsPlan {
   }
 
   Bytes bytes() const {
-    const std::int64_t of_run = lay_out(long_rows(), nullptr).bytes + turned_bytes();
+    const std::int64_t of_run =
+        lay_out(long_rows(), nullptr).bytes + turned_bytes() + (is_dealt_ ? sorting_bytes() : 0);
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
                 with_room_to_grow(of_run)};
@@ -141,6 +142,7 @@ class SpmmRowsPlan {
     const RowsShape shape = this->shape();
     out << "  result: located, ";
     Way::explain(out, shape);
+    if (is_dealt_) out << ", the longest rows first";
     if (pieces_ != 0) out << "; rows of more than " << long_rows().cut << " nonzeros are cut";
     out << '\n';
     if (Rows::is_copied) out << "  operands: the sparse one is copied by rows first\n";
@@ -158,7 +160,7 @@ class SpmmRowsPlan {
 
   RowsShape shape(const Out* c) const {
     return Way::shape(rows_.view(a()), n(), turn_b ? nullptr : b().values().data(), c,
-                      space().cuda_device_prop().multiProcessorCount);
+                      space().cuda_device_prop().multiProcessorCount, lengths_.longest, is_dealt_);
   }
   RowsShape shape() const { return shape(result().values().data()); }
   /// Those of a plan are the same whatever arrays its operands have later.
@@ -170,12 +172,14 @@ class SpmmRowsPlan {
   struct Room {
     LongRows long_rows;
     Index index;
+    RowPlace* places = nullptr;
     std::int64_t bytes = 0;
   };
   Room lay_out(const LongRows& sizes, char* memory) const {
     Layout layout(memory);
     Room out{sizes, Index::lay_out(space(), layout, m(), a().nnz())};
     out.index.set_count(index_count_);
+    if (is_dealt_) out.places = layout.template take<RowPlace>(m());
     out.bytes = layout.bytes();
     if (sizes.most_pieces == 0 || pieces_ == 0) return out;
     out.long_rows.counts = layout.template take<RowPieceCounts>(1);
@@ -185,6 +189,11 @@ class SpmmRowsPlan {
         reinterpret_cast<char*>(layout.template take<Compute>(sizes.most_slots * Way::columns_of_slot(n())));
     out.bytes = layout.bytes();
     return out;
+  }
+  std::int64_t sorting_bytes() const {
+    Layout layout;
+    RowSorting::lay_out(space(), layout, m());
+    return layout.bytes();
   }
   std::int64_t turned_bytes() const {
     Layout layout;
@@ -220,7 +229,11 @@ class SpmmRowsPlan {
     const auto epilogue = epilogue_of(statement_);
     using View = std::remove_const_t<decltype(matrix)>;
     const RowsProduct<Compute, View, B, Out, std::remove_const_t<decltype(epilogue)>> in{
-        matrix, n(), dense, 0, c, statement_.accumulates(), epilogue, room.long_rows, shape};
+        matrix,   n(),
+        dense,    0,
+        c,        statement_.accumulates(),
+        epilogue, room.long_rows,
+        shape,    is_prepared_ ? room.places : nullptr};
     Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
   }
 
@@ -228,7 +241,8 @@ class SpmmRowsPlan {
   Rows rows_;
   bool is_read_ = false, is_prepared_ = false;
   std::int64_t cut_ = 0;
-  std::int64_t longest_row_ = 0;   ///< 0 where it was not measured
+  RowLengths lengths_{};           ///< of plans
+  bool is_dealt_ = false;          ///< whether rows are taken by their lengths
   std::int64_t index_count_ = -1;  ///< of the index, once it is made
   std::int64_t pieces_ = -1;       ///< of long rows; -1 where they are not known
   Array<char, Memory> held_;       ///< with them

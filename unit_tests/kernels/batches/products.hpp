@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file batches.hpp
-/// Batches of products with one N:M or 2:4 sparse matrix in every order of modes, on any space, against sums
+/// @file products.hpp
+/// Batches of products with one sparse matrix in every order of modes, on any space, against sums
 /// of dense tensors on the host.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <limits>
 #include <sporos/sporos.hpp>
 
-namespace sporos::test::n_of_m_batches {
+namespace sporos::test::batches {
 
 inline constexpr Index<'b'> b{};
 
@@ -23,6 +23,15 @@ Tensor<Value, F> numbers(const Extents<F::order>& extents, int seed) {
     out.values()(at) =
         static_cast<Value>(static_cast<float>(((at * 37 + seed * 11) % 9 - 3) * (at % 3 != 0)));
   return out;
+}
+
+/// What `F` keeps of a dense matrix.
+template <TensorFormat F, class T>
+auto sparse_of(const T& dense) {
+  if constexpr (NmTraits<F>::is)
+    return prune<F>(dense);
+  else
+    return convert<F>(dense);
 }
 
 template <class Result, class Expected>
@@ -42,7 +51,7 @@ void expect_product(const Extents<3>& result_extents, const Extents<3>& dense_ex
   SCOPED_TRACE(text(format_name<F>(), ", ", to_string(result_extents), " from ", to_string(dense_extents),
                     " and ", to_string(sparse_extents)));
   const auto A = numbers<Value, DenseTensor<3>>(dense_extents, 1);
-  const auto B = prune<F>(numbers<Value, DenseMatrix<>>(sparse_extents, 2));
+  const auto B = sparse_of<F>(numbers<Value, DenseMatrix<>>(sparse_extents, 2));
   const Tensor<double, DenseTensor<3>> expected(result_extents);
   expected(b, i, j) =
       of_dense(convert<DenseTensor<3>, double>(A)) * of_sparse(convert<DenseMatrix<>, double>(B));
@@ -85,4 +94,4 @@ void expect_products(const std::array<std::int64_t, 4>& shape) {
   expect({batches, columns, inner}, {inner, rows}, dense_jk, sparse_ki);
 }
 
-}  // namespace sporos::test::n_of_m_batches
+}  // namespace sporos::test::batches

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file batches.cpp
+/// @file candidate.cpp
 /// Batches of products with one N:M or 2:4 sparse matrix on the host, against the same sums of dense tensors.
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <limits>
 #include <sporos/sporos.hpp>
 
-#include "batches.hpp"
 #include "kernels/kernel_of.hpp"
+#include "products.hpp"
 
-namespace sporos::test::n_of_m_batches {
+namespace sporos::test::batches {
 namespace {
 
 using namespace sporos::indices;
@@ -36,7 +36,7 @@ TEST(NofMBatches, AreThoseOfDenseTensors) {
 TEST(NofMBatches, AreTakenByTheirCandidate) {
   const Tensor<double, DenseTensor<3>> A({2, 3, 8}), C({2, 3, 4});
   const Tensor<double, NM<2, 4>> B({8, 4});
-  EXPECT_EQ(kernel_of(assign(C(b, i, j), A(b, i, k) * B(k, j))), "N:M products in batches");
+  EXPECT_EQ(kernel_of(assign(C(b, i, j), A(b, i, k) * B(k, j))), "Products in batches");
 }
 
 TEST(NofMBatches, AreAddedToWhatIsThere) {
@@ -82,4 +82,4 @@ TEST(NofMBatches, ShapesThatDoNotFitAreNamed) {
 }
 
 }  // namespace
-}  // namespace sporos::test::n_of_m_batches
+}  // namespace sporos::test::batches

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file batches.hpp
-/// The candidate for batches of products of dense matrices with one N:M or 2:4 sparse matrix.
+/// @file candidate.hpp
+/// The candidate for batches of products of dense matrices with one sparse matrix.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "../n_of_m/pattern.hpp"
 #include "../nest/bounds.hpp"
 #include "../statement/candidate.hpp"
 #include "../statement/demands.hpp"
 #include "../statement/dense_target.hpp"
 #include "../statement/sparse_times_dense.hpp"
-#include "pattern.hpp"
 
 namespace sporos {
 
@@ -25,14 +25,16 @@ template <class S>
 class Plan;
 
 /// C(b, i, j) = A(b, i, k) * B(k, j), also with the transpose of B, of each A, or with B on the left, factors
-/// in any order; A and C dense and stored in the order of their modes, B in `NM<…>` or TwoFour.
+/// in any order; A and C dense and stored in the order of their modes.
+///
+/// @tparam Operands  `Operands::is_sparse<B>` says which sparse matrices it takes
 template <class Operands>
-struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands> {
+struct BatchPattern : SparseTimesDense<BatchPattern<Operands>, Operands> {
   template <class C, class B, class A>
   static constexpr bool fits() {
     if constexpr (std::is_same_v<typename C::format, DenseTensor<3>> &&
                   std::is_same_v<typename A::format, DenseTensor<3>> &&
-                  is_tensor_v<typename A::tensor_type> && NmTraits<typename B::format>::is)
+                  is_tensor_v<typename A::tensor_type> && Operands::template is_sparse<B>)
       return binds<C, A, B>("bij", "bik", "kj") || binds<C, A, B>("bij", "bik", "jk") ||
              binds<C, A, B>("bij", "bki", "kj") || binds<C, A, B>("bij", "bki", "jk") ||
              binds<C, A, B>("bij", "bkj", "ik") || binds<C, A, B>("bij", "bkj", "ki") ||
@@ -43,6 +45,13 @@ struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands> {
 };
 
 namespace detail {
+
+template <class F>
+inline constexpr bool is_csr_or_csc = false;
+template <class Position, class Coordinate>
+inline constexpr bool is_csr_or_csc<CSR<Position, Coordinate>> = true;
+template <class Position, class Coordinate>
+inline constexpr bool is_csr_or_csc<CSC<Position, Coordinate>> = true;
 
 /// One of the matrices of an order-3 tensor, under the names of their modes.
 template <class A>
@@ -59,7 +68,8 @@ auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
 
 }  // namespace detail
 
-/// Batches of products with an N:M or 2:4 sparse matrix, on the host and on GPUs.
+/// Batches of products with one sparse matrix: in `NM<…>` or TwoFour on the host and on GPUs, in CSR or CSC
+/// on GPUs. (The loop nest of the host reads a row of such a B once for all batches.)
 ///
 /// Where the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all
 /// batches are one product of matrices with b * i rows. Else there is a product for each batch, one behind
@@ -67,18 +77,23 @@ auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
 ///
 /// The candidate for the product of matrices is the one that is expected to take least time. On a GPU it may
 /// return before the GPU is through.
-struct NmInBatches {
+struct ProductsInBatches {
   struct Operands {
     template <class S>
     static constexpr bool admits() {
       return std::is_same_v<typename S::order,
                             derived_order<typename S::result_type, typename S::right_type>>;
     }
+    template <class B>
+    static constexpr bool is_sparse =
+        NmTraits<typename B::format>::is ||
+        (detail::is_csr_or_csc<typename B::format> &&
+         !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename B::tensor_type::memory_space>::accessible);
   };
-  using Pattern = NmBatchPattern<Operands>;
-  static constexpr std::string_view name = "N:M products in batches";
+  using Pattern = BatchPattern<Operands>;
+  static constexpr std::string_view name = "Products in batches";
   static constexpr std::string_view takes =
-      "C(b, i, j) = A(b, i, k) * B(k, j), A and C dense, B in NM<N, M, L> or TwoFour";
+      "C(b, i, j) = A(b, i, k) * B(k, j), A and C dense, B in NM<N, M, L>, TwoFour, or on a GPU CSR or CSC";
   static constexpr bool deterministic = true;  ///< as the candidate for the matrices is, which is asked
   static constexpr bool replaces_nest = true;
 
@@ -98,7 +113,7 @@ struct NmInBatches {
 };
 
 template <class S>
-class NmInBatches::Plan {
+class ProductsInBatches::Plan {
   using C = typename S::result_type;
   using A = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using B = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file row_places.hpp
+/// The rows of a matrix by their lengths, the longest first: neighbours end at about the same time.
+#pragma once
+
+#include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "../../cuda/launch.hpp"
+
+namespace sporos::gpu {
+
+/// A row and its nonzeros, read at once.
+struct alignas(16) RowPlace {
+  std::int32_t row;
+  std::int32_t begin, end;
+};
+
+/// A place that nothing writes meanwhile.
+__device__ __forceinline__ RowPlace load_place(const RowPlace* at) {
+  const int4 words = __ldg(reinterpret_cast<const int4*>(at));
+  return {words.x, words.y, words.z};
+}
+
+/// How evenly long the rows of a matrix are.
+struct RowLengths {
+  static constexpr std::int64_t window = 8;  ///< rows
+
+  std::int64_t longest = 0;  ///< nonzeros; 0 where rows were not measured
+  std::int64_t waited = 0;   ///< of the longest row of each window, in all of its rows
+
+  /// How much longer a window takes than its rows would if they were equally long.
+  double unevenness(std::int64_t nonzeros) const {
+    return static_cast<double>(waited) / static_cast<double>(nonzeros);
+  }
+};
+
+namespace detail {
+
+template <class Position>
+struct LongestOfWindow {
+  const Position* positions;
+  std::int64_t rows;
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at, std::int64_t& longest, std::int64_t& waited) const {
+    const std::int64_t first = at * RowLengths::window, end = Kokkos::min(first + RowLengths::window, rows);
+    std::int64_t most = 0;
+    for (std::int64_t row = first; row < end; ++row)
+      most = Kokkos::max(most, static_cast<std::int64_t>(positions[row + 1] - positions[row]));
+    longest = Kokkos::max(longest, most);
+    waited += most * (end - first);
+  }
+};
+
+/// Rows of as many fours of nonzeros stay in order, as their columns may be neighbours.
+template <class Position>
+__global__ __launch_bounds__(256) void row_keys_kernel(const Position* positions, std::int32_t rows,
+                                                       std::uint16_t* keys, std::int32_t* numbers) {
+  const auto row = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= rows) return;
+  const auto fours = static_cast<std::int64_t>(positions[row + 1] - positions[row]) / 4;
+  keys[row] = static_cast<std::uint16_t>(65535 - Kokkos::min(fours, std::int64_t{65535}));
+  numbers[row] = row;
+}
+
+template <class Position>
+__global__ __launch_bounds__(256) void row_places_kernel(const Position* positions, std::int32_t rows,
+                                                         const std::int32_t* numbers, RowPlace* to) {
+  const auto at = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (at >= rows) return;
+  const std::int32_t row = numbers[at];
+  to[at] = {row, static_cast<std::int32_t>(positions[row]), static_cast<std::int32_t>(positions[row + 1])};
+}
+
+}  // namespace detail
+
+/// Measures the rows of a matrix that has some, and waits for it.
+template <class Position>
+RowLengths measure_rows(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows) {
+  using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
+  RowLengths out;
+  Kokkos::parallel_reduce("sporos::measure_rows", Range(space, 0, ceil_div(rows, RowLengths::window)),
+                          detail::LongestOfWindow<Position>{positions, rows},
+                          Kokkos::Max<std::int64_t>(out.longest), Kokkos::Sum<std::int64_t>(out.waited));
+  return out;
+}
+
+/// The arrays that rows are sorted in.
+struct RowSorting {
+  std::uint16_t *keys = nullptr, *sorted_keys = nullptr;       ///< [rows]
+  std::int32_t *numbers = nullptr, *sorted_numbers = nullptr;  ///< [rows]
+  char* scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+
+  static RowSorting lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows) {
+    RowSorting out;
+    out.keys = layout.take<std::uint16_t>(rows);
+    out.sorted_keys = layout.take<std::uint16_t>(rows);
+    out.numbers = layout.take<std::int32_t>(rows);
+    out.sorted_numbers = layout.take<std::int32_t>(rows);
+    out.sort(space, rows);
+    out.scratch = layout.take<char>(static_cast<std::int64_t>(out.scratch_bytes));
+    return out;
+  }
+  /// Stable; with no scratch it only sets `scratch_bytes`.
+  void sort(const Kokkos::Cuda& space, std::int64_t rows) {
+    expect_success(cub::DeviceRadixSort::SortPairs(
+                       scratch, scratch_bytes, static_cast<const std::uint16_t*>(keys), sorted_keys,
+                       static_cast<const std::int32_t*>(numbers), sorted_numbers,
+                       static_cast<std::int32_t>(rows), 0, 16, space.cuda_stream()),
+                   "sort rows");
+  }
+};
+
+/// Finds the places of rows, in the order of the stream of `space`.
+/// @param rows  and nonzeros, fewer than 2^31
+/// @param to    [rows]
+template <class Position>
+void find_row_places(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
+                     RowSorting sorting, RowPlace* to) {
+  const auto count = static_cast<std::int32_t>(rows);
+  launch(space, "sporos::row_keys", &detail::row_keys_kernel<Position>, Grid(ceil_div(rows, 256)), 256, 0,
+         positions, count, sorting.keys, sorting.numbers);
+  sorting.sort(space, rows);
+  launch(space, "sporos::row_places", &detail::row_places_kernel<Position>, Grid(ceil_div(rows, 256)), 256, 0,
+         positions, count, static_cast<const std::int32_t*>(sorting.sorted_numbers), to);
+}
+
+}  // namespace sporos::gpu
