@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "error.hpp"
+#include "few_steps.hpp"
 #include "space.hpp"
 #include "tensor.hpp"
 #include "value.hpp"
@@ -59,9 +60,8 @@ void scale(const T& tensor, const Scalar& factor) {
       if (factor == Scalar{}) throw ExpressionError("a tensor of integers is divided by 0");
     const auto& here = stored_here(tensor);
     using Space = typename std::remove_cvref_t<decltype(here)>::space_type;
-    Kokkos::parallel_for(
-        "sporos::scale", Kokkos::RangePolicy<Space>(0, here.nnz()),
-        ScaleValues<Value, Compute, How>{here.values().data(), static_cast<Compute>(factor)});
+    for_each_element(Space(), "sporos::scale", here.nnz(),
+                     ScaleValues<Value, Compute, How>{here.values().data(), static_cast<Compute>(factor)});
   }
 }
 

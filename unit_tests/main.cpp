@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <sporos/core/few_steps.hpp>
 #include <sporos/core/space.hpp>
 
 int main(int argc, char** argv) {
@@ -15,5 +16,6 @@ int main(int argc, char** argv) {
   const sporos::ScopeGuard guard(Kokkos::InitializationSettings()
                                      .set_num_threads(threads ? std::atoi(threads) : 4)
                                      .set_disable_warnings(true));
+  sporos::detail::most_unshared_steps = 0;  // these threads share small operands, too
   return RUN_ALL_TESTS();
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../core/few_steps.hpp"
 #include "../../core/statement.hpp"
 #include "../statement/candidate.hpp"
 #include "../statement/compute_type.hpp"
@@ -19,6 +20,7 @@
 #include "loop_nest.hpp"
 #include "lower.hpp"
 #include "partition.hpp"
+#include "work.hpp"
 
 namespace sporos {
 
@@ -115,8 +117,11 @@ class NestRun : public NestOf<S> {
   static constexpr bool walks_outermost = OutermostStream::has_walks;
 
   /// The coordinates at which to cut the outermost loop into `count` chunks with about equal numbers of
-  /// nonzeros; the strips at which to cut, where these are shared.
+  /// nonzeros; the strips at which to cut, where these are shared. On the host it is not cut if there is
+  /// little to do.
   std::vector<std::int64_t> cuts(std::int64_t count) const {
+    if constexpr (HostSpace<Space>)
+      if (count > 1 && most_steps(statement_, bounds_.extent) <= most_unshared_steps) count = 1;
     if constexpr (!splittable)
       return {bounds_.outermost.begin, bounds_.outermost.end};
     else if constexpr (Traits::shares_strips)

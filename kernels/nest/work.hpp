@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "../../core/expression.hpp"
 #include "bounds.hpp"
@@ -45,6 +46,38 @@ double density(const E& e) {
   } else {
     return 1;
   }
+}
+
+/// An upper bound on the number of coordinates at which the loops over `names` stop, each as often as loops
+/// outside of it come by; negative if an expression bounds none of them, so that they stop everywhere.
+template <Expression E>
+double most_steps(const E& e, const NameList& names, std::span<const std::int64_t> extents) {
+  if constexpr (AnyAccess<E>) {
+    if constexpr (E::format::is_dense) return -1;
+    auto steps = static_cast<double>(e.tensor().nnz());
+    for (int loop = 0; loop < names.size; ++loop)
+      if (!E::names.contains(names[loop]))
+        steps *= static_cast<double>(extents[static_cast<std::size_t>(loop)]);
+    return steps;
+  } else if constexpr (has_one_child<E>) {
+    return most_steps(e.operand, names, extents);
+  } else if constexpr (has_two_children<E>) {
+    const double left = most_steps(e.left, names, extents), right = most_steps(e.right, names, extents);
+    if (!is_bounded_by(presence_of<E>(), left >= 0, right >= 0)) return -1;
+    return std::max(left, 0.0) + std::max(right, 0.0);
+  } else {
+    return -1;
+  }
+}
+
+/// The same for all loops of a statement.
+/// @param extents  of its loops, outermost first
+template <class S>
+double most_steps(const S& statement, std::span<const std::int64_t> extents) {
+  const double steps = most_steps(statement.right(), S::order::names, extents);
+  double all = 1;
+  for (const std::int64_t extent : extents) all *= static_cast<double>(extent);
+  return steps < 0 ? all : steps;
 }
 
 /// The number of terms that a statement adds up if nonzeros are evenly spread: the number of coordinates of

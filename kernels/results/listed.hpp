@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../core/few_steps.hpp"
 #include "../../formats/chunks.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/wide_keys.hpp"
@@ -203,8 +204,8 @@ class ListedNest::Plan {
   /// Values in an array that the result may take over.
   Array<Value> converted(const Compute* values, std::int64_t count) const {
     const auto out = make_array<Value>("sporos::Tensor values", count);
-    Kokkos::parallel_for("sporos::round", Kokkos::RangePolicy<Space>(nest_.space(), 0, count),
-                         detail::CopyValues<Compute, Value>{values, out.data()});
+    detail::for_each_element(nest_.space(), "sporos::round", count,
+                             detail::CopyValues<Compute, Value>{values, out.data()});
     nest_.space().fence("sporos::round");
     return out;
   }

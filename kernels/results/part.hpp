@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../core/few_steps.hpp"
 #include "../../core/part.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
@@ -257,10 +258,8 @@ class IntoPart::Plan {
   template <bool ToPlaces>
   void copy() const {
     const Space& space = statement_.resources().space();
-    Kokkos::parallel_for(
-        "sporos::copy part",
-        Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, places_.size()),
-        detail::CopyPart<Result, ToPlaces>{places_, whole(), values_.values().data()});
+    detail::for_each_element(space, "sporos::copy part", places_.size(),
+                             detail::CopyPart<Result, ToPlaces>{places_, whole(), values_.values().data()});
     space.fence("sporos::copy part");
   }
 

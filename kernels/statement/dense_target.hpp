@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "../../core/array.hpp"
+#include "../../core/few_steps.hpp"
 #include "../../core/statement.hpp"
 #include "../nest/nest_run.hpp"
 
@@ -17,8 +18,8 @@ namespace sporos::detail {
 template <class Space, class From, class To, class Memory>
 void copy_values(const Space& space, const char* name, const Array<From, Memory>& from,
                  const Array<To, Memory>& to) {
-  Kokkos::parallel_for(name, Kokkos::RangePolicy<Space>(space, 0, static_cast<std::int64_t>(to.extent(0))),
-                       CopyValues<From, To>{from.data(), to.data()});
+  for_each_element(space, name, static_cast<std::int64_t>(to.extent(0)),
+                   CopyValues<From, To>{from.data(), to.data()});
 }
 
 /// The values of a dense result, for a kernel that writes them while it reads its operands: the result's own

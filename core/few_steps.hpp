@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file few_steps.hpp
+/// How much work is too little to be shared by threads, which takes a single thread less time than waking the
+/// others.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+#include "space.hpp"
+
+namespace sporos::detail {
+
+/// Steps of a loop nest that are run by one thread if there are no more. Tests set it to 0, so that several
+/// threads compute small operands as well.
+inline double most_unshared_steps = 8192;
+
+/// Calls body(at) for 0 <= at < count on a space.
+/// @param body  a function of device and host that does little
+template <class Space, class Body>
+void for_each_element(const Space& space, const char* label, std::int64_t count, const Body& body) {
+  constexpr std::int64_t most_unshared = 16384;
+  if constexpr (HostSpace<Space>)
+    if (count <= most_unshared) {
+      for (std::int64_t at = 0; at < count; ++at) body(at);
+      return;
+    }
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count),
+                       body);
+}
+
+}  // namespace sporos::detail
