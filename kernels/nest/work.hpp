@@ -70,14 +70,25 @@ double most_steps(const E& e, const NameList& names, std::span<const std::int64_
   }
 }
 
-/// The same for all loops of a statement.
+/// Whether an expression calls functions of the user, which may take any time.
+template <class E>
+constexpr bool calls_functions_of_user() {
+  return fold<E>([]<class... C>(TypeList<C...>) {
+    if constexpr (requires(const E& e) { e.function; })
+      if constexpr (!requires(const E& e) { decltype(e.function)::infix; }) return true;
+    return (calls_functions_of_user<C>() || ...);
+  });
+}
+
+/// The same for all loops of a statement; where a step calls a function of the user, it counts as many.
 /// @param extents  of its loops, outermost first
 template <class S>
 double most_steps(const S& statement, std::span<const std::int64_t> extents) {
+  constexpr double each = calls_functions_of_user<typename S::right_type>() ? 64 : 1;
   const double steps = most_steps(statement.right(), S::order::names, extents);
   double all = 1;
   for (const std::int64_t extent : extents) all *= static_cast<double>(extent);
-  return steps < 0 ? all : steps;
+  return each * (steps < 0 ? all : steps);
 }
 
 /// The number of terms that a statement adds up if nonzeros are evenly spread: the number of coordinates of

@@ -75,10 +75,10 @@ Tensor<double, CSR<>> banded(std::int64_t rows) {
 
 TEST(FewSteps, AreTakenByOneThread) {
   const UsualSteps usual;
-  const auto B = banded(20);
+  const auto B = banded(4);
   const auto C = convert<CSC<>>(B);
-  const Tensor<double, CSR<>> A({20, 20});
-  const Tensor<double, DenseVector> x({20}), y({20});
+  const Tensor<double, CSR<>> A({4, 4});
+  const Tensor<double, DenseVector> x({4}), y({4});
   x(i) = 2.0;
   expect_own_thread([&](const Meet& f) { y(i) = map(f, x(i)); });
   expect_own_thread([&](const Meet& f) { y(i) = map(f, B(i, j)) * x(j); });
@@ -112,6 +112,8 @@ TEST(FewSteps, MultiplyNonzerosByTheExtentsOfOtherLoops) {
   EXPECT_EQ(steps(assign(A(i, j), B(i, j) + B(i, j))), 120);
   EXPECT_EQ(steps(assign(A(i, j), B(i, k) * B(k, j))), 2 * 60 * 20);
   EXPECT_EQ(steps(assign(y(i), B(i, j) * x(j) + x(i))), 400);
+  EXPECT_EQ(steps(assign(y(i), max(x(i), 0))), 20);
+  EXPECT_EQ(steps(assign(y(i), map([](double v) { return 2 * v; }, x(i)))), 64 * 20);
 }
 
 }  // namespace
