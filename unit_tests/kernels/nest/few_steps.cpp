@@ -17,12 +17,12 @@ namespace {
 using namespace sporos::indices;
 
 // As it is in programs; main.cpp sets it to 0.
-const double usual_steps = detail::most_unshared_steps;
+const double usual_steps = sporos::detail::most_unshared_steps;
 
 class UsualSteps {
  public:
-  UsualSteps() { detail::most_unshared_steps = usual_steps; }
-  ~UsualSteps() { detail::most_unshared_steps = 0; }
+  UsualSteps() { sporos::detail::most_unshared_steps = usual_steps; }
+  ~UsualSteps() { sporos::detail::most_unshared_steps = 0; }
   UsualSteps(const UsualSteps&) = delete;
   UsualSteps& operator=(const UsualSteps&) = delete;
 };
@@ -105,7 +105,7 @@ TEST(FewSteps, MultiplyNonzerosByTheExtentsOfOtherLoops) {
   const Tensor<double, CSR<>> A({20, 20});
   const Tensor<double, DenseVector> x({20}), y({20});
   const auto steps = [](const auto& statement) {
-    return detail::most_steps(statement, bounds_of(statement).extent);
+    return sporos::detail::most_steps(statement, bounds_of(statement).extent);
   };
   EXPECT_EQ(steps(assign(y(i), B(i, j) * x(j))), 60);
   EXPECT_EQ(steps(assign(y(i), x(i))), 20);
