@@ -13,7 +13,7 @@ namespace sporos::detail {
 
 /// Steps of a loop nest that are run by one thread if there are no more. Tests set it to 0, so that several
 /// threads compute small operands as well.
-inline double most_unshared_steps = 8192;
+inline double most_unshared_steps = 16384;
 
 /// Calls body(at) for 0 <= at < count on a space.
 /// @param body  a function of device and host that does little

@@ -48,8 +48,9 @@ double density(const E& e) {
   }
 }
 
-/// An upper bound on the number of coordinates at which the loops over `names` stop, each as often as loops
-/// outside of it come by; negative if an expression bounds none of them, so that they stop everywhere.
+/// An upper bound, not a tight one, on the number of coordinates at which the loops over `names` stop, each
+/// as often as loops outside of it come by; negative if an expression bounds none of them, so that they stop
+/// everywhere.
 template <Expression E>
 double most_steps(const E& e, const NameList& names, std::span<const std::int64_t> extents) {
   if constexpr (AnyAccess<E>) {
