@@ -16,3 +16,10 @@
 /// Calls `what(EXTERN, Value)` for the values whose kernels are compiled once: what declares them where
 /// `EXTERN` is extern, and compiles them where it is empty.
 #define SPOROS_FOR_COMPILED_VALUES(what, EXTERN) what(EXTERN, double) what(EXTERN, float)
+
+/// Declares the same where they are compiled once.
+#ifdef SPOROS_COMPILED_KERNELS
+#define SPOROS_DECLARE_COMPILED(what) SPOROS_FOR_COMPILED_VALUES(what, extern)
+#else
+#define SPOROS_DECLARE_COMPILED(what)
+#endif

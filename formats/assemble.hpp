@@ -319,8 +319,6 @@ Tensor<Value, F, Space> assemble(const Entries<Value, F::order>& entries,
   SPOROS_ASSEMBLE_AS(EXTERN, Value, CSC<>)  \
   SPOROS_ASSEMBLE_AS(EXTERN, Value, COO<2>) \
   SPOROS_ASSEMBLE_AS(EXTERN, Value, CSF<3>)
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_ASSEMBLE, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_ASSEMBLE)
 
 }  // namespace sporos

@@ -299,8 +299,6 @@ template <int D, class TensorType, class T>
   EXTERN template class Mttkrp<0, Tensor<Value, CSF<3>, Host>, Value>; \
   EXTERN template class Mttkrp<1, Tensor<Value, CSF<3>, Host>, Value>; \
   EXTERN template class Mttkrp<2, Tensor<Value, CSF<3>, Host>, Value>;
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_MTTKRP, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_MTTKRP)
 
 }  // namespace sporos::detail

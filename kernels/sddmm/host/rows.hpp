@@ -110,8 +110,6 @@ template <class T, class Position, class Coordinate>
 #define SPOROS_SDDMM_ROWS(EXTERN, Value)                                                               \
   EXTERN template void scale_dots_of_rows(SparseRows<Value, std::int64_t, std::int32_t>, const Value*, \
                                           const Value*, std::int64_t, Value*, std::int64_t, std::int64_t);
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_SDDMM_ROWS, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_SDDMM_ROWS)
 
 }  // namespace sporos::detail

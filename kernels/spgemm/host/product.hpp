@@ -413,9 +413,7 @@ template <class Acc, class A, class B, class Value, class Position, class Coordi
   EXTERN template class ProductByRows<Value, SparseRows<Value, std::int64_t, std::int32_t>,               \
                                       SparseRows<Value, std::int64_t, std::int32_t>, Value, std::int64_t, \
                                       std::int32_t>;
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_PRODUCT_BY_ROWS, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_PRODUCT_BY_ROWS)
 
 /// A * B by rows, once.
 template <class Acc, class Value, class Position, class Coordinate, class A, class B>

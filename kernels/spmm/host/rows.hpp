@@ -132,8 +132,6 @@ template <Store Write, int Ahead, class T, class Position, class Coordinate>
   SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write_past, 0) \
   SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write, 4)      \
   SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write, 0)
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_SPMM_ROWS, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_SPMM_ROWS)
 
 }  // namespace sporos::detail

@@ -163,8 +163,6 @@ template <class Matrix>
 
 #define SPOROS_SPMV_FORM_FOR(EXTERN, Value) \
   EXTERN template SpmvForm spmv_form_for(const SparseRows<Value, std::int64_t, std::int32_t>&, bool);
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_SPMV_FORM_FOR, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_SPMV_FORM_FOR)
 
 }  // namespace sporos::detail

@@ -126,8 +126,6 @@ template <class T, class Position, class Coordinate>
 }
 
 #define SPOROS_SPMV_ROWS(EXTERN, Value) EXTERN template class SpmvRows<Value, std::int64_t, std::int32_t>;
-#ifdef SPOROS_COMPILED_KERNELS
-SPOROS_FOR_COMPILED_VALUES(SPOROS_SPMV_ROWS, extern)
-#endif
+SPOROS_DECLARE_COMPILED(SPOROS_SPMV_ROWS)
 
 }  // namespace sporos::detail
