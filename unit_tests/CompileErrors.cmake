@@ -3,7 +3,7 @@
 
 # They read the same headers, which g++ then reads once. It takes the precompiled one for the header beside it.
 set(errors_header "${CMAKE_CURRENT_BINARY_DIR}/compile_error.hpp")
-file(CONFIGURE OUTPUT "${errors_header}" CONTENT "#include <sporos/sporos.hpp>\n")
+file(CONFIGURE OUTPUT "${errors_header}" CONTENT "#include <sporos/compute.hpp>\n")
 if(SPOROS_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_custom_command(
     OUTPUT "${errors_header}.gch"

@@ -2,7 +2,7 @@
 /// @file assignment_across_formats.fail.cpp
 /// A tensor assigned to one of another format.
 // expect: the tensors differ in format, values or space: write A = convert<CSR<>>\(B\) for another format
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

@@ -3,7 +3,7 @@
 /// A tensor made of one of another type of values.
 // expect: the tensors differ in format, values or space: write A = convert<CSR<>>\(B\) for another format
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

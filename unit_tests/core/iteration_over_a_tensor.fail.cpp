@@ -3,7 +3,7 @@
 /// A loop over a tensor and not over its entries.
 // expect: for \(const auto& \[coordinate, value\] : entries\(A\)\) iterates over what a tensor stores
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

@@ -2,7 +2,7 @@
 /// @file level_without_a_view.fail.cpp
 /// A format of something that is no level.
 // expect: a level states its properties \(LevelProperties, not both full and branchless\) and its name\(\)
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

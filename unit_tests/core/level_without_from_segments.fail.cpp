@@ -2,7 +2,7 @@
 /// @file level_without_from_segments.fail.cpp
 /// A format of a level from which no result can be made.
 // expect: the Storage of a level that is not full has from_segments<Space>\(segments, parents, extent\)
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

@@ -3,7 +3,7 @@
 /// A value of a tensor asked for as of an array.
 // expect: a tensor has no operator\[\]: x\(3\) and A\(3, 4\) are values in index notation
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

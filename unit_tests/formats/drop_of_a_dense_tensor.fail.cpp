@@ -3,7 +3,7 @@
 /// Dropping entries of a tensor that stores all of them.
 // expect: nothing can be dropped from it: convert it first, as in drop\(convert<CSR<>>\(D\)
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

@@ -3,7 +3,7 @@
 /// A tensor printed to nowhere.
 // expect: print takes a stream as well: print\(std::cout, A\)
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

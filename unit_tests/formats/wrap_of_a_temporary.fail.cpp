@@ -3,7 +3,7 @@
 /// A tensor over a vector that is gone at once.
 // expect: a temporary one frees at once: give the array a name
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

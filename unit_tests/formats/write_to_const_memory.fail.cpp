@@ -3,7 +3,7 @@
 /// Assigning to a tensor over const memory.
 // expect: this tensor is read only, Tensor<const ...>, as wrap makes of const arrays: assign to
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A fraction where an index variable or a coordinate belongs.
 // expect: an access takes an index variable, or a coordinate, for each mode of the tensor
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A matrix with one index variable.
 // expect: an access takes one index variable for each mode of the tensor
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// An explicit sum, in the loop nest, over an operand that stores another variable below the summed one.
 // expect: a blocked operand, which stores other variables below them, has to be converted
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -4,7 +4,7 @@
 /// is the one of index notation.
 // expect: an expression is a number only where
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

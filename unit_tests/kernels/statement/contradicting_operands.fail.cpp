@@ -2,7 +2,7 @@
 /// @file contradicting_operands.fail.cpp
 /// A sum of a matrix by rows and its transpose: no loop order reads both.
 // expect: no loop order reads all operands: the second operand of the right side
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

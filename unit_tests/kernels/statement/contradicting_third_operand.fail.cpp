@@ -2,7 +2,7 @@
 /// @file contradicting_third_operand.fail.cpp
 /// Of three operands, the third asks for another order than the two before it.
 // expect: no loop order reads all operands: the third operand of the right side
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

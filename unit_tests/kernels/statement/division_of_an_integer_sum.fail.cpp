@@ -3,7 +3,7 @@
 /// Integers of which only a part has been added up when they are divided.
 // expect: integers are divided after their sum is complete
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

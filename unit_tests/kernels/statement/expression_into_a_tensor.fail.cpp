@@ -3,7 +3,7 @@
 /// An expression assigned to a tensor without index variables.
 // expect: the result needs its index variables as well, which say how the modes meet
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

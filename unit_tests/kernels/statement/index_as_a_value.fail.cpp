@@ -3,7 +3,7 @@
 /// An index variable where a value is expected.
 // expect: an index variable has no value: values that depend on coordinates are written
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

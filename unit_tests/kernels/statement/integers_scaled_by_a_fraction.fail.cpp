@@ -3,7 +3,7 @@
 /// Integers times one half.
 // expect: integers times a floating-point number are no integers
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -2,7 +2,7 @@
 /// @file negative_bool.fail.cpp
 /// The negative of a tensor of bool.
 // expect: bool tensors know [*] and [+] only
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A norm of terms with different variables: is the second one summed first, or the first one repeated?
 // expect: an index variable stands in some terms only of the expression whose norm is taken
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

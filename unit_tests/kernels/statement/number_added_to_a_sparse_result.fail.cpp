@@ -3,7 +3,7 @@
 /// A number added at every coordinate of a sparse result.
 // expect: add it where a tensor stores a value, A\(i, j\) \+ 1.0 \* pattern\(A\(i, j\)\)
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

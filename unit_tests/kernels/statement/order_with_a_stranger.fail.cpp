@@ -3,7 +3,7 @@
 /// A loop order with a variable that the statement does not have.
 // expect: takes every index variable of the statement, each once
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

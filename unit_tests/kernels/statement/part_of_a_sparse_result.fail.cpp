@@ -3,7 +3,7 @@
 /// A row of a sparse matrix as a result.
 // expect: a part of a sparse tensor is not written to
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

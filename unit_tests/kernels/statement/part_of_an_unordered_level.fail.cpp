@@ -2,7 +2,7 @@
 /// @file part_of_an_unordered_level.fail.cpp
 /// A column of a matrix whose columns stand in no order.
 // expect: a level without order cannot be searched for a coordinate: convert the operand
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

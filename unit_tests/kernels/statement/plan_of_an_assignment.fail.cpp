@@ -3,7 +3,7 @@
 /// A plan of an assignment, which runs before there is a plan.
 // expect: an assignment runs at once, before its plan, estimate or explanation is made: write it as a
 // statement alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

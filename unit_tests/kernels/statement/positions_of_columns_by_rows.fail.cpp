@@ -3,7 +3,7 @@
 /// A loop over positions of an operand whose levels have another order.
 // expect: consecutive levels of the operand
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

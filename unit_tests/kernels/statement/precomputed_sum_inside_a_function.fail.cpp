@@ -3,7 +3,7 @@
 /// A sum computed first that stands inside a function.
 // expect: the right side is linear in the part
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

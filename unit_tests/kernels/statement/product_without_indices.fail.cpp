@@ -3,7 +3,7 @@
 /// A product of tensors without index variables as a number.
 // expect: a tensor is computed with in index notation, which says how modes meet: sum
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

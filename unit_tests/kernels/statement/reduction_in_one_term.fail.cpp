@@ -3,7 +3,7 @@
 /// A reduction in one term of a sum, next to a factor that has the variable too: a sum of products, or a
 /// product of sums?
 // expect: a reduction variable stands in one term of a sum only, and the sum is inside a function, or next
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

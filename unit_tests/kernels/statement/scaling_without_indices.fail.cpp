@@ -3,7 +3,7 @@
 /// A tensor scaled without index variables.
 // expect: A\(i, j\) \*= 2.0 scales it
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

@@ -3,7 +3,7 @@
 /// A loop that is not the outermost one shared among threads.
 // expect: threads share the outermost loop
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

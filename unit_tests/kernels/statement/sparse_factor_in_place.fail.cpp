@@ -3,7 +3,7 @@
 /// A sparse result times a sparse factor, in place.
 // expect: a sparse factor removes coordinates from a sparse result
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

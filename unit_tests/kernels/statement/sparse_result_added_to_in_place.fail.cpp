@@ -2,7 +2,7 @@
 /// @file sparse_result_added_to_in_place.fail.cpp
 /// A sparse result that is to be added to in place.
 // expect: only dense results are added to in place
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

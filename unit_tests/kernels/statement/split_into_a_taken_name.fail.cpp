@@ -3,7 +3,7 @@
 /// A split whose loops have the name of another.
 // expect: a new loop takes a new name
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

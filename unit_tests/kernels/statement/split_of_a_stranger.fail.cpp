@@ -3,7 +3,7 @@
 /// A split of a loop that the statement does not have.
 // expect: names a loop that the statement does not have
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

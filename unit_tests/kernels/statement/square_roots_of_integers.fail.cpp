@@ -2,7 +2,7 @@
 /// @file square_roots_of_integers.fail.cpp
 /// Square roots in a tensor of integers.
 // expect: the square roots of integers are no integers: compute in tensors of float or double
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A loop order in which the coordinates of a strip run outside the strips.
 // expect: name the outer one first
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A difference where + means the smaller of two.
 // expect: a semiring has no subtraction
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A number of which one variable is not summed.
 // expect: an expression is a number only where all its index variables are summed: write sum
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -2,7 +2,7 @@
 /// @file sum_over_a_variable_from_outside.fail.cpp
 /// A sum over a variable that stands outside of it as well.
 // expect: stands in that sum alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

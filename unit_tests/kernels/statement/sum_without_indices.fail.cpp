@@ -3,7 +3,7 @@
 /// A tensor as the sum of tensors, without index variables.
 // expect: C\(i, j\) = A\(i, k\) \* B\(k, j\) a product of matrices
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 

@@ -2,7 +2,7 @@
 /// @file summed_variable_above_the_others.fail.cpp
 /// A sum inside a function, in the loop nest, over an operand that stores its columns first.
 // expect: an operand stores the summed
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -2,7 +2,7 @@
 /// @file unreadable_order.fail.cpp
 /// A loop order in which the second operand is not reached through its levels.
 // expect: the second operand of the right side cannot be read in this loop order
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

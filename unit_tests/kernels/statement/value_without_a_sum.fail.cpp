@@ -3,7 +3,7 @@
 /// The value of an expression with variables.
 // expect: an index variable of this expression is not summed: write value\(sum
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;

@@ -3,7 +3,7 @@
 /// A sparse result with a variable twice.
 // expect: an index variable stands twice in the result: only a dense tensor takes values on its diagonal
 // alone
-#include <sporos/sporos.hpp>
+#include <sporos/compute.hpp>
 
 using namespace sporos;
 using namespace sporos::indices;
