@@ -85,7 +85,8 @@ void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates =
     product.run();
     if (!accumulates) product.run();
   });
-  if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores>)  // tiles may be stored with their zeros
+  if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||  // tiles may be stored with their zeros
+                std::is_same_v<Kernel, gpu::SpmmBySplitTiles>)
     check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
 }
 
@@ -135,6 +136,100 @@ TEST(CudaSpmm, OnTensorCores) {
   expect_products_on_tensor_cores<half, half, IntCsr, false, DenseMatrix<>>();
   expect_products_on_tensor_cores<bfloat16, float, CSR<>, false, DenseMatrix<>>();
   expect_products_on_tensor_cores<half, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
+}
+
+template <class AF, bool Transposed, class BF>
+void expect_products_of_split_floats() {
+  using Kernel = gpu::SpmmBySplitTiles;
+  expect_products<Kernel, float, float, AF, Transposed, BF>();
+  expect_product<Kernel, float, float, AF, Transposed, BF>({256, 256, 1500}, 2);
+  expect_product<Kernel, float, float, AF, Transposed, BF>({260, 70, 3000}, 10, true);
+  expect_product<Kernel, float, float, AF, Transposed, BF>({3000, 600, 200}, 20);
+  expect_product<Kernel, float, float, AF, Transposed, BF>({700, 130, 1000}, 300);
+}
+TEST(CudaSpmm, OfSplitFloatsOnTensorCores) {
+  expect_products_of_split_floats<IntCsr, false, DenseMatrix<>>();
+  expect_products_of_split_floats<CSC<>, false, DenseMatrix<ColumnMajor>>();
+  expect_products_of_split_floats<CSR<>, true, DenseMatrix<>>();
+}
+
+/// Tiles of both heights and of every width, by every number of blocks.
+TEST(CudaSpmm, SplitTilesOfEveryShape) {
+  const std::int64_t m = 201, n = 516, inner = 700;
+  const auto dense_A = thinned<float>({m, inner}, 30, 1);  // and so some tiles are empty
+  const auto A = convert<IntCsr>(dense_A).copy_to<Cuda>();
+  const auto B = random_dense<float, DenseMatrix<>>({inner, n}, 2);
+  const auto device_B = B.copy_to<Cuda>();
+  const auto wide_A = convert<DenseMatrix<>, double>(dense_A), wide_B = convert<DenseMatrix<>, double>(B);
+  const Kokkos::Cuda space;
+  const auto& columns = A.level<1>();
+  using View = gpu::CsrView<const float, const std::int32_t, const std::int32_t>;
+  const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
+  for (const int rows : {gpu::SplitTiles::fewest_rows, gpu::SplitTiles::most_rows}) {
+    gpu::SplitTiles tiles = gpu::SplitTiles::of(rows, m, inner);
+    const Array<gpu::SplitTileCounts, gpu::Memory> of_counts("counts", 1);
+    const auto counts = gpu::count_split_tiles(space, view, tiles.column_tiles, of_counts.data());
+    const auto which = static_cast<std::size_t>(gpu::SplitTileCounts::of(rows));
+    const std::int64_t kept = counts.kept[which];
+    EXPECT_LE(kept, tiles.tiles());
+    EXPECT_GE(counts.most_of_row[which] * tiles.row_tiles, kept);
+    const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+    const Array<char, gpu::Memory> values("values", size(kept * gpu::SplitTiles::bytes_of(rows)));
+    const Array<std::int32_t, gpu::Memory> first("first", size(tiles.tiles() + 1)),
+        at_column("at column", size(kept)), are_kept("are kept", size(tiles.tiles()));
+    const auto bytes = gpu::sizes_to_positions_bytes<std::int32_t, std::int32_t>(space, tiles.tiles());
+    const Array<char, gpu::Memory> scratch("scratch", size(bytes));
+    tiles.first = first.data();
+    tiles.at_column = at_column.data();
+    tiles.values = values.data();
+    gpu::pack_split_tiles(space, view, tiles, kept, are_kept.data(), scratch.data(), bytes);
+    const auto map =
+        gpu::swizzled_tensor_map(device_B.values().data(), inner, n, n, gpu::SplitTiles::columns);
+    for (const int groups : {1, 2, 4})
+      for (const int blocks : {1, 2, 4, 8}) {
+        SCOPED_TRACE(text(rows, " rows, ", groups, " groups, ", blocks, " blocks"));
+        const auto C = poisoned<float, DenseMatrix<>>({m, n});
+        const auto epilogue = epilogue_of(assign(C(i, j), A(i, k) * device_B(k, j)));
+        const gpu::SplitTilesProduct<std::remove_const_t<decltype(epilogue)>, View> product{
+            {m, n, inner, C.values().data(), false, epilogue},
+            tiles,
+            view,
+            device_B.values().data(),
+            n,
+            true};
+        gpu::SplitTilesChoice{rows, groups, blocks}.visit_config(
+            [&]<class Config>(std::type_identity<Config>) {
+              gpu::spmm_split_tiles<Config>(space, product, map, blocks);
+            });
+        EXPECT_EQ((wrong_sums<float, float>(wide_A, wide_B, nullptr, C.copy_to<Host>())), 0);
+      }
+  }
+}
+
+/// Where all products have one sign, what tensor cores cut off adds up: only within a stage.
+TEST(CudaSpmm, SumsOfSplitFloatsLoseLittle) {
+  const std::int64_t inner = 4096;
+  std::mt19937_64 draw(1);
+  const auto positive = [&](const Extents<2>& extents) {
+    const Tensor<float, DenseMatrix<>> out(extents);
+    for (std::int64_t at = 0; at < out.nnz(); ++at)
+      out.values()(at) = 0.5f + static_cast<float>(draw() >> 40) * 0x1p-24f;
+    return out;
+  };
+  const auto A = positive({8, inner}), B = positive({inner, 32});
+  const Tensor<float, DenseMatrix<>, Cuda> device_C({8, 32});
+  const auto device_A = convert<IntCsr>(A).copy_to<Cuda>();
+  const auto device_B = B.copy_to<Cuda>();
+  plan(assign(device_C(i, j), device_A(i, k) * device_B(k, j)).use<gpu::SpmmBySplitTiles>()).run();
+  const auto C = device_C.copy_to<Host>();
+  const double bound = 3 * 0x1p-20 + static_cast<double>(inner / gpu::SplitTiles::columns) * 0x1p-24;
+  for (std::int64_t row = 0; row < 8; ++row)
+    for (std::int64_t column = 0; column < 32; ++column) {
+      double exact = 0;
+      for (std::int64_t p = 0; p < inner; ++p)
+        exact += static_cast<double>(A.values()(row * inner + p)) * B.values()(p * 32 + column);
+      EXPECT_NEAR(C.values()(row * 32 + column), exact, bound * exact);
+    }
 }
 
 /// Rows of every number of warps; cut rows, also with odd numbers of columns.
@@ -321,25 +416,29 @@ TEST(CudaSpmm, PlansOfEvenRowsKeepTheirOrder) {
   EXPECT_EQ(explained(statement.on(bounded)).find("the longest"), std::string::npos);
 }
 
-TEST(CudaSpmm, PlansReadNewValuesUnlessTheyAreConstant) {
-  const auto A = convert<IntCsr>(thinned<half>({200, 300}, 3, 1)).copy_to<Cuda>();
-  const auto B = random_dense<half, DenseMatrix<>>({300, 65}, 2).copy_to<Cuda>();
+template <class Kernel, class Value>
+void expect_new_values() {
+  const auto A = convert<IntCsr>(thinned<Value>({200, 300}, 3, 1)).template copy_to<Cuda>();
+  const auto B = random_dense<Value, DenseMatrix<>>({300, 65}, 2).template copy_to<Cuda>();
   const Tensor<float, DenseMatrix<>, Cuda> C({200, 65}), kept({200, 65}), by_groups({200, 65});
-  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::SpmmOnTensorCores>());
-  auto constant =
-      plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().use<gpu::SpmmOnTensorCores>());
+  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>());
+  auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().template use<Kernel>());
   product.run();
   constant.run();
   const auto first = C.copy_to<Host>(), first_kept = kept.copy_to<Host>();
   for (std::int64_t at = 0; at < first.nnz(); ++at)
     EXPECT_NEAR(first.values()(at), first_kept.values()(at), 1e-4);
-  Kokkos::deep_copy(A.values(), half(2.0f));
-  Kokkos::deep_copy(B.values(), half(3.0f));
+  Kokkos::deep_copy(A.values(), Value(2.0f));
+  Kokkos::deep_copy(B.values(), Value(3.0f));
   product.run();
   constant.run();
-  assign(by_groups(i, j), A(i, k) * B(k, j)).use<gpu::SpmmByGroups>().run();
+  assign(by_groups(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
   expect_equal_tensors(C.copy_to<Host>(), by_groups.copy_to<Host>());
   EXPECT_NE(kept.copy_to<Host>().values()(0), C.copy_to<Host>().values()(0));
+}
+TEST(CudaSpmm, PlansReadNewValuesUnlessTheyAreConstant) {
+  expect_new_values<gpu::SpmmOnTensorCores, half>();
+  expect_new_values<gpu::SpmmBySplitTiles, float>();
 }
 
 TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
@@ -347,6 +446,21 @@ TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
   const Tensor<half, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256});
   const auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands());
   EXPECT_EQ(product.candidate(), "SpMM by tiles on tensor cores");
+}
+
+/// Of floats as well, where packed tiles may take memory.
+TEST(CudaSpmm, LargeDenserProductsOfFloatsAreComputedOnTensorCores) {
+  const auto kernel = [](const auto& statement) {
+    return std::string(plan(statement.with_constant_operands()).candidate());
+  };
+  const auto some = convert<IntCsr>(thinned<float>({1024, 1024}, 4, 1)).copy_to<Cuda>();
+  const auto few = convert<IntCsr>(thinned<float>({1024, 1024}, 60, 1)).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256});
+  const auto statement = assign(C(i, j), some(i, k) * B(k, j));
+  EXPECT_EQ(kernel(statement), gpu::SpmmBySplitTiles::name);
+  EXPECT_EQ(kernel(assign(C(i, j), few(i, k) * B(k, j))), gpu::SpmmByGroups::name);
+  const Resources<Cuda> bounded = Resources<Cuda>().within(std::int64_t{1} << 30);
+  EXPECT_EQ(kernel(statement.on(bounded)), gpu::SpmmByGroups::name);
 }
 
 /// Of statements, and of plans, which may add up rows in another order than statements.
@@ -373,6 +487,7 @@ void expect_same_from_run_to_run() {
 TEST(CudaSpmm, ResultsAreTheSameFromRunToRun) {
   expect_same_from_run_to_run<gpu::SpmmByGroups>();
   expect_same_from_run_to_run<gpu::SpmmByDotProducts>();
+  expect_same_from_run_to_run<gpu::SpmmBySplitTiles>();
 }
 
 /// Tiles are stored with their zeros where that is faster and takes at most 128 bytes a nonzero, in plans
@@ -496,6 +611,7 @@ void expect_infinities() {
 TEST(CudaSpmm, InfinitiesReachWhatTheyAreMultipliedBy) {
   expect_infinities<gpu::SpmmByGroups, float>();
   expect_infinities<gpu::SpmmOnTensorCores, half>();
+  expect_infinities<gpu::SpmmBySplitTiles, float>();
   expect_infinities<gpu::SpmmByDotProducts, half>();
 }
 
