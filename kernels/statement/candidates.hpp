@@ -54,7 +54,8 @@ using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmIntoColumns,
     gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas,
-    gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
+    gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows, SpgemmByRows,
     MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;

@@ -14,9 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "dense_products.hpp"
-#include "inputs.hpp"
 #include "kernels/kernel_of.hpp"
+#include "spmm_products.hpp"
 
 namespace sporos::test {
 namespace {
@@ -24,86 +23,6 @@ namespace {
 using sporos::indices::i;
 using sporos::indices::j;
 using sporos::indices::k;
-
-/// A dense matrix of which one in `of` elements is not zero.
-template <class Value>
-Tensor<Value, DenseMatrix<>> thinned(const Extents<2>& extents, unsigned of, unsigned seed) {
-  auto out = random_dense<Value, DenseMatrix<>>(extents, seed);
-  std::mt19937_64 draw(seed + 1);
-  for (std::int64_t at = 0; at < out.nnz(); ++at)
-    if (draw() % of != 0) out.values()(at) = Value{};
-  return out;
-}
-
-/// Rounds elements to what a kernel multiplies exactly.
-template <class Kernel, class Value, class F>
-void round_for_kernel(const Tensor<Value, F>& tensor) {
-  if constexpr (std::is_same_v<Kernel, gpu::SpmmByDotProducts> && std::is_same_v<Value, float>)
-    for (std::int64_t at = 0; at < tensor.nnz(); ++at)
-      tensor.values()(at) = static_cast<float>(bfloat16(tensor.values()(at)));
-}
-
-/// C = A B or C += A B, as a statement and as a plan that is run twice.
-/// @tparam AF          the format of A
-/// @tparam Transposed  whether A is stored and indexed as its transpose
-/// @tparam BF          the format of B
-/// @param shape        m, n, k of A B
-template <class Kernel, class Value, class Out, class AF, bool Transposed, class BF>
-void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates = false) {
-  const auto [m, n, inner] = shape;
-  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<AF>(), ", ", Transposed, ", ", format_name<BF>(),
-                    ", ", to_string(shape)));
-  const auto dense_A = thinned<Value>(Transposed ? Extents<2>{inner, m} : Extents<2>{m, inner}, of, 1);
-  round_for_kernel<Kernel>(dense_A);
-  const auto A = convert<AF>(dense_A).template copy_to<Cuda>();
-  const auto B = random_dense<Value, BF>({inner, n}, 2);
-  round_for_kernel<Kernel>(B);
-  const auto device_B = B.template copy_to<Cuda>();
-  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
-  auto wide_A = convert<DenseMatrix<>, double>(dense_A);
-  if constexpr (Transposed) wide_A = transpose(wide_A);
-  const auto wide_B = convert<DenseMatrix<>, double>(B);
-  const auto check = [&](const auto& run) {
-    const auto C = before.template copy_to<Cuda>();
-    if (!accumulates && C.nnz() > 0)
-      Kokkos::deep_copy(C.values(), static_cast<Out>(std::numeric_limits<float>::quiet_NaN()));
-    const auto start = [&](const auto& statement) {
-      const auto by_kernel = statement.template use<Kernel>();
-      accumulates ? run(by_kernel.accumulate()) : run(by_kernel);
-    };
-    if constexpr (Transposed)
-      start(assign(C(i, j), A(k, i) * device_B(k, j)));
-    else
-      start(assign(C(i, j), A(i, k) * device_B(k, j)));
-    EXPECT_EQ(
-        (wrong_sums<Value, Out>(wide_A, wide_B, accumulates ? &before : nullptr, C.template copy_to<Host>())),
-        0);
-  };
-  check([](const auto& statement) { statement.run(); });
-  check([&](const auto& statement) {
-    auto product = plan(statement);
-    product.run();
-    if (!accumulates) product.run();
-  });
-  if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||  // tiles may be stored with their zeros
-                std::is_same_v<Kernel, gpu::SpmmBySplitTiles>)
-    check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
-}
-
-/// Tails of every group, panel and pack; empty matrices.
-const std::vector<Extents<3>> shapes = {{1, 1, 1},      {7, 3, 5},     {130, 8, 33},   {65, 32, 100},
-                                        {33, 64, 517},  {40, 100, 90}, {21, 257, 64},  {300, 256, 129},
-                                        {50, 520, 300}, {9, 12, 2100}, {5, 1030, 200}, {0, 5, 7},
-                                        {5, 0, 7},      {5, 7, 0}};
-
-template <class Kernel, class Value, class Out, class AF, bool Transposed, class BF>
-void expect_products() {
-  for (const auto& shape : shapes) expect_product<Kernel, Value, Out, AF, Transposed, BF>(shape);
-  expect_product<Kernel, Value, Out, AF, Transposed, BF>({30, 40, 900}, 1);
-  expect_product<Kernel, Value, Out, AF, Transposed, BF>({130, 270, 300}, 5, true);
-}
-
-using IntCsr = CSR<std::int32_t, std::int32_t>;
 
 TEST(CudaSpmm, OfEachValue) {
   expect_products<gpu::SpmmByGroups, double, double, CSR<>, false, DenseMatrix<>>();
@@ -136,100 +55,6 @@ TEST(CudaSpmm, OnTensorCores) {
   expect_products_on_tensor_cores<half, half, IntCsr, false, DenseMatrix<>>();
   expect_products_on_tensor_cores<bfloat16, float, CSR<>, false, DenseMatrix<>>();
   expect_products_on_tensor_cores<half, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
-}
-
-template <class AF, bool Transposed, class BF>
-void expect_products_of_split_floats() {
-  using Kernel = gpu::SpmmBySplitTiles;
-  expect_products<Kernel, float, float, AF, Transposed, BF>();
-  expect_product<Kernel, float, float, AF, Transposed, BF>({256, 256, 1500}, 2);
-  expect_product<Kernel, float, float, AF, Transposed, BF>({260, 70, 3000}, 10, true);
-  expect_product<Kernel, float, float, AF, Transposed, BF>({3000, 600, 200}, 20);
-  expect_product<Kernel, float, float, AF, Transposed, BF>({700, 130, 1000}, 300);
-}
-TEST(CudaSpmm, OfSplitFloatsOnTensorCores) {
-  expect_products_of_split_floats<IntCsr, false, DenseMatrix<>>();
-  expect_products_of_split_floats<CSC<>, false, DenseMatrix<ColumnMajor>>();
-  expect_products_of_split_floats<CSR<>, true, DenseMatrix<>>();
-}
-
-/// Tiles of both heights and of every width, by every number of blocks.
-TEST(CudaSpmm, SplitTilesOfEveryShape) {
-  const std::int64_t m = 201, n = 516, inner = 700;
-  const auto dense_A = thinned<float>({m, inner}, 30, 1);  // and so some tiles are empty
-  const auto A = convert<IntCsr>(dense_A).copy_to<Cuda>();
-  const auto B = random_dense<float, DenseMatrix<>>({inner, n}, 2);
-  const auto device_B = B.copy_to<Cuda>();
-  const auto wide_A = convert<DenseMatrix<>, double>(dense_A), wide_B = convert<DenseMatrix<>, double>(B);
-  const Kokkos::Cuda space;
-  const auto& columns = A.level<1>();
-  using View = gpu::CsrView<const float, const std::int32_t, const std::int32_t>;
-  const View view{m, inner, A.nnz(), columns.positions.data(), columns.coordinates.data(), A.values().data()};
-  for (const int rows : {gpu::SplitTiles::fewest_rows, gpu::SplitTiles::most_rows}) {
-    gpu::SplitTiles tiles = gpu::SplitTiles::of(rows, m, inner);
-    const Array<gpu::SplitTileCounts, gpu::Memory> of_counts("counts", 1);
-    const auto counts = gpu::count_split_tiles(space, view, tiles.column_tiles, of_counts.data());
-    const auto which = static_cast<std::size_t>(gpu::SplitTileCounts::of(rows));
-    const std::int64_t kept = counts.kept[which];
-    EXPECT_LE(kept, tiles.tiles());
-    EXPECT_GE(counts.most_of_row[which] * tiles.row_tiles, kept);
-    const auto size = [](std::int64_t count) { return static_cast<std::size_t>(count); };
-    const Array<char, gpu::Memory> values("values", size(kept * gpu::SplitTiles::bytes_of(rows)));
-    const Array<std::int32_t, gpu::Memory> first("first", size(tiles.tiles() + 1)),
-        at_column("at column", size(kept)), are_kept("are kept", size(tiles.tiles()));
-    const auto bytes = gpu::sizes_to_positions_bytes<std::int32_t, std::int32_t>(space, tiles.tiles());
-    const Array<char, gpu::Memory> scratch("scratch", size(bytes));
-    tiles.first = first.data();
-    tiles.at_column = at_column.data();
-    tiles.values = values.data();
-    gpu::pack_split_tiles(space, view, tiles, kept, are_kept.data(), scratch.data(), bytes);
-    const auto map =
-        gpu::swizzled_tensor_map(device_B.values().data(), inner, n, n, gpu::SplitTiles::columns);
-    for (const int groups : {1, 2, 4})
-      for (const int blocks : {1, 2, 4, 8}) {
-        SCOPED_TRACE(text(rows, " rows, ", groups, " groups, ", blocks, " blocks"));
-        const auto C = poisoned<float, DenseMatrix<>>({m, n});
-        const auto epilogue = epilogue_of(assign(C(i, j), A(i, k) * device_B(k, j)));
-        const gpu::SplitTilesProduct<std::remove_const_t<decltype(epilogue)>, View> product{
-            {m, n, inner, C.values().data(), false, epilogue},
-            tiles,
-            view,
-            device_B.values().data(),
-            n,
-            true};
-        gpu::SplitTilesChoice{rows, groups, blocks}.visit_config(
-            [&]<class Config>(std::type_identity<Config>) {
-              gpu::spmm_split_tiles<Config>(space, product, map, blocks);
-            });
-        EXPECT_EQ((wrong_sums<float, float>(wide_A, wide_B, nullptr, C.copy_to<Host>())), 0);
-      }
-  }
-}
-
-/// Where all products have one sign, what tensor cores cut off adds up: only within a stage.
-TEST(CudaSpmm, SumsOfSplitFloatsLoseLittle) {
-  const std::int64_t inner = 4096;
-  std::mt19937_64 draw(1);
-  const auto positive = [&](const Extents<2>& extents) {
-    const Tensor<float, DenseMatrix<>> out(extents);
-    for (std::int64_t at = 0; at < out.nnz(); ++at)
-      out.values()(at) = 0.5f + static_cast<float>(draw() >> 40) * 0x1p-24f;
-    return out;
-  };
-  const auto A = positive({8, inner}), B = positive({inner, 32});
-  const Tensor<float, DenseMatrix<>, Cuda> device_C({8, 32});
-  const auto device_A = convert<IntCsr>(A).copy_to<Cuda>();
-  const auto device_B = B.copy_to<Cuda>();
-  plan(assign(device_C(i, j), device_A(i, k) * device_B(k, j)).use<gpu::SpmmBySplitTiles>()).run();
-  const auto C = device_C.copy_to<Host>();
-  const double bound = 3 * 0x1p-20 + static_cast<double>(inner / gpu::SplitTiles::columns) * 0x1p-24;
-  for (std::int64_t row = 0; row < 8; ++row)
-    for (std::int64_t column = 0; column < 32; ++column) {
-      double exact = 0;
-      for (std::int64_t p = 0; p < inner; ++p)
-        exact += static_cast<double>(A.values()(row * inner + p)) * B.values()(p * 32 + column);
-      EXPECT_NEAR(C.values()(row * 32 + column), exact, bound * exact);
-    }
 }
 
 /// Rows of every number of warps; cut rows, also with odd numbers of columns.
@@ -290,7 +115,7 @@ void expect_columns(const Extents<3>& shape, unsigned of = 5) {
 }
 template <class Value, class Out, class WF, bool Transposed, class XF, class YF>
 void expect_columns_of_shapes() {
-  for (const auto& shape : shapes) expect_columns<Value, Out, WF, Transposed, XF, YF>(shape);
+  for (const auto& shape : spmm_shapes) expect_columns<Value, Out, WF, Transposed, XF, YF>(shape);
   expect_columns<Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
 }
 TEST(CudaSpmm, ByTheSparseOperandsRowsIntoColumns) {
@@ -416,30 +241,7 @@ TEST(CudaSpmm, PlansOfEvenRowsKeepTheirOrder) {
   EXPECT_EQ(explained(statement.on(bounded)).find("the longest"), std::string::npos);
 }
 
-template <class Kernel, class Value>
-void expect_new_values() {
-  const auto A = convert<IntCsr>(thinned<Value>({200, 300}, 3, 1)).template copy_to<Cuda>();
-  const auto B = random_dense<Value, DenseMatrix<>>({300, 65}, 2).template copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> C({200, 65}), kept({200, 65}), by_groups({200, 65});
-  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>());
-  auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().template use<Kernel>());
-  product.run();
-  constant.run();
-  const auto first = C.copy_to<Host>(), first_kept = kept.copy_to<Host>();
-  for (std::int64_t at = 0; at < first.nnz(); ++at)
-    EXPECT_NEAR(first.values()(at), first_kept.values()(at), 1e-4);
-  Kokkos::deep_copy(A.values(), Value(2.0f));
-  Kokkos::deep_copy(B.values(), Value(3.0f));
-  product.run();
-  constant.run();
-  assign(by_groups(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
-  expect_equal_tensors(C.copy_to<Host>(), by_groups.copy_to<Host>());
-  EXPECT_NE(kept.copy_to<Host>().values()(0), C.copy_to<Host>().values()(0));
-}
-TEST(CudaSpmm, PlansReadNewValuesUnlessTheyAreConstant) {
-  expect_new_values<gpu::SpmmOnTensorCores, half>();
-  expect_new_values<gpu::SpmmBySplitTiles, float>();
-}
+TEST(CudaSpmm, PlansReadNewValuesUnlessTheyAreConstant) { expect_new_values<gpu::SpmmOnTensorCores, half>(); }
 
 TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
   const auto A = convert<IntCsr>(thinned<half>({1024, 1024}, 4, 1)).copy_to<Cuda>();
@@ -448,46 +250,9 @@ TEST(CudaSpmm, LargeDenserProductsAreComputedOnTensorCores) {
   EXPECT_EQ(product.candidate(), "SpMM by tiles on tensor cores");
 }
 
-/// Of floats as well, where packed tiles may take memory.
-TEST(CudaSpmm, LargeDenserProductsOfFloatsAreComputedOnTensorCores) {
-  const auto kernel = [](const auto& statement) {
-    return std::string(plan(statement.with_constant_operands()).candidate());
-  };
-  const auto some = convert<IntCsr>(thinned<float>({1024, 1024}, 4, 1)).copy_to<Cuda>();
-  const auto few = convert<IntCsr>(thinned<float>({1024, 1024}, 60, 1)).copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> B({1024, 256}), C({1024, 256});
-  const auto statement = assign(C(i, j), some(i, k) * B(k, j));
-  EXPECT_EQ(kernel(statement), gpu::SpmmBySplitTiles::name);
-  EXPECT_EQ(kernel(assign(C(i, j), few(i, k) * B(k, j))), gpu::SpmmByGroups::name);
-  const Resources<Cuda> bounded = Resources<Cuda>().within(std::int64_t{1} << 30);
-  EXPECT_EQ(kernel(statement.on(bounded)), gpu::SpmmByGroups::name);
-}
-
-/// Of statements, and of plans, which may add up rows in another order than statements.
-template <class Kernel>
-void expect_same_from_run_to_run() {
-  const auto A = convert<IntCsr>(thinned<float>({20, 40000}, 2, 1)).copy_to<Cuda>();
-  const auto B = random_dense<float, DenseMatrix<>>({40000, 70}, 2).copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> C({20, 70});
-  const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
-  const auto expect_same = [&](const auto& run) {
-    run();
-    const auto first = C.copy_to<Host>();
-    for (int again = 0; again < 5; ++again) {
-      Kokkos::deep_copy(C.values(), -1.0f);
-      run();
-      expect_equal_tensors(first, C.copy_to<Host>());
-    }
-  };
-  auto product = plan(statement);
-  expect_same([&] { statement.run(); });
-  expect_same([&] { product.run(); });
-  expect_same([&] { plan(statement).run(); });
-}
 TEST(CudaSpmm, ResultsAreTheSameFromRunToRun) {
   expect_same_from_run_to_run<gpu::SpmmByGroups>();
   expect_same_from_run_to_run<gpu::SpmmByDotProducts>();
-  expect_same_from_run_to_run<gpu::SpmmBySplitTiles>();
 }
 
 /// Tiles are stored with their zeros where that is faster and takes at most 128 bytes a nonzero, in plans
@@ -583,35 +348,9 @@ TEST(CudaSpmm, EpiloguesAndAliases) {
   for (std::int64_t at = 0; at < C.nnz(); ++at) EXPECT_NEAR(result.values()(at), C.values()(at), 1e-12);
 }
 
-/// An infinity reaches the rows that store something in its row of B, and no others.
-template <class Kernel, class Value>
-void expect_infinities() {
-  const Tensor<Value, DenseMatrix<>> dense({70, 70});
-  for (std::int64_t row = 0; row < 70; ++row)
-    for (const std::int64_t column : {std::int64_t{0}, 1 + row % 3, 40 + row % 7})
-      dense.values()(row * 70 + column) = Value(1.0f);
-  const auto A = convert<IntCsr>(dense).template copy_to<Cuda>();
-  const Tensor<Value, DenseMatrix<>> B({70, 65});
-  for (std::int64_t column = 0; column < 65; ++column)
-    B.values()(2 * 65 + column) = Value(std::numeric_limits<float>::infinity());
-  const Tensor<float, DenseMatrix<>, Cuda> C({70, 65});
-  const auto device_B = B.template copy_to<Cuda>();
-  const auto check = [&](const auto& run) {
-    Kokkos::deep_copy(C.values(), -1.0f);
-    run(assign(C(i, j), A(i, k) * device_B(k, j)).template use<Kernel>());
-    const auto result = C.template copy_to<Host>();
-    for (std::int64_t row = 0; row < 70; ++row)
-      for (std::int64_t column = 0; column < 65; ++column)
-        EXPECT_EQ(result.values()(row * 65 + column),
-                  1 + row % 3 == 2 ? std::numeric_limits<float>::infinity() : 0.0f);
-  };
-  check([](const auto& statement) { statement.run(); });
-  check([](const auto& statement) { plan(statement.with_constant_operands()).run(); });
-}
 TEST(CudaSpmm, InfinitiesReachWhatTheyAreMultipliedBy) {
   expect_infinities<gpu::SpmmByGroups, float>();
   expect_infinities<gpu::SpmmOnTensorCores, half>();
-  expect_infinities<gpu::SpmmBySplitTiles, float>();
   expect_infinities<gpu::SpmmByDotProducts, half>();
 }
 

@@ -10,7 +10,7 @@
 ///
 /// Tensor cores cut off what they add up. So the sums of a stage, of 32 numbers k, begin at zero and are
 /// added as floats to those before: three parts of |a b| in 2^20 are lost at most, where a float rounds off
-/// one in 2^24, beside what the sum of stages loses.
+/// one in 2^24, beside what adding the sums of stages loses.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
 /// their row alone.
@@ -35,13 +35,16 @@ namespace sporos::gpu {
 template <int Rows, int Groups>
 struct SplitTilesConfig {
   static constexpr int rows = Rows, groups = Groups, columns = Groups * WgmmaTf32::m;
-  static constexpr int multiplying = Groups * WgmmaTf32::threads, threads = multiplying + warp_size;
-  static constexpr int steps = SplitTiles::columns / WgmmaTf32::k;  ///< of a stage
+  static constexpr int threads = Groups * WgmmaTf32::threads;
+  /// Blocks of a multiprocessor. Its registers are 168 a thread for 12 warps, and 128 for 16.
+  static constexpr int blocks = Groups == 4 ? 1 : Groups == 2 ? 2 : 3;
+  /// Of half a stage: one is split while the other is multiplied.
+  static constexpr int steps = SplitTiles::columns / WgmmaTf32::k / 2;
+
   static constexpr int sparse_bytes = SplitTiles::bytes_of(Rows), plane_bytes = sparse_bytes / 2;
-  static constexpr int box_columns = 32, boxes = columns / box_columns;
+  static constexpr int box_columns = 32, boxes_of_group = WgmmaTf32::m / box_columns;
   static constexpr int box_bytes = SplitTiles::columns * Swizzle128::row_bytes;
-  static constexpr int stage_bytes = sparse_bytes + boxes * box_bytes;
-  static constexpr int blocks = Groups == 4 ? 1 : Groups == 2 ? 2 : 3;  ///< of a multiprocessor
+  static constexpr int stage_bytes = sparse_bytes + Groups * boxes_of_group * box_bytes;
   static constexpr int shared_bytes_at_most = 227 * 1024 / blocks - 1024;
   static constexpr int stages =
       std::min(6, (shared_bytes_at_most - Swizzle128::alignment) / (stage_bytes + 16));
@@ -68,12 +71,66 @@ struct SplitTilesProduct : TiledProduct<float, E> {
 
 namespace detail {
 
-/// Adds the products of the stages [begin, end) of a tile to `sums`: 64 columns of C by all rows of the tile.
+/// The stages of a block: where they are in shared memory, and which of A's tiles they hold.
+template <class Config>
+struct SplitStages {
+  std::uint32_t first, full, empty;  ///< the stages, and their barriers
+  int begin, count;                  ///< of A's tiles
+
+  __device__ __forceinline__ std::uint32_t at(int number) const {
+    return first + number % Config::stages * Config::stage_bytes;
+  }
+  __device__ __forceinline__ void wait_for(int number) const {
+    ptx::wait(full + number % Config::stages * 8, parity(number));
+  }
+  /// Says that this thread has read a stage.
+  __device__ __forceinline__ void release(int number) const {
+    ptx::arrive(empty + number % Config::stages * 8);
+  }
+  /// Waits until all have.
+  __device__ __forceinline__ void wait_until_empty(int number) const {
+    ptx::wait(empty + number % Config::stages * 8, parity(number));
+  }
+
+ private:
+  __device__ static std::uint32_t parity(int number) {
+    return static_cast<std::uint32_t>(number / Config::stages % 2);
+  }
+};
+
+/// Copies a stage's part of a group: two boxes of B, and the first group's the tile of A.
+template <class Config>
+struct CopySplitStage {
+  const char* values;  ///< of A's tiles, the first one of this block
+  const int* columns;  ///< of them
+  const CUtensorMap* dense;
+  int group, first_column;
+
+  /// The first row of B of a stage.
+  __device__ __forceinline__ int row_of(int number) const {
+    return __ldg(columns + number) * SplitTiles::columns;
+  }
+  __device__ __forceinline__ void operator()(const SplitStages<Config>& stages, int number, int row) const {
+    const std::uint32_t at = stages.at(number), full = stages.full + number % Config::stages * 8;
+    if (group == 0) {
+      ptx::arrive_expecting(full, Config::stage_bytes);
+      ptx::copy_bytes(at, values + std::int64_t{number} * Config::sparse_bytes, Config::sparse_bytes, full);
+    }
+#pragma unroll
+    for (int b = 0; b < Config::boxes_of_group; ++b) {
+      const int box = group * Config::boxes_of_group + b;
+      ptx::copy_box(at + Config::sparse_bytes + box * Config::box_bytes, dense,
+                    first_column + box * Config::box_columns, row, full);
+    }
+  }
+};
+
+/// Adds the products of all stages to `sums`: 64 columns of C by all rows of the tile.
 /// @param thread  of the four warps of this group
 template <class Config>
-__device__ __forceinline__ void multiply_split_tiles(std::uint32_t stage_0, std::uint32_t full_0,
-                                                     std::uint32_t empty_0, int begin, int end, int group,
-                                                     int thread, float (&sums)[Config::rows / 2]) {
+__device__ __forceinline__ void multiply_split_tiles(const SplitStages<Config>& stages,
+                                                     const CopySplitStage<Config>& copy, int thread,
+                                                     float (&sums)[Config::rows / 2]) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   // Where this thread's elements of a step's first 8 rows of B are: two columns of an even row, and of an odd
   // one, which SplitTiles::place makes the four that lie apart in a.
@@ -81,55 +138,86 @@ __device__ __forceinline__ void multiply_split_tiles(std::uint32_t stage_0, std:
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
     const auto of_a = WgmmaTf32::of_a(thread, r);
-    const auto column = static_cast<unsigned>(group * WgmmaTf32::m + of_a.row),
-               row = static_cast<unsigned>(of_a.column % 4 * 2 + of_a.column / 4);
-    place[r] = Config::sparse_bytes + column / Config::box_columns * Config::box_bytes +
-               (Swizzle128::row_offset(row) ^ column % Config::box_columns / 4 * Swizzle128::piece_bytes) +
-               column % 4 * 4;
+    const auto column = static_cast<unsigned>(copy.group * WgmmaTf32::m + of_a.row),
+               row_of_b = static_cast<unsigned>(of_a.column % 4 * 2 + of_a.column / 4);
+    place[r] =
+        Config::sparse_bytes + column / Config::box_columns * Config::box_bytes +
+        (Swizzle128::row_offset(row_of_b) ^ column % Config::box_columns / 4 * Swizzle128::piece_bytes) +
+        column % 4 * 4;
   }
-#pragma unroll
-  for (float& sum : sums) sum = 0;
-  float of_stage[Config::rows / 2] = {};
-  int stage = 0;
-  std::uint32_t parity = 0;
-#pragma unroll 1
-  for (int s = begin; s < end; ++s) {
-    const std::uint32_t at = stage_0 + stage * Config::stage_bytes;
-    std::uint32_t high[Config::steps][4], low[Config::steps][4];
-    ptx::wait(full_0 + stage * 8, parity);
+  constexpr int bytes_of_step = WgmmaTf32::k * Swizzle128::row_bytes;  // of B
+  const auto load = [&](std::uint32_t at, int half, float(&values)[Config::steps][4]) {
 #pragma unroll
     for (int step = 0; step < Config::steps; ++step)
 #pragma unroll
       for (int r = 0; r < 4; ++r)
-        split_in_tf32(ptx::load_shared_float(at + place[r] + step * WgmmaTf32::k * Swizzle128::row_bytes),
-                      high[step][r], low[step][r]);
+        values[step][r] =
+            ptx::load_shared_float(at + place[r] + (half * Config::steps + step) * bytes_of_step);
+  };
+  float of_stage[Config::rows / 2];
+#pragma unroll
+  for (int r = 0; r < Config::rows / 2; ++r) sums[r] = of_stage[r] = 0;
+  std::uint32_t high[2][Config::steps][4], low[2][Config::steps][4];
+  const auto multiply = [&](std::uint32_t at, auto half, const float(&values)[Config::steps][4]) {
+#pragma unroll
+    for (int step = 0; step < Config::steps; ++step)
+#pragma unroll
+      for (int r = 0; r < 4; ++r) cut_in_tf32(values[step][r], high[half][step][r], low[half][step][r]);
     const std::uint64_t of_high = SharedMatrix::describe(at, SharedMatrix::Lines::of_128_bytes),
                         of_low = of_high + SharedMatrix::offset(Config::plane_bytes);
+    const auto offset = [&](int step) {
+      return SharedMatrix::offset((half * Config::steps + step) * WgmmaTf32::k * 4);
+    };
     ptx::wgmma_fence();
     // The smallest products first.
 #pragma unroll
     for (int step = 0; step < Config::steps; ++step) {
-      const auto offset = SharedMatrix::offset(step * WgmmaTf32::k * 4);
-      ptx::wgmma_tf32<Config::rows>(of_stage, low[step], of_high + offset, step > 0);
-      ptx::wgmma_tf32<Config::rows>(of_stage, high[step], of_low + offset, true);
+      ptx::wgmma_tf32<Config::rows>(of_stage, low[half][step], of_high + offset(step), half + step > 0);
+      ptx::wgmma_tf32<Config::rows>(of_stage, high[half][step], of_low + offset(step), true);
     }
 #pragma unroll
     for (int step = 0; step < Config::steps; ++step)
-      ptx::wgmma_tf32<Config::rows>(of_stage, high[step],
-                                    of_high + SharedMatrix::offset(step * WgmmaTf32::k * 4), true);
+      ptx::wgmma_tf32<Config::rows>(of_stage, high[half][step], of_high + offset(step), true);
     ptx::wgmma_commit();
+  };
+
+  int row = 0;  // of the next copy, loaded before it is needed
+  if (thread == 0 && Config::stages < stages.count) row = copy.row_of(Config::stages);
+  float next[Config::steps][4];  // of the first half of a stage
+  if (stages.count > 0) {
+    stages.wait_for(0);
+    load(stages.at(0), 0, next);
+  }
+#pragma unroll 1
+  for (int number = 0; number < stages.count; ++number) {
+    const std::uint32_t at = stages.at(number);
+    multiply(at, std::integral_constant<int, 0>{}, next);
+    // While this is multiplied, the stage before, which all have read by now, is filled again.
+    const int filled = number - 1 + Config::stages;
+    if (number > 0 && filled < stages.count && thread == 0) {
+      stages.wait_until_empty(number - 1);
+      copy(stages, filled, row);
+      if (filled + 1 < stages.count) row = copy.row_of(filled + 1);
+    }
+    __syncwarp();
+    float values[Config::steps][4];
+    load(at, 1, values);
+    multiply(at, std::integral_constant<int, 1>{}, values);
+    if (number + 1 < stages.count) {
+      stages.wait_for(number + 1);
+      load(stages.at(number + 1), 0, next);
+    }
     ptx::wgmma_wait<0>();
 #pragma unroll
     for (int step = 0; step < Config::steps; ++step)
 #pragma unroll
-      for (int r = 0; r < 4; ++r) ptx::keep(high[step][r], low[step][r]);
-    ptx::arrive(empty_0 + stage * 8);
+      for (int r = 0; r < 4; ++r) {
+        ptx::keep(high[0][step][r], low[0][step][r]);
+        ptx::keep(high[1][step][r], low[1][step][r]);
+      }
+    stages.release(number);
 #pragma unroll
     for (int r = 0; r < Config::rows / 2; ++r) sums[r] += of_stage[r];
-    if (++stage == Config::stages) {
-      stage = 0;
-      parity ^= 1;
-    }
   }
 #endif
 }
@@ -170,44 +258,33 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_split_ti
   const std::int64_t row_tile = tile / of_columns, first_row = row_tile * Config::rows;
   const int first_column = static_cast<int>(tile % of_columns) * Config::columns;
   const int first = product.tiles.begin_of(row_tile), kept = product.tiles.begin_of(row_tile + 1) - first;
-  const int begin = first + kept * rank / blocks, end = first + kept * (rank + 1) / blocks;
+  const int begin = kept * rank / blocks, end = kept * (rank + 1) / blocks;
+  const SplitStages<Config> stages{stage_0, full_0, empty_0, first + begin, end - begin};
 
   if (threadIdx.x == 0) {
     ptx::prefetch(&dense);
     for (int stage = 0; stage < Config::stages; ++stage) {
       ptx::barrier_init(full_0 + stage * 8, 1);
-      ptx::barrier_init(empty_0 + stage * 8, Config::multiplying);
+      ptx::barrier_init(empty_0 + stage * 8, Config::threads);
     }
     ptx::fence_barrier_init();
   }
   __syncthreads();
+  const CopySplitStage<Config> copy{product.tiles.values + std::int64_t{stages.begin} * Config::sparse_bytes,
+                                    product.tiles.at_column + stages.begin, &dense, group, first_column};
+  if (thread == 0)
+    for (int number = 0; number < stages.count && number < Config::stages; ++number)
+      copy(stages, number, copy.row_of(number));
+  __syncwarp();
 
-  if (group == Config::groups) {  // a warp of which one lane copies
-    if (thread == 0)
-      for (int s = begin; s < end; ++s) {
-        const int number = s - begin, stage = number % Config::stages;
-        const std::uint32_t at = stage_0 + stage * Config::stage_bytes, full = full_0 + stage * 8;
-        const int row = __ldg(product.tiles.at_column + s) * SplitTiles::columns;
-        ptx::wait(empty_0 + stage * 8, number / Config::stages % 2 == 0 ? 1 : 0);
-        ptx::arrive_expecting(full, Config::stage_bytes);
-        ptx::copy_bytes(at, product.tiles.values + std::int64_t{s} * Config::sparse_bytes,
-                        Config::sparse_bytes, full);
+  float sums[Config::rows / 2];
+  multiply_split_tiles(stages, copy, thread, sums);
+  __syncthreads();  // nothing in the stages is needed any more
+  auto* const staged = reinterpret_cast<float*>(memory + (stage_0 - ptx::shared_address(memory)));
 #pragma unroll
-        for (int box = 0; box < Config::boxes; ++box)
-          ptx::copy_box(at + Config::sparse_bytes + box * Config::box_bytes, &dense,
-                        first_column + box * Config::box_columns, row, full);
-      }
-    __syncwarp();
-  } else {
-    float sums[Config::rows / 2];
-    multiply_split_tiles<Config>(stage_0, full_0, empty_0, begin, end, group, thread, sums);
-    ptx::sync_threads(1, Config::multiplying);  // nothing in the stages is needed any more
-    auto* const staged = reinterpret_cast<float*>(memory + (stage_0 - ptx::shared_address(memory)));
-#pragma unroll
-    for (int r = 0; r < Config::rows / 2; ++r) {
-      const auto place = WgmmaTf32::of_d(thread, r);
-      staged[place.column * Config::pitch + group * WgmmaTf32::m + place.row] = sums[r];
-    }
+  for (int r = 0; r < Config::rows / 2; ++r) {
+    const auto place = WgmmaTf32::of_d(thread, r);
+    staged[place.column * Config::pitch + group * WgmmaTf32::m + place.row] = sums[r];
   }
   if (blocks > 1) {
     ptx::arrive_in_cluster();
@@ -222,11 +299,14 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_split_ti
        at += Config::threads) {
     const int r = at / fours, column = at % fours * 4;
     if (first_row + r >= product.m || first_column + column >= product.n) continue;
-    const std::uint32_t place = stage_0 + (r * Config::pitch + column) * 4;
+    const int of_staged = r * Config::pitch + column;
     float4 of_blocks[Config::most_blocks], sum{};
 #pragma unroll
     for (int block = 0; block < Config::most_blocks; ++block)
-      if (block < blocks) of_blocks[block] = ptx::load_shared_of(static_cast<std::uint32_t>(block), place);
+      if (block < blocks)
+        of_blocks[block] =
+            block == rank ? *reinterpret_cast<const float4*>(staged + of_staged)
+                          : ptx::load_shared_of(static_cast<std::uint32_t>(block), stage_0 + of_staged * 4);
 #pragma unroll
     for (int block = 0; block < Config::most_blocks; ++block)
       if (block < blocks) {

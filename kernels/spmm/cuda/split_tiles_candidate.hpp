@@ -4,10 +4,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <ostream>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -93,31 +97,47 @@ struct SplitTilesChoice {
   }
 };
 
-/// How long the parts of such a product take on an H200, in seconds.
+/// How long the parts of such a product take, in seconds, fitted to an H200 within 10 %.
 struct SplitTilesTimes {
-  static constexpr double launch = 3e-6;                ///< and the first stage, and storing
-  static constexpr double exchange = 0.3e-6;            ///< adding what another block has summed
-  static constexpr double wait = 0.25e-6;               ///< a stage, whatever its size, that is waited for
-  static constexpr double of_multiprocessor = 1.9e-12;  ///< an element of a result for each number k
-  static constexpr double cache_bytes = 4.5e12, memory_bytes = 3.6e12;  ///< a second
+  double alone;     ///< a stage of a block that has a multiprocessor to itself
+  double busy;      ///< what each block adds to the stages of all where there are several
+  double round;     ///< of blocks: their first stage, and storing
+  double exchange;  ///< adding what another block has summed
 
-  /// @param kept       tiles of A
-  /// @param most       of them, in a row of tiles
-  static double of(const SplitTilesChoice& in, std::int64_t m, std::int64_t n, std::int64_t kept,
-                   std::int64_t most, int multiprocessors) {
-    const std::int64_t of_columns = ceil_div(n, 64 * in.groups), tiles = ceil_div(m, in.rows) * of_columns;
-    const int resident = in.groups == 4 ? 1 : in.groups == 2 ? 2 : 3;  // blocks of a multiprocessor
-    const auto rounds = static_cast<double>(
-        ceil_div(tiles * in.blocks, static_cast<std::int64_t>(multiprocessors) * resident));
-    const double at_once = static_cast<double>(tiles * in.blocks) / rounds / multiprocessors;
-    const double stage =
-        std::max(wait, at_once * in.rows * in.groups * 64 * SplitTiles::columns * of_multiprocessor);
+  static constexpr double launch = 1.87e-6;
+  static constexpr double memory_bytes = 4.132e12;  ///< a second
+  static constexpr double cached = 4e7;             ///< bytes of A that the L2 cache can keep
+
+  static constexpr SplitTilesTimes of(int rows, int groups) {
+    constexpr SplitTilesTimes times[2][3] = {{{4.682e-7, 2.855e-7, 2.035e-6, 1.879e-7},
+                                              {5.753e-7, 4.144e-7, 2.523e-6, 2.077e-7},
+                                              {8.271e-7, 5.992e-7, 2.880e-6, 1.447e-7}},
+                                             {{5.006e-7, 4.279e-7, 3.552e-6, 5.741e-8},
+                                              {6.361e-7, 5.809e-7, 4.487e-6, 1.291e-7},
+                                              {1.046e-6, 8.179e-7, 4.885e-6, 1.034e-7}}};
+    return times[rows == SplitTiles::most_rows ? 1 : 0][groups / 2];
+  }
+
+  /// @param kept      tiles of A
+  /// @param most      of them, in a row of tiles
+  /// @param clusters  of so many blocks that run at the same time
+  static double seconds(const SplitTilesChoice& in, std::int64_t m, std::int64_t n, std::int64_t kept,
+                        std::int64_t most, int multiprocessors, int clusters) {
+    // The longer of two times that overlap, or a little more where they are as long.
+    const auto both = [](double x, double y) {
+      x *= x;
+      y *= y;
+      return std::sqrt(std::sqrt(x * x + y * y));
+    };
+    const SplitTilesTimes times = of(in.rows, in.groups);
+    const auto tiles = static_cast<double>(ceil_div(m, in.rows) * ceil_div(n, 64 * in.groups));
+    const double rounds = std::max(1.0, std::ceil(tiles / clusters)),
+                 at_once = tiles * in.blocks / (rounds * multiprocessors);
+    const double stages = rounds * static_cast<double>(ceil_div(most, in.blocks));
     const double sparse = static_cast<double>(kept) * SplitTiles::bytes_of(in.rows);
-    const double bytes = static_cast<double>(of_columns) *
-                         (sparse + static_cast<double>(kept) * in.groups * 64 * SplitTiles::columns * 4);
-    const double multiplying = rounds * static_cast<double>(ceil_div(most, in.blocks)) * stage;
-    return launch + exchange * (in.blocks - 1) +
-           std::max({multiplying, bytes / cache_bytes, sparse > 4e7 ? sparse / memory_bytes : 0});
+    return launch + rounds * (times.round + times.exchange * (in.blocks - 1)) +
+           both(stages * both(times.alone, at_once * times.busy),
+                sparse > cached ? sparse / memory_bytes : 0);
   }
 };
 
@@ -286,6 +306,20 @@ class SpmmBySplitTiles::Plan {
     is_packed_ = true;
   }
 
+  /// How many clusters run at the same time, for each way to cut a product into tiles.
+  static int clusters_of(const Kokkos::Cuda& space, const SplitTilesChoice& choice) {
+    static std::map<std::tuple<int, int, int>, int> known;
+    static std::mutex lock;
+    const std::lock_guard guard(lock);
+    const auto [place, is_new] = known.try_emplace({choice.rows, choice.groups, choice.blocks});
+    if (is_new)
+      choice.visit_config([&]<class Config>(std::type_identity<Config>) {
+        place->second = clusters_at_a_time(space, &detail::spmm_split_tiles_kernel<Config, Product>,
+                                           choice.blocks, Config::threads, Config::shared_bytes);
+      });
+    return place->second;
+  }
+
   /// The tiles with which a product is expected to take least time.
   SplitTilesChoice best_tiles() const {
     SplitTilesChoice best;
@@ -294,8 +328,10 @@ class SpmmBySplitTiles::Plan {
         for (const int blocks : {1, 2, 4, 8}) {
           if ((groups > 1 && n() <= 32 * groups) || (blocks > 1 && most_of_row(rows) < 2 * blocks)) continue;
           SplitTilesChoice choice{rows, groups, blocks};
-          choice.seconds = SplitTilesTimes::of(choice, m(), n(), most_kept(rows), most_of_row(rows),
-                                               space().cuda_device_prop().multiProcessorCount);
+          const int clusters = clusters_of(space(), choice);
+          if (clusters == 0) continue;
+          choice.seconds = SplitTilesTimes::seconds(choice, m(), n(), most_kept(rows), most_of_row(rows),
+                                                    space().cuda_device_prop().multiProcessorCount, clusters);
           if (choice.seconds < best.seconds) best = choice;
         }
     return best;
