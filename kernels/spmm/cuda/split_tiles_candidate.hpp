@@ -31,7 +31,7 @@ namespace sporos::gpu {
 /// (kernels/epilogue/epilogue.hpp), on tensor cores, floats split in two of tf32: split_tiles.hpp. Worth it
 /// where a tenth of A or more is stored, or where its nonzeros are close together.
 ///
-/// A product of two elements loses at most three parts in 2^22. Elements below 2^-100 may lose more: their
+/// A product of two elements loses at most three parts in 2^20. Elements below 2^-100 may lose more: their
 /// low parts are too small for tf32.
 ///
 /// A is packed when a plan is made, and its values again in each run unless the statement says
