@@ -25,6 +25,11 @@ __device__ __forceinline__ void load_shared(std::uint32_t at, std::uint32_t (&wo
                : "r"(at)
                : "memory");
 }
+__device__ __forceinline__ float load_shared_float(std::uint32_t at) {
+  float out;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(out) : "r"(at) : "memory");
+  return out;
+}
 __device__ __forceinline__ std::uint32_t load_shared_u16(std::uint32_t at) {
   std::uint16_t out;
   asm volatile("ld.shared.u16 %0, [%1];" : "=h"(out) : "r"(at) : "memory");

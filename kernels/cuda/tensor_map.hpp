@@ -78,4 +78,11 @@ CUtensorMap plain_tensor_map(const T* at, std::int64_t rows, std::int64_t column
       CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
+/// The same for floats, in boxes of box_rows x 32 columns in the order of Swizzle128.
+inline CUtensorMap swizzled_tensor_map(const float* at, std::int64_t rows, std::int64_t columns,
+                                       std::int64_t stride, int box_rows) {
+  return detail::describe_matrix(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, at, rows, columns, stride, box_rows, 32,
+                                 CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
 }  // namespace sporos::gpu

@@ -150,6 +150,39 @@ __device__ __forceinline__ void wgmma_sparse(float (&d)[N / 2], std::uint64_t a,
 #undef SPOROS_OPERANDS
 }
 
+/// d += a b, or d = a b, for a of 64 x 8 in registers and b of 8 x N in shared memory, of tf32, which are
+/// floats whose lowest 13 bits are zero. sm_90a.
+/// @param a     WgmmaTf32::of_a says which elements these are; written again only behind a wait
+/// @param b     a description; the 8 elements of a column of b are neighbours
+/// @param adds  whether to d
+template <int N>
+__device__ __forceinline__ void wgmma_tf32(float (&d)[N / 2], const std::uint32_t (&a)[4], std::uint64_t b,
+                                           bool adds) {
+  static_assert(N == 32 || N == 64);
+#define SPOROS_WGMMA_TF32(shape, list, operands, ...)                                                \
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.u32 adds, " operands(                                   \
+                   SPOROS_SCALE) ", 0;\nwgmma.mma_async.sync.aligned." shape ".f32.tf32.tf32 {" list \
+                                 "}, {" operands(SPOROS_FACTORS) ", adds, 1, 1;\n}"                  \
+               : __VA_ARGS__                                                                         \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds ? 1 : 0))
+#define SPOROS_SCALE(a0, a1, a2, a3, b, scale) "%" #scale
+#define SPOROS_FACTORS(a0, a1, a2, a3, b, scale) "%" #a0 ", %" #a1 ", %" #a2 ", %" #a3 "}, %" #b
+#define SPOROS_BEHIND_16(of) of(16, 17, 18, 19, 20, 21)
+#define SPOROS_BEHIND_32(of) of(32, 33, 34, 35, 36, 37)
+  if constexpr (N == 32)
+    SPOROS_WGMMA_TF32("m64n32k8", SPOROS_TEN() "%10, %11, %12, %13, %14, %15", SPOROS_BEHIND_16,
+                      SPOROS_TEN_SUMS(), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]),
+                      "+f"(d[15]));
+  else
+    SPOROS_WGMMA_TF32("m64n64k8", SPOROS_TEN() SPOROS_TEN(1) SPOROS_TEN(2) "%30, %31", SPOROS_BEHIND_32,
+                      SPOROS_TEN_SUMS(), SPOROS_TEN_SUMS(1), SPOROS_TEN_SUMS(2), "+f"(d[30]), "+f"(d[31]));
+#undef SPOROS_BEHIND_32
+#undef SPOROS_BEHIND_16
+#undef SPOROS_FACTORS
+#undef SPOROS_SCALE
+#undef SPOROS_WGMMA_TF32
+}
+
 #undef SPOROS_WGMMA_OF_ALL
 #undef SPOROS_WGMMA_OF
 #undef SPOROS_WGMMA_256

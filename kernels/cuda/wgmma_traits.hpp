@@ -25,6 +25,18 @@ struct Wgmma {
   }
 };
 
+/// The same with a of 64 x 8 in registers, of tf32.
+///
+/// PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk8".
+struct WgmmaTf32 : Wgmma {
+  static constexpr int k = 8;
+
+  /// The place in a of register `r` of a thread, of four.
+  KOKKOS_INLINE_FUNCTION static constexpr Place of_a(int thread, int r) {
+    return {thread / 32 * 16 + thread % 32 / 4 + r % 2 * 8, thread % 4 + r / 2 * 4};
+  }
+};
+
 /// The same where a keeps two of each four elements of a row: 16 elements and their places in the row.
 ///
 /// PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async.sp".

@@ -34,6 +34,7 @@
 #include "../spgemm/cuda/candidate.hpp"
 #include "../spmm/cuda/candidate.hpp"
 #include "../spmm/cuda/columns_candidate.hpp"
+#include "../spmm/cuda/split_tiles_candidate.hpp"
 #include "../spmm/cuda/tiles_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
 #include "../two_four/cuda/candidate.hpp"
@@ -51,9 +52,10 @@ using NestCandidates = TypeList<
 /// The specialised kernels.
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmIntoColumns, gpu::SddmmByWarps,
-    gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering,
-    gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmIntoColumns,
+    gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas,
+    gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
+    gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows, SpgemmByRows,
     MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;

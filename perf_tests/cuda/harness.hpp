@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -54,9 +55,9 @@ cusparseSpMatDescr_t describe(const DeviceCsr<Value>& a) {
   return out;
 }
 
-/// One iteration is `batch` calls of `work` between two events; its time is that of one call.
+/// The seconds that each of `count` calls of `work` takes on the device.
 template <class Work>
-void measure(benchmark::State& state, int batch, const Work& work) {
+std::vector<double> seconds_of(int count, const Work& work) {
   const cudaStream_t stream = Kokkos::Cuda().cuda_stream();
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
@@ -64,17 +65,29 @@ void measure(benchmark::State& state, int batch, const Work& work) {
   check(cudaEventCreate(&end), "cudaEventCreate");
   work();
   check(cudaStreamSynchronize(stream), "warming up");
-  for (auto _ : state) {
+  std::vector<double> out;
+  for (int call = 0; call < count; ++call) {
     check(cudaEventRecord(begin, stream), "cudaEventRecord");
-    for (int call = 0; call < batch; ++call) work();
+    work();
     check(cudaEventRecord(end, stream), "cudaEventRecord");
     check(cudaEventSynchronize(end), "cudaEventSynchronize");
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
-    state.SetIterationTime(static_cast<double>(milliseconds) * 1e-3 / batch);
+    out.push_back(static_cast<double>(milliseconds) * 1e-3);
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
+  return out;
+}
+
+/// One iteration is `batch` calls of `work` between two events; its time is that of one call.
+template <class Work>
+void measure(benchmark::State& state, int batch, const Work& work) {
+  const std::vector<double> seconds = seconds_of(static_cast<int>(state.max_iterations), [&] {
+    for (int call = 0; call < batch; ++call) work();
+  });
+  auto next = seconds.begin();
+  for (auto _ : state) state.SetIterationTime(*next++ / batch);
 }
 
 /// The largest difference of two arrays on the device, over the largest entry of the second.

@@ -30,6 +30,20 @@ TEST(WgmmaTraits, ThreadsHoldTheSumsThatTheInstructionSays) {
   static_assert(WgmmaSparse::of_d(127, 127) == WgmmaSparse::Place{63, 255});
 }
 
+TEST(WgmmaTraits, ThreadsHoldEveryElementOfTf32Once) {
+  std::set<std::pair<int, int>> seen;
+  for (int thread = 0; thread < WgmmaTf32::threads; ++thread)
+    for (int r = 0; r < 4; ++r) {
+      const auto place = WgmmaTf32::of_a(thread, r);
+      ASSERT_TRUE(place.row >= 0 && place.row < 64 && place.column >= 0 && place.column < 8);
+      EXPECT_TRUE(seen.insert({place.row, place.column}).second);
+    }
+  EXPECT_EQ(seen.size(), 64u * 8);
+  static_assert(WgmmaTf32::of_a(0, 1) == WgmmaTf32::Place{8, 0});
+  static_assert(WgmmaTf32::of_a(0, 2) == WgmmaTf32::Place{0, 4});
+  static_assert(WgmmaTf32::of_a(37, 3) == WgmmaTf32::Place{25, 5});
+}
+
 /// Of the 32 columns of a row, 16 go to threads of even number and 16 to those of odd number, and two rows
 /// share a register.
 TEST(WgmmaTraits, EveryBitOfMetadataGoesToItsThread) {

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file split_tiles_candidate.hpp
+/// The product of a sparse matrix of floats and a dense one on tensor cores, as a candidate for statements.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <ostream>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/matrix_by_rows.hpp"
+#include "../../cuda/operands.hpp"
+#include "../../cuda/padded.hpp"
+#include "../../cuda/transpose.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../statement/candidate.hpp"
+#include "../../statement/dense_target.hpp"
+#include "../pattern.hpp"
+#include "split_tiles.hpp"
+
+namespace sporos::gpu {
+
+/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of floats, or an epilogue of such a product
+/// (kernels/epilogue/epilogue.hpp), on tensor cores, floats split in two of tf32: split_tiles.hpp. Worth it
+/// where a tenth of A or more is stored, or where its nonzeros are close together.
+///
+/// A product of two elements loses at most three parts in 2^20. Elements below 2^-100 may lose more: their
+/// low parts are too small for tf32.
+///
+/// A is packed when a plan is made, and its values again in each run unless the statement says
+/// `.with_constant_operands()`. Packed, it takes up to 128 bytes a nonzero; where it would take more, or
+/// where memory is bounded, plans prefer other kernels.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct SpmmBySplitTiles {
+  struct Operands : GpuMatrixOperands {
+    template <class A>
+    static constexpr bool is_csr =
+        GpuMatrixOperands::is_csr<A> && std::is_same_v<typename A::value_type, float>;
+  };
+  using Pattern = SpmmOfSumsPattern<Operands>;
+  static constexpr std::string_view name = "SpMM by tiles of split floats on tensor cores";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, of floats, in the memory of "
+      "a "
+      "GPU of compute capability 9.0";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool computes() {
+    if constexpr (Pattern::template matches<S>)
+      return std::is_same_v<
+                 typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type,
+                 float> &&
+             std::is_same_v<typename S::result_type::value_type, float>;
+    else
+      return false;
+  }
+  template <class S>
+  static constexpr bool matches = computes<S>();
+
+  /// For a plan, tiles that have nonzeros are counted.
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use);
+
+  template <class S>
+  class Plan;
+};
+
+/// How a product is cut into tiles.
+struct SplitTilesChoice {
+  int rows = SplitTiles::fewest_rows;  ///< of a tile
+  int groups = 1;                      ///< of 64 columns
+  int blocks = 1;                      ///< that share a tile of the result
+  double seconds = std::numeric_limits<double>::infinity();
+
+  /// Calls visit(std::type_identity<SplitTilesConfig<rows, groups>>).
+  template <class Visit>
+  void visit_config(const Visit& visit) const {
+    const auto with_groups = [&]<int Rows>(std::integral_constant<int, Rows>) {
+      if (groups == 1) return visit(std::type_identity<SplitTilesConfig<Rows, 1>>{});
+      if (groups == 2) return visit(std::type_identity<SplitTilesConfig<Rows, 2>>{});
+      visit(std::type_identity<SplitTilesConfig<Rows, 4>>{});
+    };
+    if (rows == SplitTiles::fewest_rows)
+      with_groups(std::integral_constant<int, SplitTiles::fewest_rows>{});
+    else
+      with_groups(std::integral_constant<int, SplitTiles::most_rows>{});
+  }
+};
+
+/// How long the parts of such a product take, in seconds, fitted to an H200 within 10 %.
+struct SplitTilesTimes {
+  double alone;     ///< a stage of a block that has a multiprocessor to itself
+  double busy;      ///< what each block adds to the stages of all where there are several
+  double round;     ///< of blocks: their first stage, and storing
+  double exchange;  ///< adding what another block has summed
+
+  static constexpr double launch = 1.87e-6;
+  static constexpr double memory_bytes = 4.132e12;  ///< a second
+  static constexpr double cached = 4e7;             ///< bytes of A that the L2 cache can keep
+
+  static constexpr SplitTilesTimes of(int rows, int groups) {
+    constexpr SplitTilesTimes times[2][3] = {{{4.682e-7, 2.855e-7, 2.035e-6, 1.879e-7},
+                                              {5.753e-7, 4.144e-7, 2.523e-6, 2.077e-7},
+                                              {8.271e-7, 5.992e-7, 2.880e-6, 1.447e-7}},
+                                             {{5.006e-7, 4.279e-7, 3.552e-6, 5.741e-8},
+                                              {6.361e-7, 5.809e-7, 4.487e-6, 1.291e-7},
+                                              {1.046e-6, 8.179e-7, 4.885e-6, 1.034e-7}}};
+    return times[rows == SplitTiles::most_rows ? 1 : 0][groups / 2];
+  }
+
+  /// @param kept      tiles of A
+  /// @param most      of them, in a row of tiles
+  /// @param clusters  of so many blocks that run at the same time
+  static double seconds(const SplitTilesChoice& in, std::int64_t m, std::int64_t n, std::int64_t kept,
+                        std::int64_t most, int multiprocessors, int clusters) {
+    // The longer of two times that overlap, or a little more where they are as long.
+    const auto both = [](double x, double y) {
+      x *= x;
+      y *= y;
+      return std::sqrt(std::sqrt(x * x + y * y));
+    };
+    const SplitTilesTimes times = of(in.rows, in.groups);
+    const auto tiles = static_cast<double>(ceil_div(m, in.rows) * ceil_div(n, 64 * in.groups));
+    const double rounds = std::max(1.0, std::ceil(tiles / clusters)),
+                 at_once = tiles * in.blocks / (rounds * multiprocessors);
+    const double stages = rounds * static_cast<double>(ceil_div(most, in.blocks));
+    const double sparse = static_cast<double>(kept) * SplitTiles::bytes_of(in.rows);
+    return launch + rounds * (times.round + times.exchange * (in.blocks - 1)) +
+           both(stages * both(times.alone, at_once * times.busy),
+                sparse > cached ? sparse / memory_bytes : 0);
+  }
+};
+
+template <class S>
+class SpmmBySplitTiles::Plan {
+  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
+  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
+  using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
+  /// Whether A is indexed A(k, i).
+  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
+  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
+  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
+  using Product = SplitTilesProduct<Epilogue, typename Rows::View>;
+  static constexpr bool is_constant = S::schedule::has_constant_operands;
+  static constexpr std::int64_t most_bytes_of_nonzero = 128;
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
+      : statement_(statement), rows_(resources) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  /// Whether this device and the code that was compiled have the instructions.
+  static bool are_there(const Kokkos::Cuda& space) {
+    static const bool are_compiled =
+        has_wgmma(&detail::spmm_split_tiles_kernel<SplitTilesConfig<SplitTiles::most_rows, 4>, Product>);
+    return are_compiled && space.cuda_device_prop().major == 9;
+  }
+  /// Why the kernel does not take these operands; empty if it does.
+  std::string_view why_not() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 16;
+    if (std::max({m(), n(), inner()}) > most) return "the copy engine counts rows and columns in 32 bits";
+    const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
+    if (tiles.column_tiles > most_split_column_tiles || tiles.tiles() > most || a().nnz() > most)
+      return "the sparse operand has too many columns or nonzeros";
+    if (tiles.tiles() > 1024 && a().nnz() / 4 < tiles.tiles())
+      return "the sparse operand has too few nonzeros";
+    return {};
+  }
+  /// The seconds that a product is expected to take; where packing A takes more memory than it should, so
+  /// many that another kernel is preferred.
+  double seconds() const {
+    constexpr double too_much_memory = 1;
+    const SplitTilesChoice choice = best_tiles();
+    const bool is_worth_it =
+        most_kept(choice.rows) * SplitTiles::bytes_of(choice.rows) <= most_bytes_of_nonzero * a().nnz();
+    return choice.seconds +
+           (is_worth_it && statement_.resources().memory_limit() == Resources<Kokkos::Cuda>::unlimited
+                ? 0
+                : too_much_memory);
+  }
+  /// The same for packing the sparse operand.
+  double seconds_of_packing() const { return 3e-5 + 2e-10 * static_cast<double>(a().nnz()); }
+
+  /// Counts the tiles that have nonzeros.
+  void measure() {
+    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
+    const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    auto* const counts = reinterpret_cast<SplitTileCounts*>(workspace->reserve(sizeof(SplitTileCounts)));
+    counts_ = count_split_tiles(space(), rows_.view(a()), tiles.column_tiles, counts);
+    is_measured_ = true;
+  }
+
+  void prepare() {
+    measure();
+    if (result().nnz() > 0 && a().nnz() > 0) pack();
+  }
+  void run() {
+    if (result().nnz() == 0) return;
+    const sporos::detail::DenseTarget<S> target(statement_);
+    a().nnz() == 0 ? apply_epilogue<S, float>(statement_, nullptr, target.data()) : multiply(target.data());
+    target.finish();
+  }
+
+  Bytes bytes() const {
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
+                lay_out(nullptr).bytes + with_room_to_grow(turned_bytes() + padded_bytes())};
+  }
+  std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
+  }
+
+  void explain(std::ostream& out) const {
+    const SplitTilesChoice choice = tiles_of_plan();
+    out << "  result: located, tiles of " << choice.rows << " x " << choice.groups * 64
+        << " by matrix instructions";
+    if (choice.blocks > 1) out << ", " << choice.blocks << " thread blocks each";
+    if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
+    out << "\n  operands: floats are sums of two of tf32, three of whose products are added; the sparse one "
+           "is packed as tiles of "
+        << choice.rows << " x " << SplitTiles::columns << " with their zeros"
+        << (is_constant ? " once\n" : ", its values again in each run\n");
+    if (turn_b) out << "  operands: the dense one is transposed first\n";
+  }
+
+ private:
+  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
+  const auto& b() const { return Pattern::dense(statement_).tensor(); }
+  const auto& result() const { return statement_.result().tensor(); }
+  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
+  std::int64_t m() const { return result().extent(0); }
+  std::int64_t n() const { return result().extent(1); }
+  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
+
+  // The copy engine reads rows that begin at multiples of 16 bytes.
+  std::int64_t stride_of_b() const { return ceil_div(n(), 4) * 4; }
+  bool pads_b() const {
+    return n() % 4 != 0 || (!turn_b && reinterpret_cast<std::uintptr_t>(b().values().data()) % 16 != 0);
+  }
+  std::int64_t turned_bytes() const {
+    Layout layout;
+    if (turn_b) layout.template take<float>(b().nnz());
+    return layout.bytes();
+  }
+  std::int64_t padded_bytes() const {
+    Layout layout;
+    if (n() % 4 != 0 || !turn_b) layout.template take<float>(inner() * stride_of_b());
+    return layout.bytes();
+  }
+
+  struct Room {
+    SplitTiles tiles;
+    std::int32_t* are_kept = nullptr;
+    char* scratch = nullptr;
+    std::int64_t scratch_bytes = 0, bytes = 0;
+  };
+  Room lay_out(char* memory) const {
+    Layout layout(memory);
+    const int rows = tiles_of_plan().rows;
+    Room out{SplitTiles::of(rows, m(), inner())};
+    const std::int64_t tiles = out.tiles.tiles(), kept = most_kept(rows);
+    out.tiles.values = layout.template take<char>(kept * SplitTiles::bytes_of(rows));
+    out.tiles.first = layout.template take<std::int32_t>(tiles + 1);
+    out.tiles.at_column = layout.template take<std::int32_t>(kept);
+    out.are_kept = layout.template take<std::int32_t>(tiles);
+    out.scratch_bytes = sizes_to_positions_bytes<std::int32_t, std::int32_t>(space(), tiles);
+    out.scratch = layout.template take<char>(out.scratch_bytes);
+    out.bytes = layout.bytes();
+    return out;
+  }
+
+  /// Tiles of so many rows that are kept, at most; and of them those of a row of tiles.
+  std::int64_t most_kept(int rows) const {
+    return is_measured_ ? counts_.kept[SplitTileCounts::of(rows)]
+                        : std::min(SplitTiles::of(rows, m(), inner()).tiles(), a().nnz());
+  }
+  std::int64_t most_of_row(int rows) const {
+    return is_measured_ ? counts_.most_of_row[SplitTileCounts::of(rows)]
+                        : SplitTiles::of(rows, m(), inner()).column_tiles;
+  }
+
+  void pack() {
+    rows_.read(a());
+    const auto matrix = rows_.view(a());
+    if (is_packed_) {
+      fill_split_tiles(space(), matrix, lay_out(packed_.data()).tiles);
+    } else {
+      choice_ = best_tiles();
+      packed_ = make_array<char, Memory>("sporos::packed tiles", lay_out(nullptr).bytes);
+      const Room room = lay_out(packed_.data());
+      pack_split_tiles(space(), matrix, room.tiles, most_kept(choice_.rows), room.are_kept, room.scratch,
+                       room.scratch_bytes);
+    }
+    is_packed_ = true;
+  }
+
+  /// How many clusters run at the same time, for each way to cut a product into tiles.
+  static int clusters_of(const Kokkos::Cuda& space, const SplitTilesChoice& choice) {
+    static std::map<std::tuple<int, int, int>, int> known;
+    static std::mutex lock;
+    const std::lock_guard guard(lock);
+    const auto [place, is_new] = known.try_emplace({choice.rows, choice.groups, choice.blocks});
+    if (is_new)
+      choice.visit_config([&]<class Config>(std::type_identity<Config>) {
+        place->second = clusters_at_a_time(space, &detail::spmm_split_tiles_kernel<Config, Product>,
+                                           choice.blocks, Config::threads, Config::shared_bytes);
+      });
+    return place->second;
+  }
+
+  /// The tiles with which a product is expected to take least time.
+  SplitTilesChoice best_tiles() const {
+    SplitTilesChoice best;
+    for (const int rows : {SplitTiles::fewest_rows, SplitTiles::most_rows})
+      for (const int groups : {1, 2, 4})
+        for (const int blocks : {1, 2, 4, 8}) {
+          if ((groups > 1 && n() <= 32 * groups) || (blocks > 1 && most_of_row(rows) < 2 * blocks)) continue;
+          SplitTilesChoice choice{rows, groups, blocks};
+          const int clusters = clusters_of(space(), choice);
+          if (clusters == 0) continue;
+          choice.seconds = SplitTilesTimes::seconds(choice, m(), n(), most_kept(rows), most_of_row(rows),
+                                                    space().cuda_device_prop().multiProcessorCount, clusters);
+          if (choice.seconds < best.seconds) best = choice;
+        }
+    return best;
+  }
+  /// The same, but for the rows of tiles those that A has been packed with.
+  SplitTilesChoice tiles_of_plan() const { return is_packed_ ? choice_ : best_tiles(); }
+
+  void multiply(float* c) {
+    if (!is_packed_ || !is_constant) pack();
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    char* const memory = workspace->reserve(turned_bytes() + (pads_b() ? padded_bytes() : 0));
+    const float* dense = b().values().data();
+    if constexpr (turn_b) {
+      auto* const turned = reinterpret_cast<float*>(memory);
+      transpose(space(), n(), inner(), dense, turned);
+      dense = turned;
+    }
+    std::int64_t stride = n();
+    if (pads_b()) {
+      auto* const padded = reinterpret_cast<float*>(memory + turned_bytes());
+      pad_rows(space(), dense, inner(), n(), stride_of_b(), padded);
+      dense = padded;
+      stride = stride_of_b();
+    }
+    const Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
+                          lay_out(packed_.data()).tiles,
+                          rows_.view(a()),
+                          dense,
+                          stride,
+                          n() % 4 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0};
+    const CUtensorMap map = swizzled_tensor_map(dense, inner(), n(), stride, SplitTiles::columns);
+    choice_.visit_config([&]<class Config>(std::type_identity<Config>) {
+      spmm_split_tiles<Config>(space(), product, map, choice_.blocks);
+    });
+  }
+
+  const S& statement_;
+  Rows rows_;
+  SplitTileCounts counts_{};
+  bool is_measured_ = false, is_packed_ = false;
+  SplitTilesChoice choice_;
+  Array<char, Memory> packed_;
+};
+
+template <class S>
+Offer SpmmBySplitTiles::cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+  if (!Plan<S>::are_there(resources.space()))
+    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+  Plan<S> plan(statement, resources);
+  if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
+  if (use == Use::often) plan.measure();
+  const double seconds = plan.seconds();
+  return Cost{seconds + plan.seconds_of_packing() + 1e-4,
+              seconds + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
+}
+
+}  // namespace sporos::gpu
