@@ -21,9 +21,8 @@ if(SPOROS_ENABLE_HDF5)
                         "or do without binsparse files by SPOROS_ENABLE_HDF5=OFF.")
   endif()
 endif()
-# A Kokkos with CUDA is compiled with nvcc, which a system's MPI may not expect, and ThreadSanitizer does not know what
-# MPI's own threads order: there it has to be asked for.
-if(SPOROS_ENABLE_MPI STREQUAL "AUTO" AND NOT Kokkos_ENABLE_CUDA AND NOT SPOROS_SANITIZE MATCHES "thread")
+# A Kokkos with CUDA is compiled with nvcc, which a system's MPI may not expect: there it has to be asked for.
+if(SPOROS_ENABLE_MPI STREQUAL "AUTO" AND NOT Kokkos_ENABLE_CUDA)
   find_package(MPI QUIET COMPONENTS CXX)
 elseif(SPOROS_ENABLE_MPI AND NOT SPOROS_ENABLE_MPI STREQUAL "AUTO")
   find_package(MPI REQUIRED COMPONENTS CXX)

@@ -17,6 +17,9 @@ endfunction()
 file(GLOB distributed_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/*.cpp")
 list(REMOVE_ITEM distributed_sources "${CMAKE_CURRENT_LIST_DIR}/main.cpp")
 sporos_add_distributed_test(distributed SOURCES ${distributed_sources} RANKS 1 2 3 4)
+# One thread of a rank calls MPI; all of them compute.
+sporos_add_mpi_test(distributed/on_2_ranks_of_3_threads RANKS 2 PROGRAM test_distributed ARGUMENTS --gtest_brief=1
+                    ENVIRONMENT SPOROS_TEST_THREADS=3 OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive)
 
 if(Kokkos_ENABLE_CUDA)
   file(GLOB distributed_cuda_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/cuda/*.cpp")

@@ -3,7 +3,9 @@
 /// Runs the tests of distributed/ on every rank, one printing for all.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
+#include <sporos/core/few_steps.hpp>
 #include <sporos/core/space.hpp>
 #include <sporos/distributed/communicator.hpp>
 
@@ -72,8 +74,11 @@ class FailurePrinter : public testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const sporos::MpiScope mpi(argc, argv);
-  const sporos::ScopeGuard guard(
-      Kokkos::InitializationSettings().set_num_threads(1).set_disable_warnings(true));
+  const char* threads = std::getenv("SPOROS_TEST_THREADS");
+  const sporos::ScopeGuard guard(Kokkos::InitializationSettings()
+                                     .set_num_threads(threads ? std::atoi(threads) : 1)
+                                     .set_disable_warnings(true));
+  sporos::detail::most_unshared_steps = 0;  // the threads of a rank share small operands, too
   if (const int rank = sporos::Communicator::world().rank(); rank != 0) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
