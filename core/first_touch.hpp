@@ -34,7 +34,9 @@ class FirstTouch {
     do {
       if (next >= pages_ || begin_of(next) >= end) return false;
     } while (!claimed_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
-    if (touch_is_slow(begin_ + begin_of(next)) && slow_.fetch_add(1, std::memory_order_relaxed) == 1) {
+    if (pages_ <= 2)
+      touch(begin_ + begin_of(next));
+    else if (touch_is_slow(begin_ + begin_of(next)) && slow_.fetch_add(1, std::memory_order_relaxed) == 1) {
       const std::int64_t rest = begin_of(claimed_.load(std::memory_order_relaxed));
       if (rest < bytes_) advise_large_pages(begin_ + rest, static_cast<std::size_t>(bytes_ - rest), false);
     }

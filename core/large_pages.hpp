@@ -21,6 +21,12 @@ namespace detail {
 inline constexpr std::int64_t large_page = std::int64_t{2} << 20;
 
 /// Touches the page at `at`, without changing what it holds.
+inline void touch(std::byte* at) {
+  volatile std::byte* const page = at;
+  *page = *page;
+}
+
+/// The same.
 /// @return whether that was slow for a large page, which the system clears in 0.1 to 0.5 ms. Memory that a
 ///     virtual machine has given back to its host can be slow to get again: a large page then costs several
 ///     times as much as the small pages that it replaces, which come from memory that the system has kept.
@@ -29,8 +35,7 @@ inline bool touch_is_slow(std::byte* at) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds slow(2);
   const auto start = Clock::now();
-  volatile std::byte* const page = at;
-  *page = *page;
+  touch(at);
   return Clock::now() - start > slow;
 }
 

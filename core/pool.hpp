@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "array.hpp"
 #include "large_pages.hpp"
 #include "memory_use.hpp"
+#include "small_arrays.hpp"
 
 namespace sporos {
 
@@ -37,7 +39,8 @@ namespace sporos {
 /// Every function may be called from any thread, but not inside a parallel region, as for all Kokkos Views.
 class Pool {
  public:
-  /// Smaller arrays come from the ordinary allocator: page faults are not their main cost.
+  /// Smaller arrays come from the ordinary allocator: page faults are not their main cost. A few of them,
+  /// which take 2 MiB at most for each type of element, are kept as well, but not counted (small_arrays.hpp).
   static constexpr std::int64_t smallest_block = std::int64_t{64} << 10;
   /// The prefix of the labels of the pool's blocks, by which profiling tools recognise them.
   static constexpr const char* block_label = "sporos::pool, ";
@@ -49,8 +52,8 @@ class Pool {
   /// `count` elements, not initialised; the caller will write all of them.
   /// @throws MemoryError if the memory cannot be allocated
   template <class T>
-  HostArray<T> array(const std::string& label, std::int64_t count) {
-    if (count < smallest_block / bytes_of<T>(1)) return make_array<T>(label, count);
+  HostArray<T> array(std::string_view label, std::int64_t count) {
+    if (count < smallest_block / bytes_of<T>(1)) return small_array<T>(label, count);
     return keep(reserve<T>(label, count, count), count);
   }
 
@@ -60,16 +63,16 @@ class Pool {
   /// @param least  the number of elements that the caller is known to write in any case
   /// @throws MemoryError if not even the address space can be reserved
   template <class T>
-  HostArray<T> reserve(const std::string& label, std::int64_t capacity, std::int64_t least = 0) {
+  HostArray<T> reserve(std::string_view label, std::int64_t capacity, std::int64_t least = 0) {
     return reserve_for<T>(label, capacity, std::max(least, capacity / 4), least);
   }
   /// The same where the caller has a better guess of how much it will write.
   /// @param expected  the number of elements that are likely to be written
   template <class T>
-  HostArray<T> reserve_for(const std::string& label, std::int64_t capacity, std::int64_t expected,
+  HostArray<T> reserve_for(std::string_view label, std::int64_t capacity, std::int64_t expected,
                            std::int64_t least = 0) {
     expect_kokkos();
-    if (capacity < smallest_block / bytes_of<T>(1)) return make_array<T>(label, capacity);
+    if (capacity < smallest_block / bytes_of<T>(1)) return small_array<T>(label, capacity);
     const std::lock_guard lock(mutex_);
     if (const Block* const found = take_idle(bytes_of<T>(capacity), typeid(T))) {
       const auto& block = static_cast<const BlockOf<T>&>(*found);
@@ -144,6 +147,7 @@ class Pool {
   void limit(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     limit_ = std::max<std::int64_t>(bytes, 0);
+    small_.clear();
     drop_idle(limit_);
     // The pool gives up blocks in use that exceed the limit; they are freed with their owners.
     while (!blocks_.empty() && touched() > limit_) blocks_.pop_back();
@@ -164,6 +168,7 @@ class Pool {
   /// Returns all memory that no array uses to the system.
   void release() {
     const std::lock_guard lock(mutex_);
+    small_.clear();
     std::erase_if(blocks_, [](const auto& block) { return block->idle(); });
   }
 
@@ -221,14 +226,37 @@ class Pool {
 
   /// An array of its own, for which idle blocks are freed if the memory does not suffice.
   template <class T>
-  HostArray<T> allocate(const std::string& label, std::int64_t count) {
+  HostArray<T> allocate(std::string_view label, std::int64_t count) {
+    const std::string full = block_label + std::string(label);
     try {
-      return make_array<T>(block_label + label, count);
+      return make_array<T>(full, count);
     } catch (const MemoryError&) {
+      small_.clear();
       drop_idle(0);
-      return make_array<T>(block_label + label, count);
+      return make_array<T>(full, count);
     }
   }
+
+  /// An array of fewer bytes than the smallest block. Where a listener counts arrays as they are allocated
+  /// and freed, each is.
+  template <class T>
+  HostArray<T> small_array(std::string_view label, std::int64_t count) {
+    if (detail::keeps_small_arrays && count >= 0) {
+      expect_kokkos();
+      const std::lock_guard lock(mutex_);
+      if (!listener_ && limit_ > 0) {
+        forget_at_finalize();
+        try {
+          return small_.array<T>(small_label, count);
+        } catch (const MemoryError&) {
+          small_.clear();
+          drop_idle(0);
+        }
+      }
+    }
+    return make_array<T>(std::string(label), count);
+  }
+  static constexpr const char* small_label = "sporos::pool, small array";
 
   /// Lends the idle block that fits best: large enough, but without so much written memory that the array
   /// would keep it from a larger one. Null if there is none.
@@ -325,6 +353,7 @@ class Pool {
     Kokkos::push_finalize_hook([pool = std::weak_ptr<Pool*>(self_)] {
       if (const auto alive = pool.lock()) {
         const std::lock_guard lock((*alive)->mutex_);
+        (*alive)->small_.clear();
         (*alive)->blocks_.clear();
       }
     });
@@ -332,6 +361,7 @@ class Pool {
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Block>> blocks_;
+  detail::SmallArrays small_;
   std::int64_t limit_;
   std::int64_t stagger_ = 0;
   std::uint64_t clock_ = 0;

@@ -173,11 +173,98 @@ TEST_F(OfPool, ALowerLimitTakesEffectAtOnce) {
   EXPECT_EQ(used(mebi - 1), 1.0);
 }
 
-TEST_F(OfPool, LeavesSmallArraysToTheAllocator) {
+TEST_F(OfPool, DoesNotCountSmallArrays) {
   auto small = pool_.array<double>("test", 100);
   EXPECT_EQ(pool_.bytes_lent(), 0);
   small = {};
   EXPECT_EQ(pool_.bytes_held(), 0);
+}
+
+/// Small arrays are kept, unless AddressSanitizer watches them.
+class OfPoolOfSmallArrays : public OfPool {
+ protected:
+  void SetUp() override {
+    if (!detail::keeps_small_arrays) GTEST_SKIP() << "AddressSanitizer";
+  }
+  /// Counts what Kokkos allocates while it exists.
+  struct Allocations {
+    Allocations() {
+      count = 0;
+      Kokkos::Tools::Experimental::set_allocate_data_callback(
+          [](Kokkos::Tools::SpaceHandle, const char*, const void*, std::uint64_t) { ++count; });
+    }
+    ~Allocations() { Kokkos::Tools::Experimental::set_callbacks(before); }
+    const Kokkos::Tools::Experimental::EventSet before = Kokkos::Tools::Experimental::get_callbacks();
+    static inline int count = 0;
+  };
+};
+
+TEST_F(OfPoolOfSmallArrays, GivesThemOutAgainWhenTheirOwnersAreGone) {
+  auto small = pool_.array<double>("test", 100);
+  small = {};
+  const Allocations allocations;
+  for (int round = 0; round < 5; ++round) {
+    const auto one = pool_.array<double>("test", 100), other = pool_.reserve<double>("test", 90);
+    EXPECT_EQ(one.extent(0), 100U);
+    EXPECT_EQ(other.extent(0), 90U);
+    EXPECT_TRUE(other.data() >= one.data() + 100 || one.data() >= other.data() + 90) << "they overlap";
+  }
+  EXPECT_EQ(allocations.count, 1) << "two arrays at a time, of which one was there";
+}
+
+TEST_F(OfPoolOfSmallArrays, DoesNotGiveThemOutWhileAnyPartOfThemIsInUse) {
+  auto small = pool_.array<std::int32_t>("test", 50);
+  const auto part = Kokkos::subview(small, std::pair(10, 20));
+  Kokkos::deep_copy(part, 7);
+  small = {};
+  const auto other = pool_.array<std::int32_t>("test", 50);
+  Kokkos::deep_copy(other, 1);
+  for (std::size_t at = 0; at < 10; ++at) EXPECT_EQ(part(at), 7);
+}
+
+TEST_F(OfPoolOfSmallArrays, KeepsTypesApartAndWastesAQuarterAtMost) {
+  pool_.array<double>("test", 1000);
+  const Allocations allocations;
+  pool_.array<double>("test", 500);
+  EXPECT_EQ(allocations.count, 1) << "half as large";
+  pool_.array<std::int64_t>("test", 1000);
+  EXPECT_EQ(allocations.count, 2) << "of another type";
+  pool_.array<double>("test", 1001);
+  EXPECT_EQ(allocations.count, 3) << "larger";
+  pool_.array<double>("test", 900);
+  EXPECT_EQ(allocations.count, 3) << "a tenth smaller";
+}
+
+TEST_F(OfPoolOfSmallArrays, AreForgottenWithoutAnEffectOnTheirOwners) {
+  std::vector<HostArray<float>> arrays;
+  for (int k = 0; k < 200; ++k) {  // more than are remembered
+    arrays.push_back(pool_.array<float>("test", 10));
+    Kokkos::deep_copy(arrays.back(), static_cast<float>(k));
+  }
+  pool_.release();
+  for (int k = 0; k < 200; ++k)
+    for (std::size_t at = 0; at < 10; ++at)
+      ASSERT_EQ(arrays[static_cast<std::size_t>(k)](at), static_cast<float>(k));
+  arrays.clear();
+  const Allocations allocations;
+  pool_.array<float>("test", 10);
+  EXPECT_EQ(allocations.count, 1) << "released";
+  pool_.limit(0);
+  pool_.array<float>("test", 10);
+  pool_.array<float>("test", 10);
+  EXPECT_EQ(allocations.count, 3) << "nothing is kept";
+}
+
+TEST_F(OfPoolOfSmallArrays, AreCountedOneByOneWhileSomebodyListens) {
+  pool_.array<double>("test", 100);
+  pool_.watch([](std::int64_t) {});
+  const Allocations allocations;
+  pool_.array<double>("test", 100);
+  pool_.array<double>("test", 100);
+  EXPECT_EQ(allocations.count, 2);
+  pool_.watch(nullptr);
+  pool_.array<double>("test", 100);
+  EXPECT_EQ(allocations.count, 2) << "the one of before";
 }
 
 TEST_F(OfPool, DoesNotPutASmallArrayIntoALargeBlock) {

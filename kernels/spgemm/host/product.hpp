@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -40,11 +40,11 @@ struct ProductArrays {
 /// An array of the `size` elements that were written to the front of `reserved`, memory of the pool. Small
 /// ones are copied if they would hold on to a much larger reservation.
 template <class T>
-HostArray<T> exactly(const std::string& label, const HostArray<T>& reserved, std::int64_t size) {
+HostArray<T> exactly(std::string_view label, const HostArray<T>& reserved, std::int64_t size) {
   const HostArray<T> kept = pool().keep(reserved, size);
   if (size * static_cast<std::int64_t>(sizeof(T)) >= Pool::smallest_block) return kept;
   if (3 * size >= static_cast<std::int64_t>(reserved.extent(0))) return kept;
-  const HostArray<T> copy = make_array<T>(label, size);
+  const HostArray<T> copy = pool().array<T>(label, size);
   std::copy_n(kept.data(), size, copy.data());
   return copy;
 }
