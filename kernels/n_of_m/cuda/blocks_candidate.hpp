@@ -335,7 +335,7 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     product.accumulates = statement_.accumulates();
     if constexpr (is_of_teams<Config>) {
       product.template set_config<Config>(cut, k());
-      nm_team_product<Config>(space(), product, cut, dense, k(), stride());
+      nm_team_product<Config>(space(), product, cut, dense, k(), stride(), Begins::early);
     } else {
       product.sections = static_cast<int>(cut.sections(k()));
       product.slots = Config::slots(Config::layout(cut));
