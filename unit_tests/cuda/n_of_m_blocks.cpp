@@ -58,11 +58,31 @@ TEST(CudaNofMByBlocks, TeamsOfWarpsForTilesOfEachSize) {
     expect_teams<ColumnMajor>({500, 500, inner}, "32 x 64");
     expect_teams<RowMajor>({500, 1000, inner}, "64 x 64");
     expect_teams<ColumnMajor>({500, 1000, inner}, "64 x 64");
-    expect_teams<RowMajor>({500, 2000, inner}, "64 x 128");
-    expect_teams<ColumnMajor>({500, 2000, inner}, "64 x 128");
   }
+  expect_teams<RowMajor>({500, 1600, 1800}, "64 x 128");
+  expect_teams<ColumnMajor>({500, 1600, 1800}, "64 x 128");
   expect_teams<ColumnMajor>({501, 500, 500}, "32 x 64");
   expect_product<float, float, NM<12, 32, 32>>({500, 1000, 500}, true);
+}
+/// The copy engine takes sections of a row-major matrix that begin at multiples of 16 bytes; windows are put
+/// together until they do, or not computed by teams.
+template <class Value, bool RowMajor>
+constexpr bool cuts_are_aligned() {
+  using Config = gpu::NmTeamConfig<Value, RowMajor, 16 / sizeof(Value), 8, true, 2, 4>;
+  for (int window = 1; window <= 256; ++window)
+    for (const int kept : {1, (window + 1) / 2, window}) {
+      const gpu::NmChunks cut = Config::cut(kept, window);
+      if (cut.rows < cut.windows * kept || cut.rows % gpu::NmChunks::rows_at_a_time != 0) return false;
+      if (!Config::takes(cut)) continue;
+      if (RowMajor && cut.dense_rows() * sizeof(Value) % 16 != 0) return false;
+      if (Config::shared_bytes(cut, 2) > Config::most_shared_bytes) return false;
+    }
+  const auto takes = [](int kept, int window) { return Config::takes(Config::cut(kept, window)); };
+  return takes(5, 7) && takes(1, 1) && takes(16, 32) && takes(32, 32) && !takes(256, 256);
+}
+TEST(CudaNofMByBlocks, SectionsOfTeamsBeginWhereTheCopyEngineCan) {
+  static_assert(cuts_are_aligned<float, true>() && cuts_are_aligned<double, true>());
+  static_assert(cuts_are_aligned<float, false>() && cuts_are_aligned<double, false>());
 }
 TEST(CudaNofMByBlocks, WindowsThatDoNotDivideWhatIsCopied) {
   expect_products<float, float, NM<5, 7, 8, 1>>();

@@ -92,9 +92,14 @@ struct NmTeamTimes {
 /// Of tiny, small and wide tiles, by whether A is row-major or k-major.
 template <bool RowMajor>
 inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {
-    {{3.0e-6, 0.5e-6, 0.0125e-6, 0.001e-6},
-     {3.0e-6, 0.5e-6, 0.025e-6, 0.0015e-6},
-     {3.0e-6, 0.5e-6, 0.047e-6, 0.0025e-6}}};
+    {{2.4e-6, 0.0, 0.0118e-6, 0.0026e-6},
+     {2.1e-6, 0.0, 0.0225e-6, 0.0031e-6},
+     {2.4e-6, 3.6e-6, 0.042e-6, 0.0022e-6}}};
+template <>
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {
+    {{2.3e-6, 0.0, 0.0103e-6, 0.0018e-6},
+     {2.5e-6, 0.0, 0.0200e-6, 0.0020e-6},
+     {2.3e-6, 3.5e-6, 0.0413e-6, 0.0012e-6}}};
 
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
@@ -141,7 +146,7 @@ void consider_teams(const NmTeamTimes& times, const NmChunks& cut, std::int64_t 
                     NmBlockChoice& best) {
   const std::int64_t tiles = ceil_div(m, Config::block_m) * ceil_div(n, Config::block_n),
                      sections = cut.sections(k);
-  const double rows = static_cast<double>(sections * cut.in_one_chunk().rows),
+  const double rows = static_cast<double>(sections * cut.rows),
                dense_rows = static_cast<double>(sections * cut.dense_rows());
   const double seconds =
       before + times.launch +
@@ -185,7 +190,9 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   using SmallOfTeams = TeamConfig<rows / 2, 2, 4>;
   using WideOfTeams = TeamConfig<rows / 2, 4, 3>;
   template <class Config>
-  static constexpr bool teams_fit = Config::slots_of_team(cut) >= 2;
+  static constexpr NmChunks cut_of_teams = Config::cut(Traits::kept, Traits::window);
+  template <class Config>
+  static constexpr bool teams_fit = Config::takes(cut_of_teams<Config>);
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
@@ -248,12 +255,20 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   template <class Config>
   static constexpr bool is_of_teams = requires { Config::teams; };
 
+  template <class Config>
+  static constexpr NmChunks cut_of() {
+    if constexpr (is_of_teams<Config>)
+      return cut_of_teams<Config>;
+    else
+      return cut;
+  }
+
   /// Chooses between what is chosen and tiles of a Config, if two parts of the operands fit in its slots.
   template <class Config, class Times>
   void consider(const Times& times, int multiprocessors, double before, NmBlockChoice::Tiles which) {
     if constexpr (is_of_teams<Config>) {
       if constexpr (teams_fit<Config>)
-        consider_teams<Config>(times, cut, m(), n(), k(), multiprocessors, before, which, choice_);
+        consider_teams<Config>(times, cut_of_teams<Config>, m(), n(), k(), multiprocessors, before, which, choice_);
     } else if constexpr (Config::slots(Config::layout(cut)).fit()) {
       consider_blocks<Config>(times, cut, m(), n(), k(), multiprocessors, before, which, choice_);
     }
@@ -272,7 +287,7 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     return visit(Small{});
   }
   NmChunkLayout layout() const {
-    return with_config([&]<class Config>(Config) { return Config::layout(cut); });
+    return with_config([&]<class Config>(Config) { return Config::layout(cut_of<Config>()); });
   }
   std::int64_t packed_bytes() const { return layout().bytes(k(), n()); }
 
@@ -334,8 +349,8 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     product.c = c;
     product.accumulates = statement_.accumulates();
     if constexpr (is_of_teams<Config>) {
-      product.template set_config<Config>(cut, k());
-      nm_team_product<Config>(space(), product, cut, dense, k(), stride(), Begins::early);
+      product.template set_config<Config>(cut_of_teams<Config>, k());
+      nm_team_product<Config>(space(), product, cut_of_teams<Config>, dense, k(), stride(), Begins::early);
     } else {
       product.sections = static_cast<int>(cut.sections(k()));
       product.slots = Config::slots(Config::layout(cut));

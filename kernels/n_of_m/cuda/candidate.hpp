@@ -125,7 +125,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   double seconds() const {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
-    double seconds = is_split<T> ? 15e-6 + 3.5e-12 * elements : 3e-6;
+    double seconds = is_split<T> ? 12e-6 + 3.5e-12 * elements : 3e-6;
     if (!is_split<T> && !reads_a_in_place()) seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
     if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();

@@ -30,10 +30,10 @@ struct NmChunks {
   KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return windows * kept; }
   constexpr std::int64_t sections(std::int64_t k) const { return ceil_div(k, dense_rows()); }
 
-  /// The same sections, each in one chunk.
-  constexpr NmChunks in_one_chunk() const {
+  /// Sections of so many windows, each in one chunk.
+  static constexpr NmChunks in_one_chunk(int kept, int window, int windows) {
     return {kept, window, windows, 1,
-            static_cast<int>(ceil_div(kept_rows(), rows_at_a_time)) * rows_at_a_time};
+            static_cast<int>(ceil_div(windows * kept, rows_at_a_time)) * rows_at_a_time};
   }
 
   /// The cut that loses least to padding, and to what a chunk costs besides its rows: as much as half a row.

@@ -72,8 +72,13 @@ struct NmTeamConfig {
   static_assert(box_bytes % alignment == 0, "each box begins where the order of its rows does");
 
   static constexpr NmChunkLayout layout(const NmChunks& cut) {
-    return {cut.in_one_chunk(), block_n,        place_columns,           static_cast<int>(sizeof(Compute)),
-            dense_row_bytes,    place_of_zeros, RowMajor ? box_bytes : 0};
+    return {cut,
+            block_n,
+            place_columns,
+            static_cast<int>(sizeof(Compute)),
+            dense_row_bytes,
+            place_of_zeros,
+            RowMajor ? box_bytes : 0};
   }
   /// Bytes of a section's part of the dense factor, which is `boxes` boxes.
   static constexpr int boxes(const NmChunks& cut) {
@@ -89,6 +94,29 @@ struct NmTeamConfig {
     return alignment +
            std::max(slots * (section_bytes(cut) + layout(cut).chunk_bytes() + 16) + zeros_bytes,
                     Teams > 1 ? Teams * sums_bytes : 0);
+  }
+  /// Whether each team has a second slot for sections of this cut, and all of them begin at multiples of 16
+  /// bytes in the rows of a row-major matrix, without which the copy engine stops the kernel.
+  static constexpr bool takes(const NmChunks& cut) {
+    return slots_of_team(cut) >= 2 &&
+           (!RowMajor || cut.dense_rows() * static_cast<int>(sizeof(Compute)) % 16 == 0);
+  }
+  /// The cut that loses least to padding and to what a section costs, of those that it takes; if it takes
+  /// none, one that it does not take.
+  static constexpr NmChunks cut(int kept, int window) {
+    constexpr int cost_of_section = 4;  // as much as so many rows
+    constexpr int always_tried = 4;     // windows, so many floats are 16 bytes
+    NmChunks best = NmChunks::in_one_chunk(kept, window, 1);
+    const auto cost = [](const NmChunks& of) {
+      return static_cast<double>(of.rows + cost_of_section) / of.kept_rows();
+    };
+    for (int windows = 2; windows <= always_tried || windows * window <= NmChunks::most_dense_rows;
+         ++windows) {
+      const NmChunks next = NmChunks::in_one_chunk(kept, window, windows);
+      const bool is_small = windows * window <= NmChunks::most_dense_rows;
+      if (takes(next) && (!takes(best) || (is_small && cost(next) < cost(best)))) best = next;
+    }
+    return best;
   }
   /// As many as fit.
   static constexpr int slots_of_team(const NmChunks& cut) {
