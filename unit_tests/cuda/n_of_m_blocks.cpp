@@ -38,8 +38,9 @@ TEST(CudaNofMByBlocks, ManyTilesAndFew) {
   expect_product<float, float, NM<16, 32, 32>>({20, 30, 1100}, true);
   expect_product<float, float, NM<16, 32, 32>>({260, 1100, 2080});
 }
-/// A result with a tile for each multiprocessor is computed by teams of warps; of each size here are tiles that
-/// reach beyond the result, sections of k that the teams do not share evenly, and rows that are not aligned.
+/// A result with a tile for each multiprocessor is computed by teams of warps; of each size here are tiles
+/// that reach beyond the result, sections of k that the teams do not share evenly, and rows that are not
+/// aligned.
 template <class Layout>
 void expect_teams(const Extents<3>& shape, std::string_view tile) {
   const auto [m, n, inner] = shape;
@@ -48,8 +49,9 @@ void expect_teams(const Extents<3>& shape, std::string_view tile) {
   const Tensor<float, DenseMatrix<>, Cuda> C({m, n});
   const auto statement = assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands();
   EXPECT_THAT(explain(statement.template use<gpu::NmByBlocks>()),
-              testing::HasSubstr(text("tiles of ", tile, " in registers, whose rows are gathered from shared "
-                                                         "memory, by ")));
+              testing::HasSubstr(text("tiles of ", tile,
+                                      " in registers, whose rows are gathered from shared "
+                                      "memory, by ")));
   expect_product<float, float, NM<12, 32, 32>, Layout>(shape);
 }
 TEST(CudaNofMByBlocks, TeamsOfWarpsForTilesOfEachSize) {
@@ -125,8 +127,7 @@ TEST(CudaNofMByBlocks, PlansReadNewValuesUnlessTheyAreConstant) {
 
 TEST(CudaNofMByBlocks, TakesNoMoreMemoryThanEstimated) {
   for (const std::int64_t inner : {1000, 1001}) {  // A is read as it is, or copied
-    const auto B =
-        prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({inner, 700}, 5).copy_to<Cuda>());
+    const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({inner, 700}, 5).copy_to<Cuda>());
     const auto A = random_dense<float, DenseMatrix<>>({401, inner}, 6).copy_to<Cuda>();
     const Tensor<float, DenseMatrix<>, Cuda> C({401, 700});
     expect_bounded(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>());
@@ -146,7 +147,8 @@ TEST(CudaNofMByBlocks, UnitsOfZerosMeetNothing) {
     const Tensor<float, DenseMatrix<>, Cuda> C({20, 32});
     assign(C(i, j), stored.template copy_to<Cuda>()(i, k) * B(k, j)).template use<gpu::NmByBlocks>().run();
     const auto result = C.copy_to<Host>();
-    for (std::int64_t row = 0; row < 20; ++row) EXPECT_EQ(result.values()(row * 32), A.values()(row * 64 + 3));
+    for (std::int64_t row = 0; row < 20; ++row)
+      EXPECT_EQ(result.values()(row * 32), A.values()(row * 64 + 3));
   };
   expect_rows(A);
   expect_rows(convert<DenseMatrix<ColumnMajor>>(A));

@@ -91,15 +91,13 @@ struct NmTeamTimes {
 
 /// Of tiny, small and wide tiles, by whether A is row-major or k-major.
 template <bool RowMajor>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {
-    {{2.4e-6, 0.0, 0.0118e-6, 0.0026e-6},
-     {2.1e-6, 0.0, 0.0225e-6, 0.0031e-6},
-     {2.4e-6, 3.6e-6, 0.042e-6, 0.0022e-6}}};
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{2.4e-6, 0.0, 0.0118e-6, 0.0026e-6},
+                                                              {2.1e-6, 0.0, 0.0225e-6, 0.0031e-6},
+                                                              {2.4e-6, 3.6e-6, 0.042e-6, 0.0022e-6}}};
 template <>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {
-    {{2.3e-6, 0.0, 0.0103e-6, 0.0018e-6},
-     {2.5e-6, 0.0, 0.0200e-6, 0.0020e-6},
-     {2.3e-6, 3.5e-6, 0.0413e-6, 0.0012e-6}}};
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{2.3e-6, 0.0, 0.0103e-6, 0.0018e-6},
+                                                                     {2.5e-6, 0.0, 0.0200e-6, 0.0020e-6},
+                                                                     {2.3e-6, 3.5e-6, 0.0413e-6, 0.0012e-6}}};
 
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
@@ -131,10 +129,10 @@ void consider_blocks(const NmBlockTimes& times, const NmChunks& cut, std::int64_
         ceil_div(ceil_div(tiles, rounds) * shared, multiprocessors), 1, Config::at_a_time);
     const double section = std::max(cut.chunks * cut.rows * times.row[static_cast<std::size_t>(crowd - 1)],
                                     cut.dense_rows() * times.dense_row * static_cast<double>(crowd));
-    const double seconds = before + times.launch +
-                           static_cast<double>(rounds) *
-                               (static_cast<double>(ceil_div(sections, shared)) * section + times.store +
-                                times.exchange * (shared - 1));
+    const double seconds =
+        before + times.launch +
+        static_cast<double>(rounds) * (static_cast<double>(ceil_div(sections, shared)) * section +
+                                       times.store + times.exchange * (shared - 1));
     if (seconds < best.seconds) best = {which, shared, seconds};
   }
 }
@@ -148,10 +146,9 @@ void consider_teams(const NmTeamTimes& times, const NmChunks& cut, std::int64_t 
                      sections = cut.sections(k);
   const double rows = static_cast<double>(sections * cut.rows),
                dense_rows = static_cast<double>(sections * cut.dense_rows());
-  const double seconds =
-      before + times.launch +
-      static_cast<double>(ceil_div(tiles, multiprocessors)) *
-          (times.tile + rows * times.row + dense_rows * times.dense_row);
+  const double seconds = before + times.launch +
+                         static_cast<double>(ceil_div(tiles, multiprocessors)) *
+                             (times.tile + rows * times.row + dense_rows * times.dense_row);
   if (seconds < best.seconds) best = {which, 1, seconds};
 }
 
@@ -198,7 +195,8 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
     const int multiprocessors = resources.space().cuda_device_prop().multiProcessorCount;
     const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
-    const double before_blocks = reads_k_major_in_place() ? 0 : copy, before_teams = reads_in_place() ? 0 : copy;
+    const double before_blocks = reads_k_major_in_place() ? 0 : copy,
+                 before_teams = reads_in_place() ? 0 : copy;
     consider<Small>(nm_small_block_times, multiprocessors, before_blocks, NmBlockChoice::small);
     consider<Large>(nm_large_block_times, multiprocessors, before_blocks, NmBlockChoice::large);
     const auto& times = nm_team_times<!is_k_major>;
@@ -246,7 +244,7 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
-        << (copied_bytes() == 0         ? "\n"
+        << (copied_bytes() == 0  ? "\n"
             : reads_it_k_major() ? ", the dense one is copied k-major first\n"
                                  : ", the dense one is copied first\n");
   }
@@ -268,7 +266,8 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   void consider(const Times& times, int multiprocessors, double before, NmBlockChoice::Tiles which) {
     if constexpr (is_of_teams<Config>) {
       if constexpr (teams_fit<Config>)
-        consider_teams<Config>(times, cut_of_teams<Config>, m(), n(), k(), multiprocessors, before, which, choice_);
+        consider_teams<Config>(times, cut_of_teams<Config>, m(), n(), k(), multiprocessors, before, which,
+                               choice_);
     } else if constexpr (Config::slots(Config::layout(cut)).fit()) {
       consider_blocks<Config>(times, cut, m(), n(), k(), multiprocessors, before, which, choice_);
     }
@@ -355,9 +354,9 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
       product.sections = static_cast<int>(cut.sections(k()));
       product.slots = Config::slots(Config::layout(cut));
       product.set_layout(Config::layout(cut));
-      nm_block_product<Config>(
-          space(), product,
-          plain_tensor_map(dense, k(), m(), stride(), cut.dense_rows(), Config::block_m), choice_.shared);
+      nm_block_product<Config>(space(), product,
+                               plain_tensor_map(dense, k(), m(), stride(), cut.dense_rows(), Config::block_m),
+                               choice_.shared);
     }
   }
 

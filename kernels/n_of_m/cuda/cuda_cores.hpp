@@ -181,8 +181,8 @@ void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out, E> in) {
     in.windows = Config::windows(in.b.window);
     const Grid grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n));
     if (in.only_if != nullptr)  // where nothing is to be done, its beginning is all that takes time
-      launch_clusters(Begins::early, space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid, 1,
-                      Config::threads, Config::shared_bytes(in.b.window), in);
+      launch_clusters(Begins::early, space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid,
+                      1, Config::threads, Config::shared_bytes(in.b.window), in);
     else
       launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid, Config::threads,
              Config::shared_bytes(in.b.window), in);

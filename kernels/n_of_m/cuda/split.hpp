@@ -124,8 +124,8 @@ __global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, 
   if (row < rows && part == 0 && lane_id() == 0) exponents[row] = exponent_of_row(most);
   if (blockIdx.x == 0 && threadIdx.x == 0) *too_wide = *is_b_too_wide;
 }
-/// largest[c] = the bits of the largest magnitude of column c of a row-major matrix; a thread for each part of
-/// 64 rows.
+/// largest[c] = the bits of the largest magnitude of column c of a row-major matrix; a thread for each part
+/// of 64 rows.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_columns_kernel(const float* a, std::int64_t rows,
                                                                  std::int64_t columns, int* largest) {
@@ -157,12 +157,12 @@ __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, 
 
 }  // namespace detail
 
-/// exponents[r] for each row r of A, stored by rows or k-major; of rows that cannot be split, no_exponent. The
-/// next kernel of the stream may begin early.
+/// exponents[r] for each row r of A, stored by rows or k-major; of rows that cannot be split, no_exponent.
+/// The next kernel of the stream may begin early.
 /// @param is_b_too_wide  what too_wide becomes: copy_k_major sets it where A is
 inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows,
-                              std::int64_t columns, bool is_k_major, int* exponents,
-                              const int* is_b_too_wide, int* too_wide) {
+                              std::int64_t columns, bool is_k_major, int* exponents, const int* is_b_too_wide,
+                              int* too_wide) {
   if (is_k_major) {
     zero(space, exponents, rows);
     launch(space, "sporos::largest", &detail::largest_of_columns_kernel<>,
@@ -172,9 +172,8 @@ inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::in
   } else {
     constexpr std::int64_t most_columns_of_warp = 512;
     const int warps_of_row = columns <= most_columns_of_warp ? 1 : 8;
-    launch(space, "sporos::exponents", &detail::exponents_of_rows_kernel<>,
-           ceil_div(rows * warps_of_row, 8), 256, 0, a, rows, columns, warps_of_row, exponents,
-           is_b_too_wide, too_wide);
+    launch(space, "sporos::exponents", &detail::exponents_of_rows_kernel<>, ceil_div(rows * warps_of_row, 8),
+           256, 0, a, rows, columns, warps_of_row, exponents, is_b_too_wide, too_wide);
   }
 }
 /// exponents[j] for each column j of an N:M matrix.

@@ -4,10 +4,10 @@
 /// does, with tiles so small that each multiprocessor has one.
 ///
 /// A tile of so few elements has too few warps to keep a multiprocessor busy, so several *teams* of warps
-/// compute it, each from every so manieth section of k, and their sums are added in a fixed order through
-/// shared memory. The dense factor is read as it is stored, without a copy before: where that is row-major,
-/// the copy engine brings 128 bytes of each row of the tile, swizzled, so that the eight rows of which lanes
-/// read one element each lie in different banks.
+/// compute it, to which the sections of k are dealt out in turn, and their sums are added in a fixed order
+/// through shared memory. The dense factor is read as it is stored, without a copy before: where that is
+/// row-major, the copy engine brings 128 bytes of each row of the tile, swizzled, so that the eight rows of
+/// which lanes read one element each lie in different banks.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct NmTeamConfig {
   static constexpr int warps_of_team = WarpsOfTeam, threads_of_team = WarpsOfTeam * warp_size;
   static constexpr int multiplying = Teams * threads_of_team;
   static constexpr int threads = multiplying + warp_size;  ///< one of the last warp copies
-  static constexpr int pack = widest_pack<Compute>;  ///< values that are loaded together
+  static constexpr int pack = widest_pack<Compute>;        ///< values that are loaded together
   static constexpr int row_packs = Rows / pack, column_packs = Columns / pack, packs = Rows * column_packs;
   static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
 
@@ -82,8 +82,8 @@ struct NmTeamConfig {
   }
   /// Bytes of a section's part of the dense factor, which is `boxes` boxes.
   static constexpr int boxes(const NmChunks& cut) {
-    return RowMajor ? static_cast<int>(ceil_div(cut.dense_rows() * static_cast<int>(sizeof(Compute)),
-                                                box_row_bytes))
+    return RowMajor ? static_cast<int>(
+                          ceil_div(cut.dense_rows() * static_cast<int>(sizeof(Compute)), box_row_bytes))
                     : 1;
   }
   static constexpr int section_bytes(const NmChunks& cut) {
@@ -91,9 +91,8 @@ struct NmTeamConfig {
   }
   static constexpr int shared_bytes(const NmChunks& cut, int slots_of_team) {
     const int slots = slots_of_team * Teams;
-    return alignment +
-           std::max(slots * (section_bytes(cut) + layout(cut).chunk_bytes() + 16) + zeros_bytes,
-                    Teams > 1 ? Teams * sums_bytes : 0);
+    return alignment + std::max(slots * (section_bytes(cut) + layout(cut).chunk_bytes() + 16) + zeros_bytes,
+                                Teams > 1 ? Teams * sums_bytes : 0);
   }
   /// Whether each team has a second slot for sections of this cut, and all of them begin at multiples of 16
   /// bytes in the rows of a row-major matrix, without which the copy engine stops the kernel.
@@ -147,8 +146,7 @@ struct NmTeamProduct {
   void set_config(const NmChunks& cut, std::int64_t k) {
     const NmChunkLayout layout = Config::layout(cut);
     sections = static_cast<int>(cut.sections(k));
-    slots_of_team =
-        std::min(Config::slots_of_team(cut), static_cast<int>(ceil_div(sections, Config::teams)));
+    slots_of_team = std::min(Config::slots_of_team(cut), static_cast<int>(ceil_div(sections, Config::teams)));
     rows_of_chunk = layout.cut.rows;
     dense_rows = cut.dense_rows();
     boxes = Config::boxes(cut);
@@ -161,8 +159,9 @@ struct NmTeamProduct {
 namespace detail {
 
 template <class Config, class Product>
-__global__ __launch_bounds__(Config::threads, 1) void nm_team_kernel(
-    const __grid_constant__ Product product, const __grid_constant__ CUtensorMap a_map) {
+__global__ __launch_bounds__(Config::threads,
+                             1) void nm_team_kernel(const __grid_constant__ Product product,
+                                                    const __grid_constant__ CUtensorMap a_map) {
 #if __CUDA_ARCH__ >= 900
   using Compute = typename Config::compute;
   extern __shared__ char memory[];
@@ -191,8 +190,8 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_team_kernel(
     else
       ptx::copy_box(to, &a_map, row, k, full);
   };
-  // Each team has every so manieth section, and a ring of slots of its own, which it fills for the first time
-  // itself: one thread would take longer for all.
+  // Sections are dealt out to the teams in turn. Each has a ring of slots of its own, which it fills for the
+  // first time itself: one thread would take longer for all.
   const int team = static_cast<int>(threadIdx.x) / Config::threads_of_team,
             in_team = static_cast<int>(threadIdx.x) % Config::threads_of_team;
   const int slot_0 = team * depth;
@@ -297,10 +296,9 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_team_kernel(
       std::int64_t{column_tile} * Config::block_n + first_column};
   if constexpr (Config::teams == 1) {
 #pragma unroll
-    for (int p = 0; p < Config::packs; ++p)
-      store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
+    for (int p = 0; p < Config::packs; ++p) store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
   } else {
-    // Each team adds up and stores every so manieth pack of all threads.
+    // Packs are dealt out to the teams in turn, which add up and store them.
     using Packed = Pack<Compute, Config::pack>;
     constexpr int next = Config::threads_of_team * 16;
     char* const of_thread = memory + sections_0 + in_team * 16;  // [teams][packs][threads of a team]
@@ -317,8 +315,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_team_kernel(
       Packed total = *reinterpret_cast<const Packed*>(of_thread + p * next);
 #pragma unroll
       for (int other = 1; other < Config::teams; ++other) {
-        const Packed terms =
-            *reinterpret_cast<const Packed*>(of_thread + (other * Config::packs + p) * next);
+        const Packed terms = *reinterpret_cast<const Packed*>(of_thread + (other * Config::packs + p) * next);
 #pragma unroll
         for (int e = 0; e < Config::pack; ++e) total.at[e] += terms.at[e];
       }
