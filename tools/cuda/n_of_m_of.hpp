@@ -15,8 +15,8 @@
 
 namespace sporos::tool {
 
-/// The kernels for N:M sparsity have the sparse factor on the right: the transpose of C is computed, from that
-/// of B, which is B by columns of its rows, and A, whose windows lie along what is summed over.
+/// The kernels for N:M sparsity have the sparse factor on the right: the transpose of C is computed, from
+/// that of B, which is B by columns of its rows, and A, whose windows lie along what is summed over.
 template <class Value>
 class DeviceNofM {
   using Sum = accumulate_t<Value>;
