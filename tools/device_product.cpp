@@ -35,19 +35,29 @@ Entries<double, 2> rounded_to(const Entries<double, 2>& entries, DeviceValue val
 }
 
 #ifdef KOKKOS_ENABLE_CUDA
+namespace {
+
+template <class Value>
+DeviceProduct<RealMatrix> product_of(const RealRows& A, const RealMatrix& B, const DeviceSettings& settings) {
+  return windows_of(settings.plan) ? device_n_of_m<Value>(A, B, settings)
+                                   : device_spmm<Value>(A, B, settings);
+}
+
+}  // namespace
+
 DeviceProduct<RealMatrix> spmm_on_device(const RealRows& A, const RealMatrix& B,
                                          const DeviceSettings& settings) {
   switch (settings.value) {
     case DeviceValue::real32:
-      return device_spmm<float>(A, B, settings);
+      return product_of<float>(A, B, settings);
     case DeviceValue::real16:
-      return device_spmm<half>(A, B, settings);
+      return product_of<half>(A, B, settings);
     case DeviceValue::brain16:
-      return device_spmm<bfloat16>(A, B, settings);
+      return product_of<bfloat16>(A, B, settings);
     case DeviceValue::real64:
       break;
   }
-  return device_spmm<double>(A, B, settings);
+  return product_of<double>(A, B, settings);
 }
 #else
 // device_settings refuses --space cuda before.

@@ -19,10 +19,17 @@ struct Name {
   std::string_view name;
 };
 constexpr std::array spaces = {Name<bool>{false, "host"}, Name<bool>{true, "cuda"}};  // whether it is the GPU
-constexpr std::array plans = {
-    Name<DevicePlan>{DevicePlan::automatic, "auto"}, Name<DevicePlan>{DevicePlan::rows, "rows"},
-    Name<DevicePlan>{DevicePlan::window, "window"},  Name<DevicePlan>{DevicePlan::tca, "tca"},
-    Name<DevicePlan>{DevicePlan::dense, "dense"},    Name<DevicePlan>{DevicePlan::two_four, "2:4"}};
+constexpr std::array plans = {Name<DevicePlan>{DevicePlan::automatic, "auto"},
+                              Name<DevicePlan>{DevicePlan::rows, "rows"},
+                              Name<DevicePlan>{DevicePlan::window, "window"},
+                              Name<DevicePlan>{DevicePlan::tca, "tca"},
+                              Name<DevicePlan>{DevicePlan::dense, "dense"},
+                              Name<DevicePlan>{DevicePlan::two_four, "2:4"},
+                              Name<DevicePlan>{DevicePlan::one_of_4, "1:4"},
+                              Name<DevicePlan>{DevicePlan::two_of_8, "2:8"},
+                              Name<DevicePlan>{DevicePlan::four_of_32, "4:32/32"},
+                              Name<DevicePlan>{DevicePlan::eight_of_32, "8:32/32"},
+                              Name<DevicePlan>{DevicePlan::sixteen_of_32, "16:32/32"}};
 constexpr std::array values = {
     Name<DeviceValue>{DeviceValue::real64, "double"}, Name<DeviceValue>{DeviceValue::real32, "float"},
     Name<DeviceValue>{DeviceValue::real16, "half"}, Name<DeviceValue>{DeviceValue::brain16, "bfloat16"}};
@@ -48,6 +55,23 @@ auto named(const Names& names, std::string_view what, std::string_view name) {
 
 std::string_view to_string(DevicePlan plan) { return name_of(plans, plan); }
 std::string_view to_string(DeviceValue value) { return name_of(values, value); }
+
+std::optional<Windows> windows_of(DevicePlan plan) {
+  switch (plan) {
+    case DevicePlan::one_of_4:
+      return Windows{.kept = 1, .window = 4, .unit = 1};
+    case DevicePlan::two_of_8:
+      return Windows{.kept = 2, .window = 8, .unit = 1};
+    case DevicePlan::four_of_32:
+      return Windows{.kept = 4, .window = 32, .unit = 32};
+    case DevicePlan::eight_of_32:
+      return Windows{.kept = 8, .window = 32, .unit = 32};
+    case DevicePlan::sixteen_of_32:
+      return Windows{.kept = 16, .window = 32, .unit = 32};
+    default:
+      return std::nullopt;
+  }
+}
 
 std::vector<DevicePlan> device_plans() {
   std::vector<DevicePlan> all;

@@ -157,7 +157,8 @@ void add_multiply(CLI::App& app, Choice& choice) {
       "rows is CUDA cores, by rows of A; window tensor cores, by tiles of A with nonzeros; tca tensor cores, "
       "by\n"
       "dot products; dense cuBLAS, with the zeros of A; 2:4 sparse tensor cores. Those on tensor cores take\n"
-      "half and bfloat16, tca float as well, which it rounds to tf32.\n"
+      "half and bfloat16, tca float as well, which it rounds to tf32. 1:4, 2:8, 4:32/32 and so on are the\n"
+      "kernels for N:M sparsity, for an A of which prune has kept N of each M, with /L by --unit L.\n"
       "Under mpirun, each rank reads, computes and writes some of the rows.");
 }
 

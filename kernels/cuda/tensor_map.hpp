@@ -78,11 +78,15 @@ CUtensorMap plain_tensor_map(const T* at, std::int64_t rows, std::int64_t column
       CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
-/// The same for floats, in boxes of box_rows x 32 columns in the order of Swizzle128.
-inline CUtensorMap swizzled_tensor_map(const float* at, std::int64_t rows, std::int64_t columns,
-                                       std::int64_t stride, int box_rows) {
-  return detail::describe_matrix(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, at, rows, columns, stride, box_rows, 32,
-                                 CU_TENSOR_MAP_SWIZZLE_128B);
+/// The same in boxes of 128 bytes of each row, in the order of Swizzle128.
+template <class T>
+CUtensorMap swizzled_tensor_map(const T* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
+                                int box_rows) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  return detail::describe_matrix(
+      sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+      static_cast<int>(sizeof(T)), at, rows, columns, stride, box_rows, 128 / static_cast<int>(sizeof(T)),
+      CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 }  // namespace sporos::gpu

@@ -91,13 +91,13 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
         using Packed = gpu::packed_t<T>;
         const Array<Packed, gpu::Memory> high("high", static_cast<std::size_t>(m * k)),
             low("low", static_cast<std::size_t>(m * k));
-        const Array<int, gpu::Memory> exponents("exponents", static_cast<std::size_t>(m + 1));
+        const Array<int, gpu::Memory> exponents("exponents", static_cast<std::size_t>(m + 2));
         measure_graph(state, [&] {
           if constexpr (std::is_same_v<T, float>)
             gpu::exponents_of_rows(Kokkos::Cuda(), a.values().data(), m, k, false, exponents.data(),
-                                   exponents.data() + m);
+                                   exponents.data() + m, exponents.data() + m + 1);
           gpu::copy_k_major(Kokkos::Cuda(), a.values().data(), m, k, false, high.data(), low.data(), m,
-                            exponents.data(), exponents.data() + m);
+                            exponents.data(), exponents.data() + m + 1);
         });
       },
       10);

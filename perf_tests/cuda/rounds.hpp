@@ -16,26 +16,27 @@
 
 namespace sporos::perf {
 
-/// A graph of so many calls of `work`, which may also start kernels on `cudaStreamPerThread`: they run in the
-/// order in which they are started.
+/// A graph of so many calls of `work`, which starts all its kernels either on Kokkos' stream or on
+/// `cudaStreamPerThread`: they run in the order in which they are started, and each waits for the one before
+/// alone.
 class Replay {
  public:
   Replay(const std::function<void()>& work, int calls) : calls_(calls) {
     cudaEvent_t forks = nullptr, joins = nullptr;
     check(cudaEventCreateWithFlags(&forks, cudaEventDisableTiming), "cudaEventCreate");
     check(cudaEventCreateWithFlags(&joins, cudaEventDisableTiming), "cudaEventCreate");
-    const auto in_order = [&] {
+    const auto in_order = [&](int count) {
       check(cudaEventRecord(forks, stream()), "cudaEventRecord");
       check(cudaStreamWaitEvent(cudaStreamPerThread, forks), "cudaStreamWaitEvent");
-      work();
+      for (int call = 0; call < count; ++call) work();
       check(cudaEventRecord(joins, cudaStreamPerThread), "cudaEventRecord");
       check(cudaStreamWaitEvent(stream(), joins), "cudaStreamWaitEvent");
     };
-    in_order();
+    in_order(1);
     check(cudaStreamSynchronize(stream()), "warming up");
     cudaGraph_t graph = nullptr;
     check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed), "cudaStreamBeginCapture");
-    for (int call = 0; call < calls; ++call) in_order();
+    in_order(calls);
     check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
     check(cudaGraphInstantiate(&replay_, graph, 0), "cudaGraphInstantiate");
     cudaGraphDestroy(graph);

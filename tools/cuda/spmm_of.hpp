@@ -3,36 +3,17 @@
 /// The template that implements device_spmm.hpp: operands as each plan wants them, and the statement.
 #pragma once
 
-#include <cmath>
 #include <sporos/core/index.hpp>
 #include <sporos/formats/convert.hpp>
-#include <sporos/formats/value_cast.hpp>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <type_traits>
 
 #include "../device_spmm.hpp"
 #include "../memory.hpp"
 #include "statement_run.hpp"
+#include "values_of.hpp"
 
 namespace sporos::tool {
-
-/// A tensor with its values converted to another type; levels are shared.
-/// @param name  of the operand, for messages
-template <class Value, class F>
-Tensor<Value, F> with_values_of(const Tensor<double, F>& tensor, std::string_view name,
-                                const DeviceSettings& settings) {
-  if constexpr (std::is_same_v<Value, double>) {
-    return tensor;
-  } else {
-    const auto values = make_array<Value>("sporos::operand", tensor.nnz());
-    for (std::size_t q = 0; q < values.extent(0); ++q)
-      if (!value_cast(tensor.values()(q), values(q)))
-        throw UsageError(text("the value ", tensor.values()(q), " of ", name, " is too large for --type ",
-                              to_string(settings.value),
-                              std::is_same_v<Value, half> ? "; bfloat16 has the range of float" : ""));
-    return {tensor.extents(), tensor.levels(), values};
-  }
-}
 
 template <class Value>
 class DeviceSpmm {
@@ -47,9 +28,7 @@ class DeviceSpmm {
         settings_(settings) {}
 
   DeviceProduct<RealMatrix> run() {
-    if (std::is_same_v<Value, float>) out_.run.rounding = {.sum = 0x1p-24, .least = 0x1p-149};
-    // Tensor cores cut off what other additions round.
-    if (is_narrow_float_v<Value>) out_.run.rounding = {.sum = 0x1p-23, .least = 0x1p-149};
+    out_.run.rounding = rounding_of_sums<Value>();
     switch (settings_.plan) {
       case DevicePlan::automatic:
         // Tensor cores multiply floats that are split: split_tiles.hpp.
@@ -75,6 +54,8 @@ class DeviceSpmm {
       case DevicePlan::two_four:
         two_four();
         break;
+      default:
+        throw InternalError("a plan for N:M sparsity is none of those for CSR");
     }
     return std::move(out_);
   }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file n_of_m_blocks.cpp
 /// N:M products by blocks on CUDA cores against sums in double on the host: formats, values, layouts, shapes.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <sporos/sporos.hpp>
+#include <string_view>
 
 #include "estimates.hpp"
 #include "kernels/kernel_of.hpp"
@@ -36,11 +38,61 @@ TEST(CudaNofMByBlocks, ManyTilesAndFew) {
   expect_product<float, float, NM<16, 32, 32>>({20, 30, 1100}, true);
   expect_product<float, float, NM<16, 32, 32>>({260, 1100, 2080});
 }
+/// A result with a tile for each multiprocessor is computed by teams of warps; of each size here are tiles
+/// that reach beyond the result, sections of k that the teams do not share evenly, and rows that are not
+/// aligned.
+template <class Layout>
+void expect_teams(const Extents<3>& shape, std::string_view tile) {
+  const auto [m, n, inner] = shape;
+  const Tensor<float, DenseMatrix<Layout>, Cuda> A({m, inner});
+  const Tensor<float, NM<12, 32, 32>, Cuda> B({inner, n});
+  const Tensor<float, DenseMatrix<>, Cuda> C({m, n});
+  const auto statement = assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands();
+  EXPECT_THAT(explain(statement.template use<gpu::NmByBlocks>()),
+              testing::HasSubstr(text("tiles of ", tile,
+                                      " in registers, whose rows are gathered from shared "
+                                      "memory, by ")));
+  expect_product<float, float, NM<12, 32, 32>, Layout>(shape);
+}
+TEST(CudaNofMByBlocks, TeamsOfWarpsForTilesOfEachSize) {
+  for (const std::int64_t inner : {500, 520, 523}) {
+    expect_teams<RowMajor>({500, 500, inner}, "32 x 64");
+    expect_teams<ColumnMajor>({500, 500, inner}, "32 x 64");
+    expect_teams<RowMajor>({500, 1000, inner}, "64 x 64");
+    expect_teams<ColumnMajor>({500, 1000, inner}, "64 x 64");
+  }
+  expect_teams<RowMajor>({500, 1600, 1800}, "64 x 128");
+  expect_teams<ColumnMajor>({500, 1600, 1800}, "64 x 128");
+  expect_teams<ColumnMajor>({501, 500, 500}, "32 x 64");
+  expect_product<float, float, NM<12, 32, 32>>({500, 1000, 500}, true);
+}
+/// The copy engine takes sections of a row-major matrix that begin at multiples of 16 bytes; windows are put
+/// together until they do, or not computed by teams.
+template <class Value, bool RowMajor>
+constexpr bool cuts_are_aligned() {
+  using Config = gpu::NmTeamConfig<Value, RowMajor, 16 / sizeof(Value), 8, true, 2, 4>;
+  for (int window = 1; window <= 256; ++window)
+    for (const int kept : {1, (window + 1) / 2, window}) {
+      const gpu::NmChunks cut = Config::cut(kept, window);
+      if (cut.rows < cut.windows * kept || cut.rows % gpu::NmChunks::rows_at_a_time != 0) return false;
+      if (!Config::takes(cut)) continue;
+      if (RowMajor && cut.dense_rows() * sizeof(Value) % 16 != 0) return false;
+      if (Config::shared_bytes(cut, 2) > Config::most_shared_bytes) return false;
+    }
+  const auto takes = [](int kept, int window) { return Config::takes(Config::cut(kept, window)); };
+  return takes(5, 7) && takes(1, 1) && takes(16, 32) && takes(32, 32) && !takes(256, 256);
+}
+TEST(CudaNofMByBlocks, SectionsOfTeamsBeginWhereTheCopyEngineCan) {
+  static_assert(cuts_are_aligned<float, true>() && cuts_are_aligned<double, true>());
+  static_assert(cuts_are_aligned<float, false>() && cuts_are_aligned<double, false>());
+}
 TEST(CudaNofMByBlocks, WindowsThatDoNotDivideWhatIsCopied) {
   expect_products<float, float, NM<5, 7, 8, 1>>();
 }
 /// One window fills as much shared memory as a small tile has for it.
 TEST(CudaNofMByBlocks, DoublesInLongWindows) { expect_products<double, double, NM<100, 256, 16>>(); }
+TEST(CudaNofMByBlocks, DoublesWhoseWarpsShareUnits) { expect_products<double, double, NM<8, 32, 32>>(); }
+TEST(CudaNofMByBlocks, FloatsInUnitsOfFour) { expect_products<float, float, NM<2, 4, 4>>(); }
 TEST(CudaNofMByBlocks, UnitsOfFour) { expect_products<float, double, NM<7, 16, 12>>(); }
 TEST(CudaNofMByBlocks, NarrowFloatsThatAreAllKept) { expect_products<half, half, NM<4, 4, 4>>(); }
 
@@ -74,10 +126,12 @@ TEST(CudaNofMByBlocks, PlansReadNewValuesUnlessTheyAreConstant) {
 }
 
 TEST(CudaNofMByBlocks, TakesNoMoreMemoryThanEstimated) {
-  const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({1000, 700}, 5).copy_to<Cuda>());
-  const auto A = random_dense<float, DenseMatrix<>>({401, 1000}, 6).copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> C({401, 700});
-  expect_bounded(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>());
+  for (const std::int64_t inner : {1000, 1001}) {  // A is read as it is, or copied
+    const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({inner, 700}, 5).copy_to<Cuda>());
+    const auto A = random_dense<float, DenseMatrix<>>({401, inner}, 6).copy_to<Cuda>();
+    const Tensor<float, DenseMatrix<>, Cuda> C({401, 700});
+    expect_bounded(assign(C(i, j), A(i, k) * B(k, j)).use<gpu::NmByBlocks>());
+  }
 }
 
 /// What A holds where B keeps nothing, or zeros in a whole unit, is not multiplied: NaN there does not show.
@@ -89,10 +143,15 @@ TEST(CudaNofMByBlocks, UnitsOfZerosMeetNothing) {
   for (std::int64_t row = 0; row < 20; ++row)
     for (const std::int64_t column : {0, 1, 2, 17, 40})
       A.values()(row * 64 + column) = std::numeric_limits<float>::quiet_NaN();
-  const Tensor<float, DenseMatrix<>, Cuda> C({20, 32});
-  assign(C(i, j), A.copy_to<Cuda>()(i, k) * B(k, j)).use<gpu::NmByBlocks>().run();
-  const auto result = C.copy_to<Host>();
-  for (std::int64_t row = 0; row < 20; ++row) EXPECT_EQ(result.values()(row * 32), A.values()(row * 64 + 3));
+  const auto expect_rows = [&](const auto& stored) {
+    const Tensor<float, DenseMatrix<>, Cuda> C({20, 32});
+    assign(C(i, j), stored.template copy_to<Cuda>()(i, k) * B(k, j)).template use<gpu::NmByBlocks>().run();
+    const auto result = C.copy_to<Host>();
+    for (std::int64_t row = 0; row < 20; ++row)
+      EXPECT_EQ(result.values()(row * 32), A.values()(row * 64 + 3));
+  };
+  expect_rows(A);
+  expect_rows(convert<DenseMatrix<ColumnMajor>>(A));
 }
 
 /// Tensor cores are faster for large products of floats, and not there for double.

@@ -26,7 +26,7 @@
 #include "../../cuda/warp.hpp"
 #include "../../cuda/wgmma.hpp"
 #include "chunks.hpp"
-#include "store.hpp"
+#include "thread_tile.hpp"
 
 namespace sporos::gpu {
 
@@ -62,6 +62,9 @@ struct NmBlockConfig {
   // neighbouring packs of B.
   static constexpr int next_rows = lanes_m * pack;
   static constexpr int next_columns = SharesUnit ? lanes_n * pack : pack;
+  /// From a thread's first row to its i-th.
+  static constexpr int row_offset(int i) { return i / pack * next_rows + i % pack; }
+  static constexpr bool is_row_major = false;  ///< the dense factor in shared memory
 
   static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));
   static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));  ///< of B
@@ -85,7 +88,12 @@ struct NmBlockConfig {
   __device__ static int lane_n(int lane) { return SharesUnit ? lane % 2 + lane / 16 * 2 : lane / 8; }
 
   static constexpr NmChunkLayout layout(const NmChunks& cut) {
-    return {cut, block_n, place_columns, static_cast<int>(sizeof(Compute)), dense_row_bytes};
+    return {cut,
+            block_n,
+            place_columns,
+            static_cast<int>(sizeof(Compute)),
+            dense_row_bytes,
+            cut.dense_rows() * dense_row_bytes};  // behind the section
   }
   static constexpr int shared_bytes(const NmSlots& slots, int section_bytes, int chunk_bytes) {
     return alignment +
@@ -134,81 +142,6 @@ struct NmBlockProduct {
 };
 
 namespace detail {
-
-/// What a thread multiplies for one kept row.
-template <class Config>
-struct NmBlockOperands {
-  using Compute = typename Config::compute;
-  using Packed = Pack<Compute, Config::pack>;
-  Compute a[Config::rows];
-  Compute b[Config::columns];
-
-  __device__ __forceinline__ void load(const char* from_a, const char* from_b) {
-#pragma unroll
-    for (int i = 0; i < Config::row_packs; ++i) {
-      const Packed packed =
-          *reinterpret_cast<const Packed*>(from_a + i * Config::next_rows * sizeof(Compute));
-#pragma unroll
-      for (int e = 0; e < Config::pack; ++e) a[i * Config::pack + e] = packed.at[e];
-    }
-#pragma unroll
-    for (int j = 0; j < Config::column_packs; ++j) {
-      const Packed packed =
-          *reinterpret_cast<const Packed*>(from_b + j * Config::next_columns * sizeof(Compute));
-#pragma unroll
-      for (int e = 0; e < Config::pack; ++e) b[j * Config::pack + e] = packed.at[e];
-    }
-  }
-  /// To and fro, so that of the values of one product one is that of the last.
-  __device__ __forceinline__ void multiply(Compute (&sums)[Config::rows][Config::columns]) const {
-#pragma unroll
-    for (int i = 0; i < Config::rows; ++i)
-#pragma unroll
-      for (int at = 0; at < Config::columns; ++at) {
-        const int j = i % 2 == 0 ? at : Config::columns - 1 - at;
-        sums[i][j] += a[i] * b[j];
-      }
-  }
-};
-
-/// Pack p of a thread's sums: neighbours in one row.
-template <class Config>
-__device__ __forceinline__ Pack<typename Config::compute, Config::pack> pack_of_sums(
-    const typename Config::compute (&sums)[Config::rows][Config::columns], int p, float nothing) {
-  Pack<typename Config::compute, Config::pack> out;
-#pragma unroll
-  for (int e = 0; e < Config::pack; ++e)
-    out.at[e] = sums[p / Config::column_packs][p % Config::column_packs * Config::pack + e] +
-                static_cast<typename Config::compute>(nothing);
-  return out;
-}
-
-/// Where the packs of a thread's sums are in the result, and how they get there.
-template <class Config, class Product>
-struct NmBlockStore {
-  using Compute = typename Config::compute;
-  const Product& product;
-  std::int64_t first_row, first_column;
-
-  /// Stores pack p: `pack` neighbouring sums of one row.
-  __device__ __forceinline__ void operator()(int p, const Compute (&sums)[Config::pack]) const {
-    const int i = p / Config::column_packs, j = p % Config::column_packs;
-    const std::int64_t row = first_row + i / Config::pack * Config::next_rows + i % Config::pack;
-    const std::int64_t column = first_column + j * Config::next_columns, left = product.n - column;
-    if (row >= product.m || left <= 0) return;
-    Compute values[Config::pack];
-#pragma unroll
-    for (int e = 0; e < Config::pack; ++e) {
-      values[e] = sums[e];
-      if constexpr (!Product::epilogue_is_identity)
-        if (e < left) values[e] = product.epilogue(values[e], row, column + e);
-    }
-    constexpr int bytes = std::min(16, Config::pack * static_cast<int>(sizeof(*product.c)));
-    const bool is_aligned =
-        product.n % Config::pack == 0 && reinterpret_cast<std::uintptr_t>(product.c) % bytes == 0;
-    store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
-  }
-};
 
 /// Adds up the sums of the blocks of a cluster in the order of their ranks, and stores them: pack p in the
 /// block whose rank is p modulo their number.

@@ -18,18 +18,20 @@
 #include "../../statement/candidate.hpp"
 #include "blocks.hpp"
 #include "product_of.hpp"
+#include "teams.hpp"
 
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), on CUDA cores: blocks.hpp,
-/// after Ma et al., *NM-SpMM* (arXiv 2503.01253), sections III-B and III-C.
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), on CUDA cores: blocks.hpp
+/// and, where the result is small, teams.hpp, after Ma et al., *NM-SpMM* (arXiv 2503.01253), sections III-B
+/// and III-C.
 ///
 /// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
 /// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
 /// in units of a multiple of 32 are left to tensor cores. A plan packs B in its first run, and again in each
 /// later one unless the statement says `.with_constant_operands()`; A is copied k-major in each run unless it
-/// is stored so.
+/// is stored so or the result is small.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -79,17 +81,40 @@ inline constexpr NmBlockTimes nm_small_block_times{.launch = 2.7e-6,
                                                    .store = 0.7e-6,
                                                    .exchange = 1.8e-6};
 
+/// How long products by teams take, in seconds: fitted on an H200.
+struct NmTeamTimes {
+  double launch;
+  double tile;       ///< besides its rows
+  double row;        ///< a kept row
+  double dense_row;  ///< that is copied
+};
+
+/// Of tiny, small and wide tiles, by whether A is row-major or k-major.
+template <bool RowMajor>
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{2.4e-6, 0.0, 0.0118e-6, 0.0026e-6},
+                                                              {2.1e-6, 0.0, 0.0225e-6, 0.0031e-6},
+                                                              {2.4e-6, 3.6e-6, 0.042e-6, 0.0022e-6}}};
+template <>
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{2.3e-6, 0.0, 0.0103e-6, 0.0018e-6},
+                                                                     {2.5e-6, 0.0, 0.0200e-6, 0.0020e-6},
+                                                                     {2.3e-6, 3.5e-6, 0.0413e-6, 0.0012e-6}}};
+
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
-  bool is_large = false;
+  enum Tiles { small, large, by_teams_tiny, by_teams_small, by_teams_wide };
+  Tiles tiles = small;
   int shared = 1;
   double seconds = std::numeric_limits<double>::infinity();
+
+  bool is_by_teams() const { return tiles >= by_teams_tiny; }
 };
 
 /// Chooses between `best` and tiles of a Config, whichever is expected to take less time.
+/// @param before  seconds of what precedes the product
 template <class Config>
 void consider_blocks(const NmBlockTimes& times, const NmChunks& cut, std::int64_t m, std::int64_t n,
-                     std::int64_t k, int multiprocessors, bool is_large, NmBlockChoice& best) {
+                     std::int64_t k, int multiprocessors, double before, NmBlockChoice::Tiles which,
+                     NmBlockChoice& best) {
   const std::int64_t tiles = ceil_div(m, Config::block_m) * ceil_div(n, Config::block_n),
                      sections = cut.sections(k);
   // Blocks that share a tile run together in one part of the GPU, which they do not fill: a tenth is left
@@ -104,11 +129,27 @@ void consider_blocks(const NmBlockTimes& times, const NmChunks& cut, std::int64_
         ceil_div(ceil_div(tiles, rounds) * shared, multiprocessors), 1, Config::at_a_time);
     const double section = std::max(cut.chunks * cut.rows * times.row[static_cast<std::size_t>(crowd - 1)],
                                     cut.dense_rows() * times.dense_row * static_cast<double>(crowd));
-    const double seconds = times.launch + static_cast<double>(rounds) *
-                                              (static_cast<double>(ceil_div(sections, shared)) * section +
-                                               times.store + times.exchange * (shared - 1));
-    if (seconds < best.seconds) best = {is_large, shared, seconds};
+    const double seconds =
+        before + times.launch +
+        static_cast<double>(rounds) * (static_cast<double>(ceil_div(sections, shared)) * section +
+                                       times.store + times.exchange * (shared - 1));
+    if (seconds < best.seconds) best = {which, shared, seconds};
   }
+}
+
+/// The same for tiles of teams.
+template <class Config>
+void consider_teams(const NmTeamTimes& times, const NmChunks& cut, std::int64_t m, std::int64_t n,
+                    std::int64_t k, int multiprocessors, double before, NmBlockChoice::Tiles which,
+                    NmBlockChoice& best) {
+  const std::int64_t tiles = ceil_div(m, Config::block_m) * ceil_div(n, Config::block_n),
+                     sections = cut.sections(k);
+  const double rows = static_cast<double>(sections * cut.rows),
+               dense_rows = static_cast<double>(sections * cut.dense_rows());
+  const double seconds = before + times.launch +
+                         static_cast<double>(ceil_div(tiles, multiprocessors)) *
+                             (times.tile + rows * times.row + dense_rows * times.dense_row);
+  if (seconds < best.seconds) best = {which, 1, seconds};
 }
 
 template <class S>
@@ -129,6 +170,7 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
 
   using Compute = std::common_type_t<accumulate_t<T>, accumulate_t<Out>>;
   using Product = NmBlockProduct<Out, Epilogue>;
+  using TeamProduct = NmTeamProduct<Out, Epilogue>;
   static constexpr NmChunks cut = NmChunks::of(Traits::kept, Traits::window);
   /// Tiles for results that fill the GPU with them, and for smaller ones.
   static constexpr int rows = 64 / static_cast<int>(sizeof(Compute)), columns = Traits::unit % 8 == 0 ? 8 : 4;
@@ -137,13 +179,30 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   using Small = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3>;
   static constexpr bool has_large = Large::slots(Large::layout(cut)).fit();
   static_assert(Small::slots(Small::layout(cut)).fit(), "two windows of 256 rows fit in shared memory");
+  /// Tiles of teams, which take A as it is stored. So many teams that a multiprocessor has eight or twelve
+  /// warps; with more, a thread has too few registers.
+  template <int Rows, int WarpsOfTeam, int Teams>
+  using TeamConfig = NmTeamConfig<Compute, !is_k_major, Rows, columns, shares_unit, WarpsOfTeam, Teams>;
+  using TinyOfTeams = TeamConfig<rows / 4, 2, 4>;
+  using SmallOfTeams = TeamConfig<rows / 2, 2, 4>;
+  using WideOfTeams = TeamConfig<rows / 2, 4, 3>;
+  template <class Config>
+  static constexpr NmChunks cut_of_teams = Config::cut(Traits::kept, Traits::window);
+  template <class Config>
+  static constexpr bool teams_fit = Config::takes(cut_of_teams<Config>);
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
     const int multiprocessors = resources.space().cuda_device_prop().multiProcessorCount;
-    consider_blocks<Small>(nm_small_block_times, cut, m(), n(), k(), multiprocessors, false, choice_);
-    if constexpr (has_large)
-      consider_blocks<Large>(nm_large_block_times, cut, m(), n(), k(), multiprocessors, true, choice_);
+    const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
+    const double before_blocks = reads_k_major_in_place() ? 0 : copy,
+                 before_teams = reads_in_place() ? 0 : copy;
+    consider<Small>(nm_small_block_times, multiprocessors, before_blocks, NmBlockChoice::small);
+    consider<Large>(nm_large_block_times, multiprocessors, before_blocks, NmBlockChoice::large);
+    const auto& times = nm_team_times<!is_k_major>;
+    consider<TinyOfTeams>(times[0], multiprocessors, before_teams, NmBlockChoice::by_teams_tiny);
+    consider<SmallOfTeams>(times[1], multiprocessors, before_teams, NmBlockChoice::by_teams_small);
+    consider<WideOfTeams>(times[2], multiprocessors, before_teams, NmBlockChoice::by_teams_wide);
   }
 
   /// Why the kernel does not run here or take these operands; empty if it does.
@@ -158,7 +217,6 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   /// The seconds that a run is expected to take.
   double seconds() const {
     double seconds = choice_.seconds;
-    if (!reads_a_in_place()) seconds += 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
     if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
     return seconds;
   }
@@ -178,35 +236,78 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     with_config([&]<class Config>(Config) {
       out << "  result: located, tiles of " << Config::block_m << " x " << Config::block_n
           << " in registers, whose rows are gathered from shared memory";
+      if constexpr (is_of_teams<Config>)
+        out << ", by " << Config::teams << " teams of warps, each a part of k";
     });
     if (choice_.shared > 1) out << ", " << choice_.shared << " thread blocks each";
     out << '\n';
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
-        << (reads_a_in_place() ? "\n" : ", the dense one is copied k-major first\n");
+        << (copied_bytes() == 0  ? "\n"
+            : reads_it_k_major() ? ", the dense one is copied k-major first\n"
+                                 : ", the dense one is copied first\n");
   }
 
  private:
+  template <class Config>
+  static constexpr bool is_of_teams = requires { Config::teams; };
+
+  template <class Config>
+  static constexpr NmChunks cut_of() {
+    if constexpr (is_of_teams<Config>)
+      return cut_of_teams<Config>;
+    else
+      return cut;
+  }
+
+  /// Chooses between what is chosen and tiles of a Config, if two parts of the operands fit in its slots.
+  template <class Config, class Times>
+  void consider(const Times& times, int multiprocessors, double before, NmBlockChoice::Tiles which) {
+    if constexpr (is_of_teams<Config>) {
+      if constexpr (teams_fit<Config>)
+        consider_teams<Config>(times, cut_of_teams<Config>, m(), n(), k(), multiprocessors, before, which,
+                               choice_);
+    } else if constexpr (Config::slots(Config::layout(cut)).fit()) {
+      consider_blocks<Config>(times, cut, m(), n(), k(), multiprocessors, before, which, choice_);
+    }
+  }
   /// Calls visit(Config{}) with the tiles that were chosen.
   template <class Visit>
   decltype(auto) with_config(const Visit& visit) const {
     if constexpr (has_large)
-      if (choice_.is_large) return visit(Large{});
+      if (choice_.tiles == NmBlockChoice::large) return visit(Large{});
+    if constexpr (teams_fit<TinyOfTeams>)
+      if (choice_.tiles == NmBlockChoice::by_teams_tiny) return visit(TinyOfTeams{});
+    if constexpr (teams_fit<SmallOfTeams>)
+      if (choice_.tiles == NmBlockChoice::by_teams_small) return visit(SmallOfTeams{});
+    if constexpr (teams_fit<WideOfTeams>)
+      if (choice_.tiles == NmBlockChoice::by_teams_wide) return visit(WideOfTeams{});
     return visit(Small{});
   }
   NmChunkLayout layout() const {
-    return with_config([&]<class Config>(Config) { return Config::layout(cut); });
+    return with_config([&]<class Config>(Config) { return Config::layout(cut_of<Config>()); });
   }
   std::int64_t packed_bytes() const { return layout().bytes(k(), n()); }
 
-  /// Elements from one row of the k-major A to the next: the copy engine counts in 16 bytes.
-  std::int64_t stride() const { return ceil_div(m(), widest_pack<Compute>) * widest_pack<Compute>; }
-  bool reads_a_in_place() const {
-    return std::is_same_v<T, Compute> && is_k_major && stride() == m() &&
+  /// Whether the kernel reads A k-major, however it is stored.
+  bool reads_it_k_major() const { return is_k_major || !choice_.is_by_teams(); }
+  /// Elements from one row of A, as it is read, to the next: the copy engine counts in 16 bytes.
+  std::int64_t stride() const { return stride_of(reads_it_k_major() ? m() : k()); }
+  static std::int64_t stride_of(std::int64_t extent) {
+    return ceil_div(extent, widest_pack<Compute>) * widest_pack<Compute>;
+  }
+  /// Whether the copy engine reads A as it is stored.
+  bool reads_in_place() const {
+    const std::int64_t extent = is_k_major ? m() : k();
+    return std::is_same_v<T, Compute> && stride_of(extent) == extent &&
            is_aligned<Pack<Compute, widest_pack<Compute>>>(a().values().data());
   }
-  std::int64_t copied_bytes() const { return reads_a_in_place() ? 0 : array_bytes<Compute>(k() * stride()); }
+  bool reads_k_major_in_place() const { return is_k_major && reads_in_place(); }
+  std::int64_t copied_bytes() const {
+    if (is_k_major == reads_it_k_major() && reads_in_place()) return 0;
+    return array_bytes<Compute>((reads_it_k_major() ? k() : m()) * stride());
+  }
 
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
@@ -215,36 +316,48 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     is_packed_ = true;
   }
 
-  /// A k-major, at `to` if it has to be copied.
-  const Compute* copy_k_major(Compute* to) const {
+  /// A as the kernel reads it, at `to` if it has to be copied.
+  const Compute* copy(Compute* to) const {
     const T* const from = a().values().data();
     if constexpr (std::is_same_v<T, Compute>)
-      if (reads_a_in_place()) return from;
-    if constexpr (is_k_major)
+      if (copied_bytes() == 0) return from;
+    if constexpr (is_k_major) {
       pad_rows(space(), from, k(), m(), stride(), to);
-    else
-      for_each_transposed(space(), m(), k(), from, detail::StoreTransposed<T, Compute>{to, stride()});
+    } else {
+      if (reads_it_k_major())
+        for_each_transposed(space(), m(), k(), from, detail::StoreTransposed<T, Compute>{to, stride()});
+      else
+        pad_rows(space(), from, m(), k(), stride(), to);
+    }
     return to;
   }
 
   void multiply(Out* c) {
     pack();
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const Compute* const dense = copy_k_major(reinterpret_cast<Compute*>(workspace->reserve(copied_bytes())));
-    with_config([&]<class Config>(Config) {
-      Product product{.epilogue = epilogue_of(statement_)};
-      product.m = m();
-      product.n = n();
+    const Compute* const dense = copy(reinterpret_cast<Compute*>(workspace->reserve(copied_bytes())));
+    with_config([&]<class Config>(Config) { multiply_by<Config>(dense, c); });
+  }
+  template <class Config>
+  void multiply_by(const Compute* dense, Out* c) const {
+    std::conditional_t<is_of_teams<Config>, TeamProduct, Product> product{.epilogue =
+                                                                              epilogue_of(statement_)};
+    product.m = m();
+    product.n = n();
+    product.packed = packed_.data();
+    product.c = c;
+    product.accumulates = statement_.accumulates();
+    if constexpr (is_of_teams<Config>) {
+      product.template set_config<Config>(cut_of_teams<Config>, k());
+      nm_team_product<Config>(space(), product, cut_of_teams<Config>, dense, k(), stride(), Begins::early);
+    } else {
       product.sections = static_cast<int>(cut.sections(k()));
-      product.packed = packed_.data();
-      product.c = c;
-      product.accumulates = statement_.accumulates();
       product.slots = Config::slots(Config::layout(cut));
       product.set_layout(Config::layout(cut));
       nm_block_product<Config>(space(), product,
                                plain_tensor_map(dense, k(), m(), stride(), cut.dense_rows(), Config::block_m),
                                choice_.shared);
-    });
+    }
   }
 
   NmBlockChoice choice_;

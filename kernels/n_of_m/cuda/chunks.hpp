@@ -30,6 +30,12 @@ struct NmChunks {
   KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return windows * kept; }
   constexpr std::int64_t sections(std::int64_t k) const { return ceil_div(k, dense_rows()); }
 
+  /// Sections of so many windows, each in one chunk.
+  static constexpr NmChunks in_one_chunk(int kept, int window, int windows) {
+    return {kept, window, windows, 1,
+            static_cast<int>(ceil_div(windows * kept, rows_at_a_time)) * rows_at_a_time};
+  }
+
   /// The cut that loses least to padding, and to what a chunk costs besides its rows: as much as half a row.
   static constexpr NmChunks of(int kept, int window) {
     NmChunks best;
@@ -54,14 +60,26 @@ struct NmChunks {
 ///         places   [block_columns / place_columns][rows] of 32 bits
 ///
 /// A place is the offset in bytes of a row of the dense matrix from the first of its section. Rows of a unit
-/// that are zero, and those that pad, refer to a row of zeros behind the section, so that they are multiplied
-/// by nothing that a dense matrix holds there.
+/// that are zero, and those that pad, refer to zeros, so that they are multiplied by nothing that a dense
+/// matrix holds there.
 struct NmChunkLayout {
   NmChunks cut{};
   int block_columns = 0;
   int place_columns = 0;    ///< that share their places
   int value_bytes = 0;      ///< of a value
-  int dense_row_bytes = 0;  ///< of a row of the dense matrix in shared memory
+  int dense_row_bytes = 0;  ///< of a row of the dense matrix in shared memory, k-major
+  int place_of_zeros = 0;
+  /// Where the dense matrix is not k-major in shared memory: of a box of it, `box_row_bytes` of each row of a
+  /// tile.
+  int box_bytes = 0;
+
+  static constexpr int box_row_bytes = 128;
+
+  /// Of row `row` of a section.
+  KOKKOS_INLINE_FUNCTION constexpr int place(int row) const {
+    if (box_bytes == 0) return row * dense_row_bytes;
+    return row * value_bytes / box_row_bytes * box_bytes + row * value_bytes % box_row_bytes;
+  }
 
   KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return cut.rows * block_columns * value_bytes; }
   KOKKOS_INLINE_FUNCTION constexpr int chunk_bytes() const {
@@ -119,8 +137,8 @@ __global__ __launch_bounds__(128) void pack_chunks_kernel(NmView<T> b, NmChunkLa
         out + (static_cast<std::int64_t>(at) * layout.block_columns + in_block) * sizeof(Compute)) = values;
     if (lane_id() % sharing == 0)
       reinterpret_cast<int*>(out + layout.places_at())[in_block / layout.place_columns * cut.rows + at] =
-          ((nonzero & mine) == 0 ? cut.dense_rows() : static_cast<int>(row - section * cut.dense_rows())) *
-          layout.dense_row_bytes;
+          (nonzero & mine) == 0 ? layout.place_of_zeros
+                                : layout.place(static_cast<int>(row - section * cut.dense_rows()));
   }
 }
 

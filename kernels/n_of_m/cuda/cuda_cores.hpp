@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../../../core/value.hpp"
+#include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
 #include "../view.hpp"
 
@@ -63,7 +64,12 @@ namespace detail {
 template <class Config, class E>
 __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
     const __grid_constant__ NmGather<typename Config::value_type, typename Config::result_type, E> in) {
-  if (in.only_if != nullptr && *in.only_if == 0) return;
+  if (in.only_if != nullptr) {
+#if __CUDA_ARCH__ >= 900
+    ptx::wait_for_kernel_before();
+#endif
+    if (*in.only_if == 0) return;
+  }
   using T = typename Config::value_type;
   using Compute = typename Config::compute;
   using Out = typename Config::result_type;
@@ -173,9 +179,13 @@ template <class T, class Out, class E>
 void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out, E> in) {
   const auto start = [&]<class Config>(Config) {
     in.windows = Config::windows(in.b.window);
-    launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>,
-           Grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n)), Config::threads,
-           Config::shared_bytes(in.b.window), in);
+    const Grid grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n));
+    if (in.only_if != nullptr)  // where nothing is to be done, its beginning is all that takes time
+      launch_clusters(Begins::early, space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid,
+                      1, Config::threads, Config::shared_bytes(in.b.window), in);
+    else
+      launch(space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid, Config::threads,
+             Config::shared_bytes(in.b.window), in);
   };
   if (in.b.unit % 8 == 0)
     start(NmGatherConfig<T, Out, 8, true>{});

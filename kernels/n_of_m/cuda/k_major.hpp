@@ -30,6 +30,7 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
   const std::int64_t column_0 = static_cast<std::int64_t>(blockIdx.x) * tile;
 #if __CUDA_ARCH__ >= 900
   ptx::let_next_kernel_begin();
+  if (is_split<T>) ptx::wait_for_kernel_before();  // that of the exponents
 #endif
   const int piece = static_cast<int>(threadIdx.x) % pack, line_0 = static_cast<int>(threadIdx.x) / pack;
   int most = 0;
@@ -48,7 +49,7 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
           if (column + e < columns) held[e] = from[row * columns + column + e];
       }
     }
-    alignas(16) Packed highs[pack], lows[pack];
+    alignas(16) Packed highs[pack] = {}, lows[pack] = {};
     if constexpr (is_split<T>) {
       int tiny = 0;
 #pragma unroll
@@ -56,7 +57,10 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
         // The mode of A that k is not.
         const std::int64_t in_m = Transposed ? row : column + e;
         const int exponent = in_m < (Transposed ? rows : columns) ? exponents[in_m] : 0;
-        tiny += split(held[e], exponent, highs[e], lows[e]);
+        if (exponent == no_exponent)
+          most = most_tiny;
+        else
+          tiny += split(held[e], exponent, highs[e], lows[e]);
       }
       most = ::max(most, tiny);
     } else {
@@ -122,16 +126,17 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
 /// @param stride      a multiple of 8, at least m
 /// @param high, low   [k, stride], aligned to 16 bytes; `low` where floats are split
 /// @param too_wide    set where splitting loses too much
+/// @param begins      `early` behind `exponents_of_rows`
 template <class T>
 void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std::int64_t k, bool is_k_major,
                   packed_t<T>* high, packed_t<T>* low, std::int64_t stride, const int* exponents,
-                  int* too_wide) {
+                  int* too_wide, Begins begins = Begins::behind) {
   const std::int64_t rows = is_k_major ? k : m, columns = is_k_major ? m : k;
   const bool is_aligned = columns % 8 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
-  launch(space, "sporos::k_major",
-         is_k_major ? &detail::k_major_kernel<T, false> : &detail::k_major_kernel<T, true>,
-         Grid(ceil_div(columns, 64), ceil_div(rows, 64)), 256, 0, from, rows, columns, high, low, stride,
-         is_aligned, exponents, too_wide);
+  launch_clusters(begins, space, "sporos::k_major",
+                  is_k_major ? &detail::k_major_kernel<T, false> : &detail::k_major_kernel<T, true>,
+                  Grid(ceil_div(columns, 64), ceil_div(rows, 64)), 1, 256, 0, from, rows, columns, high, low,
+                  stride, is_aligned, exponents, too_wide);
 }
 
 }  // namespace sporos::gpu

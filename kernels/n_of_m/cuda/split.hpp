@@ -12,9 +12,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../../../core/value.hpp"
+#include "../../cuda/cluster.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 #include "../view.hpp"
@@ -34,6 +36,9 @@ namespace detail {
 /// So many of 8 neighbours are tiny where a range is too wide to be split.
 inline constexpr int most_tiny = 4;
 
+/// In the place of the exponent of a row that holds infinities or NaN.
+inline constexpr int no_exponent = std::numeric_limits<int>::min();
+
 /// The exponent of a row or column with this largest magnitude: x * 2^-exponent is below 2^15.
 __device__ __forceinline__ int exponent_for(unsigned largest_bits) {
   return largest_bits == 0 ? 0 : static_cast<int>(largest_bits >> 23) - 126 - 15;
@@ -49,7 +54,12 @@ __device__ __forceinline__ int split(float x, int exponent, half& high, half& lo
   return y != 0 && ::fabsf(y) < 0.25f ? 1 : 0;
 }
 
-/// Turns the bits of the largest magnitudes into exponents.
+/// The same of a row of A, or no_exponent.
+__device__ __forceinline__ int exponent_of_row(int largest_bits) {
+  return largest_bits >= 0x7f800000 ? no_exponent : exponent_for(static_cast<unsigned>(largest_bits));
+}
+
+/// Turns the bits of the largest magnitudes of columns of B into exponents.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void exponents_kernel(std::int64_t count, int* bits, int* too_wide) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
@@ -58,25 +68,64 @@ __global__ __launch_bounds__(256) void exponents_kernel(std::int64_t count, int*
   bits[at] = exponent_for(static_cast<unsigned>(bits[at]));
 }
 
-/// largest[r] = the bits of the largest magnitude of row r of a row-major matrix; a warp for each part of
-/// 1024 columns.
+/// The same of rows of A; the next kernel may begin.
 template <class Unused = void>
-__global__ __launch_bounds__(256) void largest_of_rows_kernel(const float* a, std::int64_t rows,
-                                                              std::int64_t columns, int* largest) {
-  const std::int64_t parts = ceil_div(columns, 1024);
-  const std::int64_t warp = (static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x) / warp_size;
-  if (warp >= rows * parts) return;
-  const std::int64_t row = warp / parts, first = warp % parts * 1024;
+__global__ __launch_bounds__(256) void exponents_of_largest_kernel(std::int64_t rows, int* bits,
+                                                                   const int* is_b_too_wide, int* too_wide) {
+#if __CUDA_ARCH__ >= 900
+  ptx::let_next_kernel_begin();
+#endif
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (at == 0) *too_wide = *is_b_too_wide;
+  if (at < rows) bits[at] = exponent_of_row(bits[at]);
+}
+
+/// The exponents of the rows of a row-major matrix, with one warp each or all eight of a block; the next
+/// kernel may begin.
+template <class Unused = void>
+__global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, std::int64_t rows,
+                                                                std::int64_t columns, int warps_of_row,
+                                                                int* exponents, const int* is_b_too_wide,
+                                                                int* too_wide) {
+#if __CUDA_ARCH__ >= 900
+  ptx::let_next_kernel_begin();
+#endif
+  __shared__ int largest_of[8];
+  const int warp = static_cast<int>(threadIdx.x) / warp_size, part = warp % warps_of_row;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * (8 / warps_of_row) + warp / warps_of_row;
+  const bool has_packs = columns % 4 == 0 && reinterpret_cast<std::uintptr_t>(a) % 16 == 0;
   int most = 0;
-#pragma unroll 8
-  for (int at = 0; at < 32; ++at) {
-    const std::int64_t column = first + at * warp_size + lane_id();
-    if (column < columns) most = ::max(most, __float_as_int(::fabsf(a[row * columns + column])));
+  if (row < rows) {
+    const float* const from = a + row * columns;
+#pragma unroll 4
+    for (std::int64_t column = (part * warp_size + lane_id()) * 4; column < columns;
+         column += warps_of_row * warp_size * 4) {
+      float values[4] = {};
+      if (has_packs) {
+        const float4 pack = *reinterpret_cast<const float4*>(from + column);
+        values[0] = pack.x, values[1] = pack.y, values[2] = pack.z, values[3] = pack.w;
+      } else {
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          if (column + e < columns) values[e] = from[column + e];
+      }
+#pragma unroll
+      for (int e = 0; e < 4; ++e) most = ::max(most, __float_as_int(::fabsf(values[e])));
+    }
   }
   most = __reduce_max_sync(~0u, most);
-  if (lane_id() == 0) atomicMax(largest + row, most);
+  if (warps_of_row > 1) {
+    if (lane_id() == 0) largest_of[warp] = most;
+    __syncthreads();
+    most = 0;
+#pragma unroll
+    for (int other = 0; other < 8; ++other) most = ::max(most, largest_of[other]);
+  }
+  if (row < rows && part == 0 && lane_id() == 0) exponents[row] = exponent_of_row(most);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *too_wide = *is_b_too_wide;
 }
-/// The same of the columns of a row-major matrix; a thread for each part of 64 rows.
+/// largest[c] = the bits of the largest magnitude of column c of a row-major matrix; a thread for each part
+/// of 64 rows.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_columns_kernel(const float* a, std::int64_t rows,
                                                                  std::int64_t columns, int* largest) {
@@ -108,18 +157,24 @@ __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, 
 
 }  // namespace detail
 
-/// exponents[r] for each row r of A, stored by rows or k-major.
+/// exponents[r] for each row r of A, stored by rows or k-major; of rows that cannot be split, no_exponent.
+/// The next kernel of the stream may begin early.
+/// @param is_b_too_wide  what too_wide becomes: copy_k_major sets it where A is
 inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows,
-                              std::int64_t columns, bool is_k_major, int* exponents, int* too_wide) {
-  zero(space, exponents, rows);
-  if (is_k_major)
+                              std::int64_t columns, bool is_k_major, int* exponents, const int* is_b_too_wide,
+                              int* too_wide) {
+  if (is_k_major) {
+    zero(space, exponents, rows);
     launch(space, "sporos::largest", &detail::largest_of_columns_kernel<>,
            Grid(ceil_div(rows, 256), ceil_div(columns, 64)), 256, 0, a, columns, rows, exponents);
-  else
-    launch(space, "sporos::largest", &detail::largest_of_rows_kernel<>,
-           ceil_div(rows * ceil_div(columns, 1024), 8), 256, 0, a, rows, columns, exponents);
-  launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(rows, 256), 256, 0, rows,
-         exponents, too_wide);
+    launch(space, "sporos::exponents", &detail::exponents_of_largest_kernel<>, ceil_div(rows, 256), 256, 0,
+           rows, exponents, is_b_too_wide, too_wide);
+  } else {
+    constexpr std::int64_t most_columns_of_warp = 512;
+    const int warps_of_row = columns <= most_columns_of_warp ? 1 : 8;
+    launch(space, "sporos::exponents", &detail::exponents_of_rows_kernel<>, ceil_div(rows * warps_of_row, 8),
+           256, 0, a, rows, columns, warps_of_row, exponents, is_b_too_wide, too_wide);
+  }
 }
 /// exponents[j] for each column j of an N:M matrix.
 inline void exponents_of_columns(const Kokkos::Cuda& space, const NmView<float>& b, int* exponents,

@@ -152,6 +152,48 @@ TEST(MultiplyOnDevice, MultipliesPrunedMatricesOnSparseTensorCores) {
   expect_host_product(folder, a, b, {"--plan", "2:4", "--type", "bfloat16"});
 }
 
+TEST(MultiplyOnDevice, MultipliesPrunedMatricesByTheirWindows) {
+  struct Pruning {
+    std::string plan, keep, unit;
+  };
+  for (const auto& [plan, keep, unit] : {Pruning{"1:4", "1:4", "1"},
+                                         {"2:8", "2:8", "1"},
+                                         {"4:32/32", "4:32", "32"},
+                                         {"8:32/32", "8:32", "32"},
+                                         {"16:32/32", "16:32", "32"}}) {
+    const Folder folder;
+    // Neither whole windows nor whole units.
+    const std::string whole = sparse(folder, 70, 133, Draw::whole, 1), b = dense(folder, 133, 37);
+    expect_refused(
+        {"multiply", whole, b, "--space", "cuda", "--plan", plan}, "--plan " + plan + ": ",
+        "`sporos prune --keep " + keep + (unit == "1" ? "" : " --unit " + unit) + "` keeps the largest");
+    const std::string a = folder.file("pruned.mtx");
+    expect_done({"prune", whole, a, "--keep", keep, "--unit", unit});
+    for (const std::string type : {"double", "float", "half", "bfloat16"}) {
+      const Json done = expect_host_product(folder, a, b, {"--plan", plan, "--type", type});
+      EXPECT_EQ(done["C"]["plan"], plan);
+      EXPECT_EQ(done["C"]["kernel"].get<std::string>().rfind("N:M product by ", 0), 0U) << done;
+    }
+  }
+  for (const auto& [rows, inner, columns] : {std::array{1, 1, 1}, {3, 0, 2}, {0, 4, 3}, {4, 5, 0}}) {
+    const Folder folder;
+    const std::string a = sparse(folder, rows, inner, Draw::whole, 1), b = dense(folder, inner, columns);
+    expect_host_product(folder, a, b, {"--plan", inner > 1 ? "16:32/32" : "1:4"});
+  }
+}
+
+TEST(MultiplyOnDevice, RoundsProductsByWindowsAsTheBoundSays) {
+  const Folder folder;
+  const std::string whole = sparse(folder, 200, 500, Draw::any, 1), b = dense(folder, 500, 24, Draw::any);
+  const std::string a = folder.file("pruned.mtx");
+  expect_done({"prune", whole, a, "--keep", "8:32", "--unit", "32"});
+  for (const auto& [type, tolerance] : {std::array<std::string, 2>{"double", "1e-13"},
+                                        {"float", "1e-4"},
+                                        {"half", "0.05"},
+                                        {"bfloat16", "0.4"}})
+    expect_host_product(folder, a, b, {"--plan", "8:32/32", "--type", type}, tolerance);
+}
+
 TEST(MultiplyOnDevice, SaysWhyAPlanDoesNotTakeTheOperands) {
   const Folder folder;
   const std::string a = sparse(folder, 40, 30), b = dense(folder, 30, 8);

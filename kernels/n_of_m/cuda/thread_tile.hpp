@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file thread_tile.hpp
+/// What a thread has of a tile of an N:M product on CUDA cores: what it multiplies, and where its sums go.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../../cuda/warp.hpp"
+#include "store.hpp"
+
+namespace sporos::gpu::detail {
+
+/// What a thread multiplies for one kept row.
+template <class Config>
+struct NmBlockOperands {
+  using Compute = typename Config::compute;
+  using Packed = Pack<Compute, Config::pack>;
+  Compute a[Config::rows];
+  Compute b[Config::columns];
+
+  __device__ __forceinline__ void load(const char* from_a, const char* from_b) {
+    if constexpr (Config::is_row_major) {
+#pragma unroll
+      for (int i = 0; i < Config::rows; ++i)
+        a[i] = *reinterpret_cast<const Compute*>(from_a + Config::row_offset(i) * Config::box_row_bytes);
+    } else {
+#pragma unroll
+      for (int i = 0; i < Config::row_packs; ++i) {
+        const Packed packed =
+            *reinterpret_cast<const Packed*>(from_a + i * Config::next_rows * sizeof(Compute));
+#pragma unroll
+        for (int e = 0; e < Config::pack; ++e) a[i * Config::pack + e] = packed.at[e];
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < Config::column_packs; ++j) {
+      const Packed packed =
+          *reinterpret_cast<const Packed*>(from_b + j * Config::next_columns * sizeof(Compute));
+#pragma unroll
+      for (int e = 0; e < Config::pack; ++e) b[j * Config::pack + e] = packed.at[e];
+    }
+  }
+  /// To and fro, so that of the values of one product one is that of the last.
+  __device__ __forceinline__ void multiply(Compute (&sums)[Config::rows][Config::columns]) const {
+#pragma unroll
+    for (int i = 0; i < Config::rows; ++i)
+#pragma unroll
+      for (int at = 0; at < Config::columns; ++at) {
+        const int j = i % 2 == 0 ? at : Config::columns - 1 - at;
+        sums[i][j] += a[i] * b[j];
+      }
+  }
+};
+
+/// Pack p of a thread's sums: neighbours in one row.
+template <class Config>
+__device__ __forceinline__ Pack<typename Config::compute, Config::pack> pack_of_sums(
+    const typename Config::compute (&sums)[Config::rows][Config::columns], int p, float nothing) {
+  Pack<typename Config::compute, Config::pack> out;
+#pragma unroll
+  for (int e = 0; e < Config::pack; ++e)
+    out.at[e] = sums[p / Config::column_packs][p % Config::column_packs * Config::pack + e] +
+                static_cast<typename Config::compute>(nothing);
+  return out;
+}
+
+/// Where the packs of a thread's sums are in the result, and how they get there.
+template <class Config, class Product>
+struct NmBlockStore {
+  using Compute = typename Config::compute;
+  const Product& product;
+  std::int64_t first_row, first_column;
+
+  /// Stores pack p: `pack` neighbouring sums of one row.
+  __device__ __forceinline__ void operator()(int p, const Compute (&sums)[Config::pack]) const {
+    const int i = p / Config::column_packs, j = p % Config::column_packs;
+    const std::int64_t row = first_row + Config::row_offset(i);
+    const std::int64_t column = first_column + j * Config::next_columns, left = product.n - column;
+    if (row >= product.m || left <= 0) return;
+    Compute values[Config::pack];
+#pragma unroll
+    for (int e = 0; e < Config::pack; ++e) {
+      values[e] = sums[e];
+      if constexpr (!Product::epilogue_is_identity)
+        if (e < left) values[e] = product.epilogue(values[e], row, column + e);
+    }
+    constexpr int bytes = std::min(16, Config::pack * static_cast<int>(sizeof(*product.c)));
+    const bool is_aligned =
+        product.n % Config::pack == 0 && reinterpret_cast<std::uintptr_t>(product.c) % bytes == 0;
+    store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);
+  }
+};
+
+}  // namespace sporos::gpu::detail
