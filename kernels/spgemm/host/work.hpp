@@ -241,7 +241,8 @@ class ProductWork {
   /// would cost more than they save.
   void find_similar(std::int64_t first_in_b) {
     const auto pays = [&](const auto& matrix) {
-      return work_ >= least_products_a_row * matrix.rows && has_similar_rows(matrix);
+      return work_ >= std::max(least_products_a_row * matrix.rows, least_work_of_similar_rows) &&
+             has_similar_rows(matrix);
     };
     const bool pays_in_a = pays(a_), pays_in_b = pays(b_);
     if (!pays_in_a && !pays_in_b) return;
@@ -301,6 +302,8 @@ class ProductWork {
 
   /// A row of so many products takes as long as looking for similar rows.
   static constexpr std::int64_t least_products_a_row = 8;
+  /// A product of so few products is done before similar rows are found.
+  static constexpr std::int64_t least_work_of_similar_rows = 512;
   /// Products a row, on average, up to which rows are computed plainly.
   static constexpr std::int64_t most_medium_products = 24;
   /// Columns up to which a row's marks are found by looking at each group of 4096 of them.
