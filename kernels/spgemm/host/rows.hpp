@@ -54,11 +54,12 @@ class RowProduct {
         mostly_single_(2 * a.nnz() < 3 * a.rows),
         tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t> &&
                      !gathers_slowly()),
-        similar_a_(similar_a),
+        shifts_(similar_a.shifts && similar_b.shifts),
+        all_plain_(lengths == RowLengths::medium && !shifts_ && !similar_a.frequent),
+        similar_a_(all_plain_ ? SimilarRows{} : similar_a),
         similar_b_(similar_b),
         space_(space),
         diagonals_(a, b, similar_a, similar_b, space.diagonals, space.marks),
-        shifts_(similar_a.shifts && similar_b.shifts),
         block_(rows_in_block(a.rows)),
         rows_ahead_(fits_caches(b)                 ? 0
                     : lengths == RowLengths::brief ? (mostly_single_ ? most_rows_ahead : 0)
@@ -79,6 +80,7 @@ class RowProduct {
   template <class Position, class Coordinate, class Value>
   std::int64_t compute(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
                        RowOutput<Coordinate, Value>& output) {
+    if (all_plain_) return compute_plainly(begin, end, from, ends, output);
     std::int64_t size = 0;
     for (std::int64_t row = begin; row < end;) {
       const std::int64_t block_end = std::min(end, (row / block_ + 1) * block_);
@@ -159,6 +161,33 @@ class RowProduct {
 
  private:
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
+
+  /// compute() where the strategy of every row is known beforehand: plain, but for rows that name one row of
+  /// B or none.
+  template <class Position, class Coordinate, class Value>
+  std::int64_t compute_plainly(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
+                               RowOutput<Coordinate, Value>& output) {
+    auto* const sums = space_.template open<Packet<Acc, 1>>(b_.columns);
+    const PlainMarks marks = space_.plain_marks();
+    const auto multiply = marks.group_count == 1 ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
+                                                 : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+    std::int64_t size = 0;
+    for (std::int64_t row = begin; row < end; ++row) {
+      if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
+      const std::int64_t at = a_.begin(row), count = a_.length(row);
+      const std::int64_t elements = count == 1
+                                        ? multiply_scaled(static_cast<Acc>(a_.values[at]),
+                                                          static_cast<std::int64_t>(a_.coordinates[at]), b_,
+                                                          output.columns(), output.values())
+                                        : multiply(a_.values + at, a_.coordinates + at, count, b_, sums,
+                                                   marks, output.columns(), output.values());
+      size += elements;
+      ends[row] = static_cast<Position>(from + size);
+      output.advance(elements);
+    }
+    output.flush();
+    return size;
+  }
 
   /// Prefetches the rows of B that row `row` of A names, and the positions of those that a row further on
   /// names.
@@ -295,10 +324,11 @@ class RowProduct {
   const std::int64_t even_;
   const bool mostly_single_;  ///< most rows of A have one element at most
   const bool tries_lanes_;    ///< multiply_few_in_lanes, which gathers
+  const bool shifts_;
+  const bool all_plain_;  ///< every row is computed plainly, unless it names one row of B or none
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;
-  const bool shifts_;
   const std::int64_t block_;
   float yield_ =
       1;  ///< elements for each product of the row that was gathered last: a guess for the next one
