@@ -21,6 +21,7 @@
 
 #include "array.hpp"
 #include "large_pages.hpp"
+#include "may_free.hpp"
 #include "memory_use.hpp"
 #include "small_arrays.hpp"
 
@@ -145,9 +146,10 @@ class Pool {
   }
   /// Sets the limit in bytes; with 0 the pool keeps nothing.
   void limit(std::int64_t bytes) {
+    detail::SmallArrays forgotten;
     const std::lock_guard lock(mutex_);
     limit_ = std::max<std::int64_t>(bytes, 0);
-    small_.clear();
+    std::swap(forgotten, small_);
     drop_idle(limit_);
     // The pool gives up blocks in use that exceed the limit; they are freed with their owners.
     while (!blocks_.empty() && touched() > limit_) blocks_.pop_back();
@@ -167,8 +169,9 @@ class Pool {
 
   /// Returns all memory that no array uses to the system.
   void release() {
+    detail::SmallArrays forgotten;
     const std::lock_guard lock(mutex_);
-    small_.clear();
+    std::swap(forgotten, small_);
     std::erase_if(blocks_, [](const auto& block) { return block->idle(); });
   }
 
@@ -231,7 +234,7 @@ class Pool {
     try {
       return make_array<T>(full, count);
     } catch (const MemoryError&) {
-      small_.clear();
+      if (!detail::may_free_views()) throw;
       drop_idle(0);
       return make_array<T>(full, count);
     }
@@ -241,15 +244,15 @@ class Pool {
   /// and freed, each is.
   template <class T>
   HostArray<T> small_array(std::string_view label, std::int64_t count) {
-    if (detail::keeps_small_arrays && count >= 0) {
+    if (detail::keeps_small_arrays && count >= 0 && detail::may_free_views()) {
       expect_kokkos();
+      HostArray<T> forgotten;  // until the lock is gone
       const std::lock_guard lock(mutex_);
       if (!listener_ && limit_ > 0) {
         forget_at_finalize();
         try {
-          return small_.array<T>(small_label, count);
+          return small_.array<T>(small_label, count, forgotten);
         } catch (const MemoryError&) {
-          small_.clear();
           drop_idle(0);
         }
       }
@@ -301,10 +304,12 @@ class Pool {
     block.touched = std::max(block.touched, bytes);
     block.in_use = bytes;
     report(block.most_besides + bytes);
-    if (touched() <= limit_) return;
+    if (touched() <= limit_ || !detail::may_free_views()) return;
     drop_idle(limit_);
-    // Still too much: the pool gives this block up, and it is freed with its owner.
+    // Still too much: the pool gives this block up, and those that loops have taken, and they are freed with
+    // their owners.
     if (touched() > limit_) std::erase_if(blocks_, [&](const auto& kept) { return kept->begin == begin; });
+    while (!blocks_.empty() && touched() > limit_) blocks_.pop_back();
   }
 
   /// Marks a block as lent; how much of it will be written is known only at keep().
@@ -353,7 +358,7 @@ class Pool {
     Kokkos::push_finalize_hook([pool = std::weak_ptr<Pool*>(self_)] {
       if (const auto alive = pool.lock()) {
         const std::lock_guard lock((*alive)->mutex_);
-        (*alive)->small_.clear();
+        (*alive)->small_ = {};
         (*alive)->blocks_.clear();
       }
     });

@@ -31,13 +31,15 @@ inline constexpr bool keeps_small_arrays = true;
 #endif
 
 /// The small arrays that were handed out last, of each type of element. One that nobody refers to any more is
-/// handed out again where it is about as large as is asked for. Used under the lock of the pool.
+/// handed out again where it is about as large as is asked for. Used under the lock of the pool, where
+/// may_free_views(); arrays that are in use when it is destroyed are freed with their owners.
 class SmallArrays {
  public:
   /// `count` elements, not initialised: the front of an array that may be up to a quarter larger.
-  /// @param label  of an array that has to be allocated
+  /// @param label      of an array that has to be allocated
+  /// @param forgotten  becomes the array that is remembered no more, to be freed when the lock is gone
   template <class T>
-  HostArray<T> array(const char* label, std::int64_t count) {
+  HostArray<T> array(const char* label, std::int64_t count, HostArray<T>& forgotten) {
     SlotsOf<T>& slots = of_type<T>();
     const std::int64_t most = count + count / 4 + line / static_cast<std::int64_t>(sizeof(T));
     std::size_t at = 0;
@@ -48,15 +50,12 @@ class SmallArrays {
       const std::int64_t capacity = std::max<std::int64_t>(count, 1);
       auto array = make_array<T>(label, capacity);
       at = std::exchange(slots.next, (slots.next + 1) % remembered);
-      slots.arrays[at] = std::move(array);
+      forgotten = std::exchange(slots.arrays[at], std::move(array));
       slots.capacity[at] = capacity;
     }
     std::atomic_thread_fence(std::memory_order_acquire);  // what its last owner did comes first
     return Kokkos::subview(slots.arrays[at], std::pair(std::int64_t{0}, count));
   }
-
-  /// Forgets all arrays; those in use are freed with their owners.
-  void clear() { types_.clear(); }
 
  private:
   static constexpr std::size_t remembered = 32;  ///< arrays of one type

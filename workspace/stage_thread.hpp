@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "../core/may_free.hpp"
 #include "../core/thread_spread.hpp"
 
 namespace sporos::detail {
@@ -23,6 +24,7 @@ class StageThread {
   StageThread()
       : thread_([this, spread = ThreadSpread()](const std::stop_token& stop) {
           spread.apply();
+          serves_a_loop = true;
           run(stop);
         }) {}
   StageThread(const StageThread&) = delete;

@@ -255,6 +255,23 @@ TEST_F(OfPoolOfSmallArrays, AreForgottenWithoutAnEffectOnTheirOwners) {
   EXPECT_EQ(allocations.count, 3) << "nothing is kept";
 }
 
+// Kokkos waits for all loops where a View is freed: inside one, for ever.
+TEST_F(OfPool, FreesNothingInsideLoops) {
+  for (int k = 1; k < 100; ++k) pool_.array<double>("test", 10 * k);
+  std::vector<HostArray<double>> arrays(256);
+  pool_.limit(3 * mebi);
+  Kokkos::parallel_for(Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, 256), [&](const int k) {
+    auto& array = arrays[static_cast<std::size_t>(k)];
+    array = k % 64 == 0 ? pool_.array<double>("test", mebi) : pool_.array<double>("test", 7 * k);
+    std::fill_n(array.data(), array.extent(0), static_cast<double>(k));
+  });
+  for (std::size_t k = 0; k < arrays.size(); ++k)
+    for (std::size_t at = 0; at < std::min<std::size_t>(arrays[k].extent(0), 1000); ++at)
+      ASSERT_EQ(arrays[k](at), static_cast<double>(k));
+  pool_.array<double>("test", mebi);
+  EXPECT_LE(pool_.bytes_lent() + pool_.bytes_held(), 3 * mebi) << "once there is no loop";
+}
+
 TEST_F(OfPoolOfSmallArrays, AreCountedOneByOneWhileSomebodyListens) {
   pool_.array<double>("test", 100);
   pool_.watch([](std::int64_t) {});
