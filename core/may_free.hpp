@@ -3,7 +3,7 @@
 /// Whether Kokkos Views may be freed here.
 #pragma once
 
-#include <Kokkos_Core.hpp>
+#include <utility>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -11,20 +11,28 @@
 
 namespace sporos::detail {
 
-/// Set on threads of the library's own that a parallel loop may wait for.
+/// Whether this thread runs a part of a parallel loop, or something that such a loop may wait for.
 inline thread_local bool serves_a_loop = false;
+
+/// Sets it for a scope.
+class ServesALoop {
+ public:
+  ServesALoop() : before_(std::exchange(serves_a_loop, true)) {}
+  ~ServesALoop() { serves_a_loop = before_; }
+  ServesALoop(const ServesALoop&) = delete;
+  ServesALoop& operator=(const ServesALoop&) = delete;
+
+ private:
+  const bool before_;
+};
 
 /// Whether this thread may free a Kokkos View: Kokkos then waits for all loops, and inside a loop it would
 /// wait for ever. Nothing that a loop may wait for, such as a lock, may be held.
 inline bool may_free_views() {
-#if defined(KOKKOS_ENABLE_THREADS) || defined(KOKKOS_ENABLE_HPX)
-  return false;  // it is not known whether this is inside a loop
-#else
 #if defined(_OPENMP)
   if (omp_in_parallel()) return false;
 #endif
   return !serves_a_loop;
-#endif
 }
 
 }  // namespace sporos::detail

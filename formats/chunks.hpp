@@ -19,6 +19,7 @@
 #include "../core/error.hpp"
 #include "../core/function_ref.hpp"
 #include "../core/large_pages.hpp"
+#include "../core/may_free.hpp"
 #include "../core/memory_use.hpp"
 #include "../core/space.hpp"
 #include "../core/uint128.hpp"
@@ -52,6 +53,7 @@ struct NumberedCall {
 
   void operator()(std::int64_t number) const noexcept {
     if (failure->exists()) return;
+    const ServesALoop serves;
     try {
       body(number);
     } catch (...) {

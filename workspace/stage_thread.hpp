@@ -24,7 +24,7 @@ class StageThread {
   StageThread()
       : thread_([this, spread = ThreadSpread()](const std::stop_token& stop) {
           spread.apply();
-          serves_a_loop = true;
+          const ServesALoop serves;
           run(stop);
         }) {}
   StageThread(const StageThread&) = delete;

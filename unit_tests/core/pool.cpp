@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <sporos/core/pool.hpp>
+#include <sporos/formats/chunks.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -257,12 +258,13 @@ TEST_F(OfPoolOfSmallArrays, AreForgottenWithoutAnEffectOnTheirOwners) {
 
 // Kokkos waits for all loops where a View is freed: inside one, for ever.
 TEST_F(OfPool, FreesNothingInsideLoops) {
-  for (int k = 1; k < 100; ++k) pool_.array<double>("test", 10 * k);
-  std::vector<HostArray<double>> arrays(256);
   pool_.limit(3 * mebi);
-  Kokkos::parallel_for(Kokkos::RangePolicy<Kokkos::DefaultHostExecutionSpace>(0, 256), [&](const int k) {
+  pool_.array<float>("test", mebi / 2);
+  for (int k = 1; k < 100; ++k) pool_.array<double>("test", 10 * k);  // all of which could be freed
+  std::vector<HostArray<double>> arrays(256);
+  detail::for_each_chunk(Host(), 256, [&](const std::int64_t k) {
     auto& array = arrays[static_cast<std::size_t>(k)];
-    array = k % 64 == 0 ? pool_.array<double>("test", mebi) : pool_.array<double>("test", 7 * k);
+    array = pool_.array<double>("test", k % 64 == 0 ? mebi : 1003 + 20 * k);
     std::fill_n(array.data(), array.extent(0), static_cast<double>(k));
   });
   for (std::size_t k = 0; k < arrays.size(); ++k)
