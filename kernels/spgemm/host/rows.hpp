@@ -162,6 +162,13 @@ class RowProduct {
  private:
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
 
+  /// The multiply_plainly that such marks take.
+  template <class Coordinate, class Value>
+  static auto plain_multiply(const PlainMarks& marks) {
+    return marks.group_count == 1 ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
+                                  : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+  }
+
   /// compute() where the strategy of every row is known beforehand: plain, but for rows that name one row of
   /// B or none.
   template <class Position, class Coordinate, class Value>
@@ -169,8 +176,7 @@ class RowProduct {
                                RowOutput<Coordinate, Value>& output) {
     auto* const sums = space_.template open<Packet<Acc, 1>>(b_.columns);
     const PlainMarks marks = space_.plain_marks();
-    const auto multiply = marks.group_count == 1 ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
-                                                 : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+    const auto multiply = plain_multiply<Coordinate, Value>(marks);
     std::int64_t size = 0;
     for (std::int64_t row = begin; row < end; ++row) {
       if (rows_ahead_ > 0) fetch_ahead(row + rows_ahead_);
@@ -268,9 +274,7 @@ class RowProduct {
           return {1, size};
         } else {
           const PlainMarks marks = space_.plain_marks();
-          const auto multiply = marks.group_count == 1
-                                    ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
-                                    : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
+          const auto multiply = plain_multiply<Coordinate, Value>(marks);
           return {1, multiply(a_values, a_columns, row.count, b_, sums, marks, columns, values)};
         }
       }
