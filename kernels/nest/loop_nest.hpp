@@ -310,6 +310,8 @@ SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, co
       output.add(sum, env);
   } else if constexpr (Depth == Traits::loops) {
     output.add(detail::value_of(e), env);
+  } else if constexpr (Depth + 1 == Traits::loops && requires { Output::takes_innermost; }) {
+    output.add_innermost(e, env);
   } else if constexpr (opens_strips<Traits, Depth>()) {
     for_each_strip<Traits, Depth>(bounds, env, e, [&] SPOROS_INLINE_LAMBDA() {
       nest<StripOpened<Traits>, Depth>(bounds, env, e, output);

@@ -22,11 +22,14 @@ enum class Innermost {
 
 /// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the one
 /// before the last variable of the result, or down to that one. No value is read.
-template <class Traits, Innermost Last = Innermost::bounded>
+/// @tparam Left  how many more of the innermost loops over the result's variables are not looked at: bounds
+///               how often these begin
+template <class Traits, Innermost Last = Innermost::bounded, int Left = 0>
 class TermBound {
   static constexpr Classification classification = Traits::classification;
-  /// The loop over the last of the result's variables to be bound.
-  static constexpr int innermost = classification.bound_depth - 1;
+  /// The loop over the last of the result's variables to be bound, of those that are looked at.
+  static constexpr int innermost = classification.bound_depth - 1 - Left;
+  static_assert(innermost >= 0);
 
  public:
   explicit TermBound(const typename Traits::bounds_type& bounds) : bounds_(bounds) {}
@@ -82,7 +85,7 @@ class TermBound {
   std::int64_t added_from(const E& e) {
     if constexpr (stream::is_absent<E>) {
       return 0;
-    } else if constexpr (Depth == classification.bound_depth) {
+    } else if constexpr (Depth > innermost) {
       return 1;
     } else {
       constexpr char variable = Traits::order[Depth];

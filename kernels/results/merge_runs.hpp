@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "../../formats/chunks.hpp"
 #include "../../formats/radix_sort.hpp"
 #include "../spgemm/host/product.hpp"
+#include "fiber_runs.hpp"
 #include "runs.hpp"
 #include "sorted_rows.hpp"
 
@@ -129,75 +132,128 @@ struct NumberedRuns {
   }
 };
 
-/// The numbers of runs, sorted by their rows; those of one row in ascending order.
-struct SortedRuns {
-  std::int64_t count = 0;           ///< runs that have a row
-  HostArray<Key> rows;              // [rows] in ascending order, each once
-  HostArray<std::int64_t> begins;   // [rows + 1] where the runs of a row begin
-  HostArray<std::int32_t> numbers;  // [count]
+/// Rows in ascending order, each once, and where the runs of each begin among sorted runs.
+struct RowsOfRuns {
+  HostArray<Key> rows;             // [rows]
+  HostArray<std::int64_t> begins;  // [rows + 1]
+
+  std::int64_t size() const { return static_cast<std::int64_t>(rows.extent(0)); }
+  std::int64_t runs() const { return begins.data()[size()]; }
 };
 
-/// Sorts the numbers of runs by counting, where rows lie so close that there are few more than runs: two
-/// passes over the runs.
-/// @param first   the least row
-/// @param window  the number of rows from there to the last
-/// @param shift   bits of a key below those of the rows
-inline SortedRuns count_runs(const HostThreads& threads, const NumberedRuns& runs, Key first,
-                             std::int64_t window, int shift) {
-  const std::int64_t chunks = chunks_for(threads, runs.count);
-  const auto counts = pool().array<std::int32_t>("sporos::runs of rows", chunks * window);
-  const auto counts_of = [&](std::int64_t chunk) { return counts.data() + chunk * window; };
-  const auto row_of = [first, shift](Key row) { return static_cast<std::int64_t>((row - first) >> shift); };
-  for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
-    std::int32_t* const of = counts_of(chunk);
-    std::fill_n(of, window, 0);
-    for (std::int64_t run = begin; run < end; ++run)
-      if (runs.rows[run] != no_key) ++of[row_of(runs.rows[run])];
-  });
-  struct Begin {
-    std::int64_t rows = 0, runs = 0;
-  };
-  const std::int64_t parts = chunks_for(threads, window);
-  std::vector<Begin> begins(static_cast<std::size_t>(parts) + 1);
-  const auto runs_of_row = [&](std::int64_t row) {
-    std::int64_t sum = 0;
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) sum += counts_of(chunk)[row];
-    return sum;
-  };
-  for_each_part(threads, window, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
-    Begin& counted = begins[static_cast<std::size_t>(part) + 1];
-    for (std::int64_t row = begin; row < end; ++row) {
-      const std::int64_t of_row = runs_of_row(row);
-      counted.rows += of_row > 0;
-      counted.runs += of_row;
-    }
-  });
-  for (std::size_t part = 1; part < begins.size(); ++part) {
-    begins[part].rows += begins[part - 1].rows;
-    begins[part].runs += begins[part - 1].runs;
+/// What is put in the order of the sorted runs: their numbers.
+struct RunNumbers {
+  HostArray<std::int32_t> numbers;  // [count]
+
+  void make(std::int64_t count) { numbers = pool().array<std::int32_t>("sporos::runs", count); }
+  void put(std::int64_t place, std::int64_t run) const {
+    numbers.data()[place] = static_cast<std::int32_t>(run);
   }
-  const Begin total = begins.back();
-  SortedRuns out{total.runs, pool().array<Key>("sporos::rows", total.rows),
-                 pool().array<std::int64_t>("sporos::positions", total.rows + 1),
-                 pool().array<std::int32_t>("sporos::runs", total.runs)};
-  out.begins.data()[total.rows] = total.runs;
-  // The counts become the places where each chunk puts its next run of a row.
-  for_each_part(threads, window, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
-    Begin at = begins[static_cast<std::size_t>(part)];
-    for (std::int64_t row = begin; row < end; ++row) {
-      const std::int64_t before = at.runs;
-      for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
-        at.runs += std::exchange(counts_of(chunk)[row], static_cast<std::int32_t>(at.runs));
-      if (at.runs == before) continue;
-      out.rows.data()[at.rows] = first + (static_cast<Key>(row) << shift);
-      out.begins.data()[at.rows++] = before;
+};
+
+/// What is put in the order of the sorted runs: their fibers and factors.
+template <class T>
+struct SortedFibers : FibersOfRuns<T> {
+  const FiberArray<T>& runs;
+
+  explicit SortedFibers(const FiberArray<T>& of) : runs(of) {}
+  void put(std::int64_t place, std::int64_t run) const {
+    this->fibers.data()[place] = runs.fibers()[run];
+    this->factors.data()[place] = runs.factors()[run];
+  }
+};
+
+/// How many runs each row has, where rows lie so close together that a count for each possible row does not
+/// take more memory than the runs; and from these, where runs belong when sorted. Each of several chunks of
+/// the runs has counts of its own.
+class RowCounts {
+ public:
+  /// @param first   the least row
+  /// @param window  the number of rows from there to the last
+  /// @param shift   bits of a key below those of the rows
+  RowCounts(std::int64_t chunks, Key first, std::int64_t window, int shift)
+      : chunks_(chunks),
+        first_(first),
+        window_(window),
+        shift_(shift),
+        counts_(pool().array<std::int32_t>("sporos::runs of rows", chunks * window)) {}
+
+  /// Whether counts pay for `runs` runs in so many chunks.
+  static bool pay(std::int64_t window, std::int64_t runs, std::int64_t chunks) {
+    return window <= 2 * runs / chunks + 64 && runs <= std::numeric_limits<std::int32_t>::max();
+  }
+
+  std::int64_t chunks() const { return chunks_; }
+  /// The counts of a chunk, by rows; from places() on, where it puts its next run of a row.
+  std::int32_t* of(std::int64_t chunk) const { return counts_.data() + chunk * window_; }
+  void clear(std::int64_t chunk) const { std::fill_n(of(chunk), window_, 0); }
+  std::int64_t row_of(Key row) const { return static_cast<std::int64_t>((row - first_) >> shift_); }
+  int shift() const { return shift_; }
+
+  /// Turns counts into places.
+  RowsOfRuns places(const HostThreads& threads) const {
+    struct Begin {
+      std::int64_t rows = 0, runs = 0;
+    };
+    const std::int64_t parts = chunks_for(threads, window_);
+    std::vector<Begin> begins(static_cast<std::size_t>(parts) + 1);
+    for_each_part(threads, window_, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
+      Begin& counted = begins[static_cast<std::size_t>(part) + 1];
+      for (std::int64_t row = begin; row < end; ++row) {
+        std::int64_t of_row = 0;
+        for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) of_row += of(chunk)[row];
+        counted.rows += of_row > 0;
+        counted.runs += of_row;
+      }
+    });
+    for (std::size_t part = 1; part < begins.size(); ++part) {
+      begins[part].rows += begins[part - 1].rows;
+      begins[part].runs += begins[part - 1].runs;
     }
-  });
+    const Begin total = begins.back();
+    RowsOfRuns out{pool().array<Key>("sporos::rows", total.rows),
+                   pool().array<std::int64_t>("sporos::positions", total.rows + 1)};
+    out.begins.data()[total.rows] = total.runs;
+    for_each_part(threads, window_, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
+      Begin at = begins[static_cast<std::size_t>(part)];
+      for (std::int64_t row = begin; row < end; ++row) {
+        const std::int64_t before = at.runs;
+        for (std::int64_t chunk = 0; chunk < chunks_; ++chunk)
+          at.runs += std::exchange(of(chunk)[row], static_cast<std::int32_t>(at.runs));
+        if (at.runs == before) continue;
+        out.rows.data()[at.rows] = first_ + (static_cast<Key>(row) << shift_);
+        out.begins.data()[at.rows++] = before;
+      }
+    });
+    return out;
+  }
+
+ private:
+  std::int64_t chunks_;
+  Key first_;
+  std::int64_t window_;
+  int shift_;
+  HostArray<std::int32_t> counts_;  // [chunks][window]
+};
+
+/// Sorts runs by counting: two passes over them.
+/// @param sorted  see sort_runs
+template <class Sorted>
+RowsOfRuns count_runs(const HostThreads& threads, const NumberedRuns& runs, const RowCounts& counts,
+                      Sorted& sorted) {
+  const std::int64_t chunks = counts.chunks();
   for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
-    std::int32_t* const next = counts_of(chunk);
-    std::int32_t* const numbers = out.numbers.data();
+    counts.clear(chunk);
+    std::int32_t* const of = counts.of(chunk);
     for (std::int64_t run = begin; run < end; ++run)
-      if (runs.rows[run] != no_key) numbers[next[row_of(runs.rows[run])]++] = static_cast<std::int32_t>(run);
+      if (runs.rows[run] != no_key) ++of[counts.row_of(runs.rows[run])];
+  });
+  RowsOfRuns out = counts.places(threads);
+  sorted.make(out.runs());
+  for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    std::int32_t* const next = counts.of(chunk);
+    for (std::int64_t run = begin; run < end; ++run)
+      if (runs.rows[run] != no_key) sorted.put(next[counts.row_of(runs.rows[run])]++, run);
   });
   return out;
 }
@@ -220,21 +276,26 @@ inline std::pair<Key, Key> range_of_rows(const HostThreads& threads, const Numbe
   return all;
 }
 
-/// Sorts the numbers of runs.
+/// Sorts runs by their rows, those of one row in ascending order of their numbers.
 /// @param shift     bits of a key below those of the rows
 /// @param row_bits  bits of a key in use
-inline SortedRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int shift, int row_bits) {
+/// @param sorted    RunNumbers or SortedFibers: what is made in the order of the sorted runs
+template <class Sorted>
+RowsOfRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int shift, int row_bits,
+                     Sorted& sorted) {
   auto [first, last] = range_of_rows(threads, runs);
   if (first == no_key) first = 0;
   const auto window = static_cast<std::int64_t>((last - first) >> shift) + 1;
-  if (window <= 2 * runs.count / chunks_for(threads, runs.count) + 64)
-    return count_runs(threads, runs, first, window, shift);
+  const std::int64_t parts = chunks_for(threads, runs.count);
+  if (RowCounts::pay(window, runs.count, parts))
+    return count_runs(threads, runs, RowCounts(parts, first, window, shift), sorted);
 
   const Key matter = (Key{1} << row_bits) - 1;
-  const StableSort<std::int32_t> sorted(
+  const StableSort<std::int32_t> in_order(
       threads, partition_by_leading_bits<std::int32_t>(threads, runs, row_bits, matter), matter);
-  const std::int64_t count = sorted.size();
-  const Key* const keys = sorted.keys();
+  const std::int64_t count = in_order.size();
+  const Key* const keys = in_order.keys();
+  const std::int32_t* const numbers = in_order.values()->data();
   const std::int64_t chunks = chunks_for(threads, count);
   std::vector<std::int64_t> begins(static_cast<std::size_t>(chunks) + 1);
   const auto begins_row = [&](std::int64_t n) { return n == 0 || keys[n] != keys[n - 1]; };
@@ -244,26 +305,39 @@ inline SortedRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs
     begins[static_cast<std::size_t>(chunk) + 1] = rows;
   });
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  SortedRuns out{count, pool().array<Key>("sporos::rows", begins.back()),
-                 pool().array<std::int64_t>("sporos::positions", begins.back() + 1), *sorted.values()};
+  RowsOfRuns out{pool().array<Key>("sporos::rows", begins.back()),
+                 pool().array<std::int64_t>("sporos::positions", begins.back() + 1)};
+  sorted.make(count);
   for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
     std::int64_t row = begins[static_cast<std::size_t>(chunk)];
-    for (std::int64_t n = begin; n < end; ++n)
+    for (std::int64_t n = begin; n < end; ++n) {
       if (begins_row(n)) {
         out.rows.data()[row] = keys[n];
         out.begins.data()[row++] = n;
       }
+      sorted.put(n, numbers[n]);
+    }
   });
   out.begins.data()[begins.back()] = count;
   return out;
 }
 
-/// Merges runs.
-///
-/// The runs of one row are to be added up: that is a product of sparse matrices, P * R. Row n of P has a one
-/// for each run of the n-th row, row r of R is run r. So sorting the numbers of the runs by their rows makes
-/// P, and the product by rows does the rest, on all threads. Values of one coordinate are added in the order
-/// of the runs, whatever the number of threads.
+/// Adds up runs of the same row: a product of sparse matrices by rows, P * R, on all threads. Row n of P has
+/// a factor for each run of the n-th row, in the column of that row of R of which the run is a multiple.
+/// @param rows  the rows of P
+/// @param room  where the values are put, if there is enough of it
+/// @param finds_similar_rows  see ProductByRows::prepare; the columns of P ascend then
+template <class Value, class Position, class Coordinate, class P, class R>
+SortedRows<Value, Position, Coordinate> add_runs(
+    const HostThreads& threads, const HostArray<Key>& rows, const P& p, const R& r,
+    const std::pair<HostArray<Coordinate>, HostArray<Value>>& room, bool finds_similar_rows) {
+  ProductByRows<typename P::value_type, P, R, Value, Position, Coordinate> product(threads, p, r);
+  product.prepare(finds_similar_rows);
+  return {rows, product.compute({room.first, room.second})};
+}
+
+/// Merges runs: the factors of P are ones, and run r is row r of R. Values of one coordinate are added in the
+/// order of the runs, whatever the number of threads.
 ///
 /// @param columns   the extent of the last level
 /// @param shift     bits of a key below those of the rows
@@ -273,21 +347,44 @@ template <class Value, class Position, class T, class Coordinate>
 SortedRows<Value, Position, Coordinate> merge_runs(
     const HostThreads& threads, const Runs<T, Coordinate>& runs, std::int64_t columns, int shift,
     int row_bits, const std::pair<HostArray<Coordinate>, HostArray<Value>>& room = {}) {
-  const SortedRuns sorted = sort_runs(threads, {runs.rows.data(), runs.count}, shift, row_bits);
-  const auto rows = static_cast<std::int64_t>(sorted.rows.extent(0));
-  const auto ones = pool().array<T>("sporos::ones", sorted.count);
+  RunNumbers numbers;
+  const RowsOfRuns sorted = sort_runs(threads, {runs.rows.data(), runs.count}, shift, row_bits, numbers);
+  const std::int64_t count = sorted.runs();
+  const auto ones = pool().array<T>("sporos::ones", count);
   const auto fill = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     std::fill(ones.data() + begin, ones.data() + end, T{1});
   };
-  for_each_part(threads, sorted.count, chunks_for(threads, sorted.count), fill);
+  for_each_part(threads, count, chunks_for(threads, count), fill);
+  const SparseRows<T, std::int64_t, std::int32_t> p{sorted.size(), runs.count, sorted.begins.data(),
+                                                    numbers.numbers.data(), ones.data()};
+  const SparseRows<T, std::int64_t, Coordinate> r{runs.count, columns, runs.positions.data(),
+                                                  runs.coordinates, runs.values};
+  return add_runs<Value, Position, Coordinate>(threads, sorted.rows, p, r, room, false);
+}
 
-  using P = SparseRows<T, std::int64_t, std::int32_t>;
-  using R = SparseRows<T, std::int64_t, Coordinate>;
-  const P p{rows, runs.count, sorted.begins.data(), sorted.numbers.data(), ones.data()};
-  const R r{runs.count, columns, runs.positions.data(), runs.coordinates, runs.values};
-  ProductByRows<T, P, R, Value, Position, Coordinate> product(threads, p, r);
-  product.prepare(false);
-  return {sorted.rows, product.compute({room.first, room.second})};
+/// Whether the columns of each row ascend, each once.
+template <class Rows>
+bool have_ascending_columns(const HostThreads& threads, const Rows& matrix) {
+  std::atomic<bool> ascend{true};
+  const auto look = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+    for (std::int64_t row = begin; row < end; ++row)
+      for (std::int64_t at = matrix.begin(row) + 1; at < matrix.begin(row + 1); ++at)
+        if (matrix.coordinates[at] <= matrix.coordinates[at - 1]) return ascend.store(false);
+  };
+  for_each_part(threads, matrix.rows, chunks_for(threads, matrix.rows), look);
+  return ascend;
+}
+
+/// Merges runs that are multiples of fibers, rows of `r`, in the same way.
+/// @param runs  in the order of their rows
+template <class Value, class Position, class Coordinate, class T, class R>
+SortedRows<Value, Position, Coordinate> merge_fibers(
+    const HostThreads& threads, const RowsOfRuns& rows, const FibersOfRuns<T>& runs, const R& r,
+    const std::pair<HostArray<Coordinate>, HostArray<Value>>& room = {}) {
+  const SparseRows<T, std::int64_t, std::int32_t> p{rows.size(), r.rows, rows.begins.data(),
+                                                    runs.fibers.data(), runs.factors.data()};
+  return add_runs<Value, Position, Coordinate>(threads, rows.rows, p, r, room,
+                                               have_ascending_columns(threads, p));
 }
 
 }  // namespace sporos::detail

@@ -14,11 +14,16 @@
 ///
 /// An accumulation array that is full is sorted and merged before the loops go on. What comes of it is kept
 /// as runs, one for each row, which are merged in turn.
+///
+/// Where a run is a multiple of a fiber of an operand, as in A(i, j) = B(i, k) * C(k, j) with the loops over
+/// k and i outside, its values are not copied: the row, the factor and the number of the fiber are inserted,
+/// and the merge reads the operand (fiber_runs.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <ostream>
 #include <string_view>
@@ -66,10 +71,14 @@ struct MergedNest {
   }
   template <class S>
   static constexpr bool matches = comes_in_runs<S>();
+  /// Whether runs are multiples of an operand's fibers, and inserted as such.
+  template <class S>
+  static constexpr bool takes_fibers = !std::is_void_v<typename detail::FiberAccess<detail::NestOf<S>>::type>;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
-    constexpr double seconds_of_term = 8e-9, seconds_of_run = 120e-9;
+    constexpr double seconds_of_term = takes_fibers<S> ? 2e-9 : 8e-9;
+    constexpr double seconds_of_run = takes_fibers<S> ? 25e-9 : 120e-9;
     constexpr double seconds_of_count = 5e-9;  // all loops but the innermost run once more
     using Format = typename S::result_type::format;
     const auto extents = Format::level_extents(statement.result().tensor().extents());
@@ -78,6 +87,9 @@ struct MergedNest {
     if (!detail::Packing<Format>::fits(
             detail::largest_coordinates<Format>(statement.result().tensor().extents())))
       return Declined{"the coordinates of the result do not fit in 63 bits"};
+    if constexpr (takes_fibers<S>)
+      if (detail::fibers_of<S>(statement).rows > std::numeric_limits<std::int32_t>::max())
+        return Declined{"the operand along which the innermost loop goes has more than 2^31 fibers"};
     const auto work = detail::sampled_work(statement);
     return Cost{work.terms * seconds_of_term + work.runs * seconds_of_run + work.begun * seconds_of_count};
   }
@@ -98,7 +110,14 @@ class MergedNest::Plan {
   using Level = typename Format::template level<last>;
   using Position = typename detail::PositionOf<Level>::type;
   using Coordinate = typename detail::CoordinateOf<Level>::type;
-  using Accumulation = detail::RunArray<Compute, Coordinate>;
+  /// Whether the accumulation array has runs without their values.
+  static constexpr bool of_fibers = takes_fibers<S>;
+  using Accumulation =
+      std::conditional_t<of_fibers, detail::FiberArray<Compute>, detail::RunArray<Compute, Coordinate>>;
+  template <class Cursor>
+  using OutputOfFibers = FiberOutput<Traits, Format, Compute, Cursor>;
+  using Output = std::conditional_t<of_fibers, OutputOfFibers<detail::FiberCursor<Compute>>,
+                                    RunOutput<Traits, Format, Compute, Coordinate>>;
   using Part = typename Accumulation::Part;
   using Sorted = detail::SortedRows<Value, Position, Coordinate>;
   using All = detail::MergedRuns<Compute, Coordinate>;
@@ -113,6 +132,8 @@ class MergedNest::Plan {
   void run() {
     nest_.read_operands();
     count();
+    if constexpr (of_fibers)
+      if (counts_rows()) return run_by_counting();
     std::vector<Part> parts(most_of_chunk_.size());
     std::size_t begin = 0;
     std::int64_t capacity = first_capacity, used = 0;
@@ -123,21 +144,20 @@ class MergedNest::Plan {
       const std::int64_t room = end > begin ? parts[end - 1].end : 0;
       used = std::max(used, room);
       insert(array, parts, begin, end);
-      const auto runs = runs_of(array, parts, begin, end);
       if (end == parts.size() && all.empty()) {
-        const Sorted sorted = merge<Value, Position>(runs);
+        const Sorted sorted = merge_inserted<Value, Position>(array, parts, begin, end);
         array.release(used);
         detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
         return;
       }
-      if (all.empty()) all = All(total());
+      if (all.empty()) all = All(most_values());
       const std::int64_t before = all.size();
-      all.add(merge<Compute, std::int64_t>(runs, all.room()));
+      all.add(merge_inserted<Compute, std::int64_t>(array, parts, begin, end, all.room()));
       if (all.size() - before > room / 3) capacity = most_capacity;
       begin = end;
       if (begin == parts.size()) break;
       if (all.size() - all.first_size() > all.first_size() / 2 + capacity) {
-        All merged(total());
+        All merged(most_values());
         merged.add(merge<Compute, std::int64_t>(all.runs(nest_.space()), merged.room()));
         all.release();
         all = std::move(merged);
@@ -157,13 +177,14 @@ class MergedNest::Plan {
 
   Bytes bytes() const {
     count();
-    const std::int64_t added = total(), at_once = most_at_once();
+    const std::int64_t added = most_values();
+    const std::int64_t at_once = of_fibers && counts_rows() ? total() : most_at_once();
     Bytes out;
     const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
     out.values = bound.values;
     out.result = bound.bytes;
-    // A run for each value at worst: its row and place, sorted with a spare, and a row of a product.
     constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate);
+    // A run for each value at worst: its row and place, sorted with a spare, and a row of a product.
     constexpr std::int64_t of_run = sizeof(detail::Run) + 2 * 8 + 2 * (8 + 4) + 2 * 8 + 2 * sizeof(Compute);
     const std::int64_t columns = Format::level_extents(result().extents())[last];
     out.workspace = at_once * (of_value + of_run) + added * 2 * (of_value + 24) +
@@ -174,15 +195,20 @@ class MergedNest::Plan {
 
   void explain(std::ostream& out) const {
     constexpr auto names = S::result_type::level_names;
-    out << text("  result: scattered over several variables; runs over ", names[last],
-                " are inserted, sorted and merged\n");
+    if constexpr (of_fibers)
+      out << text("  result: scattered over several variables; multiples of fibers over ", names[last],
+                  " are inserted, sorted and merged\n");
+    else
+      out << text("  result: scattered over several variables; runs over ", names[last],
+                  " are inserted, sorted and merged\n");
   }
 
  private:
   /// Values of the accumulation array: so few that they stay in the caches, unless it turns out that few of
   /// them have the coordinates of others. Then the time goes into merging what is kept, the less often the
-  /// better.
-  static constexpr std::int64_t first_capacity = std::int64_t{1} << 19, most_capacity = std::int64_t{1} << 22;
+  /// better. Runs without values are read once, in the order in which they are sorted.
+  static constexpr std::int64_t most_capacity = std::int64_t{1} << (of_fibers ? 21 : 22);
+  static constexpr std::int64_t first_capacity = of_fibers ? most_capacity : std::int64_t{1} << 19;
   /// Chunks that the outermost loop is cut into, whatever the number of threads, since the values of one
   /// coordinate are added in the order of the chunks.
   static constexpr std::int64_t most_chunks = 512;
@@ -191,7 +217,8 @@ class MergedNest::Plan {
   const auto& result() const { return nest_.statement().result().tensor(); }
   Bounds chunk(std::size_t at) const { return {cuts_[at], cuts_[at + 1]}; }
 
-  /// Counts how many values each chunk can give, by running all loops but the innermost one.
+  /// Counts how many values each chunk can give, by running all loops but the innermost one; or how many runs
+  /// without values, by running all but two.
   void count() const {
     const auto chunks = static_cast<std::int64_t>(most_of_chunk_.size());
     detail::for_each_chunk(nest_.space(), chunks, [&](std::int64_t number) {
@@ -199,13 +226,21 @@ class MergedNest::Plan {
       auto bounds = nest_.bounds();
       bounds.outermost = chunk(at);
       bounds.first_chunk = number == 0;
-      most_of_chunk_[at] = detail::TermBound<Traits>(bounds).of(nest_.source());
+      using Count = detail::TermBound<Traits, detail::Innermost::bounded, of_fibers ? 1 : 0>;
+      most_of_chunk_[at] = Count(bounds).of(nest_.source());
     });
   }
   std::int64_t total() const {
     return std::accumulate(most_of_chunk_.begin(), most_of_chunk_.end(), std::int64_t{0});
   }
-  /// The most values that the accumulation array holds at a time.
+  /// The number of values that the loops can give.
+  std::int64_t most_values() const {
+    if constexpr (of_fibers)
+      return detail::TermBound<Traits>(nest_.bounds()).of(nest_.source());
+    else
+      return total();
+  }
+  /// The most values, or runs without values, that the accumulation array holds at a time.
   std::int64_t most_at_once() const {
     std::int64_t most = std::min(most_capacity, total());
     for (const std::int64_t of_chunk : most_of_chunk_) most = std::max(most, of_chunk);
@@ -227,8 +262,7 @@ class MergedNest::Plan {
     detail::for_each_chunk(nest_.space(), static_cast<std::int64_t>(end - begin), [&](std::int64_t number) {
       const std::size_t at = begin + static_cast<std::size_t>(number);
       auto cursor = array.cursor(parts[at]);
-      nest_.run(chunk(at), static_cast<std::int64_t>(at),
-                RunOutput<Traits, Format, Compute, Coordinate>(&cursor, packing_));
+      nest_.run(chunk(at), static_cast<std::int64_t>(at), Output(&cursor, packing_));
       array.close(parts[at], cursor);
     });
   }
@@ -258,17 +292,88 @@ class MergedNest::Plan {
   }
 
   template <class To, class ToPosition>
+  auto merge_inserted(const Accumulation& array, const std::vector<Part>& parts, std::size_t begin,
+                      std::size_t end,
+                      const std::pair<HostArray<Coordinate>, HostArray<To>>& room = {}) const {
+    if constexpr (of_fibers) {
+      detail::SortedFibers<Compute> fibers(array);
+      const auto rows = detail::sort_runs(nest_.space(), {array.rows(), end > begin ? parts[end - 1].end : 0},
+                                          bits_below_rows(), packing_.bits(), fibers);
+      return merge_fibers<To, ToPosition>(rows, fibers, room);
+    } else {
+      return merge<To, ToPosition>(runs_of(array, parts, begin, end), room);
+    }
+  }
+
+  template <class To, class ToPosition>
+  auto merge_fibers(const detail::RowsOfRuns& rows, const detail::FibersOfRuns<Compute>& fibers,
+                    const std::pair<HostArray<Coordinate>, HostArray<To>>& room = {}) const {
+    return detail::merge_fibers<To, ToPosition, Coordinate>(nest_.space(), rows, fibers,
+                                                            detail::fibers_of<S>(nest_.statement()), room);
+  }
+
+  template <class To, class ToPosition>
   auto merge(const detail::Runs<Compute, Coordinate>& runs,
              const std::pair<HostArray<Coordinate>, HostArray<To>>& room = {}) const {
     const auto extents = Format::level_extents(result().extents());
-    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last],
-                                              packing_.template bits_of<last>().width, packing_.bits(), room);
+    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last], bits_below_rows(),
+                                              packing_.bits(), room);
+  }
+  int bits_below_rows() const { return packing_.template bits_of<last>().width; }
+
+  /// The number of keys that rows can have.
+  std::int64_t window() const {
+    const auto largest = detail::largest_coordinates<Format>(result().extents());
+    return static_cast<std::int64_t>(packing_.pack_levels(largest) >> bits_below_rows()) + 1;
+  }
+  /// In how many parts the outermost loop is run to count.
+  std::int64_t counted_parts() const {
+    return std::min<std::int64_t>(detail::chunks_for(nest_.space(), total()),
+                                  static_cast<std::int64_t>(most_of_chunk_.size()));
+  }
+  /// Whether runs are counted first and inserted where they belong, without an accumulation array: the loops
+  /// run twice. The runs have to fit in the memory that the operands take, or in an accumulation array.
+  bool counts_rows() const {
+    const std::int64_t runs = total();
+    return runs > 0 && detail::RowCounts::pay(window(), runs, counted_parts()) &&
+           runs <= std::max(most_capacity, nonzeros_of_operands());
+  }
+  std::int64_t nonzeros_of_operands() const {
+    std::int64_t sum = 0;
+    for_each_access(nest_.statement().right(), [&](const auto& access) { sum += access.tensor().nnz(); });
+    return sum;
+  }
+
+  void run_by_counting() {
+    const auto chunks = static_cast<std::int64_t>(most_of_chunk_.size());
+    const detail::RowCounts counts(counted_parts(), 0, window(), bits_below_rows());
+    const auto insert_all = [&](auto cursor_of) {
+      detail::for_each_part(
+          nest_.space(), chunks, counts.chunks(),
+          [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
+            auto cursor = cursor_of(part);
+            nest_.run({cuts_[static_cast<std::size_t>(begin)], cuts_[static_cast<std::size_t>(end)]}, begin,
+                      OutputOfFibers<decltype(cursor)>(&cursor, packing_));
+          });
+    };
+    insert_all([&](std::int64_t part) {
+      counts.clear(part);
+      return detail::CountingCursor{counts.of(part), counts.shift()};
+    });
+    const detail::RowsOfRuns rows = counts.places(nest_.space());
+    detail::FibersOfRuns<Compute> fibers;
+    fibers.make(rows.runs());
+    insert_all([&](std::int64_t part) {
+      return detail::PlacingCursor<Compute>{counts.of(part), counts.shift(), fibers.fibers.data(),
+                                            fibers.factors.data()};
+    });
+    detail::replace_by_rows(nest_.space(), result(), packing_, merge_fibers<Value, Position>(rows, fibers));
   }
 
   Nest nest_;
   detail::Packing<Format> packing_;
   std::vector<std::int64_t> cuts_;
-  mutable std::vector<std::int64_t> most_of_chunk_;  ///< how many values each chunk can give
+  mutable std::vector<std::int64_t> most_of_chunk_;  ///< values, or runs without values, of each chunk
   detail::KnownPlaces<S> places_;
 };
 

@@ -17,19 +17,35 @@ namespace {
 
 using namespace sporos::indices;
 
+/// A vector of ones. A product with it over the innermost variable is computed value by value: its runs are
+/// no multiples of a fiber.
+Tensor<double, DenseVector> ones(std::int64_t extent) {
+  const Tensor<double, DenseVector> out({extent});
+  Kokkos::deep_copy(out.values(), 1.0);
+  return out;
+}
+
+/// The statement's result by insertion of runs, twice, is what is expected.
+template <class Statement, class T>
+void expect_merged(const Statement& statement, const T& expected) {
+  const auto merged = statement.template use<MergedNest>();
+  merged.run();
+  expect_same_entries(statement.result().tensor(), expected);
+  merged.run();
+  expect_same_entries(statement.result().tensor(), expected);
+}
+
 /// Enough values for several accumulation arrays, of which few or many have the same coordinates.
 template <class F>
 void check_large_products(std::int64_t rows, std::int64_t each, std::int64_t stride) {
   const auto B = spread<CSC<>>(rows, rows, each, stride);
   const auto C = spread<CSR<>>(rows, rows, each, stride + 2);
   const auto by_rows = convert<CSR<>>(B);
+  const auto x = ones(rows);
   const Tensor<double, F> A({rows, rows}), expected({rows, rows});
-  const auto outer = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>();
-  outer.run();
   assign(expected(i, j), by_rows(i, k) * C(k, j)).reorder(i, k, j).generic().run();
-  expect_same_entries(A, expected);
-  outer.run();
-  expect_same_entries(A, expected);
+  expect_merged(assign(A(i, j), B(i, k) * C(k, j) * x(j)).reorder(k, i, j), expected);
+  expect_merged(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j), expected);
 }
 TEST(MergedResults, AreThoseOfTheRowsWhereTheArrayFillsUpSeveralTimes) {
   check_large_products<CSR<>>(20'000, 6, 7919);  // most coordinates occur once
@@ -61,6 +77,75 @@ TEST(MergedResults, TakeTensorsOfHigherOrders) {
   check(Tensor<double, Format<Map<Dim<0>, Dim<1>, Dim<2>>, Dense, Compressed<>, Compressed<>>>({30, 20, 25}));
 }
 
+/// Whether the runs of a statement are inserted as multiples of fibers.
+template <class Statement>
+constexpr bool takes_fibers(const Statement&) {
+  return MergedNest::takes_fibers<Statement>;
+}
+
+TEST(MergedResults, AreMultiplesOfFibersWhereAllElseIsANumber) {
+  const auto B = spread<CSC<>>(40, 50, 4, 3);
+  const auto C = spread<CSR<std::int32_t, std::int64_t>>(50, 60, 5, 7);
+  const auto by_rows = convert<CSR<>>(B);
+  const auto x = ones(60);
+  const Tensor<double, CSR<>> A({40, 60}), expected({40, 60});
+  const auto check = [&](const auto& statement, double factor) {
+    EXPECT_TRUE(takes_fibers(statement));
+    assign(expected(i, j), factor * by_rows(i, k) * C(k, j)).reorder(i, k, j).generic().run();
+    expect_merged(statement, expected);
+  };
+  check(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j), 1);
+  check(assign(A(i, j), C(k, j) * B(i, k)).reorder(k, i, j), 1);
+  check(assign(A(i, j), 2.0 * (B(i, k) * -C(k, j)) * 3.0).reorder(k, i, j), -6);
+  check(assign(A(i, j), -(-C(k, j) * B(i, k))).reorder(k, i, j), 1);
+  EXPECT_FALSE(takes_fibers(assign(A(i, j), B(i, k) * C(k, j) * x(j)).reorder(k, i, j)));
+  EXPECT_FALSE(takes_fibers(assign(A(i, j), B(i, k) * C(k, j) / 3.0).reorder(k, i, j)));
+  EXPECT_FALSE(takes_fibers(assign(A(i, j), B(i, k) * C(k, j) + B(i, k) * C(k, j)).reorder(k, i, j)));
+}
+
+TEST(MergedResults, OfFibersThatComeInAnyOrderAndAgain) {
+  // Row i gets the fibers k of all l, of which none ascend and many are the same.
+  const auto P = spread<CSR<>>(30, 20, 6, 7), Q = spread<CSR<>>(30, 50, 9, 31);
+  const auto C = spread<CSR<>>(50, 60, 5, 7);
+  const Tensor<double, CSR<>> A({20, 60}), expected({20, 60});
+  const auto statement = assign(A(i, j), P(l, i) * Q(l, k) * C(k, j)).reorder(l, i, k, j);
+  EXPECT_TRUE(takes_fibers(statement));
+  assign(expected(i, j), P(l, i) * Q(l, k) * C(k, j)).reorder(l, i, k, j).use<ListedNest>().run();
+  expect_merged(statement, expected);
+}
+
+TEST(MergedResults, OfTheOnlyFiberOfAVector) {
+  const auto B = spread<CSR<>>(30, 20, 4, 7);
+  const auto x = assemble<SparseVector<>>(Entries<double, 1>({60}, {{{3}, 2.0}, {{40}, -1.0}, {{59}, 5.0}}));
+  const Tensor<double, DCSR<>> A({20, 60}), expected({20, 60});
+  const auto statement = assign(A(i, j), B(k, i) * x(j)).reorder(k, i, j);
+  EXPECT_TRUE(takes_fibers(statement));
+  assign(expected(i, j), B(k, i) * x(j)).reorder(k, i, j).use<ListedNest>().run();
+  expect_merged(statement, expected);
+}
+
+TEST(MergedResults, OfFibersOfManyRowsThatAreCounted) {
+  constexpr std::int64_t rows = 3'000;
+  const auto B = spread<CSC<>>(rows, rows, 30, 7919);
+  const auto C = spread<CSR<>>(rows, 40, 2, 3);
+  const Tensor<double, CSR<>> A({rows, 40}), expected({rows, 40});
+  assign(expected(i, j), convert<CSR<>>(B)(i, k) * C(k, j)).reorder(i, k, j).generic().run();
+  expect_merged(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j), expected);
+}
+
+TEST(MergedResults, OfMoreFibersThanTheArrayHolds) {
+  // 30 * 400 * 400 runs of few nonzeros.
+  const auto P = spread<CSR<>>(30, 400, 400, 1), Q = spread<CSR<>>(30, 400, 400, 1);
+  const auto C = spread<CSR<>>(400, 8, 1, 3);
+  ASSERT_EQ(P.nnz(), 30 * 400);
+  const Tensor<double, CSR<>> A({400, 8}), expected({400, 8});
+  const Tensor<double, DenseMatrix<>> W({400, 400});
+  W(i, k) = P(l, i) * Q(l, k);
+  assign(expected(i, j), W(i, k) * C(k, j)).generic().run();
+  assign(A(i, j), P(l, i) * Q(l, k) * C(k, j)).reorder(l, i, k, j).use<MergedNest>().run();
+  expect_same_entries(A, expected);
+}
+
 TEST(MergedResults, TakeWhatDoesNotAscend) {
   // Unordered columns, and two terms whose runs meet.
   using Shuffled = Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<std::int64_t, std::int32_t, false, true>>;
@@ -76,12 +161,17 @@ TEST(MergedResults, AreTheSameBitByBitForAnyNumberOfThreads) {
   const auto B = spread<CSC<>>(3'000, 3'000, 20, 7919);
   const auto C = spread<CSR<>>(3'000, 3'000, 20, 104'729);
   for (std::int64_t e = 0; e < B.nnz(); ++e) B.values().data()[e] = 1.0 / static_cast<double>(e + 3);
+  const auto x = ones(3'000);
   const Tensor<double, CSR<>, OpenMP> many({3'000, 3'000});
   const Tensor<double, CSR<>, Serial> one({3'000, 3'000});
-  assign(many(i, j), B(i, k) * C(k, j)).reorder(k, i, j).use<MergedNest>().run();
   const auto B1 = B.move_to<Serial>();
   const auto C1 = C.move_to<Serial>();
+  const auto x1 = x.move_to<Serial>();
+  assign(many(i, j), B(i, k) * C(k, j)).reorder(k, i, j).use<MergedNest>().run();
   assign(one(i, j), B1(i, k) * C1(k, j)).reorder(k, i, j).use<MergedNest>().run();
+  expect_same_entries(many.move_to<Serial>(), one);
+  assign(many(i, j), B(i, k) * C(k, j) * x(j)).reorder(k, i, j).use<MergedNest>().run();
+  assign(one(i, j), B1(i, k) * C1(k, j) * x1(j)).reorder(k, i, j).use<MergedNest>().run();
   expect_same_entries(many.move_to<Serial>(), one);
 }
 
@@ -128,16 +218,22 @@ TEST(MergedResults, DeclineRowsThatAreTooLongForADenseAccumulator) {
 }
 
 /// Computes a product of which most elements are inserted many times.
+/// @param by_value  whether values are inserted, not multiples of fibers
+template <bool by_value>
 void expect_twice_the_result(std::int64_t each) {
-  SCOPED_TRACE(std::to_string(each) + " in a row");
+  SCOPED_TRACE(std::to_string(each) + " in a row, by value: " + std::to_string(by_value));
   constexpr std::int64_t rows = 400;
   const auto B = spread<CSC<>>(rows, rows, each, 7919);
   const auto C = spread<CSR<>>(rows, rows, each, 7907);
   const Tensor<double, CSR<>> A({rows, rows});
   std::int64_t peak_bytes = 0;
   {
+    const auto x = ones(rows);
     const PeakMemory peak;
-    assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>().run();
+    if constexpr (by_value)
+      assign(A(i, j), B(i, k) * C(k, j) * x(j)).reorder(k, i, j).template use<MergedNest>().run();
+    else
+      assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>().run();
     peak_bytes = peak.bytes();
   }
   // Before it is known that the elements repeat: 2^19 values, a quarter as many runs at most, and what comes
@@ -151,7 +247,10 @@ void expect_twice_the_result(std::int64_t each) {
   }
 }
 TEST(MergedResults, TakeTwiceTheirMemoryHoweverMuchIsInserted) {
-  for (const std::int64_t each : {20, 60, 200}) expect_twice_the_result(each);
+  for (const std::int64_t each : {20, 60, 200}) {
+    expect_twice_the_result<true>(each);
+    expect_twice_the_result<false>(each);
+  }
 }
 
 }  // namespace
