@@ -74,13 +74,14 @@ class Pool {
                            std::int64_t least = 0) {
     expect_kokkos();
     if (capacity < smallest_block / bytes_of<T>(1)) return small_array<T>(label, capacity);
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (const Block* const found = take_idle(bytes_of<T>(capacity), typeid(T))) {
       const auto& block = static_cast<const BlockOf<T>&>(*found);
       return part(block.whole, block.first, block.first + capacity);
     }
     const bool large = bytes_of<T>(expected) >= large_page_threshold;
-    HostArray<T> whole = allocate<T>(label, capacity + (large ? large_block_slack / bytes_of<T>(1) : 0));
+    HostArray<T> whole =
+        allocate<T>(label, capacity + (large ? large_block_slack / bytes_of<T>(1) : 0), lock);
     const std::int64_t begin = place(whole.data(), large) / bytes_of<T>(1);
     HostArray<T> lent = part(whole, begin, begin + capacity);
     if (!large && least > 0)
@@ -147,12 +148,11 @@ class Pool {
   /// Sets the limit in bytes; with 0 the pool keeps nothing.
   void limit(std::int64_t bytes) {
     detail::SmallArrays forgotten;
+    Blocks freed;
     const std::lock_guard lock(mutex_);
     limit_ = std::max<std::int64_t>(bytes, 0);
     std::swap(forgotten, small_);
-    drop_idle(limit_);
-    // The pool gives up blocks in use that exceed the limit; they are freed with their owners.
-    while (!blocks_.empty() && touched() > limit_) blocks_.pop_back();
+    freed = take_out(limit_, true);
   }
 
   /// Bytes of physical memory of the machine.
@@ -170,9 +170,10 @@ class Pool {
   /// Returns all memory that no array uses to the system.
   void release() {
     detail::SmallArrays forgotten;
+    Blocks freed;
     const std::lock_guard lock(mutex_);
     std::swap(forgotten, small_);
-    std::erase_if(blocks_, [](const auto& block) { return block->idle(); });
+    freed = take_out(0, false);
   }
 
  private:
@@ -197,6 +198,10 @@ class Pool {
     const std::type_info* type;
     std::uint64_t last_use = 0;
   };
+
+  /// Blocks that the pool has taken out of its list are freed after its lock is: Kokkos waits for all loops
+  /// then, and one of them may wait for the lock.
+  using Blocks = std::vector<std::unique_ptr<Block>>;
 
   template <class T>
   struct BlockOf : Block {
@@ -228,14 +233,18 @@ class Pool {
   }
 
   /// An array of its own, for which idle blocks are freed if the memory does not suffice.
+  /// @param lock  the pool's, which is given up meanwhile
   template <class T>
-  HostArray<T> allocate(std::string_view label, std::int64_t count) {
+  HostArray<T> allocate(std::string_view label, std::int64_t count, std::unique_lock<std::mutex>& lock) {
     const std::string full = block_label + std::string(label);
     try {
       return make_array<T>(full, count);
     } catch (const MemoryError&) {
-      if (!detail::may_free_views()) throw;
-      drop_idle(0);
+      Blocks freed = take_out(0, false);
+      if (freed.empty()) throw;
+      lock.unlock();
+      freed.clear();
+      lock.lock();
       return make_array<T>(full, count);
     }
   }
@@ -247,13 +256,14 @@ class Pool {
     if (detail::keeps_small_arrays && count >= 0 && detail::may_free_views()) {
       expect_kokkos();
       HostArray<T> forgotten;  // until the lock is gone
+      Blocks freed;
       const std::lock_guard lock(mutex_);
       if (!listener_ && limit_ > 0) {
         forget_at_finalize();
         try {
           return small_.array<T>(small_label, count, forgotten);
         } catch (const MemoryError&) {
-          drop_idle(0);
+          freed = take_out(0, false);
         }
       }
     }
@@ -290,13 +300,14 @@ class Pool {
   }
 
   /// The block that begins at `begin`, or the end.
-  std::vector<std::unique_ptr<Block>>::const_iterator find(const void* begin) const {
+  Blocks::const_iterator find(const void* begin) const {
     return std::find_if(blocks_.begin(), blocks_.end(),
                         [&](const auto& block) { return block->begin == begin; });
   }
 
   /// Notes how much of the block that begins at `begin` its owner has written.
   void record_kept(const void* begin, std::int64_t bytes) {
+    Blocks freed;
     const std::lock_guard lock(mutex_);
     const auto found = find(begin);
     if (found == blocks_.end()) return;
@@ -304,12 +315,7 @@ class Pool {
     block.touched = std::max(block.touched, bytes);
     block.in_use = bytes;
     report(block.most_besides + bytes);
-    if (touched() <= limit_ || !detail::may_free_views()) return;
-    drop_idle(limit_);
-    // Still too much: the pool gives this block up, and those that loops have taken, and they are freed with
-    // their owners.
-    if (touched() > limit_) std::erase_if(blocks_, [&](const auto& kept) { return kept->begin == begin; });
-    while (!blocks_.empty() && touched() > limit_) blocks_.pop_back();
+    if (touched() > limit_) freed = take_out(limit_, true);
   }
 
   /// Marks a block as lent; how much of it will be written is known only at keep().
@@ -338,17 +344,28 @@ class Pool {
     return sum;
   }
 
-  /// Frees idle blocks, the least recently used first, until the blocks that remain take at most `bytes`.
-  void drop_idle(std::int64_t bytes) {
-    while (true) {
-      if (bytes > 0 && touched() <= bytes) return;
+  /// Takes blocks out of the list, to be freed when the lock is gone, until those that remain take at most
+  /// `bytes`: idle ones, the least recently used first; with 0, all of these. None inside a loop, where
+  /// nothing may be freed.
+  /// @param gives_up  whether blocks in use are taken out as well, the last first: they are freed with their
+  ///                  owners
+  Blocks take_out(std::int64_t bytes, bool gives_up) {
+    Blocks out;
+    if (!detail::may_free_views()) return out;
+    const auto take = [&](auto block) {
+      out.push_back(std::move(*block));
+      blocks_.erase(block);
+    };
+    while (bytes == 0 || touched() > bytes) {
       auto oldest = blocks_.end();
       for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
         if ((oldest == blocks_.end() || (*block)->last_use < (*oldest)->last_use) && (*block)->idle())
           oldest = block;
-      if (oldest == blocks_.end()) return;
-      blocks_.erase(oldest);
+      if (oldest == blocks_.end()) break;
+      take(oldest);
     }
+    while (gives_up && !blocks_.empty() && touched() > bytes) take(blocks_.end() - 1);
+    return out;
   }
 
   /// Kokkos cannot free a View after it is finalized, so the pool releases its own Views before.
@@ -365,7 +382,7 @@ class Pool {
   }
 
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Block>> blocks_;
+  Blocks blocks_;
   detail::SmallArrays small_;
   std::int64_t limit_;
   std::int64_t stagger_ = 0;
