@@ -19,6 +19,7 @@
 #include "keys.hpp"
 #include "radix_sort.hpp"
 #include "structure.hpp"
+#include "transpose_rows.hpp"
 #include "value_cast.hpp"
 #include "walk.hpp"
 
@@ -127,6 +128,8 @@ Tensor<Value, To, Space> convert(const Space& space, const Tensor<Value, From, S
     return detail::scatter<To>(space, t);
   } else {
     if (t.nnz() == 0) return Tensor<Value, To, Space>(t.extents());
+    if constexpr (detail::are_transposed_rows<From, To>)
+      if (auto made = detail::transpose_rows<To>(space, t)) return *made;
     auto largest = t.extents();
     for (auto& extent : largest) --extent;
     const auto of_levels = detail::largest_of_levels<To>(largest);
@@ -143,8 +146,9 @@ Tensor<Value, To, Space> convert(const Space& space, const Tensor<Value, From, S
 ///
 /// @param duplicates  what to do with coordinates that a format which is not unique stores more than once
 /// @throws what assemble throws
-/// Cost: a deep copy for the same format; a counting and a writing pass where the order of modes is the same;
-/// else a radix sort by those of the outer modes that are out of order.
+/// Cost: a deep copy for the same format; a counting and a writing pass where the order of modes is the same,
+/// and between CSR and CSC where neighbouring rows have neighbouring columns or the matrix fits in the
+/// caches; else a radix sort by those of the outer modes that are out of order.
 template <TensorFormat To, TensorValue Value, TensorFormat From, ExecutionSpace Space>
 Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
                                  Duplicates duplicates = default_duplicates<To>) {

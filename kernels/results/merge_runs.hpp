@@ -7,12 +7,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "../../core/pool.hpp"
+#include "../../formats/chunk_counts.hpp"
 #include "../../formats/chunks.hpp"
 #include "../../formats/radix_sort.hpp"
 #include "../spgemm/host/product.hpp"
@@ -163,97 +163,43 @@ struct SortedFibers : FibersOfRuns<T> {
   }
 };
 
-/// How many runs each row has, where rows lie so close together that a count for each possible row does not
-/// take more memory than the runs; and from these, where runs belong when sorted. Each of several chunks of
-/// the runs has counts of its own.
-class RowCounts {
- public:
-  /// @param first   the least row
-  /// @param window  the number of rows from there to the last
-  /// @param shift   bits of a key below those of the rows
-  RowCounts(std::int64_t chunks, Key first, std::int64_t window, int shift)
-      : chunks_(chunks),
-        first_(first),
-        window_(window),
-        shift_(shift),
-        counts_(pool().array<std::int32_t>("sporos::runs of rows", chunks * window)) {}
+/// The rows of runs that were counted, whose counts become the places where each chunk puts its next run.
+/// @param counts  by row, which is (key - first) >> shift
+inline RowsOfRuns rows_of_counts(const HostThreads& threads, ChunkCounts& counts, Key first, int shift) {
+  const ChunkCounts::Sum all = counts.sum(threads);
+  RowsOfRuns out{pool().array<Key>("sporos::rows", all.rows),
+                 pool().array<std::int64_t>("sporos::positions", all.rows + 1)};
+  out.begins.data()[all.rows] = all.items;
+  counts.make_places(threads, [&](std::int64_t row, const ChunkCounts::Sum& before, std::int64_t end) {
+    if (end == before.items) return;
+    out.rows.data()[before.rows] = first + (static_cast<Key>(row) << shift);
+    out.begins.data()[before.rows] = before.items;
+  });
+  return out;
+}
 
-  /// Whether counts pay for `runs` runs in so many chunks.
-  static bool pay(std::int64_t window, std::int64_t runs, std::int64_t chunks) {
-    return window <= 2 * runs / chunks + 64 && runs <= std::numeric_limits<std::int32_t>::max();
-  }
-
-  std::int64_t chunks() const { return chunks_; }
-  /// The counts of a chunk, by rows; from places() on, where it puts its next run of a row.
-  std::int32_t* of(std::int64_t chunk) const { return counts_.data() + chunk * window_; }
-  void clear(std::int64_t chunk) const { std::fill_n(of(chunk), window_, 0); }
-  std::int64_t row_of(Key row) const { return static_cast<std::int64_t>((row - first_) >> shift_); }
-  int shift() const { return shift_; }
-
-  /// Turns counts into places.
-  RowsOfRuns places(const HostThreads& threads) const {
-    struct Begin {
-      std::int64_t rows = 0, runs = 0;
-    };
-    const std::int64_t parts = chunks_for(threads, window_);
-    std::vector<Begin> begins(static_cast<std::size_t>(parts) + 1);
-    for_each_part(threads, window_, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
-      Begin& counted = begins[static_cast<std::size_t>(part) + 1];
-      for (std::int64_t row = begin; row < end; ++row) {
-        std::int64_t of_row = 0;
-        for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) of_row += of(chunk)[row];
-        counted.rows += of_row > 0;
-        counted.runs += of_row;
-      }
-    });
-    for (std::size_t part = 1; part < begins.size(); ++part) {
-      begins[part].rows += begins[part - 1].rows;
-      begins[part].runs += begins[part - 1].runs;
-    }
-    const Begin total = begins.back();
-    RowsOfRuns out{pool().array<Key>("sporos::rows", total.rows),
-                   pool().array<std::int64_t>("sporos::positions", total.rows + 1)};
-    out.begins.data()[total.rows] = total.runs;
-    for_each_part(threads, window_, parts, [&](std::int64_t begin, std::int64_t end, std::int64_t part) {
-      Begin at = begins[static_cast<std::size_t>(part)];
-      for (std::int64_t row = begin; row < end; ++row) {
-        const std::int64_t before = at.runs;
-        for (std::int64_t chunk = 0; chunk < chunks_; ++chunk)
-          at.runs += std::exchange(of(chunk)[row], static_cast<std::int32_t>(at.runs));
-        if (at.runs == before) continue;
-        out.rows.data()[at.rows] = first_ + (static_cast<Key>(row) << shift_);
-        out.begins.data()[at.rows++] = before;
-      }
-    });
-    return out;
-  }
-
- private:
-  std::int64_t chunks_;
-  Key first_;
-  std::int64_t window_;
-  int shift_;
-  HostArray<std::int32_t> counts_;  // [chunks][window]
-};
-
-/// Sorts runs by counting: two passes over them.
+/// Sorts runs by counting, where rows lie so close together that there are few more than runs: two passes
+/// over the runs.
+/// @param first   the least row
+/// @param shift   bits of a key below those of the rows
 /// @param sorted  see sort_runs
 template <class Sorted>
-RowsOfRuns count_runs(const HostThreads& threads, const NumberedRuns& runs, const RowCounts& counts,
-                      Sorted& sorted) {
+RowsOfRuns count_runs(const HostThreads& threads, const NumberedRuns& runs, ChunkCounts counts, Key first,
+                      int shift, Sorted& sorted) {
+  const auto row_of = [first, shift](Key row) { return static_cast<std::int64_t>((row - first) >> shift); };
   const std::int64_t chunks = counts.chunks();
   for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
     counts.clear(chunk);
     std::int32_t* const of = counts.of(chunk);
     for (std::int64_t run = begin; run < end; ++run)
-      if (runs.rows[run] != no_key) ++of[counts.row_of(runs.rows[run])];
+      if (runs.rows[run] != no_key) ++of[row_of(runs.rows[run])];
   });
-  RowsOfRuns out = counts.places(threads);
+  RowsOfRuns out = rows_of_counts(threads, counts, first, shift);
   sorted.make(out.runs());
   for_each_part(threads, runs.count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
     std::int32_t* const next = counts.of(chunk);
     for (std::int64_t run = begin; run < end; ++run)
-      if (runs.rows[run] != no_key) sorted.put(next[counts.row_of(runs.rows[run])]++, run);
+      if (runs.rows[run] != no_key) sorted.put(next[row_of(runs.rows[run])]++, run);
   });
   return out;
 }
@@ -287,8 +233,8 @@ RowsOfRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int s
   if (first == no_key) first = 0;
   const auto window = static_cast<std::int64_t>((last - first) >> shift) + 1;
   const std::int64_t parts = chunks_for(threads, runs.count);
-  if (RowCounts::pay(window, runs.count, parts))
-    return count_runs(threads, runs, RowCounts(parts, first, window, shift), sorted);
+  if (ChunkCounts::pay(window, runs.count, parts))
+    return count_runs(threads, runs, ChunkCounts(parts, window), first, shift, sorted);
 
   const Key matter = (Key{1} << row_bits) - 1;
   const StableSort<std::int32_t> in_order(

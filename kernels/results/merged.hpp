@@ -335,7 +335,7 @@ class MergedNest::Plan {
   /// run twice. The runs have to fit in the memory that the operands take, or in an accumulation array.
   bool counts_rows() const {
     const std::int64_t runs = total();
-    return runs > 0 && detail::RowCounts::pay(window(), runs, counted_parts()) &&
+    return runs > 0 && detail::ChunkCounts::pay(window(), runs, counted_parts()) &&
            runs <= std::max(most_capacity, nonzeros_of_operands());
   }
   std::int64_t nonzeros_of_operands() const {
@@ -346,7 +346,7 @@ class MergedNest::Plan {
 
   void run_by_counting() {
     const auto chunks = static_cast<std::int64_t>(most_of_chunk_.size());
-    const detail::RowCounts counts(counted_parts(), 0, window(), bits_below_rows());
+    detail::ChunkCounts counts(counted_parts(), window());
     const auto insert_all = [&](auto cursor_of) {
       detail::for_each_part(
           nest_.space(), chunks, counts.chunks(),
@@ -358,13 +358,13 @@ class MergedNest::Plan {
     };
     insert_all([&](std::int64_t part) {
       counts.clear(part);
-      return detail::CountingCursor{counts.of(part), counts.shift()};
+      return detail::CountingCursor{counts.of(part), bits_below_rows()};
     });
-    const detail::RowsOfRuns rows = counts.places(nest_.space());
+    const detail::RowsOfRuns rows = detail::rows_of_counts(nest_.space(), counts, 0, bits_below_rows());
     detail::FibersOfRuns<Compute> fibers;
     fibers.make(rows.runs());
     insert_all([&](std::int64_t part) {
-      return detail::PlacingCursor<Compute>{counts.of(part), counts.shift(), fibers.fibers.data(),
+      return detail::PlacingCursor<Compute>{counts.of(part), bits_below_rows(), fibers.fibers.data(),
                                             fibers.factors.data()};
     });
     detail::replace_by_rows(nest_.space(), result(), packing_, merge_fibers<Value, Position>(rows, fibers));

@@ -15,6 +15,7 @@
 #include "../../../core/pool.hpp"
 #include "../../../core/space.hpp"
 #include "../../../formats/chunks.hpp"
+#include "../../../formats/near_rows.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "reach.hpp"
 #include "row_output.hpp"
