@@ -150,6 +150,15 @@ class LevelWriter {
  private:
   using appenders_type = typename WrittenLevelsOf<F, sequence>::appenders;
 
+  /// Whether several keys have the same position in level K, which the first of them writes: another thread may
+  /// write the others.
+  template <int K>
+  static constexpr bool is_shared = [] {
+    for (int k = K + 1; k < levels; ++k)
+      if (!shape::branchless(k)) return true;
+    return false;
+  }();
+
   template <int K>
   std::int64_t resume_level(Key key, std::int64_t p) {
     constexpr auto k = static_cast<std::size_t>(K);
@@ -170,7 +179,7 @@ class LevelWriter {
       if constexpr (shape::full(K)) {
         return append_from<K + 1>(key, previous, p * appender.extent + i);
       } else if constexpr (shape::branchless(K)) {
-        appender.append_coordinate(p, i);
+        if (!is_shared<K> || boundaries_.template begins<K>(key, previous)) appender.append_coordinate(p, i);
         return append_from<K + 1>(key, previous, p);
       } else {
         if (boundaries_.template begins<K>(key, previous)) {

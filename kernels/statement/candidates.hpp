@@ -19,6 +19,7 @@
 #include "../spgemm/host/candidate.hpp"
 #include "../spmm/host/candidate.hpp"
 #include "../spmv/host/candidate.hpp"
+#include "../spmv/host/diagonals_candidate.hpp"
 #include "../spmv/host/slices_candidate.hpp"
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
@@ -57,8 +58,8 @@ using KernelCandidates = TypeList<
     gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
     gpu::SparseSumByMatches,
 #endif
-    SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows, SpgemmByRows,
-    MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
+    SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
+    SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;
 
 /// Represents the program that uses Sporos.
 struct Program {};

@@ -183,4 +183,15 @@ struct GatheredRowSum {
 
 #endif
 
+/// The sum of a row, element by element.
+template <class Matrix>
+typename Matrix::value_type sum_of_row(const Matrix& a, std::int64_t row,
+                                       const typename Matrix::value_type* x) {
+  using T = typename Matrix::value_type;
+  T sum{};
+  for (std::int64_t q = a.begin(row); q < a.begin(row + 1); ++q)
+    sum = multiply_add<T>(a.values[q], x[a.coordinates[q]], sum);
+  return sum;
+}
+
 }  // namespace sporos::detail

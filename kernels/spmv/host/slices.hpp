@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <ostream>
 
 #include "../../../core/array.hpp"
 #include "../../../core/pool.hpp"
@@ -78,13 +79,14 @@ void for_each_window(const HostThreads& threads, const Matrix& a, const Body& bo
 }
 
 /// A matrix in slices.
-template <class T, class Coordinate>
+template <class T, class Position, class Coordinate>
 class Slices {
   static constexpr int C = rows_in_slice;
 
  public:
+  using Matrix = SparseRows<T, Position, Coordinate>;
+
   /// The elements that the slices of a matrix hold, padding among them. Cost: one pass over the positions.
-  template <class Matrix>
   static std::int64_t padded_elements(const Matrix& a) {
     std::int64_t sum = 0;
     for (std::int64_t first = 0; first < a.rows; first += rows_in_window) {
@@ -108,8 +110,10 @@ class Slices {
                               static_cast<std::int64_t>(values_.extent(0)));
   }
 
+  /// The same of a matrix.
+  static std::int64_t most_bytes(const Matrix& a) { return bytes(a.rows, padded_elements(a)); }
+
   /// Copies a matrix.
-  template <class Matrix>
   void copy(const HostThreads& threads, const Matrix& a) {
     const std::int64_t slices = slices_of(a.rows);
     const auto ends = pool().array<std::int64_t>("sporos::slices", slices + 1);
@@ -142,8 +146,8 @@ class Slices {
 
   /// y = A * x, or y += A * x. The sum of a row is formed in the order of its elements.
   /// @param a  the matrix that was copied
-  template <class Matrix>
-  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates) const {
+  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates,
+                bool /*is_deterministic*/) const {
     // As a matrix whose rows are the slices.
     const SparseRows<T, std::int64_t, Coordinate> slices{slices_of(a.rows), a.columns, ends_.data(),
                                                          coordinates_.data(), values_.data()};
@@ -156,11 +160,16 @@ class Slices {
     });
   }
 
+  void explain(std::ostream& out, const Matrix& a) const {
+    out << "  operands: A is copied once, in slices of " << rows_in_slice << " of " << rows_in_window
+        << " rows sorted by length (" << padded_elements(a) - a.nnz() << " elements of padding)\n"
+        << "  result: located, each row summed in a lane of its own\n";
+  }
+
  private:
   static std::int64_t slices_of(std::int64_t rows) { return (rows + C - 1) / C; }
 
   /// Padding has the row's last column, so that it reads nothing that the row does not, and the value zero.
-  template <class Matrix>
   static void copy_row(const Matrix& a, std::int64_t row, std::int64_t length, Coordinate* coordinates,
                        T* values) {
     const std::int64_t begin = a.begin(row), own = a.length(row);
@@ -170,7 +179,7 @@ class Slices {
     }
   }
 
-  template <bool Prefetches, class Matrix>
+  template <bool Prefetches>
   [[gnu::noinline]] void multiply_slices(SparseRows<T, std::int64_t, Coordinate> slices, const Matrix& a,
                                          const T* __restrict x, T* __restrict y, std::int64_t begin,
                                          std::int64_t end, bool accumulates) const {
@@ -198,15 +207,6 @@ class Slices {
         }
     }
   }
-  /// The sum of a row without padding, in the same order.
-  template <class Matrix>
-  static T sum_of_row(const Matrix& a, std::int64_t row, const T* x) {
-    T sum{};
-    for (std::int64_t q = a.begin(row); q < a.begin(row + 1); ++q)
-      sum = multiply_add<T>(a.values[q], x[a.coordinates[q]], sum);
-    return sum;
-  }
-
   HostArray<std::int64_t> ends_;       // [slices + 1]
   HostArray<std::uint32_t> order_;     // [slices][C], the row in each lane
   HostArray<Coordinate> coordinates_;  // [elements]

@@ -4,17 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <ostream>
 #include <string_view>
 #include <utility>
 
 #include "../../host/operands.hpp"
-#include "../../nest/bounds.hpp"
 #include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "candidate.hpp"
+#include "copied_matrix_plan.hpp"
 #include "form.hpp"
 #include "row_sums.hpp"
 #include "slices.hpp"
@@ -71,46 +69,13 @@ struct SpmvBySlices {
   template <class S>
   using Matrix = decltype(detail::sparse_rows(Pattern::sparse(std::declval<const S&>()).tensor()));
   template <class S>
-  using slices = detail::Slices<typename Matrix<S>::value_type, typename Matrix<S>::coordinate_type>;
+  using slices = detail::Slices<typename Matrix<S>::value_type, typename Matrix<S>::position_type,
+                                typename Matrix<S>::coordinate_type>;
 };
 
 template <class S>
-class SpmvBySlices::Plan {
- public:
-  Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-    bounds_of(statement);  // reports extents that do not match, by variable
-  }
-
-  void run() {
-    const auto a = matrix();
-    if (slices_.is_empty()) slices_.copy(statement_.resources().space(), a);
-    const detail::DenseTarget<S> target(statement_);
-    slices_.multiply(statement_.resources().space(), a, Pattern::dense(statement_).tensor().values().data(),
-                     target.data(), statement_.accumulates());
-    target.finish();
-  }
-
-  Bytes bytes() const {
-    const auto& y = statement_.result().tensor();
-    const auto a = matrix();
-    return {
-        y.nnz(), y.bytes(),
-        slices<S>::bytes(a.rows, slices<S>::padded_elements(a)) + detail::DenseTarget<S>::bytes(statement_)};
-  }
-  std::int64_t held_bytes() const { return slices_.bytes(); }
-  void explain(std::ostream& out) const {
-    const auto a = matrix();
-    out << "  operands: A is copied once, in slices of " << detail::rows_in_slice << " of "
-        << detail::rows_in_window << " rows sorted by length (" << slices<S>::padded_elements(a) - a.nnz()
-        << " elements of padding)\n"
-        << "  result: located, each row summed in a lane of its own\n";
-  }
-
- private:
-  auto matrix() const { return detail::sparse_rows(Pattern::sparse(statement_).tensor()); }
-
-  const S& statement_;
-  slices<S> slices_;
+class SpmvBySlices::Plan : public detail::CopiedMatrixPlan<S, Pattern, slices<S>> {
+  using detail::CopiedMatrixPlan<S, Pattern, slices<S>>::CopiedMatrixPlan;
 };
 
 }  // namespace sporos

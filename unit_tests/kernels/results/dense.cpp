@@ -9,6 +9,7 @@
 #include <limits>
 #include <sporos/sporos.hpp>
 #include <string>
+#include <utility>
 
 #include "../kernel_of.hpp"
 #include "reference.hpp"
@@ -126,11 +127,17 @@ TEST(DenseResults, AreChosenWhereTheyAreExpectedToBeFull) {
     const auto B = spread<CSC<>>(400, 400, each, 7);
     const auto C = spread<CSR<>>(400, columns, each, 11);
     const Tensor<double, CSR<>> A({400, columns});
-    return candidate_of(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).generic());
+    const Tensor<double, DenseVector> x({columns});
+    return std::pair(candidate_of(assign(A(i, j), B(i, k) * C(k, j) * x(j)).reorder(k, i, j).generic()),
+                     candidate_of(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).generic()));
   };
-  EXPECT_EQ(chosen(400, 100), "loop nest, dense workspace");
-  EXPECT_EQ(chosen(1'000'000, 100), "loop nest, merged");
-  EXPECT_EQ(chosen(100'000, 1), "loop nest, listed");
+  EXPECT_EQ(chosen(400, 100).first, "loop nest, dense workspace");
+  EXPECT_EQ(chosen(1'000'000, 100).first, "loop nest, merged");
+  EXPECT_EQ(chosen(100'000, 1).first, "loop nest, listed");
+  // Multiples of fibers are merged faster than values are added up.
+  EXPECT_EQ(chosen(400, 100).second, "loop nest, merged");
+  EXPECT_EQ(chosen(1'000'000, 100).second, "loop nest, merged");
+  EXPECT_EQ(chosen(100'000, 1).second, "loop nest, listed");
 }
 
 TEST(ScatteredResults, AreGatheredAsACountOfTermsSuggestsWhereSizesCannotTell) {

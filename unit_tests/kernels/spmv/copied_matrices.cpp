@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file copied_matrices.cpp
+/// Plans of SpMV that keep the matrix in slices or in diagonals of blocks of rows: right for rows of every
+/// length, chosen where that pays.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../dense_products.hpp"
+
+namespace sporos::test::spmv_copies {
+namespace {
+
+using namespace sporos::indices;
+
+template <class Value, class Space>
+using Vector = Tensor<Value, DenseVector, Space>;
+
+/// A 9-point stencil on a grid: rows at the ends of its lines lack some of the diagonals.
+Pattern stencil(std::int64_t lines, std::int64_t length) {
+  return pattern(lines * length, lines * length, [=](std::int64_t row, auto& set) {
+    const std::int64_t line = row / length, place = row % length;
+    for (std::int64_t y = std::max<std::int64_t>(line - 1, 0); y < std::min(line + 2, lines); ++y)
+      for (std::int64_t x = std::max<std::int64_t>(place - 1, 0); x < std::min(place + 2, length); ++x)
+        set.insert(y * length + x);
+  });
+}
+
+/// The kinds of sparse_kinds(), rows so long that they share no bucket of lengths, over several windows, and
+/// matrices whose blocks of rows are all, partly or nowhere in diagonals.
+std::vector<std::pair<std::string, Pattern>> kinds() {
+  auto all = sparse_kinds();
+  all.emplace_back("several windows", of_all_lengths(1541, 90, 5));
+  all.emplace_back("rows of up to 200 nonzeros", pattern(70, 400, [](std::int64_t row, auto& set) {
+                     for (std::int64_t k = 0; k < row * 29 % 201; ++k) set.insert((row + 3 * k) % 400);
+                   }));
+  all.emplace_back("a stencil", stencil(9, 77));
+  all.emplace_back("a stencil on lines shorter than a block", stencil(30, 20));
+  all.emplace_back("diagonals of a wide matrix", diagonals(500, 900, {0, 3, 100, 390}));
+  all.emplace_back("diagonals of a tall matrix", diagonals(900, 500, {-399, -1, 0}));
+  all.emplace_back("diagonals in some blocks alone", pattern(640, 640, [](std::int64_t row, auto& set) {
+                     for (std::int64_t k = 0; k < 4; ++k)
+                       set.insert(row / 128 % 2 == 0 ? (row + 5 * k) % 640 : (row * 37 + k * k * 11) % 640);
+                   }));
+  return all;
+}
+
+template <class Candidate, class Value, class Format, class Space>
+void expect_products() {
+  for (const auto& [name, rows] : kinds()) {
+    const auto A = matrix<Value, Format, Space>(rows, small_value<Value>, 1);
+    const Vector<Value, Space> x({A.extent(1)}), y({A.extent(0)}), expected({A.extent(0)});
+    auto product = plan(assign(y(i), A(i, j) * x(j)).with_constant_operands().template use<Candidate>());
+    for (const std::uint64_t seed : {2, 3}) {  // the vector may change
+      Kokkos::deep_copy(x.values(), small_dense<Value, DenseVector, Space>({A.extent(1)}, seed).values());
+      product.run();
+      assign(expected(i), A(i, j) * x(j)).generic().run();
+      EXPECT_EQ(first_difference(y, expected), "") << name;
+    }
+    assign(y(i), A(i, j) * x(j)).with_constant_operands().template use<Candidate>().run();
+    EXPECT_EQ(first_difference(y, expected), "") << name << ", run once";
+    auto added =
+        plan(assign(y(i), A(i, j) * x(j)).accumulate().with_constant_operands().template use<Candidate>());
+    added.run();
+    expected(i) = 2 * y(i) - expected(i);
+    added.run();
+    EXPECT_EQ(first_difference(y, expected), "") << name << ", added";
+  }
+}
+
+template <class Candidate>
+class CopiedMatrices : public testing::Test {};
+using Candidates = testing::Types<SpmvBySlices, SpmvByDiagonals>;
+TYPED_TEST_SUITE(CopiedMatrices, Candidates);
+
+TYPED_TEST(CopiedMatrices, GiveTheProductInEveryType) {
+  expect_products<TypeParam, double, CSR<>, Serial>();
+  expect_products<TypeParam, float, CSR<std::int32_t, std::int64_t>, OpenMP>();
+  expect_products<TypeParam, double, CSR<std::uint16_t, std::uint32_t>, OpenMP>();
+}
+
+TYPED_TEST(CopiedMatrices, AreTheSameForAnyNumberOfThreads) {
+  for (const auto& rows : {of_all_lengths(5003, 3000, 7), stencil(60, 77)}) {
+    const auto A = matrix<double, CSR<>, Serial>(rows, real_value, 1);
+    const auto x = real_dense<double, DenseVector, Serial>({A.extent(1)}, 2);
+    const Vector<double, Serial> y({A.extent(0)});
+    plan(assign(y(i), A(i, j) * x(j)).with_constant_operands().template use<TypeParam>()).run();
+    const auto B = A.template move_to<OpenMP>();
+    const auto z = x.template move_to<OpenMP>();
+    const Vector<double, OpenMP> w({A.extent(0)});
+    plan(assign(w(i), B(i, j) * z(j)).with_constant_operands().template use<TypeParam>()).run();
+    EXPECT_EQ(first_difference(w, y), "");
+  }
+}
+
+TYPED_TEST(CopiedMatrices, PassInfinitiesAndNaNToTheirRowsAlone) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::pair<Pattern, std::vector<std::int64_t>>> all{
+      {of_all_lengths(83, 60, 3), {0, 17, 59}}, {stencil(7, 20), {0, 19, 20, 70, 139}}};
+  for (const auto& [rows, columns] : all)
+    for (const std::int64_t column : columns)
+      for (const double special : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
+        const auto A = matrix<double>(rows, [](auto& draw) { return 1.0 + draw() % 3; }, 1);
+        const auto x = small_dense<double, DenseVector>({A.extent(1)}, 2);
+        x.values()(static_cast<std::size_t>(column)) = special;
+        const Vector<double, Host> y({A.extent(0)}), expected({A.extent(0)});
+        plan(assign(y(i), A(i, j) * x(j)).with_constant_operands().template use<TypeParam>()).run();
+        assign(expected(i), A(i, j) * x(j)).generic().run();
+        for (std::size_t row = 0; row < y.values().extent(0); ++row)
+          EXPECT_TRUE(y.values()(row) == expected.values()(row) ||
+                      (std::isnan(y.values()(row)) && std::isnan(expected.values()(row))))
+              << "row " << row << ": " << y.values()(row) << " instead of " << expected.values()(row);
+      }
+}
+
+TEST(CopiesOfPlans, AreChosenWhereTheyPay) {
+  std::mt19937_64 draw(7);
+  const auto irregular = [&](std::int64_t least, std::int64_t most) {
+    return matrix<double>(pattern(900, 900,
+                                  [&](std::int64_t row, auto& set) {
+                                    const auto more = static_cast<std::uint64_t>(most - least + 1);
+                                    const auto count = least + static_cast<std::int64_t>(draw() % more);
+                                    for (std::int64_t k = 0; k < count; ++k) set.insert((row + 7 * k) % 900);
+                                  }),
+                          small_value<double>, 1);
+  };
+  const auto A = irregular(1, 8), of_long_rows = irregular(10, 20);
+  const auto regular = matrix<double>(diagonals(900, 900, {0, 4, 9}), small_value<double>, 1);
+  const auto B = matrix<double>(pattern(900, 900,
+                                        [](std::int64_t row, auto& set) {
+                                          for (std::int64_t k = 0; k < (row % 600 == 0 ? 900 : 1); ++k)
+                                            set.insert((row * 37 + k) % 900);
+                                        }),
+                                small_value<double>, 1);
+  const Vector<double, Host> x({900}), y({900});
+  const bool pays = !sporos::detail::gathers_eight_fast();
+  const auto constant = [&](const auto& M) { return assign(y(i), M(i, j) * x(j)).with_constant_operands(); };
+  EXPECT_EQ(plan(constant(A)).candidate(), pays ? SpmvBySlices::name : SpmvByRows::name);
+  EXPECT_EQ(plan(constant(of_long_rows)).candidate(), SpmvByRows::name);
+  EXPECT_EQ(plan(constant(regular)).candidate(), SpmvByDiagonals::name);
+  EXPECT_EQ(plan(constant(B)).candidate(), SpmvByRows::name) << "three of four lanes are padding";
+  EXPECT_EQ(plan(assign(y(i), A(i, j) * x(j))).candidate(), SpmvByRows::name) << "its values may change";
+  EXPECT_EQ(kernel_of(constant(A)), SpmvByRows::name) << "run once";
+  const auto bounded = Resources<Host>().within(20'000);
+  EXPECT_EQ(plan(constant(A).on(bounded)).candidate(), SpmvByRows::name) << "the copy does not fit";
+  EXPECT_EQ(plan(constant(regular).on(bounded)).candidate(), SpmvByRows::name) << "the copy does not fit";
+  EXPECT_EQ(kernel_of(constant(regular)), SpmvByRows::name) << "run once";
+}
+
+TEST(CopiesOfPlans, TakeTheMemoryThatTheySay) {
+  const auto A = matrix<double>(of_all_lengths(3000, 900, 7), small_value<double>, 1);
+  const auto B = matrix<double>(stencil(40, 77), small_value<double>, 1);
+  const auto check = [](const auto& M, auto candidate, std::int64_t of_nonzero) {
+    const Vector<double, Host> x({M.extent(1)}), y({M.extent(0)});
+    auto product =
+        plan(assign(y(i), M(i, j) * x(j)).with_constant_operands().template use<decltype(candidate)>());
+    const auto needs = product.estimate();
+    product.run();
+    EXPECT_GT(product.bytes(), M.nnz() * of_nonzero);
+    EXPECT_LE(product.bytes(), needs.workspace);
+  };
+  check(A, SpmvBySlices{}, 12);
+  check(B, SpmvByDiagonals{}, 8);
+}
+
+}  // namespace
+}  // namespace sporos::test::spmv_copies
