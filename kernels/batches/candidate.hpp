@@ -74,6 +74,8 @@ auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
 /// Where the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all
 /// batches are one product of matrices with b * i rows. Else there is a product for each batch, one behind
 /// the other; B is then packed for each of them, or once if the statement says `.with_constant_operands()`.
+/// (On GPUs, C(b, i, j) = A(b, k, i) * B(k, j) with B in `NM<…>` is one product of gpu::NmByGathering or
+/// gpu::NmByBlocks.)
 ///
 /// The candidate for the product of matrices is the one that is expected to take least time. On a GPU it may
 /// return before the GPU is through.

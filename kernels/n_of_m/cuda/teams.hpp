@@ -21,6 +21,7 @@
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
 #include "chunks.hpp"
+#include "k_major_traits.hpp"
 #include "thread_tile.hpp"
 
 namespace sporos::gpu {
@@ -135,6 +136,7 @@ struct NmTeamProduct {
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;
   E epilogue;
+  int rows_of_batch = 0;  ///< of a k-major A: whole tiles, or all
   int slots_of_team = 0;
   float nothing = -0.0f;  ///< added to each sum: NmBlockProduct
   int sections = 0;       ///< of k
@@ -175,20 +177,23 @@ __global__ __launch_bounds__(Config::threads,
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int row_tile = static_cast<int>(blockIdx.x) % row_tiles,
             column_tile = static_cast<int>(blockIdx.x) / row_tiles;
+  const int row = row_tile * Config::block_m;
+  const int batch = Config::is_row_major ? 0 : row / product.rows_of_batch,
+            row_of_batch = row - batch * product.rows_of_batch;
+  const char* const packed = product.packed + std::int64_t{column_tile} * product.sections * chunk_bytes;
 
   // Has the copy engine bring a section to a slot.
   const auto fill = [&](int section, int slot) {
     const std::uint32_t full = full_0 + slot * 8, to = memory_at + sections_0 + slot * section_bytes;
-    const int row = row_tile * Config::block_m, k = section * product.dense_rows;
+    const int k = section * product.dense_rows;
     ptx::arrive_expecting(full, section_bytes + chunk_bytes);
-    ptx::copy_bytes(memory_at + chunks_0 + slot * chunk_bytes,
-                    product.packed + (std::int64_t{column_tile} * product.sections + section) * chunk_bytes,
+    ptx::copy_bytes(memory_at + chunks_0 + slot * chunk_bytes, packed + std::int64_t{section} * chunk_bytes,
                     chunk_bytes, full);
     if constexpr (Config::is_row_major)
       for (int box = 0; box < product.boxes; ++box)
         ptx::copy_box(to + box * Config::box_bytes, &a_map, k + box * Config::box_columns, row, full);
     else
-      ptx::copy_box(to, &a_map, row, k, full);
+      ptx::copy_box(to, &a_map, row_of_batch, k, batch, full);
   };
   // Sections are dealt out to the teams in turn. Each has a ring of slots of its own, which it fills for the
   // first time itself: one thread would take longer for all.
@@ -328,16 +333,20 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param a  [m, k], rows `stride` elements apart, in Config's layout: [k, m] where it is k-major
+/// @param a       in Config's layout: [m, k], or k-major as `stored` says; its batches, if there are several,
+///                have whole tiles of rows
+/// @param stored  `stride` is that of the rows of a row-major A, too
 template <class Config, class Product>
-void nm_team_product(const Kokkos::Cuda& space, const Product& product, const NmChunks& cut,
-                     const typename Config::compute* a, std::int64_t k, std::int64_t stride,
+void nm_team_product(const Kokkos::Cuda& space, Product product, const NmChunks& cut,
+                     const typename Config::compute* a, const KMajorBatches& stored,
                      Begins begins = Begins::behind) {
+  product.rows_of_batch = static_cast<int>(stored.rows);
   const CUtensorMap map = [&] {
     if constexpr (Config::is_row_major)
-      return swizzled_tensor_map(a, product.m, k, stride, Config::block_m);
+      return swizzled_tensor_map(a, product.m, stored.k, stored.stride, Config::block_m);
     else
-      return plain_tensor_map(a, k, product.m, stride, cut.dense_rows(), Config::block_m);
+      return plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows, stored.stride,
+                                          cut.dense_rows(), Config::block_m);
   }();
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   launch_clusters(begins, space, "sporos::nm_team_product", &detail::nm_team_kernel<Config, Product>, tiles,
