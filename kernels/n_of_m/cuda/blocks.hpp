@@ -156,9 +156,7 @@ __device__ __forceinline__ void store_sums_of_cluster(
   char* const of_thread = exchanged + threadIdx.x * 16;
   constexpr int next = Config::multiplying * 16, packs = Config::rows * Config::column_packs;
   constexpr int loaded = 4;  // packs at a time
-#pragma unroll
-  for (int p = 0; p < packs; ++p)
-    *reinterpret_cast<Packed*>(of_thread + p * next) = pack_of_sums<Config>(sums, p, store.product.nothing);
+  put_sums<Config>(sums, store.product.nothing, of_thread, next);
   ptx::arrive_in_cluster();
   ptx::wait_for_cluster();
 #pragma unroll 1
@@ -177,8 +175,7 @@ __device__ __forceinline__ void store_sums_of_cluster(
       for (int q = 0; q < loaded; ++q) {
         Packed terms;
         memcpy(&terms, &words[q], sizeof terms);
-#pragma unroll
-        for (int e = 0; e < Config::pack; ++e) totals[q].at[e] += terms.at[e];
+        add_pack(totals[q], terms);
       }
     }
 #pragma unroll
@@ -329,9 +326,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
       ptx::sync_threads(1, Config::multiplying);  // nothing in the slots is needed any more
       store_sums_of_cluster<Config>(sections_0, rank, blocks, sums, store);
     } else {
-#pragma unroll
-      for (int p = 0; p < Config::rows * Config::column_packs; ++p)
-        store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
+      store_sums<Config>(sums, store);
     }
   }
 #endif

@@ -300,18 +300,14 @@ __global__ __launch_bounds__(Config::threads,
       product, std::int64_t{row_tile} * Config::block_m + Config::first_row(lane_m),
       std::int64_t{column_tile} * Config::block_n + first_column};
   if constexpr (Config::teams == 1) {
-#pragma unroll
-    for (int p = 0; p < Config::packs; ++p) store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
+    store_sums<Config>(sums, store);
   } else {
     // Packs are dealt out to the teams in turn, which add up and store them.
     using Packed = Pack<Compute, Config::pack>;
     constexpr int next = Config::threads_of_team * 16;
     char* const of_thread = memory + sections_0 + in_team * 16;  // [teams][packs][threads of a team]
     ptx::sync_threads(1, Config::multiplying);                   // nothing in the slots is needed any more
-#pragma unroll
-    for (int p = 0; p < Config::packs; ++p)
-      *reinterpret_cast<Packed*>(of_thread + (team * Config::packs + p) * next) =
-          pack_of_sums<Config>(sums, p, product.nothing);
+    put_sums<Config>(sums, product.nothing, of_thread + team * Config::packs * next, next);
     ptx::sync_threads(1, Config::multiplying);
 #pragma unroll
     for (int u = 0; u < (Config::packs + Config::teams - 1) / Config::teams; ++u) {
@@ -319,11 +315,8 @@ __global__ __launch_bounds__(Config::threads,
       if (p >= Config::packs) break;
       Packed total = *reinterpret_cast<const Packed*>(of_thread + p * next);
 #pragma unroll
-      for (int other = 1; other < Config::teams; ++other) {
-        const Packed terms = *reinterpret_cast<const Packed*>(of_thread + (other * Config::packs + p) * next);
-#pragma unroll
-        for (int e = 0; e < Config::pack; ++e) total.at[e] += terms.at[e];
-      }
+      for (int other = 1; other < Config::teams; ++other)
+        add_pack(total, *reinterpret_cast<const Packed*>(of_thread + (other * Config::packs + p) * next));
       store(p, total.at);
     }
   }
