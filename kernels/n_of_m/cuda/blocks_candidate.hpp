@@ -91,13 +91,13 @@ struct NmTeamTimes {
 
 /// Of tiny, small and wide tiles, by whether A is row-major or k-major.
 template <bool RowMajor>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{2.4e-6, 0.0, 0.0118e-6, 0.0026e-6},
-                                                              {2.1e-6, 0.0, 0.0225e-6, 0.0031e-6},
-                                                              {2.4e-6, 3.6e-6, 0.042e-6, 0.0022e-6}}};
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{0.9e-6, 2.5e-6, 0.0139e-6, 0.0006e-6},
+                                                              {0.4e-6, 4.0e-6, 0.0239e-6, 0.0006e-6},
+                                                              {0.2e-6, 5.1e-6, 0.0462e-6, 0.0007e-6}}};
 template <>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{2.3e-6, 0.0, 0.0103e-6, 0.0018e-6},
-                                                                     {2.5e-6, 0.0, 0.0200e-6, 0.0020e-6},
-                                                                     {2.3e-6, 3.5e-6, 0.0413e-6, 0.0012e-6}}};
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{0.9e-6, 2.6e-6, 0.0125e-6, 0.0005e-6},
+                                                                     {0.4e-6, 4.1e-6, 0.0215e-6, 0.0005e-6},
+                                                                     {0.4e-6, 5.1e-6, 0.0438e-6, 0.0007e-6}}};
 
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {

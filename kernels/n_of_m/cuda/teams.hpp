@@ -43,8 +43,9 @@ struct NmTeamConfig {
   static constexpr int block_n = WarpsOfTeam * warp_columns;
   static constexpr int warps_of_team = WarpsOfTeam, threads_of_team = WarpsOfTeam * warp_size;
   static constexpr int multiplying = Teams * threads_of_team;
-  static constexpr int threads = multiplying + warp_size;  ///< one of the last warp copies
-  static constexpr int pack = widest_pack<Compute>;        ///< values that are loaded together
+  /// One of each of the last warps copies, for one team: a single thread is too slow where little is kept.
+  static constexpr int threads = multiplying + Teams * warp_size;
+  static constexpr int pack = widest_pack<Compute>;  ///< values that are loaded together
   static constexpr int row_packs = Rows / pack, column_packs = Columns / pack, packs = Rows * column_packs;
   static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
 
@@ -196,7 +197,7 @@ __global__ __launch_bounds__(Config::threads,
       ptx::copy_box(to, &a_map, row_of_batch, k, batch, full);
   };
   // Sections are dealt out to the teams in turn. Each has a ring of slots of its own, which it fills for the
-  // first time itself: one thread would take longer for all.
+  // first time itself.
   const int team = static_cast<int>(threadIdx.x) / Config::threads_of_team,
             in_team = static_cast<int>(threadIdx.x) % Config::threads_of_team;
   const int slot_0 = team * depth;
@@ -215,15 +216,20 @@ __global__ __launch_bounds__(Config::threads,
     ptx::store_shared_zeros(memory_at + zeros_0 + at * 16);
   __syncthreads();
 
-  if (team == Config::teams) {  // the copying warp
-    if (in_team > 0) return;
+  if (team >= Config::teams) {  // the copying warps
+    const int copier = static_cast<int>(threadIdx.x) - Config::multiplying;
+    if (copier % warp_size > 0) return;
+    const int first = copier / warp_size * depth;  // of this team's slots
+    int slot = first;
     std::uint32_t parity = 0;
-    for (int section = slots; section < product.sections; parity ^= 1)
-      for (int at = 0; at < depth; ++at)
-        for (int of = 0; of < Config::teams && section < product.sections; ++of, ++section) {
-          ptx::wait(empty_0 + (of * depth + at) * 8, parity);
-          fill(section, of * depth + at);
-        }
+    for (int section = copier / warp_size + slots; section < product.sections; section += Config::teams) {
+      ptx::wait(empty_0 + slot * 8, parity);
+      fill(section, slot);
+      if (++slot == first + depth) {
+        slot = first;
+        parity ^= 1;
+      }
+    }
     return;
   }
   ptx::wait_for_kernel_before();
