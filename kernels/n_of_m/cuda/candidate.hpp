@@ -252,8 +252,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   }
   NmGroups groups() const { return NmGroups::of(view()); }
 
-  /// Elements from one row of the k-major copy of A to the next.
-  std::int64_t stride() const { return ceil_div(m(), 8) * 8; }
+  /// Elements from one row of the k-major copy of A to the next: whole lines of the cache.
+  std::int64_t stride() const { return ceil_div(m(), 64) * 64; }
   /// What is copied together lies in one batch.
   bool reads_a_in_place() const {
     return !is_split<T> && is_k_major &&
@@ -266,12 +266,14 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   {
     return is_large() ? Large::packing : Small::packing;
   }
-  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles
-  /// that those of their warps that have nothing else to do copy fast enough.
+  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles,
+  /// and multiply for so long, that those of their warps that have nothing else to do copy fast enough.
   bool copies_in_parts() const {
     if constexpr (for_tensor_cores && !is_split<T>) {
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+      constexpr double seconds_of_element = 4.5e-12;  // on an H200, by these warps of all multiprocessors
       return !by_groups_ && is_large() && tiles_of<Large>() * 2 > multiprocessors() && !is_k_major &&
+             static_cast<double>(a().nnz()) * seconds_of_element <= seconds_of<Large>(large_times) &&
              k() % 8 == 0 && std::max(m(), k()) <= most &&
              reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
     } else {
