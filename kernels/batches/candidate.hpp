@@ -54,10 +54,10 @@ template <class Position, class Coordinate>
 inline constexpr bool is_csr_or_csc<CSC<Position, Coordinate>> = true;
 
 /// One of the matrices of an order-3 tensor, under the names of their modes.
+template <class T>
+using MatrixOf = Tensor<typename T::value_type, DenseMatrix<>, typename T::space_type>;
 template <class A>
-using MatrixOf = Tensor<typename A::value_type, DenseMatrix<>, typename A::tensor_type::space_type>;
-template <class A>
-using AccessOfMatrix = Access<MatrixOf<A>, A::names[1], A::names[2]>;
+using AccessOfMatrix = Access<MatrixOf<typename A::tensor_type>, A::names[1], A::names[2]>;
 
 /// The product of one batch, with what the statement demands of its computation.
 template <class C, class A, class B, class S>
@@ -74,6 +74,8 @@ auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
 /// Where the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all
 /// batches are one product of matrices with b * i rows. Else there is a product for each batch, one behind
 /// the other; B is then packed for each of them, or once if the statement says `.with_constant_operands()`.
+/// (On GPUs, C(b, i, j) = A(b, k, i) * B(k, j) with B in `NM<…>` is one product of gpu::NmByGathering or
+/// gpu::NmByBlocks.)
 ///
 /// The candidate for the product of matrices is the one that is expected to take least time. On a GPU it may
 /// return before the GPU is through.
@@ -171,8 +173,8 @@ class ProductsInBatches::Plan {
 
   /// A matrix of the extents of one product, without memory yet.
   template <class T>
-  static auto matrix_of(const T& batches) {
-    using Matrix = Tensor<typename T::value_type, DenseMatrix<>, typename T::space_type>;
+  static detail::MatrixOf<T> matrix_of(const T& batches) {
+    using Matrix = detail::MatrixOf<T>;
     const Extents<2> extents{(are_one ? batches.extent(0) : 1) * batches.extent(1), batches.extent(2)};
     typename Matrix::level_storage levels;
     std::get<0>(levels).extent = extents[0];
@@ -192,8 +194,8 @@ class ProductsInBatches::Plan {
   }
 
   const S& statement_;
-  detail::MatrixOf<A> a_;
-  detail::MatrixOf<C> c_;
+  detail::MatrixOf<typename A::tensor_type> a_;
+  detail::MatrixOf<typename C::tensor_type> c_;
   std::optional<sporos::Plan<Product>> plan_;
 };
 

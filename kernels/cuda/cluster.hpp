@@ -134,6 +134,17 @@ __device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t 
       : "memory");
 }
 
+/// The same of matrices of one shape, one behind the other: the box of one of them.
+__device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t to,
+                                            const CUtensorMap* matrices, int column, int row, int matrix,
+                                            std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+      "l"(matrices), "r"(column), "r"(row), "r"(matrix), "r"(barrier), "h"(blocks)
+      : "memory");
+}
+
 /// Arrives at the barrier of the cluster, and makes what this thread has written visible to those that wait.
 __device__ __forceinline__ void arrive_in_cluster() {
   asm volatile("barrier.cluster.arrive.release;\n" ::: "memory");

@@ -207,6 +207,16 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap* ma
       : "memory");
 }
 
+/// The same of matrices of one shape, one behind the other: the box of one of them.
+__device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap* matrices, int column, int row,
+                                         int matrix, std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+      "l"(matrices), "r"(column), "r"(row), "r"(matrix), "r"(barrier)
+      : "memory");
+}
+
 #endif
 
 }  // namespace sporos::gpu::ptx

@@ -31,6 +31,28 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
   return encode;
 }
 
+/// Matrices of one shape, one behind the other.
+/// @param type, bytes  of an element
+/// @param order        in which a box, which lies in one matrix, is laid out
+inline CUtensorMap describe_matrices(CUtensorMapDataType type, int bytes, const void* at,
+                                     std::int64_t matrices, std::int64_t rows, std::int64_t columns,
+                                     std::int64_t stride, int box_rows, int box_columns,
+                                     CUtensorMapSwizzle order) {
+  CUtensorMap map{};
+  const auto bytes_of_row = static_cast<cuuint64_t>(stride) * static_cast<cuuint64_t>(bytes);
+  const cuuint64_t extents[3] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows),
+                                 static_cast<cuuint64_t>(matrices)};
+  const cuuint64_t strides[2] = {bytes_of_row, bytes_of_row * static_cast<cuuint64_t>(rows)};
+  const cuuint32_t box[3] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows), 1};
+  const cuuint32_t steps[3] = {1, 1, 1};
+  if (tensor_map_encoder()(&map, type, 3, const_cast<void*>(at), extents, strides, box, steps,
+                           CU_TENSOR_MAP_INTERLEAVE_NONE, order, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    throw StateError(text("CUDA: the copy engine does not take ", matrices, " matrices of ", rows, " x ",
+                          columns, " with rows ", stride, " elements apart"));
+  return map;
+}
+
 /// @param type, bytes  of an element
 /// @param order        in which a box is laid out
 inline CUtensorMap describe_matrix(CUtensorMapDataType type, int bytes, const void* at, std::int64_t rows,
@@ -65,20 +87,28 @@ inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t co
                                                      : CU_TENSOR_MAP_SWIZZLE_32B);
 }
 
+/// The same of some matrices, one behind the other, in boxes of 64 columns.
+inline CUtensorMap tensor_map_of_matrices(const void* at, std::int64_t matrices, std::int64_t rows,
+                                          std::int64_t columns, std::int64_t stride, int box_rows) {
+  return detail::describe_matrices(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, at, matrices, rows, columns, stride,
+                                   box_rows, 64, CU_TENSOR_MAP_SWIZZLE_128B);
+}
+
 /// The same for floats and doubles, whose boxes are copied row by row as they are.
 /// @param at      aligned to 16 bytes
 /// @param stride  elements from one row to the next, a multiple of 16 bytes
 template <class T>
-CUtensorMap plain_tensor_map(const T* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
-                             int box_rows, int box_columns) {
+CUtensorMap plain_tensor_map_of_matrices(const T* at, std::int64_t matrices, std::int64_t rows,
+                                         std::int64_t columns, std::int64_t stride, int box_rows,
+                                         int box_columns) {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  return detail::describe_matrix(
+  return detail::describe_matrices(
       sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
-      static_cast<int>(sizeof(T)), at, rows, columns, stride, box_rows, box_columns,
+      static_cast<int>(sizeof(T)), at, matrices, rows, columns, stride, box_rows, box_columns,
       CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
-/// The same in boxes of 128 bytes of each row, in the order of Swizzle128.
+/// One matrix of such elements in boxes of 128 bytes of each row, in the order of Swizzle128.
 template <class T>
 CUtensorMap swizzled_tensor_map(const T* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
                                 int box_rows) {

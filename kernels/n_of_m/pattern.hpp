@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "../../formats/named.hpp"
 #include "../epilogue/two_factors.hpp"
@@ -53,5 +54,28 @@ struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums
       return false;
   }
 };
+
+/// C(b, i, j) = A(b, k, i) * B(k, j) or A(b, k, i) * B(j, k), factors in any order: the same of batches of
+/// matrices that are stored k-major, without an epilogue. (Those of row-major matrices are the rows of one
+/// product: kernels/batches/candidate.hpp.)
+template <class Operands>
+struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands> {
+  template <class C, class B, class A>
+  static constexpr bool fits() {
+    if constexpr (std::is_same_v<typename C::format, DenseTensor<3>> &&
+                  std::is_same_v<typename A::format, DenseTensor<3>> &&
+                  is_tensor_v<typename A::tensor_type> && NmTraits<typename B::format>::is &&
+                  Operands::template computes<C, A, B>)
+      return NmTraits<typename B::format>::along == 0 ? binds<C, A, B>("bij", "bki", "kj")
+                                                      : binds<C, A, B>("bij", "bki", "jk");
+    else
+      return false;
+  }
+};
+
+/// The one of the two that a statement matches, if any.
+template <class Operands, class S>
+using NmPatternOf = std::conditional_t<NmBatchPattern<Operands>::template matches<S>,
+                                       NmBatchPattern<Operands>, NmPattern<Operands>>;
 
 }  // namespace sporos

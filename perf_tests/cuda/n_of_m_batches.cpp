@@ -3,10 +3,10 @@
 /// Batches of products of dense matrices with one N:M or 2:4 sparse matrix, beside cuBLAS's strided batches
 /// with the same matrix dense.
 ///
-/// `by_rows` is C(b, i, j) = A(b, i, k) * B(k, j), where all batches are the rows of one product;
-/// `by_columns`, C(b, i, j) = A(b, k, i) * B(k, j), runs one product behind the other. With 2:4 weights, C(b,
-/// i, j) = A(b, i, k) * W(j, k). `cublas` is one call for all batches, with a stride of zero for B;
-/// `cublas_as_one`, where batches are the rows of one product, that product.
+/// `by_rows` is C(b, i, j) = A(b, i, k) * B(k, j), `by_columns` C(b, i, j) = A(b, k, i) * B(k, j); of both,
+/// all batches are the rows of one product. With 2:4 weights, C(b, i, j) = A(b, i, k) * W(j, k). `cublas` is
+/// one call for all batches, with a stride of zero for B; `cublas_as_one`, for `by_rows`, the product of all
+/// rows.
 ///
 /// All contenders for a case are measured in turn; the rest is as in n_of_m_layers.cpp. `difference` is the
 /// largest from cuBLAS's product with the pruned matrix, over the largest entry.

@@ -10,24 +10,23 @@
 #include <type_traits>
 
 #include "../device_spmm.hpp"
+#include "operands_of.hpp"
 #include "statement_run.hpp"
-#include "values_of.hpp"
 
 namespace sporos::tool {
 
 /// The kernels for N:M sparsity have the sparse factor on the right: the transpose of C is computed, from
 /// that of B, which is B by columns of its rows, and A, whose windows lie along what is summed over.
 template <class Value>
-class DeviceNofM {
-  using Sum = accumulate_t<Value>;
-  using Rows = Tensor<Value, CSR<>>;
-  using Matrix = Tensor<Value, DenseMatrix<>>;
+class DeviceNofM : DeviceOperands<Value> {
+  using DeviceOperands<Value>::a_;
+  using DeviceOperands<Value>::b_;
+  using DeviceOperands<Value>::settings_;
+  using DeviceOperands<Value>::out_;
+  using typename DeviceOperands<Value>::Sum;
 
  public:
-  DeviceNofM(const RealRows& A, const RealMatrix& B, const DeviceSettings& settings)
-      : a_(with_values_of<Value>(A, "A", settings)),
-        b_(with_values_of<Value>(B, "B", settings)),
-        settings_(settings) {}
+  using DeviceOperands<Value>::DeviceOperands;
 
   DeviceProduct<RealMatrix> run() {
     out_.run.rounding = rounding_of_sums<Value>();
@@ -86,11 +85,6 @@ class DeviceNofM {
         out_.C.values()(row * b_.extent(1) + column) =
             static_cast<double>(sums.values()(column * a_.extent(0) + row));
   }
-
-  Rows a_;
-  Matrix b_;
-  const DeviceSettings& settings_;
-  DeviceProduct<RealMatrix> out_;
 };
 
 template <class Value>

@@ -10,22 +10,22 @@
 
 #include "../device_spmm.hpp"
 #include "../memory.hpp"
+#include "operands_of.hpp"
 #include "statement_run.hpp"
-#include "values_of.hpp"
 
 namespace sporos::tool {
 
 template <class Value>
-class DeviceSpmm {
-  using Sum = accumulate_t<Value>;
-  using Rows = Tensor<Value, CSR<>>;
-  using Matrix = Tensor<Value, DenseMatrix<>>;
+class DeviceSpmm : DeviceOperands<Value> {
+  using DeviceOperands<Value>::a_;
+  using DeviceOperands<Value>::b_;
+  using DeviceOperands<Value>::settings_;
+  using DeviceOperands<Value>::out_;
+  using typename DeviceOperands<Value>::Sum;
+  using typename DeviceOperands<Value>::Matrix;
 
  public:
-  DeviceSpmm(const RealRows& A, const RealMatrix& B, const DeviceSettings& settings)
-      : a_(with_values_of<Value>(A, "A", settings)),
-        b_(with_values_of<Value>(B, "B", settings)),
-        settings_(settings) {}
+  using DeviceOperands<Value>::DeviceOperands;
 
   DeviceProduct<RealMatrix> run() {
     out_.run.rounding = rounding_of_sums<Value>();
@@ -134,11 +134,6 @@ class DeviceSpmm {
     out_.C = RealMatrix({a.extent(0), b_.extent(1)});
     for (std::int64_t q = 0; q < sums.nnz(); ++q) out_.C.values()(q) = static_cast<double>(sums.values()(q));
   }
-
-  Rows a_;
-  Matrix b_;
-  const DeviceSettings& settings_;
-  DeviceProduct<RealMatrix> out_;
 };
 
 template <class Value>

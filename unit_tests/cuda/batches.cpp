@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file batches.cpp
-/// Batches of products with one sparse matrix on the GPU: as the rows of one product, and one behind the
-/// other.
+/// Batches of products with one sparse matrix on the GPU: as the rows of one product, by rows or by columns,
+/// and one behind the other.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <sporos/sporos.hpp>
 #include <sstream>
 #include <string>
@@ -63,6 +64,67 @@ TEST(CudaBatches, AreMultipliedOnSparseTensorCores) {
   EXPECT_NE(out.str().find("batches: 4, as the rows of one product, by 2:4 product on sparse tensor cores"),
             std::string::npos)
       << out.str();
+}
+
+/// C(b, i, j) = A(b, k, i) * B(k, j), and added to what is there, by a candidate that computes all batches as
+/// the rows of one product.
+/// @param shape  batches, rows and columns of the results, and the summed extent
+template <class Candidate, class Value, TensorFormat F>
+void expect_products_at_once(const std::array<std::int64_t, 4>& shape) {
+  const auto [batches, rows, columns, inner] = shape;
+  SCOPED_TRACE(text(Candidate::name, ", ", format_name<F>(), ", ", batches, " x ", rows, " x ", columns,
+                    " x ", inner));
+  const auto A = numbers<Value, DenseTensor<3>>({batches, inner, rows}, 1);
+  const auto B = prune<F>(numbers<Value, DenseMatrix<>>({inner, columns}, 2));
+  const Tensor<double, DenseTensor<3>> expected({batches, rows, columns});
+  expected(b, i, j) = convert<DenseTensor<3>, double>(A)(b, k, i) * convert<DenseMatrix<>, double>(B)(k, j);
+  const Tensor<Value, DenseTensor<3>> poisoned({batches, rows, columns});
+  Kokkos::deep_copy(poisoned.values(), static_cast<Value>(std::numeric_limits<float>::quiet_NaN()));
+  const auto C = poisoned.template copy_to<Cuda>();
+  const auto device_A = A.template copy_to<Cuda>();
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto product = assign(C(b, i, j), device_A(b, k, i) * device_B(k, j)).template use<Candidate>();
+  std::ostringstream out;
+  out << explain(product);
+  EXPECT_NE(out.str().find(text("batches: ", batches, ", as the rows of one product")), std::string::npos)
+      << out.str();
+  product.run();
+  expect_same_values(C.template copy_to<Host>(), expected);
+  product.accumulate().run();
+  for (std::int64_t at = 0; at < expected.nnz(); ++at) expected.values()(at) *= 2;
+  expect_same_values(C.template copy_to<Host>(), expected);
+}
+
+/// Matrices whose columns the copy engine reads where they are, since no tile has rows of two batches, and
+/// others, which are copied first; tiles of either size, and of teams of warps.
+TEST(CudaBatches, ByColumnsAreOneProductOnTensorCores) {
+  using Candidate = gpu::NmByGathering;
+  for (const std::int64_t rows : {64, 33, 40, 1}) {
+    expect_products_at_once<Candidate, half, NM<16, 32, 32>>({3, rows, 130, 128});
+    expect_products_at_once<Candidate, half, NM<2, 4, 128>>({3, rows, 200, 100});
+    expect_products_at_once<Candidate, float, NM<16, 32, 32>>({3, rows, 130, 130});
+    expect_products_at_once<Candidate, half, NM<2, 4>>({3, rows, 21, 44});
+    expect_products_at_once<Candidate, double, NM<3, 8, 4>>({3, rows, 21, 44});
+  }
+  expect_products_at_once<Candidate, half, NM<16, 32, 32>>({64, 64, 600, 64});
+  expect_products_at_once<Candidate, float, NM<16, 32, 32>>({64, 64, 600, 64});
+  expect_products_at_once<Candidate, half, NM<16, 32, 32>>({0, 4, 5, 6});
+}
+TEST(CudaBatches, ByColumnsAreOneProductOnCudaCores) {
+  using Candidate = gpu::NmByBlocks;
+  for (const std::int64_t rows : {128, 33, 40, 1}) {
+    expect_products_at_once<Candidate, float, NM<16, 32, 32>>({3, rows, 130, 128});
+    expect_products_at_once<Candidate, double, NM<3, 8, 4>>({3, rows, 21, 44});
+    expect_products_at_once<Candidate, half, NM<2, 5, 4>>({3, rows, 21, 44});
+  }
+  expect_products_at_once<Candidate, float, NM<8, 32, 32>>({32, 128, 600, 64});
+  expect_products_at_once<Candidate, float, NM<8, 32, 32>>({4, 128, 1024, 512});
+}
+TEST(CudaBatches, ByColumnsAreComputedAtOnceUnlessForced) {
+  const Tensor<half, DenseTensor<3>, Cuda> A({4, 256, 64}), C({4, 64, 512});
+  const Tensor<half, NM<16, 32, 32>, Cuda> B({256, 512});
+  EXPECT_EQ(kernel_of(assign(C(b, i, j), A(b, k, i) * B(k, j))), gpu::NmByGathering::name);
+  EXPECT_EQ(kernel_of(assign(C(b, i, j), A(b, i, k) * B(k, j))), ProductsInBatches::name);
 }
 
 template <class Value, TensorFormat F>

@@ -41,20 +41,10 @@ TEST(CudaSpmm, OfEachLayout) {
   expect_products<gpu::SpmmByGroups, half, half, CSC<>, true, DenseMatrix<ColumnMajor>>();
 }
 
-/// Several blocks for a tile, several tiles for a block; empty tiles.
-template <class Value, class Out, class AF, bool Transposed, class BF>
-void expect_products_on_tensor_cores() {
-  using Kernel = gpu::SpmmOnTensorCores;
-  expect_products<Kernel, Value, Out, AF, Transposed, BF>();
-  expect_product<Kernel, Value, Out, AF, Transposed, BF>({256, 256, 1500}, 2);
-  expect_product<Kernel, Value, Out, AF, Transposed, BF>({260, 70, 3000}, 10, true);
-  expect_product<Kernel, Value, Out, AF, Transposed, BF>({3000, 600, 200}, 20);
-  expect_product<Kernel, Value, Out, AF, Transposed, BF>({700, 130, 1000}, 300);
-}
 TEST(CudaSpmm, OnTensorCores) {
-  expect_products_on_tensor_cores<half, half, IntCsr, false, DenseMatrix<>>();
-  expect_products_on_tensor_cores<bfloat16, float, CSR<>, false, DenseMatrix<>>();
-  expect_products_on_tensor_cores<half, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
+  expect_products_by_tiles<gpu::SpmmOnTensorCores, half, half, IntCsr, false, DenseMatrix<>>();
+  expect_products_by_tiles<gpu::SpmmOnTensorCores, bfloat16, float, CSR<>, false, DenseMatrix<>>();
+  expect_products_by_tiles<gpu::SpmmOnTensorCores, half, float, IntCsr, true, DenseMatrix<ColumnMajor>>();
 }
 
 /// Rows of every number of warps; cut rows, also with odd numbers of columns.

@@ -96,6 +96,15 @@ void expect_products() {
   expect_product<Kernel, Value, Out, AF, Transposed, BF>({30, 40, 900}, 1);
   expect_product<Kernel, Value, Out, AF, Transposed, BF>({130, 270, 300}, 5, true);
 }
+/// The same by kernels for tiles: several blocks for a tile, several tiles for a block; empty tiles.
+template <class Kernel, class Value, class Out, class AF, bool Transposed, class BF>
+void expect_products_by_tiles() {
+  expect_products<Kernel, Value, Out, AF, Transposed, BF>();
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({256, 256, 1500}, 2);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({260, 70, 3000}, 10, true);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({3000, 600, 200}, 20);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({700, 130, 1000}, 300);
+}
 
 using IntCsr = CSR<std::int32_t, std::int32_t>;
 

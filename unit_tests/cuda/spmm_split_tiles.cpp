@@ -19,19 +19,10 @@ using sporos::indices::i;
 using sporos::indices::j;
 using sporos::indices::k;
 
-template <class AF, bool Transposed, class BF>
-void expect_products_of_split_floats() {
-  using Kernel = gpu::SpmmBySplitTiles;
-  expect_products<Kernel, float, float, AF, Transposed, BF>();
-  expect_product<Kernel, float, float, AF, Transposed, BF>({256, 256, 1500}, 2);
-  expect_product<Kernel, float, float, AF, Transposed, BF>({260, 70, 3000}, 10, true);
-  expect_product<Kernel, float, float, AF, Transposed, BF>({3000, 600, 200}, 20);
-  expect_product<Kernel, float, float, AF, Transposed, BF>({700, 130, 1000}, 300);
-}
 TEST(CudaSpmm, OfSplitFloatsOnTensorCores) {
-  expect_products_of_split_floats<IntCsr, false, DenseMatrix<>>();
-  expect_products_of_split_floats<CSC<>, false, DenseMatrix<ColumnMajor>>();
-  expect_products_of_split_floats<CSR<>, true, DenseMatrix<>>();
+  expect_products_by_tiles<gpu::SpmmBySplitTiles, float, float, IntCsr, false, DenseMatrix<>>();
+  expect_products_by_tiles<gpu::SpmmBySplitTiles, float, float, CSC<>, false, DenseMatrix<ColumnMajor>>();
+  expect_products_by_tiles<gpu::SpmmBySplitTiles, float, float, CSR<>, true, DenseMatrix<>>();
 }
 
 /// Tiles of both heights and of every width, by every number of blocks.

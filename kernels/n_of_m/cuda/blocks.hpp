@@ -26,6 +26,7 @@
 #include "../../cuda/warp.hpp"
 #include "../../cuda/wgmma.hpp"
 #include "chunks.hpp"
+#include "k_major_traits.hpp"
 #include "thread_tile.hpp"
 
 namespace sporos::gpu {
@@ -118,6 +119,7 @@ template <class Out, class E>
 struct NmBlockProduct {
   static constexpr bool epilogue_is_identity = E::is_identity;
   std::int64_t m = 0, n = 0;
+  int rows_of_batch = 0;         ///< of A: whole tiles, or all
   int sections = 0;              ///< of k
   const char* packed = nullptr;  ///< B: chunks.hpp
   Out* c = nullptr;              ///< [m, n]
@@ -154,9 +156,7 @@ __device__ __forceinline__ void store_sums_of_cluster(
   char* const of_thread = exchanged + threadIdx.x * 16;
   constexpr int next = Config::multiplying * 16, packs = Config::rows * Config::column_packs;
   constexpr int loaded = 4;  // packs at a time
-#pragma unroll
-  for (int p = 0; p < packs; ++p)
-    *reinterpret_cast<Packed*>(of_thread + p * next) = pack_of_sums<Config>(sums, p, store.product.nothing);
+  put_sums<Config>(sums, store.product.nothing, of_thread, next);
   ptx::arrive_in_cluster();
   ptx::wait_for_cluster();
 #pragma unroll 1
@@ -175,8 +175,7 @@ __device__ __forceinline__ void store_sums_of_cluster(
       for (int q = 0; q < loaded; ++q) {
         Packed terms;
         memcpy(&terms, &words[q], sizeof terms);
-#pragma unroll
-        for (int e = 0; e < Config::pack; ++e) totals[q].at[e] += terms.at[e];
+        add_pack(totals[q], terms);
       }
     }
 #pragma unroll
@@ -229,7 +228,8 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
     ptx::prefetch(&a_map);
     std::uint32_t parity = 1;
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
-      const int row = tile % row_tiles * Config::block_m;
+      const int row = tile % row_tiles * Config::block_m, row_of_batch = row % product.rows_of_batch,
+                batch = row / product.rows_of_batch;
       const char* b = product.packed + (std::int64_t{tile / row_tiles} * product.sections + begin) *
                                            product.chunks_of_section * chunk_bytes;
       for (int section = begin; section < end; ++section)
@@ -238,8 +238,8 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
           ptx::wait(empty_0 + slot * 8, parity);
           ptx::arrive_expecting(full, chunk_bytes + (chunk == 0 ? copied_bytes : 0));
           if (chunk == 0) {
-            ptx::copy_box(ptx::shared_address(sections_0) + section_slot * section_bytes, &a_map, row,
-                          section * product.dense_rows, full);
+            ptx::copy_box(ptx::shared_address(sections_0) + section_slot * section_bytes, &a_map,
+                          row_of_batch, section * product.dense_rows, batch, full);
             if (++section_slot == slots.sections) section_slot = 0;
           }
           ptx::copy_bytes(ptx::shared_address(chunks_0) + slot * chunk_bytes, b, chunk_bytes, full);
@@ -326,9 +326,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
       ptx::sync_threads(1, Config::multiplying);  // nothing in the slots is needed any more
       store_sums_of_cluster<Config>(sections_0, rank, blocks, sums, store);
     } else {
-#pragma unroll
-      for (int p = 0; p < Config::rows * Config::column_packs; ++p)
-        store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
+      store_sums<Config>(sums, store);
     }
   }
 #endif
@@ -337,17 +335,21 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param a       A k-major, [k, m], in boxes of product.dense_rows x Config::block_m
+/// @param a       A, k-major as `stored` says; its batches, if there are several, have whole tiles of rows
 /// @param shared  blocks that share a tile: 1, 2, 4 or 8
 template <class Config, class Product>
-void nm_block_product(const Kokkos::Cuda& space, const Product& product, const CUtensorMap& a, int shared) {
+void nm_block_product(const Kokkos::Cuda& space, Product product, const typename Config::compute* a,
+                      const KMajorBatches& stored, int shared) {
+  product.rows_of_batch = static_cast<int>(stored.rows);
+  const CUtensorMap map = plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows,
+                                                       stored.stride, product.dense_rows, Config::block_m);
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   const std::int64_t at_a_time =
       std::int64_t{space.cuda_device_prop().multiProcessorCount} * Config::at_a_time;
   launch_clusters(space, "sporos::nm_block_product", &detail::nm_block_kernel<Config, Product>,
                   shared > 1 ? tiles * shared : std::min(tiles, at_a_time), shared, Config::threads,
                   Config::shared_bytes(product.slots, product.section_bytes, product.chunk_bytes), product,
-                  a);
+                  map);
 }
 
 }  // namespace sporos::gpu

@@ -17,15 +17,16 @@
 #include "../../cuda/wgmma_tile.hpp"
 #include "../../statement/candidate.hpp"
 #include "blocks.hpp"
+#include "k_major.hpp"
 #include "product_of.hpp"
 #include "teams.hpp"
 
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), on CUDA cores: blocks.hpp
-/// and, where the result is small, teams.hpp, after Ma et al., *NM-SpMM* (arXiv 2503.01253), sections III-B
-/// and III-C.
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), or all batches of
+/// C(b, i, j) = A(b, k, i) * B(k, j) at once, on CUDA cores: blocks.hpp and, where the result is small,
+/// teams.hpp, after Ma et al., *NM-SpMM* (arXiv 2503.01253), sections III-B and III-C.
 ///
 /// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
 /// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
@@ -42,16 +43,15 @@ struct NmByBlocks {
         NmOperands::computes<C, A, B> && NmTraits<typename B::format>::unit % 4 == 0 &&
         !(is_narrow_float_v<typename B::value_type> && NmTraits<typename B::format>::unit % 32 == 0);
   };
-  using Pattern = NmPattern<Operands>;
   static constexpr std::string_view name = "N:M product by blocks";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, L a multiple of 4 (not of "
-      "32 where B holds half or bfloat16), A dense, C dense and row-major, floats in the memory of a GPU of "
-      "compute capability 9.0";
+      "32 where B holds half or bfloat16), A dense, C dense and row-major, or "
+      "C(b, i, j) = A(b, k, i) * B(k, j), floats in the memory of a GPU of compute capability 9.0";
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = Pattern::template matches<S>;
+  static constexpr bool matches = NmPatternOf<Operands, S>::template matches<S>;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
@@ -91,13 +91,13 @@ struct NmTeamTimes {
 
 /// Of tiny, small and wide tiles, by whether A is row-major or k-major.
 template <bool RowMajor>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{2.4e-6, 0.0, 0.0118e-6, 0.0026e-6},
-                                                              {2.1e-6, 0.0, 0.0225e-6, 0.0031e-6},
-                                                              {2.4e-6, 3.6e-6, 0.042e-6, 0.0022e-6}}};
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{0.9e-6, 2.5e-6, 0.0139e-6, 0.0006e-6},
+                                                              {0.4e-6, 4.0e-6, 0.0239e-6, 0.0006e-6},
+                                                              {0.2e-6, 5.1e-6, 0.0462e-6, 0.0007e-6}}};
 template <>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{2.3e-6, 0.0, 0.0103e-6, 0.0018e-6},
-                                                                     {2.5e-6, 0.0, 0.0200e-6, 0.0020e-6},
-                                                                     {2.3e-6, 3.5e-6, 0.0413e-6, 0.0012e-6}}};
+inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{0.9e-6, 2.6e-6, 0.0125e-6, 0.0005e-6},
+                                                                     {0.4e-6, 4.1e-6, 0.0215e-6, 0.0005e-6},
+                                                                     {0.4e-6, 5.1e-6, 0.0438e-6, 0.0007e-6}}};
 
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
@@ -153,10 +153,11 @@ void consider_teams(const NmTeamTimes& times, const NmChunks& cut, std::int64_t 
 }
 
 template <class S>
-class NmByBlocks::Plan : NmProductOf<S, Pattern> {
-  using Base = NmProductOf<S, Pattern>;
+class NmByBlocks::Plan : NmProductOf<S, Operands> {
+  using Base = NmProductOf<S, Operands>;
   using Base::a;
   using Base::b;
+  using Base::is_in_batches;
   using Base::is_k_major;
   using Base::k;
   using Base::m;
@@ -233,6 +234,7 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(packed_.extent(0)); }
 
   void explain(std::ostream& out) const {
+    this->explain_batches(out);
     with_config([&]<class Config>(Config) {
       out << "  result: located, tiles of " << Config::block_m << " x " << Config::block_n
           << " in registers, whose rows are gathered from shared memory";
@@ -244,7 +246,7 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
-        << (copied_bytes() == 0  ? "\n"
+        << (!is_copied()         ? "\n"
             : reads_it_k_major() ? ", the dense one is copied k-major first\n"
                                  : ", the dense one is copied first\n");
   }
@@ -292,21 +294,24 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
 
   /// Whether the kernel reads A k-major, however it is stored.
   bool reads_it_k_major() const { return is_k_major || !choice_.is_by_teams(); }
-  /// Elements from one row of A, as it is read, to the next: the copy engine counts in 16 bytes.
-  std::int64_t stride() const { return stride_of(reads_it_k_major() ? m() : k()); }
-  static std::int64_t stride_of(std::int64_t extent) {
-    return ceil_div(extent, widest_pack<Compute>) * widest_pack<Compute>;
+  /// Elements from one row of A, as it is read, to the next: in a copy, whole lines of the cache.
+  std::int64_t stride() const {
+    const std::int64_t extent = reads_it_k_major() ? m() : k();
+    constexpr int line = 128 / static_cast<int>(sizeof(Compute));
+    return is_copied() ? ceil_div(extent, line) * line : extent;
   }
-  /// Whether the copy engine reads A as it is stored.
+  /// Whether the copy engine, which counts in 16 bytes, reads A as it is stored; the rows of a tile lie in
+  /// one batch.
   bool reads_in_place() const {
-    const std::int64_t extent = is_k_major ? m() : k();
-    return std::is_same_v<T, Compute> && stride_of(extent) == extent &&
+    const std::int64_t extent = is_k_major ? this->rows_of_batch() : k();
+    return std::is_same_v<T, Compute> && extent % widest_pack<Compute> == 0 &&
+           (this->batches() == 1 || extent % Large::block_m == 0) &&
            is_aligned<Pack<Compute, widest_pack<Compute>>>(a().values().data());
   }
   bool reads_k_major_in_place() const { return is_k_major && reads_in_place(); }
+  bool is_copied() const { return is_k_major != reads_it_k_major() || !reads_in_place(); }
   std::int64_t copied_bytes() const {
-    if (is_k_major == reads_it_k_major() && reads_in_place()) return 0;
-    return array_bytes<Compute>((reads_it_k_major() ? k() : m()) * stride());
+    return is_copied() ? array_bytes<Compute>((reads_it_k_major() ? k() : m()) * stride()) : 0;
   }
 
   void pack() {
@@ -320,8 +325,10 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
   const Compute* copy(Compute* to) const {
     const T* const from = a().values().data();
     if constexpr (std::is_same_v<T, Compute>)
-      if (copied_bytes() == 0) return from;
-    if constexpr (is_k_major) {
+      if (!is_copied()) return from;
+    if constexpr (is_in_batches) {
+      join_batches(space(), from, this->stored(), stride(), to);
+    } else if constexpr (is_k_major) {
       pad_rows(space(), from, k(), m(), stride(), to);
     } else {
       if (reads_it_k_major())
@@ -347,16 +354,15 @@ class NmByBlocks::Plan : NmProductOf<S, Pattern> {
     product.packed = packed_.data();
     product.c = c;
     product.accumulates = statement_.accumulates();
+    const KMajorBatches stored = is_copied() ? this->copied(stride()) : this->stored();
     if constexpr (is_of_teams<Config>) {
       product.template set_config<Config>(cut_of_teams<Config>, k());
-      nm_team_product<Config>(space(), product, cut_of_teams<Config>, dense, k(), stride(), Begins::early);
+      nm_team_product<Config>(space(), product, cut_of_teams<Config>, dense, stored, Begins::early);
     } else {
       product.sections = static_cast<int>(cut.sections(k()));
       product.slots = Config::slots(Config::layout(cut));
       product.set_layout(Config::layout(cut));
-      nm_block_product<Config>(space(), product,
-                               plain_tensor_map(dense, k(), m(), stride(), cut.dense_rows(), Config::block_m),
-                               choice_.shared);
+      nm_block_product<Config>(space(), product, dense, stored, choice_.shared);
     }
   }
 

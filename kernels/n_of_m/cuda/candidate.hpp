@@ -21,7 +21,8 @@
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp).
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp); or all batches of
+/// C(b, i, j) = A(b, k, i) * B(k, j) at once.
 ///
 /// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
 /// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
@@ -32,16 +33,15 @@ namespace sporos::gpu {
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
 struct NmByGathering {
-  using Pattern = NmPattern<NmOperands>;
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, A dense, C dense and "
-      "row-major, floats in the memory of the GPU";
+      "row-major, or C(b, i, j) = A(b, k, i) * B(k, j), floats in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 
   template <class S>
-  static constexpr bool matches = Pattern::matches<S>;
+  static constexpr bool matches = NmPatternOf<NmOperands, S>::template matches<S>;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
@@ -81,9 +81,10 @@ inline constexpr TileTimes nm_group_times{.launch = 2.2e-6,
                                           .again = 4e-6};
 
 template <class S>
-class NmByGathering::Plan : NmProductOf<S, Pattern> {
-  using Base = NmProductOf<S, Pattern>;
+class NmByGathering::Plan : NmProductOf<S, NmOperands> {
+  using Base = NmProductOf<S, NmOperands>;
   using Base::a;
+  using Base::is_in_batches;
   using Base::is_k_major;
   using Base::k;
   using Base::m;
@@ -156,6 +157,7 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   }
 
   void explain(std::ostream& out) const {
+    this->explain_batches(out);
     out << "  result: located, tiles of "
         << (by_groups_         ? "one unit each, by matrix instructions for the rows that it keeps\n"
             : on_tensor_cores_ ? "matrix instructions whose rows are gathered\n"
@@ -217,7 +219,9 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     in.m = m();
     in.a = a().values().data();
     in.a_row = is_k_major ? 1 : k();
-    in.a_column = is_k_major ? m() : 1;
+    in.a_column = is_k_major ? this->rows_of_batch() : 1;
+    in.rows_of_batch = this->rows_of_batch();
+    in.a_batch = k() * this->rows_of_batch();
     in.b = view();
     in.c = c;
     in.accumulates = statement_.accumulates();
@@ -248,23 +252,28 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
   }
   NmGroups groups() const { return NmGroups::of(view()); }
 
-  /// Elements from one row of the k-major A to the next.
-  std::int64_t stride() const { return ceil_div(m(), 8) * 8; }
+  /// Elements from one row of the k-major copy of A to the next: whole lines of the cache.
+  std::int64_t stride() const { return ceil_div(m(), 64) * 64; }
+  /// What is copied together lies in one batch.
   bool reads_a_in_place() const {
-    return !is_split<T> && is_k_major && m() % 8 == 0 &&
+    return !is_split<T> && is_k_major &&
+           (is_in_batches ? !by_groups_ && this->rows_of_batch() % 64 == 0 : m() % 8 == 0) &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
+  KMajorBatches dense() const { return reads_a_in_place() ? this->stored() : this->copied(stride()); }
   NmPacking packing() const
     requires(for_tensor_cores)
   {
     return is_large() ? Large::packing : Small::packing;
   }
-  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles
-  /// that those of their warps that have nothing else to do copy fast enough.
+  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles,
+  /// and multiply for so long, that those of their warps that have nothing else to do copy fast enough.
   bool copies_in_parts() const {
     if constexpr (for_tensor_cores && !is_split<T>) {
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
+      constexpr double seconds_of_element = 4.5e-12;  // on an H200, by these warps of all multiprocessors
       return !by_groups_ && is_large() && tiles_of<Large>() * 2 > multiprocessors() && !is_k_major &&
+             static_cast<double>(a().nnz()) * seconds_of_element <= seconds_of<Large>(large_times) &&
              k() % 8 == 0 && std::max(m(), k()) <= most &&
              reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
     } else {
@@ -339,14 +348,14 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
       too_wide = exponents_.data() + n() + 1;
-      exponents_of_rows(space(), a().values().data(), m(), k(), is_k_major, room.row_exponents, too_wide - 1,
-                        too_wide);
+      exponents_of_rows(space(), a().values().data(), m(), k(), is_k_major, this->stored(),
+                        room.row_exponents, too_wide - 1, too_wide);
     }
     const void* high = a().values().data();
     if (!reads_a_in_place()) {
       if (!copies_in_parts())
-        copy_k_major(space(), a().values().data(), m(), k(), is_k_major, room.high, room.low, stride(),
-                     room.row_exponents, too_wide, is_split<T> ? Begins::early : Begins::behind);
+        copy_k_major(space(), a().values().data(), m(), k(), is_k_major, this->stored(), room.high, room.low,
+                     stride(), room.row_exponents, too_wide, is_split<T> ? Begins::early : Begins::behind);
       high = room.high;
     }
     if constexpr (for_groups)
@@ -367,10 +376,10 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
       if constexpr (Large::can_copy_parts)
         if (copies_in_parts())
           parts = {a().values().data(), room.high, stride(), order_of_parts(), counters_.data()};
-      nm_product<Large>(space(), product, high, room.low, stride(), blocks, clusters_of_blocks(blocks),
+      nm_product<Large>(space(), product, high, room.low, dense(), blocks, clusters_of_blocks(blocks),
                         begins(), parts);
     } else {
-      nm_product<Small>(space(), product, high, room.low, stride(), 1, multiprocessors(), begins());
+      nm_product<Small>(space(), product, high, room.low, dense(), 1, multiprocessors(), begins());
     }
     if constexpr (is_split<T>) gather(c, too_wide);
   }
@@ -409,8 +418,8 @@ class NmByGathering::Plan : NmProductOf<S, Pattern> {
     const GroupProduct product{n(), m(), packing.kept, c, statement_.accumulates(), epilogue_of(statement_)};
     const TileChoice tiles = tiles_of_groups();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
-      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, stride(), tiles,
-                                           begins());
+      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, dense().stride,
+                                           tiles, begins());
     });
   }
 

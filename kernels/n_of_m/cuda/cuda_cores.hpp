@@ -24,8 +24,9 @@ struct NmGather {
   std::int64_t m = 0;
   const T* a = nullptr;                  ///< [m, k]
   std::int64_t a_row = 0, a_column = 0;  ///< elements from a row of A to the next, from a column to the next
-  NmView<T> b{};                         ///< [k, n]
-  Out* c = nullptr;                      ///< [m, n]
+  std::int64_t rows_of_batch = 0, a_batch = 0;  ///< of A, and elements from a batch of it to the next
+  NmView<T> b{};                                ///< [k, n]
+  Out* c = nullptr;                             ///< [m, n]
   bool accumulates = false;
   E epilogue;
   int windows = 0;               ///< that a stage holds
@@ -110,9 +111,13 @@ __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
       const int row = in.a_row == 1 ? at % Config::block_m : at / stage_rows;
       const int k = in.a_row == 1 ? at / Config::block_m : at % stage_rows;
       Compute value{};
-      if (block_row + row < in.m && first + k < b.rows)
-        value = static_cast<Compute>(
-            static_cast<accumulate_t<T>>(in.a[(block_row + row) * in.a_row + (first + k) * in.a_column]));
+      if (block_row + row < in.m && first + k < b.rows) {
+        std::int64_t place = block_row + row;
+        place = place < in.rows_of_batch
+                    ? place * in.a_row
+                    : place / in.rows_of_batch * in.a_batch + place % in.rows_of_batch * in.a_row;
+        value = static_cast<Compute>(static_cast<accumulate_t<T>>(in.a[place + (first + k) * in.a_column]));
+      }
       stage[k * Config::pitch + row] = value;
     }
     __syncthreads();

@@ -3,6 +3,7 @@
 /// The dense factor of an N:M product as the tensor cores' kernel reads it: k-major, floats split in halfs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "../../cuda/cluster.hpp"
@@ -19,8 +20,8 @@ namespace detail {
 /// Copies tiles of 64 x 64, 8 elements of a row at a time, through shared memory where they are transposed.
 template <class T, bool Transposed>
 __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_t rows, std::int64_t columns,
-                                                      packed_t<T>* high, packed_t<T>* low,
-                                                      std::int64_t stride, bool is_aligned,
+                                                      KMajorBatches stored, packed_t<T>* high,
+                                                      packed_t<T>* low, std::int64_t stride, bool is_aligned,
                                                       const int* exponents, int* too_wide) {
   using Packed = packed_t<T>;
   using Tile = TransposedTile;
@@ -34,19 +35,24 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
 #endif
   const int piece = static_cast<int>(threadIdx.x) % pack, line_0 = static_cast<int>(threadIdx.x) / pack;
   int most = 0;
+  const std::int64_t column = column_0 + piece * pack;
+  const T* const of_column = from + (Transposed ? column : stored.place(0, column));
+  const std::int64_t next_row = Transposed ? columns : stored.stride;
+  // Whether the columns of a thread lie in one batch.
+  const bool is_together = Transposed || column % stored.rows + pack <= stored.rows;
 #pragma unroll
   for (int line = line_0; line < tile; line += 32) {
-    const std::int64_t row = row_0 + line, column = column_0 + piece * pack;
+    const std::int64_t row = row_0 + line;
+    const T* const at = of_column + row * next_row;
     alignas(16) T held[pack] = {};  // [8 columns]
     if (row < rows) {
       if (is_aligned && column + pack <= columns) {
 #pragma unroll
         for (int part = 0; part < static_cast<int>(sizeof(held)) / 16; ++part)
-          reinterpret_cast<uint4*>(held)[part] =
-              reinterpret_cast<const uint4*>(from + row * columns + column)[part];
+          reinterpret_cast<uint4*>(held)[part] = reinterpret_cast<const uint4*>(at)[part];
       } else {
         for (int e = 0; e < pack; ++e)
-          if (column + e < columns) held[e] = from[row * columns + column + e];
+          if (column + e < columns) held[e] = is_together ? at[e] : from[stored.place(row, column + e)];
       }
     }
     alignas(16) Packed highs[pack] = {}, lows[pack] = {};
@@ -122,21 +128,55 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
 /// high[k, i] = A[i, k], rows `stride` elements apart, or the high and low parts of
 /// A[i, k] * 2^-exponents[i]; zero in columns from m on.
 ///
-/// @param from        A, [m, k] or, if it is k-major, [k, m]
+/// @param from        A, [m, k] or, if it is k-major, as `stored` says
 /// @param stride      a multiple of 8, at least m
 /// @param high, low   [k, stride], aligned to 16 bytes; `low` where floats are split
 /// @param too_wide    set where splitting loses too much
 /// @param begins      `early` behind `exponents_of_rows`
 template <class T>
 void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std::int64_t k, bool is_k_major,
-                  packed_t<T>* high, packed_t<T>* low, std::int64_t stride, const int* exponents,
-                  int* too_wide, Begins begins = Begins::behind) {
+                  const KMajorBatches& stored, packed_t<T>* high, packed_t<T>* low, std::int64_t stride,
+                  const int* exponents, int* too_wide, Begins begins = Begins::behind) {
   const std::int64_t rows = is_k_major ? k : m, columns = is_k_major ? m : k;
-  const bool is_aligned = columns % 8 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
+  const bool is_aligned =
+      (is_k_major ? stored.rows : k) % 8 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
   launch_clusters(begins, space, "sporos::k_major",
                   is_k_major ? &detail::k_major_kernel<T, false> : &detail::k_major_kernel<T, true>,
-                  Grid(ceil_div(columns, 64), ceil_div(rows, 64)), 1, 256, 0, from, rows, columns, high, low,
-                  stride, is_aligned, exponents, too_wide);
+                  Grid(ceil_div(columns, 64), ceil_div(rows, 64)), 1, 256, 0, from, rows, columns, stored,
+                  high, low, stride, is_aligned, exponents, too_wide);
+}
+
+namespace detail {
+
+/// A thread for each row of the product, and some k.
+template <class T, class To>
+__global__ __launch_bounds__(256) void join_batches_kernel(const T* from, KMajorBatches stored,
+                                                           std::int64_t stride, To* to) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+#if __CUDA_ARCH__ >= 900
+  ptx::let_next_kernel_begin();
+#endif
+  if (row >= stride) return;
+  const bool is_there = row < stored.rows * stored.batches;
+  const T* const of_row = from + (is_there ? stored.place(0, row) : 0);
+#pragma unroll 8
+  for (std::int64_t k = blockIdx.y; k < stored.k; k += gridDim.y)
+    to[k * stride + row] =
+        is_there ? static_cast<To>(static_cast<accumulate_t<T>>(of_row[k * stored.stride])) : To{};
+}
+
+}  // namespace detail
+
+/// to[k, i] = A[i, k], the rows of all batches, zero behind the last. The next kernel of the stream may begin
+/// early.
+/// @param to  [stored.k, stride]
+template <class T, class To>
+void join_batches(const Kokkos::Cuda& space, const T* from, const KMajorBatches& stored, std::int64_t stride,
+                  To* to) {
+  constexpr std::int64_t most = 8192;  // of the k: a thread that has 8 loads them together
+  const std::int64_t parts = std::min(ceil_div(stored.k, 8), most);
+  launch(space, "sporos::join_batches", &detail::join_batches_kernel<T, To>,
+         Grid(ceil_div(stride, 256), parts), 256, 0, from, stored, stride, to);
 }
 
 }  // namespace sporos::gpu

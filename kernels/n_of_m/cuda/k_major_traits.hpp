@@ -5,8 +5,23 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <cstdint>
 
 namespace sporos::gpu {
+
+/// Where a k-major [k, m] matrix has its elements: in batches, one behind the other, of so many of the m rows
+/// each. One matrix is a batch.
+struct KMajorBatches {
+  std::int64_t k = 0;
+  std::int64_t rows = 0;    ///< of a batch
+  std::int64_t stride = 0;  ///< elements from one k of a batch to the next, at least `rows`
+  std::int64_t batches = 1;
+
+  /// Of row `i` of all.
+  KOKKOS_INLINE_FUNCTION constexpr std::int64_t place(std::int64_t at_k, std::int64_t i) const {
+    return i < rows ? at_k * stride + i : (i / rows * k + at_k) * stride + i % rows;
+  }
+};
 
 /// Where tiles of 64 x 64 elements stand in shared memory while they are transposed: by rows, of which a
 /// thread holds pieces of 8 elements, so that neither storing them nor loading 8 x 8 elements of such rows as

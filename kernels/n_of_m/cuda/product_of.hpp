@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <type_traits>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "../view.hpp"
+#include "k_major_traits.hpp"
 
 namespace sporos::gpu {
 
@@ -26,18 +28,21 @@ struct NmOperands : GpuMatrixOperands {
                                    is_float<typename A::value_type> && is_float<typename C::value_type>;
 };
 
-/// C(i, j) = f(A(i, k) * B(k, j)), the statement of a plan.
-template <class S, class Pattern>
+/// C(i, j) = f(A(i, k) * B(k, j)), the statement of a plan. In batches, C(b, i, j) = A(b, k, i) * B(k, j),
+/// C and A have the rows of all of them.
+template <class S, class Operands>
 class NmProductOf {
  protected:
+  using Pattern = NmPatternOf<Operands, S>;
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
   using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using Traits = NmTraits<typename Sparse::format>;
   using T = typename Sparse::value_type;
   using Out = typename S::result_type::value_type;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
+  static constexpr bool is_in_batches = S::result_type::format::order == 3;
   /// Whether A is stored k-major.
-  static constexpr bool is_k_major = DenseAccess::level_names[1] == S::result_type::names[0];
+  static constexpr bool is_k_major = is_in_batches || DenseAccess::level_names[1] == S::result_type::names[0];
 
   explicit NmProductOf(const S& statement) : statement_(statement) {
     bounds_of(statement);  // what does not fit is named by its variable
@@ -47,14 +52,27 @@ class NmProductOf {
   const auto& b() const { return Pattern::sparse(statement_).tensor(); }
   const auto& result() const { return statement_.result().tensor(); }
   const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
+  std::int64_t batches() const { return is_in_batches ? result().extent(0) : 1; }
+  std::int64_t rows_of_batch() const { return result().extent(is_in_batches ? 1 : 0); }
+  std::int64_t m() const { return batches() * rows_of_batch(); }
+  std::int64_t n() const { return result().extent(is_in_batches ? 2 : 1); }
   std::int64_t k() const { return b().extent(Traits::along); }
   NmView<T> view() const { return nm_view(b()); }
 
   /// What B keeps, and the terms that are added up.
   double kept() const {
     return static_cast<double>(k()) * static_cast<double>(n()) * Traits::kept / Traits::window;
+  }
+
+  /// Where A has its elements. (Of a row-major one, only the stride is asked for.)
+  KMajorBatches stored() const {
+    return {k(), rows_of_batch(), is_k_major ? rows_of_batch() : k(), batches()};
+  }
+  /// The same in a copy, which is one matrix.
+  KMajorBatches copied(std::int64_t stride) const { return {k(), m(), stride, 1}; }
+
+  void explain_batches(std::ostream& out) const {
+    if (is_in_batches) out << "  batches: " << batches() << ", as the rows of one product\n";
   }
 
   /// Calls multiply(where the result's values go), unless there is nothing to multiply.

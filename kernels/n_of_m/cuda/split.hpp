@@ -20,6 +20,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 #include "../view.hpp"
+#include "k_major_traits.hpp"
 
 namespace sporos::gpu {
 
@@ -124,19 +125,19 @@ __global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, 
   if (row < rows && part == 0 && lane_id() == 0) exponents[row] = exponent_of_row(most);
   if (blockIdx.x == 0 && threadIdx.x == 0) *too_wide = *is_b_too_wide;
 }
-/// largest[c] = the bits of the largest magnitude of column c of a row-major matrix; a thread for each part
-/// of 64 rows.
+/// largest[i] = the bits of the largest magnitude of row i of a k-major matrix; a thread for each 64 k.
 template <class Unused = void>
-__global__ __launch_bounds__(256) void largest_of_columns_kernel(const float* a, std::int64_t rows,
-                                                                 std::int64_t columns, int* largest) {
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
-  if (column >= columns) return;
+__global__ __launch_bounds__(256) void largest_of_k_major_kernel(const float* a, KMajorBatches stored,
+                                                                 std::int64_t rows, int* largest) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  if (row >= rows) return;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * 64;
+  const float* const from = a + stored.place(first, row);
+  const int count = static_cast<int>(stored.k - first < 64 ? stored.k - first : 64);
   int most = 0;
 #pragma unroll 8
-  for (std::int64_t row = first; row < first + 64 && row < rows; ++row)
-    most = ::max(most, __float_as_int(::fabsf(a[row * columns + column])));
-  atomicMax(largest + column, most);
+  for (int at = 0; at < count; ++at) most = ::max(most, __float_as_int(::fabsf(from[at * stored.stride])));
+  atomicMax(largest + row, most);
 }
 /// The same of the columns of an N:M matrix; a thread for each column and part of so many windows.
 template <class Unused = void>
@@ -159,14 +160,15 @@ __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, 
 
 /// exponents[r] for each row r of A, stored by rows or k-major; of rows that cannot be split, no_exponent.
 /// The next kernel of the stream may begin early.
+/// @param stored         where it is k-major
 /// @param is_b_too_wide  what too_wide becomes: copy_k_major sets it where A is
 inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows,
-                              std::int64_t columns, bool is_k_major, int* exponents, const int* is_b_too_wide,
-                              int* too_wide) {
+                              std::int64_t columns, bool is_k_major, const KMajorBatches& stored,
+                              int* exponents, const int* is_b_too_wide, int* too_wide) {
   if (is_k_major) {
     zero(space, exponents, rows);
-    launch(space, "sporos::largest", &detail::largest_of_columns_kernel<>,
-           Grid(ceil_div(rows, 256), ceil_div(columns, 64)), 256, 0, a, columns, rows, exponents);
+    launch(space, "sporos::largest", &detail::largest_of_k_major_kernel<>,
+           Grid(ceil_div(rows, 256), ceil_div(columns, 64)), 256, 0, a, stored, rows, exponents);
     launch(space, "sporos::exponents", &detail::exponents_of_largest_kernel<>, ceil_div(rows, 256), 256, 0,
            rows, exponents, is_b_too_wide, too_wide);
   } else {

@@ -21,6 +21,7 @@
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
 #include "chunks.hpp"
+#include "k_major_traits.hpp"
 #include "thread_tile.hpp"
 
 namespace sporos::gpu {
@@ -42,8 +43,9 @@ struct NmTeamConfig {
   static constexpr int block_n = WarpsOfTeam * warp_columns;
   static constexpr int warps_of_team = WarpsOfTeam, threads_of_team = WarpsOfTeam * warp_size;
   static constexpr int multiplying = Teams * threads_of_team;
-  static constexpr int threads = multiplying + warp_size;  ///< one of the last warp copies
-  static constexpr int pack = widest_pack<Compute>;        ///< values that are loaded together
+  /// One of each of the last warps copies, for one team: a single thread is too slow where little is kept.
+  static constexpr int threads = multiplying + Teams * warp_size;
+  static constexpr int pack = widest_pack<Compute>;  ///< values that are loaded together
   static constexpr int row_packs = Rows / pack, column_packs = Columns / pack, packs = Rows * column_packs;
   static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
 
@@ -135,6 +137,7 @@ struct NmTeamProduct {
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;
   E epilogue;
+  int rows_of_batch = 0;  ///< of a k-major A: whole tiles, or all
   int slots_of_team = 0;
   float nothing = -0.0f;  ///< added to each sum: NmBlockProduct
   int sections = 0;       ///< of k
@@ -175,23 +178,26 @@ __global__ __launch_bounds__(Config::threads,
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int row_tile = static_cast<int>(blockIdx.x) % row_tiles,
             column_tile = static_cast<int>(blockIdx.x) / row_tiles;
+  const int row = row_tile * Config::block_m;
+  const int batch = Config::is_row_major ? 0 : row / product.rows_of_batch,
+            row_of_batch = row - batch * product.rows_of_batch;
+  const char* const packed = product.packed + std::int64_t{column_tile} * product.sections * chunk_bytes;
 
   // Has the copy engine bring a section to a slot.
   const auto fill = [&](int section, int slot) {
     const std::uint32_t full = full_0 + slot * 8, to = memory_at + sections_0 + slot * section_bytes;
-    const int row = row_tile * Config::block_m, k = section * product.dense_rows;
+    const int k = section * product.dense_rows;
     ptx::arrive_expecting(full, section_bytes + chunk_bytes);
-    ptx::copy_bytes(memory_at + chunks_0 + slot * chunk_bytes,
-                    product.packed + (std::int64_t{column_tile} * product.sections + section) * chunk_bytes,
+    ptx::copy_bytes(memory_at + chunks_0 + slot * chunk_bytes, packed + std::int64_t{section} * chunk_bytes,
                     chunk_bytes, full);
     if constexpr (Config::is_row_major)
       for (int box = 0; box < product.boxes; ++box)
         ptx::copy_box(to + box * Config::box_bytes, &a_map, k + box * Config::box_columns, row, full);
     else
-      ptx::copy_box(to, &a_map, row, k, full);
+      ptx::copy_box(to, &a_map, row_of_batch, k, batch, full);
   };
   // Sections are dealt out to the teams in turn. Each has a ring of slots of its own, which it fills for the
-  // first time itself: one thread would take longer for all.
+  // first time itself.
   const int team = static_cast<int>(threadIdx.x) / Config::threads_of_team,
             in_team = static_cast<int>(threadIdx.x) % Config::threads_of_team;
   const int slot_0 = team * depth;
@@ -210,15 +216,20 @@ __global__ __launch_bounds__(Config::threads,
     ptx::store_shared_zeros(memory_at + zeros_0 + at * 16);
   __syncthreads();
 
-  if (team == Config::teams) {  // the copying warp
-    if (in_team > 0) return;
+  if (team >= Config::teams) {  // the copying warps
+    const int copier = static_cast<int>(threadIdx.x) - Config::multiplying;
+    if (copier % warp_size > 0) return;
+    const int first = copier / warp_size * depth;  // of this team's slots
+    int slot = first;
     std::uint32_t parity = 0;
-    for (int section = slots; section < product.sections; parity ^= 1)
-      for (int at = 0; at < depth; ++at)
-        for (int of = 0; of < Config::teams && section < product.sections; ++of, ++section) {
-          ptx::wait(empty_0 + (of * depth + at) * 8, parity);
-          fill(section, of * depth + at);
-        }
+    for (int section = copier / warp_size + slots; section < product.sections; section += Config::teams) {
+      ptx::wait(empty_0 + slot * 8, parity);
+      fill(section, slot);
+      if (++slot == first + depth) {
+        slot = first;
+        parity ^= 1;
+      }
+    }
     return;
   }
   ptx::wait_for_kernel_before();
@@ -295,18 +306,14 @@ __global__ __launch_bounds__(Config::threads,
       product, std::int64_t{row_tile} * Config::block_m + Config::first_row(lane_m),
       std::int64_t{column_tile} * Config::block_n + first_column};
   if constexpr (Config::teams == 1) {
-#pragma unroll
-    for (int p = 0; p < Config::packs; ++p) store(p, pack_of_sums<Config>(sums, p, product.nothing).at);
+    store_sums<Config>(sums, store);
   } else {
     // Packs are dealt out to the teams in turn, which add up and store them.
     using Packed = Pack<Compute, Config::pack>;
     constexpr int next = Config::threads_of_team * 16;
     char* const of_thread = memory + sections_0 + in_team * 16;  // [teams][packs][threads of a team]
     ptx::sync_threads(1, Config::multiplying);                   // nothing in the slots is needed any more
-#pragma unroll
-    for (int p = 0; p < Config::packs; ++p)
-      *reinterpret_cast<Packed*>(of_thread + (team * Config::packs + p) * next) =
-          pack_of_sums<Config>(sums, p, product.nothing);
+    put_sums<Config>(sums, product.nothing, of_thread + team * Config::packs * next, next);
     ptx::sync_threads(1, Config::multiplying);
 #pragma unroll
     for (int u = 0; u < (Config::packs + Config::teams - 1) / Config::teams; ++u) {
@@ -314,11 +321,8 @@ __global__ __launch_bounds__(Config::threads,
       if (p >= Config::packs) break;
       Packed total = *reinterpret_cast<const Packed*>(of_thread + p * next);
 #pragma unroll
-      for (int other = 1; other < Config::teams; ++other) {
-        const Packed terms = *reinterpret_cast<const Packed*>(of_thread + (other * Config::packs + p) * next);
-#pragma unroll
-        for (int e = 0; e < Config::pack; ++e) total.at[e] += terms.at[e];
-      }
+      for (int other = 1; other < Config::teams; ++other)
+        add_pack(total, *reinterpret_cast<const Packed*>(of_thread + (other * Config::packs + p) * next));
       store(p, total.at);
     }
   }
@@ -328,16 +332,20 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param a  [m, k], rows `stride` elements apart, in Config's layout: [k, m] where it is k-major
+/// @param a       in Config's layout: [m, k], or k-major as `stored` says; its batches, if there are several,
+///                have whole tiles of rows
+/// @param stored  `stride` is that of the rows of a row-major A, too
 template <class Config, class Product>
-void nm_team_product(const Kokkos::Cuda& space, const Product& product, const NmChunks& cut,
-                     const typename Config::compute* a, std::int64_t k, std::int64_t stride,
+void nm_team_product(const Kokkos::Cuda& space, Product product, const NmChunks& cut,
+                     const typename Config::compute* a, const KMajorBatches& stored,
                      Begins begins = Begins::behind) {
+  product.rows_of_batch = static_cast<int>(stored.rows);
   const CUtensorMap map = [&] {
     if constexpr (Config::is_row_major)
-      return swizzled_tensor_map(a, product.m, k, stride, Config::block_m);
+      return swizzled_tensor_map(a, product.m, stored.k, stored.stride, Config::block_m);
     else
-      return plain_tensor_map(a, k, product.m, stride, cut.dense_rows(), Config::block_m);
+      return plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows, stored.stride,
+                                          cut.dense_rows(), Config::block_m);
   }();
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   launch_clusters(begins, space, "sporos::nm_team_product", &detail::nm_team_kernel<Config, Product>, tiles,

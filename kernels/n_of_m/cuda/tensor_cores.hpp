@@ -78,6 +78,7 @@ template <class Out, class E>
 struct NmProduct {
   static constexpr bool epilogue_is_identity = E::is_identity;
   std::int64_t m = 0, n = 0, k = 0;
+  int rows_of_batch = 0;         ///< of A: whole slabs, or all
   const char* packed = nullptr;  ///< B: packed.hpp
   /// Where floats are split: the exponents of A's rows and of B's columns, and whether that loses too much,
   /// so that nothing is computed.
@@ -178,6 +179,16 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
       const int column_tile = tile % pairs * blocks + rank;
       const char* b = product.packed + std::int64_t{column_tile < column_tiles ? column_tile : 0} * stages *
                                            Config::steps * Config::b_bytes;
+      struct {
+        int column, batch;
+      } slabs[Config::slabs_of_plane];  // in A
+#pragma unroll
+      for (int at = 0; at < Config::slabs_of_plane; ++at) {
+        const int first = row + at * 64;
+        // What is not there lies behind the end of a row, where boxes have to be aligned as well.
+        slabs[at].batch = first < product.m ? first / product.rows_of_batch : 0;
+        slabs[at].column = first - slabs[at].batch * product.rows_of_batch;
+      }
       int ready = 0;  // stages of A
       for (int s = 0; s < stages; ++s) {
         if constexpr (Config::can_copy_parts)
@@ -189,13 +200,13 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
           const std::uint32_t to =
               ring_a.slot() + slab * Config::slab_bytes + first_line * Swizzle128::row_bytes;
           const CUtensorMap* const map = slab < Config::slabs_of_plane ? &high_map : &low_map;
-          const int column = row + slab % Config::slabs_of_plane * 64,
-                    line = s * Config::stage_rows + first_line;
+          const auto [column, batch] = slabs[slab % Config::slabs_of_plane];
+          const int line = s * Config::stage_rows + first_line;
           if (blocks > 1)
-            ptx::copy_box_to(static_cast<std::uint16_t>((1 << blocks) - 1), to, map, column, line,
+            ptx::copy_box_to(static_cast<std::uint16_t>((1 << blocks) - 1), to, map, column, line, batch,
                              ring_a.full());
           else
-            ptx::copy_box(to, map, column, line, ring_a.full());
+            ptx::copy_box(to, map, column, line, batch, ring_a.full());
         }
         ring_a.advance();
         for (int step = 0; step < Config::steps; ++step) {
@@ -330,19 +341,21 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param high, low  A, stored k-major: [k, m]; `low` where floats are split
-/// @param stride     elements from one row of them to the next
+/// @param high, low  A, stored k-major as `stored` says; `low` where floats are split
+/// @param stored     its batches, if there are several, have whole slabs of 64 rows
 /// @param blocks     of a cluster
 /// @param clusters   that run at the same time
 /// @param begins     `early` behind `copy_k_major`
 /// @param parts      how `high` is made, where it is not there; `order.tiles_together` is set here
 template <class Config, class Product>
-void nm_product(const Kokkos::Cuda& space, const Product& product, const void* high, const void* low,
-                std::int64_t stride, int blocks, std::int64_t clusters, Begins begins,
+void nm_product(const Kokkos::Cuda& space, Product product, const void* high, const void* low,
+                const KMajorBatches& stored, int blocks, std::int64_t clusters, Begins begins,
                 KMajorParts<typename Config::value_type> parts = {}) {
   const auto map = [&](const void* a) {
-    return tensor_map(a, product.k, product.m, stride, Config::stage_rows / blocks);
+    return tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows, stored.stride,
+                                  Config::stage_rows / blocks);
   };
+  product.rows_of_batch = static_cast<int>(stored.rows);
   const CUtensorMap high_map = map(high), low_map = Config::planes == 2 ? map(low) : high_map;
   const std::int64_t row_tiles = ceil_div(product.m, Config::block_m),
                      pairs = ceil_div(ceil_div(product.n, Config::block_n), blocks);

@@ -92,4 +92,28 @@ struct NmBlockStore {
   }
 };
 
+/// Stores all sums of a thread.
+template <class Config, class Store>
+__device__ __forceinline__ void store_sums(
+    const typename Config::compute (&sums)[Config::rows][Config::columns], const Store& store) {
+#pragma unroll
+  for (int p = 0; p < Config::rows * Config::column_packs; ++p)
+    store(p, pack_of_sums<Config>(sums, p, store.product.nothing).at);
+}
+/// Puts the packs of a thread's sums in shared memory, `next` bytes apart, where others add them up.
+template <class Config>
+__device__ __forceinline__ void put_sums(
+    const typename Config::compute (&sums)[Config::rows][Config::columns], float nothing, char* to,
+    int next) {
+#pragma unroll
+  for (int p = 0; p < Config::rows * Config::column_packs; ++p)
+    *reinterpret_cast<Pack<typename Config::compute, Config::pack>*>(to + p * next) =
+        pack_of_sums<Config>(sums, p, nothing);
+}
+template <class T, int Count>
+__device__ __forceinline__ void add_pack(Pack<T, Count>& total, const Pack<T, Count>& terms) {
+#pragma unroll
+  for (int e = 0; e < Count; ++e) total.at[e] += terms.at[e];
+}
+
 }  // namespace sporos::gpu::detail

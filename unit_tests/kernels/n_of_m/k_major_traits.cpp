@@ -10,6 +10,13 @@
 namespace sporos::gpu {
 namespace {
 
+TEST(KMajorBatches, HaveTheirRowsOneBatchBehindTheOther) {
+  constexpr KMajorBatches stored{.k = 3, .rows = 5, .stride = 8, .batches = 4};
+  for (int batch = 0; batch < 4; ++batch)
+    for (int row = 0; row < 5; ++row)
+      for (int k = 0; k < 3; ++k) EXPECT_EQ(stored.place(k, batch * 5 + row), (batch * 3 + k) * 8 + row);
+}
+
 TEST(TransposedTile, EveryPieceHasAPlaceOfItsOwn) {
   std::set<int> places;
   for (int row = 0; row < TransposedTile::size; ++row)
