@@ -150,8 +150,8 @@ class LevelWriter {
  private:
   using appenders_type = typename WrittenLevelsOf<F, sequence>::appenders;
 
-  /// Whether several keys have the same position in level K, which the first of them writes: another thread may
-  /// write the others.
+  /// Whether several keys have the same position in level K, which the first of them writes: another thread
+  /// may write the others.
   template <int K>
   static constexpr bool is_shared = [] {
     for (int k = K + 1; k < levels; ++k)
