@@ -64,11 +64,11 @@ Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance
   auto find_rho = plan(assign(rho(), shadow(i) * r(i)));
   auto turn = plan(assign(p(i), r(i) + beta() * p(i) - beta() * omega() * v(i)));
   auto precondition_p = plan(assign(turned_p(i), p(i) / d(i)));
-  auto product_p = plan(assign(v(i), A(i, j) * turned_p(j)));
+  auto product_p = plan(assign(v(i), A(i, j) * turned_p(j)).with_constant_operands());
   auto find_shadow_v = plan(assign(shadow_v(), shadow(i) * v(i)));
   auto half_step = plan(assign(r(i), -(alpha() * v(i))).accumulate());
   auto precondition_r = plan(assign(turned_r(i), r(i) / d(i)));
-  auto product_r = plan(assign(t(i), A(i, j) * turned_r(j)));
+  auto product_r = plan(assign(t(i), A(i, j) * turned_r(j)).with_constant_operands());
   auto find_tr = plan(assign(tr(), t(i) * r(i)));
   auto find_tt = plan(assign(tt(), t(i) * t(i)));
   auto step_x = plan(assign(x(i), alpha() * turned_p(i) + omega() * turned_r(i)).accumulate());

@@ -59,8 +59,9 @@ Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance
   const Vector d(rows), r(rows), z(rows), p(rows), q(rows);
   const Number alpha, beta, pq, rz, rr;
 
-  // Each statement is planned once: messages, buffers and what each rank computes.
-  auto product = plan(assign(q(i), A(i, j) * p(j)));
+  // Each statement is planned once: messages, buffers and what each rank computes. The matrix stays the same,
+  // so that the plan may keep it in a layout of its own.
+  auto product = plan(assign(q(i), A(i, j) * p(j)).with_constant_operands());
   auto p_dot_q = plan(assign(pq(), p(i) * q(i)));
   auto r_dot_z = plan(assign(rz(), r(i) * z(i)));
   auto r_dot_r = plan(assign(rr(), r(i) * r(i)));

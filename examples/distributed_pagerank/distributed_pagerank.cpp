@@ -80,7 +80,7 @@ int run(const Communicator& ranks, int argc, char** argv) {
   const Number lost, base, change;
   auto shares = plan(assign(share(j), rank(j) * inverse(j)));
   auto losses = plan(assign(lost(), rank(i) * dangles(i)));
-  auto gather_shares = plan(assign(next(i), A(i, j) * share(j)));
+  auto gather_shares = plan(assign(next(i), A(i, j) * share(j)).with_constant_operands());
   auto finish = plan(assign(next(i), damping * next(i) + base()));
   auto changes = plan(assign(change(), map(Magnitude{}, next(i) - rank(i))));
   auto take = plan(assign(rank(i), next(i)));
