@@ -29,6 +29,7 @@
 #include "../n_of_m/cuda/candidate.hpp"
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
+#include "../sddmm/cuda/nonzeros_candidate.hpp"
 #include "../sddmm/cuda/tiles_candidate.hpp"
 #include "../sddmm/cuda/windows_candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
@@ -53,8 +54,8 @@ using NestCandidates = TypeList<
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmIntoColumns,
-    gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas,
-    gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
+    gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros,
+    gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
     gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows, SpgemmByRows,

@@ -162,6 +162,10 @@ void with_each_kernel(const Function& function) {
     SCOPED_TRACE(gpu::SddmmByWindows::name);
     function.template operator()<gpu::SddmmByWindows>();
   }
+  {
+    SCOPED_TRACE(gpu::SddmmByNonzeros::name);
+    function.template operator()<gpu::SddmmByNonzeros>();
+  }
 }
 
 template <class Value, class T, class F, class LayoutC = RowMajor, class LayoutD = ColumnMajor>
@@ -291,7 +295,7 @@ TEST(CudaSampledProducts, RunByTheKernelThatIsFastestForTheirPattern) {
   };
   EXPECT_EQ(chosen(scattered<half>(512, 512, 0.3, 13), 128), gpu::SddmmByTiles::name);
   EXPECT_EQ(chosen(mesh<half>(10000, 100), 128), gpu::SddmmByWindows::name);
-  EXPECT_EQ(chosen(scattered<half>(2048, 2048, 0.002, 14), 32), gpu::SddmmByWarps::name);
+  EXPECT_EQ(chosen(scattered<half>(2048, 2048, 0.002, 14), 32), gpu::SddmmByNonzeros::name);
 }
 
 TEST(CudaSampledProducts, TakeNoMoreMemoryThanEstimated) {
