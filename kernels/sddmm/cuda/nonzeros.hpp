@@ -27,10 +27,14 @@ struct alignas(8) SampledPlace {
 
 /// @tparam Chunks  of 32 elements of a row that the registers hold: 1, 2 or 4
 /// @tparam Exact   whether that is the whole row
-template <int Chunks, bool Exact>
+/// @tparam Eights  of rows of C that are on their way at a time: with 2, a warp whose nonzeros lie in up to
+/// 16
+///                 rows waits once; with 1, it needs fewer registers
+template <int Chunks, bool Exact, int Eights>
 struct SddmmNonzerosConfig {
   static constexpr bool exact = Exact;
   static constexpr int chunks = Chunks;
+  static constexpr int eights = Eights;
   static constexpr int chunk = 32;  ///< elements: two instructions
   static constexpr int pack = 8;    ///< that a lane reads at a time
   static constexpr int inner = chunks * chunk;
@@ -39,7 +43,7 @@ struct SddmmNonzerosConfig {
   static constexpr int rows = MmaM16N8K16::n;  ///< of C, that are multiplied at a time
   /// A warp has much on its way and ends soon: small blocks make room for others sooner.
   static constexpr int threads = chunks == 4 ? 64 : 128, warps = threads / warp_size;
-  static constexpr int blocks = chunks == 1 ? 12 : chunks == 2 ? 6 : 8;  ///< of a multiprocessor, at least
+  static constexpr int blocks = chunks == 1 ? 10 : chunks == 2 ? 6 : 8;  ///< of a multiprocessor, at least
   /// What so many blocks take of the memory that is shared memory or cache, a KiB each for the system.
   static constexpr int kilobytes = blocks * (1024 + warps * nonzeros * 4) / 1024 + 1;
   static_assert(nonzeros == warp_size, "a lane has one nonzero");
@@ -105,32 +109,43 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
       for (int half = 0; half < 2; ++half)
         load(in.d, shuffle(place.column, at * Config::of_instruction + half * 8 + row), from, d[at][half]);
     int first_rank = 0;
-    do {                        // once where nonzeros lie in eight rows or fewer
-      Words c[Config::chunks];  // [8, inner], the last row of the warp again where there are fewer
-      load(in.c, rows[::min(first_rank + row, last_rank)], from, c);
+    do {  // once where nonzeros lie in few rows
+      const auto is_there = [&](int eight) {
+        return eight == 0 || first_rank + eight * Config::rows <= last_rank;
+      };
+      Words c[Config::eights][Config::chunks];  // [8, inner] each; the last row again where there are fewer
 #pragma unroll
-      for (int at = 0; at < instructions; ++at) {
-        float sums[4] = {};  // [16 nonzeros, 8 rows]
+      for (int eight = 0; eight < Config::eights; ++eight)
+        if (is_there(eight))
+          load(in.c, rows[::min(first_rank + eight * Config::rows + row, last_rank)], from, c[eight]);
 #pragma unroll
-        for (int chunk = 0; chunk < Config::chunks; ++chunk)
+      for (int eight = 0; eight < Config::eights; ++eight) {
+        if (!is_there(eight)) break;
 #pragma unroll
-          for (int k = 0; k < 4; k += 2)
-            ptx::mma_m16n8k16<T>(sums,
-                                 {d[at][0][chunk].at[k], d[at][1][chunk].at[k], d[at][0][chunk].at[k + 1],
-                                  d[at][1][chunk].at[k + 1]},
-                                 c[chunk].at[k], c[chunk].at[k + 1]);
-        // Each nonzero's own sum is that of its row, which one of the four lanes of its row of results holds.
-        const int column = (rank - first_rank) & (Config::rows - 1);
-        const int holder = lane_id() % 8 * 4 + column / 2;
-        float held[4];
+        for (int at = 0; at < instructions; ++at) {
+          float sums[4] = {};  // [16 nonzeros, 8 rows]
 #pragma unroll
-        for (int r = 0; r < 4; ++r) held[r] = shuffle(sums[r], holder);
-        const float upper = column % 2 == 0 ? held[0] : held[1];  // rows 0 to 7 of the instruction
-        const float lower = column % 2 == 0 ? held[2] : held[3];
-        if (lane_id() / Config::of_instruction == at && rank / Config::rows == first_rank / Config::rows)
-          sum += lane_id() % Config::of_instruction < 8 ? upper : lower;
+          for (int chunk = 0; chunk < Config::chunks; ++chunk)
+#pragma unroll
+            for (int k = 0; k < 4; k += 2)
+              ptx::mma_m16n8k16<T>(sums,
+                                   {d[at][0][chunk].at[k], d[at][1][chunk].at[k], d[at][0][chunk].at[k + 1],
+                                    d[at][1][chunk].at[k + 1]},
+                                   c[eight][chunk].at[k], c[eight][chunk].at[k + 1]);
+          // A nonzero's own sum is that of its row, which one of the four lanes of its results holds.
+          const int column = rank % Config::rows;
+          const int holder = lane_id() % 8 * 4 + column / 2;
+          float held[4];
+#pragma unroll
+          for (int r = 0; r < 4; ++r) held[r] = shuffle(sums[r], holder);
+          const float upper = column % 2 == 0 ? held[0] : held[1];  // of rows 0 to 7 of the instruction
+          const float lower = column % 2 == 0 ? held[2] : held[3];
+          if (lane_id() / Config::of_instruction == at &&
+              rank / Config::rows == first_rank / Config::rows + eight)
+            sum += lane_id() % Config::of_instruction < 8 ? upper : lower;
+        }
       }
-      first_rank += Config::rows;
+      first_rank += Config::eights * Config::rows;
     } while (first_rank <= last_rank);
   }
   if (lane_id() < count) in.result[q] = static_cast<Value>(static_cast<float>(scale) * sum);
@@ -162,33 +177,43 @@ void find_sampled_places(const Kokkos::Cuda& space, const A& a, SampledPlace* pl
          places);
 }
 
+/// Whether a warp has rows of C for 16 rows of B on their way: where rows are short, and where all warps run
+/// at the same time and each waits for the longest of them.
+inline bool sddmm_nonzeros_in_many_rows(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t nonzeros) {
+  constexpr std::int64_t short_row = 4, warps_of_multiprocessor = 16;
+  return nonzeros < short_row * rows ||
+         nonzeros <= space.cuda_device_prop().multiProcessorCount * warps_of_multiprocessor * warp_size;
+}
+
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
+/// @param rows  of B
 /// Cost: one kernel; a row of D is read a nonzero, and of C one for each row in which 32 nonzeros lie.
 template <class Value, class T>
-void sddmm_nonzeros(const Kokkos::Cuda& space, const SddmmNonzerosArguments<Value, T>& arguments) {
-  const auto run = [&]<int Chunks, bool Exact>() {
-    using Config = SddmmNonzerosConfig<Chunks, Exact>;
+void sddmm_nonzeros(const Kokkos::Cuda& space, std::int64_t rows,
+                    const SddmmNonzerosArguments<Value, T>& arguments) {
+  const auto run = [&]<int Chunks, bool Exact, int Eights>() {
+    using Config = SddmmNonzerosConfig<Chunks, Exact, Eights>;
     const auto kernel = &detail::sddmm_nonzeros_kernel<Config, Value, T>;
-    [[maybe_unused]] static const bool is_divided = [&] {
-      divide_memory(kernel, Config::kilobytes);
-      return true;
-    }();
+    [[maybe_unused]] static const bool is_divided = (divide_memory(kernel, Config::kilobytes), true);
     launch(space, "sporos::sddmm_nonzeros", kernel,
            Grid(ceil_div(arguments.nonzeros, Config::warps * Config::nonzeros)), Config::threads, 0,
            arguments);
   };
-  const auto start = [&]<int Chunks>() {
-    if (arguments.inner == SddmmNonzerosConfig<Chunks, true>::inner)
-      run.template operator()<Chunks, true>();
+  const auto start = [&]<int Chunks, int Eights>() {
+    if (arguments.inner == SddmmNonzerosConfig<Chunks, true, Eights>::inner)
+      run.template operator()<Chunks, true, Eights>();
     else
-      run.template operator()<Chunks, false>();
+      run.template operator()<Chunks, false, Eights>();
   };
+  const bool in_many_rows = sddmm_nonzeros_in_many_rows(space, rows, arguments.nonzeros);
   if (arguments.inner <= 32)
-    start.template operator()<1>();
+    start.template operator()<1, 2>();
   else if (arguments.inner <= 64)
-    start.template operator()<2>();
+    start.template operator()<2, 2>();
+  else if (in_many_rows)
+    start.template operator()<4, 2>();
   else
-    start.template operator()<4>();
+    start.template operator()<4, 1>();
 }
 
 }  // namespace sporos::gpu

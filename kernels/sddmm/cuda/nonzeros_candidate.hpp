@@ -75,12 +75,13 @@ struct SddmmByNonzeros {
   template <class T, class Value>
   static void multiply(const Kokkos::Cuda& space, const SampledSizes& in, const Counts&, char* kept,
                        const SampledFactors<T>& factors, const Value* scale, Value* result) {
-    sddmm_nonzeros(space, SddmmNonzerosArguments<Value, T>{in.nonzeros, factors.stride,
-                                                           reinterpret_cast<const SampledPlace*>(kept), scale,
-                                                           factors.c, factors.d, result});
+    sddmm_nonzeros(space, in.rows,
+                   SddmmNonzerosArguments<Value, T>{in.nonzeros, factors.stride,
+                                                    reinterpret_cast<const SampledPlace*>(kept), scale,
+                                                    factors.c, factors.d, result});
   }
   static void explain(std::ostream& out, const SampledSizes&, const Counts&) {
-    out << SddmmNonzerosConfig<1, true>::nonzeros << " nonzeros a warp";
+    out << SddmmNonzerosConfig<1, true, 1>::nonzeros << " nonzeros a warp";
   }
 };
 
