@@ -344,7 +344,7 @@ class LocatedNest::Plan {
   void run_rows(const Cuts& cuts, std::int64_t chunks, T* values, bool starts) const {
     using Access = typename Cut::Access;
     using Output = LocatedOutput<Result, T, atomic, comes_once>;
-    using Range = Kokkos::RangePolicy<Space>;
+    using Threads = Kokkos::RangePolicy<Space>;
     using Short = detail::NestOverShortRows<LaneTraits, Source, T, Output, Access, Cuts>;
     using Pieces = detail::NestOverPieces<LaneTraits, Source, T, Output, Access>;
     const Space& space = nest_.space();
@@ -357,7 +357,7 @@ class LocatedNest::Plan {
                        most_of_row(),
                        nest_.statement().accumulates()};
     const auto run_short = [&] {
-      Kokkos::parallel_for("sporos::nest", Range(space, 0, chunks * Short::lanes), rows_at_once);
+      Kokkos::parallel_for("sporos::nest", Threads(space, 0, chunks * Short::lanes), rows_at_once);
     };
     if (!cuts_rows()) return run_short();
 
@@ -367,7 +367,7 @@ class LocatedNest::Plan {
     auto room = nest_.statement().resources().scratch().template borrow<detail::RoomForCutRows<Memory>>();
     room->prepare_lists(Cut::most_rows(nonzeros), Cut::most_pieces(nonzeros));
     Kokkos::deep_copy(space, room->counts, std::int64_t{0});
-    Kokkos::parallel_for("sporos::find rows to cut", Range(space, 0, nest_.bounds().outermost.end),
+    Kokkos::parallel_for("sporos::find rows to cut", Threads(space, 0, nest_.bounds().outermost.end),
                          detail::FindCutRows<Position>{positions, Cut::most_of_row, room->rows.data(),
                                                        room->pieces.data(), room->counts.data()});
     run_short();
@@ -378,9 +378,9 @@ class LocatedNest::Plan {
     const auto sums = room->template sums_of<T>(pieces * of_row);
     if (!comes_to_all) zero(space, sums);
     Kokkos::parallel_for(
-        "sporos::nest over pieces", Range(space, 0, pieces * Pieces::lanes),
+        "sporos::nest over pieces", Threads(space, 0, pieces * Pieces::lanes),
         Pieces{source, result().view(), nest_.bounds(), room->pieces.data(), sums.data(), of_row});
-    Kokkos::parallel_for("sporos::add pieces", Range(space, 0, rows * of_row),
+    Kokkos::parallel_for("sporos::add pieces", Threads(space, 0, rows * of_row),
                          detail::AddPiecesOfRows<T>{room->rows.data(), sums.data(), values, of_row, starts});
   }
 

@@ -27,9 +27,8 @@ struct alignas(8) SampledPlace {
 
 /// @tparam Chunks  of 32 elements of a row that the registers hold: 1, 2 or 4
 /// @tparam Exact   whether that is the whole row
-/// @tparam Eights  of rows of C that are on their way at a time: with 2, a warp whose nonzeros lie in up to
-/// 16
-///                 rows waits once; with 1, it needs fewer registers
+/// @tparam Eights  of rows of C that are on their way at a time. With 2, a warp whose nonzeros lie in up to
+///                 16 rows waits once; with 1, it needs fewer registers.
 template <int Chunks, bool Exact, int Eights>
 struct SddmmNonzerosConfig {
   static constexpr bool exact = Exact;
