@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
@@ -14,6 +15,7 @@
 #include "../../core/pool.hpp"
 #include "../nest/nest_run.hpp"
 #include "../statement/dense_target.hpp"
+#include "cut_rows.hpp"
 
 namespace sporos {
 
@@ -207,16 +209,20 @@ class LocatedNest::Plan {
       else
         return detail::EvenCuts{nest_.bounds().outermost.end, count};
     }();
-    using Cuts = std::remove_const_t<decltype(where)>;
-    using Loops = detail::LocatedLoops<LaneTraits, Source, T, atomic, comes_once, Cuts>;
-    const Loops loops{nest_.source(), result().view(), nest_.bounds(),
-                      where,          sums.data(),     private_results ? size : 0,
-                      part,           block,           statement.accumulates()};
-    if constexpr (HostSpace<Space>)
-      detail::for_each_chunk(space, chunks, loops);
-    else
-      Kokkos::parallel_for("sporos::nest", Kokkos::RangePolicy<Space>(space, 0, chunks * Loops::lanes),
-                           loops);
+    if constexpr (Cut::are_there) {
+      run_rows(where, chunks, values.data(), needs_start);
+    } else {
+      using Cuts = std::remove_const_t<decltype(where)>;
+      using Loops = detail::LocatedLoops<LaneTraits, Source, T, atomic, comes_once, Cuts>;
+      const Loops loops{nest_.source(), result().view(), nest_.bounds(),
+                        where,          sums.data(),     private_results ? size : 0,
+                        part,           block,           statement.accumulates()};
+      if constexpr (HostSpace<Space>)
+        detail::for_each_chunk(space, chunks, loops);
+      else
+        Kokkos::parallel_for("sporos::nest", Kokkos::RangePolicy<Space>(space, 0, chunks * Loops::lanes),
+                             loops);
+    }
     if (private_results)
       Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(space, 0, size),
                            detail::AddPrivate<T>{sums.data(), values.data(), size, chunks});
@@ -231,13 +237,16 @@ class LocatedNest::Plan {
     const std::int64_t chunks = chunks_at_most();
     const std::int64_t made = !Nest::disjoint && !atomic && chunks > 1 ? size * chunks : 0;
     return {size, result().bytes(),
-            detail::DenseTarget<S, T>::bytes(nest_.statement()) + array_bytes<T>(made)};
+            detail::DenseTarget<S, T>::bytes(nest_.statement()) + array_bytes<T>(made) + bytes_of_pieces()};
   }
 
   void explain(std::ostream& out) const {
     out << "  result: located\n";
     if constexpr (!Nest::disjoint && !atomic)
       if (chunks_at_most() > 1) out << "  chunks sum into results of their own, which are added up\n";
+    if (cuts_rows())
+      out << "  rows of more than " << Cut::most_of_row
+          << " nonzeros are cut, and the sums of their pieces added in order\n";
   }
 
  private:
@@ -296,6 +305,84 @@ class LocatedNest::Plan {
   using LaneTraits = std::conditional_t<(lane_depth >= 0), InLanes<Traits, lane_depth>, Traits>;
 
   const auto& result() const { return nest_.statement().result().tensor(); }
+
+  using Cut = CutRows<Nest>;
+  std::int64_t values_of_row() const {
+    return result().nnz() / std::max<std::int64_t>(nest_.bounds().outermost.end, 1);
+  }
+  /// Nonzeros of the operand whose rows may be cut.
+  std::int64_t nonzeros_of_rows() const {
+    std::int64_t nonzeros = -1;
+    for_each_access(nest_.statement().right(), [&](const auto& access) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, typename Cut::Access>)
+        if (nonzeros < 0) nonzeros = access.tensor().nnz();
+    });
+    return nonzeros;
+  }
+  /// Whether rows are cut: where memory is not bounded, and there is enough to do for it to be worth looking.
+  bool cuts_rows() const {
+    constexpr std::int64_t fewest = 16 * Cut::most_of_row;
+    if constexpr (Cut::are_there)
+      return nonzeros_of_rows() > fewest && result().nnz() > 0 &&
+             nest_.statement().resources().memory_limit() == Resources<Space>::unlimited;
+    else
+      return false;
+  }
+  /// Nonzeros of a row that is not cut, at most.
+  std::int64_t most_of_row() const {
+    return cuts_rows() ? Cut::most_of_row : std::numeric_limits<std::int64_t>::max();
+  }
+  std::int64_t bytes_of_pieces() const {
+    if (!cuts_rows()) return 0;
+    const std::int64_t nonzeros = nonzeros_of_rows(), pieces = Cut::most_pieces(nonzeros);
+    return array_bytes<std::int64_t>(2) + array_bytes<detail::CutRow>(Cut::most_rows(nonzeros)) +
+           array_bytes<detail::PieceOfRow>(pieces) + array_bytes<T>(pieces * values_of_row());
+  }
+  /// Runs the loops for rows that are not cut, then for the pieces of the others.
+  /// @param starts  whether `values` hold something to add to
+  template <class Cuts>
+  void run_rows(const Cuts& cuts, std::int64_t chunks, T* values, bool starts) const {
+    using Access = typename Cut::Access;
+    using Output = LocatedOutput<Result, T, atomic, comes_once>;
+    using Threads = Kokkos::RangePolicy<Space>;
+    using Short = detail::NestOverShortRows<LaneTraits, Source, T, Output, Access, Cuts>;
+    using Pieces = detail::NestOverPieces<LaneTraits, Source, T, Output, Access>;
+    const Space& space = nest_.space();
+    const auto& source = nest_.source();
+    Short rows_at_once{source,
+                       result().view(),
+                       nest_.bounds(),
+                       cuts,
+                       values,
+                       most_of_row(),
+                       nest_.statement().accumulates()};
+    const auto run_short = [&] {
+      Kokkos::parallel_for("sporos::nest", Threads(space, 0, chunks * Short::lanes), rows_at_once);
+    };
+    if (!cuts_rows()) return run_short();
+
+    const auto* const positions = detail::view_of_operand<Access>(source).template level<1>().positions;
+    using Position = std::remove_cvref_t<decltype(positions[0])>;
+    const std::int64_t nonzeros = nonzeros_of_rows(), of_row = values_of_row();
+    auto room = nest_.statement().resources().scratch().template borrow<detail::RoomForCutRows<Memory>>();
+    room->prepare_lists(Cut::most_rows(nonzeros), Cut::most_pieces(nonzeros));
+    Kokkos::deep_copy(space, room->counts, std::int64_t{0});
+    Kokkos::parallel_for("sporos::find rows to cut", Threads(space, 0, nest_.bounds().outermost.end),
+                         detail::FindCutRows<Position>{positions, Cut::most_of_row, room->rows.data(),
+                                                       room->pieces.data(), room->counts.data()});
+    run_short();
+    space.fence("sporos::cut rows");
+    const auto known = copy_array<Kokkos::HostSpace>(room->counts);
+    const std::int64_t rows = known(0), pieces = known(1);
+    if (pieces == 0) return;
+    const auto sums = room->template sums_of<T>(pieces * of_row);
+    if (!comes_to_all) zero(space, sums);
+    Kokkos::parallel_for(
+        "sporos::nest over pieces", Threads(space, 0, pieces * Pieces::lanes),
+        Pieces{source, result().view(), nest_.bounds(), room->pieces.data(), sums.data(), of_row});
+    Kokkos::parallel_for("sporos::add pieces", Threads(space, 0, rows * of_row),
+                         detail::AddPiecesOfRows<T>{room->rows.data(), sums.data(), values, of_row, starts});
+  }
 
   std::int64_t chunks_at_most() const {
     if constexpr (!Nest::disjoint && !atomic)

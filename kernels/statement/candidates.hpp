@@ -30,11 +30,13 @@
 #include "../n_of_m/cuda/candidate.hpp"
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
+#include "../sddmm/cuda/nonzeros_candidate.hpp"
 #include "../sddmm/cuda/tiles_candidate.hpp"
 #include "../sddmm/cuda/windows_candidate.hpp"
 #include "../spgemm/cuda/candidate.hpp"
 #include "../spmm/cuda/candidate.hpp"
 #include "../spmm/cuda/columns_candidate.hpp"
+#include "../spmm/cuda/shared_rows_candidate.hpp"
 #include "../spmm/cuda/split_tiles_candidate.hpp"
 #include "../spmm/cuda/tiles_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
@@ -54,9 +56,9 @@ using NestCandidates = TypeList<
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmIntoColumns,
-    gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::MttkrpByNonzeros, gpu::GemmByCublas,
-    gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins,
-    gpu::SparseSumByMatches,
+    gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::SddmmByNonzeros,
+    gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores,
+    gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
     SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;

@@ -203,5 +203,6 @@ void add_n_of_m();
 void add_two_four();
 void add_layers();
 void add_batches();
+void add_nests();
 
 }  // namespace sporos::perf

@@ -7,7 +7,7 @@
 ///
 /// Times are the device's, of one call; matrices stay in the L2 cache between calls where they fit (60 MB on
 /// an H200). SPOROS_PERF names the families to measure: spmv,spmm,sddmm,mttkrp,spgemm,sum,scan,scatter,nm,
-/// two_four,layers,batches; all where it is not set.
+/// two_four,layers,batches,nest; all where it is not set.
 #include <sys/utsname.h>
 
 #include "harness.hpp"
@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   if (wanted("two_four")) add_two_four();
   if (wanted("layers")) add_layers();
   if (wanted("batches")) add_batches();
+  if (wanted("nest")) add_nests();
 
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");

@@ -179,6 +179,7 @@ void add_narrow_product(const Input& input, std::int64_t inner) {
   add_contender("warps", std::type_identity<gpu::SddmmByWarps>{});
   add_contender("tiles", std::type_identity<gpu::SddmmByTiles>{});
   add_contender("windows", std::type_identity<gpu::SddmmByWindows>{});
+  add_contender("nonzeros", std::type_identity<gpu::SddmmByNonzeros>{});
   add(
       "sddmm_half/cusparse" + tail,
       [=](benchmark::State& state) {

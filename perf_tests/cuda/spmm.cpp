@@ -220,6 +220,9 @@ void add_product(const Input& input, std::int64_t columns) {
     // Beside the others in another precision: floats are multiplied in tf32.
     if constexpr (sizeof(Value) <= 4)
       add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});
+  } else {
+    add_contender("sporos_transposed", std::type_identity<gpu::SpmmIntoColumns>{});
+    add_contender("sporos_shared_rows", std::type_identity<gpu::SpmmFromSharedRows>{});
   }
   for (const auto& [name, algorithm] : {std::pair("cusparse_default", CUSPARSE_SPMM_ALG_DEFAULT),
                                         std::pair("cusparse_alg1", CUSPARSE_SPMM_CSR_ALG1),

@@ -137,6 +137,7 @@ TEST(CudaEpilogues, OfNmProductsOnCudaCores) {
 TEST(CudaEpilogues, OfOtherProducts) {
   expect_all_layers<SumsFirst, float, float, CSR<>>();
   expect_all_layers<gpu::SpmmIntoColumns, half, half, CSR<>>();
+  expect_all_layers<gpu::SpmmFromSharedRows, half, half, CSR<>>();
 }
 
 /// D = f(W X), whose rows are those of the sparse factor.

@@ -66,6 +66,23 @@ Entries<Value, 2> mesh(std::int64_t nodes, std::int64_t distance) {
   return out;
 }
 
+/// Rows of one entry or none, and behind them rows of many: long enough on average.
+template <class Value>
+Entries<Value, 2> short_rows_and_long_ones(std::int64_t columns) {
+  constexpr std::int64_t short_rows = 2000, long_rows = 400, in_long_row = 190;
+  std::vector<Extents<2>> places;
+  for (std::int64_t i = 0; i < short_rows; ++i)
+    if (i % 5 != 0) places.push_back({i, i * 7 % columns});
+  for (std::int64_t i = 0; i < long_rows; ++i)
+    for (std::int64_t at = 0; at < in_long_row; ++at)
+      places.push_back({short_rows + i, (at * columns + i) / in_long_row % columns});
+  Entries<Value, 2> out({short_rows + long_rows, columns}, static_cast<std::int64_t>(places.size()));
+  for (std::size_t at = 0; at < places.size(); ++at)
+    out.set(static_cast<std::int64_t>(at), places[at],
+            static_cast<Value>(static_cast<float>(at % 13) / 8 - 0.7F));
+  return out;
+}
+
 template <class T>
 double number(T x) {
   return static_cast<double>(static_cast<accumulate_t<T>>(x));
@@ -162,6 +179,10 @@ void with_each_kernel(const Function& function) {
     SCOPED_TRACE(gpu::SddmmByWindows::name);
     function.template operator()<gpu::SddmmByWindows>();
   }
+  {
+    SCOPED_TRACE(gpu::SddmmByNonzeros::name);
+    function.template operator()<gpu::SddmmByNonzeros>();
+  }
 }
 
 template <class Value, class T, class F, class LayoutC = RowMajor, class LayoutD = ColumnMajor>
@@ -196,6 +217,12 @@ TEST(CudaSampledProducts, AreTheSumsWhereRowsAreEmptyOrFull) {
   expect_sums<half, half, Narrow>(full_rows<half>({5, 64}, {4}), {8});
   expect_sums<half, half, Narrow>(scattered<half>(2000, 2000, 0.0005, 4), {32});
   expect_sums<half, half, Narrow>(Entries<half, 2>({70, 90}, 0), {16});
+}
+
+/// So many nonzeros that not all warps run at the same time.
+TEST(CudaSampledProducts, AreTheSumsOfManyNonzerosInRowsOfAnyLength) {
+  expect_sums<half, half, Narrow>(scattered<half>(700, 620, 0.2, 17), {40, 100, 128, 200});
+  expect_sums<half, half, Narrow>(short_rows_and_long_ones<half>(1000), {128, 160});
 }
 
 TEST(CudaSampledProducts, TakeDenseMatricesStoredAlongEitherMode) {
@@ -291,7 +318,7 @@ TEST(CudaSampledProducts, RunByTheKernelThatIsFastestForTheirPattern) {
   };
   EXPECT_EQ(chosen(scattered<half>(512, 512, 0.3, 13), 128), gpu::SddmmByTiles::name);
   EXPECT_EQ(chosen(mesh<half>(10000, 100), 128), gpu::SddmmByWindows::name);
-  EXPECT_EQ(chosen(scattered<half>(2048, 2048, 0.002, 14), 32), gpu::SddmmByWarps::name);
+  EXPECT_EQ(chosen(scattered<half>(2048, 2048, 0.002, 14), 32), gpu::SddmmByNonzeros::name);
 }
 
 TEST(CudaSampledProducts, TakeNoMoreMemoryThanEstimated) {

@@ -65,7 +65,7 @@ TEST(CudaSpmm, ByDotProductsOnTensorCores) {
 
 /// Y = X W', Y += X W' and the same into a result by columns; X by rows or by columns, W in `WF`, as it is or
 /// its transpose.
-template <class Value, class Out, class WF, bool Transposed, class XF, class YF>
+template <class Kernel, class Value, class Out, class WF, bool Transposed, class XF, class YF>
 void expect_columns(const Extents<3>& shape, unsigned of = 5) {
   const auto [m, n, inner] = shape;
   SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<WF>(), ", ", Transposed, ", ", format_name<XF>(),
@@ -85,8 +85,7 @@ void expect_columns(const Extents<3>& shape, unsigned of = 5) {
     const auto Y = convert<YF>(before).template copy_to<Cuda>();
     const auto check = [&](const auto& product) {
       const auto statement = accumulates ? product.accumulate() : product;
-      EXPECT_EQ(kernel_of(statement), "SpMM, its result transposed");
-      auto again = plan(statement);
+      auto again = plan(statement.template use<Kernel>());
       again.run();
       const auto first = convert<DenseMatrix<>>(Y.template copy_to<Host>());
       EXPECT_EQ((wrong_sums<Value, Out>(wide_X, wide_W, accumulates ? &before : nullptr, first)), 0);
@@ -103,16 +102,39 @@ void expect_columns(const Extents<3>& shape, unsigned of = 5) {
       check(assign(Y(i, j), device_X(i, k) * W(j, k)));
   }
 }
-template <class Value, class Out, class WF, bool Transposed, class XF, class YF>
+template <class Kernel, class Value, class Out, class WF, bool Transposed, class XF, class YF>
 void expect_columns_of_shapes() {
-  for (const auto& shape : spmm_shapes) expect_columns<Value, Out, WF, Transposed, XF, YF>(shape);
-  expect_columns<Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
+  for (const auto& shape : spmm_shapes) {
+    constexpr std::int64_t most_shared = 1500;  // summed, 32 rows of which fit in shared memory
+    if (std::is_same_v<Kernel, gpu::SpmmFromSharedRows> && shape[2] > most_shared) continue;
+    expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>(shape);
+  }
+  expect_columns<Kernel, Value, Out, WF, Transposed, XF, YF>({30, 900, 40}, 1);
 }
 TEST(CudaSpmm, ByTheSparseOperandsRowsIntoColumns) {
-  expect_columns_of_shapes<double, double, CSR<>, false, DenseMatrix<>, DenseMatrix<>>();
-  expect_columns_of_shapes<half, half, IntCsr, true, DenseMatrix<>, DenseMatrix<>>();
-  expect_columns_of_shapes<half, float, CSC<>, false, DenseMatrix<ColumnMajor>, DenseMatrix<>>();
-  expect_columns_of_shapes<float, float, IntCsr, false, DenseMatrix<ColumnMajor>, DenseMatrix<ColumnMajor>>();
+  using Kernel = gpu::SpmmIntoColumns;
+  expect_columns_of_shapes<Kernel, double, double, CSR<>, false, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, half, half, IntCsr, true, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, half, float, CSC<>, false, DenseMatrix<ColumnMajor>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, float, float, IntCsr, false, DenseMatrix<ColumnMajor>,
+                           DenseMatrix<ColumnMajor>>();
+}
+TEST(CudaSpmm, IntoColumnsFromRowsInSharedMemory) {
+  using Kernel = gpu::SpmmFromSharedRows;
+  expect_columns_of_shapes<Kernel, double, double, CSR<>, false, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, half, half, IntCsr, false, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, bfloat16, float, CSC<>, true, DenseMatrix<>, DenseMatrix<>>();
+  expect_columns_of_shapes<Kernel, float, float, IntCsr, false, DenseMatrix<>, DenseMatrix<>>();
+}
+/// By the kernel without transposes where they would take most of the time.
+TEST(CudaSpmm, OfSmallLayersNeedNoTransposes) {
+  const auto kernel = [](std::int64_t n, unsigned of) {
+    const auto W = convert<IntCsr>(thinned<half>({n, 512}, of, 1)).copy_to<Cuda>();
+    const Tensor<half, DenseMatrix<>, Cuda> X({64, 512}), Y({64, n});
+    return std::string(plan(assign(Y(i, j), X(i, k) * W(j, k))).candidate());
+  };
+  EXPECT_EQ(kernel(512, 50), gpu::SpmmFromSharedRows::name);
+  EXPECT_EQ(kernel(4096, 4), gpu::SpmmIntoColumns::name);
 }
 
 /// The epilogue sees each sum with its own row and column, whichever way the result is stored.

@@ -10,12 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/matrix_by_rows.hpp"
-#include "../../cuda/operands.hpp"
-#include "../../cuda/transpose.hpp"
-#include "../../nest/bounds.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
+#include "plan_of_product.hpp"
 #include "rows.hpp"
 
 namespace sporos::gpu {
@@ -44,24 +40,18 @@ struct RowsWork {
 ///     explain()           writes who computes a row
 ///     seconds()           what RowsWork is expected to take
 template <class Way, class S>
-class SpmmRowsPlan {
-  using Pattern = typename Way::Pattern;
-  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
-  using B = typename DenseAccess::value_type;
-  using Out = typename S::result_type::value_type;
+class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
+  using Operands = PlanOfSpmm<typename Way::Pattern, S>;
+  using Operands::a, Operands::b, Operands::result, Operands::space, Operands::m, Operands::n;
+  using Operands::turn_b, Operands::statement_, Operands::rows_;
+  using Operands::turned_bytes;
+  using typename Operands::B, typename Operands::Out, typename Operands::Rows;
   using Compute = detail::compute_of<S>;
-  /// Whether A is indexed A(k, i).
-  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
-  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
-  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
   using Index = typename Way::Index;
 
  public:
   SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : statement_(statement), rows_(resources) {
-    bounds_of(statement);  // what does not fit is named by its variable
-  }
+      : Operands(statement, resources) {}
 
   /// Measures rows, if that needs no copy of them, and decides whether they are dealt by their lengths.
   void measure() {
@@ -123,10 +113,7 @@ class SpmmRowsPlan {
   }
 
   void run() {
-    if (result().nnz() == 0) return;
-    const sporos::detail::DenseTarget<S> target(statement_);
-    a().nnz() == 0 ? apply_epilogue<S, Compute>(statement_, nullptr, target.data()) : multiply(target.data());
-    target.finish();
+    this->template compute<Compute>([&](Out* c) { multiply(c); });
   }
 
   Bytes bytes() const {
@@ -150,14 +137,6 @@ class SpmmRowsPlan {
   }
 
  private:
-  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
-  const auto& b() const { return Pattern::dense(statement_).tensor(); }
-  const auto& result() const { return statement_.result().tensor(); }
-  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
-  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
-
   RowsShape shape(const Out* c) const {
     return Way::shape(rows_.view(a()), n(), turn_b ? nullptr : b().values().data(), c,
                       space().cuda_device_prop().multiProcessorCount, lengths_.longest, is_dealt_);
@@ -195,12 +174,6 @@ class SpmmRowsPlan {
     RowSorting::lay_out(space(), layout, m());
     return layout.bytes();
   }
-  std::int64_t turned_bytes() const {
-    Layout layout;
-    if (turn_b) layout.template take<B>(b().nnz());
-    return layout.bytes();
-  }
-
   void read_rows() {
     if (is_read_ && S::schedule::has_constant_operands) return;
     rows_.read(a());
@@ -215,12 +188,7 @@ class SpmmRowsPlan {
     const std::int64_t of_rows = is_prepared_ ? 0 : lay_out(sizes, nullptr).bytes;
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
     char* const memory = workspace->reserve(of_rows + turned_bytes());
-    const B* dense = b().values().data();
-    if constexpr (turn_b) {
-      auto* const turned = reinterpret_cast<B*>(memory + of_rows);
-      transpose(space(), n(), inner(), dense, turned);
-      dense = turned;
-    }
+    const B* const dense = this->read_b(memory + of_rows);
     const Room room = lay_out(sizes, is_prepared_ ? held_.data() : memory);
     if (!is_prepared_) {
       room.index.find(space(), matrix.positions, m(), sizes.cut);
@@ -237,8 +205,6 @@ class SpmmRowsPlan {
     Way::multiply(space(), in, room.index, is_prepared_ ? pieces_ : sizes.most_pieces);
   }
 
-  const S& statement_;
-  Rows rows_;
   bool is_read_ = false, is_prepared_ = false;
   std::int64_t cut_ = 0;
   RowLengths lengths_{};           ///< of plans

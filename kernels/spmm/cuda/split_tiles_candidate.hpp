@@ -15,14 +15,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/matrix_by_rows.hpp"
-#include "../../cuda/operands.hpp"
-#include "../../cuda/padded.hpp"
-#include "../../cuda/transpose.hpp"
-#include "../../nest/bounds.hpp"
 #include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
+#include "plan_of_product.hpp"
 #include "split_tiles.hpp"
 
 namespace sporos::gpu {
@@ -142,23 +137,18 @@ struct SplitTilesTimes {
 };
 
 template <class S>
-class SpmmBySplitTiles::Plan {
-  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
+class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
+  using Operands = PlanOfSpmm<SpmmBySplitTiles::Pattern, S>;
+  using Operands::a, Operands::result, Operands::space, Operands::m, Operands::n, Operands::inner;
+  using Operands::turn_b, Operands::statement_, Operands::rows_;
+  using typename Operands::Rows;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
-  /// Whether A is indexed A(k, i).
-  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
-  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
-  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
   using Product = SplitTilesProduct<Epilogue, typename Rows::View>;
   static constexpr bool is_constant = S::schedule::has_constant_operands;
   static constexpr std::int64_t most_bytes_of_nonzero = 128;
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : statement_(statement), rows_(resources) {
-    bounds_of(statement);  // what does not fit is named by its variable
-  }
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Operands(statement, resources) {}
 
   /// Whether this device and the code that was compiled have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
@@ -207,16 +197,13 @@ class SpmmBySplitTiles::Plan {
     if (result().nnz() > 0 && a().nnz() > 0) pack();
   }
   void run() {
-    if (result().nnz() == 0) return;
-    const sporos::detail::DenseTarget<S> target(statement_);
-    a().nnz() == 0 ? apply_epilogue<S, float>(statement_, nullptr, target.data()) : multiply(target.data());
-    target.finish();
+    this->template compute<float>([&](float* c) { multiply(c); });
   }
 
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
-                lay_out(nullptr).bytes + with_room_to_grow(turned_bytes() + padded_bytes())};
+                lay_out(nullptr).bytes + with_room_to_grow(this->most_aligned_bytes())};
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
@@ -236,30 +223,6 @@ class SpmmBySplitTiles::Plan {
   }
 
  private:
-  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
-  const auto& b() const { return Pattern::dense(statement_).tensor(); }
-  const auto& result() const { return statement_.result().tensor(); }
-  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
-  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
-
-  // The copy engine reads rows that begin at multiples of 16 bytes.
-  std::int64_t stride_of_b() const { return ceil_div(n(), 4) * 4; }
-  bool pads_b() const {
-    return n() % 4 != 0 || (!turn_b && reinterpret_cast<std::uintptr_t>(b().values().data()) % 16 != 0);
-  }
-  std::int64_t turned_bytes() const {
-    Layout layout;
-    if (turn_b) layout.template take<float>(b().nnz());
-    return layout.bytes();
-  }
-  std::int64_t padded_bytes() const {
-    Layout layout;
-    if (n() % 4 != 0 || !turn_b) layout.template take<float>(inner() * stride_of_b());
-    return layout.bytes();
-  }
-
   struct Room {
     SplitTiles tiles;
     std::int32_t* are_kept = nullptr;
@@ -342,34 +305,20 @@ class SpmmBySplitTiles::Plan {
   void multiply(float* c) {
     if (!is_packed_ || !is_constant) pack();
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    char* const memory = workspace->reserve(turned_bytes() + (pads_b() ? padded_bytes() : 0));
-    const float* dense = b().values().data();
-    if constexpr (turn_b) {
-      auto* const turned = reinterpret_cast<float*>(memory);
-      transpose(space(), n(), inner(), dense, turned);
-      dense = turned;
-    }
-    std::int64_t stride = n();
-    if (pads_b()) {
-      auto* const padded = reinterpret_cast<float*>(memory + turned_bytes());
-      pad_rows(space(), dense, inner(), n(), stride_of_b(), padded);
-      dense = padded;
-      stride = stride_of_b();
-    }
+    const auto dense = this->read_aligned_b(workspace->reserve(this->aligned_bytes()));
     const Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
                           lay_out(packed_.data()).tiles,
                           rows_.view(a()),
-                          dense,
-                          stride,
+                          dense.values,
+                          dense.stride,
                           n() % 4 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0};
-    const CUtensorMap map = swizzled_tensor_map(dense, inner(), n(), stride, SplitTiles::columns);
+    const CUtensorMap map =
+        swizzled_tensor_map(dense.values, inner(), n(), dense.stride, SplitTiles::columns);
     choice_.visit_config([&]<class Config>(std::type_identity<Config>) {
       spmm_split_tiles<Config>(space(), product, map, choice_.blocks);
     });
   }
 
-  const S& statement_;
-  Rows rows_;
   SplitTileCounts counts_{};
   bool is_measured_ = false, is_packed_ = false;
   SplitTilesChoice choice_;

@@ -12,14 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../cuda/matrix_by_rows.hpp"
-#include "../../cuda/operands.hpp"
-#include "../../cuda/padded.hpp"
-#include "../../cuda/transpose.hpp"
-#include "../../nest/bounds.hpp"
 #include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
+#include "plan_of_product.hpp"
 #include "tiles.hpp"
 
 namespace sporos::gpu {
@@ -96,16 +91,13 @@ inline constexpr TileTimes dense_tile_times{.launch = 2e-6,
                                             .most_blocks = {4, 4, 4}};
 
 template <class S>
-class SpmmOnTensorCores::Plan {
-  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
+class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
+  using Operands = PlanOfSpmm<SpmmOnTensorCores::Pattern, S>;
+  using Operands::a, Operands::result, Operands::space, Operands::m, Operands::n, Operands::inner;
+  using Operands::turn_b, Operands::statement_, Operands::rows_;
+  using typename Operands::Out, typename Operands::Rows, typename Operands::Sparse;
   using T = typename Sparse::value_type;
-  using Out = typename S::result_type::value_type;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
-  /// Whether A is indexed A(k, i).
-  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
-  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
-  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
   using Product = ExpandedProduct<Out, Epilogue, typename Rows::View, T>;
   template <int Width, TileForm Form = TileForm::nonzeros>
   using Config = ExpandedConfig<T, (64 << Width), Form>;
@@ -115,10 +107,7 @@ class SpmmOnTensorCores::Plan {
   static constexpr auto kernel = &detail::spmm_tiles_kernel<Config<Width>, Product>;
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : statement_(statement), rows_(resources) {
-    bounds_of(statement);  // what does not fit is named by its variable
-  }
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Operands(statement, resources) {}
 
   /// Whether this device and the code that was compiled have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
@@ -160,16 +149,13 @@ class SpmmOnTensorCores::Plan {
     if (result().nnz() > 0 && a().nnz() > 0) pack();
   }
   void run() {
-    if (result().nnz() == 0) return;
-    const sporos::detail::DenseTarget<S> target(statement_);
-    a().nnz() == 0 ? apply_epilogue<S, float>(statement_, nullptr, target.data()) : multiply(target.data());
-    target.finish();
+    this->template compute<float>([&](Out* c) { multiply(c); });
   }
 
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + packed_bytes() +
-                with_room_to_grow(turned_bytes() + padded_bytes())};
+                with_room_to_grow(this->most_aligned_bytes())};
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
@@ -188,30 +174,6 @@ class SpmmOnTensorCores::Plan {
   }
 
  private:
-  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
-  const auto& b() const { return Pattern::dense(statement_).tensor(); }
-  const auto& result() const { return statement_.result().tensor(); }
-  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
-  std::int64_t m() const { return result().extent(0); }
-  std::int64_t n() const { return result().extent(1); }
-  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
-
-  // The copy engine reads rows that begin at multiples of 16 bytes.
-  std::int64_t stride_of_b() const { return ceil_div(n(), 8) * 8; }
-  bool pads_b() const {
-    return n() % 8 != 0 || (!turn_b && reinterpret_cast<std::uintptr_t>(b().values().data()) % 16 != 0);
-  }
-  std::int64_t turned_bytes() const {
-    Layout layout;
-    if (turn_b) layout.template take<T>(b().nnz());
-    return layout.bytes();
-  }
-  std::int64_t padded_bytes() const {
-    Layout layout;
-    if (n() % 8 != 0 || !turn_b) layout.template take<T>(inner() * stride_of_b());
-    return layout.bytes();
-  }
-
   struct Room {
     TileNonzeros tiles;
     TilePacking packing;
@@ -299,27 +261,14 @@ class SpmmOnTensorCores::Plan {
   void multiply(Out* c) {
     if (!is_packed_ || !is_constant) pack();
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    char* const memory = workspace->reserve(turned_bytes() + (pads_b() ? padded_bytes() : 0));
-    const T* dense = b().values().data();
-    if constexpr (turn_b) {
-      auto* const turned = reinterpret_cast<T*>(memory);
-      transpose(space(), n(), inner(), dense, turned);
-      dense = turned;
-    }
-    std::int64_t stride = n();
-    if (pads_b()) {
-      auto* const padded = reinterpret_cast<T*>(memory + turned_bytes());
-      pad_rows(space(), dense, inner(), n(), stride_of_b(), padded);
-      dense = padded;
-      stride = stride_of_b();
-    }
+    const auto dense = this->read_aligned_b(workspace->reserve(this->aligned_bytes()));
     const TileChoice tiles = best_tiles(form_);
     Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
                     lay_out(packed_.data()).tiles,
                     rows_.view(a()),
-                    dense,
-                    stride};
-    const CUtensorMap map = tensor_map(dense, inner(), n(), stride, Config<0>::stage_rows);
+                    dense.values,
+                    dense.stride};
+    const CUtensorMap map = tensor_map(dense.values, inner(), n(), dense.stride, Config<0>::stage_rows);
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
       if constexpr (is_constant)
         if (form_ == TileForm::dense)
@@ -328,8 +277,6 @@ class SpmmOnTensorCores::Plan {
     });
   }
 
-  const S& statement_;
-  Rows rows_;
   TileCounts kept_{};  ///< 0 where they were not counted
   TileForm form_ = TileForm::nonzeros;
   bool is_packed_ = false;

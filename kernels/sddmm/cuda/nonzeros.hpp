@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file nonzeros.hpp
+/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) for 32
+/// neighbouring nonzeros at a time, whatever they have in common.
+///
+/// An instruction m16n8k16 multiplies 16 rows of D, one for each nonzero, by up to 8 rows of C, those in
+/// which the nonzeros lie; of its 128 results 16 count. That wastes nothing that is scarce: CUDA cores would
+/// spend a conversion and a product on each element, where the L2 cache delivers rows of D no faster than
+/// this. A lane reads 16 bytes, 8 elements of a row, and gives them to two instructions, whose 32 summed
+/// elements are so in another order, the same one for C and D.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "../../cuda/launch.hpp"
+#include "../../cuda/mma.hpp"
+#include "../../cuda/mma_traits.hpp"
+#include "../../cuda/warp.hpp"
+
+namespace sporos::gpu {
+
+/// Where a nonzero lies.
+struct alignas(8) SampledPlace {
+  std::int32_t row, column;
+};
+
+/// @tparam Chunks  of 32 elements of a row that the registers hold: 1, 2 or 4
+/// @tparam Exact   whether that is the whole row
+/// @tparam Eights  of rows of C that are on their way at a time. With 2, a warp whose nonzeros lie in up to
+///                 16 rows waits once; with 1, it needs fewer registers.
+template <int Chunks, bool Exact, int Eights>
+struct SddmmNonzerosConfig {
+  static constexpr bool exact = Exact;
+  static constexpr int chunks = Chunks;
+  static constexpr int eights = Eights;
+  static constexpr int chunk = 32;  ///< elements: two instructions
+  static constexpr int pack = 8;    ///< that a lane reads at a time
+  static constexpr int inner = chunks * chunk;
+  static constexpr int nonzeros = 32;  ///< of a warp, all of whose rows of D are on their way at once
+  static constexpr int of_instruction = MmaM16N8K16::m;
+  static constexpr int rows = MmaM16N8K16::n;  ///< of C, that are multiplied at a time
+  /// A warp has much on its way and ends soon: small blocks make room for others sooner.
+  static constexpr int threads = chunks == 4 ? 64 : 128, warps = threads / warp_size;
+  static constexpr int blocks = chunks == 1 ? 10 : chunks == 2 ? 6 : 8;  ///< of a multiprocessor, at least
+  /// What so many blocks take of the memory that is shared memory or cache, a KiB each for the system.
+  static constexpr int kilobytes = blocks * (1024 + warps * nonzeros * 4) / 1024 + 1;
+  static_assert(nonzeros == warp_size, "a lane has one nonzero");
+  static_assert(chunk == 2 * MmaM16N8K16::k && chunk == 4 * pack, "four lanes read a chunk of a row");
+};
+
+/// The product by address. C is [rows, inner] and D [columns, inner], rows at multiples of 16 bytes.
+template <class Value, class T>
+struct SddmmNonzerosArguments {
+  std::int64_t nonzeros;
+  std::int64_t inner;          ///< a multiple of 8
+  const SampledPlace* places;  ///< [nonzeros], rows in ascending order
+  const Value* scale;          ///< [nonzeros], B's values
+  const T* c;
+  const T* d;
+  Value* result;  ///< [nonzeros]
+};
+
+namespace detail {
+
+template <class Config, class Value, class T>
+__global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzeros_kernel(
+    const __grid_constant__ SddmmNonzerosArguments<Value, T> in) {
+  using Words = Pack<std::uint32_t, 4>;
+  constexpr int instructions = Config::nonzeros / Config::of_instruction;
+  __shared__ std::int32_t rows_of_warp[Config::warps][Config::nonzeros];
+  const std::int64_t first = (std::int64_t{blockIdx.x} * Config::warps + threadIdx.x / warp_size) * warp_size;
+  if (first >= in.nonzeros) return;
+  const int count = static_cast<int>(::min(in.nonzeros - first, std::int64_t{warp_size}));
+  const std::int64_t q = first + ::min(lane_id(), count - 1);
+  const auto packed = __ldg(reinterpret_cast<const int2*>(in.places + q));
+  const SampledPlace place{packed.x, packed.y};  // [32 nonzeros]
+  const Value scale = in.scale[q];               // [32 nonzeros]
+
+  // Rows are numbered as they come: a lane's nonzero lies in row number `rank`.
+  const std::int32_t row_before = __shfl_up_sync(all_lanes, place.row, 1);
+  const bool is_first = lane_id() == 0 || row_before != place.row;
+  const std::uint32_t firsts = __ballot_sync(all_lanes, is_first);
+  const int rank = __popc(firsts & (all_lanes >> (warp_size - 1 - lane_id()))) - 1;  // [32 nonzeros]
+  const int last_rank = __popc(firsts) - 1;
+  std::int32_t* const rows = rows_of_warp[threadIdx.x / warp_size];
+  if (is_first) rows[rank] = place.row;
+  __syncwarp();
+
+  // This lane's place in operands.
+  const int row = lane_id() / 4, element = lane_id() % 4 * Config::pack;
+  const std::int64_t inner = Config::exact ? Config::inner : in.inner;
+  const auto load = [&](const T* matrix, std::int32_t of_row, std::int64_t from, Words(&to)[Config::chunks]) {
+    const T* const at = matrix + std::int64_t{of_row} * inner;
+#pragma unroll
+    for (int c = 0; c < Config::chunks; ++c) {
+      const std::int64_t k = from + c * Config::chunk + element;
+      to[c] = Config::exact || k < inner ? load_constant(reinterpret_cast<const Words*>(at + k)) : Words{};
+    }
+  };
+  float sum = 0;  // [32 nonzeros]
+#pragma unroll 1
+  for (std::int64_t from = 0; from < inner; from += Config::inner) {
+    Words d[instructions][2][Config::chunks];  // [16 nonzeros, inner] an instruction
+#pragma unroll
+    for (int at = 0; at < instructions; ++at)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        load(in.d, shuffle(place.column, at * Config::of_instruction + half * 8 + row), from, d[at][half]);
+    int first_rank = 0;
+    do {  // once where nonzeros lie in few rows
+      const auto is_there = [&](int eight) {
+        return eight == 0 || first_rank + eight * Config::rows <= last_rank;
+      };
+      Words c[Config::eights][Config::chunks];  // [8, inner] each; the last row again where there are fewer
+#pragma unroll
+      for (int eight = 0; eight < Config::eights; ++eight)
+        if (is_there(eight))
+          load(in.c, rows[::min(first_rank + eight * Config::rows + row, last_rank)], from, c[eight]);
+#pragma unroll
+      for (int eight = 0; eight < Config::eights; ++eight) {
+        if (!is_there(eight)) break;
+#pragma unroll
+        for (int at = 0; at < instructions; ++at) {
+          float sums[4] = {};  // [16 nonzeros, 8 rows]
+#pragma unroll
+          for (int chunk = 0; chunk < Config::chunks; ++chunk)
+#pragma unroll
+            for (int k = 0; k < 4; k += 2)
+              ptx::mma_m16n8k16<T>(sums,
+                                   {d[at][0][chunk].at[k], d[at][1][chunk].at[k], d[at][0][chunk].at[k + 1],
+                                    d[at][1][chunk].at[k + 1]},
+                                   c[eight][chunk].at[k], c[eight][chunk].at[k + 1]);
+          // A nonzero's own sum is that of its row, which one of the four lanes of its results holds.
+          const int column = rank % Config::rows;
+          const int holder = lane_id() % 8 * 4 + column / 2;
+          float held[4];
+#pragma unroll
+          for (int r = 0; r < 4; ++r) held[r] = shuffle(sums[r], holder);
+          const float upper = column % 2 == 0 ? held[0] : held[1];  // of rows 0 to 7 of the instruction
+          const float lower = column % 2 == 0 ? held[2] : held[3];
+          if (lane_id() / Config::of_instruction == at &&
+              rank / Config::rows == first_rank / Config::rows + eight)
+            sum += lane_id() % Config::of_instruction < 8 ? upper : lower;
+        }
+      }
+      first_rank += Config::eights * Config::rows;
+    } while (first_rank <= last_rank);
+  }
+  if (lane_id() < count) in.result[q] = static_cast<Value>(static_cast<float>(scale) * sum);
+}
+
+/// Writes where each nonzero lies, one lane a nonzero.
+template <class Position, class Coordinate>
+__global__ __launch_bounds__(128) void find_sampled_places(const Position* positions,
+                                                           const Coordinate* coordinates, std::int64_t rows,
+                                                           std::int64_t nonzeros, SampledPlace* places) {
+  const std::int64_t mine = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (mine - lane_id() >= nonzeros) return;
+  const std::int64_t q = mine < nonzeros ? mine : nonzeros - 1;
+  ParentFinder<Position> row_of(positions, rows);
+  const auto row = static_cast<std::int32_t>(row_of(q));
+  if (mine < nonzeros) places[q] = {row, static_cast<std::int32_t>(coordinates[q])};
+}
+
+}  // namespace detail
+
+/// Where the nonzeros of `a` lie, in the order of the stream.
+template <class A>
+void find_sampled_places(const Kokkos::Cuda& space, const A& a, SampledPlace* places) {
+  constexpr int threads = 128;
+  using Position = std::remove_cvref_t<decltype(*a.positions)>;
+  using Coordinate = std::remove_cvref_t<decltype(*a.coordinates)>;
+  launch(space, "sporos::find_sampled_places", &detail::find_sampled_places<Position, Coordinate>,
+         Grid(ceil_div(a.nonzeros, threads)), threads, 0, a.positions, a.coordinates, a.rows, a.nonzeros,
+         places);
+}
+
+/// Whether a warp has rows of C for 16 rows of B on their way: where rows are short, and where all warps run
+/// at the same time and each waits for the longest of them.
+inline bool sddmm_nonzeros_in_many_rows(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t nonzeros) {
+  constexpr std::int64_t short_row = 4, warps_of_multiprocessor = 16;
+  return nonzeros < short_row * rows ||
+         nonzeros <= space.cuda_device_prop().multiProcessorCount * warps_of_multiprocessor * warp_size;
+}
+
+/// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
+/// @param rows  of B
+/// Cost: one kernel; a row of D is read a nonzero, and of C one for each row in which 32 nonzeros lie.
+template <class Value, class T>
+void sddmm_nonzeros(const Kokkos::Cuda& space, std::int64_t rows,
+                    const SddmmNonzerosArguments<Value, T>& arguments) {
+  const auto run = [&]<int Chunks, bool Exact, int Eights>() {
+    using Config = SddmmNonzerosConfig<Chunks, Exact, Eights>;
+    const auto kernel = &detail::sddmm_nonzeros_kernel<Config, Value, T>;
+    [[maybe_unused]] static const bool is_divided = (divide_memory(kernel, Config::kilobytes), true);
+    launch(space, "sporos::sddmm_nonzeros", kernel,
+           Grid(ceil_div(arguments.nonzeros, Config::warps * Config::nonzeros)), Config::threads, 0,
+           arguments);
+  };
+  const auto start = [&]<int Chunks, int Eights>() {
+    if (arguments.inner == SddmmNonzerosConfig<Chunks, true, Eights>::inner)
+      run.template operator()<Chunks, true, Eights>();
+    else
+      run.template operator()<Chunks, false, Eights>();
+  };
+  const bool in_many_rows = sddmm_nonzeros_in_many_rows(space, rows, arguments.nonzeros);
+  if (arguments.inner <= 32)
+    start.template operator()<1, 2>();
+  else if (arguments.inner <= 64)
+    start.template operator()<2, 2>();
+  else if (in_many_rows)
+    start.template operator()<4, 2>();
+  else
+    start.template operator()<4, 1>();
+}
+
+}  // namespace sporos::gpu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file nonzeros_candidate.hpp
+/// Dot products at the nonzeros of a sparse matrix by 32 of them on tensor cores, as a candidate for
+/// statements.
+#pragma once
+
+#include <cstdint>
+#include <ostream>
+#include <string_view>
+
+#include "nonzeros.hpp"
+#include "packed_plan.hpp"
+
+namespace sporos::gpu {
+
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in CSR, CSC or COO, C and D dense of half or bfloat16 and
+/// stored along either mode: nonzeros.hpp. Sums are formed in float and multiplied by B's values in float,
+/// before they are rounded. A gets the pattern of B, and where B's arrays are counted shares them. A plan
+/// keeps where each nonzero lies, 8 bytes.
+///
+/// Returns before the GPU is through, as SddmmByWarps does.
+struct SddmmByNonzeros {
+  static constexpr std::string_view name = "SDDMM by nonzeros on tensor cores";
+  static constexpr std::string_view takes =
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or "
+      "float, "
+      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 8.0 or more";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = is_narrow_sampled_product<S>();
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+    if (resources.space().cuda_device_prop().major < 8)
+      return Declined{"the GPU has no instructions of sm_80"};
+    return cost_of_packed<SddmmByNonzeros>(statement, resources, use);
+  }
+
+  template <class S>
+  using Plan = SddmmPackedPlan<SddmmByNonzeros, S>;
+
+  // What the plan asks for.
+
+  /// Nothing has to be counted.
+  struct Counts {};
+
+  static Counts most(const SampledSizes&) { return {}; }
+  template <class A>
+  static Counts count(const Kokkos::Cuda&, const A&, Counts*) {
+    return {};
+  }
+  static std::string_view why_not(const SampledSizes&) { return {}; }
+
+  /// Fitted to an H200, within 8 % but for small rows in cache: what a warp waits for, what a nonzero costs,
+  /// and the rows of D through the L2 cache.
+  static double seconds(const SampledSizes& in, const Counts&) {
+    const auto inner = static_cast<double>(in.inner);
+    return 1.85e-6 + 4.4e-9 * inner + static_cast<double>(in.nonzeros) * (2.3e-12 + 2 * inner / 9.6e12);
+  }
+  static double seconds_of_packing(const SampledSizes& in) {
+    return 5e-6 + 1e-11 * static_cast<double>(in.nonzeros);
+  }
+  static std::int64_t kept_bytes(const SampledSizes& in, const Counts&) {
+    Layout layout;
+    layout.template take<SampledPlace>(in.nonzeros);
+    return layout.bytes();
+  }
+  static std::int64_t packing_bytes(const Kokkos::Cuda&, const SampledSizes&, const Counts&) { return 0; }
+  template <class A>
+  static void pack(const Kokkos::Cuda& space, const SampledSizes&, const Counts&, const A& a, Layout&,
+                   char* kept) {
+    find_sampled_places(space, a, reinterpret_cast<SampledPlace*>(kept));
+  }
+  template <class T, class Value>
+  static void multiply(const Kokkos::Cuda& space, const SampledSizes& in, const Counts&, char* kept,
+                       const SampledFactors<T>& factors, const Value* scale, Value* result) {
+    sddmm_nonzeros(space, in.rows,
+                   SddmmNonzerosArguments<Value, T>{in.nonzeros, factors.stride,
+                                                    reinterpret_cast<const SampledPlace*>(kept), scale,
+                                                    factors.c, factors.d, result});
+  }
+  static void explain(std::ostream& out, const SampledSizes&, const Counts&) {
+    out << SddmmNonzerosConfig<1, true, 1>::nonzeros << " nonzeros a warp";
+  }
+};
+
+}  // namespace sporos::gpu

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file plan_of_product.hpp
+/// What plans of the product of a sparse and a dense matrix on the GPU have in common: the operands, the
+/// copies of them that a kernel asks for, and the result.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/matrix_by_rows.hpp"
+#include "../../cuda/operands.hpp"
+#include "../../cuda/padded.hpp"
+#include "../../cuda/transpose.hpp"
+#include "../../epilogue/epilogue.hpp"
+#include "../../nest/bounds.hpp"
+#include "../../statement/dense_target.hpp"
+
+namespace sporos::gpu {
+
+/// The base of a plan of C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B dense.
+///
+/// @tparam Pattern  what the candidate matches (kernels/spmm/pattern.hpp)
+template <class Pattern, class S>
+class PlanOfSpmm {
+ protected:
+  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
+  using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
+  using B = typename DenseAccess::value_type;
+  using Out = typename S::result_type::value_type;
+  /// Whether A is indexed A(k, i).
+  static constexpr bool is_transposed = Sparse::names[1] == S::result_type::names[0];
+  static constexpr bool turn_b = DenseAccess::level_names[1] != S::result_type::names[1];
+  using Rows = MatrixByRows<typename Sparse::tensor_type, is_transposed>;
+
+  PlanOfSpmm(const S& statement, const Resources<Kokkos::Cuda>& resources)
+      : statement_(statement), rows_(resources) {
+    bounds_of(statement);  // what does not fit is named by its variable
+  }
+
+  const auto& a() const { return Pattern::sparse(statement_).tensor(); }
+  const auto& b() const { return Pattern::dense(statement_).tensor(); }
+  const auto& result() const { return statement_.result().tensor(); }
+  const Kokkos::Cuda& space() const { return statement_.resources().space(); }
+  std::int64_t m() const { return result().extent(0); }
+  std::int64_t n() const { return result().extent(1); }
+  std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
+
+  /// Calls multiply(values) with those of the result, where there is something to multiply; else the epilogue
+  /// alone is applied, to sums of type `Sum`.
+  template <class Sum, class Multiply>
+  void compute(const Multiply& multiply) const {
+    if (result().nnz() == 0) return;
+    const sporos::detail::DenseTarget<S> target(statement_);
+    a().nnz() == 0 ? apply_epilogue<S, Sum>(statement_, nullptr, target.data()) : multiply(target.data());
+    target.finish();
+  }
+
+  /// Bytes of B by rows, where it is not stored so.
+  std::int64_t turned_bytes() const {
+    Layout layout;
+    if (turn_b) layout.template take<B>(b().nnz());
+    return layout.bytes();
+  }
+  /// B by rows, in the order of the stream.
+  /// @param memory  turned_bytes()
+  const B* read_b(char* memory) const {
+    const B* dense = b().values().data();
+    if constexpr (turn_b) {
+      auto* const turned = reinterpret_cast<B*>(memory);
+      transpose(space(), n(), inner(), dense, turned);
+      dense = turned;
+    }
+    return dense;
+  }
+
+  /// B by rows that begin at multiples of 16 bytes, as the copy engine reads them.
+  struct AlignedRows {
+    const B* values;
+    std::int64_t stride;  ///< elements from one row to the next
+  };
+  /// Bytes of its copies: now, and at most for whatever values B has later.
+  std::int64_t aligned_bytes() const { return turned_bytes() + (pads_b() ? padded_bytes() : 0); }
+  std::int64_t most_aligned_bytes() const {
+    return turned_bytes() + (n() % of_16_bytes != 0 || !turn_b ? padded_bytes() : 0);
+  }
+  /// @param memory  aligned_bytes()
+  AlignedRows read_aligned_b(char* memory) const {
+    const B* const dense = read_b(memory);
+    if (!pads_b()) return {dense, n()};
+    auto* const padded = reinterpret_cast<B*>(memory + turned_bytes());
+    pad_rows(space(), dense, inner(), n(), padded_stride(), padded);
+    return {padded, padded_stride()};
+  }
+
+  const S& statement_;
+  Rows rows_;
+
+ private:
+  static constexpr std::int64_t of_16_bytes = 16 / std::int64_t{sizeof(B)};  ///< elements
+
+  std::int64_t padded_stride() const { return ceil_div(n(), of_16_bytes) * of_16_bytes; }
+  bool pads_b() const {
+    return n() % of_16_bytes != 0 ||
+           (!turn_b && reinterpret_cast<std::uintptr_t>(b().values().data()) % 16 != 0);
+  }
+  std::int64_t padded_bytes() const {
+    Layout layout;
+    layout.template take<B>(inner() * padded_stride());
+    return layout.bytes();
+  }
+};
+
+}  // namespace sporos::gpu
