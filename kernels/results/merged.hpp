@@ -25,6 +25,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
@@ -173,7 +174,7 @@ class MergedNest::Plan {
 
   void refill() {
     nest_.read_operands();
-    if (!places_.refill(nest_)) run();
+    if (merges_again() || !places_.refill(nest_)) run();
   }
   std::int64_t held_bytes() const { return places_.bytes(); }
 
@@ -206,6 +207,15 @@ class MergedNest::Plan {
   }
 
  private:
+  /// Whether merging multiples of fibers anew takes less time than adding each value to its place, which is
+  /// in another row of the result than the last one: where many values have the same coordinates.
+  bool merges_again() {
+    constexpr std::int64_t few = 4;  // values of an element of the result
+    if (!of_fibers) return false;
+    if (!merges_again_) merges_again_ = most_values() > few * result().nnz();
+    return *merges_again_;
+  }
+
   /// Values of the accumulation array: so few that they stay in the caches, unless it turns out that few of
   /// them have the coordinates of others. Then the time goes into merging what is kept, the less often the
   /// better. Runs without values are read once, in the order in which they are sorted.
@@ -377,6 +387,7 @@ class MergedNest::Plan {
   std::vector<std::int64_t> cuts_;
   mutable std::vector<std::int64_t> most_of_chunk_;  ///< values, or runs without values, of each chunk
   detail::KnownPlaces<S> places_;
+  std::optional<bool> merges_again_;  ///< once it is known
 };
 
 }  // namespace sporos
