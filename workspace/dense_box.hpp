@@ -29,7 +29,9 @@ struct DensePolicy;
 ///                        nothing, while to set a bit would wait for the one that was set before it in its
 ///                        word
 ///
-/// Memory for values that stay untouched is not touched here either.
+/// The pages of the values are there from the start, on large pages where these are several: a value is read
+/// before it is written, and the system maps a new page that is read to a page of zeros, which it takes away
+/// again when it is written, from all processors that run the program.
 template <class T, int Order>
 class DenseBox {
  public:
@@ -59,7 +61,7 @@ class DenseBox {
   DenseBox(const DensePolicy&, const Extents<Order>& extents)
       : extents_(extents),
         size_(size_for(extents)),
-        values_(pool().keep(pool().reserve<T>("sporos::dense workspace", size_), size_)),
+        values_(pool().array<T>("sporos::dense workspace", size_)),
         marks_(pool().array<std::uint8_t>("sporos::marks of a dense workspace", size_ + slack)) {
     std::fill_n(marks_.data(), size_ + slack, std::uint8_t{0});
   }
