@@ -287,8 +287,9 @@ class ProductWork {
 
   RowLengths row_lengths() const {
     if (has_short_rows()) return RowLengths::brief;
-    return work_ <= most_medium_products * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium
-                                                                                       : RowLengths::any;
+    const std::int64_t most =
+        b_.columns <= RowSpace<Acc>::marks_step ? most_products_of_one_group : most_medium_products;
+    return work_ <= most * a_.rows && b_.columns <= most_plain_columns ? RowLengths::medium : RowLengths::any;
   }
 
   std::int64_t touched_bytes(const Worker& worker) const {
@@ -305,8 +306,9 @@ class ProductWork {
   static constexpr std::int64_t least_products_a_row = 8;
   /// A product of so few products is done before similar rows are found.
   static constexpr std::int64_t least_work_of_similar_rows = 512;
-  /// Products a row, on average, up to which rows are computed plainly.
-  static constexpr std::int64_t most_medium_products = 24;
+  /// Products a row, on average, up to which rows are computed plainly; and where all their marks are in one
+  /// group.
+  static constexpr std::int64_t most_medium_products = 24, most_products_of_one_group = 40;
   /// Columns up to which a row's marks are found by looking at each group of 4096 of them.
   static constexpr std::int64_t most_plain_columns = std::int64_t{1} << 16;
   /// One row in so many that has the columns of the next makes looking for them worth it.
