@@ -206,7 +206,7 @@ class BlockDiagonals {
     using Lanes = Packet<T, lanes>;
     const T* values = values_.data() + ends_.data()[block] * rows_in_block;
     T* const to = y + block * rows_in_block;
-    Lanes sums[packets];
+    Lanes sums[std::size_t{packets}];
     for (Lanes& sum : sums) sum = Lanes::zero();
     for (std::int64_t at = ends_.data()[block]; at < ends_.data()[block + 1]; ++at, values += rows_in_block) {
       const T* const factors = x + columns_.data()[at];
