@@ -15,16 +15,12 @@
 #include <utility>
 
 #include "reference.hpp"
+#include "sanitizers.hpp"
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__linux__) && !defined(SPOROS_TEST_SANITIZED)
 #include <sys/resource.h>
 #include <unistd.h>
 #define SPOROS_TEST_CAN_LIMIT_MEMORY
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#undef SPOROS_TEST_CAN_LIMIT_MEMORY
-#endif
-#endif
 #endif
 
 namespace sporos::test::out_of_memory {
