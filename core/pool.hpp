@@ -315,7 +315,9 @@ class Pool {
     block.touched = std::max(block.touched, bytes);
     block.in_use = bytes;
     report(block.most_besides + bytes);
-    if (touched() > limit_) freed = take_out(limit_, true);
+    if (touched() <= limit_) return;
+    std::swap(blocks_[static_cast<std::size_t>(found - blocks_.begin())], blocks_.back());  // given up first
+    freed = take_out(limit_, true);
   }
 
   /// Marks a block as lent; how much of it will be written is known only at keep().

@@ -18,6 +18,7 @@
 #include "../nest/loop_nest.hpp"
 #include "../nest/lower.hpp"
 #include "../nest/nest_run.hpp"
+#include "runs.hpp"
 
 namespace sporos {
 
@@ -252,27 +253,16 @@ struct PlacingCursor {
 /// @tparam F       the format of the result, whose last level is that of the innermost loop
 /// @tparam Cursor  has insert(row, factor, fiber)
 template <class Traits_, class F, class T, class Cursor>
-struct FiberOutput : EachValue<FiberOutput<Traits_, F, T, Cursor>> {
+struct FiberOutput : InsertingOutput<FiberOutput<Traits_, F, T, Cursor>, Traits_, F, Cursor> {
   static constexpr bool takes_innermost = true;
-  Cursor* cursor;
-  detail::Packing<F> packing;
+  using Inserting = InsertingOutput<FiberOutput, Traits_, F, Cursor>;
+  using Inserting::Inserting;
 
-  SPOROS_INLINE FiberOutput(Cursor* at, const detail::Packing<F>& packed) : cursor(at), packing(packed) {}
-
-  template <class Body>
-  SPOROS_INLINE void with_copy(const Body& body) const {
-    Cursor mine = *cursor;
-    body(FiberOutput(&mine, packing));
-    *cursor = mine;
-  }
   SPOROS_MAY_CALL_HOST
   template <class E, class Env>
   SPOROS_INLINE void add_innermost(const E& e, const Env& env) const {
-    constexpr auto levels = Traits_::result::level_names, loops = Traits_::order;
-    Extents<F::levels> at{};
-    for (int k = 0; k + 1 < F::levels; ++k) at[static_cast<std::size_t>(k)] = env.at[loops.find(levels[k])];
-    cursor->insert(packing.pack_levels(at), factor_of(stream::multiple_of_operand(e)),
-                   stream::position_of_operand(e));
+    this->cursor->insert(this->row_of(env), factor_of(stream::multiple_of_operand(e)),
+                         stream::position_of_operand(e));
   }
 
  private:

@@ -104,29 +104,46 @@ class RunArray {
 
 namespace sporos {
 
-/// Inserts into the accumulation array of runs.
-/// @tparam F  the format of the result, whose last level is that of the innermost loop over the result
-template <class Traits_, class F, class T, class Coordinate>
-struct RunOutput : EachValue<RunOutput<Traits_, F, T, Coordinate>> {
-  detail::RunCursor<T, Coordinate>* cursor;
+/// Inserts runs with a cursor, which is copied while a chunk is computed.
+/// @tparam Output  the output that derives from this one
+/// @tparam F       the format of the result, whose last level is that of the innermost loop over the result
+template <class Output, class Traits_, class F, class Cursor>
+struct InsertingOutput : EachValue<Output> {
+  Cursor* cursor;
   detail::Packing<F> packing;
 
-  SPOROS_INLINE RunOutput(detail::RunCursor<T, Coordinate>* at, const detail::Packing<F>& packed)
-      : cursor(at), packing(packed) {}
+  SPOROS_INLINE InsertingOutput(Cursor* at, const detail::Packing<F>& packed) : cursor(at), packing(packed) {}
 
   template <class Body>
   SPOROS_INLINE void with_copy(const Body& body) const {
-    detail::RunCursor<T, Coordinate> mine = *cursor;
-    body(RunOutput(&mine, packing));
+    Cursor mine = *cursor;
+    body(Output(&mine, packing));
     *cursor = mine;
   }
+
+ protected:
+  /// The coordinates of all levels but the last that loops have bound, packed.
+  template <class Env>
+  SPOROS_INLINE detail::Key row_of(const Env& env) const {
+    constexpr auto levels = Traits_::result::level_names, loops = Traits_::order;
+    Extents<F::levels> at{};
+    for (int k = 0; k + 1 < F::levels; ++k) at[static_cast<std::size_t>(k)] = env.at[loops.find(levels[k])];
+    return packing.pack_levels(at);
+  }
+};
+
+/// Inserts into the accumulation array of runs.
+template <class Traits_, class F, class T, class Coordinate>
+struct RunOutput
+    : InsertingOutput<RunOutput<Traits_, F, T, Coordinate>, Traits_, F, detail::RunCursor<T, Coordinate>> {
+  using Inserting = InsertingOutput<RunOutput, Traits_, F, detail::RunCursor<T, Coordinate>>;
+  using Inserting::Inserting;
+
   SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
     constexpr auto levels = Traits_::result::level_names, loops = Traits_::order;
-    Extents<F::levels> at{};
-    for (int k = 0; k + 1 < F::levels; ++k) at[static_cast<std::size_t>(k)] = env.at[loops.find(levels[k])];
-    cursor->insert(packing.pack_levels(at), env.at[loops.find(levels[F::levels - 1])], static_cast<T>(value));
+    this->cursor->insert(this->row_of(env), env.at[loops.find(levels[F::levels - 1])], static_cast<T>(value));
   }
 };
 

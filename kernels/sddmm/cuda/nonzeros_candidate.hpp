@@ -19,26 +19,8 @@ namespace sporos::gpu {
 /// keeps where each nonzero lies, 8 bytes.
 ///
 /// Returns before the GPU is through, as SddmmByWarps does.
-struct SddmmByNonzeros {
+struct SddmmByNonzeros : SddmmPackedCandidate<SddmmByNonzeros> {
   static constexpr std::string_view name = "SDDMM by nonzeros on tensor cores";
-  static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or "
-      "float, "
-      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 8.0 or more";
-  static constexpr bool deterministic = true;
-
-  template <class S>
-  static constexpr bool matches = is_narrow_sampled_product<S>();
-
-  template <class S>
-  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
-    if (resources.space().cuda_device_prop().major < 8)
-      return Declined{"the GPU has no instructions of sm_80"};
-    return cost_of_packed<SddmmByNonzeros>(statement, resources, use);
-  }
-
-  template <class S>
-  using Plan = SddmmPackedPlan<SddmmByNonzeros, S>;
 
   // What the plan asks for.
 

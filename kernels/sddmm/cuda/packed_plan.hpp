@@ -162,4 +162,29 @@ Offer cost_of_packed(const S& statement, const Resources<Kokkos::Cuda>& resource
   return Cost{plan.seconds() + plan.seconds_of_packing() + of_memory, plan.seconds()};
 }
 
+/// What candidates with such plans have in common whose instructions are there from compute capability 8.0
+/// on.
+template <class K>
+struct SddmmPackedCandidate {
+  static constexpr std::string_view takes =
+      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or "
+      "float, "
+      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 8.0 or more";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = is_narrow_sampled_product<S>();
+
+  /// For a plan, what the form of the pattern takes is counted.
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+    if (resources.space().cuda_device_prop().major < 8)
+      return Declined{"the GPU has no instructions of sm_80"};
+    return cost_of_packed<K>(statement, resources, use);
+  }
+
+  template <class S>
+  using Plan = SddmmPackedPlan<K, S>;
+};
+
 }  // namespace sporos::gpu

@@ -19,27 +19,8 @@ namespace sporos::gpu {
 /// before they are rounded. A gets the pattern of B, and where B's arrays are counted shares them.
 ///
 /// Returns before the GPU is through, as SddmmByWarps does.
-struct SddmmByWindows {
+struct SddmmByWindows : SddmmPackedCandidate<SddmmByWindows> {
   static constexpr std::string_view name = "SDDMM by windows of rows on tensor cores";
-  static constexpr std::string_view takes =
-      "A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in the same CSR, CSC or COO, of half, bfloat16 or "
-      "float, "
-      "C and D dense, of half or bfloat16, in the memory of a GPU of compute capability 8.0 or more";
-  static constexpr bool deterministic = true;
-
-  template <class S>
-  static constexpr bool matches = is_narrow_sampled_product<S>();
-
-  /// For a plan, the distinct columns of windows are counted.
-  template <class S>
-  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
-    if (resources.space().cuda_device_prop().major < 8)
-      return Declined{"the GPU has no instructions of sm_80"};
-    return cost_of_packed<SddmmByWindows>(statement, resources, use);
-  }
-
-  template <class S>
-  using Plan = SddmmPackedPlan<SddmmByWindows, S>;
 
   // What the plan asks for.
 

@@ -75,7 +75,10 @@ class BlockDiagonals {
   }
 
   /// Copies a matrix.
-  void copy(const HostThreads& threads, const Matrix& a) {
+  /// @param is_deterministic  whether the form in which other rows are summed must be the same in each
+  /// process
+  void copy(const HostThreads& threads, const Matrix& a, bool is_deterministic) {
+    form_ = spmv_form_for(a, is_deterministic);
     const std::int64_t blocks = blocks_of(a.rows), chunks = chunks_for(threads, a.nnz(), 4);
     const auto ends = pool().array<std::int64_t>("sporos::diagonals of blocks", blocks + 1);
     std::vector<std::vector<std::int64_t>> columns(static_cast<std::size_t>(chunks));
@@ -107,13 +110,11 @@ class BlockDiagonals {
 
   /// y = A * x, or y += A * x. The sum of a row in diagonals is formed in the order of its elements.
   /// @param a  the matrix that was copied
-  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates,
-                bool is_deterministic) const {
-    const SpmvForm form = spmv_form_for(a, is_deterministic);
+  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates) const {
     // As a matrix whose rows are the blocks: each has the nonzeros of its rows.
     const BlockRows blocks{blocks_of(a.rows), a};
     for_each_row_chunk(threads, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-      multiply_blocks(form, a, x, y, begin, end, accumulates);
+      multiply_blocks(a, x, y, begin, end, accumulates);
     });
   }
 
@@ -182,9 +183,8 @@ class BlockDiagonals {
     }
   }
 
-  [[gnu::noinline]] void multiply_blocks(SpmvForm form, const Matrix& a, const T* __restrict x,
-                                         T* __restrict y, std::int64_t begin, std::int64_t end,
-                                         bool accumulates) const {
+  [[gnu::noinline]] void multiply_blocks(const Matrix& a, const T* __restrict x, T* __restrict y,
+                                         std::int64_t begin, std::int64_t end, bool accumulates) const {
     const std::int64_t* const ends = ends_.data();
     for (std::int64_t block = begin; block < end;) {
       if (ends[block] < ends[block + 1]) {
@@ -194,7 +194,7 @@ class BlockDiagonals {
       }
       const std::int64_t first = block;
       while (block < end && ends[block] == ends[block + 1]) ++block;
-      SpmvRows<T, Position, Coordinate>::multiply(form, a, x, y, first * rows_in_block,
+      SpmvRows<T, Position, Coordinate>::multiply(form_, a, x, y, first * rows_in_block,
                                                   std::min(block * rows_in_block, a.rows), accumulates);
     }
   }
@@ -245,6 +245,7 @@ class BlockDiagonals {
   HostArray<std::int64_t> ends_;     // [blocks + 1]
   HostArray<std::int64_t> columns_;  // [diagonals], those of the first lane
   HostArray<T> values_;              // [diagonals][rows_in_block]
+  SpmvForm form_ = SpmvForm::scalar;
 };
 
 }  // namespace sporos::detail

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file copied_matrix_plan.hpp
-/// Plans of SpMV that copy the matrix at the first run into a layout of their own.
+/// What candidates for SpMV have in common whose plans copy the matrix at the first run into a layout of
+/// their own.
 #pragma once
 
+#include <cstdint>
 #include <ostream>
+#include <string_view>
+#include <utility>
 
+#include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../spgemm/host/multiply.hpp"
 #include "../../statement/candidate.hpp"
 #include "../../statement/dense_target.hpp"
+#include "../pattern.hpp"
 
 namespace sporos::detail {
 
@@ -24,10 +29,10 @@ class CopiedMatrixPlan {
   void run() {
     const auto a = matrix();
     const auto& space = statement_.resources().space();
-    if (copy_.is_empty()) copy_.copy(space, a);
+    if (copy_.is_empty()) copy_.copy(space, a, S::schedule::is_deterministic);
     const DenseTarget<S> target(statement_);
     copy_.multiply(space, a, Pattern::dense(statement_).tensor().values().data(), target.data(),
-                   statement_.accumulates(), S::schedule::is_deterministic);
+                   statement_.accumulates());
     target.finish();
   }
 
@@ -43,6 +48,33 @@ class CopiedMatrixPlan {
 
   const S& statement_;
   Copy copy_;
+};
+
+/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
+/// `.with_constant_operands()`.
+template <template <class T, class Position, class Coordinate> class Layout>
+struct SpmvOfCopiedMatrix {
+  using Pattern = SpmvPattern<RealHostOperands>;
+  static constexpr std::string_view takes =
+      "y(i) = A(i, j) * x(j), A in CSR, x and y dense, all float or all double in host memory, "
+      ".with_constant_operands()";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool matches = [] {
+    if constexpr (S::schedule::has_constant_operands)
+      return Pattern::matches<S>;
+    else
+      return false;
+  }();
+
+  template <class S>
+  using Matrix = decltype(sparse_rows(Pattern::sparse(std::declval<const S&>()).tensor()));
+  template <class S>
+  using Copy = Layout<typename Matrix<S>::value_type, typename Matrix<S>::position_type,
+                      typename Matrix<S>::coordinate_type>;
+  template <class S>
+  using Plan = CopiedMatrixPlan<S, Pattern, Copy<S>>;
 };
 
 }  // namespace sporos::detail

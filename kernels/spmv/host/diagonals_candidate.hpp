@@ -5,12 +5,9 @@
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
-#include "../../host/operands.hpp"
 #include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
-#include "../pattern.hpp"
 #include "block_diagonals.hpp"
 #include "candidate.hpp"
 #include "copied_matrix_plan.hpp"
@@ -20,21 +17,8 @@ namespace sporos {
 /// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
 /// `.with_constant_operands()`: the first run copies A into diagonals of blocks of rows
 /// (block_diagonals.hpp). The vectors may change.
-struct SpmvByDiagonals {
-  using Pattern = SpmvPattern<RealHostOperands>;
+struct SpmvByDiagonals : detail::SpmvOfCopiedMatrix<detail::BlockDiagonals> {
   static constexpr std::string_view name = "SpMV by diagonals";
-  static constexpr std::string_view takes =
-      "y(i) = A(i, j) * x(j), A in CSR, x and y dense, all float or all double in host memory, "
-      ".with_constant_operands()";
-  static constexpr bool deterministic = true;
-
-  template <class S>
-  static constexpr bool matches = [] {
-    if constexpr (S::schedule::has_constant_operands)
-      return Pattern::matches<S>;
-    else
-      return false;
-  }();
 
   /// The copy pays in plans alone: what lies in blocks of few diagonals, as all of a matrix of a grid does,
   /// takes two thirds of the memory, half of it in float, and nothing of it is gathered.
@@ -46,26 +30,11 @@ struct SpmvByDiagonals {
     const double by_rows = detail::expected_terms(statement) * SpmvByRows::seconds_of_term;
     const double copying = static_cast<double>(a.nnz()) * seconds_of_copying;
     if (use == Use::once) return Cost{by_rows + copying};
-    if (Diagonals<S>::most_bytes(a) > resources.memory_limit())
+    if (Copy<S>::most_bytes(a) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
-    const double share = a.nnz() >= fewest_nonzeros ? Diagonals<S>::share_in_diagonals(a) : 0;
+    const double share = a.nnz() >= fewest_nonzeros ? Copy<S>::share_in_diagonals(a) : 0;
     return Cost{by_rows + copying, by_rows * (share >= least_share ? 1 - saved * share : 1.2)};
   }
-
-  template <class S>
-  class Plan;
-
- private:
-  template <class S>
-  using Matrix = decltype(detail::sparse_rows(Pattern::sparse(std::declval<const S&>()).tensor()));
-  template <class S>
-  using Diagonals = detail::BlockDiagonals<typename Matrix<S>::value_type, typename Matrix<S>::position_type,
-                                           typename Matrix<S>::coordinate_type>;
-};
-
-template <class S>
-class SpmvByDiagonals::Plan : public detail::CopiedMatrixPlan<S, Pattern, Diagonals<S>> {
-  using detail::CopiedMatrixPlan<S, Pattern, Diagonals<S>>::CopiedMatrixPlan;
 };
 
 }  // namespace sporos

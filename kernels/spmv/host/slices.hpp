@@ -114,7 +114,7 @@ class Slices {
   static std::int64_t most_bytes(const Matrix& a) { return bytes(a.rows, padded_elements(a)); }
 
   /// Copies a matrix.
-  void copy(const HostThreads& threads, const Matrix& a) {
+  void copy(const HostThreads& threads, const Matrix& a, bool /*is_deterministic*/) {
     const std::int64_t slices = slices_of(a.rows);
     const auto ends = pool().array<std::int64_t>("sporos::slices", slices + 1);
     const auto order = pool().array<std::uint32_t>("sporos::rows of slices", slices * C);
@@ -146,8 +146,7 @@ class Slices {
 
   /// y = A * x, or y += A * x. The sum of a row is formed in the order of its elements.
   /// @param a  the matrix that was copied
-  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates,
-                bool /*is_deterministic*/) const {
+  void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates) const {
     // As a matrix whose rows are the slices.
     const SparseRows<T, std::int64_t, Coordinate> slices{slices_of(a.rows), a.columns, ends_.data(),
                                                          coordinates_.data(), values_.data()};
@@ -207,6 +206,7 @@ class Slices {
         }
     }
   }
+
   HostArray<std::int64_t> ends_;       // [slices + 1]
   HostArray<std::uint32_t> order_;     // [slices][C], the row in each lane
   HostArray<Coordinate> coordinates_;  // [elements]

@@ -5,12 +5,9 @@
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
-#include "../../host/operands.hpp"
 #include "../../nest/work.hpp"
 #include "../../statement/candidate.hpp"
-#include "../pattern.hpp"
 #include "candidate.hpp"
 #include "copied_matrix_plan.hpp"
 #include "form.hpp"
@@ -21,21 +18,8 @@ namespace sporos {
 
 /// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
 /// `.with_constant_operands()`: the first run copies A into slices (slices.hpp). The vectors may change.
-struct SpmvBySlices {
-  using Pattern = SpmvPattern<RealHostOperands>;
+struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
   static constexpr std::string_view name = "SpMV by slices";
-  static constexpr std::string_view takes =
-      "y(i) = A(i, j) * x(j), A in CSR, x and y dense, all float or all double in host memory, "
-      ".with_constant_operands()";
-  static constexpr bool deterministic = true;
-
-  template <class S>
-  static constexpr bool matches = [] {
-    if constexpr (S::schedule::has_constant_operands)
-      return Pattern::matches<S>;
-    else
-      return false;
-  }();
 
   /// The copy pays in plans alone, where slices have little padding and rows are short and of lengths that
   /// are not predicted: what they save is one mispredicted branch a row, or forming all products of a block
@@ -53,29 +37,14 @@ struct SpmvBySlices {
     const double by_rows = detail::expected_terms(statement) * SpmvByRows::seconds_of_term;
     const double copying = static_cast<double>(a.nnz()) * seconds_of_copying;
     if (use == Use::once) return Cost{by_rows + copying};
-    const std::int64_t padded = slices<S>::padded_elements(a);
-    if (slices<S>::bytes(a.rows, padded) > resources.memory_limit())
+    const std::int64_t padded = Copy<S>::padded_elements(a);
+    if (Copy<S>::bytes(a.rows, padded) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
     const bool pays = a.nnz() >= fewest_nonzeros && a.nnz() < long_row * a.rows &&
                       !detail::has_regular_rows(a) && !detail::gathers_eight_fast() &&
                       static_cast<double>(padded) <= most_padding * static_cast<double>(a.nnz());
     return Cost{by_rows + copying, by_rows * (pays ? 0.9 : 1.1)};
   }
-
-  template <class S>
-  class Plan;
-
- private:
-  template <class S>
-  using Matrix = decltype(detail::sparse_rows(Pattern::sparse(std::declval<const S&>()).tensor()));
-  template <class S>
-  using slices = detail::Slices<typename Matrix<S>::value_type, typename Matrix<S>::position_type,
-                                typename Matrix<S>::coordinate_type>;
-};
-
-template <class S>
-class SpmvBySlices::Plan : public detail::CopiedMatrixPlan<S, Pattern, slices<S>> {
-  using detail::CopiedMatrixPlan<S, Pattern, slices<S>>::CopiedMatrixPlan;
 };
 
 }  // namespace sporos
