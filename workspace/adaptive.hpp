@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file adaptive.hpp
 /// The workspace of order 1 that a statement gets unless its user chooses one: dense, or, over an extent too
-/// large for an array, sorted.
+/// large for an array or for the memory that is allowed, sorted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,15 +18,15 @@ namespace sporos {
 
 struct AdaptivePolicy;
 
-/// A dense workspace or a sorted one, as the extent demands.
+/// A dense workspace or a sorted one, as the extent and the policy demand.
 template <class T>
 class AdaptiveWorkspace {
  public:
   static constexpr bool in_order = true;
 
   /// @throws MemoryError if an array over the extent cannot be allocated
-  AdaptiveWorkspace(const AdaptivePolicy&, const Extents<1>& extents) {
-    if (is_dense(extents[0])) dense_.emplace(dense_workspace, extents);
+  AdaptiveWorkspace(const AdaptivePolicy& policy, const Extents<1>& extents) {
+    if (is_dense(policy, extents)) dense_.emplace(dense_workspace, extents);
   }
 
   /// values[c] += value
@@ -44,13 +45,13 @@ class AdaptiveWorkspace {
       sorted_.drain(take);
   }
 
-  static std::int64_t most_bytes(const AdaptivePolicy&, const Extents<1>& extents, std::int64_t adds) {
-    return is_dense(extents[0]) ? DenseWorkspace<T>::most_bytes(dense_workspace, extents, adds)
-                                : SortedWorkspace<T>::most_bytes(sorted_workspace, extents, adds);
+  static std::int64_t most_bytes(const AdaptivePolicy& policy, const Extents<1>& extents, std::int64_t adds) {
+    return is_dense(policy, extents) ? DenseWorkspace<T>::most_bytes(dense_workspace, extents, adds)
+                                     : SortedWorkspace<T>::most_bytes(sorted_workspace, extents, adds);
   }
 
  private:
-  static bool is_dense(std::int64_t extent) { return fits_dense(extent, sizeof(T)); }
+  static bool is_dense(const AdaptivePolicy& policy, const Extents<1>& extents);
 
   std::optional<DenseWorkspace<T>> dense_;
   SortedWorkspace<T> sorted_;
@@ -63,11 +64,24 @@ struct AdaptivePolicy {
   template <class T, int Order>
   using workspace = AdaptiveWorkspace<T>;
 
+  std::int64_t most_dense = most_dense_bytes;  ///< bytes of an array over the extent
+
+  /// The policy where every thread may have so many bytes.
+  AdaptivePolicy within(std::int64_t bytes) const { return {std::min(most_dense, bytes)}; }
+  template <class T>
+  bool is_dense_over(const Extents<1>& extents) const {
+    return extents[0] <= most_dense / static_cast<std::int64_t>(sizeof(T));
+  }
   /// The name of the workspace that gathers values of type T over one variable.
   template <class T>
-  static constexpr std::string_view name_over(const Extents<1>& extents) {
-    return fits_dense(extents[0], sizeof(T)) ? DensePolicy::name : SortedPolicy::name;
+  std::string_view name_over(const Extents<1>& extents) const {
+    return is_dense_over<T>(extents) ? DensePolicy::name : SortedPolicy::name;
   }
 };
+
+template <class T>
+bool AdaptiveWorkspace<T>::is_dense(const AdaptivePolicy& policy, const Extents<1>& extents) {
+  return policy.is_dense_over<T>(extents);
+}
 
 }  // namespace sporos

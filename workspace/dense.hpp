@@ -23,9 +23,12 @@ namespace sporos {
 
 struct DensePolicy;
 
-/// Whether a dense array over an extent is worth its memory, which every thread needs: up to a GiB.
+/// What a dense array over an extent may take, which every thread needs.
+inline constexpr std::int64_t most_dense_bytes = std::int64_t{1} << 30;
+
+/// Whether a dense array over an extent is worth its memory.
 inline constexpr bool fits_dense(std::int64_t extent, std::size_t element) {
-  return extent <= (std::int64_t{1} << 30) / static_cast<std::int64_t>(element);
+  return extent <= most_dense_bytes / static_cast<std::int64_t>(element);
 }
 
 /// Gathers values by coordinate, in any order, and hands them out in ascending order.

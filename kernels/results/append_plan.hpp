@@ -207,6 +207,18 @@ class AppendPlan {
   }
 
   const Nest& nest() const { return nest_; }
+  /// The policy of the workspaces that gather rows. They may take half of the memory that is allowed, or that
+  /// the machine has.
+  auto policy() const {
+    const auto chosen = policy_of<Policy>(nest_.statement());
+    if constexpr (requires { chosen.within(std::int64_t{}); }) {
+      const std::int64_t allowed =
+          std::min(nest_.statement().resources().memory_limit(), Pool::machine_bytes());
+      return chosen.within(allowed / (2 * nest_.space().concurrency()));
+    } else {
+      return chosen;
+    }
+  }
   /// An upper bound on the number of values that the loops give to the result.
   std::int64_t most_added() const { return TermBound<Traits>(nest_.bounds()).of(nest_.source()); }
   Extents<1> row_extents() const {
@@ -225,7 +237,6 @@ class AppendPlan {
   }
 
   const auto& result() const { return nest_.statement().result().tensor(); }
-  auto policy() const { return policy_of<Policy>(nest_.statement()); }
   std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }
   /// The number of values in a dense block below the levels that are appended.
   std::int64_t block() const {

@@ -13,6 +13,8 @@ namespace sporos {
 /// The loop nest with a sparse result that is appended to.
 struct AppendedNest {
   static constexpr std::string_view name = "loop nest, appended";
+  static constexpr std::string_view takes =
+      "sparse results in host memory whose elements the loops visit in their order";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
   static constexpr double seconds_of_term = 4e-9;

@@ -61,6 +61,9 @@ struct BoxOutput : EachValue<BoxOutput<Traits_, F, T>> {
 /// The loop nest with a sparse result that scatters over several variables, gathered in dense workspaces.
 struct DenseNest {
   static constexpr std::string_view name = "loop nest, dense workspace";
+  static constexpr std::string_view takes =
+      "sparse results in host memory that scatter over several variables, not .deterministic(), in a dense "
+      "workspace";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =
       "choose a sparse workspace, .workspace(coordinate_workspace), or compute it in parts";

@@ -17,6 +17,8 @@ namespace sporos {
 /// The loop nest with a sparse result that is gathered row by row.
 struct GatheredNest {
   static constexpr std::string_view name = "loop nest, gathered";
+  static constexpr std::string_view takes =
+      "sparse results in host memory of which the loops visit all but the innermost variable in order";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =
       "choose a smaller workspace, .workspace(sorted_workspace), or compute it in parts";
@@ -41,11 +43,11 @@ struct GatheredNest {
       using Policy = policy_for<S>;
       using Workspace = typename Policy::template workspace<Computed, 1>;
       constexpr auto names = S::result_type::level_names;
-      const auto policy = detail::policy_of<Policy>(this->nest().statement());
+      const auto policy = this->policy();
       const auto extents = this->row_extents();
       std::string_view workspace = Policy::name;
-      if constexpr (requires { Policy::template name_over<Computed>(extents); })
-        workspace = Policy::template name_over<Computed>(extents);
+      if constexpr (requires { policy.template name_over<Computed>(extents); })
+        workspace = policy.template name_over<Computed>(extents);
       out << text("  result: scattered over one variable, ", workspace, " of order 1 over ",
                   names[names.size - 1], ", ",
                   bytes_text(Workspace::most_bytes(policy, extents, this->most_added())), " a thread\n");

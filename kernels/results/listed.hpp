@@ -56,6 +56,8 @@ struct ListedOutput : EachValue<ListedOutput<Traits_, W, T>> {
 /// The loop nest with a sparse result that scatters over several variables.
 struct ListedNest {
   static constexpr std::string_view name = "loop nest, listed";
+  static constexpr std::string_view takes =
+      "sparse results in host memory that scatter over several variables, in a sparse workspace";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =
       "bind the result's outer variables in the outermost loops with .reorder(...), so that less is "

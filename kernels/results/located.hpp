@@ -148,6 +148,7 @@ struct AddPrivate {
 /// The loop nest with a dense result, on the host or on a device.
 struct LocatedNest {
   static constexpr std::string_view name = "loop nest, located";
+  static constexpr std::string_view takes = "dense results";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
   static constexpr double seconds_of_term = 2e-9;

@@ -47,6 +47,9 @@ namespace sporos {
 /// the result's last level.
 struct MergedNest {
   static constexpr std::string_view name = "loop nest, merged";
+  static constexpr std::string_view takes =
+      "sparse results in host memory that scatter over several variables of which the innermost loop binds "
+      "the last, of numbers, without blocks, .workspace(...), .split(...) or .fuse(...)";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =
       "bind the result's outer variables in the outermost loops with .reorder(...), or compute it in parts";

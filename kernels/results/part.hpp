@@ -144,6 +144,7 @@ struct CopyPart {
 /// D(2, j) = …, D(i, i) += …, block(D, …)(i, j) = …: results that are parts of dense tensors.
 struct IntoPart {
   static constexpr std::string_view name = "part of a dense tensor";
+  static constexpr std::string_view takes = "results that are parts of dense tensors";
   static constexpr bool deterministic = true;  ///< as the candidate for the values is, which is asked
   static constexpr bool any_schedule = true;
   static constexpr double seconds_of_term = 2e-9;

@@ -5,6 +5,8 @@
 /// A candidate is a type K with
 ///
 ///     K::name                      its name where a statement is explained
+///     K::takes                     what it computes: what a statement that it does not match is told where
+///                                  .use<K>() asks for it
 ///     K::deterministic             whether its results are bitwise the same in whatever order threads run
 ///     K::matches<S>                whether it computes statements of type S: formats, variables, values,
 ///                                  space
@@ -122,6 +124,7 @@ concept StatesCostOfUse =
 template <class K, class S>
 concept CandidateFor = requires {
   { K::name } -> std::convertible_to<std::string_view>;
+  { K::takes } -> std::convertible_to<std::string_view>;
   { K::deterministic } -> std::convertible_to<bool>;
   { K::template matches<S> } -> std::convertible_to<bool>;
   typename K::template Plan<S>;

@@ -44,6 +44,7 @@ class PlanBy : public AnyPlan {
 
  public:
   explicit PlanBy(const S& statement) : statement_(statement), plan_(statement, statement.resources()) {
+    expect_within_limit<K>(plan_, statement_);
     if constexpr (requires(P& plan) { plan.prepare(); })
       within_memory<K>(plan_, statement_, [&] { plan_.prepare(); });
   }

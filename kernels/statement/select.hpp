@@ -87,6 +87,10 @@ Offer offer_of(const S& statement, Use use = Use::once) {
   }
 }
 
+/// Whether a candidate answers with a cost of its own, in place of which it may decline the statement.
+template <class K, class S>
+inline constexpr bool may_decline = StatesCostOfUse<K, S> || StatesCost<K, S>;
+
 /// The seconds that a candidate expects to take; infinity, and the reason, if it declines.
 template <class K, class S>
 double seconds(const S& statement, Use use, std::string& why_not) {
@@ -107,14 +111,9 @@ R call_at(std::ptrdiff_t place, const F& f) {
 template <class S>
 [[noreturn]] void refuse_by_type(const S& statement) {
   using By = typename S::schedule::run_by;
-  const auto name = By::candidate::name;
-  if constexpr (requires { By::candidate::takes; })
-    throw ScheduleError(text(statement.str(), ": ", name, " does not take this statement: it computes ",
-                             By::candidate::takes, ". Leave .use<...>() out, or change the statement"));
-  else
-    throw ScheduleError(text(statement.str(), ": ", name,
-                             " does not take this statement, by its formats, variables, values, space or "
-                             "schedule. Leave .use<...>() out, or change the statement"));
+  throw ScheduleError(text(statement.str(), ": ", By::candidate::name,
+                           " does not take this statement: it computes ", By::candidate::takes,
+                           ". Leave .use<...>() out, or change the statement"));
 }
 
 }  // namespace detail
@@ -135,7 +134,7 @@ Cost least_cost(const S& statement) {
 }
 
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
-/// If only one matches, no cost is computed.
+/// If only one matches, it is asked for its cost only where it may decline the statement.
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons
 template <class R = void, class S, class F>
 R with_candidate(const S& statement, Use use, const F& f) {
@@ -148,7 +147,7 @@ R with_candidate(const S& statement, Use use, const F& f) {
                   "to the host with move_to<Host>()");
     if constexpr (sizeof...(K) == 0) {
       if constexpr (forced) detail::refuse_by_type(statement);
-    } else if constexpr (sizeof...(K) == 1 && !forced) {
+    } else if constexpr (sizeof...(K) == 1 && !forced && !(detail::may_decline<K, S> && ...)) {
       return (f.template operator()<K>(), ...);
     } else {
       std::string why_not;

@@ -57,13 +57,3 @@ consumers_configure(inner_build_tree build_tree "-DSporos_DIR=${consumers_dir}/i
 set_tests_properties(consumers/in_tree_kokkos PROPERTIES FIXTURES_SETUP sporos_in_tree)
 set_tests_properties(consumers/inner_build_tree PROPERTIES FIXTURES_REQUIRED sporos_in_tree PASS_REGULAR_EXPRESSION
                      "build[ \n]+tree[ \n]+of[ \n]+a[ \n]+project[ \n]+that[ \n]+contains[ \n]+Sporos")
-
-# The headers' own warnings, where they are not taken for a library's. (Only with optimisation are the intrinsics of the
-# processor functions of the compiler's headers, whose warnings are not ours; -fsyntax-only instantiates few templates.)
-add_test(NAME consumers/header_warnings
-         COMMAND ${CMAKE_CXX_COMPILER} "@${SPOROS_FLAGS_FILE}" -S -Og -o "${consumers_dir}/statements.s" -Wpedantic -Wshadow
-                 -Wconversion -Wsign-conversion -Werror "${CMAKE_CURRENT_SOURCE_DIR}/consumers/statements.cpp")
-set_tests_properties(consumers/header_warnings PROPERTIES TIMEOUT 120 LABELS consumer)
-
-add_test(NAME consumers/old_compilers COMMAND ${CMAKE_COMMAND} -P
-                                              "${CMAKE_CURRENT_SOURCE_DIR}/consumers/compiler_fault.cmake")

@@ -136,4 +136,15 @@ TEST(CudaSparseNests, RefuseWhatExceedsTheirMemory) {
   EXPECT_EQ(A.nnz(), 0);
 }
 
+TEST(CudaSparseNests, RefuseCoordinatesThatFitInNoKey) {
+  constexpr std::int64_t n = std::int64_t{1} << 40;
+  const auto B = on_device(assemble<DCSR<>>(Entries<double, 2>({n, n}, {{{n - 1, 5}, 2.0}})));
+  const auto C = on_device(assemble<DCSC<>>(Entries<double, 2>({n, n}, {{{5, n - 1}, 3.0}})));
+  const Tensor<double, DCSR<>, Cuda> A({n, n});
+  const auto message = message_of<ScheduleError>([&] { assign(A(i, j), B(i, j) + C(j, i)).run(); });
+  EXPECT_NE(message.find("the coordinates of the result do not fit in 63 bits"), std::string::npos)
+      << message;
+  EXPECT_EQ(A.nnz(), 0);
+}
+
 }  // namespace

@@ -141,6 +141,8 @@ struct InsertLoops {
 /// The loop nest with a sparse result of any format, in the memory of a GPU.
 struct MergedNest {
   static constexpr std::string_view name = "loop nest, sorted and merged";
+  static constexpr std::string_view takes =
+      "sparse results in the memory of a GPU, without .workspace(...) or in the coordinate workspace";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory = "compute it in parts, or on the host";
   static constexpr bool any_schedule = true;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "../../reference.hpp"
+
 namespace sporos::test {
 namespace {
 
@@ -16,6 +18,7 @@ using namespace sporos::indices;
 /// Sets a dense vector to 42, and accepts only statements of which a plan is made.
 struct OnlyInPlans {
   static constexpr std::string_view name = "only in plans";
+  static constexpr std::string_view takes = "dense vectors, in plans";
   static constexpr bool deterministic = true;
   template <class S>
   static constexpr bool matches = std::is_same_v<typename S::result_type::format, DenseVector>;
@@ -53,6 +56,20 @@ TEST(Costs, MayDependOnWhetherAPlanIsMade) {
   EXPECT_EQ(planned.candidate(), "only in plans");
   planned.run();
   EXPECT_EQ(y.values()(2), 42);
+}
+
+TEST(Candidates, SayWhatTheyTakeWhereTheyAreAskedForAnotherStatement) {
+  const Tensor<double, DenseVector> x({3}), y({3});
+  const Tensor<double, CSR<>> A({3, 3}), B({3, 3});
+  EXPECT_NE(
+      message_of<ScheduleError>([&] {
+        assign(y(i), x(i)).use<AppendedNest>().run();
+      }).find("loop nest, appended does not take this statement: it computes sparse results in host memory"),
+      std::string::npos);
+  EXPECT_NE(message_of<ScheduleError>([&] {
+              assign(A(i, j), 2.0 * B(i, j)).use<OnlyInPlans>().run();
+            }).find("only in plans does not take this statement: it computes dense vectors, in plans"),
+            std::string::npos);
 }
 
 }  // namespace

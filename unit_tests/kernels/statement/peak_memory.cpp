@@ -8,6 +8,7 @@
 
 #include <sporos/core/peak_memory.hpp>
 
+#include "../../spread.hpp"
 #include "../typed.hpp"
 
 namespace sporos::test {
@@ -174,8 +175,30 @@ TYPED_TEST(PeaksOfStatements, KeepToTheBoundThatResourcesSet) {
     EXPECT_NE(std::string(error.what()).find(std::to_string(needed - 1)), std::string::npos) << error.what();
   }
   EXPECT_EQ(A.nnz(), before) << "the result has changed";
+  EXPECT_THROW(plan(statement.on(resources.within(needed - 1))), MemoryError);
   statement.on(resources.within(needed)).run();
   EXPECT_NE(A.nnz(), before);
+}
+
+TYPED_TEST(PeaksOfStatements, GatherRowsInSortedWorkspacesWhereDenseOnesExceedTheBound) {
+  using Space = typename TestFixture::Space;
+  constexpr std::int64_t many = 1'000'000;
+  const auto B = assemble<CSR<>, Space>(Entries<int, 2>({2, 3}, {{{0, 0}, 1}, {{0, 2}, 2}, {{1, 1}, 3}}));
+  const auto C = assemble<CSR<>, Space>(
+      Entries<int, 2>({3, many}, {{{0, many - 1}, 4}, {{1, 7}, 5}, {{2, 0}, 6}, {{2, many - 1}, 7}}));
+  const Tensor<int, DCSR<>, Space> A({2, many}), expected({2, many});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j));
+  assign(expected(i, j), B(i, k) * C(k, j)).generic().run();
+  EXPECT_GT(estimate(statement.generic()).workspace, many * 4);
+  const auto bounded = statement.generic().on(Resources<Space>().within(1 << 20));
+  EXPECT_LE(estimate(bounded).workspace, 1 << 20);
+  pool().release();
+  {
+    const PeakMemory peak;
+    bounded.run();
+    EXPECT_LE(peak.bytes(), 1 << 20);
+  }
+  expect_same_entries(A, expected);
 }
 
 }  // namespace
