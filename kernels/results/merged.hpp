@@ -43,6 +43,14 @@
 
 namespace sporos {
 
+namespace detail {
+
+/// Values that an accumulation array of runs holds at most, and twice the number of runs that one of
+/// multiples of fibers holds. Tests set it lower, so that small operands fill the array several times.
+inline std::int64_t most_accumulated = std::int64_t{1} << 22;
+
+}  // namespace detail
+
 /// The loop nest with a sparse result that scatters over several variables, the innermost of which is that of
 /// the result's last level.
 struct MergedNest {
@@ -129,8 +137,10 @@ class MergedNest::Plan {
   using All = detail::MergedRuns<Compute, Coordinate>;
 
  public:
-  Plan(const S& statement, const Resources<Space>&)
+  Plan(const S& statement, const Resources<Space>& resources)
       : nest_(statement),
+        most_capacity_(std::clamp<std::int64_t>(resources.memory_limit() / (4 * bytes_of_inserted), 1,
+                                                detail::most_accumulated / (of_fibers ? 2 : 1))),
         packing_(detail::largest_coordinates<Format>(statement.result().tensor().extents())),
         cuts_(nest_.cuts(most_chunks)),
         most_of_chunk_(cuts_.size() - 1) {}
@@ -142,7 +152,7 @@ class MergedNest::Plan {
       if (counts_rows()) return run_by_counting();
     std::vector<Part> parts(most_of_chunk_.size());
     std::size_t begin = 0;
-    std::int64_t capacity = first_capacity, used = 0;
+    std::int64_t capacity = first_capacity(), used = 0;
     Accumulation array(most_at_once());
     All all(0);
     for (;;) {
@@ -159,7 +169,7 @@ class MergedNest::Plan {
       if (all.empty()) all = All(most_values());
       const std::int64_t before = all.size();
       all.add(merge_inserted<Compute, std::int64_t>(array, parts, begin, end, all.room()));
-      if (all.size() - before > room / 3) capacity = most_capacity;
+      if (all.size() - before > room / 3) capacity = most_capacity_;
       begin = end;
       if (begin == parts.size()) break;
       if (all.size() - all.first_size() > all.first_size() / 2 + capacity) {
@@ -189,11 +199,8 @@ class MergedNest::Plan {
     const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
     out.values = bound.values;
     out.result = bound.bytes;
-    constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate);
-    // A run for each value at worst: its row and place, sorted with a spare, and a row of a product.
-    constexpr std::int64_t of_run = sizeof(detail::Run) + 2 * 8 + 2 * (8 + 4) + 2 * 8 + 2 * sizeof(Compute);
     const std::int64_t columns = Format::level_extents(result().extents())[last];
-    out.workspace = at_once * (of_value + of_run) + added * 2 * (of_value + 24) +
+    out.workspace = at_once * bytes_of_inserted + added * 2 * (of_value + 24) +
                     nest_.space().concurrency() * columns * static_cast<std::int64_t>(sizeof(Compute) + 2) +
                     overhead * (1 + nest_.space().concurrency());
     return out;
@@ -219,11 +226,18 @@ class MergedNest::Plan {
     return *merges_again_;
   }
 
-  /// Values of the accumulation array: so few that they stay in the caches, unless it turns out that few of
-  /// them have the coordinates of others. Then the time goes into merging what is kept, the less often the
-  /// better. Runs without values are read once, in the order in which they are sorted.
-  static constexpr std::int64_t most_capacity = std::int64_t{1} << (of_fibers ? 21 : 22);
-  static constexpr std::int64_t first_capacity = of_fibers ? most_capacity : std::int64_t{1} << 19;
+  static constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate);
+  /// A value of the accumulation array with a run of its own, as it is at worst: its row and place, sorted
+  /// with a spare, and a row of a product.
+  static constexpr std::int64_t bytes_of_inserted =
+      of_value + sizeof(detail::Run) + 2 * 8 + 2 * (8 + 4) + 2 * 8 + 2 * sizeof(Compute);
+
+  /// Values of the first accumulation array: so few that they stay in the caches, unless it turns out that
+  /// few of them have the coordinates of others. Then the time goes into merging what is kept, the less often
+  /// the better. Runs without values are read once, in the order in which they are sorted.
+  std::int64_t first_capacity() const {
+    return of_fibers ? most_capacity_ : std::min(most_capacity_, detail::most_accumulated / 8);
+  }
   /// Chunks that the outermost loop is cut into, whatever the number of threads, since the values of one
   /// coordinate are added in the order of the chunks.
   static constexpr std::int64_t most_chunks = 512;
@@ -257,7 +271,7 @@ class MergedNest::Plan {
   }
   /// The most values, or runs without values, that the accumulation array holds at a time.
   std::int64_t most_at_once() const {
-    std::int64_t most = std::min(most_capacity, total());
+    std::int64_t most = std::min(most_capacity_, total());
     for (const std::int64_t of_chunk : most_of_chunk_) most = std::max(most, of_chunk);
     return most;
   }
@@ -351,7 +365,7 @@ class MergedNest::Plan {
   bool counts_rows() const {
     const std::int64_t runs = total();
     return runs > 0 && detail::ChunkCounts::pay(window(), runs, counted_parts()) &&
-           runs <= std::max(most_capacity, nonzeros_of_operands());
+           runs <= std::max(most_capacity_, nonzeros_of_operands());
   }
   std::int64_t nonzeros_of_operands() const {
     std::int64_t sum = 0;
@@ -386,6 +400,7 @@ class MergedNest::Plan {
   }
 
   Nest nest_;
+  std::int64_t most_capacity_;  ///< values, or runs without values, of an accumulation array
   detail::Packing<Format> packing_;
   std::vector<std::int64_t> cuts_;
   mutable std::vector<std::int64_t> most_of_chunk_;  ///< values, or runs without values, of each chunk

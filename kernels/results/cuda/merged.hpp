@@ -194,7 +194,8 @@ class MergedNest::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
-      : workspace_(resources.scratch().template borrow<Workspace>()),
+      : memory_limit_(resources.memory_limit()),
+        workspace_(resources.scratch().template borrow<Workspace>()),
         statement_(detail::share_by_positions(statement)),
         nest_(statement_),
         packing_(sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())) {
@@ -220,20 +221,14 @@ class MergedNest::Plan {
   Bytes bytes() const {
     count();
     const std::int64_t total = total_;
-    const StorageBound bound =
-        storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), total);
+    const StorageBound bound = storage_bound_of(total);
     std::int64_t at_once = std::min(total, most_at_once());
     for (std::int64_t first = 0; at_once < total && first < chunks_;) {
       const std::int64_t end = end_of_batch(first);
       at_once = std::max(at_once, begin_of(end) - begin_of(first));
       first = end;
     }
-    // The accumulation array, twice for sorting, both all arrays, scratch of CUB, and positions of two
-    // levels.
-    constexpr std::int64_t scratch = std::int64_t{16} << 20;
-    return {bound.values, bound.bytes,
-            (3 * at_once + 4 * total) * Entries::bytes_of_entry + 3 * total * 8 + scratch +
-                2 * (chunks_ + 1) * 8};
+    return {bound.values, bound.bytes, 3 * at_once * Entries::bytes_of_entry + bytes_besides(total)};
   }
 
   std::int64_t held_bytes() const { return workspace_->bytes(); }
@@ -243,13 +238,25 @@ class MergedNest::Plan {
   }
 
  private:
-  /// Values that are inserted before they are sorted and merged.
+  StorageBound storage_bound_of(std::int64_t values) const {
+    return storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), values);
+  }
+  /// Bytes besides the result and the accumulation array, which is there twice, and once more as it is added
+  /// up: both all arrays, scratch of CUB, and positions of two levels.
+  std::int64_t bytes_besides(std::int64_t total) const {
+    constexpr std::int64_t scratch = std::int64_t{16} << 20;
+    return 4 * total * Entries::bytes_of_entry + 3 * total * 8 + scratch + 2 * (chunks_ + 1) * 8;
+  }
+
+  /// Values that are inserted before they are sorted and merged: as many as the memory that is allowed holds.
   std::int64_t most_at_once() const {
     using Policy = typename S::schedule::workspace_policy;
+    std::int64_t most = std::int64_t{1} << 26;
     if constexpr (std::is_same_v<Policy, CoordinatePolicy>)
-      return nest_.statement().options().policy().settings.capacity;
-    else
-      return std::int64_t{1} << 26;
+      most = nest_.statement().options().policy().settings.capacity;
+    if (memory_limit_ == Resources<Kokkos::Cuda>::unlimited) return most;
+    const std::int64_t left = memory_limit_ - storage_bound_of(total_).bytes - bytes_besides(total_);
+    return std::clamp<std::int64_t>(left / (3 * Entries::bytes_of_entry), 1, most);
   }
 
   const Kokkos::Cuda& space() const { return nest_.space(); }
@@ -313,6 +320,7 @@ class MergedNest::Plan {
     std::swap(w.all, w.merged);
   }
 
+  std::int64_t memory_limit_;
   Scratch::Loan<Workspace> workspace_;
   Shared statement_;
   Nest nest_;

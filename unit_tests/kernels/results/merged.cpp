@@ -8,6 +8,7 @@
 #include <sporos/sporos.hpp>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "../kernel_of.hpp"
 #include "spread.hpp"
@@ -16,6 +17,19 @@ namespace sporos::test::merged_results {
 namespace {
 
 using namespace sporos::indices;
+
+/// Accumulation arrays that small operands fill several times, while it exists.
+class SmallAccumulationArrays {
+ public:
+  explicit SmallAccumulationArrays(std::int64_t most)
+      : before_(std::exchange(sporos::detail::most_accumulated, most)) {}
+  SmallAccumulationArrays(const SmallAccumulationArrays&) = delete;
+  SmallAccumulationArrays& operator=(const SmallAccumulationArrays&) = delete;
+  ~SmallAccumulationArrays() { sporos::detail::most_accumulated = before_; }
+
+ private:
+  std::int64_t before_;
+};
 
 /// A vector of ones. A product with it over the innermost variable is computed value by value: its runs are
 /// no multiples of a fiber.
@@ -48,9 +62,10 @@ void check_large_products(std::int64_t rows, std::int64_t each, std::int64_t str
   expect_merged(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j), expected);
 }
 TEST(MergedResults, AreThoseOfTheRowsWhereTheArrayFillsUpSeveralTimes) {
-  check_large_products<CSR<>>(20'000, 6, 7919);  // most coordinates occur once
-  check_large_products<DCSR<>>(20'000, 6, 7919);
-  check_large_products<CSR<>>(1'500, 24, 1);  // each occurs many times
+  const SmallAccumulationArrays small(1 << 16);
+  check_large_products<CSR<>>(3'000, 6, 7919);  // most coordinates occur once
+  check_large_products<DCSR<>>(3'000, 6, 7919);
+  check_large_products<CSR<>>(200, 24, 1);  // each occurs many times
 }
 
 TEST(MergedResults, TakeTensorsOfHigherOrders) {
@@ -134,12 +149,13 @@ TEST(MergedResults, OfFibersOfManyRowsThatAreCounted) {
 }
 
 TEST(MergedResults, OfMoreFibersThanTheArrayHolds) {
-  // 30 * 400 * 400 runs of few nonzeros.
-  const auto P = spread<CSR<>>(30, 400, 400, 1), Q = spread<CSR<>>(30, 400, 400, 1);
-  const auto C = spread<CSR<>>(400, 8, 1, 3);
-  ASSERT_EQ(P.nnz(), 30 * 400);
-  const Tensor<double, CSR<>> A({400, 8}), expected({400, 8});
-  const Tensor<double, DenseMatrix<>> W({400, 400});
+  const SmallAccumulationArrays small(1 << 17);
+  // 30 * 100 * 100 runs of few nonzeros.
+  const auto P = spread<CSR<>>(30, 100, 100, 1), Q = spread<CSR<>>(30, 100, 100, 1);
+  const auto C = spread<CSR<>>(100, 8, 1, 3);
+  ASSERT_EQ(P.nnz(), 30 * 100);
+  const Tensor<double, CSR<>> A({100, 8}), expected({100, 8});
+  const Tensor<double, DenseMatrix<>> W({100, 100});
   W(i, k) = P(l, i) * Q(l, k);
   assign(expected(i, j), W(i, k) * C(k, j)).generic().run();
   assign(A(i, j), P(l, i) * Q(l, k) * C(k, j)).reorder(l, i, k, j).use<MergedNest>().run();
@@ -158,12 +174,13 @@ TEST(MergedResults, TakeWhatDoesNotAscend) {
 }
 
 TEST(MergedResults, AreTheSameBitByBitForAnyNumberOfThreads) {
-  const auto B = spread<CSC<>>(3'000, 3'000, 20, 7919);
-  const auto C = spread<CSR<>>(3'000, 3'000, 20, 104'729);
+  const SmallAccumulationArrays small(1 << 17);
+  const auto B = spread<CSC<>>(1'000, 1'000, 20, 7919);
+  const auto C = spread<CSR<>>(1'000, 1'000, 20, 104'729);
   for (std::int64_t e = 0; e < B.nnz(); ++e) B.values().data()[e] = 1.0 / static_cast<double>(e + 3);
-  const auto x = ones(3'000);
-  const Tensor<double, CSR<>, OpenMP> many({3'000, 3'000});
-  const Tensor<double, CSR<>, Serial> one({3'000, 3'000});
+  const auto x = ones(1'000);
+  const Tensor<double, CSR<>, OpenMP> many({1'000, 1'000});
+  const Tensor<double, CSR<>, Serial> one({1'000, 1'000});
   const auto B1 = B.move_to<Serial>();
   const auto C1 = C.move_to<Serial>();
   const auto x1 = x.move_to<Serial>();
@@ -219,10 +236,11 @@ TEST(MergedResults, DeclineRowsThatAreTooLongForADenseAccumulator) {
 
 /// Computes a product of which most elements are inserted many times.
 /// @param by_value  whether values are inserted, not multiples of fibers
+/// @param most      values of an accumulation array
 template <bool by_value>
-void expect_twice_the_result(std::int64_t each) {
+void expect_twice_the_result(std::int64_t each, std::int64_t most) {
   SCOPED_TRACE(std::to_string(each) + " in a row, by value: " + std::to_string(by_value));
-  constexpr std::int64_t rows = 400;
+  constexpr std::int64_t rows = 140;
   const auto B = spread<CSC<>>(rows, rows, each, 7919);
   const auto C = spread<CSR<>>(rows, rows, each, 7907);
   const Tensor<double, CSR<>> A({rows, rows});
@@ -236,20 +254,22 @@ void expect_twice_the_result(std::int64_t each) {
       assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<MergedNest>().run();
     peak_bytes = peak.bytes();
   }
-  // Before it is known that the elements repeat: 2^19 values, a quarter as many runs at most, and what comes
-  // of their merge.
+  // Before it is known that the elements repeat: an eighth of the most values, a quarter as many runs at
+  // most, and what comes of their merge.
   constexpr std::int64_t of_value = sizeof(double) + sizeof(std::int32_t);
-  constexpr std::int64_t bound = (std::int64_t{1} << 19) * (2 * of_value + sizeof(sporos::detail::Run) / 4);
+  const std::int64_t bound = most / 8 * (2 * of_value + sizeof(sporos::detail::Run) / 4);
   const std::int64_t result = storage_bound<CSR<>, double>(A.extents(), A.nnz()).bytes;
   EXPECT_LE(peak_bytes, bound + 2 * result);
-  if (each == 200) {
+  if (each == 100) {
     EXPECT_GT(rows * each * each * of_value, 4 * (bound + 2 * result)) << "too little is inserted";
   }
 }
 TEST(MergedResults, TakeTwiceTheirMemoryHoweverMuchIsInserted) {
-  for (const std::int64_t each : {20, 60, 200}) {
-    expect_twice_the_result<true>(each);
-    expect_twice_the_result<false>(each);
+  constexpr std::int64_t most = 1 << 19;
+  const SmallAccumulationArrays small(most);
+  for (const std::int64_t each : {10, 30, 100}) {
+    expect_twice_the_result<true>(each, most);
+    expect_twice_the_result<false>(each, most);
   }
 }
 
