@@ -20,6 +20,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/scan.hpp"
 #include "../../cuda/warp.hpp"
+#include "../../cuda/window_columns.hpp"
 
 namespace sporos::gpu {
 
@@ -61,9 +62,6 @@ struct SampledWindowCounts {
             static_cast<std::int32_t>(windows + groups / SampledWindows::groups_of_piece)};
   }
 };
-
-/// Columns of a matrix, at most: a block has a bit for each, and a number for each 32, in shared memory.
-inline constexpr std::int64_t most_window_columns = 32 * 12'000;
 
 /// The arrays that finding the windows works in.
 struct SampledWindowRoom {
@@ -109,48 +107,14 @@ struct SampledWindowOutput {
 
 namespace detail {
 
-/// Sets a bit for each column of the window of this block; all threads of the block call it.
-/// @param are_there  [words] in shared memory
-template <class A>
-__device__ __forceinline__ void mark_columns_of_window(const A& a, int words, std::uint32_t* are_there) {
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  for (int at = thread; at < words; at += threads) are_there[at] = 0;
-  __syncthreads();
-  const std::int64_t first_row = std::int64_t{blockIdx.x} * SampledWindows::rows;
-  const std::int64_t end_row = ::min(first_row + SampledWindows::rows, a.rows);
-  const auto begin = static_cast<std::int64_t>(a.positions[first_row]),
-             end = static_cast<std::int64_t>(a.positions[end_row]);
-  for (std::int64_t q = begin + thread; q < end; q += threads) {
-    const auto column = static_cast<std::uint32_t>(a.coordinates[q]);
-    atomicOr(are_there + column / 32, 1U << column % 32);
-  }
-  __syncthreads();
-}
-
-/// The sum of `x` over the threads of a block, in all of them.
-/// @param sums  [warps] in shared memory
-__device__ __forceinline__ int sum_of_block(int x, int* sums) {
-  const int warps = static_cast<int>(blockDim.x) / warp_size;
-  x = group_sum(x, warp_size);
-  if (lane_id() == 0) sums[threadIdx.x / warp_size] = x;
-  __syncthreads();
-  int all = 0;
-  for (int w = 0; w < warps; ++w) all += sums[w];
-  __syncthreads();
-  return all;
-}
-
 /// Counts the groups and pieces of each window; one block a window. Where `all` is given, adds them up there.
 template <class A>
 __global__ __launch_bounds__(SampledWindowRoom::threads) void count_sampled_windows_kernel(
     A a, int words, SampledWindowRoom to, SampledWindowCounts* all) {
   extern __shared__ std::uint32_t are_there[];  // [words]
   __shared__ int sums[SampledWindowRoom::threads / warp_size];
-  mark_columns_of_window(a, words, are_there);
-  int columns = 0;
-  for (int at = static_cast<int>(threadIdx.x); at < words; at += SampledWindowRoom::threads)
-    columns += __popc(are_there[at]);
-  columns = sum_of_block(columns, sums);
+  mark_columns_of_window(a, SampledWindows::rows, words, are_there);
+  const int columns = count_columns(words, are_there, sums);
   if (threadIdx.x != 0) return;
   const int groups = (columns + SampledWindows::columns - 1) / SampledWindows::columns;
   const int pieces = (groups + SampledWindows::groups_of_piece - 1) / SampledWindows::groups_of_piece;
@@ -173,30 +137,10 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windo
   __shared__ int sums[SampledWindowRoom::threads / warp_size];
   const int groups = in.groups[blockIdx.x], pieces = in.pieces[blockIdx.x];
   if (groups == 0) return;
-  mark_columns_of_window(a, words, are_there);
+  mark_columns_of_window(a, SampledWindows::rows, words, are_there);
 
-  // How many columns of the window precede each word.
+  count_columns_before(words, are_there, before, sums);
   const int thread = static_cast<int>(threadIdx.x);
-  const int share = (words + SampledWindowRoom::threads - 1) / SampledWindowRoom::threads;
-  const int first = ::min(thread * share, words), last = ::min(first + share, words);
-  int of_thread = 0;
-  for (int at = first; at < last; ++at) of_thread += __popc(are_there[at]);
-  int sum = of_thread;
-#pragma unroll
-  for (int step = 1; step < warp_size; step *= 2) {
-    const int other = __shfl_up_sync(all_lanes, sum, static_cast<unsigned>(step));
-    if (lane_id() >= step) sum += other;
-  }
-  if (lane_id() == warp_size - 1) sums[thread / warp_size] = sum;
-  __syncthreads();
-  for (int w = 0; w < thread / warp_size; ++w) sum += sums[w];
-  sum -= of_thread;
-  for (int at = first; at < last; ++at) {
-    before[at] = sum;
-    sum += __popc(are_there[at]);
-  }
-  __syncthreads();
-
   SampledWindows::Group* const group = to.groups + in.first_group[blockIdx.x];
   SampledWindows::Piece* const piece = to.pieces + in.first_piece[blockIdx.x];
   const int last_number = before[words - 1] + __popc(are_there[words - 1]) - 1;
@@ -219,8 +163,7 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windo
 
   // The group of a nonzero, and its column's bit there.
   const auto number_of = [&](std::int64_t q) {
-    const auto column = static_cast<std::uint32_t>(a.coordinates[q]);
-    return before[column / 32] + __popc(are_there[column / 32] & ((1U << column % 32) - 1));
+    return number_of_column(static_cast<std::uint32_t>(a.coordinates[q]), are_there, before);
   };
   constexpr int of_piece = SampledWindows::columns * SampledWindows::groups_of_piece;
   const std::int64_t first_row = std::int64_t{blockIdx.x} * SampledWindows::rows;
