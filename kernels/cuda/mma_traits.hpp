@@ -34,7 +34,8 @@ struct MmaM16N8K16 {
   KOKKOS_INLINE_FUNCTION static constexpr int rows_of_address(int lane) { return lane / 8 % 2; }
 };
 
-/// d[16, 8] += a[16, 8] b[8, 8] by one warp, of 16-bit elements, two in a register, or of tf32.
+/// d[16, 8] += a[16, 8] b[8, 8] by one warp, of 16-bit elements, two in a register, of tf32, or of doubles,
+/// which lie as those of tf32 do.
 ///
 /// PTX ISA, "Matrix Fragments for mma.m16n8k8".
 struct MmaM16N8K8 {

@@ -39,6 +39,7 @@
 #include "../spmm/cuda/shared_rows_candidate.hpp"
 #include "../spmm/cuda/split_tiles_candidate.hpp"
 #include "../spmm/cuda/tiles_candidate.hpp"
+#include "../spmm/cuda/windows_candidate.hpp"
 #include "../spmv/cuda/candidate.hpp"
 #include "../two_four/cuda/candidate.hpp"
 #endif
@@ -55,10 +56,10 @@ using NestCandidates = TypeList<
 /// The specialised kernels.
 using KernelCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
-    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmIntoColumns,
-    gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows, gpu::SddmmByNonzeros,
-    gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks, gpu::TwoFourOnTensorCores,
-    gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmByWindows,
+    gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows,
+    gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks,
+    gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
     SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;

@@ -217,6 +217,8 @@ void add_product(const Input& input, std::int64_t columns) {
       add_contender("sporos_tiles", std::type_identity<gpu::SpmmOnTensorCores>{});
     if constexpr (std::is_same_v<Value, float>)
       add_contender("sporos_split_tiles", std::type_identity<gpu::SpmmBySplitTiles>{});
+    if constexpr (std::is_same_v<Value, double>)
+      add_contender("sporos_windows", std::type_identity<gpu::SpmmByWindows>{});
     // Beside the others in another precision: floats are multiplied in tf32.
     if constexpr (sizeof(Value) <= 4)
       add_contender("sporos_dot_products", std::type_identity<gpu::SpmmByDotProducts>{});

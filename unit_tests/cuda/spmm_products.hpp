@@ -80,7 +80,7 @@ void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates =
     if (!accumulates) product.run();
   });
   if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||  // tiles may be stored with their zeros
-                std::is_same_v<Kernel, gpu::SpmmBySplitTiles>)
+                std::is_same_v<Kernel, gpu::SpmmBySplitTiles> || std::is_same_v<Kernel, gpu::SpmmByWindows>)
     check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
 }
 
@@ -108,17 +108,17 @@ void expect_products_by_tiles() {
 
 using IntCsr = CSR<std::int32_t, std::int32_t>;
 
-template <class Kernel, class Value>
+template <class Kernel, class Value, class Out = float>
 void expect_new_values() {
   using namespace sporos::indices;
   const auto A = convert<IntCsr>(thinned<Value>({200, 300}, 3, 1)).template copy_to<Cuda>();
   const auto B = random_dense<Value, DenseMatrix<>>({300, 65}, 2).template copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> C({200, 65}), kept({200, 65}), by_groups({200, 65});
+  const Tensor<Out, DenseMatrix<>, Cuda> C({200, 65}), kept({200, 65}), by_groups({200, 65});
   auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>());
   auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().template use<Kernel>());
   product.run();
   constant.run();
-  const auto first = C.copy_to<Host>(), first_kept = kept.copy_to<Host>();
+  const auto first = C.template copy_to<Host>(), first_kept = kept.template copy_to<Host>();
   for (std::int64_t at = 0; at < first.nnz(); ++at)
     EXPECT_NEAR(first.values()(at), first_kept.values()(at), 1e-4);
   Kokkos::deep_copy(A.values(), Value(2.0f));
@@ -126,25 +126,25 @@ void expect_new_values() {
   product.run();
   constant.run();
   assign(by_groups(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
-  expect_equal_tensors(C.copy_to<Host>(), by_groups.copy_to<Host>());
-  EXPECT_NE(kept.copy_to<Host>().values()(0), C.copy_to<Host>().values()(0));
+  expect_equal_tensors(C.template copy_to<Host>(), by_groups.template copy_to<Host>());
+  EXPECT_NE(kept.template copy_to<Host>().values()(0), C.template copy_to<Host>().values()(0));
 }
 
 /// Of statements, and of plans, which may add up rows in another order than statements.
-template <class Kernel>
+template <class Kernel, class Value = float>
 void expect_same_from_run_to_run() {
   using namespace sporos::indices;
-  const auto A = convert<IntCsr>(thinned<float>({20, 40000}, 2, 1)).copy_to<Cuda>();
-  const auto B = random_dense<float, DenseMatrix<>>({40000, 70}, 2).copy_to<Cuda>();
-  const Tensor<float, DenseMatrix<>, Cuda> C({20, 70});
+  const auto A = convert<IntCsr>(thinned<Value>({20, 40000}, 2, 1)).template copy_to<Cuda>();
+  const auto B = random_dense<Value, DenseMatrix<>>({40000, 70}, 2).template copy_to<Cuda>();
+  const Tensor<Value, DenseMatrix<>, Cuda> C({20, 70});
   const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
   const auto expect_same = [&](const auto& run) {
     run();
-    const auto first = C.copy_to<Host>();
+    const auto first = C.template copy_to<Host>();
     for (int again = 0; again < 5; ++again) {
-      Kokkos::deep_copy(C.values(), -1.0f);
+      Kokkos::deep_copy(C.values(), Value(-1));
       run();
-      expect_equal_tensors(first, C.copy_to<Host>());
+      expect_equal_tensors(first, C.template copy_to<Host>());
     }
   };
   auto product = plan(statement);
@@ -154,7 +154,7 @@ void expect_same_from_run_to_run() {
 }
 
 /// An infinity reaches the rows that store something in its row of B, and no others.
-template <class Kernel, class Value>
+template <class Kernel, class Value, class Out = float>
 void expect_infinities() {
   using namespace sporos::indices;
   const Tensor<Value, DenseMatrix<>> dense({70, 70});
@@ -165,16 +165,16 @@ void expect_infinities() {
   const Tensor<Value, DenseMatrix<>> B({70, 65});
   for (std::int64_t column = 0; column < 65; ++column)
     B.values()(2 * 65 + column) = Value(std::numeric_limits<float>::infinity());
-  const Tensor<float, DenseMatrix<>, Cuda> C({70, 65});
+  const Tensor<Out, DenseMatrix<>, Cuda> C({70, 65});
   const auto device_B = B.template copy_to<Cuda>();
   const auto check = [&](const auto& run) {
-    Kokkos::deep_copy(C.values(), -1.0f);
+    Kokkos::deep_copy(C.values(), Out(-1));
     run(assign(C(i, j), A(i, k) * device_B(k, j)).template use<Kernel>());
     const auto result = C.template copy_to<Host>();
     for (std::int64_t row = 0; row < 70; ++row)
       for (std::int64_t column = 0; column < 65; ++column)
         EXPECT_EQ(result.values()(row * 65 + column),
-                  1 + row % 3 == 2 ? std::numeric_limits<float>::infinity() : 0.0f);
+                  1 + row % 3 == 2 ? std::numeric_limits<Out>::infinity() : Out(0));
   };
   check([](const auto& statement) { statement.run(); });
   check([](const auto& statement) { plan(statement.with_constant_operands()).run(); });

@@ -80,7 +80,8 @@ struct SpmmByGroups {
   static double seconds(const RowsWork& work) {
     return 2.6e-6 + work.bytes / 15.6e12 +
            work.lanes * (work.has_warps ? RowsTimes::lane_of_warps : RowsTimes::lane) +
-           work.steps * RowsTimes::step + (work.has_pieces ? RowsTimes::pieces : 0);
+           work.steps * (work.of_doubles ? RowsTimes::step_of_doubles : RowsTimes::step) +
+           (work.has_pieces ? RowsTimes::pieces : 0);
   }
 };
 

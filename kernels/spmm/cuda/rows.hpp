@@ -30,7 +30,8 @@ struct RowsTimes {
   static constexpr double lane = 9.4e-12;          ///< of a row
   static constexpr double lane_of_warps = 22e-12;  ///< the same where several warps share the row
   static constexpr double step = 0.12e-6;          ///< four nonzeros, one behind the other
-  static constexpr double pieces = 1.6e-6;         ///< where rows are cut
+  static constexpr double step_of_doubles = 0.2e-6;
+  static constexpr double pieces = 1.6e-6;  ///< where rows are cut
 };
 
 /// How a product is dealt to lanes, and where rows are cut. The numbers are those that were best on an H200.

@@ -23,6 +23,7 @@ struct RowsWork {
   double steps;     ///< of four nonzeros, in the longest row or piece
   bool has_pieces;  ///< whether rows are cut
   bool has_warps;   ///< whether several warps share a row
+  bool of_doubles;  ///< whether the elements of B have 64 bits
 };
 
 /// The plan of a product that is computed row by row, long rows in pieces.
@@ -78,7 +79,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     return Way::seconds({nonzeros * static_cast<double>(n()) * sizeof(B),
                          rows * static_cast<double>(ceil_div(n(), shape.columns) * shape.parts),
                          std::min(longest, cut) / (4 * shape.parts), longest > cut,
-                         shape.parts > shape.piece_parts});
+                         shape.parts > shape.piece_parts, sizeof(B) == 8});
   }
 
   /// Finds long rows, and the index, once for all runs.

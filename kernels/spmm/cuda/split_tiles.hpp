@@ -231,7 +231,7 @@ __device__ __forceinline__ void store_four_sums(const Product& product, std::int
 #pragma unroll
   for (int e = 0; e < 4; ++e) {
     if (column + e >= product.n) break;
-    if (!(::fabsf(values[e]) <= 3.4028234e38f)) values[e] = sum_of_nonzeros(product, row, column + e);
+    if (!(::fabsf(values[e]) <= 3.4028234e38f)) values[e] = sum_of_nonzeros<float>(product, row, column + e);
     values[e] = product.epilogue(values[e], row, column + e);
     if (product.accumulates) values[e] += to[e];
     if (!product.has_packs) to[e] = values[e];

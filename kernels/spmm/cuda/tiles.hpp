@@ -17,6 +17,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/wgmma_tile.hpp"
+#include "sum_of_nonzeros.hpp"
 #include "tile_nonzeros.hpp"
 
 namespace sporos::gpu {
@@ -50,18 +51,6 @@ struct ExpandedProduct : TiledProduct<Out, E> {
 
 namespace detail {
 
-/// The sum at (row, column) from the nonzeros of the row.
-template <class Product>
-__device__ float sum_of_nonzeros(const Product& product, std::int64_t row, std::int64_t column) {
-  float sum = 0;
-  const auto end = static_cast<std::int64_t>(product.a.positions[row + 1]);
-  for (auto q = static_cast<std::int64_t>(product.a.positions[row]); q < end; ++q)
-    sum += static_cast<float>(product.a.values[q]) *
-           static_cast<float>(
-               product.b[static_cast<std::int64_t>(product.a.coordinates[q]) * product.stride + column]);
-  return sum;
-}
-
 /// Computes the 64 rows of a tile again, without tensor cores.
 template <class Config, class Product>
 __device__ __noinline__ void store_from_nonzeros(const Product& product, std::int64_t row,
@@ -74,7 +63,7 @@ __device__ __noinline__ void store_from_nonzeros(const Product& product, std::in
         block_of_part(in_tile / Config::columns_at_a_time, blocks) != rank)
       continue;
     Out& to = product.d[i * product.n + j];
-    float value = product.epilogue(sum_of_nonzeros(product, i, j), i, j);
+    float value = product.epilogue(sum_of_nonzeros<float>(product, i, j), i, j);
     if (product.accumulates) value += static_cast<float>(to);
     to = static_cast<Out>(value);
   }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sum_of_nonzeros.hpp
+/// One element of a product, from the nonzeros of its row alone: what kernels that multiply zeros as well
+/// compute again where a result is not finite, since a zero times an infinity is NaN.
+#pragma once
+
+#include <cstdint>
+
+namespace sporos::gpu::detail {
+
+/// The sum at (row, column).
+/// @tparam Product  has `a`, a CsrView, and `b`, by rows that are `stride` elements apart
+template <class Sum, class Product>
+__device__ Sum sum_of_nonzeros(const Product& product, std::int64_t row, std::int64_t column) {
+  Sum sum = 0;
+  const auto end = static_cast<std::int64_t>(product.a.positions[row + 1]);
+  for (auto q = static_cast<std::int64_t>(product.a.positions[row]); q < end; ++q)
+    sum += static_cast<Sum>(product.a.values[q]) *
+           static_cast<Sum>(
+               product.b[static_cast<std::int64_t>(product.a.coordinates[q]) * product.stride + column]);
+  return sum;
+}
+
+}  // namespace sporos::gpu::detail

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file window_values.hpp
+/// A sparse matrix of doubles packed for tensor cores: cut into windows of 8, 16 or 32 rows, each with its
+/// distinct columns, eight of which are a step, and with the values of its rows there, zeros included.
+///
+/// In windows of 2 rows and steps of 4 columns, 0 marking nonzeros,
+///
+///     row 0   a . . b . . c .        window 0   step 0   columns 0 2 3 6   values  0: a 0 b c   1: d e f 0
+///     row 1   d . e f . . . g                   step 1   columns 7 7 7 7   values  0: 0 0 0 0   1: g 0 0 0
+#pragma once
+
+#include <cstdint>
+
+#include "../../cuda/csr.hpp"
+#include "../../cuda/launch.hpp"
+#include "../../cuda/scan.hpp"
+#include "../../cuda/warp.hpp"
+#include "../../cuda/window_columns.hpp"
+#include "row_places.hpp"
+
+namespace sporos::gpu {
+
+/// The windows of a matrix: for each step, 32 bytes of columns and 64 for each row.
+struct ValueWindows {
+  static constexpr int columns = 8;              ///< of a step
+  static constexpr int heights[] = {8, 16, 32};  ///< rows of a window
+  static constexpr int threads = 128;            ///< of a block that finds a window
+
+  int rows = heights[0];  ///< of a window
+  std::int64_t windows = 0;
+  std::int32_t* first = nullptr;   ///< [windows + 1]: the first step of each
+  RowPlace* places = nullptr;      ///< [windows], with their steps, those of most steps first
+  std::int32_t* column = nullptr;  ///< [steps, columns]; the last one is repeated where there are fewer
+  double* values = nullptr;        ///< [steps, rows, columns]
+
+  static ValueWindows of(int rows, std::int64_t rows_of_all) {
+    ValueWindows out;
+    out.rows = rows;
+    out.windows = ceil_div(rows_of_all, rows);
+    return out;
+  }
+  static constexpr std::int64_t bytes_of_step(int rows) { return columns * (4 + 8 * std::int64_t{rows}); }
+};
+
+/// How many steps the windows of each height have, in all and at most.
+struct ValueWindowCounts {
+  static constexpr int heights = 3;
+  static_assert(sizeof(ValueWindows::heights) == heights * sizeof(int));
+  std::int32_t steps[heights], most[heights];
+
+  static constexpr int of(int rows) { return rows == 8 ? 0 : rows == 16 ? 1 : 2; }
+};
+
+namespace detail {
+
+/// Counts the steps of each window; one block a window. Where `all` is given, adds them up there.
+/// @param steps  [windows], or null
+template <class A>
+__global__ __launch_bounds__(ValueWindows::threads) void count_window_steps_kernel(A a, int rows, int words,
+                                                                                   std::int32_t* steps,
+                                                                                   ValueWindowCounts* all) {
+  extern __shared__ std::uint32_t are_there[];  // [words]
+  __shared__ int sums[ValueWindows::threads / warp_size];
+  mark_columns_of_window(a, rows, words, are_there);
+  const int count =
+      (count_columns(words, are_there, sums) + ValueWindows::columns - 1) / ValueWindows::columns;
+  if (threadIdx.x != 0) return;
+  if (steps != nullptr) steps[blockIdx.x] = count;
+  if (all == nullptr || count == 0) return;
+  const int height = ValueWindowCounts::of(rows);
+  atomicAdd(&all->steps[height], count);
+  atomicMax(&all->most[height], count);
+}
+
+/// Writes the columns and values of each window; one block a window.
+template <class A>
+__global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a, int words,
+                                                                             ValueWindows to) {
+  extern __shared__ std::uint32_t are_there[];                              // [words]
+  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns
+  __shared__ int sums[ValueWindows::threads / warp_size];
+  const std::int64_t first = to.first[blockIdx.x], end = to.first[blockIdx.x + 1];
+  if (first == end) return;
+  const int thread = static_cast<int>(threadIdx.x);
+  double* const values = to.values + first * to.rows * ValueWindows::columns;
+  for (std::int64_t at = thread; at < (end - first) * to.rows * ValueWindows::columns;
+       at += ValueWindows::threads)
+    values[at] = 0;
+  mark_columns_of_window(a, to.rows, words, are_there);
+  count_columns_before(words, are_there, before, sums);
+  std::int32_t* const columns = to.column + first * ValueWindows::columns;
+  const int last = before[words - 1] + __popc(are_there[words - 1]) - 1;
+  for (int at = thread; at < words; at += ValueWindows::threads) {
+    int number = before[at];
+    for (std::uint32_t left = are_there[at]; left != 0; left &= left - 1, ++number) {
+      const int column = at * 32 + __ffs(static_cast<int>(left)) - 1;
+      columns[number] = column;
+      if (number == last)
+        for (int pad = number + 1; pad % ValueWindows::columns != 0; ++pad) columns[pad] = column;
+    }
+  }
+  const std::int64_t first_row = std::int64_t{blockIdx.x} * to.rows;
+  for (int r = thread / warp_size; r < to.rows; r += ValueWindows::threads / warp_size) {
+    if (first_row + r >= a.rows) break;
+    const auto begin = static_cast<std::int64_t>(a.positions[first_row + r]),
+               end_of_row = static_cast<std::int64_t>(a.positions[first_row + r + 1]);
+    for (std::int64_t q = begin + lane_id(); q < end_of_row; q += warp_size) {
+      const int number = number_of_column(static_cast<std::uint32_t>(a.coordinates[q]), are_there, before);
+      values[(number / ValueWindows::columns * to.rows + r) * std::int64_t{ValueWindows::columns} +
+             number % ValueWindows::columns] = a.values[q];
+    }
+  }
+}
+
+}  // namespace detail
+
+/// The arrays that packing works in.
+struct WindowPacking {
+  std::int32_t* steps = nullptr;  ///< [windows]
+  RowSorting sorting;             ///< of windows
+  char* scratch = nullptr;
+  std::int64_t scratch_bytes = 0;
+
+  static WindowPacking lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t windows) {
+    WindowPacking out;
+    out.steps = layout.take<std::int32_t>(windows);
+    out.sorting = RowSorting::lay_out(space, layout, windows);
+    out.scratch_bytes = sizes_to_positions_bytes<std::int32_t, std::int32_t>(space, windows);
+    out.scratch = layout.take<char>(out.scratch_bytes);
+    return out;
+  }
+};
+
+/// Counts the steps of a matrix in windows of each height, and waits for the result.
+/// @param a   by rows, at most most_window_columns columns
+/// @param to  in the GPU's memory
+template <class A>
+ValueWindowCounts count_window_steps(const Kokkos::Cuda& space, const A& a, ValueWindowCounts* to) {
+  const std::int64_t words = ceil_div(a.columns, 32);
+  zero(space, to, 1);
+  for (const int rows : ValueWindows::heights)
+    launch(space, "sporos::count_window_steps", &detail::count_window_steps_kernel<A>,
+           Grid(ceil_div(a.rows, rows)), ValueWindows::threads, words * 4, a, rows, static_cast<int>(words),
+           static_cast<std::int32_t*>(nullptr), to);
+  return read_back(space, to);
+}
+
+/// Writes the columns and values of a matrix whose windows are known, in the order of the stream of `space`.
+template <class A>
+void fill_windows(const Kokkos::Cuda& space, const A& a, const ValueWindows& to) {
+  const std::int64_t words = ceil_div(a.columns, 32);
+  launch(space, "sporos::fill_windows", &detail::fill_windows_kernel<A>, Grid(to.windows),
+         ValueWindows::threads, words * 8, a, static_cast<int>(words), to);
+}
+
+/// Finds its windows, and writes its columns and values.
+template <class A>
+void pack_windows(const Kokkos::Cuda& space, const A& a, const ValueWindows& to, const WindowPacking& in) {
+  const std::int64_t words = ceil_div(a.columns, 32);
+  launch(space, "sporos::count_window_steps", &detail::count_window_steps_kernel<A>, Grid(to.windows),
+         ValueWindows::threads, words * 4, a, to.rows, static_cast<int>(words), in.steps,
+         static_cast<ValueWindowCounts*>(nullptr));
+  sizes_to_positions(space, to.windows, in.steps, to.first, nullptr, in.scratch, in.scratch_bytes);
+  find_row_places(space, static_cast<const std::int32_t*>(to.first), to.windows, in.sorting, to.places);
+  fill_windows(space, a, to);
+}
+
+}  // namespace sporos::gpu

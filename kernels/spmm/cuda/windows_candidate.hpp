@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file windows_candidate.hpp
+/// The product of a sparse matrix of doubles and a dense one on tensor cores, as a candidate for statements.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../../statement/candidate.hpp"
+#include "../pattern.hpp"
+#include "plan_of_product.hpp"
+#include "windows.hpp"
+
+namespace sporos::gpu {
+
+/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of doubles, or an epilogue of such a product
+/// (kernels/epilogue/epilogue.hpp), on tensor cores: windows.hpp. Worth it where neighbouring rows of A share
+/// columns, as where a tenth of A or more is stored, or in finite-element matrices.
+///
+/// A is packed when a plan is made, and its values again in each run unless the statement says
+/// `.with_constant_operands()`. Packed, it takes up to 128 bytes a nonzero; where it would take more, or
+/// where memory is bounded, plans prefer other kernels.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct SpmmByWindows {
+  struct Operands : GpuMatrixOperands {
+    template <class A>
+    static constexpr bool is_csr =
+        GpuMatrixOperands::is_csr<A> && std::is_same_v<typename A::value_type, double>;
+  };
+  using Pattern = SpmmOfSumsPattern<Operands>;
+  static constexpr std::string_view name = "SpMM by windows of rows on tensor cores";
+  static constexpr std::string_view takes =
+      "C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, C row-major, of doubles, in the memory "
+      "of "
+      "a GPU of compute capability 9.0";
+  static constexpr bool deterministic = true;
+
+  template <class S>
+  static constexpr bool computes() {
+    if constexpr (Pattern::template matches<S>)
+      return std::is_same_v<
+                 typename std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>::value_type,
+                 double> &&
+             std::is_same_v<typename S::result_type::value_type, double>;
+    else
+      return false;
+  }
+  template <class S>
+  static constexpr bool matches = computes<S>();
+
+  /// For a plan, steps of windows are counted.
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use);
+
+  template <class S>
+  class Plan;
+};
+
+/// How a product is dealt to warps.
+struct WindowsChoice {
+  int rows = ValueWindows::heights[0];  ///< of a window
+  int columns = 16;                     ///< of a panel
+  int parts = 1;                        ///< warps that share a window
+  double seconds = std::numeric_limits<double>::infinity();
+
+  /// Calls visit(std::type_identity<WindowsConfig<rows, columns>>) for these, or where there are none, for
+  /// narrower panels.
+  template <class Visit>
+  void visit_config(const Visit& visit) const {
+    if (rows == 8) return with_columns<8>(visit);
+    if (rows == 16) return with_columns<16>(visit);
+    with_columns<32>(visit);
+  }
+  static constexpr bool is_there(int rows, int columns) { return rows * columns <= 1024; }
+
+ private:
+  template <int Rows, class Visit>
+  void with_columns(const Visit& visit) const {
+    if constexpr (is_there(Rows, 64))
+      if (columns == 64) return visit(std::type_identity<WindowsConfig<Rows, 64>>{});
+    if (columns == 32) return visit(std::type_identity<WindowsConfig<Rows, 32>>{});
+    visit(std::type_identity<WindowsConfig<Rows, 16>>{});
+  }
+};
+
+/// What a product takes, by which its time is estimated.
+struct WindowsWork {
+  WindowsChoice choice;
+  std::int64_t windows, panels;
+  std::int64_t steps, most;  ///< of A's windows: in all, and of one
+  int multiprocessors;
+};
+
+/// How long the parts of such a product take, in seconds, fitted to an H200 within 8 to 14 % (one standard
+/// deviation).
+struct WindowsTimes {
+  double alone;    ///< a step of a warp, one behind the other
+  double busy;     ///< a step, where a multiprocessor has many warps
+  double fixed;    ///< the first steps, storing, and starting the kernel
+  double halve;    ///< adding up the sums of twice as many warps
+  double of_warp;  ///< each warp, where a multiprocessor has many
+
+  static constexpr WindowsTimes of(const WindowsChoice& choice) {
+    constexpr WindowsTimes times[ValueWindowCounts::heights][3] = {
+        {{1.5e-07, 1.99e-08, 2e-06, 1.28e-07, 1.28e-07},
+         {2.68e-07, 3.66e-08, 2.85e-06, 5.02e-08, 1.75e-07},
+         {5.2e-07, 7.05e-08, 3.2e-06, 2.67e-08, 2.1e-07}},
+        {{1.7e-07, 2.23e-08, 2.61e-06, 1.04e-11, 1.58e-07},
+         {3.2e-07, 3.91e-08, 2.82e-06, 2.29e-11, 2.04e-07},
+         {6.14e-07, 7.23e-08, 3.71e-06, 2.85e-10, 2.8e-07}},
+        {{2.57e-07, 2.85e-08, 2.63e-06, 3.34e-10, 2e-07},
+         {5.04e-07, 4.77e-08, 3.25e-06, 3e-08, 2.98e-07},
+         {5.04e-07, 4.77e-08, 3.25e-06, 3e-08, 2.98e-07}}};
+    return times[ValueWindowCounts::of(choice.rows)][choice.columns / 32];
+  }
+
+  static double seconds(const WindowsWork& in) {
+    const WindowsTimes times = of(in.choice);
+    const auto parts = static_cast<double>(in.choice.parts), panels = static_cast<double>(in.panels);
+    const double chain = std::ceil(static_cast<double>(in.most) / parts) * times.alone;
+    const double all = (static_cast<double>(in.steps) * panels * times.busy +
+                        static_cast<double>(in.windows) * panels * parts * times.of_warp) /
+                       in.multiprocessors;
+    // The longer of two times that overlap, or a little more where they are as long.
+    return times.fixed + std::cbrt(chain * chain * chain + all * all * all) + std::log2(parts) * times.halve;
+  }
+};
+
+template <class S>
+class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
+  using Operands = PlanOfSpmm<SpmmByWindows::Pattern, S>;
+  using Operands::a, Operands::result, Operands::space, Operands::m, Operands::n, Operands::inner;
+  using Operands::turn_b, Operands::statement_, Operands::rows_;
+  using typename Operands::Rows;
+  using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
+  using Product = WindowsProduct<Epilogue, typename Rows::View>;
+  static constexpr bool is_constant = S::schedule::has_constant_operands;
+  static constexpr std::int64_t most_bytes_of_nonzero = 128;
+
+ public:
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Operands(statement, resources) {}
+
+  /// Whether this device and the code that was compiled have the instructions.
+  static bool are_there(const Kokkos::Cuda& space) {
+    static const bool are_compiled = has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<16, 64>, Product>);
+    return are_compiled && space.cuda_device_prop().major == 9;
+  }
+  /// Why the kernel does not take these operands; empty if it does.
+  std::string_view why_not() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (inner() > most_window_columns) return "the sparse operand has too many columns";
+    if (m() > most || a().nnz() > most) return "the sparse operand has too many rows or nonzeros";
+    if (inner() * (n() + 1) > most / 4) return "the dense operand has 4 GiB or more";
+    if (most_steps(ValueWindows::heights[0]) * ValueWindows::bytes_of_step(ValueWindows::heights[0]) > most)
+      return "the sparse operand would have 2 GiB or more as windows";
+    return {};
+  }
+  /// The seconds that a product is expected to take; where packing A takes more memory than it should, so
+  /// many that another kernel is preferred.
+  double seconds() const {
+    constexpr double too_much_memory = 1;
+    constexpr double worth_packing = 4e-7;  // gained by packing, at least
+    const WindowsChoice choice = best_choice();
+    if (!std::isfinite(choice.seconds) ||
+        statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited)
+      return too_much_memory;
+    return choice.seconds + worth_packing;
+  }
+  /// The same for packing the sparse operand.
+  double seconds_of_packing() const { return 5e-5 + 1e-10 * static_cast<double>(a().nnz()); }
+
+  /// Counts the steps of windows of each height.
+  void measure() {
+    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    auto* const counts = reinterpret_cast<ValueWindowCounts*>(workspace->reserve(sizeof(ValueWindowCounts)));
+    counts_ = count_window_steps(space(), rows_.view(a()), counts);
+    is_measured_ = true;
+  }
+
+  void prepare() {
+    measure();
+    if (result().nnz() > 0 && a().nnz() > 0) pack();
+  }
+  void run() {
+    this->template compute<double>([&](double* c) { multiply(c); });
+  }
+
+  Bytes bytes() const {
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + packed_bytes() +
+                with_room_to_grow(this->most_aligned_bytes())};
+  }
+  std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
+  }
+
+  void explain(std::ostream& out) const {
+    const WindowsChoice choice = choice_of_plan();
+    out << "  result: located, windows of " << choice.rows << " rows and panels of " << choice.columns
+        << " columns by matrix instructions";
+    if (choice.parts > 1) out << ", " << choice.parts << " warps each";
+    if (!Product::epilogue_is_identity) out << ", the epilogue applied as they are stored";
+    out << "\n  operands: the sparse one is packed as windows with their columns"
+        << (is_constant ? " once\n" : ", its values again in each run\n");
+    if (turn_b) out << "  operands: the dense one is transposed first\n";
+  }
+
+ private:
+  /// The arrays of A, in this order: those that packing works in come behind them.
+  ValueWindows lay_out(Layout& layout) const {
+    const int rows = choice_of_plan().rows;
+    ValueWindows out = ValueWindows::of(rows, m());
+    const std::int64_t steps = most_steps(rows);
+    out.values = layout.template take<double>(steps * rows * ValueWindows::columns);
+    out.column = layout.template take<std::int32_t>(steps * ValueWindows::columns);
+    out.places = layout.template take<RowPlace>(out.windows);
+    out.first = layout.template take<std::int32_t>(out.windows + 1);
+    return out;
+  }
+  ValueWindows windows() const {
+    Layout layout(packed_.data());
+    return lay_out(layout);
+  }
+  std::int64_t packed_bytes() const {
+    Layout layout;
+    WindowPacking::lay_out(space(), layout, lay_out(layout).windows);
+    return layout.bytes();
+  }
+
+  /// Steps of windows of so many rows, at most: in all, and of one window.
+  std::int64_t most_steps(int rows) const {
+    if (is_measured_) return counts_.steps[ValueWindowCounts::of(rows)];
+    return a().nnz() / ValueWindows::columns + std::min(ceil_div(m(), rows), a().nnz());
+  }
+  std::int64_t most_of_window(int rows) const {
+    if (is_measured_) return counts_.most[ValueWindowCounts::of(rows)];
+    return ceil_div(std::min(inner(), a().nnz()), ValueWindows::columns);
+  }
+
+  void pack() {
+    rows_.read(a());
+    const auto matrix = rows_.view(a());
+    if (is_packed_) {
+      fill_windows(space(), matrix, windows());
+    } else {
+      choice_ = best_choice();
+      packed_ = make_array<char, Memory>("sporos::packed windows", packed_bytes());
+      Layout layout(packed_.data());
+      const ValueWindows to = lay_out(layout);
+      pack_windows(space(), matrix, to, WindowPacking::lay_out(space(), layout, to.windows));
+    }
+    is_packed_ = true;
+  }
+
+  /// How the product is expected to take least time, of those ways in which A takes no more memory than it
+  /// should; if there are none, the one of least memory.
+  WindowsChoice best_choice() const {
+    WindowsChoice best;
+    for (const int rows : ValueWindows::heights) {
+      const std::int64_t steps = most_steps(rows);
+      if (steps * ValueWindows::bytes_of_step(rows) > most_bytes_of_nonzero * a().nnz()) continue;
+      for (const int columns : {16, 32, 64}) {
+        if (!WindowsChoice::is_there(rows, columns) || (columns > 16 && n() <= columns / 2)) continue;
+        for (const int parts : {1, 2, 4, 8}) {
+          if (parts > 1 && most_of_window(rows) < parts) continue;
+          WindowsChoice choice{rows, columns, parts};
+          choice.seconds =
+              WindowsTimes::seconds({choice, ceil_div(m(), rows), ceil_div(n(), columns), steps,
+                                     most_of_window(rows), space().cuda_device_prop().multiProcessorCount});
+          if (choice.seconds < best.seconds) best = choice;
+        }
+      }
+    }
+    return best;
+  }
+  /// The same, but the one that A has been packed for.
+  WindowsChoice choice_of_plan() const { return is_packed_ ? choice_ : best_choice(); }
+
+  void multiply(double* c) {
+    if (!is_packed_ || !is_constant) pack();
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    const auto dense = this->read_aligned_b(workspace->reserve(this->aligned_bytes()));
+    const Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
+                          windows(),
+                          rows_.view(a()),
+                          dense.values,
+                          dense.stride,
+                          n() % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0};
+    choice_.visit_config([&]<class Config>(std::type_identity<Config>) {
+      spmm_windows<Config>(space(), product, choice_.parts);
+    });
+  }
+
+  ValueWindowCounts counts_{};
+  bool is_measured_ = false, is_packed_ = false;
+  WindowsChoice choice_;
+  Array<char, Memory> packed_;
+};
+
+template <class S>
+Offer SpmmByWindows::cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+  if (!Plan<S>::are_there(resources.space()))
+    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+  Plan<S> plan(statement, resources);
+  if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
+  if (use == Use::often) plan.measure();
+  const double seconds = plan.seconds();
+  return Cost{seconds + plan.seconds_of_packing() + 1e-4,
+              seconds + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
+}
+
+}  // namespace sporos::gpu
