@@ -150,9 +150,11 @@ TEST(CudaSparseNests, KeepToTheMemoryThatIsAllowedInBatchesOrRefuse) {
 
 TEST(CudaSparseNests, RefuseCoordinatesThatFitInNoKey) {
   constexpr std::int64_t n = std::int64_t{1} << 40;
-  const auto B = on_device(assemble<DCSR<>>(Entries<double, 2>({n, n}, {{{n - 1, 5}, 2.0}})));
-  const auto C = on_device(assemble<DCSC<>>(Entries<double, 2>({n, n}, {{{5, n - 1}, 3.0}})));
-  const Tensor<double, DCSR<>, Cuda> A({n, n});
+  using Wide = DCSR<std::int64_t, std::int64_t>;
+  using WideColumns = DCSC<std::int64_t, std::int64_t>;
+  const auto B = on_device(assemble<Wide>(Entries<double, 2>({n, n}, {{{n - 1, 5}, 2.0}})));
+  const auto C = on_device(assemble<WideColumns>(Entries<double, 2>({n, n}, {{{5, n - 1}, 3.0}})));
+  const Tensor<double, Wide, Cuda> A({n, n});
   EXPECT_THROW(assign(A(i, j), B(i, j) + C(j, i)).run(), ScheduleError);
   EXPECT_EQ(A.nnz(), 0);
 }
