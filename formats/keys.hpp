@@ -88,7 +88,7 @@ class Packing {
     return pack_levels(F::level_coordinates(coordinate));
   }
 
-  Key pack_levels(const Extents<levels>& at) const {
+  SPOROS_INLINE Key pack_levels(const Extents<levels>& at) const {
     Key key = 0;
     for (std::size_t k = 0; k < at.size(); ++k) key |= static_cast<Key>(at[k]) << fields_[k].shift;
     return key;
