@@ -42,21 +42,20 @@ void expect_inside(const Entries<Value, Order>& entries, const Extents<Order>& e
 
 /// The entries that each rank stores, with local coordinates, of entries from all ranks.
 /// @param what, how  what the ranks are doing, which has to be the same on all of them
+/// @param root       the rank that has all of the entries, if only one may have any
 template <class Value, int Order>
 Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
                                         const Entries<Value, Order>& entries, std::string_view what,
-                                        std::uint64_t how) {
+                                        std::uint64_t how, std::optional<int> root = {}) {
   const Communicator& ranks = distribution.ranks();
+  const bool everywhere = distribution.is_replicated();
   Routes routes;
   jointly(ranks, [&] {
     expect_inside(entries, distribution.extents());
-    const bool everywhere = distribution.is_replicated();
-    routes = Routes::of(ranks.size(), entries.size(), [&](std::int64_t e, const auto& send_to) {
-      if (everywhere)
-        for (int rank = 0; rank < ranks.size(); ++rank) send_to(rank);
-      else
+    if (!everywhere)
+      routes = Routes::of(ranks.size(), entries.size(), [&](std::int64_t e, const auto& send_to) {
         send_to(distribution.owner(entries.coordinate(e)));
-    });
+      });
     agree(ranks,
           Signature(what)
               .mix(distribution.signature().hash())
@@ -64,7 +63,11 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
               .mix(static_cast<std::uint64_t>(how)),
           what);
   });
-  auto out = jointly(ranks, [&] { return exchange(ranks, entries, routes, what); }).items;
+  auto out = jointly(ranks, [&] {
+    if (everywhere) return gathered(ranks, entries, what);
+    if (root) return scattered(ranks, entries, routes, *root, what);
+    return exchange(ranks, entries, routes, what).items;
+  });
   out.extents = distribution.local_extents();
   for (std::size_t mode = 0; mode < static_cast<std::size_t>(Order); ++mode) {
     const Partition& partition = distribution.partition(static_cast<int>(mode));
@@ -192,14 +195,9 @@ std::optional<typename T::local_type> gather(const T& tensor, int root) {
   const Communicator& ranks = tensor.ranks();
   return jointly(ranks, [&] {
     detail::agree_on_root(ranks, root, "gather");
-    detail::Routes routes;
-    const auto mine = detail::own_entries(tensor);
-    routes.sends.assign(static_cast<std::size_t>(ranks.size()), 0);
-    routes.sends[static_cast<std::size_t>(root)] = mine.size();
-    for (std::int64_t e = 0; e < mine.size(); ++e) routes.items.push_back(e);
-    const auto all = detail::exchange(ranks, mine, routes, "gather");
+    const auto all = detail::gathered(ranks, detail::own_entries(tensor), "gather", root);
     std::optional<Local> out;
-    if (ranks.rank() == root) out = assemble<typename T::format_type, typename T::space_type>(all.items);
+    if (ranks.rank() == root) out = assemble<typename T::format_type, typename T::space_type>(all);
     agree(ranks, "gather");
     return out;
   });
@@ -211,10 +209,13 @@ template <AnyTensor T>
 Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tensor, int root = 0) {
   return jointly(distribution.ranks(), [&] {
     detail::agree_on_root(distribution.ranks(), root, "scatter");
+    using F = typename T::format_type;
     using Given = Entries<typename T::value_type, T::order>;
     const Given given =
         distribution.ranks().rank() == root ? entries(tensor) : Given(distribution.extents(), 0);
-    return assemble<typename T::format_type, typename T::space_type>(distribution, given);
+    const auto mine =
+        detail::entries_to_owners(distribution, given, "scatter", Signature(format_name<F>()).hash(), root);
+    return Distributed<T>(distribution, assemble<F, typename T::space_type>(mine));
   });
 }
 

@@ -318,23 +318,65 @@ class Communicator {
 #endif
   }
 
-  /// Starts data[q] = the sum of all ranks' data[q], while other work goes on; it is there when `into` has
-  /// been waited for.
-  /// @param buffer  what keeps `data` alive
-  template <class T>
-    requires(!is_narrow_float_v<T> && !std::is_same_v<T, bool>)
-  void start_sum([[maybe_unused]] Requests& into, [[maybe_unused]] T* data,
-                 [[maybe_unused]] std::int64_t count, std::shared_ptr<const void> buffer) const {
-    into.buffers_.push_back(std::move(buffer));
+  /// all = what the ranks have at `mine`, counts[r] elements of each rank r, one after the other on every
+  /// rank.
+  /// @param any_large  whether these are more than an `int` counts
+  template <Sendable T>
+  void gather_all(const T* mine, T* all, const std::vector<std::int64_t>& counts,
+                  [[maybe_unused]] bool any_large) const {
 #ifdef SPOROS_HAVE_MPI
-    if (size() == 1) return;
-    detail::for_each_piece(count, state_->largest_count, [&](std::int64_t at, int number) {
-      MPI_Request& request = into.requests_.emplace_back(MPI_REQUEST_NULL);
-      detail::expect_success(MPI_Iallreduce(MPI_IN_PLACE, data + at, number, detail::reduced_type<T>(),
-                                            MPI_SUM, state_->comm, &request),
-                             "MPI_Iallreduce");
-    });
+    if (size() > 1 && !any_large) {
+      const detail::ByteType type(sizeof(T));
+      const Counts parts(counts);
+      detail::expect_success(MPI_Allgatherv(mine, parts.counts[here()], type, all, parts.counts.data(),
+                                            parts.begins.data(), type, state_->comm),
+                             "MPI_Allgatherv");
+      return;
+    }
 #endif
+    std::int64_t at = 0;
+    for (int from = 0; from < size(); at += counts[static_cast<std::size_t>(from++)]) {
+      const std::int64_t count = counts[static_cast<std::size_t>(from)];
+      if (from == rank()) std::copy_n(mine, count, all + at);
+      broadcast(all + at, count, from);
+    }
+  }
+
+  /// The same on rank `root` alone; `all` and `any_large` as there.
+  template <Sendable T>
+  void gather(const T* mine, T* all, const std::vector<std::int64_t>& counts, int root,
+              bool any_large) const {
+#ifdef SPOROS_HAVE_MPI
+    if (size() > 1 && !any_large) {
+      const detail::ByteType type(sizeof(T));
+      const Counts parts(counts);
+      detail::expect_success(MPI_Gatherv(mine, parts.counts[here()], type, all, parts.counts.data(),
+                                         parts.begins.data(), type, root, state_->comm),
+                             "MPI_Gatherv");
+      return;
+    }
+#endif
+    const auto [of_rank, of_root] = counts_of_root(counts, root);
+    exchange(mine, of_rank, all, of_root, any_large);
+  }
+
+  /// The other way: mine = counts[rank()] of the elements that rank `root` has at `all`, those of rank 0
+  /// first.
+  template <Sendable T>
+  void scatter(const T* all, T* mine, const std::vector<std::int64_t>& counts, int root,
+               bool any_large) const {
+#ifdef SPOROS_HAVE_MPI
+    if (size() > 1 && !any_large) {
+      const detail::ByteType type(sizeof(T));
+      const Counts parts(counts);
+      detail::expect_success(MPI_Scatterv(all, parts.counts.data(), parts.begins.data(), type, mine,
+                                          parts.counts[here()], type, root, state_->comm),
+                             "MPI_Scatterv");
+      return;
+    }
+#endif
+    const auto [of_rank, of_root] = counts_of_root(counts, root);
+    exchange(all, of_root, mine, of_rank, any_large);
   }
 
   /// Starts to send data[0, count) to a rank, which receives it by the same count. Not collective.
@@ -466,6 +508,17 @@ class Communicator {
     }
   };
 #endif
+
+  std::size_t here() const { return static_cast<std::size_t>(rank()); }
+
+  /// What this rank exchanges with the root, and the root with all, as counts for each rank.
+  std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> counts_of_root(
+      const std::vector<std::int64_t>& counts, int root) const {
+    std::vector<std::int64_t> of_rank(counts.size()), of_root(counts.size());
+    of_rank[static_cast<std::size_t>(root)] = counts[here()];
+    if (rank() == root) of_root = counts;
+    return {std::move(of_rank), std::move(of_root)};
+  }
 
   template <class T>
   void reduce([[maybe_unused]] T* data, [[maybe_unused]] std::int64_t count,

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -65,27 +66,79 @@ Arrived<std::vector<T>> exchange(const Communicator& ranks, const std::vector<T>
   return out;
 }
 
+/// Calls move(from, to) for the arrays of the coordinates of each mode and that of the values.
+template <class Value, int Order, class Move>
+void move_arrays(const Entries<Value, Order>& from, const Entries<Value, Order>& to, const Move& move) {
+  for (std::size_t mode = 0; mode < static_cast<std::size_t>(Order); ++mode)
+    move(from.coordinates[mode].data(), to.coordinates[mode].data());
+  move(from.values.data(), to.values.data());
+}
+
+/// The entries that routes send, in their order.
+template <class Value, int Order>
+Entries<Value, Order> packed(const Entries<Value, Order>& entries, const Routes& routes) {
+  Entries<Value, Order> out(entries.extents, std::ssize(routes.items));
+  move_arrays(entries, out, [&](const auto* from, auto* to) {
+    for (const std::int64_t e : routes.items) *to++ = from[e];
+  });
+  return out;
+}
+
 /// Sends entries. Collective; agrees on errors before anything moves.
 template <class Value, int Order>
 Arrived<Entries<Value, Order>> exchange(const Communicator& ranks, const Entries<Value, Order>& entries,
                                         const Routes& routes, std::string_view what) {
   agree(ranks, what);
   Arrived<Entries<Value, Order>> out{{}, ranks.transpose(routes.sends)};
-  const auto count = static_cast<std::int64_t>(routes.items.size());
   Entries<Value, Order> sent;
   const Said said = jointly(ranks, [&] {
-    sent = Entries<Value, Order>(entries.extents, count);
+    sent = packed(entries, routes);
     out.items = Entries<Value, Order>(entries.extents, total(out.counts));
-    return agree(ranks, what, std::max(count, out.items.size()));
+    return agree(ranks, what, std::max(sent.size(), out.items.size()));
   });
-  const bool any_large = said.largest > ranks.largest_count();
-  const auto move = [&](const auto* from, auto* packed, auto* to) {
-    for (std::int64_t at = 0; at < count; ++at) packed[at] = from[routes.items[static_cast<std::size_t>(at)]];
-    ranks.exchange(packed, routes.sends, to, out.counts, any_large);
-  };
-  for (std::size_t mode = 0; mode < static_cast<std::size_t>(Order); ++mode)
-    move(entries.coordinates[mode].data(), sent.coordinates[mode].data(), out.items.coordinates[mode].data());
-  move(entries.values.data(), sent.values.data(), out.items.values.data());
+  move_arrays(sent, out.items, [&](const auto* from, auto* to) {
+    ranks.exchange(from, routes.sends, to, out.counts, said.largest > ranks.largest_count());
+  });
+  return out;
+}
+
+/// The entries of all ranks, those of rank 0 first: on every rank, or on one, and none on the others.
+/// Collective; agrees on errors before anything moves.
+template <class Value, int Order>
+Entries<Value, Order> gathered(const Communicator& ranks, const Entries<Value, Order>& mine,
+                               std::string_view what, std::optional<int> root = {}) {
+  agree(ranks, what);
+  const std::vector<std::int64_t> counts = ranks.all(mine.size());
+  const bool any_large = total(counts) > ranks.largest_count();
+  Entries<Value, Order> out;
+  jointly(ranks, [&] {
+    const bool is_here = !root || *root == ranks.rank();
+    out = Entries<Value, Order>(mine.extents, is_here ? total(counts) : 0);
+    agree(ranks, what);
+  });
+  move_arrays(mine, out, [&](const auto* from, auto* to) {
+    root ? ranks.gather(from, to, counts, *root, any_large) : ranks.gather_all(from, to, counts, any_large);
+  });
+  return out;
+}
+
+/// The entries that rank `root` has for each rank, as its routes say. Collective; agrees on errors before
+/// anything moves.
+template <class Value, int Order>
+Entries<Value, Order> scattered(const Communicator& ranks, const Entries<Value, Order>& entries,
+                                const Routes& routes, int root, std::string_view what) {
+  agree(ranks, what);
+  std::vector<std::int64_t> counts = routes.sends;
+  ranks.broadcast(counts.data(), ranks.size(), root);
+  Entries<Value, Order> sent, out;
+  jointly(ranks, [&] {
+    sent = packed(entries, routes);
+    out = Entries<Value, Order>(entries.extents, counts[static_cast<std::size_t>(ranks.rank())]);
+    agree(ranks, what);
+  });
+  move_arrays(sent, out, [&](const auto* from, auto* to) {
+    ranks.scatter(from, to, counts, root, total(counts) > ranks.largest_count());
+  });
   return out;
 }
 

@@ -94,14 +94,29 @@ TEST(Communicator, KeepsTheBuffersOfMessagesThatAreUnderWay) {
   });
 }
 
-TEST(Communicator, AddsWhileOtherWorkGoesOn) {
-  with_and_without_pieces([](const Communicator& ranks, bool) {
-    const auto numbers = std::make_shared<std::vector<std::int64_t>>(10, ranks.rank());
-    Requests requests;
-    ranks.start_sum(requests, numbers->data(), 10, numbers);
-    EXPECT_EQ(ranks.sum(1), ranks.size());
-    requests.wait();
-    EXPECT_EQ(*numbers, std::vector<std::int64_t>(10, ranks.size() * (ranks.size() - 1) / 2));
+TEST(Communicator, GathersAndScattersAnyNumberOfElements) {
+  with_and_without_pieces([](const Communicator& ranks, bool any_large) {
+    // Rank r has 2 r elements, r each.
+    const int size = ranks.size(), rank = ranks.rank();
+    std::vector<std::int64_t> counts;
+    std::vector<std::int16_t> expected;
+    for (int from = 0; from < size; ++from) {
+      counts.push_back(2 * from);
+      expected.insert(expected.end(), static_cast<std::size_t>(2 * from), static_cast<std::int16_t>(from));
+    }
+    const std::vector<std::int16_t> mine(static_cast<std::size_t>(2 * rank), static_cast<std::int16_t>(rank));
+    std::vector<std::int16_t> all(expected.size());
+    ranks.gather_all(mine.data(), all.data(), counts, any_large);
+    EXPECT_EQ(all, expected);
+    for (int root = 0; root < size; ++root) {
+      std::vector<std::int16_t> there(rank == root ? expected.size() : 0), back(mine.size());
+      ranks.gather(mine.data(), there.data(), counts, root, any_large);
+      if (rank == root) {
+        EXPECT_EQ(there, expected);
+      }
+      ranks.scatter(there.data(), back.data(), counts, root, any_large);
+      EXPECT_EQ(back, mine);
+    }
   });
 }
 
