@@ -3,6 +3,7 @@
 /// Runs the tests of distributed/ on every rank, one printing for all.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sporos/core/few_steps.hpp>
@@ -13,11 +14,11 @@
 
 namespace {
 
-/// Objects of MPI that have been made and not freed: communicators, types, persistent requests. The functions
-/// of MPI that make and free them are replaced by ones that count, as the standard's profiling interface
-/// allows.
+/// Objects of MPI that have been made and not freed: communicators, types, persistent requests, and messages
+/// under way, of which a request has been neither waited for nor freed. The functions of MPI that make and
+/// free them are replaced by ones that count, as the standard's profiling interface allows.
 struct Objects {
-  int communicators = 0, types = 0, requests = 0;
+  int communicators = 0, types = 0, requests = 0, under_way = 0;
 };
 Objects alive;
 
@@ -47,6 +48,25 @@ int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int ta
 int MPI_Recv_init(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Request* out) {
   return counted(PMPI_Recv_init(data, count, type, from, tag, comm, out), alive.requests, 1);
+}
+int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* out) {
+  return counted(PMPI_Isend(data, count, type, to, tag, comm, out), alive.under_way, 1);
+}
+int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* out) {
+  return counted(PMPI_Irecv(data, count, type, from, tag, comm, out), alive.under_way, 1);
+}
+int MPI_Ibcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* out) {
+  return counted(PMPI_Ibcast(data, count, type, root, comm, out), alive.under_way, 1);
+}
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  // Of requests, those that are not persistent become null.
+  const auto left = [&] {
+    return count - static_cast<int>(std::count(requests, requests + count, MPI_REQUEST_NULL));
+  };
+  const int before = left();
+  const int code = PMPI_Waitall(count, requests, statuses);
+  return counted(code, alive.under_way, left() - before);
 }
 int MPI_Request_free(MPI_Request* one) { return counted(PMPI_Request_free(one), alive.requests, -1); }
 }
@@ -87,9 +107,9 @@ int main(int argc, char** argv) {
   int failed = RUN_ALL_TESTS();
 #ifdef SPOROS_HAVE_MPI
   // Of all communicators, the one that the tests share is left.
-  if (alive.communicators > 1 || alive.types != 0 || alive.requests != 0) {
+  if (alive.communicators > 1 || alive.types != 0 || alive.requests != 0 || alive.under_way != 0) {
     std::cerr << "not freed: " << alive.communicators << " communicators, " << alive.types << " types, "
-              << alive.requests << " requests" << std::endl;
+              << alive.requests << " requests, " << alive.under_way << " messages" << std::endl;
     failed = 1;
   }
 #endif
