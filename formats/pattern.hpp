@@ -3,7 +3,9 @@
 /// Pattern: which coordinates a tensor stores, remembered, to tell later whether they are still the same.
 #pragma once
 
+#include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <tuple>
 #include <type_traits>
@@ -14,6 +16,39 @@
 #include "../core/tensor.hpp"
 
 namespace sporos::detail {
+
+/// Adds up a hash of each number of an array and its place.
+template <class ArrayType>
+struct HashElements {
+  ArrayType array;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at, std::uint64_t& sum) const {
+    const auto q = static_cast<std::size_t>(at);
+    std::uint64_t h =
+        static_cast<std::uint64_t>(array(q)) + 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(at + 1);
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;  // splitmix64
+    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
+    sum += h ^ (h >> 31);
+  }
+};
+
+/// A number that differs for tensors that store other coordinates, or a different number of them. Cost: reads
+/// the arrays of the levels.
+template <class TensorType>
+std::uint64_t fingerprint(const TensorType& tensor) {
+  using Space = typename TensorType::space_type;
+  std::uint64_t out = 0;
+  const auto add = [&](Role, const char*, const auto& array) {
+    std::uint64_t sum = 0;
+    Kokkos::parallel_reduce("sporos::fingerprint",
+                            Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(
+                                0, static_cast<std::int64_t>(array.extent(0))),
+                            HashElements<std::remove_cvref_t<decltype(array)>>{array}, sum);
+    out = out * 0x9e3779b97f4a7c15u + sum + array.extent(0);
+  };
+  std::apply([&](const auto&... level) { (level.for_each_array(add), ...); }, tensor.levels());
+  return out;
+}
 
 /// The extents of a tensor and the arrays of its levels, whatever their roles. Holds on to the arrays, not to
 /// the values.

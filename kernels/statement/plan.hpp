@@ -79,14 +79,22 @@ class PlanBy : public AnyPlan {
 class AnyPattern {
  public:
   virtual ~AnyPattern() = default;
-  /// Whether it has it still.
+  /// Whether it has it still. Of coordinates that are changed in place, run() does not look for.
   virtual bool is_kept() const = 0;
+  /// The same, coordinate by coordinate, of distributed tensors.
+  virtual bool is_unchanged() const = 0;
 };
 template <class T>
 class PatternOf : public AnyPattern {
  public:
   explicit PatternOf(const T& tensor) : tensor_(tensor), pattern_(tensor) {}
   bool is_kept() const override { return pattern_.is_of(tensor_); }
+  bool is_unchanged() const override {
+    if constexpr (is_distributed_v<T>)
+      return is_kept() && pattern_.has_kept_coordinates(tensor_);
+    else
+      return is_kept();
+  }
 
  private:
   T tensor_;
@@ -98,9 +106,10 @@ struct KeptPattern {
   std::string which;  ///< "operand C"
   std::unique_ptr<const AnyPattern> pattern;
 };
-inline void expect_kept(const std::vector<KeptPattern>& patterns, const StatementText& statement) {
+inline void expect_kept(const std::vector<KeptPattern>& patterns, const StatementText& statement,
+                        bool looks_in_place = false) {
   for (const KeptPattern& kept : patterns)
-    if (!kept.pattern->is_kept())
+    if (!(looks_in_place ? kept.pattern->is_unchanged() : kept.pattern->is_kept()))
       throw ScheduleError(text("the plan of ", statement.str(), " was made for another pattern of ",
                                kept.which, ": make a new one with plan(...)"));
 }
@@ -129,7 +138,8 @@ inline void expect_other_tensors(const StatementText& statement, std::span<const
 /// each run makes the pattern as well, and what was allocated for it is allocated anew.
 ///
 /// The patterns must remain those for which the plan was made. Operands may be given other arrays that hold
-/// the same pattern. Coordinates that are changed in place, in arrays that a tensor keeps, are not detected.
+/// the same pattern. Coordinates that are changed in place, in arrays that a tensor keeps, are not detected,
+/// except in distributed tensors by expect_unchanged().
 template <class S>
 class Plan {
  public:
@@ -149,6 +159,19 @@ class Plan {
   /// @throws ScheduleError, with nothing changed, if a tensor of the statement has a different pattern now
   void run() {
     detail::step_of(*statement_, [this] { run_again(); });
+  }
+
+  /// Checks that the tensors of a distributed statement store the coordinates that they had when the plan
+  /// was made, or after its first run: also those that were changed in place. Collective. Cost: reads the
+  /// patterns of the tensors. Where Kokkos checks bounds, run() does this as well.
+  /// @throws ScheduleError, on all ranks if on one
+  void expect_unchanged() const {
+    static_assert(is_distributed_statement<S>,
+                  "plans of tensors that are not distributed keep no fingerprint");
+    detail::step_of(*statement_, [this] {
+      detail::expect_kept(kept_, *statement_, true);
+      return true;  // for which the ranks agree
+    });
   }
 
   const S& statement() const { return *statement_; }

@@ -197,6 +197,59 @@ TEST(Faults, ArePlansOfAnotherPattern) {
   expect_everywhere<ScheduleError>([&] { product.run(); }, "was made for another pattern of operand B");
 }
 
+/// Plans y(i) = A(i, j) * x(j) and A * A, changes A on the last rank, and expects something of both plans.
+template <class Change, class Expect>
+void expect_of_changed_pattern(const Change& change, const Expect& expect) {
+  const auto A = diagonal(24);
+  const auto x = ones(24), y = ones(24);
+  const Distributed<Tensor<double, CSR<>>> square(A.distribution());
+  auto product = plan(assign(y(i), A(i, j) * x(j)));
+  auto squared = plan(assign(square(i, j), A(i, k) * A(k, j)));
+  product.run();
+  squared.run();
+  product.expect_unchanged();
+  squared.expect_unchanged();
+  if (is_bad()) change(A.local());
+  expect(product);
+  expect(squared);
+}
+
+TEST(Faults, AreNotOtherArraysOfTheSamePattern) {
+  expect_of_changed_pattern(
+      [](const auto& A) {
+        const auto other = A.clone();
+        A.replace(other.extents(), other.levels(), other.values());
+      },
+      [](auto& plan) {
+        plan.run();
+        plan.expect_unchanged();
+      });
+}
+
+TEST(Faults, AreOtherArraysOfAnotherPatternAsLarge) {
+  expect_of_changed_pattern(
+      [](const auto& A) {
+        const auto other = A.clone();
+        other.template level<1>().coordinates(0) = 5;
+        A.replace(other.extents(), other.levels(), other.values());
+      },
+      [](auto& plan) {
+        expect_everywhere<ScheduleError>([&] { plan.run(); }, "was made for another pattern of operand B");
+        expect_everywhere<ScheduleError>([&] { plan.expect_unchanged(); }, "another pattern of operand B");
+      });
+}
+
+TEST(Faults, AreCoordinatesChangedInPlaceWherePlansAreAsked) {
+  expect_of_changed_pattern([](const auto& A) { A.template level<1>().coordinates(0) = 5; },
+                            [](auto& plan) {
+                              const char* const message = "was made for another pattern of operand B";
+                              expect_everywhere<ScheduleError>([&] { plan.expect_unchanged(); }, message);
+#ifdef KOKKOS_ENABLE_DEBUG_BOUNDS_CHECK
+                              expect_everywhere<ScheduleError>([&] { plan.run(); }, message);
+#endif
+                            });
+}
+
 TEST(Faults, OfOneRanksArraysAreFoundByValidate) {
   const auto A = diagonal(12);
   validate(A);
