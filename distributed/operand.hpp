@@ -64,9 +64,13 @@ class LocalOperand {
 
   /// @param access      the same on all ranks
   /// @param numberings  of each mode
+  /// @param needed      of each mode the list of coordinates whose values matter, if they are fewer: no
+  /// others
+  ///                    travel
   /// @param local       what this rank stores, by `distribution`
   /// Collective if it is fetched.
-  LocalOperand(Obtained access, const std::array<Numbering, modes>& numberings, const T& local,
+  LocalOperand(Obtained access, const std::array<Numbering, modes>& numberings,
+               const std::array<Numbering, modes>& needed, const T& local,
                const Distribution<T::order>& distribution)
       : access_(access), source_(local), tensor_(local) {
     if (access == Obtained::renumbered) renumber(numberings);
@@ -75,7 +79,7 @@ class LocalOperand {
         rows_ = RowFetch<T>(numberings[0], local, distribution);
         tensor_ = rows_.tensor();
       }
-    if (access == Obtained::fetched) fetch(numberings, distribution);
+    if (access == Obtained::fetched) fetch(numberings, needed, distribution);
   }
 
   const T& tensor() const { return tensor_; }
@@ -182,14 +186,14 @@ class LocalOperand {
     return out;
   }
 
-  void fetch(const std::array<Numbering, modes>& numberings, const Distribution<T::order>& distribution) {
+  void fetch(const std::array<Numbering, modes>& numberings, const std::array<Numbering, modes>& needed,
+             const Distribution<T::order>& distribution) {
     const Communicator& ranks = distribution.ranks();
     const bool everywhere = distribution.is_replicated();
     std::array<std::optional<Asked>, modes> asked;
     if (!everywhere)
       for (std::size_t mode = 0; mode < modes; ++mode)
-        if (numberings[mode].is_list())
-          asked[mode] = ask(numberings[mode], distribution, static_cast<int>(mode));
+        if (needed[mode].is_list()) asked[mode] = ask(needed[mode], distribution, static_cast<int>(mode));
 
     Entries<std::int64_t, T::order> sent;  // global coordinates and positions of what this rank stores
     Routes routes;

@@ -97,13 +97,15 @@ struct OwnerComputes {
       jointly(ranks_, [&] {
         place_result();
         make_local_statement();
+        find_touched();
         agree(ranks_, "the plan of a statement");
       });
       if constexpr (F::is_dense) {
         if (is_reduced_) sum_of_ranks_ = detail::SumOfRanks<Local>(ranks_);
         if (!in_place_ && !is_reduced_)
-          to_owners_ = detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(),
-                                                     result_distribution_, work_.divisions().empty());
+          to_owners_ =
+              detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(numberings_), touched_,
+                                            result_distribution_, work_.divisions().empty());
       }
       collect_traffic();
     }
@@ -238,15 +240,20 @@ struct OwnerComputes {
       jointly(ranks_, [&] {
         for (int name = 0; name < wanted.size; ++name) {
           const char variable = wanted[name];
-          if (!numberings_[variable].is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent) ||
-              !detail::is_bounded<0, Right>(variable, known))
-            continue;
-          listed_.push_new(variable);
+          if (!detail::is_bounded<0, Right>(variable, known)) continue;
+          const detail::Numbering all = numberings_[variable];
           auto coordinates = detail::bounded_coordinates<0>(statement_.right(), variable, known);
+          if (!all.is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent)) {
+            if (work_.divisions().empty()) continue;
+            for (std::int64_t& c : coordinates) c = all.global(c);
+            needed_[variable] = detail::Numbering::list(std::move(coordinates), all.extent());
+            continue;
+          }
+          listed_.push_new(variable);
           add_stored(variable, known, coordinates);
           add_own_rows(variable, coordinates);
-          numberings_[variable] =
-              detail::Numbering::list(std::move(coordinates), numberings_[variable].extent());
+          needed_[variable] = numberings_[variable] =
+              detail::Numbering::list(std::move(coordinates), all.extent());
         }
         agree(ranks_, "the plan of a statement");
       });
@@ -305,10 +312,10 @@ struct OwnerComputes {
     }
 
     template <class A>
-    auto numberings_of() const {
+    static auto numberings_of(const detail::Numberings& all) {
       std::array<detail::Numbering, static_cast<std::size_t>(A::names.size)> out;
       for (int mode = 0; mode < A::names.size; ++mode)
-        out[static_cast<std::size_t>(mode)] = numberings_[A::names[mode]];
+        out[static_cast<std::size_t>(mode)] = all[A::names[mode]];
       return out;
     }
 
@@ -327,7 +334,7 @@ struct OwnerComputes {
           }
         if (how == fetched && fetches_rows(access)) how = rows;
         fetches_ = fetches_ || how == fetched || how == rows;
-        std::get<At>(operands_).emplace(how, numberings_of<A>(),
+        std::get<At>(operands_).emplace(how, numberings_of<A>(numberings_), numberings_of<A>(needed_),
                                         detail::LocalOf<typename A::tensor_type>::local(access.tensor()),
                                         distribution_of(access));
         access_texts_.push_back(how == direct       ? "as it is stored"
@@ -381,6 +388,22 @@ struct OwnerComputes {
                                              in_place_ && statement_.accumulates()));
     }
 
+    /// Finds the coordinates of a dense result for which this rank's operands have terms, where it computes
+    /// others as well: their zeros are not sent.
+    void find_touched() {
+      if (in_place_ || work_.divisions().empty()) return;
+      for (int mode = 0; mode < order; ++mode) {
+        const char variable = Result::names[mode];
+        if (listed_.contains(variable) || !detail::WorkDivision<S>::sends_touched(variable)) continue;
+        has_untouched_ = true;
+        auto& touched = touched_[static_cast<std::size_t>(mode)];
+        touched.resize(static_cast<std::size_t>(own_result_->extent(mode)));
+        for (const std::int64_t c :
+             detail::bounded_coordinates<0>(local_->right(), variable, detail::all_known))
+          touched[static_cast<std::size_t>(c)] = true;
+      }
+    }
+
     /// Whether nothing can fail on one rank alone while it computes again: the result is dense, and stays.
     bool is_dense_and_local() const { return in_place_ && F::is_dense; }
 
@@ -422,7 +445,7 @@ struct OwnerComputes {
           sum_of_ranks_.run(space_, from, to, statement_.accumulates());
         } else {
           const bool keeps = statement_.accumulates();
-          to_owners_.run(space_, from, to, !keeps && (sums_ || is_listed_), sums_ || keeps);
+          to_owners_.run(space_, from, to, !keeps && (sums_ || is_listed_ || has_untouched_), sums_ || keeps);
         }
       } else {
         jointly(ranks_, [&] {
@@ -493,15 +516,18 @@ struct OwnerComputes {
     Signature run_signature_;
     detail::WorkDivision<S> work_;
     detail::Numberings numberings_;
-    NameList listed_;  ///< variables that are numbered by lists
+    detail::Numberings needed_;  ///< lists of the coordinates whose values matter, where they are known
+    NameList listed_;            ///< variables that are numbered by lists
+    std::array<std::vector<bool>, modes> touched_;
     Operands operands_;
     std::vector<std::string> access_texts_;
-    bool fetches_ = false;     ///< whether an operand comes from other ranks
-    bool sums_ = false;        ///< whether the ranks' results are added
-    bool is_listed_ = false;   ///< whether a variable of the result is numbered by a list
-    bool stays_ = false;       ///< whether this rank owns what it computes, and nothing else
-    bool in_place_ = false;    ///< and under the same numbers
-    bool is_reduced_ = false;  ///< whether the result is a sum over ranks that all of them have
+    bool fetches_ = false;        ///< whether an operand comes from other ranks
+    bool sums_ = false;           ///< whether the ranks' results are added
+    bool has_untouched_ = false;  ///< whether values of the result that are zero are not sent
+    bool is_listed_ = false;      ///< whether a variable of the result is numbered by a list
+    bool stays_ = false;          ///< whether this rank owns what it computes, and nothing else
+    bool in_place_ = false;       ///< and under the same numbers
+    bool is_reduced_ = false;     ///< whether the result is a sum over ranks that all of them have
     std::optional<Local> own_result_;
     std::conditional_t<F::is_dense, detail::ResultExchange<Local>, std::nullptr_t> to_owners_{};
     std::conditional_t<F::is_dense, detail::SumOfRanks<Local>, std::nullptr_t> sum_of_ranks_{};

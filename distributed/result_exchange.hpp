@@ -59,10 +59,12 @@ class ResultExchange {
   ResultExchange() = default;
 
   /// @param mine          what this rank computes, its modes numbered by `numberings`
+  /// @param touched       of each mode, which of these numbers this rank has values for; empty for all
   /// @param distribution  of the result
   /// @param all_have_all  whether every rank computes all of it: then nothing is sent
   /// Collective.
   ResultExchange(const T& mine, const std::array<Numbering, modes>& numberings,
+                 const std::array<std::vector<bool>, modes>& touched,
                  const Distribution<T::order>& distribution, bool all_have_all) {
     constexpr std::string_view what = "sending results to their owners";
     const Communicator& ranks = distribution.ranks();
@@ -78,6 +80,7 @@ class ResultExchange {
         Extents<T::order> coordinate = F::coordinate(at);
         for (std::size_t mode = 0; mode < modes; ++mode) {
           if (coordinate[mode] >= shape.extents()[mode]) return;
+          if (!touched[mode].empty() && !touched[mode][static_cast<std::size_t>(coordinate[mode])]) return;
           coordinate[mode] = numberings[mode].global(coordinate[mode]);
         }
         sent.set(count++, coordinate, q);

@@ -84,6 +84,9 @@ Signature agree_on(const S& statement, const std::string& written) {
 
 inline constexpr std::size_t most_operands = 8;  // as kernels/statement/checks.hpp allows
 
+/// For is_bounded: the rank has what it needs of all operands.
+inline constexpr std::array<bool, most_operands> all_known{true, true, true, true, true, true, true, true};
+
 /// The variables of a statement whose coordinates are divided among the ranks, each of which computes the
 /// terms of its own: those that divide one of the tensors, which stays where it is. Of the tensors, the one
 /// for which the fewest values are expected to move.
@@ -118,8 +121,13 @@ class WorkDivision {
       if (Result::names[mode] == variable && !has_coordinate_array<typename Result::format>(mode) &&
           !(may_send && result_is_sent))
         return false;
-    return is_bounded<0, Right>(
-        variable, std::array<bool, most_operands>{true, true, true, true, true, true, true, true});
+    return is_bounded<0, Right>(variable, all_known);
+  }
+
+  /// Whether a rank sends of its result, at the coordinates of a variable, no more than it has terms of.
+  static constexpr bool sends_touched(char variable) {
+    return Result::format::is_dense && S::schedule::is_arithmetic &&
+           is_bounded<0, Right>(variable, all_known);
   }
 
  private:
@@ -238,7 +246,8 @@ class WorkDivision {
       // Each rank has all coordinates of a sum, or those that its operands store, which few others have.
       bool listed = true;
       for (int mode = 0; mode < Result::names.size; ++mode)
-        listed = listed && (is_divided(Result::names[mode]) || may_list(Result::names[mode], true));
+        listed = listed && (is_divided(Result::names[mode]) || may_list(Result::names[mode], true) ||
+                            sends_touched(Result::names[mode]));
       cost += static_cast<double>(counts[0]) * (!sums || listed ? 1 : others);
     }
     // Work that every rank does in full is as bad as sending all operands to all.

@@ -263,9 +263,9 @@ json check(const Communicator& ranks, const Matrix& matrix, const Owners& owners
   json out = study(matrix, owners, machine, gamma);
   const Traffic sent = traffic(assign(y(i), A(i, j) * x(j)));
   out["bytes_sent"] = sent.bytes();
-  const auto counted =
-      static_cast<std::int64_t>(8 * ranks.size() * out["values_of_x"]["mean"].get<double>() + 0.5);
-  if (owners.columns_of_grid == 1 && owners.rows.is_contiguous() && counted != sent.bytes())
+  const double of_x = out["values_of_x"]["mean"], of_y = out["values_of_y"]["mean"];
+  const auto counted = static_cast<std::int64_t>(8 * ranks.size() * (of_x + of_y) + 0.5);
+  if (owners.rows.is_contiguous() && counted != sent.bytes())
     throw InternalError(text(owners.name, ": ", counted, " bytes are counted, and ", sent.bytes(), " sent"));
   out["measured_seconds"] = measured(ranks, 51, [&] { product.run(); });
   return out;

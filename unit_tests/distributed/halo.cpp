@@ -72,6 +72,43 @@ TEST(HaloProduct, SendsWhatTheOthersNeedAndNoMore) {
   EXPECT_EQ(estimated.sent, mine.sent);
 }
 
+/// The number of values that travel: coordinates of x that ranks' nonzeros name, and of y that they give sums
+/// for, and that others own.
+std::int64_t values_that_must_travel(const Problem& p, const Distribution<2>& of_A) {
+  std::set<std::pair<int, std::int64_t>> of_x, of_y;
+  const Partition& vectors = p.u.distribution().partition(0);
+  for (std::int64_t e = 0; e < p.all.size(); ++e) {
+    const auto [row, column] = p.all.coordinate(e);
+    const int rank = of_A.owner({row, column});
+    if (vectors.owner(column) != rank) of_x.emplace(rank, column);
+    if (vectors.owner(row) != rank) of_y.emplace(rank, row);
+  }
+  return std::ssize(of_x) + std::ssize(of_y);
+}
+
+TEST(HaloProduct, OfAGridIsWhatItsNonzerosTouch) {
+  const Problem p;
+  const auto of_A = Distribution<2>::grid(world(), {49, 49});
+  const auto A = redistribute(p.A, of_A);
+  const auto statement = assign(p.v(i), A(i, j) * p.u(j));
+  EXPECT_EQ(traffic(statement).bytes(), 8 * values_that_must_travel(p, of_A));
+  auto product = plan(statement);
+  for (int round = 0; round < 2; ++round) {
+    p.v(i) = 7.0;  // rows that no nonzero touches become zero
+    product.run();
+    EXPECT_TRUE(holds(p.v, p.y));
+  }
+}
+
+TEST(HaloProduct, OfColumnsIsWhatItsNonzerosTouch) {
+  const Problem p;
+  const auto A = redistribute<CSC<>>(p.A, p.A.distribution());
+  const auto statement = assign(p.v(i), A(i, j) * p.u(j));
+  EXPECT_EQ(traffic(statement).bytes(), 8 * values_that_must_travel(p, p.A.distribution()));
+  statement.run();
+  EXPECT_TRUE(holds(p.v, p.y));
+}
+
 TEST(HaloProduct, IsDividedByTheOwnersOfColumnsAsDrawn) {
   // The matrix of own_columns.hpp: a is in column 0, b to f are in columns 1 to 4, g is in column 5.
   const auto divide = [](bool has_a) {
