@@ -51,9 +51,9 @@ std::vector<Distribution<Order>> distributions(const Communicator& ranks, const 
 }
 
 /// Random entries of a fixed seed, all of them on every rank.
-template <int Order>
-Entries<double, Order> all_entries(const Extents<Order>& extents, double density, std::uint64_t seed = 7) {
-  return random_entries<double, Order>(extents, density, false, seed);
+template <int Order, class Value = double>
+Entries<Value, Order> all_entries(const Extents<Order>& extents, double density, std::uint64_t seed = 7) {
+  return random_entries<Value, Order>(extents, density, false, seed);
 }
 
 /// This rank's share of entries that all ranks have: every size()-th.
@@ -65,6 +65,25 @@ Entries<Value, Order> share(const Communicator& ranks, const Entries<Value, Orde
     out.set(e, all.coordinate(from), all.values.data()[from]);
   }
   return out;
+}
+
+inline constexpr std::size_t combinations = 60;  // of distributions, for each statement and format
+
+/// A dense tensor of small integers.
+template <class F, class Value = double>
+Tensor<Value, F> whole_dense(const Extents<F::order>& extents, std::uint64_t seed) {
+  return assemble<F>(all_entries<F::order, Value>(extents, 1.5, seed));
+}
+
+/// The same tensor, distributed.
+template <class T>
+Distributed<T> spread(const Distribution<T::order>& distribution, const T& whole) {
+  return assemble<typename T::format_type>(distribution, share(world(), entries(whole)));
+}
+
+template <int Order>
+auto kinds(const Extents<Order>& extents) {
+  return distributions<Order>(world(), extents);
 }
 
 /// Whether a distributed tensor holds what a whole one holds; collective. Values are small integers, so that

@@ -17,25 +17,6 @@ using namespace sporos::indices;
 using Vector = Tensor<double, DenseVector>;
 using Matrix = Tensor<double, DenseMatrix<>>;
 
-constexpr std::size_t combinations = 60;  // of distributions, for each statement and format
-
-/// A dense tensor of small integers.
-template <class F>
-Tensor<double, F> whole_dense(const Extents<F::order>& extents, std::uint64_t seed) {
-  return assemble<F>(all_entries<F::order>(extents, 1.5, seed));
-}
-
-/// The same tensor, distributed.
-template <class T>
-Distributed<T> spread(const Distribution<T::order>& distribution, const T& whole) {
-  return assemble<typename T::format_type>(distribution, share(world(), entries(whole)));
-}
-
-template <int Order>
-auto kinds(const Extents<Order>& extents) {
-  return distributions<Order>(world(), extents);
-}
-
 /// y(i) = A(i, j) * x(j), run twice by a plan, with other values the second time.
 template <class F>
 void expect_spmv(std::int64_t m, std::int64_t n, double density) {
@@ -187,6 +168,56 @@ TEST(DistributedStatements, MultiplyATensorByFactorMatrices) {
                                  << of_V[v].str();
       },
       of_T.size(), of_M.size(), of_U.size(), of_V.size());
+}
+
+TEST(DistributedStatements, MultiplyATensorByAMatrixOrAVectorInOneMode) {
+  const Extents<3> extents{6, 5, 7};
+  const std::int64_t width = 3;
+  const auto T = assemble<CSF<3>>(all_entries<3>(extents, 0.2));
+  const auto U = whole_dense<DenseMatrix<>>({extents[2], width}, 1);
+  const auto v = whole_dense<DenseVector>({extents[2]}, 2);
+  const Tensor<double, DenseTensor<3>> Y({extents[0], extents[1], width});
+  const Tensor<double, CSR<>> Z({extents[0], extents[1]});
+  Y(i, k, r) = T(i, k, l) * U(l, r);
+  Z(i, k) = T(i, k, l) * v(l);
+  const auto of_T = kinds<3>(extents), of_Y = kinds<3>({extents[0], extents[1], width});
+  const auto of_U = kinds<2>({extents[2], width}), of_Z = kinds<2>({extents[0], extents[1]});
+  const auto of_v = kinds<1>({extents[2]});
+  for_some(
+      combinations / 2, 12,
+      [&](std::size_t t, std::size_t y, std::size_t u, std::size_t z, std::size_t one) {
+        SCOPED_TRACE(text(of_T[t].str(), ' ', of_Y[y].str(), ' ', of_U[u].str(), ' ', of_Z[z].str(), ' ',
+                          of_v[one].str()));
+        const auto S = spread(of_T[t], T);
+        const Distributed<Tensor<double, DenseTensor<3>>> R(of_Y[y]);
+        R(i, k, r) = S(i, k, l) * spread(of_U[u], U)(l, r);
+        EXPECT_TRUE(holds(R, Y));
+        const Distributed<Tensor<double, CSR<>>> Q(of_Z[z]);
+        Q(i, k) = S(i, k, l) * spread(of_v[one], v)(l);
+        EXPECT_TRUE(holds(Q, Z));
+      },
+      of_T.size(), of_Y.size(), of_U.size(), of_Z.size(), of_v.size());
+}
+
+TEST(DistributedStatements, AreNumbersOnAllRanks) {
+  const auto A = assemble<CSR<>>(all_entries<2>({9, 8}, 0.3, 1));
+  const auto x = whole_dense<DenseVector>({9}, 2);
+  const double expected_sum = sum(A), expected_dot = sum(x(i) * x(i));
+  const double expected_norm = norm(A), expected_distance = norm(x(i) - sum(j, A(i, j)));
+  for (const auto& of_A : kinds<2>({9, 8}))
+    for (const auto& of_x : kinds<1>({9})) {
+      SCOPED_TRACE(text(of_A.str(), ' ', of_x.str()));
+      const auto B = spread(of_A, A);
+      const auto u = spread(of_x, x);
+      const double s = sum(B(i, j)), dot = sum(u(i) * u(i));
+      EXPECT_EQ(s, expected_sum);
+      EXPECT_EQ(sum(B), expected_sum);
+      EXPECT_EQ(dot, expected_dot);
+      EXPECT_EQ(norm(B), expected_norm);
+      EXPECT_EQ(norm(u(i) - sum(j, B(i, j))), expected_distance);
+      const double mean = sum(u(i)) / sum(B(i, j) * B(i, j));
+      EXPECT_EQ(mean, static_cast<double>(sum(x(i)) / sum(A(i, j) * A(i, j))));
+    }
 }
 
 TEST(DistributedStatements, ReduceToScalars) {
