@@ -94,12 +94,17 @@ function(sporos_add_program name)
 endfunction()
 
 # sporos_add_mpi_test(<name> RANKS <number> PROGRAM <target> [DIRECTORY <folder>] [ARGUMENTS <arguments>...]
-#                     [ENVIRONMENT <settings>...])
+#                     [ENVIRONMENT <settings>...] [ENDS_WITH <regex>])
 # A test that runs a program on some ranks. There may be more of them than processors, whoever runs the tests: they
 # yield while they wait, and are not bound to processors. A rank that waits for another one for ever is ended by the
-# time limit.
+# time limit. With ENDS_WITH, the job has to end with an error and a message that matches.
 function(sporos_add_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "RANKS;PROGRAM;DIRECTORY" "ARGUMENTS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "RANKS;PROGRAM;DIRECTORY;ENDS_WITH" "ARGUMENTS;ENVIRONMENT")
+  set(expect)
+  if(test_ENDS_WITH)
+    set(expect "${CMAKE_COMMAND}" "-DMESSAGE=${test_ENDS_WITH}" -P
+               "${PROJECT_SOURCE_DIR}/unit_tests/distributed/expect_error.cmake" --)
+  endif()
   if(NOT test_DIRECTORY)
     set(test_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   endif()
@@ -116,7 +121,7 @@ function(sporos_add_mpi_test name)
     list(APPEND environment ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1)
   endif()
   add_test(NAME ${name}
-           COMMAND "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${test_RANKS} ${MPIEXEC_PREFLAGS}
+           COMMAND ${expect} "${MPIEXEC_EXECUTABLE}" ${MPIEXEC_NUMPROC_FLAG} ${test_RANKS} ${MPIEXEC_PREFLAGS}
                    $<TARGET_FILE:${test_PROGRAM}> ${MPIEXEC_POSTFLAGS} ${test_ARGUMENTS}
            WORKING_DIRECTORY "${test_DIRECTORY}")
   set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2 ENVIRONMENT

@@ -4,6 +4,7 @@
 /// test is the watchdog.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdint>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
@@ -255,6 +256,16 @@ TEST(Faults, OfOneRanksArraysAreFoundByValidate) {
   validate(A);
   if (is_bad()) A.local().level<1>().coordinates(0) = 77;
   expect_everywhere<FormatError>([&] { validate(A); }, "77");
+}
+
+/// Run by itself (Distributed.cmake): a rank is killed while the others wait for it.
+TEST(Faults, DISABLED_KillARank) {
+  const auto A = diagonal(12);
+  const auto x = ones(12), y = ones(12);
+  auto product = plan(assign(y(i), A(i, j) * x(j)));
+  product.run();
+  if (is_bad()) std::raise(SIGKILL);
+  while (true) product.run();
 }
 
 TEST(Faults, ThatAreNoErrorsOfSporosAreErrorsOfAll) {
