@@ -106,12 +106,7 @@ Outcome multiply_files_on_ranks(const MultiplyOptions& options) {
   if (options.device.space != "host")
     throw UsageError("under mpirun, multiply takes no --space: it runs on the host");
   const auto& [a, b, c, input, output] = options.files;
-  const bool says_how = !input.kind.empty() || !output.kind.empty() || input.first_node != 0 ||
-                        input.bipartite || output.gzip_level != OutputOptions().gzip_level;
-  if (says_how || a == standard_stream || b == standard_stream || c == standard_stream)
-    throw UsageError(
-        "under mpirun, multiply reads and writes files whose names say what they are: no -, and no --from, "
-        "--to, --level, --first and --bipartite");
+  expect_plain_files("multiply", input, output, {a, b, c});
   destination_of(options.files);
   return multiply_on_ranks({a, b, c, options.repeats});
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "command.hpp"
 
@@ -45,5 +47,21 @@ struct ProductOnRanks {
 /// C(i, j) = A(i, k) * B(k, j), divided by rows. Collective.
 /// @throws UsageError for files that hold no matrices, or whose extents do not fit
 Outcome multiply_on_ranks(const ProductOnRanks& wanted);
+
+/// A product with a vector as all ranks compute it.
+struct SpmvOnRanks {
+  std::string a;     ///< a file
+  std::string x, y;  ///< files, or empty: ones, and not written
+  int repeats = 1;
+};
+
+/// y(i) = A(i, j) * x(j), divided by rows. Collective.
+/// @throws UsageError for files that do not hold a real matrix and a vector that fit
+Outcome spmv_on_ranks(const SpmvOnRanks& wanted);
+
+/// Throws a UsageError unless the names of files alone say what they are: under mpirun, a command takes no
+/// standard streams, and no options that say so.
+void expect_plain_files(std::string_view command, const InputOptions& input, const OutputOptions& output,
+                        std::initializer_list<std::string_view> files);
 
 }  // namespace sporos::tool

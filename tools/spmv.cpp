@@ -12,6 +12,7 @@
 #include "input.hpp"
 #include "operands.hpp"
 #include "output.hpp"
+#include "ranks.hpp"
 #include "spmv_run.hpp"
 
 namespace sporos::tool {
@@ -121,12 +122,22 @@ Outcome spmv(const SpmvOptions& options) {
   return outcome;
 }
 
+/// The product under mpirun, which leaves fewer choices.
+Outcome spmv_of_files_on_ranks(const SpmvOptions& options) {
+  if (options.verify)
+    throw UsageError("under mpirun, spmv takes no --verify; compare y with what one process writes");
+  expect_plain_files("spmv", options.input, options.output, {options.a, options.x, options.y});
+  destination_of_vector(options);
+  return spmv_on_ranks({options.a, options.x, options.y, std::max(options.repeats, 1)});
+}
+
 }  // namespace
 
 void add_spmv(CLI::App& app, Choice& choice) {
   const auto options = std::make_shared<SpmvOptions>();
-  CLI::App& command = add_command(app, choice, "spmv", "The product y = A x of a sparse matrix and a vector",
-                                  [options] { return spmv(*options); });
+  CLI::App& command = add_command(
+      app, choice, "spmv", "The product y = A x of a sparse matrix and a vector",
+      [options] { return spmv(*options); }, [options] { return spmv_of_files_on_ranks(*options); });
   command.add_option("A", options->a, "File with a matrix, or - for standard input")->required();
   command.add_option("-x", options->x, "File with x: a vector, or a matrix of one column; ones unless given")
       ->type_name("FILE");
@@ -134,7 +145,9 @@ void add_spmv(CLI::App& app, Choice& choice) {
       .add_option("-o,--output", options->y,
                   "File to write y to: .mtx, .tns or .npy, and .gz to compress, or .h5; or -")
       ->type_name("FILE");
-  command.add_option("--repeats", options->repeats, "Runs; as many as go into 0.2 s unless given")
+  command
+      .add_option("--repeats", options->repeats,
+                  "Runs; as many as go into 0.2 s unless given, and one under mpirun")
       ->check(within(1, 1000000))
       ->type_name("N");
   command.add_flag("--verify", options->verify,
@@ -144,7 +157,9 @@ void add_spmv(CLI::App& app, Choice& choice) {
   command.footer(
       "Memory traffic counts A, x and y once. The triad a = b + s * c over arrays of as many bytes says "
       "what\n"
-      "memory, or the cache that holds them, can do.");
+      "memory, or the cache that holds them, can do. Under mpirun, each rank reads, computes and writes some "
+      "of\n"
+      "the rows.");
 }
 
 }  // namespace sporos::tool

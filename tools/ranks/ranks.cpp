@@ -3,11 +3,15 @@
 /// Whether there are several ranks, and how they run a command together.
 #include "../ranks.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sporos/distributed/agree.hpp>
 #include <sporos/distributed/communicator.hpp>
 #include <streambuf>
+
+#include "../input.hpp"
+#include "../output.hpp"
 
 namespace sporos::tool {
 namespace {
@@ -58,6 +62,17 @@ Outcome RankScope::jointly(const std::function<Outcome()>& f) const {
     agree(state_->ranks, "the end of a command");
     return out;
   });
+}
+
+void expect_plain_files(std::string_view command, const InputOptions& input, const OutputOptions& output,
+                        std::initializer_list<std::string_view> files) {
+  const bool says_how = !input.kind.empty() || !output.kind.empty() || input.first_node != 0 ||
+                        input.bipartite || output.gzip_level != OutputOptions().gzip_level;
+  if (says_how || std::find(files.begin(), files.end(), standard_stream) != files.end())
+    throw UsageError(
+        text("under mpirun, ", command,
+             " reads and writes files whose names say what they are: no -, and no --from, --to, --level, "
+             "--first and --bipartite"));
 }
 
 }  // namespace sporos::tool

@@ -53,6 +53,24 @@ TEST(OnRanks, MultiplyWritesWhatOneProcessWrites) {
   }
 }
 
+TEST(OnRanks, SpmvWritesWhatOneProcessWrites) {
+  const Folder folder;
+  const std::string matrix = example_data("west0497.mtx");
+  const std::string x = folder.file("x.mtx"), of_x = " -x " + x;
+  expect_done({"spmv", matrix, "-o", x, "--repeats", "1"});
+  for (const std::string& output : {"y.mtx", "y.tns"}) {
+    const std::string alone = folder.file("alone_" + output), together = folder.file(output);
+    expect_done({"spmv", matrix, "-x", x, "-o", alone, "--repeats", "1"});
+    const Ran ran = run_on_ranks("spmv " + matrix + of_x + " -o " + together + " --json");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const Json report = Json::parse(ran.out);
+    EXPECT_EQ(report["ranks"], 3);
+    EXPECT_GT(report["y"]["bytes_sent"], 0);
+    const Ran compared = run({"compare", alone, together, "--relative", "1e-13"});
+    EXPECT_EQ(compared.code, 0) << output << compared.out << compared.err;
+  }
+}
+
 TEST(OnRanks, CommandsOfOneProcessSaySoOnce) {
   const Ran ran = run_on_ranks("info " + example_data("west0497.mtx"));
   EXPECT_EQ(ran.code, 2);
@@ -73,6 +91,9 @@ TEST(OnRanks, BadInputIsOneMessage) {
         std::pair{
             "multiply --space cuda " + example_data("west0497.mtx") + " " + example_data("west0497.mtx"),
             std::string("takes no --space")},
+        std::pair{"spmv " + example_data("young1c.mtx"), std::string("takes real values")},
+        std::pair{"spmv " + example_data("west0497.mtx") + " -x " + example_data("west0497.mtx"),
+                  std::string("expected a vector, or a matrix of one column")},
         std::pair{"multiply - " + example_data("west0497.mtx"), std::string("names say what they are")},
         std::pair{std::string("multiply"), std::string("is required")}}) {
     const Ran ran = run_on_ranks(arguments);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file factor.hpp
+/// Matrices that all ranks read together, as the factors of products.
+#pragma once
+
+#include <Kokkos_Timer.hpp>
+#include <sporos/distributed/distributed.hpp>
+#include <sporos/formats/io/file.hpp>
+#include <string>
+#include <utility>
+
+#include "../input.hpp"
+#include "../report.hpp"
+
+namespace sporos::tool {
+
+template <class Value>
+using Rows = Distributed<Tensor<Value, CSR<>>>;
+
+/// A factor, and what its file says of it.
+template <class Value>
+struct Factor {
+  FileInfo file;
+  Rows<Value> matrix;
+  double read_seconds = 0;
+};
+
+/// What the file of a matrix says of it.
+/// @throws UsageError for other tensors
+inline FileInfo matrix_info(const std::string& path) {
+  FileInfo file = inspect(path);
+  if (file.order != 2)
+    throw UsageError(text(path, ": holds a tensor of order ", file.order, ", expected a matrix"));
+  return file;
+}
+
+/// Reads a factor into rows of about equally many nonzeros.
+template <class Value>
+Factor<Value> read_factor(const Communicator& ranks, const std::string& path, const FileInfo& file) {
+  const Kokkos::Timer timer;
+  const bool is_pattern = file.field == MatrixMarketField::pattern;
+  const auto mine = read_entries<Value, 2>(ranks, path, {.progress = false});
+  auto matrix = assemble<CSR<>>(Distribution<2>::balanced(ranks, mine), mine,
+                                is_pattern ? Duplicates::max : Duplicates::sum);
+  return {file, std::move(matrix), ranks.max(timer.seconds())};
+}
+
+template <class Value>
+void describe(Report& report, const std::string& path, const Factor<Value>& factor) {
+  report.fact("file", "", path);
+  report.fact("extents", Shape{{factor.matrix.extent(0), factor.matrix.extent(1)}});
+  report.fact("nonzeros", Count{total_nnz(factor.matrix)});
+  report.fact("read_seconds", "read in", Seconds{factor.read_seconds});
+}
+
+}  // namespace sporos::tool
