@@ -21,9 +21,18 @@ namespace {
 
 using namespace sporos::indices;
 using sporos::Communicator;
-using Matrix = sporos::Distributed<sporos::Tensor<double, sporos::CSR<>>>;
-using Vector = sporos::Distributed<sporos::Tensor<double, sporos::DenseVector>>;
-using Number = sporos::Tensor<double, sporos::Scalar>;
+using Space = sporos::Host;  // where all of it runs; Kokkos::Cuda for a GPU on each rank
+using Matrix = sporos::Distributed<sporos::Tensor<double, sporos::CSR<>, Space>>;
+using Vector = sporos::Distributed<sporos::Tensor<double, sporos::DenseVector, Space>>;
+using Number = sporos::Tensor<double, sporos::Scalar, Space>;
+
+/// The one value of a tensor of order 0, read and set by the host.
+double number(const Number& of) {
+  double out = 0;
+  Kokkos::deep_copy(out, Kokkos::subview(of.values(), 0));
+  return out;
+}
+void set(const Number& to, double value) { Kokkos::deep_copy(to.values(), value); }
 
 /// -1 between neighbouring points of a grid, 4 at each point. Every rank makes the rows that it will store.
 Matrix laplacian(const Communicator& ranks, std::int64_t side) {
@@ -45,7 +54,7 @@ Matrix laplacian(const Communicator& ranks, std::int64_t side) {
   std::int64_t at = 0;
   for_each_entry(
       [&](std::int64_t row, std::int64_t column, double value) { entries.set(at++, {row, column}, value); });
-  return sporos::assemble<sporos::CSR<>>(distribution, entries);
+  return sporos::assemble<sporos::CSR<>, Space>(distribution, entries);
 }
 
 struct Result {
@@ -69,7 +78,6 @@ Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance
   auto step_x = plan(assign(x(i), alpha() * p(i)).accumulate());
   auto step_r = plan(assign(r(i), -(alpha() * q(i))).accumulate());
   auto turn = plan(assign(p(i), z(i) + beta() * p(i)));
-  const auto number = [](const Number& of) { return of.values()(0); };
 
   d(i) = A(i, i);
   r(i) = b(i) - A(i, j) * x(j);
@@ -83,13 +91,13 @@ Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance
   while (out.steps < most_steps && out.residual > tolerance) {
     product.run();
     p_dot_q.run();
-    alpha.values()(0) = product_of_residuals / number(pq);
+    set(alpha, product_of_residuals / number(pq));
     step_x.run();
     step_r.run();
     precondition.run();
     r_dot_z.run();
     r_dot_r.run();
-    beta.values()(0) = number(rz) / product_of_residuals;
+    set(beta, number(rz) / product_of_residuals);
     product_of_residuals = number(rz);
     turn.run();
     out.residual = std::sqrt(number(rr)) / first;
@@ -101,8 +109,8 @@ Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance
 int run(const Communicator& ranks, int argc, char** argv) {
   const std::string given = argc > 1 ? argv[1] : "60";
   const bool is_side = std::all_of(given.begin(), given.end(), [](char c) { return c >= '0' && c <= '9'; });
-  const Matrix A =
-      is_side ? laplacian(ranks, std::atoll(given.c_str())) : sporos::read<sporos::CSR<>>(ranks, given);
+  const Matrix A = is_side ? laplacian(ranks, std::atoll(given.c_str()))
+                           : sporos::read<sporos::CSR<>, double, Space>(ranks, given);
   const Vector x(along(A, 0)), b(along(A, 0)), ones(along(A, 0));
   ones(i) = 1.0;
   b(i) = A(i, j) * ones(j);
@@ -111,7 +119,7 @@ int run(const Communicator& ranks, int argc, char** argv) {
   const Result result = solve(A, b, x, 1e-10, 2000);
   const Number error;
   error() = (x(i) - ones(i)) * (x(i) - ones(i));
-  const double distance = std::sqrt(error.values()(0) / static_cast<double>(A.extent(0)));
+  const double distance = std::sqrt(number(error) / static_cast<double>(A.extent(0)));
   const std::int64_t nonzeros = total_nnz(A);
   if (ranks.rank() == 0) {
     fmt::print("{}\n", plan_of_product);
