@@ -59,6 +59,20 @@ struct ConstantOperands {
   static constexpr bool value = Are;
 };
 
+/// Which ranks compute what of a statement on distributed tensors: those that own the coordinates of a
+/// tensor, given as an access to it; `void` where the statement finds out by itself.
+template <class A>
+struct OnOwnersOf {
+  using name = OnOwnersOf<void>;
+  static constexpr bool are_given = true;
+  A access;
+};
+template <>
+struct OnOwnersOf<void> {
+  using name = OnOwnersOf<void>;
+  static constexpr bool are_given = false;
+};
+
 /// Loops that are those over the statement's variables.
 struct PlainLoops {
   using name = PlainLoops;
@@ -151,6 +165,11 @@ struct Schedule : Options... {
 
   static constexpr bool has_constant_operands =
       get<option::ConstantOperands<false>, option::ConstantOperands<false>>::value;
+
+  using owners = get<option::OnOwnersOf<void>, option::OnOwnersOf<void>>;
+
+  /// The access whose owners compute, where one is given.
+  const auto& access_of_owners() const { return static_cast<const owners&>(*this).access; }
 
   /// The workspace policy with its settings.
   workspace_policy policy() const {

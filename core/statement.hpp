@@ -35,6 +35,11 @@ constexpr bool is_one_of(TypeList<Accesses...>) {
   return (std::is_same_v<A, Accesses> || ...);
 }
 
+template <class... Accesses>
+constexpr bool any_is_distributed(TypeList<Accesses...>) {
+  return (is_distributed_v<typename Accesses::tensor_type> || ...);
+}
+
 /// Whether variables are consecutive levels of an operand, which are ordered.
 template <class A>
 constexpr bool are_levels_of(const NameList& variables) {
@@ -241,6 +246,22 @@ class Statement {
   /// The same statement, whose plan may keep what it makes of the values of sparse operands, such as weights
   /// packed for tensor cores: the caller promises that they stay the same after the plan's first run.
   auto with_constant_operands() const { return with(option::ConstantOperands<true>{}); }
+
+  /// The same statement on distributed tensors, of which each rank computes the part that belongs to the
+  /// coordinates that it owns of a tensor, one of the statement's or another: `.on_owners_of(x(j))` divides a
+  /// sum over j as x is. Without this, the statement chooses the tensor for which it expects to send least.
+  /// @throws ScheduleError, when it runs, if a variable that is divided so is neither the result's nor summed
+  /// over in every term
+  template <class T, char... Names>
+  auto on_owners_of(const Access<T, Names...>& access) const {
+    constexpr NameList variables = statement_variables<Result, Right>();
+    static_assert(is_distributed_v<std::remove_const_t<T>> &&
+                      detail::any_is_distributed(accesses_of<Right>{} + TypeList<Result>{}),
+                  "on_owners_of(...) takes a distributed tensor, in a statement on distributed tensors");
+    static_assert((variables.contains(Names) && ...),
+                  "on_owners_of(...) names index variables of the statement");
+    return with(option::OnOwnersOf<Access<T, Names...>>{access});
+  }
 
   /// The same statement with other operations for + and *: `.over(MinPlus{})`, `.over(Semiring<Max, Min>{})`.
   /// A value that is not stored, in an operand or in a sparse result, is the neutral element of the

@@ -83,6 +83,7 @@ struct HaloProduct {
     const auto& of_x = detail::HaloPattern::dense(statement).tensor().distribution();
     const int ranks = of_a.ranks().size();
     if (ranks == 1) return Declined{"on one rank there is no halo"};
+    if (!detail::owners_of_result_compute(statement)) return Declined{detail::is_divided_otherwise};
     if (of_a.partition(0).parts() != ranks || !(of_y.partition(0) == of_a.partition(0)))
       return Declined{"the matrix and the result are not divided by the same rows"};
     if (of_x.partition(0).parts() != ranks || !of_x.partition(0).is_contiguous())

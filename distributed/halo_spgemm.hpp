@@ -78,6 +78,7 @@ struct HaloSpgemm {
     const auto& of_c = Pattern::right(statement).tensor().distribution();
     const int ranks = of_b.ranks().size();
     if (ranks == 1) return Declined{"on one rank there is no halo"};
+    if (!detail::owners_of_result_compute(statement)) return Declined{detail::is_divided_otherwise};
     if (of_b.partition(0).parts() != ranks || !(of_a.partition(0) == of_b.partition(0)))
       return Declined{"the left factor and the result are not divided by the same rows"};
     if (of_c.partition(0).parts() != ranks || !of_c.partition(0).is_contiguous())

@@ -71,8 +71,8 @@ auto localised(const E& e, const Locals& locals) {
     return e;
 }
 
-/// The statement with a local result and local operands. The candidate that was asked for runs the
-/// distributed statement, so that any may run the local one.
+/// The statement with a local result and local operands. What was asked of the distributed statement, which
+/// candidate runs it and which ranks compute what, is not asked of the local one.
 template <class S, class Result, class Locals>
 auto local_statement(const S& statement, const Result& result, const Locals& locals, bool accumulates) {
   using Given = typename S::schedule;
@@ -86,10 +86,16 @@ auto local_statement(const S& statement, const Result& result, const Locals& loc
     return Statement<To, Right, typename S::order, Options>(To(result), right, options, accumulates,
                                                             statement.resources());
   };
+  const auto without_owners = [&] {
+    if constexpr (Given::owners::are_given)
+      return statement.options().with(option::OnOwnersOf<void>{});
+    else
+      return statement.options();
+  }();
   if constexpr (Given::run_by::choice == option::Choice::one)
-    return make(statement.options().with(option::RunBy<option::Choice::any>{}));
+    return make(without_owners.with(option::RunBy<option::Choice::any>{}));
   else
-    return make(statement.options());
+    return make(without_owners);
 }
 
 /// Whether a variable stands in an expression.

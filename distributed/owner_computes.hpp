@@ -161,6 +161,7 @@ struct OwnerComputes {
         for (std::size_t at = 0; at < work_.divisions().size(); ++at)
           out << (at ? ", " : "") << work_.divisions()[at].variable << " ("
               << work_.divisions()[at].partition.str() << ')';
+        if (S::schedule::owners::are_given) out << ", as on_owners_of says";
       }
       out << "\n";
       TensorLetters letters;

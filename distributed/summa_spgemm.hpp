@@ -81,6 +81,7 @@ struct SummaSpgemm {
     const auto& of_b = Pattern::right(statement).tensor().distribution();
     if (of_c.partition(0).parts() == 1 || of_c.partition(1).parts() == 1)
       return Declined{"the result is not divided by a grid of rows and columns"};
+    if (!detail::owners_of_result_compute(statement)) return Declined{detail::is_divided_otherwise};
     if (!(of_a.partition(0) == of_c.partition(0)))
       return Declined{"the left factor and the result are not divided by the same rows"};
     if (!(of_b.partition(1) == of_c.partition(1)))

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -40,6 +41,34 @@ const Communicator& ranks_of(const S& statement) {
   return *found;
 }
 
+/// The modes of a tensor that are divided among ranks, by their variables.
+template <class A>
+std::vector<Division> divisions_of(const A& access, const Communicator& ranks) {
+  std::vector<Division> out;
+  const auto& distribution = LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks);
+  for (int mode = 0; mode < A::names.size; ++mode)
+    if (distribution.partition(mode).parts() > 1)
+      out.push_back({A::names[mode], distribution.partition(mode), distribution.stride(mode)});
+  return out;
+}
+
+inline constexpr std::string_view is_divided_otherwise =
+    "other ranks are to compute than the owners of the result";
+
+/// Whether the owners of the result may compute it: unless the statement says who else does.
+template <class S>
+bool owners_of_result_compute(const S& statement) {
+  if constexpr (S::schedule::owners::are_given) {
+    const auto same = [](const Division& a, const Division& b) { return a.variable == b.variable && a == b; };
+    const Communicator& ranks = ranks_of(statement);
+    const auto given = divisions_of(statement.options().access_of_owners(), ranks);
+    const auto of_result = divisions_of(statement.result(), ranks);
+    return std::is_permutation(given.begin(), given.end(), of_result.begin(), of_result.end(), same);
+  } else {
+    return true;
+  }
+}
+
 /// A number that differs for different statements, types of tensors, extents and distributions.
 template <class S>
 Signature signature_of(const S& statement, const std::string& written) {
@@ -52,6 +81,10 @@ Signature signature_of(const S& statement, const std::string& written) {
   };
   mix(statement.result());
   for_each_access(statement.right(), mix);
+  if constexpr (S::schedule::owners::are_given) {
+    const auto& access = statement.options().access_of_owners();
+    out.mix(access.names.str()).mix(access.tensor().distribution().signature().hash());
+  }
   if constexpr (S::schedule::is_deterministic) out.mix("deterministic");
   if constexpr (!S::schedule::is_arithmetic) out.mix(S::schedule::semiring::str());
   return out;
@@ -76,6 +109,7 @@ Signature agree_on(const S& statement, const std::string& written) {
     };
     check(statement.result());
     for_each_access(statement.right(), check);
+    if constexpr (S::schedule::owners::are_given) check(statement.options().access_of_owners());
     const Signature planned = signature_of(statement, written);
     agree(ranks, planned, written);
     return Signature("run ").mix(planned.hash()).mix(static_cast<std::uint64_t>(ranks.next_number()));
@@ -145,16 +179,6 @@ class WorkDivision {
     }(variable, accesses_of<Right>{});
   }
 
-  /// The modes of a tensor that are divided among ranks, by their variables.
-  template <class A>
-  std::vector<Division> divisions_of(const A& access) const {
-    std::vector<Division> out;
-    const auto& distribution = distribution_of(access);
-    for (int mode = 0; mode < A::names.size; ++mode)
-      if (distribution.partition(mode).parts() > 1)
-        out.push_back({A::names[mode], distribution.partition(mode), distribution.stride(mode)});
-    return out;
-  }
   template <class A>
   decltype(auto) distribution_of(const A& access) const {
     return LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
@@ -178,9 +202,13 @@ class WorkDivision {
   /// Chooses the variables that are divided: those of the tensor for which the fewest values are expected
   /// to move, for which one number of each tensor is summed over the ranks.
   void choose() {
+    if constexpr (S::schedule::owners::are_given) {
+      take_given();
+      return;
+    }
     if (ranks_.size() == 1) return;
     const auto take_if_all_stays = [&](const auto& access) {
-      const auto divisions = divisions_of(access);
+      const auto divisions = divisions_of(access, ranks_);
       if (!divisions_.empty() || divisions.empty() || !may_divide(divisions)) return;
       bool all = is_in_place(statement_.result(), divisions);
       for_each_access(statement_.right(), [&](const auto& one) { all = all && is_in_place(one, divisions); });
@@ -202,7 +230,7 @@ class WorkDivision {
 
     double least = cost_of({}, counts);
     const auto consider = [&](const auto& access) {
-      const auto divisions = divisions_of(access);
+      const auto divisions = divisions_of(access, ranks_);
       if (divisions.empty() || !may_divide(divisions)) return;
       if (const double cost = cost_of(divisions, counts); cost < least) {
         least = cost;
@@ -211,6 +239,29 @@ class WorkDivision {
     };
     consider(statement_.result());
     for_each_access(statement_.right(), consider);
+  }
+
+  /// The variables of the tensor whose owners compute.
+  void take_given() {
+    const auto& access = statement_.options().access_of_owners();
+    using A = std::remove_cvref_t<decltype(access)>;
+    const auto expect_extent = [&](const auto& other) {
+      using B = std::remove_cvref_t<decltype(other)>;
+      for (int mode = 0; mode < A::names.size; ++mode)
+        if (const int at = B::names.find(A::names[mode]); B::names.contains(A::names[mode]))
+          if (const std::int64_t given = access.tensor().extent(mode); given != other.tensor().extent(at))
+            throw ShapeError(text(statement_.str(), ": ", A::names[mode], " has the extent ",
+                                  other.tensor().extent(at), ", and ", given,
+                                  " in the tensor whose owners compute"));
+    };
+    expect_extent(statement_.result());
+    for_each_access(statement_.right(), expect_extent);
+    divisions_ = divisions_of(access, ranks_);
+    if (!may_divide(divisions_))
+      throw ScheduleError(
+          text(statement_.str(), ": the owners of a tensor with the variables ", A::names.str(),
+               " cannot compute parts of it: variables that are divided are different ones, and each is one "
+               "of the result or summed over in every term, in no deterministic sum"));
   }
 
   static bool may_divide(const std::vector<Division>& divisions) {

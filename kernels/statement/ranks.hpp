@@ -11,15 +11,6 @@
 
 namespace sporos {
 
-namespace detail {
-
-template <class... Accesses>
-constexpr bool any_is_distributed(TypeList<Accesses...>) {
-  return (is_distributed_v<typename Accesses::tensor_type> || ...);
-}
-
-}  // namespace detail
-
 /// Whether a tensor of the statement is distributed.
 template <class S>
 inline constexpr bool is_distributed_statement =

@@ -52,6 +52,42 @@ TEST(DistributedStatements, MultiplyAMatrixAndAVector) {
   expect_spmv<CSR<>>(2, 3, 0.9);  // more ranks than rows
 }
 
+TEST(DistributedStatements, AreComputedByTheOwnersThatTheyName) {
+  const std::int64_t m = 13, n = 9;
+  const auto A = assemble<CSR<>>(all_entries<2>({m, n}, 0.3));
+  const auto x = whole_dense<DenseVector>({n}, 1);
+  const Vector y({m});
+  y(i) = A(i, j) * x(j);
+  const auto B = spread(Distribution<2>::blocks(world(), {m, n}), A);
+  const auto of_x = kinds<1>({n}), of_y = kinds<1>({m});
+  const Distributed<Vector> v(along(B, 0));
+  // The owners of the result would compute, with a halo.
+  EXPECT_EQ(plan(assign(v(i), B(i, j) * spread(along(B, 1), x)(j)).on_owners_of(B(i, j))).candidate(),
+            world().size() > 1 ? HaloProduct::name : OwnerComputes::name);
+  for (const auto& of : of_x) {
+    const auto u = spread(of, x);
+    const auto statement = assign(v(i), B(i, j) * u(j)).on_owners_of(u(j));
+    auto product = plan(statement);
+    for (int round = 0; round < 2; ++round) {
+      product.run();
+      EXPECT_TRUE(holds(v, y)) << of.str();
+    }
+    const bool is_divided = !of.is_replicated();
+    EXPECT_EQ(explain(statement).find("its coordinates of j") != std::string::npos, is_divided) << of.str();
+  }
+  // Owners of a tensor that is not the statement's, on a grid.
+  const auto u = spread(of_x[1], x);
+  for (const auto& of : kinds<2>({m, n})) {
+    const Distributed<Tensor<double, CSR<>>> owners(of);
+    assign(v(i), B(i, j) * u(j)).on_owners_of(owners(i, j)).run();
+    EXPECT_TRUE(holds(v, y)) << of.str();
+  }
+  EXPECT_THROW(assign(v(i), B(i, j) * u(j)).on_owners_of(v(j)).run(), ShapeError);
+  if (world().size() == 1) return;
+  EXPECT_THROW(assign(v(i), B(i, j) * u(j)).on_owners_of(u(j)).deterministic().run(), ScheduleError);
+  EXPECT_THROW(assign(v(i), B(i, j) * u(j)).on_owners_of(u(j)).use<HaloProduct>().run(), ScheduleError);
+}
+
 TEST(DistributedStatements, AddToAResult) {
   const auto A = assemble<CSR<>>(all_entries<2>({8, 8}, 0.3));
   const auto x = whole_dense<DenseVector>({8}, 1), before = whole_dense<DenseVector>({8}, 2);
