@@ -124,8 +124,8 @@ namespace detail {
 
 /// The pattern of what this rank stores, with a fingerprint by which coordinates that have been changed in
 /// place are found. Plans of distributed tensors have taken copies and lists of them, so that such a change
-/// is not an error by itself. Reading all coordinates takes a third of the time of a product, so that is_of
-/// does it only where Kokkos checks the bounds of its Views; has_kept_coordinates does always.
+/// is not an error by itself. All coordinates are a third of the bytes that SpMV reads, so that is_of reads
+/// them only where Kokkos checks the bounds of its Views; has_kept_coordinates does always.
 template <class T>
 class Pattern<Distributed<T>> {
  public:
