@@ -28,7 +28,7 @@ def expect_same(found, expected, what):
         sys.exit(f"{what}: {found.shape} {expected.shape}, differs by {difference}")
 
 
-random = sp.random_array((60, 40), density=0.1, format="csr", rng=np.random.default_rng(1))
+random = sp.csr_array(sp.random(60, 40, density=0.1, format="csr", random_state=1))
 random.data = np.round(100 * random.data) + 1
 count = 0
 for name in ("csr", "csc", "coo"):
