@@ -5,6 +5,6 @@
 
 #include "../sporos.hpp"
 #include "compiled.hpp"
-#include "compute.hpp"
+#include "computing.hpp"
 #include "read.hpp"
 #include "write.hpp"

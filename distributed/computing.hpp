@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// @file compute.hpp
+/// @file computing.hpp
 /// Tensors that are distributed over processes, and statements of them, without files and pictures: what a
 /// program parses that only computes.
 #pragma once
