@@ -4,14 +4,7 @@
 #pragma once
 
 #include "../sporos.hpp"
-#include "assemble.hpp"
-#include "communicator.hpp"
 #include "compiled.hpp"
-#include "distribution.hpp"
-#include "ghosted.hpp"
-#include "partition.hpp"
+#include "computing.hpp"
 #include "read.hpp"
-#include "statement.hpp"
-#include "tensor.hpp"
-#include "traffic.hpp"
 #include "write.hpp"

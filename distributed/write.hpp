@@ -24,8 +24,9 @@ namespace sporos {
 
 namespace detail {
 
-/// A file that rank 0 creates under a name for the time being and all ranks write to; rank 0 gives it its
-/// name when it is complete, or removes it.
+/// A file that rank 0 creates under a name for the time being, PATH.part, and all ranks write to; rank 0
+/// gives it its name when it is complete, or removes it. An unnamed file cannot be opened by the other ranks,
+/// so that, where ranks are killed, PATH.part stays, and the next one to be written takes its place.
 class SharedFile {
  public:
   /// Collective.

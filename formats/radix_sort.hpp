@@ -276,6 +276,8 @@ class StableSort final : public KeyedEntries<Value> {
     for (std::size_t bucket = 0; bucket + 1 < parts.bounds.size(); ++bucket)
       add(parts.bounds[bucket], parts.bounds[bucket + 1], false);
     finish();
+    spare_keys_ = {};  // what is built of the items needs the memory
+    spare_values_ = {};
   }
 
   std::int64_t size() const override { return count_; }

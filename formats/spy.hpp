@@ -19,6 +19,7 @@
 #include "chunks.hpp"
 #include "entries_of.hpp"
 #include "image.hpp"
+#include "spy_look.hpp"
 #include "walk.hpp"
 
 namespace sporos {
@@ -30,35 +31,11 @@ struct SpyOptions {
       -1;           ///< the mode whose coordinates get panels of their own; -1: the shortest, from order 3 on
   int slices = 16;  ///< largest number of panels; with more coordinates each panel sums a range of them
   bool caption = true;  ///< extents and number of nonzeros below the drawing
+  bool axes = true;     ///< coordinates, from 0, left of and below the panels
+  bool legend = true;   ///< how many nonzeros a colour stands for
 };
 
 namespace detail {
-
-/// The look of spy pictures.
-struct SpyStyle {
-  static constexpr Colour paper{255, 255, 255};
-  static constexpr Colour field{247, 249, 250};  ///< where nothing is stored
-  static constexpr Colour border{176, 186, 194};
-  static constexpr Colour ink{74, 85, 96};
-  static constexpr int margin = 16;
-  static constexpr int gap = 14;       ///< between panels
-  static constexpr int thinnest = 24;  ///< shortest side of a panel
-  static constexpr int largest_cell = 48;
-
-  /// From few nonzeros to many: light blue over green-blue to a blue near black.
-  static Colour shade(double share) {
-    static constexpr std::array<Colour, 6> stops{
-        {{143, 204, 214}, {84, 172, 196}, {46, 134, 171}, {37, 92, 141}, {36, 54, 100}, {22, 22, 52}}};
-    const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
-    const auto below = std::min(static_cast<std::size_t>(at), stops.size() - 2);
-    const double part = at - static_cast<double>(below);
-    const auto mix = [part](std::uint8_t a, std::uint8_t b) {
-      return static_cast<std::uint8_t>(std::lround(a + part * (b - a)));
-    };
-    const Colour &a = stops[below], &b = stops[below + 1];
-    return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
-  }
-};
 
 /// Counts of nonzeros in the cells of a grid of panels.
 struct SpyCounts {
@@ -79,13 +56,6 @@ struct SpyCounts {
                  static_cast<std::size_t>(column)];
   }
 };
-
-/// Which of `cells` equal parts of [0, extent) coordinate i falls into.
-inline int spy_cell(std::int64_t i, std::int64_t extent, int cells) {
-  if (extent <= cells) return static_cast<int>(i);
-  return static_cast<int>(static_cast<uint128>(i) * static_cast<unsigned>(cells) /
-                          static_cast<uint128>(extent));
-}
 
 /// How the modes are laid out: panels, cells and pixels.
 struct SpyLayout {
@@ -195,7 +165,8 @@ inline std::string spy_label(const SpyLayout& layout, int panel) {
 /// is a grid of panels, one for each coordinate of `slice_mode` or for ranges of them, in which the first two
 /// of the other modes are drawn and the rest is summed over. The more nonzeros a
 /// pixel stands for, the darker it is, on a logarithmic scale; small tensors are drawn with several pixels
-/// per coordinate. Stored zeros of dense formats are left out.
+/// per coordinate. Ticks with coordinates from 0 stand left of the panels and below them, a legend of the
+/// colours below the caption. Stored zeros of dense formats are left out.
 ///
 /// @throws ShapeError for a slice mode that the tensor does not have, or sizes that leave no room to draw
 /// Cost: one pass over the values, in parallel.
@@ -228,11 +199,21 @@ Image spy_image(const T& t, const SpyOptions& options = {}) {
     const int drawn_width = layout.panel_columns * (panel_width + Style::gap) - Style::gap;
     const int drawn_height = layout.panel_rows * (panel_height + layout.label + Style::gap) - Style::gap;
     const int scale = drawn_width >= 2 * Image::text_width(caption, 1) ? 2 : 1;
-    const int width = std::max(drawn_width, Image::text_width(caption, scale)) + 2 * Style::margin;
+    const int tick_scale = std::max(panel_width, panel_height) >= Style::large_panel ? 2 : 1;
+    const detail::SpyAxis down(options.axes && layout.row_mode >= 0 ? layout.row_extent : 0, layout.rows,
+                               layout.cell_height, true, tick_scale);
+    const detail::SpyAxis across(options.axes ? layout.column_extent : 0, layout.columns, layout.cell_width,
+                                 false, tick_scale);
+    const detail::SpyLegend legend(options.legend ? most : 0,
+                                   layout.cell_width == 1 && layout.cell_height == 1 ? "pixel" : "cell");
+    const int below = drawn_height + across.thickness() + 2 * Style::margin;  // where the caption begins
     const int caption_height = options.caption ? Image::text_height(scale) + Style::margin - 4 : 0;
-    Image image(width, drawn_height + 2 * Style::margin + caption_height, Style::paper);
+    const int width =
+        std::max({drawn_width + down.thickness(), Image::text_width(caption, scale), legend.width()}) +
+        2 * Style::margin;
+    Image image(width, below + caption_height + legend.height(), Style::paper);
 
-    const int left = (width - drawn_width) / 2;
+    const int left = (width - drawn_width + down.thickness()) / 2;
     const int space =
         std::min(layout.cell_width, layout.cell_height) >= 6 ? 1 : 0;  // a line between large cells
     for (int panel = 0; panel < layout.panels; ++panel) {
@@ -247,18 +228,17 @@ Image spy_image(const T& t, const SpyOptions& options = {}) {
       }
       image.fill(x, y, panel_width, panel_height, Style::field);
       image.frame(x, y, panel_width, panel_height, Style::border);
+      if (panel % layout.panel_columns == 0) down.draw(image, x, y);
+      if (panel + layout.panel_columns >= layout.panels) across.draw(image, x, y + panel_height);
       for (int row = 0; row < layout.rows; ++row)
         for (int column = 0; column < layout.columns; ++column)
-          if (const auto count = counts.at(panel, row, column)) {
-            const double share = most == 1 ? 0.75
-                                           : std::log1p(static_cast<double>(count - 1)) /
-                                                 std::log1p(static_cast<double>(most - 1));
+          if (const auto count = counts.at(panel, row, column))
             image.fill(x + column * layout.cell_width, y + row * layout.cell_height,
-                       layout.cell_width - space, layout.cell_height - space, Style::shade(share));
-          }
+                       layout.cell_width - space, layout.cell_height - space,
+                       Style::shade(Style::share(count, most)));
     }
-    image.write((width - Image::text_width(caption, scale)) / 2, drawn_height + 2 * Style::margin - 2,
-                caption, scale, Style::ink);
+    image.write((width - Image::text_width(caption, scale)) / 2, below - 2, caption, scale, Style::ink);
+    legend.draw(image, (width - legend.width()) / 2, below + caption_height - 2);
     return image;
   }
 }

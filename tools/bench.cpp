@@ -11,7 +11,6 @@
 #include "bench_run.hpp"
 #include "commands.hpp"
 #include "input.hpp"
-#include "operands.hpp"
 #include "output.hpp"
 #include "plot.hpp"
 
@@ -29,7 +28,7 @@ std::string short_name(const std::string& path) { return std::filesystem::path(p
 
 std::vector<Cell> row_of(const std::string& file, const Measurement& measured) {
   const double median = measured.times ? measured.times->median() : 0;
-  std::vector<Cell> row = {file, std::string(measured.operation)};
+  std::vector<Cell> row = {file, measured.operation, measured.format};
   if (measured.times) {
     row.insert(row.end(),
                {Seconds{median}, Seconds{measured.times->fastest()}, Count{measured.times->runs()},
@@ -50,6 +49,7 @@ void tabulate(Report& report, std::vector<std::vector<Cell>> rows) {
   report.table("measurements",
                {{"file", "file"},
                 {"operation", "operation"},
+                {"format", "format"},
                 {"seconds", "median"},
                 {"fastest_seconds", "fastest"},
                 {"repeats", "runs"},
@@ -60,8 +60,8 @@ void tabulate(Report& report, std::vector<std::vector<Cell>> rows) {
                std::move(rows));
 }
 
-std::vector<Cell> row_of(const Input& input, const Entries<double, 2>& entries) {
-  return {short_name(input.path), Shape{input.extents()}, Count{entries.size()}, Seconds{input.seconds}};
+std::vector<Cell> row_of(const Input& input) {
+  return {short_name(input.path), Shape{input.extents()}, Count{input.size()}, Seconds{input.seconds}};
 }
 
 Outcome bench(const BenchOptions& options) {
@@ -70,17 +70,14 @@ Outcome bench(const BenchOptions& options) {
   std::vector<Bar> bars;
   double largest = 0;
   for (const std::string& path : options.paths) {
-    const Input input = read_matrix(path, options.input);
-    expect_real(input, "bench");
-    expect_narrow(input, "bench");
-    const Entries<double, 2> entries = operand_of<double>(input);
-    files.push_back(row_of(input, entries));
-    for (const Measurement& measured : measure(entries, options.plan)) {
+    const Input input = read_input(path, options.input);
+    files.push_back(row_of(input));
+    for (const Measurement& measured : measure(input, options.plan)) {
       measurements.push_back(row_of(short_name(input.path), measured));
       largest = std::max(largest, static_cast<double>(measured.bytes));
       if (measured.times && measured.operations > 0)
-        bars.push_back(
-            {std::string(measured.operation), measured.operations / measured.times->median() / 1e9});
+        bars.push_back({measured.operation + ' ' + measured.format,
+                        measured.operations / measured.times->median() / 1e9});
     }
   }
   Outcome outcome;
@@ -107,31 +104,48 @@ Outcome bench(const BenchOptions& options) {
 void add_bench(CLI::App& app, Choice& choice) {
   const auto options = std::make_shared<BenchOptions>();
   options->plan.operations = bench_operations();
+  options->plan.formats = bench_formats();
   CLI::App& command =
-      add_command(app, choice, "bench", "How fast sums, products and conversions of matrices in files are",
+      add_command(app, choice, "bench", "How fast sums, products and conversions of what files hold are",
                   [options] { return bench(*options); });
-  command.add_option("FILE", options->paths, "Files with matrices, or - for standard input")->required();
-  std::string names;
-  for (const std::string& name : bench_operations()) names += (names.empty() ? "" : ", ") + name;
-  command.add_option("--operations", options->plan.operations, "Some of " + names + "; all unless given")
-      ->delimiter(',')
-      ->check(CLI::IsMember(bench_operations()).description(""))
-      ->type_name("NAMES");
+  command
+      .add_option("FILE", options->paths,
+                  "Files with matrices or tensors of order 3, or - for standard input")
+      ->required();
+  const auto add_names = [&](const char* option, std::vector<std::string>& chosen) {
+    std::string names;
+    std::size_t line = 0;  // where it begins
+    for (const std::string& name : chosen) {
+      names += names.empty() ? "" : ", ";
+      if (names.size() + name.size() - line > 60) {
+        names.back() = '\n';
+        line = names.size();
+      }
+      names += name;
+    }
+    command.add_option(option, chosen, "Some of " + names + ";\nall unless given")
+        ->delimiter(',')
+        ->check(CLI::IsMember(chosen).description(""))
+        ->type_name("NAMES");
+  };
+  add_names("--operations", options->plan.operations);
+  add_names("--formats", options->plan.formats);
   command.add_option("--columns", options->plan.columns, "Columns of dense factors; 16 unless given")
       ->check(within(1, 65536))
       ->type_name("N");
   command
       .add_option("--seconds", options->plan.seconds,
-                  "Repeat an operation for so long, 3 to 10000 times; 0.5 unless given")
+                  "Repeat each operation for so long, 3 to 10000 times; 0.5 unless given")
       ->check(CLI::Range(0.0, 3600.0).description(""))
       ->type_name("S");
-  command.add_option("-o,--output", options->picture, "PNG file for a picture of the speeds")
+  command.add_option("-o,--output", options->picture, "PNG file for a picture of the speeds; or -")
       ->type_name("PNG");
   add_input_options(command, options->input, false);
   command.footer(
-      "Matrices are stored as CSR. Of a square matrix, spgemm is A * A and add is A + transpose(A); of "
-      "another\n"
-      "one, A * transpose(A) and A + A. Traffic counts operands and results once.");
+      "All sparse operands and results of an operation have the format. Of a square matrix, spgemm is A * A\n"
+      "and add is A + transpose(A); of another one, A * transpose(A) and A + A. spmv, spmm, sddmm, add,\n"
+      "spgemm and to_csc are for matrices, mttkrp, ttv and inner for tensors of order 3. Traffic counts\n"
+      "operands and results once.");
 }
 
 }  // namespace sporos::tool

@@ -1,161 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file bench_run.cpp
-/// One function for each operation. Products with vectors and of sparse matrices are those of `spmv` and
-/// `multiply`.
+/// The statements that `explain` knows, run; and how long tensors take to be stored and converted.
 #include "bench_run.hpp"
 
 #include <algorithm>
 #include <array>
-#include <sporos/core/index.hpp>
-#include <sporos/core/statement.hpp>
 #include <sporos/formats/convert.hpp>
-#include <sporos/kernels/statement/plan.hpp>
+#include <utility>
 
 #include "assembled.hpp"
-#include "modes.hpp"
+#include "command.hpp"
 #include "product.hpp"
-#include "spmv_run.hpp"
-#include "statistics.hpp"
 
 namespace sporos::tool {
 namespace {
 
-using DenseRows = Tensor<double, DenseMatrix<>>;
+constexpr std::int64_t most_products = std::int64_t{1} << 32;  // more take minutes
 
-/// Values in (0, 1], which need not be random for their product to take its time.
-template <class T>
-T filled(T tensor) {
-  for (std::size_t q = 0; q < tensor.values().extent(0); ++q)
-    tensor.values()(q) = 1.0 / static_cast<double>(1 + q % 17);
-  return tensor;
+/// How long it takes to store entries in a format.
+struct Assembly {
+  std::string_view format;
+  int order;
+  Measurement (*measure)(const AnyEntries&, double seconds);
+};
+
+template <class F>
+Measurement assemble_as(const AnyEntries& any, double seconds) {
+  const auto& entries = std::get<Entries<double, F::order>>(any);
+  return {.times = times_within(seconds, [&] { assembled<F>(entries); }),
+          .bytes = assembled<F>(entries).bytes()};
 }
 
-class Bench {
- public:
-  Bench(const Entries<double, 2>& entries, const BenchPlan& plan)
-      : entries_(entries), plan_(plan), A_(assembled<CSR<>>(entries)) {}
+constexpr std::array assemblies = {
+    Assembly{"csr", 2, assemble_as<CSR<>>},          Assembly{"csc", 2, assemble_as<CSC<>>},
+    Assembly{"coo", 2, assemble_as<COO<2>>},         Assembly{"dcsr", 2, assemble_as<DCSR<>>},
+    Assembly{"bcsr2x2", 2, assemble_as<BCSR<2, 2>>}, Assembly{"csf", 3, assemble_as<CSF<3>>},
+    Assembly{"coo", 3, assemble_as<COO<3>>}};
 
-  Measurement spmv() const {
-    const RealVector x = filled(RealVector({A_.extent(1)})), y({A_.extent(0)});
-    const SpmvRun run = run_spmv(A_, x, y, 0, plan_.seconds);
-    return {.statement = "y(i) = A(i, j) * x(j)",
-            .kernel = run.kernel,
-            .times = run.times,
-            .operations = 2 * nnz(),
-            .bytes = run.bytes};
-  }
+Measurement csr_to_csc(const AnyEntries& any, double seconds) {
+  const auto A = assembled<CSR<>>(std::get<Entries<double, 2>>(any));
+  return {.statement = "CSR -> CSC",
+          .times = times_within(seconds, [&] { convert<CSC<>>(A); }),
+          .bytes = 2 * A.bytes()};
+}
 
-  Measurement spmm() const {
-    using namespace sporos::indices;
-    const DenseRows X = filled(DenseRows({A_.extent(1), plan_.columns})), Y({A_.extent(0), plan_.columns});
-    auto product = sporos::plan(assign(Y(i, j), A_(i, k) * X(k, j)));
-    return {.statement = "Y(i, j) = A(i, k) * X(k, j)",
-            .kernel = std::string(product.candidate()),
-            .times = repeated([&] { product.run(); }),
-            .operations = 2 * nnz() * plan_.columns,
-            .bytes = A_.bytes() + X.bytes() + Y.bytes()};
-  }
+bool is_in(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
-  Measurement sddmm() const {
-    using namespace sporos::indices;
-    const DenseRows U = filled(DenseRows({A_.extent(0), plan_.columns})),
-                    V = filled(DenseRows({A_.extent(1), plan_.columns}));
-    const RealRows S({A_.extent(0), A_.extent(1)});
-    auto product = sporos::plan(assign(S(i, j), A_(i, j) * U(i, k) * V(j, k)));
-    Measurement out{.statement = "S(i, j) = A(i, j) * U(i, k) * V(j, k)",
-                    .kernel = std::string(product.candidate()),
-                    .times = repeated([&] { product.run(); }),
-                    .operations = nnz() * (2 * plan_.columns + 1)};
-    out.bytes = A_.bytes() + U.bytes() + V.bytes() + S.bytes();
+/// The format of all sparse operands of a statement; empty if it mixes several.
+std::string format_of(const Explanation& what) {
+  if (what.name != "spgemm") return what.format;
+  return what.format == "ikj" ? "csr" : what.format == "jki" ? "csc" : "";
+}
+
+/// The additions and multiplications of one run.
+double operations_of(const Explanation& what, const StatementOperands& operands, std::int64_t result_values) {
+  const auto nnz = static_cast<double>(size_of(operands.A));
+  const double columns = operands.columns;
+  if (what.name == "spmm") return 2 * nnz * columns;
+  if (what.name == "sddmm") return nnz * (2 * columns + 1);
+  if (what.name == "mttkrp") return 3 * nnz * columns;
+  if (what.name == "spgemm") return 2 * static_cast<double>(count_products(operands.A, operands.B));
+  if (what.name == "add")
+    return nnz + static_cast<double>(size_of(operands.B)) - static_cast<double>(result_values);
+  return 2 * nnz;
+}
+
+/// The statement, with A by its name where both operands are made of it.
+std::string statement_of(const Explanation& what, const Input& input) {
+  const bool square = input.extents()[0] == input.extents()[1];
+  if (what.name == "spgemm") return square ? "C = A * A" : "C = A * transpose(A)";
+  if (what.name == "add") return square ? "C = A + transpose(A)" : "C = A + A";
+  return what.statement();
+}
+
+Measurement measure(const Explanation& what, const Input& input, const BenchPlan& plan) {
+  const StatementOperands operands = operands_from(input, what, plan.columns, "bench");
+  Measurement out{.statement = statement_of(what, input)};
+  if (what.name == "spgemm" && operations_of(what, operands, 0) > 2 * static_cast<double>(most_products)) {
+    out.left_out = text("more than ", most_products, " products of entries are too many");
     return out;
   }
-
-  Measurement add() const {
-    using namespace sporos::indices;
-    const RealRows B = is_square() ? assembled<CSR<>>(transposed()) : A_;
-    const RealRows C({A_.extent(0), A_.extent(1)});
-    auto sum = sporos::plan(assign(C(i, j), A_(i, j) + B(i, j)));
-    Measurement out{.statement = is_square() ? "C = A + transpose(A)" : "C = A + A",
-                    .kernel = std::string(sum.candidate()),
-                    .times = repeated([&] { sum.run(); })};
-    out.bytes = A_.bytes() + B.bytes() + C.bytes();
-    out.operations = static_cast<double>(A_.nnz() + B.nnz() - C.nnz());
-    return out;
-  }
-
-  Measurement spgemm() const {
-    Measurement out{.statement = is_square() ? "C = A * A" : "C = A * transpose(A)"};
-    const Entries<double, 2> B = is_square() ? entries_ : std::get<Entries<double, 2>>(sorted_transpose());
-    const std::int64_t products = count_products(entries_, B);
-    if (products > most_products) {
-      out.left_out = to_text(Cell(Count{products})) + " products of entries are too many";
-      return out;
-    }
-    ProductPlan product_plan;
-    product_plan.repeats = 3;
-    const Product product = multiply(entries_, B, product_plan);
-    out.times = product.times;
-    out.operations = 2 * static_cast<double>(products);
-    out.bytes = product.A.bytes + product.B.bytes + product.C.bytes;
-    return out;
-  }
-
-  Measurement assemble() const {
-    return {.statement = "entries -> CSR",
-            .times = repeated([&] { assembled<CSR<>>(entries_); }),
-            .bytes = A_.bytes()};
-  }
-
-  Measurement to_csc() const {
-    return {
-        .statement = "CSR -> CSC", .times = repeated([&] { convert<CSC<>>(A_); }), .bytes = 2 * A_.bytes()};
-  }
-
- private:
-  static constexpr std::int64_t most_products = std::int64_t{1} << 32;
-
-  bool is_square() const { return A_.extent(0) == A_.extent(1); }
-  double nnz() const { return static_cast<double>(A_.nnz()); }
-  Entries<double, 2> transposed() const { return permuted(entries_, {1, 0}); }
-  AnyEntries sorted_transpose() const { return merged(transposed(), Duplicates::sum, false); }
-
-  template <class Body>
-  Times repeated(const Body& body) const {
-    return times_within(plan_.seconds, body);
-  }
-
-  const Entries<double, 2>& entries_;
-  BenchPlan plan_;
-  RealRows A_;
-};
-
-struct Operation {
-  std::string_view name;
-  Measurement (Bench::*measure)() const;
-};
-constexpr std::array operations = {
-    Operation{"spmv", &Bench::spmv},     Operation{"spmm", &Bench::spmm},
-    Operation{"sddmm", &Bench::sddmm},   Operation{"add", &Bench::add},
-    Operation{"spgemm", &Bench::spgemm}, Operation{"assemble", &Bench::assemble},
-    Operation{"to_csc", &Bench::to_csc}};
+  StatementRuns runs = what.run(operands, plan.seconds);
+  out.kernel = runs.kernel;
+  out.operations = operations_of(what, operands, runs.result_values);
+  out.bytes = runs.bytes;
+  out.times = std::move(runs.times);
+  return out;
+}
 
 }  // namespace
 
 std::vector<std::string> bench_operations() {
   std::vector<std::string> names;
-  for (const Operation& operation : operations) names.emplace_back(operation.name);
+  for (const Explanation& one : explanations())
+    if (!is_in(names, one.name)) names.push_back(one.name);
+  names.insert(names.end(), {"assemble", "to_csc"});
   return names;
 }
 
-std::vector<Measurement> measure(const Entries<double, 2>& entries, const BenchPlan& plan) {
-  const Bench bench(entries, plan);
+std::vector<std::string> bench_formats() {
+  std::vector<std::string> names;
+  for (const Assembly& one : assemblies)
+    if (!is_in(names, one.format)) names.emplace_back(one.format);
+  return names;
+}
+
+std::vector<Measurement> measure(const Input& input, const BenchPlan& plan) {
+  if (input.order() != 2 && input.order() != 3)
+    throw UsageError(text(input.path, ": holds a tensor of order ", input.order(),
+                          "; bench takes matrices and tensors of order 3"));
   std::vector<Measurement> out;
-  for (const Operation& operation : operations) {
-    if (std::find(plan.operations.begin(), plan.operations.end(), operation.name) == plan.operations.end())
-      continue;
-    out.push_back((bench.*operation.measure)());
-    out.back().operation = operation.name;
-  }
+  const auto add = [&](std::string_view operation, std::string_view format, const auto& run) {
+    if (!is_in(plan.operations, operation) || !is_in(plan.formats, format)) return;
+    out.push_back(run());
+    out.back().operation = operation;
+    out.back().format = format;
+  };
+  const std::vector<Explanation> all = explanations();
+  const auto has_order = [&](const Explanation& what) { return what.order == input.order(); };
+  const AnyEntries entries =
+      operands_from(input, *std::find_if(all.begin(), all.end(), has_order), 1, "bench").A;
+  for (const Explanation& what : all)
+    if (has_order(what)) add(what.name, format_of(what), [&] { return measure(what, input, plan); });
+  for (const Assembly& one : assemblies)
+    if (one.order == input.order())
+      add("assemble", one.format, [&] {
+        Measurement measured = one.measure(entries, plan.seconds);
+        measured.statement = text("entries -> ", one.format);
+        return measured;
+      });
+  if (input.order() == 2) add("to_csc", "csr", [&] { return csr_to_csc(entries, plan.seconds); });
   return out;
 }
 

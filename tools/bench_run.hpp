@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file bench_run.hpp
-/// The operations that `sporos bench` measures on a matrix.
+/// The operations that `sporos bench` measures on a matrix or a tensor of order 3.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "explanations.hpp"
 #include "input.hpp"
 #include "timing.hpp"
 
@@ -16,7 +16,8 @@ namespace sporos::tool {
 
 /// What was measured of an operation.
 struct Measurement {
-  std::string_view operation{};
+  std::string operation{};
+  std::string format{};  ///< of the sparse operands
   std::string statement{};
   std::string kernel{};          ///< that ran it; empty where there is no choice
   std::optional<Times> times{};  ///< none if it was left out
@@ -28,14 +29,17 @@ struct Measurement {
 /// How to measure.
 struct BenchPlan {
   std::vector<std::string> operations;  ///< by name
-  int columns = 16;                     ///< of the dense factors of spmm and sddmm
-  double seconds = 0.5;                 ///< for which an operation is repeated, at least three times
+  std::vector<std::string> formats;     ///< by name
+  int columns = columns_of_factors;
+  double seconds = 0.5;  ///< for which an operation is repeated, at least three times
 };
 
-/// The names of the operations, in the order in which they are measured.
+/// The names of the operations and formats, in the order in which they are measured.
 std::vector<std::string> bench_operations();
+std::vector<std::string> bench_formats();
 
-/// Measures the operations of the plan on a matrix stored as CSR, with entries that are sorted and merged.
-std::vector<Measurement> measure(const Entries<double, 2>& entries, const BenchPlan& plan);
+/// Measures those operations of the plan that there are for the order of a file's tensor.
+/// @throws UsageError if it is neither a matrix nor of order 3
+std::vector<Measurement> measure(const Input& input, const BenchPlan& plan);
 
 }  // namespace sporos::tool

@@ -72,6 +72,37 @@ BinsparseLevels levels_of(FormatName format, int order, std::vector<int> modes) 
   }
 }
 
+/// Has a .npz file store a matrix as a format does.
+void take_npz_format(FormatName format, OutputStyle& style) {
+  switch (format) {
+    case FormatName::coo:
+      style.npz_format = NpzFormat::coo;
+      break;
+    case FormatName::csc:
+    case FormatName::dcsc:
+      style.npz_format = NpzFormat::csc;
+      break;
+    case FormatName::bcsr2x2:
+    case FormatName::bcsr3x3:
+    case FormatName::bcsr4x4:
+      style.npz_format = NpzFormat::bsr;
+      style.npz_block = format == FormatName::bcsr2x2 ? 2 : format == FormatName::bcsr3x3 ? 3 : 4;
+      break;
+    default:
+      style.npz_format = NpzFormat::csr;
+  }
+}
+
+/// SciPy's blocks divide a matrix.
+void expect_blocks(const Destination& out, const Input& input, const OutputStyle& style) {
+  if (out.kind != FileKind::npz || style.npz_format != NpzFormat::bsr) return;
+  for (const std::int64_t extent : input.extents())
+    if (extent % style.npz_block != 0)
+      throw UsageError(text(out.name, ": blocks of ", style.npz_block, " x ", style.npz_block,
+                            " do not divide a matrix of ", to_text(Cell(Shape{input.extents()})),
+                            ", as a .npz file needs: give csr, csc or coo"));
+}
+
 /// A .smtx file would lose the values, so the user has to ask for that.
 void expect_pattern(const Destination& out, const Input& input, const AnyEntries& any) {
   std::visit(
@@ -101,6 +132,8 @@ Outcome convert_file(const ConvertOptions& options) {
   const std::vector<int> mode_order = parse_modes("--mode-order", options.mode_order);
   if (!options.format.empty() || !mode_order.empty() || !style.levels)
     style.levels = levels_of(format, input.order(), mode_order);
+  if (!options.format.empty()) take_npz_format(format, style);
+  expect_blocks(out, input, style);
 
   PassageOptions through;
   through.duplicates = input.duplicates();
@@ -175,11 +208,12 @@ void add_convert(CLI::App& app, Choice& choice) {
   add_output_options(command, options->output);
   command.footer(
       "Formats: " + format_names() +
-      " (bcsr is bcsr2x2).\n"
+      " (bcsr and bsr are bcsr2x2).\n"
       "Entries come out in the order of the format's levels. What the input file says of itself stays:\n"
       "a pattern stays a pattern, a symmetric matrix stays one triangle, an array stays an array. A .h5 "
       "file\n"
-      "stores the levels of --format; without it, those of a .h5 file that is read.");
+      "stores the levels of --format; without it, those of a .h5 file that is read. A .npz file stores csr,\n"
+      "csc, coo or bsr, whichever is nearest to --format; without it, csr.");
 }
 
 }  // namespace sporos::tool

@@ -99,6 +99,13 @@ void describe_fits(Report& report, const CpRun& run) {
   report.table("", {{"", "iteration"}, {"", "fit"}, {"", "change"}}, std::move(some));
 }
 
+/// How the fit went, and by how much it changed in each iteration, which shows whether it converges.
+Image convergence(const std::vector<double>& fits) {
+  std::vector<double> changes(fits.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t at = 1; at < fits.size(); ++at) changes[at] = std::abs(fits[at] - fits[at - 1]);
+  return plot({{"fit", fits}, {"change of the fit", changes, true}}, "iteration");
+}
+
 void write_model(Report& report, const CpFiles& files, const CpRun& run) {
   double seconds = 0;
   std::vector<std::vector<Cell>> rows;
@@ -109,7 +116,7 @@ void write_model(Report& report, const CpFiles& files, const CpRun& run) {
                     files.factors[mode]});
   }
   seconds += write_dense_output({files.lambda, files.lambda}, run.lambda);
-  plot(run.fits, "iteration", "fit").save(files.plot);
+  convergence(run.fits).save(files.plot);
   report.fact("lambda", "lambda", files.lambda);
   report.fact("plot", "picture of the fit", files.plot);
   report.fact("write_seconds", "factors written in", Seconds{seconds});

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,30 +82,53 @@ Outcome list(const Explanations& all) {
   return outcome;
 }
 
+/// Adds what was measured of each candidate, beside what was expected, and why others do not take the
+/// operands.
+void measure_candidates(Report& report, const std::vector<CandidateRuns>& runs) {
+  std::vector<std::vector<Cell>> measured, refused;
+  for (const CandidateRuns& one : runs)
+    if (one.times)
+      measured.push_back({one.kernel, Seconds{one.expected_seconds}, Seconds{one.times->median()},
+                          Seconds{one.times->fastest()}});
+    else
+      refused.push_back({one.kernel, one.reason});
+  report.table("candidates",
+               {{"kernel", "kernel"},
+                {"expected_seconds", "expected"},
+                {"seconds", "median"},
+                {"fastest_seconds", "fastest"}},
+               std::move(measured));
+  report.table("refused", {{"kernel", ""}, {"reason", ""}}, std::move(refused));
+}
+
 Outcome explain_on_host(const ExplainOptions& options) {
   const Explanations all = explanations();
   if (options.list) return list(all);
   const Explanation& one = chosen(all, options);
-  std::string text = one.text();
+  std::optional<Input> input;
+  if (!options.file.empty()) input = read_input(options.file, options.input);
+  const StatementOperands operands =
+      input ? operands_from(*input, one, options.columns, "explain") : made_up_operands(one, options.columns);
+  std::string text = one.text(operands);
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("explain"));
   report.fact("name", "", one.name);
   report.fact(one.name == "spgemm" ? "loop_order" : "format", "", one.format);
-  report.fact("statement", "", one.statement());
+  report.fact("statement", "", text.substr(0, text.find('\n')));
   report.fact("explanation", "", text);
+  if (input) describe(report.section("A", "A  " + input->path), *input);
   while (text.ends_with('\n')) text.pop_back();
   report.remark(text);
+  if (input) measure_candidates(report, one.run_candidates(operands, options.repeats));
   return outcome;
 }
 
 Outcome explain_statement(const ExplainOptions& options) {
   auto settings = device_settings(options.device);
-  if (!settings) {
-    if (!options.file.empty() || options.columns != columns_of_factors || options.repeats != default_repeats)
-      throw UsageError("--file, --columns and --repeats are for the GPU: they go with --space cuda");
-    return explain_on_host(options);
-  }
+  if (options.file.empty() && options.repeats != default_repeats)
+    throw UsageError("--repeats goes with --file: without one nothing is run");
+  if (!settings) return explain_on_host(options);
   if (options.list || !options.format.empty() || !options.order.empty())
     throw UsageError("--list, --format and --order are for the host: they do not go with --space cuda");
   settings->repeats = options.repeats;
@@ -131,11 +155,10 @@ void add_explain(CLI::App& app, Choice& choice) {
   add_device_options(command, options->device);
   command
       .add_option("--file", options->file,
-                  "File with A of spmv, spmm or spgemm: runs it on the GPU, spmm by each plan unless\n"
-                  "one is given, and says how long that takes beside what is expected")
+                  "File with the first sparse operand: runs the statement by each kernel that\n"
+                  "takes it, and says how long that takes beside what is expected")
       ->type_name("FILE");
-  command
-      .add_option("--columns", options->columns, "Columns of spmm's dense factor on the GPU; 16 unless given")
+  command.add_option("--columns", options->columns, "Columns of dense factors; 16 unless given")
       ->check(within(1, 65536))
       ->type_name("N");
   command.add_option("--repeats", options->repeats, "Runs with --file; 20 unless given")
@@ -143,9 +166,11 @@ void add_explain(CLI::App& app, Choice& choice) {
       ->type_name("N");
   add_input_options(command, options->input, false);
   command.footer(
-      "The tensors are made up: 1000 along each mode, a band of 2998 nonzeros; dense factors have 16 "
-      "columns.\n"
-      "Without --file, nothing is run. In a program: std::cout << explain(assign(y(i), A(i, j) * x(j)));");
+      "Without --file, the tensors are made up: 1000 along each mode, a band of 2998 nonzeros; nothing is "
+      "run.\n"
+      "With it, spgemm multiplies A by itself, or by its transpose where it is not square, and add adds its\n"
+      "transpose, or A where it is not square; mttkrp, ttv and inner take tensors of order 3.\n"
+      "On the GPU: spmv, spmm and spgemm. In a program: std::cout << explain(assign(y(i), A(i, j) * x(j)));");
 }
 
 }  // namespace sporos::tool

@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "input.hpp"
+#include "memory.hpp"
 #include "output.hpp"
 #include "passage.hpp"
 #include "plot.hpp"
@@ -82,14 +83,26 @@ void tabulate_modes(Report& report, const Statistics& counted) {
                std::move(rows));
 }
 
+/// Blocks that store more values for each entry are counted, not assembled: `info` takes no more memory than
+/// two and a half times that of the entries.
+constexpr std::int64_t most_padding = 2;
+
+int block_side(FormatName format) {
+  return format == FormatName::bcsr2x2 ? 2 : format == FormatName::bcsr4x4 ? 4 : 0;
+}
+
 /// A format is assembled to find out what it takes, unless its full levels far exceed the size of the
 /// entries.
-void tabulate_formats(Report& report, const Input& input, const Stages& stages) {
+void tabulate_formats(Report& report, const Input& input, Stages& stages) {
   std::vector<std::vector<Cell>> rows;
   PassageOptions options;
   options.duplicates = input.duplicates();
   options.take_out = false;
+  const std::size_t count = input.order() == 2 ? matrix_formats.size() : tensor_formats.size();
+  const std::size_t value_bytes = input.field() == "complex" ? sizeof(Complex) : sizeof(double);
+  int tried = 0;
   const auto try_format = [&](FormatName format) {
+    ++tried;
     const double full = bytes_of_full_levels(format, input.extents());
     if (!holds_extents(format, input.extents())) {
       rows.push_back({std::string(to_string(format)), Absent{}, Absent{}, Absent{},
@@ -101,7 +114,17 @@ void tabulate_formats(Report& report, const Input& input, const Stages& stages) 
       rows.push_back({std::string(to_string(format)), Absent{}, bytes, Absent{}, std::string("not tried")});
       return;
     }
-    stages.begin(text("storing it as ", to_string(format)));
+    if (const int side = block_side(format); side > 0) {
+      stages.begin(text("counting blocks of ", side, " x ", side));
+      const std::int64_t stored = count_blocks(input.entries, side) * side * side;
+      if (stored > most_padding * input.size()) {
+        rows.push_back({std::string(to_string(format)), Count{stored},
+                        Bytes{stored * static_cast<std::int64_t>(value_bytes)}, Absent{},
+                        std::string("not tried")});
+        return;
+      }
+    }
+    stages.begin(text("storing it as ", to_string(format), ", ", tried, " of ", count));
     const Passage passage = pass_through(format, input.entries, options);
     rows.push_back({std::string(to_string(format)), Count{passage.stored}, Bytes{passage.bytes},
                     Seconds{passage.assemble_seconds}, passage.levels});
@@ -111,7 +134,7 @@ void tabulate_formats(Report& report, const Input& input, const Stages& stages) 
   else
     for (const FormatName format : tensor_formats) try_format(format);
   const double dense = bytes_of_full_levels(FormatName::dense, input.extents());
-  const double values = dense / sizeof(double) * (input.field() == "complex" ? 2.0 : 1.0);
+  const double values = dense / sizeof(double) * static_cast<double>(value_bytes / sizeof(double));
   const bool counted = dense < 0x1p61;
   rows.push_back({std::string("dense"),
                   counted ? Cell(Count{static_cast<std::int64_t>(dense / sizeof(double))}) : Cell(Absent{}),
@@ -151,14 +174,15 @@ Image histogram(const Statistics& counted, int mode) {
 }
 
 Outcome info(const InfoOptions& options) {
+  return_freed_memory();
   const std::string picture = options.histogram.empty() ? "" : picture_destination(options.histogram);
   const Input input = read_input(options.path, options.input);
   if (options.mode >= input.order())
     throw UsageError(
         text("--mode is ", options.mode, ", but the modes of ", input.path, " are 0 to ", input.order() - 1));
-  const Stages stages(input.path, input.size());
+  Stages stages(input.path, input.size());
   stages.begin("counting");
-  const Statistics counted = statistics(input.entries);
+  const Statistics counted = statistics(input.entries, [&](double part) { stages.share(part); });
   Outcome outcome;
   Report& report = outcome.report;
   report.fact("command", "", std::string("info"));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file memory.cpp
-/// How much memory the machine has.
+/// How much memory the machine has, and how much of it the program keeps.
 #include "memory.hpp"
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <unistd.h>
 
 #include <cstdint>
@@ -22,6 +25,12 @@ void expect_memory(double bytes, const std::string& what) {
   };
   throw UsageError(what + " takes " + shown(bytes) + ", but this machine has " + shown(memory) +
                    " of memory");
+}
+
+void return_freed_memory() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 }  // namespace sporos::tool

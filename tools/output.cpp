@@ -83,6 +83,8 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
   if (out.kind == FileKind::npz) {
     NpzWriteOptions options;
     options.level = out.gzip_level;
+    options.format = style.npz_format;
+    options.block = {style.npz_block, style.npz_block};
     return write_npz(out.path, entries, options);
   }
   if (out.kind == FileKind::npy) {

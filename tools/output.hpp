@@ -8,6 +8,7 @@
 #include <sporos/formats/io/binsparse_header.hpp>
 #include <sporos/formats/io/file_kind.hpp>
 #include <sporos/formats/io/matrix_market_header.hpp>
+#include <sporos/formats/io/npz_write.hpp>
 #include <string>
 
 #include "command.hpp"
@@ -22,6 +23,8 @@ struct OutputStyle {
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
   std::optional<BinsparseLevels> levels = {};          ///< of a binsparse file
   std::map<std::string, std::string> attributes = {};  ///< likewise
+  NpzFormat npz_format = NpzFormat::csr;
+  int npz_block = 2;  ///< rows and columns of a block of NpzFormat::bsr
 };
 
 /// The style of the file that was read.

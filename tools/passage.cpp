@@ -59,7 +59,7 @@ std::string_view to_string(FormatName format) {
 }
 
 std::optional<FormatName> format_named(std::string_view name) {
-  if (name == "bcsr") return FormatName::bcsr2x2;
+  if (name == "bcsr" || name == "bsr") return FormatName::bcsr2x2;
   for (const auto& known : names)
     if (known.name == name) return known.format;
   return std::nullopt;

@@ -16,7 +16,7 @@ namespace sporos::tool {
 /// The formats that the tool knows by name.
 enum class FormatName { coo, csr, csc, dcsr, dcsc, csf, bcsr2x2, bcsr3x3, bcsr4x4, dense };
 
-/// Their names, as given with --format; "bcsr" is bcsr2x2.
+/// Their names, as given with --format; "bcsr" and SciPy's "bsr" are bcsr2x2.
 std::string_view to_string(FormatName format);
 std::optional<FormatName> format_named(std::string_view name);
 /// All names in one line, for messages and --help.

@@ -13,21 +13,25 @@ namespace sporos::tool {
 namespace {
 
 constexpr Colour white{255, 255, 255}, black{40, 40, 40}, grid{225, 225, 225}, blue{31, 90, 160};
-constexpr int width = 900, height = 560;                     // of the picture, in pixels
-constexpr int left = 90, right = 30, top = 50, bottom = 70;  // margins around the field
-constexpr int scale = 2;                                     // of the letters
+constexpr int width = 900;                                                // of the picture, in pixels
+constexpr int left = 90, right = 30, above_field = 50, below_field = 70;  // margins around a field
+constexpr int bars_height = 440, curve_height = 260;                      // of a field
+constexpr int scale = 2;                                                  // of the letters
 
 /// Maps coordinates to pixels.
 struct Field {
   Ticks x, y;
+  int top, height;           ///< its first row of pixels, and how many
+  bool logarithmic = false;  ///< y is the power of ten
+
+  int bottom() const { return top + height; }
 
   int across(double value) const {
     return left +
            static_cast<int>(std::lround((value - x.first) / (x.last() - x.first) * (width - left - right)));
   }
   int down(double value) const {
-    return height - bottom -
-           static_cast<int>(std::lround((value - y.first) / (y.last() - y.first) * (height - top - bottom)));
+    return bottom() - static_cast<int>(std::lround((value - y.first) / (y.last() - y.first) * height));
   }
 };
 
@@ -37,15 +41,16 @@ void draw_line(Image& image, int x0, int y0, int x1, int y1) {
     image.fill(x0 + (x1 - x0) * step / steps - 1, y0 + (y1 - y0) * step / steps - 1, 3, 3, blue);
 }
 
-void draw_frame(Image& image) {
-  image.frame(left, top, width - left - right, height - top - bottom + 1, black);
+void draw_frame(Image& image, const Field& field) {
+  image.frame(left, field.top, image.width() - left - right, field.height + 1, black);
 }
 
 void draw_heights(Image& image, const Field& field) {
   for (int tick = 0; tick < field.y.count; ++tick) {
     const int y = field.down(field.y.at(tick));
-    image.fill(left, y, width - left - right, 1, grid);
-    const std::string label = fmt::format("{:.{}f}", field.y.at(tick), field.y.digits);
+    image.fill(left, y, image.width() - left - right, 1, grid);
+    const std::string label = field.logarithmic ? fmt::format("1e{:.0f}", field.y.at(tick))
+                                                : fmt::format("{:.{}f}", field.y.at(tick), field.y.digits);
     image.write(left - 10 - Image::text_width(label, scale), y - Image::text_height(scale) / 2, label, scale,
                 black);
   }
@@ -55,17 +60,44 @@ void draw_axes(Image& image, const Field& field) {
   draw_heights(image, field);
   for (int tick = 0; tick < field.x.count; ++tick) {
     const int x = field.across(field.x.at(tick));
-    image.fill(x, top, 1, height - top - bottom, grid);
+    image.fill(x, field.top, 1, field.height, grid);
     const std::string label = fmt::format("{:.0f}", field.x.at(tick));
-    image.write(x - Image::text_width(label, scale) / 2, height - bottom + 10, label, scale, black);
+    image.write(x - Image::text_width(label, scale) / 2, field.bottom() + 10, label, scale, black);
   }
-  draw_frame(image);
+  draw_frame(image, field);
 }
 
-void draw_names(Image& image, std::string_view x_name, std::string_view y_name) {
-  image.write(left, top - 14 - Image::text_height(scale), y_name, scale, black);
-  image.write(width - right - Image::text_width(x_name, scale), height - 12 - Image::text_height(scale),
-              x_name, scale, black);
+void draw_names(Image& image, const Field& field, std::string_view x_name, std::string_view y_name) {
+  image.write(left, field.top - 14 - Image::text_height(scale), y_name, scale, black);
+  image.write(image.width() - right - Image::text_width(x_name, scale),
+              field.bottom() + below_field - 12 - Image::text_height(scale), x_name, scale, black);
+}
+
+/// A curve and its axes, in the field whose first row of pixels is `top`.
+void draw_curve(Image& image, const Curve& curve, int top, std::string_view x_name) {
+  std::vector<double> heights;
+  double least = 0, most = 0;
+  bool any = false;
+  for (const double value : curve.values) {
+    const double height = curve.logarithmic ? std::log10(value) : value;
+    heights.push_back(height);
+    if (!std::isfinite(height)) continue;
+    least = any ? std::min(least, height) : height;
+    most = any ? std::max(most, height) : height;
+    any = true;
+  }
+  const double last = std::max(2.0, static_cast<double>(heights.size()));
+  const Field field{ticks(1, last, 12, 1), ticks(least, most, 7, curve.logarithmic ? 1 : 0), top,
+                    curve_height, curve.logarithmic};
+  draw_axes(image, field);
+  for (std::size_t at = 0; at < heights.size(); ++at) {
+    if (!std::isfinite(heights[at])) continue;
+    const int x = field.across(static_cast<double>(at + 1)), y = field.down(heights[at]);
+    image.fill(x - 3, y - 3, 7, 7, blue);
+    if (at > 0 && std::isfinite(heights[at - 1]))
+      draw_line(image, field.across(static_cast<double>(at)), field.down(heights[at - 1]), x, y);
+  }
+  draw_names(image, field, x_name, curve.name);
 }
 
 /// Three digits, or all of a whole number's.
@@ -99,48 +131,37 @@ Ticks ticks(double least, double most, int most_ticks, double least_step) {
     }
 }
 
-Image plot(const std::vector<double>& values, std::string_view x_name, std::string_view y_name) {
-  double least = 0, most = 0;
-  bool any = false;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    least = any ? std::min(least, value) : value;
-    most = any ? std::max(most, value) : value;
-    any = true;
-  }
-  const double last = std::max(2.0, static_cast<double>(values.size()));
-  const Field field{ticks(1, last, 12, 1), ticks(least, most, 9)};
-
-  Image image(width, height, white);
-  draw_axes(image, field);
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    if (!std::isfinite(values[at])) continue;
-    const int x = field.across(static_cast<double>(at + 1)), y = field.down(values[at]);
-    image.fill(x - 3, y - 3, 7, 7, blue);
-    if (at > 0 && std::isfinite(values[at - 1]))
-      draw_line(image, field.across(static_cast<double>(at)), field.down(values[at - 1]), x, y);
-  }
-  draw_names(image, x_name, y_name);
+Image plot(const std::vector<Curve>& curves, std::string_view x_name) {
+  constexpr int each = above_field + curve_height + below_field;
+  const int count = static_cast<int>(curves.size());
+  Image image(width, count * each, white);
+  for (int at = 0; at < count; ++at)
+    draw_curve(image, curves[static_cast<std::size_t>(at)], at * each + above_field, x_name);
   return image;
 }
 
 Image bar_chart(const std::vector<Bar>& bars, std::string_view x_name, std::string_view y_name) {
   double most = 0;
-  for (const Bar& bar : bars) most = std::max(most, bar.height);
-  const Field field{ticks(0, 1, 2), ticks(0, most > 0 ? most : 1, 9)};
-  Image image(width, height, white);
+  int widest = 0;  // label
+  for (const Bar& bar : bars) {
+    most = std::max(most, bar.height);
+    widest = std::max(widest, Image::text_width(bar.label, 1));
+  }
+  const int count = std::max(1, static_cast<int>(bars.size()));
+  const int room = std::max((width - left - right) / count, widest + Image::text_width("0", 1));
+  const Field field{ticks(0, 1, 2), ticks(0, most > 0 ? most : 1, 9), above_field, bars_height};
+  Image image(std::max(width, left + count * room + right), above_field + bars_height + below_field, white);
   draw_heights(image, field);
-  draw_frame(image);
-  const int count = std::max(1, static_cast<int>(bars.size())), room = (width - left - right) / count;
+  draw_frame(image, field);
   const int thickness = std::max(1, room * 3 / 4);
   for (int at = 0; at < static_cast<int>(bars.size()); ++at) {
     const Bar& bar = bars[static_cast<std::size_t>(at)];
     const int middle = left + room * at + room / 2, y = field.down(bar.height);
-    image.fill(middle - thickness / 2, y, thickness, height - bottom - y, blue);
-    write_around(image, middle, height - bottom + 10, bar.label, room);
+    image.fill(middle - thickness / 2, y, thickness, field.bottom() - y, blue);
+    write_around(image, middle, field.bottom() + 10, bar.label, room);
     write_around(image, middle, y - 4 - Image::text_height(scale), height_text(bar.height), room);
   }
-  draw_names(image, x_name, y_name);
+  draw_names(image, field, x_name, y_name);
   return image;
 }
 

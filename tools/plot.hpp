@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plot.hpp
-/// Pictures of numbers: a curve, such as the progress over iterations, and bars.
+/// Pictures of numbers: curves, such as the progress over iterations, and bars.
 #pragma once
 
 #include <sporos/formats/image.hpp>
@@ -24,9 +24,15 @@ struct Ticks {
 /// `least_step`, a power of ten: 1 for axes with whole numbers only.
 Ticks ticks(double least, double most, int most_ticks, double least_step = 0);
 
-/// The curve through (1, values[0]), (2, values[1]), …, with axes; values that are not finite are left out.
-/// Names may use the letters of formats/glyphs.hpp.
-Image plot(const std::vector<double>& values, std::string_view x_name, std::string_view y_name);
+/// Values over 1, 2, 3, …; those that are not finite are left out.
+struct Curve {
+  std::string_view name;  ///< may use the letters of formats/glyphs.hpp
+  std::vector<double> values;
+  bool logarithmic = false;  ///< powers of ten on the axis; values that are not positive are left out
+};
+
+/// Curves one below the other, each with axes of its own.
+Image plot(const std::vector<Curve>& curves, std::string_view x_name);
 
 struct Bar {
   std::string label;  ///< below the bar

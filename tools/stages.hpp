@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,8 +28,18 @@ class Stages {
   Stages& operator=(const Stages&) = delete;
 
   /// From now on, the line says "NAME: WHAT".
-  void begin(std::string_view what) const {
-    if (shown_) put(std::string(wipe) + name_ + ": " + std::string(what));
+  void begin(std::string_view what) {
+    if (!shown_) return;
+    what_ = what;
+    percent_ = -1;
+    put(std::string(wipe) + name_ + ": " + what_);
+  }
+  /// Adds how much of it is done: "NAME: WHAT 42 %".
+  void share(double part) {
+    const int percent = std::clamp(static_cast<int>(100 * part), 0, 100);
+    if (!shown_ || percent <= percent_) return;
+    percent_ = percent;
+    put(std::string(wipe) + name_ + ": " + what_ + ' ' + std::to_string(percent) + " %");
   }
 
  private:
@@ -42,6 +53,8 @@ class Stages {
 
   std::string name_;
   bool shown_;
+  std::string what_{};
+  int percent_ = -1;
 };
 
 }  // namespace sporos::tool

@@ -5,6 +5,7 @@
 #include "statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -13,7 +14,9 @@
 #include <numeric>
 #include <sporos/formats/chunks.hpp>
 #include <utility>
+#include <vector>
 
+#include "in_order.hpp"
 #include "sorted.hpp"
 
 namespace sporos::tool {
@@ -24,55 +27,161 @@ std::vector<std::int64_t> order_of(const Entries<Value, Order>& entries) {
   return sorted_order(coordinates_of(entries));
 }
 
+constexpr std::int64_t piece = std::int64_t{1} << 18;  ///< entries, which take some milliseconds
+
+/// How much of some work is done, told by whichever thread does it.
+class Share {
+ public:
+  /// Of work that nobody asks about.
+  Share() : Share(1, {}) {}
+  Share(std::int64_t total, std::function<void(double)> tell)
+      : total_(std::max<std::int64_t>(total, 1)), tell_(std::move(tell)) {}
+
+  void add(std::int64_t done) {
+    done_ += done;
+    if (!tell_) return;
+    const std::unique_lock lock(guard_, std::try_to_lock);
+    if (lock) tell_(static_cast<double>(done_) / static_cast<double>(total_));
+  }
+
+ private:
+  std::int64_t total_;
+  std::function<void(double)> tell_;
+  std::atomic<std::int64_t> done_{0};
+  std::mutex guard_;
+};
+
 double magnitude(double value) { return value; }
 double magnitude(std::int64_t value) { return static_cast<double>(value); }
 double magnitude(const Complex& value) { return std::hypot(value.real(), value.imag()); }
 
-template <class Value, int Order>
-void look_at_values(const Entries<Value, Order>& entries, Statistics& out) {
-  bool any = false;
-  for (std::int64_t q = 0; q < entries.size(); ++q) {
-    const Value value = entries.values(static_cast<std::size_t>(q));
-    const double x = magnitude(value);
-    out.zeros += value == Value{};
-    if (!std::isfinite(x)) {
-      ++out.not_finite;
-      continue;
+/// What is found in parts of the entries, on all threads.
+template <class Found, class Look>
+Found over_parts(std::int64_t count, Share& share, const Look& look) {
+  Found out;
+  std::mutex guard;
+  in_parts(count, [&](std::int64_t begin, std::int64_t end) {
+    Found found;
+    // In pieces, after each of which the share is told.
+    for (std::int64_t from = begin; from < end; from += piece) {
+      const std::int64_t to = std::min(from + piece, end);
+      look(from, to, found);
+      share.add(to - from);
     }
-    out.least = any ? std::min(out.least, x) : x;
-    out.most = any ? std::max(out.most, x) : x;
-    any = true;
-  }
+    const std::lock_guard lock(guard);
+    out.add(found);
+  });
+  return out;
 }
 
-ModeStatistics look_at_mode(const std::int64_t* coordinates, std::int64_t count, std::int64_t extent) {
+struct ValueStatistics {
+  std::int64_t zeros = 0, not_finite = 0;
+  bool any = false;
+  double least = 0, most = 0;
+
+  void take(double x) {
+    least = any ? std::min(least, x) : x;
+    most = any ? std::max(most, x) : x;
+    any = true;
+  }
+  void add(const ValueStatistics& part) {
+    zeros += part.zeros;
+    not_finite += part.not_finite;
+    if (!part.any) return;
+    take(part.least);
+    take(part.most);
+  }
+};
+
+template <class Value, int Order>
+void look_at_values(const Entries<Value, Order>& entries, Share& share, Statistics& out) {
+  const auto found = over_parts<ValueStatistics>(
+      entries.size(), share, [&](std::int64_t begin, std::int64_t end, ValueStatistics& part) {
+        for (std::int64_t q = begin; q < end; ++q) {
+          const Value value = entries.values(static_cast<std::size_t>(q));
+          const double x = magnitude(value);
+          part.zeros += value == Value{};
+          if (std::isfinite(x))
+            part.take(x);
+          else
+            ++part.not_finite;
+        }
+      });
+  out.zeros = found.zeros;
+  out.not_finite = found.not_finite;
+  out.least = found.least;
+  out.most = found.most;
+}
+
+/// How many coordinates have how many entries.
+struct Lengths {
+  std::int64_t used = 0, least = 0, most = 0;
+  std::array<std::int64_t, 65> bins{};  ///< as in ModeStatistics
+
+  void take(std::int64_t entries) {
+    if (entries == 0) return;
+    add({1, entries, entries, {}});
+    ++bins[static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(entries)))];
+  }
+  void add(const Lengths& part) {
+    if (part.used == 0) return;
+    least = used == 0 ? part.least : std::min(least, part.least);
+    most = std::max(most, part.most);
+    used += part.used;
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) bins[bin] += part.bins[bin];
+  }
+};
+
+/// A count for each coordinate, where they are not many more than the entries.
+Lengths lengths_by_counts(const std::int64_t* coordinates, std::int64_t count, std::int64_t extent,
+                          Share& share) {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(extent));
+  over_parts<Lengths>(count, share, [&](std::int64_t begin, std::int64_t end, Lengths&) {
+    for (std::int64_t q = begin; q < end; ++q)
+      std::atomic_ref(counts[static_cast<std::size_t>(coordinates[q])])
+          .fetch_add(1, std::memory_order_relaxed);
+  });
+  Share uncounted;
+  return over_parts<Lengths>(extent, uncounted, [&](std::int64_t begin, std::int64_t end, Lengths& part) {
+    for (std::int64_t at = begin; at < end; ++at) part.take(counts[static_cast<std::size_t>(at)]);
+  });
+}
+
+/// The lengths of runs of equal coordinates, sorted.
+Lengths lengths_by_sorting(const std::int64_t* coordinates, std::int64_t count, std::int64_t extent,
+                           Share& share) {
+  Entries<char, 1> entries({extent}, 0);
+  entries.coordinates[0] = make_array<std::int64_t>("sporos::lengths", count);
+  std::copy(coordinates, coordinates + count, entries.coordinates[0].data());
+  entries.values = make_array<char>("sporos::lengths", count);
+  return in_order(entries, [&](const auto& sorted) {
+    // Each part takes the runs that begin in it.
+    return over_parts<Lengths>(count, share, [&](std::int64_t begin, std::int64_t end, Lengths& part) {
+      const auto begins = [&](std::int64_t at) {
+        return at == 0 || at == count || sorted.coordinate(at) != sorted.coordinate(at - 1);
+      };
+      while (begin < end && !begins(begin)) ++begin;
+      while (begin < end) {
+        std::int64_t next = begin + 1;
+        while (!begins(next)) ++next;
+        part.take(next - begin);
+        begin = next;
+      }
+    });
+  });
+}
+
+ModeStatistics look_at_mode(const std::int64_t* coordinates, std::int64_t count, std::int64_t extent,
+                            Share& share) {
+  const Lengths lengths = extent <= 4 * count + 1024 ? lengths_by_counts(coordinates, count, extent, share)
+                                                     : lengths_by_sorting(coordinates, count, extent, share);
   ModeStatistics out;
   out.extent = extent;
-  const auto take = [&](std::int64_t entries) {
-    if (entries == 0) return;
-    out.least = out.used == 0 ? entries : std::min(out.least, entries);
-    out.most = std::max(out.most, entries);
-    ++out.used;
-    const auto bin = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(entries)));
-    if (out.lengths.size() <= bin) out.lengths.resize(bin + 1);
-    ++out.lengths[bin];
-  };
-  if (extent <= 4 * count + 1024) {
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(extent));
-    for (std::int64_t q = 0; q < count; ++q) ++counts[static_cast<std::size_t>(coordinates[q])];
-    for (const std::int64_t entries : counts) take(entries);
-  } else {
-    const std::vector<std::int64_t> order = sorted_order({{coordinates}, count});
-    const auto at = [&](std::int64_t q) { return coordinates[order[static_cast<std::size_t>(q)]]; };
-    std::int64_t first = 0;
-    for (std::int64_t q = 1; q <= count; ++q)
-      if (q == count || at(q) != at(first)) {
-        take(q - first);
-        first = q;
-      }
-  }
-  if (out.used < extent) out.least = 0;
-  if (out.lengths.empty()) out.lengths.resize(1);
+  out.used = lengths.used;
+  out.most = lengths.most;
+  out.least = lengths.used < extent ? 0 : lengths.least;
+  const auto last = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(lengths.most)));
+  out.lengths.assign(lengths.bins.begin(), lengths.bins.begin() + static_cast<std::ptrdiff_t>(last) + 1);
   out.lengths[0] = extent - out.used;
   return out;
 }
@@ -85,45 +194,99 @@ bool is_conjugate(const Value& a, const Value& b) {
     return a == b;
 }
 
-/// What holds of two parts of the entries together.
-void add(MatrixStatistics& to, const MatrixStatistics& part) {
-  to.diagonal += part.diagonal;
-  to.lower_bandwidth = std::max(to.lower_bandwidth, part.lower_bandwidth);
-  to.upper_bandwidth = std::max(to.upper_bandwidth, part.upper_bandwidth);
-  to.symmetric_pattern = to.symmetric_pattern && part.symmetric_pattern;
-  to.symmetric = to.symmetric && part.symmetric;
-  to.hermitian = to.hermitian && part.hermitian;
+/// What is found of a matrix in a part of its entries.
+struct MatrixPart : MatrixStatistics {
+  MatrixPart() { symmetric_pattern = symmetric = hermitian = true; }
+
+  void add(const MatrixPart& part) {
+    diagonal += part.diagonal;
+    lower_bandwidth = std::max(lower_bandwidth, part.lower_bandwidth);
+    upper_bandwidth = std::max(upper_bandwidth, part.upper_bandwidth);
+    symmetric_pattern = symmetric_pattern && part.symmetric_pattern;
+    symmetric = symmetric && part.symmetric;
+    hermitian = hermitian && part.hermitian;
+  }
+};
+
+/// Finds entries of a matrix whose entries are in order.
+template <class Sorted>
+class Finder {
+ public:
+  /// Where each row begins is kept if that takes little memory.
+  Finder(const Sorted& sorted, std::int64_t rows) : sorted_(sorted) {
+    if (2 * rows > sorted.size()) return;
+    begins_.resize(static_cast<std::size_t>(rows) + 1, sorted.size());
+    in_parts(sorted.size(), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t at = begin; at < end; ++at)
+        for (std::int64_t row = at == 0 ? 0 : sorted.coordinate(at - 1)[0] + 1;
+             row <= sorted.coordinate(at)[0]; ++row)
+          begins_[static_cast<std::size_t>(row)] = at;
+    });
+  }
+
+  /// The place of the first entry at a coordinate, or where it would be.
+  std::int64_t operator()(const Extents<2>& coordinate) const {
+    std::int64_t low = 0, high = sorted_.size();
+    if (!begins_.empty()) {
+      low = begins_[static_cast<std::size_t>(coordinate[0])];
+      high = begins_[static_cast<std::size_t>(coordinate[0]) + 1];
+    }
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (sorted_.coordinate(middle) < coordinate)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+ private:
+  const Sorted& sorted_;
+  std::vector<std::int64_t> begins_;
+};
+
+/// The k-th entry at (i, j) has the k-th at (j, i) for its image.
+template <class Sorted>
+MatrixStatistics look_at_matrix(const Sorted& sorted, std::int64_t rows, Share& share) {
+  const Finder<Sorted> find(sorted, rows);
+  std::atomic<bool> symmetric{true};  // once it is not, nothing is looked for any more
+  return over_parts<MatrixPart>(
+      sorted.size(), share, [&](std::int64_t begin, std::int64_t end, MatrixPart& part) {
+        for (std::int64_t at = begin; at < end; ++at) {
+          const auto place = sorted.coordinate(at);
+          const auto [i, j] = place;
+          part.diagonal += i == j;
+          part.lower_bandwidth = std::max(part.lower_bandwidth, i - j);
+          part.upper_bandwidth = std::max(part.upper_bandwidth, j - i);
+          if (!symmetric) continue;
+          std::int64_t first = at;
+          while (first > 0 && sorted.coordinate(first - 1) == place) --first;
+          const std::int64_t image = find({j, i}) + at - first;
+          if (image >= sorted.size() || sorted.coordinate(image) != Extents<2>{j, i}) {
+            symmetric = part.symmetric_pattern = part.symmetric = part.hermitian = false;
+            continue;
+          }
+          part.symmetric = part.symmetric && sorted.value(at) == sorted.value(image);
+          part.hermitian = part.hermitian && is_conjugate(sorted.value(at), sorted.value(image));
+        }
+      });
 }
 
-template <class Value>
-MatrixStatistics look_at_matrix(const Entries<Value, 2>& entries, const std::vector<std::int64_t>& by_rows) {
-  CoordinateList columns_first = coordinates_of(entries);
-  std::swap(columns_first.modes[0], columns_first.modes[1]);
-  const std::vector<std::int64_t> by_columns = sorted_order(columns_first);
-  MatrixStatistics out;
-  out.symmetric_pattern = out.symmetric = out.hermitian = true;
-  std::mutex guard;
-  in_parts(entries.size(), [&](std::int64_t begin, std::int64_t end) {
-    MatrixStatistics part;
-    part.symmetric_pattern = part.symmetric = part.hermitian = true;
-    for (auto at = static_cast<std::size_t>(begin); at < static_cast<std::size_t>(end); ++at) {
-      const auto [i, j] = entries.coordinate(by_rows[at]);
-      part.diagonal += i == j;
-      part.lower_bandwidth = std::max(part.lower_bandwidth, i - j);
-      part.upper_bandwidth = std::max(part.upper_bandwidth, j - i);
-      const auto [mirrored_j, mirrored_i] = entries.coordinate(by_columns[at]);
-      if (i != mirrored_i || j != mirrored_j) part.symmetric_pattern = false;
-      const Value value = entries.values(static_cast<std::size_t>(by_rows[at]));
-      const Value image = entries.values(static_cast<std::size_t>(by_columns[at]));
-      part.symmetric = part.symmetric && value == image;
-      part.hermitian = part.hermitian && is_conjugate(value, image);
-    }
-    const std::lock_guard lock(guard);
-    add(out, part);
-  });
-  out.symmetric = out.symmetric && out.symmetric_pattern;
-  out.hermitian = out.hermitian && out.symmetric_pattern;
-  return out;
+/// The number of entries with the coordinate of the one before.
+struct Repeats {
+  std::int64_t count = 0;
+  void add(const Repeats& part) { count += part.count; }
+};
+
+template <class Sorted>
+std::int64_t count_duplicates(const Sorted& sorted, Share& share) {
+  return over_parts<Repeats>(sorted.size(), share,
+                             [&](std::int64_t begin, std::int64_t end, Repeats& part) {
+                               for (std::int64_t at = std::max<std::int64_t>(begin, 1); at < end; ++at)
+                                 part.count += sorted.coordinate(at) == sorted.coordinate(at - 1);
+                             })
+      .count;
 }
 
 /// Merges entries at the same coordinate, which follow one another in a given order.
@@ -218,29 +381,41 @@ bool same(const Entries<A, Order>& a, const Entries<B, Order>& b) {
 
 }  // namespace
 
-Statistics statistics(const AnyEntries& any) {
+Statistics statistics(const AnyEntries& any, const std::function<void(double)>& progress) {
   return std::visit(
-      []<class Value, int Order>(const Entries<Value, Order>& entries) {
+      [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
         Statistics out;
         out.entries = entries.size();
-        look_at_values(entries, out);
+        const bool square = Order == 2 && entries.extents[0] == entries.extents.back();
+        // Sorting takes about as long as four looks at all entries.
+        Share share(entries.size() * (2 + Order + 4 + square), progress);
+        look_at_values(entries, share, out);
         for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)
           out.modes.push_back(
-              look_at_mode(entries.coordinates[mode].data(), entries.size(), entries.extents[mode]));
-        const CoordinateList coordinates = coordinates_of(entries);
-        const std::vector<std::int64_t> order = sorted_order(coordinates);
-        std::atomic<std::int64_t> duplicates{0};
-        in_parts(entries.size(), [&](std::int64_t begin, std::int64_t end) {
-          std::int64_t here = 0;
-          for (auto at = static_cast<std::size_t>(std::max<std::int64_t>(begin, 1));
-               at < static_cast<std::size_t>(end); ++at)
-            here += coordinates.same(order[at - 1], order[at]);
-          duplicates += here;
+              look_at_mode(entries.coordinates[mode].data(), entries.size(), entries.extents[mode], share));
+        in_order(entries, [&](const auto& sorted) {
+          share.add(4 * entries.size());
+          out.duplicates = count_duplicates(sorted, share);
+          if constexpr (Order == 2)
+            if (square) out.matrix = look_at_matrix(sorted, entries.extents[0], share);
         });
-        out.duplicates = duplicates;
-        if constexpr (Order == 2)
-          if (entries.extents[0] == entries.extents[1]) out.matrix = look_at_matrix(entries, order);
         return out;
+      },
+      any);
+}
+
+std::int64_t count_blocks(const AnyEntries& any, int side) {
+  return std::visit(
+      [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
+        Entries<char, Order> blocks(entries.extents, entries.size());
+        in_parts(entries.size(), [&](std::int64_t begin, std::int64_t end) {
+          for (std::size_t mode = 0; mode < blocks.coordinates.size(); ++mode)
+            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q)
+              blocks.coordinates[mode](q) = entries.coordinates[mode](q) / side;
+        });
+        Share uncounted;
+        return in_order(
+            blocks, [&](const auto& sorted) { return sorted.size() - count_duplicates(sorted, uncounted); });
       },
       any);
 }

@@ -23,7 +23,7 @@ struct ValidateOptions {
 
 /// Assembles the entries in the formats that are most likely to be used, and has the library check its
 /// arrays.
-void check_formats(Report& report, const Input& input, const Stages& stages) {
+void check_formats(Report& report, const Input& input, Stages& stages) {
   PassageOptions options;
   options.duplicates = input.duplicates();
   options.take_out = false;
@@ -44,9 +44,9 @@ void check_formats(Report& report, const Input& input, const Stages& stages) {
 
 Outcome validate_file(const ValidateOptions& options) {
   const Input input = read_input(options.path, options.input);
-  const Stages stages(input.path, input.size());
+  Stages stages(input.path, input.size());
   stages.begin("counting");
-  const Statistics counted = statistics(input.entries);
+  const Statistics counted = statistics(input.entries, [&](double part) { stages.share(part); });
 
   Outcome outcome;
   Report& report = outcome.report;

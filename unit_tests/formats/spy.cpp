@@ -3,13 +3,16 @@
 /// Spy pictures: what is drawn where, and the PNG file.
 #include <zlib.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sporos/formats/assemble.hpp>
 #include <sporos/formats/named.hpp>
 #include <sporos/formats/spy.hpp>
 #include <sstream>
+#include <vector>
 
 #include "reference.hpp"
 
@@ -35,7 +38,7 @@ double drawn_share(const Image& image) {
 
 TEST(Spy, DrawsEachCoordinateOfASmallMatrixAsASquare) {
   const auto t = assemble<CSR<>>(Entries<double, 2>({3, 4}, {{{2, 1}, 5.0}, {{0, 3}, 7.0}}));
-  const Image image = spy_image(t, {.pixels = 40, .caption = false});
+  const Image image = spy_image(t, {.pixels = 40, .caption = false, .axes = false, .legend = false});
   constexpr int cell = 10;
   EXPECT_EQ(image.width(), 4 * cell + 2 * margin);
   EXPECT_EQ(image.height(), 3 * cell + 2 * margin);
@@ -62,14 +65,15 @@ TEST(Spy, IsTheSameForEveryFormat) {
 }
 
 TEST(Spy, KeepsTheRatioOfLargeMatrices) {
-  const Image image = spy_image(Tensor<double, DCSR<>>({100000, 50000}), {.pixels = 400, .caption = false});
+  const Image image = spy_image(Tensor<double, DCSR<>>({100000, 50000}),
+                                {.pixels = 400, .caption = false, .axes = false, .legend = false});
   EXPECT_EQ(image.height(), 400 + 2 * margin);
   EXPECT_EQ(image.width(), 200 + 2 * margin);
 }
 
 TEST(Spy, DrawsThinTensorsThickEnoughToSee) {
   const auto t = assemble<SparseVector<>>(Entries<double, 1>({100000}, {{{0}, 1.0}, {{99999}, 1.0}}));
-  const Image image = spy_image(t, {.pixels = 300, .caption = false});
+  const Image image = spy_image(t, {.pixels = 300, .caption = false, .axes = false, .legend = false});
   EXPECT_EQ(image.height(), detail::SpyStyle::thinnest + 2 * margin);
   EXPECT_FALSE(image.at(margin, margin) == field);
   EXPECT_FALSE(image.at(margin + 299, margin) == field);
@@ -80,24 +84,80 @@ TEST(Spy, ShadesByTheNumberOfNonzerosInAPixel) {
   Entries<double, 2> entries({1000, 1000}, 10000 + 1);
   for (std::int64_t e = 0; e < 10000; ++e) entries.set(e, {e / 100, e % 100}, 1.0);  // a dense corner
   entries.set(10000, {999, 999}, 1.0);
-  const Image image = spy_image(assemble<CSR<>>(entries), {.pixels = 100, .caption = false});
+  const Image image =
+      spy_image(assemble<CSR<>>(entries), {.pixels = 100, .caption = false, .axes = false, .legend = false});
   EXPECT_EQ(image.at(margin, margin), detail::SpyStyle::shade(1));
   EXPECT_EQ(image.at(margin + 99, margin + 99), detail::SpyStyle::shade(0));
   EXPECT_NEAR(drawn_share(image), 101.0 / 10000, 1e-12);
 }
 
+/// The upper left pixel of the first panel.
+std::array<int, 2> corner_of_panel(const Image& image) {
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x)
+      if (image.at(x, y) == border) return {x + 1, y + 1};
+  return {0, 0};
+}
+
+TEST(Spy, MarksRoundCoordinatesOnBothAxes) {
+  const Image image = spy_image(Tensor<double, CSR<>>({1000, 2000}), {.pixels = 500});
+  const auto [left, top] = corner_of_panel(image);
+  std::vector<int> down, across;
+  for (int y = 0; y < 250; ++y)
+    if (image.at(left - 3, top + y) == detail::SpyStyle::ink) down.push_back(y);
+  for (int x = 0; x < 500; ++x)
+    if (image.at(left + x, top + 250 + 3) == detail::SpyStyle::ink) across.push_back(x);
+  EXPECT_EQ(down, (std::vector{0, 50, 100, 150, 200}));  // each 200 rows, four of which share a pixel
+  EXPECT_EQ(across, (std::vector{0, 125, 250, 375}));    // each 500 columns: their labels are longer
+  // The label of row 0, left of its tick: a glyph's first row has three dots of two pixels.
+  EXPECT_EQ(image.at(left - 2 * detail::SpyStyle::tick - 6, top - 7), detail::SpyStyle::ink);
+}
+
+TEST(Spy, MarksTheMiddleOfLargeCellsAndNoRowsOfAVector) {
+  const Image matrix = spy_image(Tensor<double, CSR<>>({3, 4}), {.pixels = 160});
+  const auto [left, top] = corner_of_panel(matrix);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(matrix.at(left - 3, top + 40 * i + 20), detail::SpyStyle::ink) << i;
+  const SpyOptions plain{.pixels = 300, .axes = false, .legend = false};
+  const Tensor<double, SparseVector<>> vector({100000});
+  EXPECT_EQ(spy_image(vector, {.pixels = 300}).width(), spy_image(vector, plain).width());
+  EXPECT_GT(spy_image(vector, {.pixels = 300}).height(), spy_image(vector, plain).height());
+}
+
+TEST(Spy, HasALegendOfItsColours) {
+  Entries<double, 2> entries({1000, 1000}, 10000 + 1);
+  for (std::int64_t e = 0; e < 10000; ++e) entries.set(e, {e / 100, e % 100}, 1.0);  // 100 in a pixel
+  entries.set(10000, {999, 999}, 1.0);
+  const auto t = assemble<CSR<>>(entries);
+  const Image image = spy_image(t, {.pixels = 100, .caption = false, .axes = false});
+  const Image without = spy_image(t, {.pixels = 100, .caption = false, .axes = false, .legend = false});
+  ASSERT_GT(image.height(), without.height());
+  // A row that begins with the colour of one nonzero, and ends with that of the most.
+  const int y = without.height();
+  int x = 0;
+  while (x < image.width() && !(image.at(x, y) == detail::SpyStyle::shade(0))) ++x;
+  ASSERT_LT(x + 159, image.width());
+  EXPECT_EQ(image.at(x + 159, y), detail::SpyStyle::shade(1));
+  EXPECT_EQ(image.at(x + 160, y), border);
+  std::vector<int> ticks;  // below the bar: 1, 10 and 100
+  for (int at = 0; at < 160; ++at)
+    if (image.at(x + at, y + 12) == detail::SpyStyle::ink) ticks.push_back(at);
+  EXPECT_EQ(ticks, (std::vector{0, 80, 159}));
+}
+
 TEST(Spy, CoversExtentsOfSixtyFourBits) {
   constexpr std::int64_t huge = std::int64_t{1} << 62;
   const Entries<double, 2> entries({huge, huge}, {{{huge - 1, huge - 1}, 1.0}, {{0, 0}, 1.0}});
-  const Image image =
-      spy_image(assemble<DCSR<std::int64_t, std::int64_t>>(entries), {.pixels = 64, .caption = false});
+  const Image image = spy_image(assemble<DCSR<std::int64_t, std::int64_t>>(entries),
+                                {.pixels = 64, .caption = false, .axes = false, .legend = false});
   EXPECT_FALSE(image.at(margin, margin) == field);
   EXPECT_FALSE(image.at(margin + 63, margin + 63) == field);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_GT(spy_image(Tensor<double, DCSR<std::int64_t, std::int64_t>>({most, most})).width(), 1000);
 }
 
 TEST(Spy, DrawsOnePanelForEachSlice) {
   const Entries<double, 3> entries({2, 10, 10}, {{{0, 0, 0}, 1.0}, {{1, 9, 9}, 1.0}});
-  const SpyOptions options{.pixels = 200, .caption = false};
+  const SpyOptions options{.pixels = 200, .caption = false, .axes = false, .legend = false};
   const detail::SpyLayout layout(entries.extents, options);
   EXPECT_EQ(layout.slice_mode, 0);
   EXPECT_EQ(layout.row_mode, 1);
@@ -135,8 +195,12 @@ TEST(Spy, SumsRangesOfSlicesWhereTheyAreMany) {
 }
 
 TEST(Spy, DrawsNothingOfNothing) {
-  EXPECT_EQ(drawn_share(spy_image(Tensor<double, CSR<>>({0, 0}), {.caption = false})), 0.0);
-  EXPECT_EQ(drawn_share(spy_image(Tensor<double, DenseMatrix<>>({30, 20}), {.caption = false})), 0.0);
+  EXPECT_EQ(drawn_share(
+                spy_image(Tensor<double, CSR<>>({0, 0}), {.caption = false, .axes = false, .legend = false})),
+            0.0);
+  EXPECT_EQ(drawn_share(spy_image(Tensor<double, DenseMatrix<>>({30, 20}),
+                                  {.caption = false, .axes = false, .legend = false})),
+            0.0);
 }
 
 TEST(Spy, RefusesOptionsThatMeanNothing) {

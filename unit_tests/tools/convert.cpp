@@ -294,4 +294,21 @@ TEST(Convert, CompressesAsMuchAsAsked) {
     expect_refused({"convert", in, folder.file("a.mtx.gz"), "--level", level}, "--level");
 }
 
+TEST(Convert, StoresANpzFileInEachFormatOfSciPy) {
+  const Folder folder;
+  const std::string in = example_data("LFAT5.mtx");
+  const auto members = [&](const std::string& format) {
+    expect_done({"convert", in, folder.file("a.npz"), "--format", format, "--verify"});
+    return content(folder.file("a.npz"));
+  };
+  EXPECT_NE(members("coo").find("row.npy"), std::string::npos);
+  for (const std::string format : {"csr", "csc", "dcsr", "bsr"})
+    EXPECT_NE(members(format).find("indptr.npy"), std::string::npos) << format;
+  EXPECT_NE(members("csr"), members("csc"));
+  EXPECT_EQ(members("csc"), members("dcsc"));
+  expect_refused({"convert", in, folder.file("b.npz"), "--format", "bcsr4x4"},
+                 "blocks of 4 x 4 do not divide a matrix of 14 x 14");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"a.npz"});
+}
+
 }  // namespace

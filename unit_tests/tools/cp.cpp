@@ -73,6 +73,31 @@ TEST(Cp, WritesFactorsThatFitAsWellAsItSays) {
   EXPECT_GT(picture.height, 200u);
 }
 
+TEST(Cp, DrawsTheChangeOfTheFitOnALogarithmicAxis) {
+  const Folder folder;
+  const Json done = report({"cp", example_data("aminoacid.tns.gz"), "--rank", "3", "--iterations", "3",
+                            "--tolerance", "0", "-o", folder.file("acid")});
+  const Png picture = png(folder.file("acid.fit.png"));
+  const std::string pixels = picture.pixels();
+  // The rows of the lower field, between its axes, in which the curve has a column's pixel.
+  const auto height_at = [&](std::size_t x) {
+    double sum = 0, count = 0;
+    for (std::size_t y = picture.height / 2 + 50; y < picture.height - 70; ++y)
+      if (pixels.compare(3 * (y * picture.width + x), 3, "\x1f\x5a\xa0") == 0) {
+        sum += static_cast<double>(picture.height - 70 - y);
+        ++count;
+      }
+    return count > 0 ? sum / count / 260 : -1;
+  };
+  const Json fits = done["model"]["fits"];
+  const double second = std::log10(std::abs(fits[1]["change"].get<double>())),
+               third = std::log10(std::abs(fits[2]["change"].get<double>()));
+  const double least = std::floor(std::min(second, third)), most = std::ceil(std::max(second, third));
+  EXPECT_NEAR(height_at(478), (second - least) / (most - least), 0.03);  // in the middle of three iterations
+  EXPECT_NEAR(height_at(869), (third - least) / (most - least), 0.03);   // on the right
+  EXPECT_EQ(height_at(200), -1);  // the first iteration changes nothing
+}
+
 TEST(Cp, RecoversATensorOfRankOne) {
   const Folder folder;
   std::string lines;

@@ -84,14 +84,54 @@ TEST(Explain, RefusesNamesFormatsAndOrdersThatItHasNot) {
   expect_refused({"explain", "spmv", "csr"}, "csr");
 }
 
+TEST(Explain, MeasuresEveryCandidateOnAFileBesideWhatIsExpected) {
+  for (const Json& row : report({"explain", "--list"})["statements"]) {
+    const std::string name = row["name"], first = words(row["formats"])[0];
+    const bool tensor = name == "mttkrp" || name == "ttv" || name == "inner";
+    SCOPED_TRACE(name);
+    const std::string path = example_data(tensor ? "aminoacid.tns.gz" : "LFAT5.mtx");
+    const Json done = report({"explain", name, "--file", path, "--repeats", "2", "--columns", "3"});
+    EXPECT_EQ(done["A"]["file"], path);
+    EXPECT_NE(done["explanation"].get<std::string>().find(tensor ? "5 x 201 x 61" : "14 x 14"),
+              std::string::npos);
+    ASSERT_GE(done["candidates"].size(), 1u);
+    for (const Json& candidate : done["candidates"]) {
+      EXPECT_GT(candidate["expected_seconds"], 0) << candidate;
+      EXPECT_GT(candidate["fastest_seconds"], 0) << candidate;
+      EXPECT_LE(candidate["fastest_seconds"], candidate["seconds"]) << candidate;
+      EXPECT_NE(candidate["kernel"], "");
+    }
+    for (const Json& candidate : done["refused"]) EXPECT_NE(candidate["reason"], "") << candidate;
+  }
+  const std::string text = expect_done(
+      {"explain", "spmm", "--format", "csc", "--file", example_data("LFAT5.mtx"), "--repeats", "1"});
+  EXPECT_NE(text.find("expected"), std::string::npos) << text;
+}
+
+TEST(Explain, TakesColumnsOfDenseFactorsWithoutAFile) {
+  const std::string text = report({"explain", "spmm", "--columns", "7"})["explanation"];
+  EXPECT_NE(text.find("1000 x 7"), std::string::npos) << text;
+}
+
+TEST(Explain, MultipliesAMatrixThatIsNotSquareByItsTranspose) {
+  const std::string text = report(
+      {"explain", "spgemm", "--file", example_data("10x_v3_test.mtx.gz"), "--repeats", "1"})["explanation"];
+  const Json info = report({"info", example_data("10x_v3_test.mtx.gz"), "--no-formats"});
+  const auto extent = [&](int mode) { return std::to_string(info["extents"][mode].get<int>()); };
+  EXPECT_NE(text.find(extent(1) + " x " + extent(0)), std::string::npos) << text;
+}
+
+TEST(Explain, RefusesFilesThatTheStatementDoesNotTake) {
+  expect_refused({"explain", "spmv", "--file", example_data("aminoacid.tns.gz")}, "spmv takes a matrix");
+  expect_refused({"explain", "ttv", "--file", example_data("LFAT5.mtx")}, "ttv takes one of order 3");
+  expect_refused({"explain", "spmv", "--file", example_data("young1c.mtx")}, "takes real values");
+  expect_refused({"explain", "spmv", "--repeats", "3"}, "--repeats goes with --file");
+}
+
 TEST(Explain, RefusesWhatIsForAGpu) {
   expect_refused({"explain", "spmm", "--space", "cuda"}, "this program was built without CUDA");
   expect_refused({"explain", "spmm", "--space", "tpu"}, "no space is called tpu; expected host or cuda");
   expect_refused({"explain", "spmm", "--plan", "tca"}, "they go with --space cuda");
-  for (const Arguments& options :
-       {Arguments{"--file", example_data("LFAT5.mtx")}, {"--columns", "3"}, {"--repeats", "3"}})
-    expect_refused({"explain", "spmm", options[0], options[1]},
-                   "--file, --columns and --repeats are for the GPU: they go with --space cuda");
 }
 
 }  // namespace

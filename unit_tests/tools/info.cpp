@@ -3,6 +3,7 @@
 /// `sporos info`: the figures that it states, of real files and of files small enough to count by hand.
 #include "plain_text.hpp"
 #include "png.hpp"
+#include "sanitizers.hpp"
 #include "tool.hpp"
 
 namespace {
@@ -237,6 +238,35 @@ TEST(Info, ShowsAPersonTheSameFigures) {
   EXPECT_NE(text.find("497 x 497"), std::string::npos) << text;
   EXPECT_NE(text.find("1,727"), std::string::npos) << text;
   EXPECT_NE(text.find("Dense(d0), Compressed(d1)"), std::string::npos) << text;
+}
+
+TEST(Info, TakesTwoAndAHalfTimesTheMemoryOfTheEntries) {
+#ifdef SPOROS_TEST_SANITIZED
+  GTEST_SKIP() << "a sanitizer takes memory of its own";
+#endif
+  const Folder folder;
+  constexpr std::int64_t few = 50000, many = 350000;
+  // Entries in no order, so that all has to be sorted.
+  const auto file_of = [&](std::int64_t entries) {
+    std::string text = "# extents 30000 30000\n";
+    std::uint64_t bits = 1;
+    for (std::int64_t e = 0; e < entries; ++e) {
+      bits = bits * 6364136223846793005u + 1442695040888963407u;
+      text += std::to_string(1 + (bits >> 32) % 30000) + ' ' + std::to_string(1 + (bits >> 47) % 30000) +
+              " 0.5\n";
+    }
+    return folder.put(std::to_string(entries) + ".tns", text);
+  };
+  const std::string small = file_of(few), large = file_of(many);
+  const auto peak = [&](const std::string& name, bool formats) {
+    Arguments arguments = {"info", name, "--threads", "2"};
+    if (!formats) arguments.emplace_back("--no-formats");
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return ran.peak_bytes;
+  };
+  for (const bool formats : {false, true})
+    EXPECT_LE(peak(large, formats) - peak(small, formats), 5 * 24 * (many - few) / 2) << formats;
 }
 
 }  // namespace

@@ -24,6 +24,20 @@ inline std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
 struct Png {
   std::uint32_t width = 0, height = 0;
   std::string rows;  ///< each begins with the byte of its filter
+
+  /// The pixels as "rgb" bytes, row by row: filters 0 and 2, a row as it is or as differences from the one
+  /// above.
+  std::string pixels() const {
+    const std::size_t length = std::size_t{3} * width;
+    std::string out;
+    for (std::size_t y = 0; y < height; ++y)
+      for (std::size_t at = 0; at < length; ++at) {
+        const char byte = rows[y * (length + 1) + 1 + at];
+        const bool differs = rows[y * (length + 1)] == 2 && y > 0;
+        out.push_back(differs ? static_cast<char>(byte + out[out.size() - length]) : byte);
+      }
+    return out;
+  }
 };
 
 inline Png png(const std::string& path) {

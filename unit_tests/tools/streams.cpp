@@ -54,11 +54,29 @@ TEST(Streams, TakesStandardInputInEveryCommandThatReads) {
                                      {"spy", "-", "-o", folder.file("out.png")},
                                      {"multiply", "-", "-", "--verify"},
                                      {"multiply", example_data("LFAT5.mtx"), "-"},
+                                     {"explain", "spmv", "--file", "-", "--repeats", "1"},
                                      {"mttkrp", "-", "--rank", "2"}}) {
     const Ran ran = run(arguments, matrix);
     EXPECT_EQ(ran.code, 0) << shown(arguments) << ran.err;
     EXPECT_NE(ran.out.find("standard input"), std::string::npos) << shown(arguments) << ran.out;
   }
+}
+
+TEST(Streams, DecomposesATensorFromStandardInput) {
+  const Folder folder;
+  const std::string tensor = "1 1 1 2\n2 1 1 4\n1 2 2 -1\n2 2 2 -2\n3 1 2 0.5\n";
+  const Arguments options = {"--rank",    "2", "--iterations", "3", "--tolerance", "0",
+                             "--threads", "1", "--json"};
+  Arguments from_stream = {"cp", "-", "-o", folder.file("m")},
+            from_file = {"cp", folder.put("t.tns", tensor)};
+  from_stream.insert(from_stream.end(), options.begin(), options.end());
+  from_file.insert(from_file.end(), options.begin(), options.end());
+  const Ran ran = run(from_stream, tensor);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const Json done = Json::parse(ran.out);
+  EXPECT_EQ(done["tensor"]["file"], "standard input");
+  EXPECT_EQ(done["model"]["fits"], Json::parse(expect_done(from_file))["model"]["fits"]);
+  EXPECT_EQ(folder.names().size(), 6u);  // the factors, the weights, the picture, and the tensor
 }
 
 TEST(Streams, WritesNothingButTheResultToStandardOutput) {
@@ -86,6 +104,7 @@ TEST(Streams, WritesNothingButTheResultToStandardOutput) {
   expect_output({"multiply", matrix, matrix, "-o", "-"}, banner);
   expect_output({"mttkrp", matrix, "-o", "-", "--rank", "2"}, banner);
   expect_output({"spy", matrix, "-o", "-"}, "\x89PNG");
+  expect_output({"bench", matrix, "--seconds", "0", "--operations", "spmv", "-o", "-"}, "\x89PNG");
   const Ran json = expect_output({"convert", matrix, "-", "--json"}, banner);
   EXPECT_EQ(Json::parse(json.err)["output"]["file"], "-");
 }

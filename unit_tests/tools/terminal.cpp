@@ -44,7 +44,9 @@ TEST(Terminal, SaysWhatIsDoneWithALargeFileAndWipesIt) {
   EXPECT_EQ(run({"info", large}, "", terminal.path()).code, 0);
   const std::string text = terminal.text();
   EXPECT_NE(text.find(large + ": counting"), std::string::npos) << text;
-  EXPECT_NE(text.find(large + ": storing it as csr"), std::string::npos) << text;
+  EXPECT_NE(text.find(large + ": counting 100 %"), std::string::npos) << text;  // after shares before it
+  EXPECT_GT(text.find(" 100 %"), text.find(" %")) << text;
+  EXPECT_NE(text.find(large + ": storing it as csr, 2 of 7"), std::string::npos) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\r\033[K")) << text;
 }

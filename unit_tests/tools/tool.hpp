@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -27,6 +29,7 @@ using Json = nlohmann::json;
 struct Ran {
   int code = -1;  ///< -1 where a signal ended it
   std::string out, err;
+  std::int64_t peak_bytes = 0;  ///< of memory, as the system has counted them
 };
 
 inline std::string shown(const Arguments& arguments) {
@@ -68,9 +71,10 @@ inline Ran run(const Arguments& arguments, const std::string& input = "", const 
   if (piped >= 0) close(piped);
   if (refused != 0) throw std::runtime_error(program + " cannot be run");
   int status = 0;
-  waitpid(process, &status, 0);
+  rusage used{};
+  wait4(process, &status, 0, &used);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(out),
-          error.empty() ? content(err) : std::string()};
+          error.empty() ? content(err) : std::string(), std::int64_t{1024} * used.ru_maxrss};
 }
 
 /// Runs a command that has to succeed and to say nothing but its report.
