@@ -30,9 +30,9 @@ namespace sporos::gpu {
 ///
 /// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
 /// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
-/// in units of a multiple of 32 are left to tensor cores. A plan packs B in its first run, and again in each
-/// later one unless the statement says `.with_constant_operands()`; A is copied k-major in each run unless it
-/// is stored so or the result is small.
+/// in units of a multiple of 32 are left to tensor cores. A plan allocates all that its runs need,
+/// and packs B if the statement says `.with_constant_operands()`; else each run packs it. A is copied k-major
+/// in each run unless it is stored so or the result is small.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -222,11 +222,13 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     return seconds;
   }
 
-  void run() {
-    is_packed_ = false;
-    refill();
+  /// Allocates what runs need, and packs B where it stays the same.
+  void prepare() {
+    if (!this->may_allocate(bytes())) return;
+    room_.prepare(statement_.resources().scratch(), copied_bytes());
+    S::schedule::has_constant_operands ? pack() : hold_packed();
   }
-  void refill() {
+  void run() {
     this->write_result([&](Out* c) { multiply(c); });
   }
 
@@ -314,9 +316,13 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     return is_copied() ? array_bytes<Compute>((reads_it_k_major() ? k() : m()) * stride()) : 0;
   }
 
+  /// Makes room for the packed B.
+  void hold_packed() {
+    if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+  }
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
-    if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+    hold_packed();
     pack_chunks<Compute>(space(), this->view(), layout(), packed_.data());
     is_packed_ = true;
   }
@@ -341,9 +347,10 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
   void multiply(Out* c) {
     pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const Compute* const dense = copy(reinterpret_cast<Compute*>(workspace->reserve(copied_bytes())));
-    with_config([&]<class Config>(Config) { multiply_by<Config>(dense, c); });
+    room_.with(statement_.resources().scratch(), copied_bytes(), [&](char* memory) {
+      const Compute* const dense = copy(reinterpret_cast<Compute*>(memory));
+      with_config([&]<class Config>(Config) { multiply_by<Config>(dense, c); });
+    });
   }
   template <class Config>
   void multiply_by(const Compute* dense, Out* c) const {
@@ -368,6 +375,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
   NmBlockChoice choice_;
   bool is_packed_ = false;
+  RoomOfPlan room_;
   Array<char, Memory> packed_;
 };
 

@@ -27,8 +27,8 @@ namespace sporos::gpu {
 /// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
 /// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
 /// cores, whatever N, M and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a
-/// sum of floats: split.hpp. A plan packs B for tensor cores in its first run, and again in each later one
-/// unless the statement says `.with_constant_operands()`.
+/// sum of floats: split.hpp. A plan allocates all that its runs need, and packs B for tensor cores if
+/// the statement says `.with_constant_operands()`; else each run packs it.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -132,12 +132,16 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return seconds + seconds_of_product();
   }
 
-  void run() {
-    is_packed_ = false;
-    refill();
+  /// Allocates what runs need, and packs B where it stays the same.
+  void prepare() {
+    if constexpr (for_tensor_cores)
+      if (on_tensor_cores_ && this->may_allocate(bytes())) {
+        room_.prepare(statement_.resources().scratch(), lay_out(nullptr).bytes);
+        S::schedule::has_constant_operands ? pack() : hold_packed();
+      }
   }
 
-  void refill() {
+  void run() {
     this->write_result([&](Out* c) {
       if constexpr (for_tensor_cores)
         on_tensor_cores_ ? multiply(c) : gather(c);
@@ -318,15 +322,19 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return out;
   }
 
+  /// Makes room for the packed B.
+  void hold_packed() {
+    if (packed_.extent(0) > 0) return;
+    packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+    if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
+    if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
+  }
+
   /// Packs B, and finds the exponents of its columns, which are held behind it; then too_wide[0] says whether
   /// B cannot be split, and too_wide[1] whether A or B cannot.
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
-    if (packed_.extent(0) == 0) {
-      packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
-      if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
-      if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
-    }
+    hold_packed();
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
       too_wide = exponents_.data() + n();
@@ -343,8 +351,12 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     requires(for_tensor_cores)
   {
     pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const Room room = lay_out(workspace->reserve(lay_out(nullptr).bytes));
+    room_.with(statement_.resources().scratch(), lay_out(nullptr).bytes,
+               [&](char* memory) { multiply_in(lay_out(memory), c); });
+  }
+  void multiply_in(const Room& room, Out* c) const
+    requires(for_tensor_cores)
+  {
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
       too_wide = exponents_.data() + n() + 1;
@@ -425,6 +437,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
 
   bool on_tensor_cores_, by_groups_;
   bool is_packed_ = false;
+  RoomOfPlan room_;
   Array<char, Memory> packed_;
   Array<int, Memory> exponents_;  ///< [n], and two flags: pack()
   Array<int, Memory> counters_;   ///< [counters()]: k_major_parts.hpp
