@@ -12,6 +12,7 @@
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
 #include "../../core/resources.hpp"
+#include "ceil_div.hpp"
 
 namespace sporos::gpu {
 
@@ -22,11 +23,6 @@ inline void expect_success(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     throw StateError(text("CUDA: ", what, ": ", cudaGetErrorString(status),
                           ". Run the program under compute-sanitizer to find the place"));
-}
-
-/// a / b, rounded up.
-KOKKOS_INLINE_FUNCTION constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 /// A grid of `x` blocks, or of x by y: checked.
