@@ -225,7 +225,7 @@ inline NmPrediction predict_gathering(const NmDevice& device, int block_m, int b
 
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
-  enum Tiles { small, large, by_teams_tiny, by_teams_small, by_teams_wide };
+  enum Tiles { small, large, packed_small, packed_large, by_teams_tiny, by_teams_small, by_teams_wide };
   Tiles tiles = small;
   int shared = 1;
   NmPrediction prediction{};
