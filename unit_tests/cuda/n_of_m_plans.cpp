@@ -284,13 +284,14 @@ TEST(CudaNofMPlans, WithoutMemoryAreMemoryErrors) {
     out.replace({rows, columns}, {{rows}, {columns}}, Array<Value, gpu::Memory>("one", 1));
     return out;
   };
-  // A copy of A takes 2^41 bytes or more.
-  const Tensor<half, NM<1, 4, 32>, Cuda> B({m, 32});
-  expect(assign(dense(half{}, m - 1, 32)(i, j), dense(half{}, m - 1, m)(i, k) * B(k, j)).use<gpu::NmByGathering>());
-  const Tensor<float, NM<1, 4, 32>, Cuda> of_floats({m, 32});
-  expect(assign(dense(0.0F, m - 1, 32)(i, j), dense(0.0F, m - 1, m)(i, k) * of_floats(k, j)).use<gpu::NmByGathering>());
-  const Tensor<double, NM<1, 4, 4>, Cuda> of_doubles({m, 32});
-  expect(assign(dense(0.0, m - 1, 32)(i, j), dense(0.0, m - 1, m)(i, k) * of_doubles(k, j)).use<gpu::NmByBlocks>());
+  // A copy of A, whose rows are not aligned, takes 2^41 bytes or more.
+  const auto product = [&]<class F, class Value>(F, Value value) {
+    const Tensor<Value, F, Cuda> B({m - 1, 32});
+    return assign(dense(value, m, 32)(i, j), dense(value, m, m - 1)(i, k) * B(k, j));
+  };
+  expect(product(NM<1, 4, 32>{}, half{}).use<gpu::NmByGathering>());
+  expect(product(NM<1, 4, 32>{}, 0.0F).use<gpu::NmByGathering>());
+  expect(product(NM<1, 4, 4>{}, 0.0).use<gpu::NmByBlocks>());
   const Tensor<half, TwoFour, Cuda> W({32, m - 1});
   expect(assign(dense(half{}, m, 32)(i, j), dense(half{}, m, m - 1)(i, k) * W(j, k)).use<gpu::TwoFourOnTensorCores>());
 }

@@ -199,14 +199,16 @@ __device__ __forceinline__ void store_sums_of_cluster(
 }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-/// Has the copy engine bring the chunks of a block and the rows of the dense factor that they refer to, by one
-/// warp.
+/// Has the copy engine bring the chunks of a block and the rows of the dense factor that they refer to, by the
+/// warps of the copying group.
 template <class Config, class Product>
 __device__ __forceinline__ void copy_packed(const Product& product, const NmSlots& slots, int first_tile,
                                             int tiles_at_a_time, int begin, int end, std::uint32_t sections_0,
                                             std::uint32_t chunks_0, std::uint32_t full_0, std::uint32_t empty_0) {
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
+  constexpr int warps = Config::copying / warp_size;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size - Config::warps;
   int slot = 0, section_slot = 0;
   std::uint32_t parity = 1;
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
@@ -225,14 +227,14 @@ __device__ __forceinline__ void copy_packed(const Product& product, const NmSlot
       for (int chunk = 0; chunk < product.chunks_of_section; ++chunk) {
         const std::uint32_t full = full_0 + slot * 8;
         ptx::wait(empty_0 + slot * 8, parity);
-        if (lane_id() == 0) {
+        if (threadIdx.x == Config::multiplying) {
           ptx::arrive_expecting(full, product.chunk_bytes + (chunk == 0 ? count * row_bytes : 0));
           ptx::copy_bytes(chunks_0 + slot * product.chunk_bytes, b, product.chunk_bytes, full);
         }
         __syncwarp();
         if (chunk == 0) {
           const std::uint32_t to = sections_0 + section_slot * product.section_bytes;
-          for (int at = lane_id(); at < count; at += warp_size)
+          for (int at = lane_id() * warps + warp; at < count; at += warp_size * warps)
             ptx::copy_bytes(to + at * Config::dense_row_bytes,
                             a + __ldg(list + NmChunkLayout::count_bytes + at) * product.dense_row, row_bytes, full);
           if (++section_slot == slots.sections) section_slot = 0;
@@ -290,7 +292,6 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
   if (warp >= Config::warps) {  // the copying group
     ptx::give_registers_back<Config::registers_to_copy>();
     if constexpr (Config::packs_rows) {
-      if (warp > Config::warps) return;
       return copy_packed<Config>(product, slots, first_tile, tiles_at_a_time, begin, end,
                                  ptx::shared_address(sections_0), ptx::shared_address(chunks_0), full_0, empty_0);
     }
