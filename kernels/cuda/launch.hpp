@@ -127,16 +127,17 @@ class Workspace {
   }
   std::int64_t size() const { return static_cast<std::int64_t>(memory_.extent(0)); }
   void release() { memory_ = {}; }
-  /// A handle to the memory, which lives as long as the handle: a CUDA graph that was captured from a run goes
-  /// on using it where the workspace has grown since.
+  /// A handle to the memory, which lives as long as the handle: a CUDA graph that was captured from a run
+  /// goes on using it where the workspace has grown since.
   const Array<char, Memory>& memory() const { return memory_; }
 
  private:
   Array<char, Memory> memory_;
 };
 
-/// The working memory of a plan: that of the stream's statements, which is large enough once the plan is made,
-/// and is kept for as long as the plan is there. So a run allocates nothing, and may be captured in a CUDA graph.
+/// The working memory of a plan: that of the stream's statements, which is large enough once the plan is
+/// made, and is kept for as long as the plan is there. So a run allocates nothing, and may be captured in a
+/// CUDA graph.
 class RoomOfPlan {
  public:
   /// Calls work(memory) with so many bytes.

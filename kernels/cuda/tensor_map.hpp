@@ -31,8 +31,8 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
   return encode;
 }
 
-/// Describes what the arguments say. In a thread that has not used the GPU yet, the driver, unlike the runtime,
-/// does not know which it is.
+/// Describes what the arguments say. In a thread that has not used the GPU yet, the driver, unlike the
+/// runtime, does not know which it is.
 template <class... Arguments>
 bool encode_tensor_map(const Arguments&... arguments) {
   const auto encode = [&] { return tensor_map_encoder()(arguments...); };

@@ -9,8 +9,8 @@
 /// apart: `pass`, which makes the dense factor k-major where the product's kernel does not, and `pack`.
 /// flops_per_second counts what is kept.
 /// `difference` is the largest from cuBLAS's product in float, over the largest entry. Of floats, `error` and
-/// `error_of_cublas` are the distances of both from the product in double, over its size, in the Frobenius norm
-/// (SGEMM without tensor cores, with the same sparse matrix stored dense), and `largest_error` and
+/// `error_of_cublas` are the distances of both from the product in double, over its size, in the Frobenius
+/// norm (SGEMM without tensor cores, with the same sparse matrix stored dense), and `largest_error` and
 /// `largest_error_of_cublas` those of the worst entry, over the largest.
 #include "cublas.hpp"
 

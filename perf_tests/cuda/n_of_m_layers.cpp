@@ -152,7 +152,8 @@ class Layer {
     };
     const auto add_plan = [&](const std::string& contender, const auto& statement) {
       auto product = std::make_shared<decltype(plan(statement))>(plan(statement));
-      add_checked(contender, [=] { product->run(); }, false, {{"predicted", least_cost(statement).again * 1e6}});
+      add_checked(contender, [=] { product->run(); }, false,
+                  {{"predicted", least_cost(statement).again * 1e6}});
     };
     const auto product = assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j));
     add_plan("sporos", product.with_constant_operands());

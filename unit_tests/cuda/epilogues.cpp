@@ -94,9 +94,8 @@ void expect_layers(const Extents<3>& shape) {
     run(gpu);
     expect_equal_tensors(host.Y, gpu.Y);
   };
-  expect_same("activated", [&](const auto& l) {
-    by(assign(l.Y(i, j), relu(l.X(i, k) * l.W(j, k) + l.b(j)))).run();
-  });
+  expect_same("activated",
+              [&](const auto& l) { by(assign(l.Y(i, j), relu(l.X(i, k) * l.W(j, k) + l.b(j)))).run(); });
   expect_same("applied everywhere, and added", [&](const auto& l) {
     by(assign(l.Y(i, j), map(everywhere(PlusOne{}), sum(k, l.X(i, k) * l.W(j, k)))).accumulate()).run();
   });
@@ -198,8 +197,7 @@ TEST(CudaEpilogues, GeluOfSums) {
 TEST(CudaEpilogues, AreFusedWhereTheyCanBe) {
   const Tensor<half, TwoFour, Cuda> W({2048, 2048});
   const Tensor<half, DenseMatrix<>, Cuda> X({256, 2048}), Y({256, 2048});
-  EXPECT_EQ(kernel_of(assign(Y(i, j), relu(X(i, k) * W(j, k)))),
-            gpu::TwoFourOnTensorCores::name);
+  EXPECT_EQ(kernel_of(assign(Y(i, j), relu(X(i, k) * W(j, k)))), gpu::TwoFourOnTensorCores::name);
   const Tensor<half, NM<2, 8, 32, 1>, Cuda> V({2048, 2048});
   EXPECT_EQ(kernel_of(assign(Y(i, j), relu(X(i, k) * V(j, k)))), gpu::NmByGathering::name);
 }

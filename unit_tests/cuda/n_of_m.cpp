@@ -132,7 +132,8 @@ TEST(CudaNofM, FloatsOfTooWideARangeAreComputedByBlocks) {
     const auto device_A = A.template copy_to<Cuda>();
     const auto device_B = B.template copy_to<Cuda>();
     const auto C = before.template copy_to<Cuda>();
-    const auto statement = assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<gpu::NmByGathering>();
+    const auto statement =
+        assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<gpu::NmByGathering>();
     auto product = plan(accumulates ? statement.accumulate() : statement);
     product.run();
     EXPECT_EQ((wrong_sums<float, float>(convert<DenseMatrix<>, double>(A), convert<DenseMatrix<>, double>(B),
@@ -142,9 +143,10 @@ TEST(CudaNofM, FloatsOfTooWideARangeAreComputedByBlocks) {
     Kokkos::deep_copy(device_A.values(), plain.template copy_to<Cuda>().values());
     Kokkos::deep_copy(C.values(), before.template copy_to<Cuda>().values());
     product.run();
-    EXPECT_EQ((wrong_sums<float, float>(convert<DenseMatrix<>, double>(plain), convert<DenseMatrix<>, double>(B),
-                                        accumulates ? &before : nullptr, C.template copy_to<Host>())),
-              0);
+    EXPECT_EQ(
+        (wrong_sums<float, float>(convert<DenseMatrix<>, double>(plain), convert<DenseMatrix<>, double>(B),
+                                  accumulates ? &before : nullptr, C.template copy_to<Host>())),
+        0);
   };
   for (const std::int64_t inner : {300, 303}) {
     expect(RowMajor{}, {200, 130, inner}, false);

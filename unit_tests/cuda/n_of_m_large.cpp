@@ -161,16 +161,15 @@ struct FirstTwo {
   std::uint8_t* to;
   KOKKOS_FUNCTION void operator()(std::int64_t at) const { to[at] = static_cast<std::uint8_t>(at % 2); }
 };
-/// An N:M matrix of k x n that keeps the first two of each window of four: value `at` of column `column` among
-/// all kept rows is number(at, column).
+/// An N:M matrix of k x n that keeps the first two of each window of four: value `at` of column `column`
+/// among all kept rows is number(at, column).
 template <class T, class F>
 struct FillUnits {
   NmView<T> b;
   T* values;
   KOKKOS_FUNCTION void operator()(std::int64_t at) const {
     const std::int64_t row = at / b.columns, column = at % b.columns;
-    const std::int64_t place =
-        (b.position(row / 2, column / b.unit) + row % 2) * b.unit + column % b.unit;
+    const std::int64_t place = (b.position(row / 2, column / b.unit) + row % 2) * b.unit + column % b.unit;
     values[place] = static_cast<T>(static_cast<float>(number(row, column)));
   }
 };
@@ -181,8 +180,10 @@ Tensor<T, F, Cuda> first_two_of_four(std::int64_t rows, std::int64_t columns) {
     return Kokkos::RangePolicy<Cuda, Kokkos::IndexType<std::int64_t>>(0, size);
   };
   const auto& indices = out.template level<2>().indices;
-  Kokkos::parallel_for("indices", count(static_cast<std::int64_t>(indices.extent(0))), FirstTwo{indices.data()});
-  Kokkos::parallel_for("values", count(rows / 2 * columns), FillUnits<T, F>{nm_view(out), out.values().data()});
+  Kokkos::parallel_for("indices", count(static_cast<std::int64_t>(indices.extent(0))),
+                       FirstTwo{indices.data()});
+  Kokkos::parallel_for("values", count(rows / 2 * columns),
+                       FillUnits<T, F>{nm_view(out), out.values().data()});
   return out;
 }
 
@@ -203,7 +204,8 @@ void expect_sparse_factors() {
       std::int64_t expected = 0;
       for (std::int64_t at = 0; at < inner / 2; ++at)
         expected += number(row, at / 2 * 4 + at % 2) * number(at, column);
-      ASSERT_EQ(sums[static_cast<std::size_t>(column)], static_cast<float>(expected)) << row << ", " << column;
+      ASSERT_EQ(sums[static_cast<std::size_t>(column)], static_cast<float>(expected))
+          << row << ", " << column;
     }
   }
 }
@@ -253,7 +255,8 @@ TEST(CudaNofMLarge, DenseFactors) {
         };
         for (std::int64_t at = 0; at < FillEnds::ends; ++at) add(at);
         for (std::int64_t at = inner / 2 - FillEnds::ends; at < inner / 2; ++at) add(at);
-        ASSERT_EQ(sums[static_cast<std::size_t>(column)], static_cast<float>(expected)) << row << ", " << column;
+        ASSERT_EQ(sums[static_cast<std::size_t>(column)], static_cast<float>(expected))
+            << row << ", " << column;
       }
     }
   };

@@ -52,7 +52,8 @@ void expect_nest(const Extents<2>& extents) {
   EXPECT_EQ(printed(B), printed(device_B));
 
   // From the right and from the left, and next to another operand.
-  const auto X = filled<Value, DenseMatrix<>>({6, rows}, 2), Y = filled<Value, DenseMatrix<>>({columns, 5}, 3);
+  const auto X = filled<Value, DenseMatrix<>>({6, rows}, 2),
+             Y = filled<Value, DenseMatrix<>>({columns, 5}, 3);
   const auto D = filled<Value, DenseMatrix<>>(extents, 4);
   const auto device_X = X.template copy_to<Cuda>(), device_Y = Y.template copy_to<Cuda>();
   const auto device_D = D.template copy_to<Cuda>();
@@ -67,9 +68,11 @@ void expect_nest(const Extents<2>& extents) {
   const auto device_sum = poisoned<float, DenseMatrix<>>(extents);
   expect(assign(left(i, j), B(i, k) * Y(k, j)), assign(device_left(i, j), device_B(i, k) * device_Y(k, j)));
   expect(assign(right(i, j), X(i, k) * B(k, j)), assign(device_right(i, j), device_X(i, k) * device_B(k, j)));
-  expect(assign(sum(i, j), B(i, j) + 2 * D(i, j)), assign(device_sum(i, j), device_B(i, j) + 2 * device_D(i, j)));
+  expect(assign(sum(i, j), B(i, j) + 2 * D(i, j)),
+         assign(device_sum(i, j), device_B(i, j) + 2 * device_D(i, j)));
   const auto device_products = poisoned<float, DenseMatrix<>>(extents);
-  expect(assign(products(i, j), B(i, j) * D(i, j)), assign(device_products(i, j), device_B(i, j) * device_D(i, j)));
+  expect(assign(products(i, j), B(i, j) * D(i, j)),
+         assign(device_products(i, j), device_B(i, j) * device_D(i, j)));
 }
 TEST(CudaNofMNest, ReadsConvertsPrintsAndMultiplies) {
   for (const auto& extents : {Extents<2>{40, 64}, {33, 30}, {1, 1}, {7, 70}}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file n_of_m_plans.cpp
-/// Plans of N:M and 2:4 products by every candidate: on streams, captured in CUDA graphs before they have run,
-/// without allocation, within memory bounds; and results that are the same from run to run.
+/// Plans of N:M and 2:4 products by every candidate: on streams, captured in CUDA graphs before they have
+/// run, without allocation, within memory bounds; and results that are the same from run to run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,8 +52,9 @@ struct Product {
   }
   /// New values of A.
   void change(unsigned seed) const {
-    Kokkos::deep_copy(A.values(),
-                      random_dense<Value, DenseMatrix<Layout>>(A.extents(), seed).template copy_to<Cuda>().values());
+    Kokkos::deep_copy(
+        A.values(),
+        random_dense<Value, DenseMatrix<Layout>>(A.extents(), seed).template copy_to<Cuda>().values());
   }
   /// The result of the statement alone, on the default stream.
   Tensor<Out, DenseMatrix<>> expected() const {
@@ -73,12 +74,12 @@ void for_each_product(const Visit& visit) {
   using gpu::NmByBlocks, gpu::NmByGathering, gpu::TwoFourOnTensorCores;
   visit("half, small tiles", Product<NmByGathering, half, half, NM<16, 32, 32>>({100, 300, 256}));
   visit("half, k-major", Product<NmByGathering, half, half, NM<16, 32, 32>, ColumnMajor>({104, 300, 256}));
-  visit("half, large tiles that copy",
-        Product<NmByGathering, half, half, NM<16, 32, 32>>({4400, 1500, 304}));
+  visit("half, large tiles that copy", Product<NmByGathering, half, half, NM<16, 32, 32>>({4400, 1500, 304}));
   visit("half, wide units", Product<NmByGathering, half, float, NM<16, 32, 128>>({260, 300, 500}));
   visit("half, a layer", Product<NmByGathering, half, half, NM<16, 32, 32, 1>>({100, 300, 256}));
   visit("split floats", Product<NmByGathering, float, float, NM<8, 32, 32>>({333, 417, 517}));
-  visit("split floats, k-major", Product<NmByGathering, float, float, NM<8, 32, 32>, ColumnMajor>({332, 417, 516}));
+  visit("split floats, k-major",
+        Product<NmByGathering, float, float, NM<8, 32, 32>, ColumnMajor>({332, 417, 516}));
   visit("elements", Product<NmByGathering, float, float, NM<2, 4>>({100, 300, 256}));
   visit("teams", Product<NmByBlocks, float, float, NM<12, 32, 32>>({500, 500, 512}));
   visit("teams, copied first", Product<NmByBlocks, float, float, NM<12, 32, 32>>({500, 500, 511}));
@@ -157,7 +158,8 @@ TEST(CudaNofMPlans, AreCapturedBeforeTheyHaveRun) {
       expect_equal_tensors(second, product.C);
 
       // The stream's workspace grows; the graph keeps the one that it was captured with.
-      const auto W = prune<NM<16, 32, 32>>(random_dense<half, DenseMatrix<>>({2000, 64}, 3)).template copy_to<Cuda>();
+      const auto W =
+          prune<NM<16, 32, 32>>(random_dense<half, DenseMatrix<>>({2000, 64}, 3)).template copy_to<Cuda>();
       const auto X = random_dense<half, DenseMatrix<>>({5000, 2000}, 4).template copy_to<Cuda>();
       const Tensor<half, DenseMatrix<>, Cuda> Y({5000, 64});
       assign(Y(i, j), X(i, k) * W(k, j)).template use<gpu::NmByGathering>().on(stream.resources()).run();
@@ -293,7 +295,8 @@ TEST(CudaNofMPlans, WithoutMemoryAreMemoryErrors) {
   expect(product(NM<1, 4, 32>{}, 0.0F).use<gpu::NmByGathering>());
   expect(product(NM<1, 4, 4>{}, 0.0).use<gpu::NmByBlocks>());
   const Tensor<half, TwoFour, Cuda> W({32, m - 1});
-  expect(assign(dense(half{}, m, 32)(i, j), dense(half{}, m, m - 1)(i, k) * W(j, k)).use<gpu::TwoFourOnTensorCores>());
+  expect(assign(dense(half{}, m, 32)(i, j), dense(half{}, m, m - 1)(i, k) * W(j, k))
+             .use<gpu::TwoFourOnTensorCores>());
 }
 
 /// Zeros, whatever the dense factor holds that is finite.

@@ -26,8 +26,8 @@ void expect_left(const Extents<3>& shape, bool accumulates = false) {
   constexpr bool is_along_rows = NmTraits<F>::along == 0;
   const auto [m, n, inner] = shape;
   SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", to_string(shape)));
-  const auto W =
-      prune<F>(random_dense<Value, DenseMatrix<>>(is_along_rows ? Extents<2>{inner, m} : Extents<2>{m, inner}, 1));
+  const auto W = prune<F>(
+      random_dense<Value, DenseMatrix<>>(is_along_rows ? Extents<2>{inner, m} : Extents<2>{m, inner}, 1));
   const auto X = random_dense<Value, DenseMatrix<LayoutOfX>>({inner, n}, 2);
   const auto before = random_dense<Out, DenseMatrix<LayoutOfC>>({m, n}, 3);
   const auto C = before.template copy_to<Cuda>();
@@ -46,15 +46,17 @@ void expect_left(const Extents<3>& shape, bool accumulates = false) {
   } else {
     run(assign(C(i, j), device_W(i, k) * device_X(k, j)));
   }
-  const auto by_rows = convert<DenseMatrix<>>(before), result = convert<DenseMatrix<>>(C.template copy_to<Host>());
-  EXPECT_EQ((wrong_sums<Value, Out>(wide_W, convert<DenseMatrix<>, double>(X), accumulates ? &by_rows : nullptr,
-                                    result)),
+  const auto by_rows = convert<DenseMatrix<>>(before),
+             result = convert<DenseMatrix<>>(C.template copy_to<Host>());
+  EXPECT_EQ((wrong_sums<Value, Out>(wide_W, convert<DenseMatrix<>, double>(X),
+                                    accumulates ? &by_rows : nullptr, result)),
             0);
 }
 
 template <class Value, class Out, class F>
 void expect_all() {
-  for (const auto& shape : {Extents<3>{1, 1, 1}, {333, 417, 517}, {260, 70, 300}, {0, 5, 7}, {5, 0, 7}, {5, 7, 0}}) {
+  for (const auto& shape :
+       {Extents<3>{1, 1, 1}, {333, 417, 517}, {260, 70, 300}, {0, 5, 7}, {5, 0, 7}, {5, 7, 0}}) {
     expect_left<Value, Out, F, RowMajor, RowMajor>(shape);
     expect_left<Value, Out, F, RowMajor, ColumnMajor>(shape);
     expect_left<Value, Out, F, ColumnMajor, RowMajor>(shape);
@@ -78,8 +80,8 @@ TEST(CudaNofMTransposed, ResultsByColumns) {
   EXPECT_EQ(kernel_of(statement), gpu::NmTransposed::name);
   statement.run();
   const Tensor<float, DenseMatrix<>>* const none = nullptr;
-  EXPECT_EQ((wrong_sums<float, float>(convert<DenseMatrix<>, double>(A), convert<DenseMatrix<>, double>(B), none,
-                                      convert<DenseMatrix<>>(C.copy_to<Host>()))),
+  EXPECT_EQ((wrong_sums<float, float>(convert<DenseMatrix<>, double>(A), convert<DenseMatrix<>, double>(B),
+                                      none, convert<DenseMatrix<>>(C.copy_to<Host>()))),
             0);
 }
 
@@ -130,7 +132,8 @@ TEST(CudaNofMTransposed, PlansReadNewValuesAndSayWhatTheyDo) {
   in_place.run();
   EXPECT_EQ(C.copy_to<Host>().values()(7), 0.0f);
   EXPECT_EQ(by_columns.copy_to<Host>().values()(7), 0.0f);
-  EXPECT_THAT(text(explain(assign(C(i, j), W(i, k) * X(k, j)))), testing::HasSubstr("result: transposed from that"));
+  EXPECT_THAT(text(explain(assign(C(i, j), W(i, k) * X(k, j)))),
+              testing::HasSubstr("result: transposed from that"));
   EXPECT_THAT(text(explain(assign(by_columns(i, j), W(i, k) * X(k, j)))),
               testing::HasSubstr("the transpose: A(j, i) = B(i, k) * C(k, j), by N:M product by gathering"));
 }

@@ -16,7 +16,8 @@ void expect_conversions_there_and_back() {
     const auto pruned = prune<Windowed>(assemble<CSR<>>(entries));
     const auto expected = table(pruned);
     for_each_matrix_format([&]<TensorFormat Other>() {
-      SCOPED_TRACE(format_name<Windowed>() + " to " + format_name<Other>() + ", " + to_string(entries.extents));
+      SCOPED_TRACE(format_name<Windowed>() + " to " + format_name<Other>() + ", " +
+                   to_string(entries.extents));
       const auto there = convert<Other>(pruned);
       EXPECT_NO_THROW(validate(there));
       EXPECT_EQ(there.extents(), entries.extents);

@@ -7,11 +7,11 @@
 /// and a thread a part of that in registers (section III-B, Table I). A block copies all rows of its windows
 /// (section III-C1, "non-packing"), or, where little is kept, only those that its units keep ("packing", by
 /// lists like the paper's col_info). Each kept row finds its partner among them by a place that was computed
-/// when the sparse factor was packed (chunks.hpp; the paper's reordered index matrix). What the next kept row needs is loaded while this one is multiplied, across chunks
-/// (section III-C2). Unlike there, one thread has the copy engine bring the next chunks while all other warps
-/// multiply, so that these issue almost nothing but multiplications and loads from shared memory; the dense
-/// factor is k-major for that. Where the result has few tiles, up to eight blocks share one, each a part of
-/// k; their sums are added in a fixed order.
+/// when the sparse factor was packed (chunks.hpp; the paper's reordered index matrix). What the next kept row
+/// needs is loaded while this one is multiplied, across chunks (section III-C2). Unlike there, one thread has
+/// the copy engine bring the next chunks while all other warps multiply, so that these issue almost nothing
+/// but multiplications and loads from shared memory; the dense factor is k-major for that. Where the result
+/// has few tiles, up to eight blocks share one, each a part of k; their sums are added in a fixed order.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,8 @@ struct NmSlots {
 /// @tparam Warps       that multiply: whole groups of four
 /// @tparam AtATime     blocks on a multiprocessor
 /// @tparam PacksRows   whether only those rows of the dense factor are copied that the block's units keep
-template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime, bool PacksRows = false>
+template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime,
+          bool PacksRows = false>
 struct NmBlockConfig {
   using compute = Compute;
   static constexpr bool packs_rows = PacksRows;
@@ -130,8 +131,8 @@ struct NmBlockProduct {
   bool accumulates = false;
   E epilogue;
   const int* only_if = nullptr;  ///< null, or whether to compute anything
-  /// Where only some rows of the dense factor are copied: it, bytes from a row to the next and from a batch to
-  /// the next, and the lists of the rows.
+  /// Where only some rows of the dense factor are copied: it, bytes from a row to the next and from a batch
+  /// to the next, and the lists of the rows.
   const char* dense = nullptr;
   std::int64_t dense_row = 0, dense_batch = 0;
   const std::uint8_t* lists = nullptr;
@@ -199,12 +200,13 @@ __device__ __forceinline__ void store_sums_of_cluster(
 }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-/// Has the copy engine bring the chunks of a block and the rows of the dense factor that they refer to, by the
-/// warps of the copying group.
+/// Has the copy engine bring the chunks of a block and the rows of the dense factor that they refer to, by
+/// the warps of the copying group.
 template <class Config, class Product>
 __device__ __forceinline__ void copy_packed(const Product& product, const NmSlots& slots, int first_tile,
                                             int tiles_at_a_time, int begin, int end, std::uint32_t sections_0,
-                                            std::uint32_t chunks_0, std::uint32_t full_0, std::uint32_t empty_0) {
+                                            std::uint32_t chunks_0, std::uint32_t full_0,
+                                            std::uint32_t empty_0) {
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
   constexpr int warps = Config::copying / warp_size;
@@ -214,7 +216,8 @@ __device__ __forceinline__ void copy_packed(const Product& product, const NmSlot
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
     const int row = tile % row_tiles * Config::block_m, row_of_batch = row % product.rows_of_batch,
               batch = row / product.rows_of_batch, left = product.rows_of_batch - row_of_batch;
-    const int bytes = (left < Config::block_m ? left : Config::block_m) * static_cast<int>(sizeof(typename Config::compute));
+    const int bytes = (left < Config::block_m ? left : Config::block_m) *
+                      static_cast<int>(sizeof(typename Config::compute));
     const int row_bytes = (bytes + 15) / 16 * 16;
     const std::int64_t first = std::int64_t{tile / row_tiles} * product.sections + begin;
     const char* b = product.packed + first * product.chunks_of_section * product.chunk_bytes;
@@ -236,7 +239,8 @@ __device__ __forceinline__ void copy_packed(const Product& product, const NmSlot
           const std::uint32_t to = sections_0 + section_slot * product.section_bytes;
           for (int at = lane_id() * warps + warp; at < count; at += warp_size * warps)
             ptx::copy_bytes(to + at * Config::dense_row_bytes,
-                            a + __ldg(list + NmChunkLayout::count_bytes + at) * product.dense_row, row_bytes, full);
+                            a + __ldg(list + NmChunkLayout::count_bytes + at) * product.dense_row, row_bytes,
+                            full);
           if (++section_slot == slots.sections) section_slot = 0;
         }
         b += product.chunk_bytes;
@@ -293,7 +297,8 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
     ptx::give_registers_back<Config::registers_to_copy>();
     if constexpr (Config::packs_rows) {
       return copy_packed<Config>(product, slots, first_tile, tiles_at_a_time, begin, end,
-                                 ptx::shared_address(sections_0), ptx::shared_address(chunks_0), full_0, empty_0);
+                                 ptx::shared_address(sections_0), ptx::shared_address(chunks_0), full_0,
+                                 empty_0);
     }
     if (threadIdx.x != Config::multiplying) return;
     ptx::prefetch(&a_map);

@@ -174,7 +174,8 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     NmDenseCopy<T> copy{.from = a().values().data(), .stored = this->stored(), .stride = stride()};
     if (is_copied()) copy.to = copied;
     copy.transposes = is_k_major != reads_it_k_major();
-    if constexpr (!is_k_major) copy.stored = copy.transposes ? KMajorBatches{k(), m()} : KMajorBatches{m(), k(), k(), 1};
+    if constexpr (!is_k_major)
+      copy.stored = copy.transposes ? KMajorBatches{k(), m()} : KMajorBatches{m(), k(), k(), 1};
     pack_and_copy(space(), only_if, this->view(), this->layout(), packed, copy);
     with_config([&]<class Config>(Config) {
       multiply_by<Config>(is_copied() ? copied : copy.from, packed, c, only_if);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunk_layout.hpp
-/// How an N:M sparse matrix is cut into chunks for CUDA cores, and where a chunk has what. Functions of numbers
-/// alone, as the host and kernels use them.
+/// How an N:M sparse matrix is cut into chunks for CUDA cores, and where a chunk has what. Functions of
+/// numbers alone, as the host and kernels use them.
 #pragma once
 
 #include <Kokkos_Core.hpp>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunks.hpp
 /// An N:M sparse matrix packed for CUDA cores: the values that a block multiplies by, chunk after chunk, and
-/// for each kept row the place in shared memory where its partner of the dense matrix stands: chunk_layout.hpp.
+/// for each kept row the place in shared memory where its partner of the dense matrix stands:
+/// chunk_layout.hpp.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,8 @@ __global__ __launch_bounds__(128) void list_rows_kernel(NmView<T> b, NmChunkLayo
   const NmChunks& cut = layout.cut;
   const std::int64_t section = blockIdx.x % sections;
   const std::int64_t first_column = blockIdx.x / sections * layout.block_columns;
-  const std::int64_t end_column = first_column + layout.block_columns < b.columns
-                                      ? first_column + layout.block_columns
-                                      : b.columns;
+  const std::int64_t end_column =
+      first_column + layout.block_columns < b.columns ? first_column + layout.block_columns : b.columns;
   const std::int64_t first_unit = first_column / b.unit;
   const int units = static_cast<int>((end_column - 1) / b.unit - first_unit) + 1;
   if (threadIdx.x < words) is_kept[threadIdx.x] = 0;
@@ -129,8 +129,8 @@ void pack_chunks(const Kokkos::Cuda& space, const NmView<T>& b, const NmChunkLay
   std::uint8_t* lists = nullptr;
   if (layout.packs_rows) {
     lists = reinterpret_cast<std::uint8_t*>(packed + layout.lists_at(b.rows, b.columns));
-    launch(space, "sporos::list_rows", &detail::list_rows_kernel<T>, layout.lists(b.rows, b.columns), 128, 0, b,
-           layout, layout.cut.sections(b.rows), lists);
+    launch(space, "sporos::list_rows", &detail::list_rows_kernel<T>, layout.lists(b.rows, b.columns), 128, 0,
+           b, layout, layout.cut.sections(b.rows), lists);
   }
   launch(space, "sporos::pack_chunks", &detail::pack_chunks_kernel<T, Compute>, ceil_div(lines, 4), 128, 0, b,
          layout, lines, packed, static_cast<const std::uint8_t*>(lists));

@@ -142,8 +142,8 @@ void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std:
       (is_k_major ? stored.rows : k) % 8 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
   launch_clusters(begins, space, "sporos::k_major",
                   is_k_major ? &detail::k_major_kernel<T, false> : &detail::k_major_kernel<T, true>,
-                  ceil_div(columns, 64) * ceil_div(rows, 64), 1, 256, 0, from, rows, columns, stored,
-                  high, low, stride, is_aligned, exponents, too_wide);
+                  ceil_div(columns, 64) * ceil_div(rows, 64), 1, 256, 0, from, rows, columns, stored, high,
+                  low, stride, is_aligned, exponents, too_wide);
 }
 
 namespace detail {

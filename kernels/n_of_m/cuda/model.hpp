@@ -4,12 +4,13 @@
 /// 2503.01253), section III-A, carried further to what a plan chooses by. Functions of numbers alone, tested
 /// on the host.
 ///
-/// A block multiplies m_s rows of the dense factor by n_s columns of the sparse one; of each k_s dense rows it
-/// keeps w_s = k_s N/M. That takes m_s n_s w_s multiplications, and m_s k_s + w_s n_s elements of the operands:
-/// with fewer kept rows, there are fewer multiplications for each element that is copied. The paper compares
-/// this *arithmetic intensity* with that of the device. Here it is the time of each part that is compared: the
-/// instructions that multiprocessors issue, what they read from shared memory, and what reaches them from the
-/// L2 cache and from memory. The longest binds, and what the parts leave unexplained is waiting.
+/// A block multiplies m_s rows of the dense factor by n_s columns of the sparse one; of each k_s dense rows
+/// it keeps w_s = k_s N/M. That takes m_s n_s w_s multiplications, and m_s k_s + w_s n_s elements of the
+/// operands: with fewer kept rows, there are fewer multiplications for each element that is copied. The paper
+/// compares this *arithmetic intensity* with that of the device. Here it is the time of each part that is
+/// compared: the instructions that multiprocessors issue, what they read from shared memory, and what reaches
+/// them from the L2 cache and from memory. The longest binds, and what the parts leave unexplained is
+/// waiting.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +27,14 @@ namespace sporos::gpu {
 
 /// Equation 3 of the paper: operations for each element that a block reads or writes, of m_s x n_s results.
 constexpr double arithmetic_intensity(double rows, double columns, double dense_rows, double kept_rows) {
-  return 2 * rows * columns * kept_rows /
-         (rows * dense_rows + kept_rows * columns + 2 * rows * columns);
+  return 2 * rows * columns * kept_rows / (rows * dense_rows + kept_rows * columns + 2 * rows * columns);
 }
-/// Equation 5: the most dense rows, whole windows, of which half the shared memory of a multiprocessor holds a
-/// block's parts of both factors in float.
-constexpr int most_dense_rows_of_block(std::int64_t shared_bytes, int rows, int columns, int kept, int window) {
-  const double most = static_cast<double>(shared_bytes) / (8 * (rows + static_cast<double>(kept * columns) / window));
+/// Equation 5: the most dense rows, whole windows, of which half the shared memory of a multiprocessor holds
+/// a block's parts of both factors in float.
+constexpr int most_dense_rows_of_block(std::int64_t shared_bytes, int rows, int columns, int kept,
+                                       int window) {
+  const double most =
+      static_cast<double>(shared_bytes) / (8 * (rows + static_cast<double>(kept * columns) / window));
   return std::max(1, static_cast<int>(most) / window) * window;
 }
 /// The part of a window's rows that are kept by any of so many units, which keep random ones.
@@ -48,8 +50,8 @@ struct NmDevice {
   double l2_bytes;         ///< that reach multiprocessors from the L2 cache
   double memory_bytes;
 };
-/// One of so many multiprocessors as an H200 has 132, by what was measured there: 65 TF of multiply-adds, 4.28
-/// TB/s of copies, and 7 TB/s for the copies of these kernels.
+/// One of so many multiprocessors as an H200 has 132, by what was measured there: 65 TF of
+/// multiply-adds, 4.28 TB/s of copies, and 7 TB/s for the copies of these kernels.
 constexpr NmDevice nm_device(int multiprocessors) {
   const double part = multiprocessors / 132.0;
   return {multiprocessors, 32.5e12 * part, 1.92e9, 7e12 * part, 4.28e12 * part};
@@ -85,9 +87,8 @@ struct NmTileShape {
 
   template <class Config>
   static constexpr NmTileShape of(int warps, int at_a_time) {
-    return {Config::block_m, Config::block_n,
-            Config::rows,    Config::columns,
-            warps,           static_cast<int>(sizeof(typename Config::compute)),
+    return {Config::block_m, Config::block_n, Config::rows,
+            Config::columns, warps,           static_cast<int>(sizeof(typename Config::compute)),
             Config::pack,    at_a_time};
   }
 };
@@ -125,9 +126,10 @@ constexpr double bytes_of_section(const NmTileShape& tile, const NmChunks& cut, 
                              static_cast<double>(tile.block_n) * cut.chunks * cut.rows);
 }
 /// The seconds for which a product keeps memory busy: each operand read once, the result written.
-constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, int value_bytes, std::int64_t m,
-                                   std::int64_t n, std::int64_t k) {
-  const double rows = static_cast<double>(m), columns = static_cast<double>(n), inner = static_cast<double>(k);
+constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, int value_bytes,
+                                   std::int64_t m, std::int64_t n, std::int64_t k) {
+  const double rows = static_cast<double>(m), columns = static_cast<double>(n),
+               inner = static_cast<double>(k);
   return value_bytes * (rows * inner + inner * columns * cut.kept / cut.window + rows * columns) /
          device.memory_bytes;
 }
@@ -136,8 +138,8 @@ constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, 
 /// @param shared              blocks that share a tile
 /// @param part_of_dense_rows  that are copied: 1 unless the dense factor is packed
 inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& tile, const NmBlockTimes& times,
-                                   const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k, int shared,
-                                   double part_of_dense_rows = 1) {
+                                   const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k,
+                                   int shared, double part_of_dense_rows = 1) {
   const std::int64_t tiles = ceil_div(m, tile.block_m) * ceil_div(n, tile.block_n);
   // Blocks that share a tile run together in one part of the GPU, which they do not fill: a tenth is left
   // over.
@@ -157,8 +159,7 @@ inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& ti
   const double memory = seconds_of_memory(device, cut, tile.value_bytes, m, n, k);
   NmPrediction out;
   out.parts = {sections * issue, sections * shared_memory, sections * l2, memory};
-  out.seconds = times.launch +
-                std::max(sections * std::max({issue * waits, shared_memory, l2}), memory) +
+  out.seconds = times.launch + std::max(sections * std::max({issue * waits, shared_memory, l2}), memory) +
                 static_cast<double>(rounds) * (times.store + times.exchange * (shared - 1));
   return out;
 }
@@ -217,8 +218,7 @@ inline NmPrediction predict_gathering(const NmDevice& device, int block_m, int b
   NmPrediction out;
   out.seconds = seconds;
   out.parts = {rounds * block_m * block_n * kept_rows * products / multiplications_a_cycle / device.clock,
-               rounds * (copied + gathered) / 128 / device.clock,
-               rounds * copied / received,
+               rounds * (copied + gathered) / 128 / device.clock, rounds * copied / received,
                2.0 * planes * static_cast<double>(n + m) * dense_rows / device.memory_bytes};
   return out;
 }

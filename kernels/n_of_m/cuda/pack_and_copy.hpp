@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pack_and_copy.hpp
-/// The operands of a product by blocks, packed and copied where a kernel before says that it is needed: in one
-/// kernel of few blocks, which takes next to no time where it is not.
+/// The operands of a product by blocks, packed and copied where a kernel before says that it is needed: in
+/// one kernel of few blocks, which takes next to no time where it is not.
 #pragma once
 
 #include <algorithm>

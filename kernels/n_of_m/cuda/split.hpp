@@ -125,8 +125,8 @@ __global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, 
   if (row < rows && part == 0 && lane_id() == 0) exponents[row] = exponent_of_row(most);
   if (blockIdx.x == 0 && threadIdx.x == 0) *too_wide = *is_b_too_wide;
 }
-/// largest[i] = the bits of the largest magnitude of row i of a k-major matrix; a thread for each 64 k. (Blocks
-/// along k are the grid's x: it may have more of them.)
+/// largest[i] = the bits of the largest magnitude of row i of a k-major matrix; a thread for each 64 k.
+/// (Blocks along k are the grid's x: it may have more of them.)
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_k_major_kernel(const float* a, KMajorBatches stored,
                                                                  std::int64_t rows, int* largest) {

@@ -38,7 +38,9 @@ struct NmTransposed {
       if constexpr (is_dense_matrix<C> && is_dense_matrix<A> && NmTraits<typename B::format>::is &&
                     is_tensor_v<typename C::tensor_type> && NmOperands::computes<C, A, B>) {
         constexpr bool is_along_rows = NmTraits<typename B::format>::along == 0;
-        const auto is = [](const char* dense, const char* sparse) { return binds<C, A, B>("ij", dense, sparse); };
+        const auto is = [](const char* dense, const char* sparse) {
+          return binds<C, A, B>("ij", dense, sparse);
+        };
         const char *const right = is_along_rows ? "kj" : "jk", *const left = is_along_rows ? "ki" : "ik";
         return is("jk", left) || is("kj", left) ||
                (!NmOperands::is_dense_by_rows<C> && (is("ik", right) || is("ki", right)));
@@ -49,7 +51,8 @@ struct NmTransposed {
   };
   static constexpr std::string_view name = "N:M product, transposed";
   static constexpr std::string_view takes =
-      "C(i, j) = B(i, k) * A(k, j), B in NM<N, M, L, 1> or B(k, i) in NM<N, M, L>, A and C dense, or the same "
+      "C(i, j) = B(i, k) * A(k, j), B in NM<N, M, L, 1> or B(k, i) in NM<N, M, L>, A and C dense, or the "
+      "same "
       "as NmByGathering with C by columns, floats in the memory of the GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
@@ -107,8 +110,7 @@ class NmTransposed::Plan {
       if (!is_in_place && statement_.accumulates())
         turn(result().values().data(), extent(sparse_mode), transpose_.values().data());
       plan_ ? plan_->run() : product().run();
-      if (!is_in_place)
-        turn(transpose_.values().data(), extent(1 - sparse_mode), result().values().data());
+      if (!is_in_place) turn(transpose_.values().data(), extent(1 - sparse_mode), result().values().data());
     });
   }
 

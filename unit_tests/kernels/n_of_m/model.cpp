@@ -12,8 +12,8 @@ namespace {
 
 using namespace gpu;
 
-/// The large tiles of the paper's Table I, 64 x 128, on its A100: 192 KB of shared memory, 14.7 TFLOPS measured
-/// and 1935 GB/s (section IV-A and Figure 10), at the sparsities that it evaluates.
+/// The large tiles of the paper's Table I, 64 x 128, on its A100: 192 KB of shared memory, 14.7 TFLOPS
+/// measured and 1935 GB/s (section IV-A and Figure 10), at the sparsities that it evaluates.
 TEST(NmModel, FindsThePapersTransitionFromComputingToMemory) {
   const double operations_of_element = 14.7e12 / (1935e9 / 4);
   const auto intensity = [](int kept) {
@@ -52,8 +52,10 @@ NmPrediction predict(int kept, const std::array<std::int64_t, 3>& shape) {
   const auto [m, n, k] = shape;
   NmPrediction best;
   for (int shared = 1; shared <= 8; shared *= 2) {
-    const NmPrediction of_large = predict_blocks(nm_device(132), large, nm_large_block_times, cut, m, n, k, shared),
-                       of_small = predict_blocks(nm_device(132), small, nm_small_block_times, cut, m, n, k, shared);
+    const NmPrediction of_large =
+                           predict_blocks(nm_device(132), large, nm_large_block_times, cut, m, n, k, shared),
+                       of_small =
+                           predict_blocks(nm_device(132), small, nm_small_block_times, cut, m, n, k, shared);
     for (const NmPrediction& one : {of_large, of_small})
       if (one.seconds < best.seconds) best = one;
   }
@@ -67,19 +69,13 @@ TEST(NmModel, PredictsWhatWasMeasuredOnAnH200) {
     std::array<std::int64_t, 3> shape;
     double microseconds;
   };
-  for (const auto& [kept, shape, microseconds] : 
-       {Measured{16, {4096, 8192, 8192}, 5802.6},
-        Measured{16, {1024, 13824, 5120}, 1582.2},
-        Measured{16, {256, 4096, 11008}, 259.17},
-        Measured{12, {4096, 8192, 8192}, 4444.5},
-        Measured{12, {1024, 13824, 5120}, 1210.8},
-        Measured{12, {256, 4096, 11008}, 199.74},
-        Measured{8, {4096, 8192, 8192}, 2921.4},
-        Measured{8, {1024, 13824, 5120}, 799.97},
-        Measured{8, {256, 4096, 11008}, 132.26},
-        Measured{4, {4096, 8192, 8192}, 1456.2},
-        Measured{4, {1024, 13824, 5120}, 434.5},
-        Measured{4, {256, 4096, 11008}, 74.933}}) {
+  for (const auto& [kept, shape, microseconds] :
+       {Measured{16, {4096, 8192, 8192}, 5802.6}, Measured{16, {1024, 13824, 5120}, 1582.2},
+        Measured{16, {256, 4096, 11008}, 259.17}, Measured{12, {4096, 8192, 8192}, 4444.5},
+        Measured{12, {1024, 13824, 5120}, 1210.8}, Measured{12, {256, 4096, 11008}, 199.74},
+        Measured{8, {4096, 8192, 8192}, 2921.4}, Measured{8, {1024, 13824, 5120}, 799.97},
+        Measured{8, {256, 4096, 11008}, 132.26}, Measured{4, {4096, 8192, 8192}, 1456.2},
+        Measured{4, {1024, 13824, 5120}, 434.5}, Measured{4, {256, 4096, 11008}, 74.933}}) {
     const NmPrediction prediction = predict(kept, shape);
     EXPECT_NEAR(prediction.seconds * 1e6 / microseconds, 1, 0.15) << kept << " of 32, " << shape[0];
     if (kept > 4) EXPECT_EQ(prediction.bound(), NmBound::issue);
@@ -97,7 +93,8 @@ TEST(NmModel, SaysWhatBinds) {
   // Packing what no unit of a tile keeps takes copies off the L2 cache.
   const NmChunks cut = NmChunks::of(2, 32);
   const auto time = [&](double part) {
-    return predict_blocks(nm_device(132), large, nm_large_block_times, cut, 4096, 4096, 4096, 1, part).seconds;
+    return predict_blocks(nm_device(132), large, nm_large_block_times, cut, 4096, 4096, 4096, 1, part)
+        .seconds;
   };
   EXPECT_LT(time(kept_by_any(2, 32, 8)), 0.95 * time(1));
 }
@@ -105,7 +102,8 @@ TEST(NmModel, SaysWhatBinds) {
 /// Tensor cores: kernels/cuda/README.md has the cycles of 128 rows of a tile of 128 x 256.
 TEST(NmModel, SaysWhatBindsTensorCores) {
   const auto bound = [](int planes, int block_m, int block_n, int kept, double seconds) {
-    return predict_gathering(nm_device(132), block_m, block_n, planes, kept, 32, 4096, 4096, 4096, seconds).bound();
+    return predict_gathering(nm_device(132), block_m, block_n, planes, kept, 32, 4096, 4096, 4096, seconds)
+        .bound();
   };
   EXPECT_EQ(bound(1, 128, 256, 16, 205e-6), NmBound::shared_memory);
   EXPECT_EQ(bound(1, 128, 256, 4, 94e-6), NmBound::l2_cache);
