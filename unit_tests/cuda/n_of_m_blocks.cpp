@@ -102,32 +102,6 @@ TEST(CudaNofMByBlocks, Bfloat16) {
   expect_product<bfloat16, float, NM<1, 4, 16>>({500, 500, 512});  // by teams
 }
 
-/// Of a tile's units, few rows are kept: only these are copied. Tiles that reach beyond the result, batches
-/// of rows, tiles that several blocks share, windows that end in the middle.
-template <class Layout, class F = NM<2, 32, 32>>
-void expect_packed(const Extents<3>& shape, bool accumulates = false) {
-  const auto [m, n, inner] = shape;
-  const Tensor<float, DenseMatrix<Layout>, Cuda> A({m, inner});
-  const Tensor<float, F, Cuda> B({inner, n});
-  const Tensor<float, DenseMatrix<>, Cuda> C({m, n});
-  EXPECT_THAT(
-      explain(assign(C(i, j), A(i, k) * B(k, j)).with_constant_operands().template use<gpu::NmByBlocks>()),
-      testing::HasSubstr("copied only if a unit of the tile keeps them"));
-  expect_product<float, float, F, Layout>(shape, accumulates);
-}
-TEST(CudaNofMByBlocks, RowsThatNoUnitKeepsAreNotCopied) {
-  for (const std::int64_t inner : {700, 703}) {
-    expect_packed<RowMajor>({2052, 1100, inner});
-    expect_packed<ColumnMajor>({2052, 1100, inner});
-    expect_packed<ColumnMajor>({2053, 1100, inner});
-  }
-  expect_packed<RowMajor>({4097, 2080, 140}, true);
-  expect_packed<RowMajor, NM<1, 16, 64>>({2052, 2100, 500});
-  expect_packed<RowMajor, NM<4, 200, 32>>({2052, 2100, 500});
-  expect_packed<RowMajor, NM<4, 32, 32>>({600, 2048, 2000});  // several blocks share a tile
-  expect_packed<RowMajor>({2048, 2048, 1200});                // large tiles
-}
-
 TEST(CudaNofMByBlocks, TheSameSumsInEveryRun) {
   const auto A = random_dense<float, DenseMatrix<>>({200, 3000}, 1).copy_to<Cuda>();
   const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({3000, 100}, 2).copy_to<Cuda>());

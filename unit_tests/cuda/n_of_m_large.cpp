@@ -279,7 +279,7 @@ TEST(CudaNofMLarge, DenseFactors) {
   product.c = C.values().data();
   product.set_config<Config>(cut, inner);
   poison(C);
-  gpu::nm_team_product<Config>(Cuda(), product, cut, A.values().data(), {m, inner, inner, 1});
+  gpu::nm_team_product<Config>(Cuda(), product, cut, A.values().data(), {inner, m, inner, 1});
   expect_sums();
 }
 

@@ -84,7 +84,7 @@ void for_each_product(const Visit& visit) {
   visit("teams", Product<NmByBlocks, float, float, NM<12, 32, 32>>({500, 500, 512}));
   visit("teams, copied first", Product<NmByBlocks, float, float, NM<12, 32, 32>>({500, 500, 511}));
   visit("blocks", Product<NmByBlocks, float, float, NM<16, 32, 32>>({2052, 900, 300}));
-  visit("packed blocks", Product<NmByBlocks, float, float, NM<2, 32, 32>>({2052, 1100, 300}));
+  visit("blocks that keep little", Product<NmByBlocks, float, float, NM<2, 32, 32>>({2052, 1100, 300}));
   visit("blocks of doubles", Product<NmByBlocks, double, double, NM<3, 8, 4>>({130, 270, 300}));
   visit("2:4", Product<TwoFourOnTensorCores, half, half, TwoFour>({256, 384, 512}));
   visit("2:4, copied first", Product<TwoFourOnTensorCores, half, float, TwoFour>({130, 70, 301}));

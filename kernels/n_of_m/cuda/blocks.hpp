@@ -4,14 +4,14 @@
 /// the method of Ma et al., *NM-SpMM* (arXiv 2503.01253).
 ///
 /// A block computes a tile of the result from tiles of both factors in shared memory, a warp a part of it,
-/// and a thread a part of that in registers (section III-B, Table I). A block copies all rows of its windows
-/// (section III-C1, "non-packing"), or, where little is kept, only those that its units keep ("packing", by
-/// lists like the paper's col_info). Each kept row finds its partner among them by a place that was computed
-/// when the sparse factor was packed (chunks.hpp; the paper's reordered index matrix). What the next kept row
-/// needs is loaded while this one is multiplied, across chunks (section III-C2). Unlike there, one thread has
-/// the copy engine bring the next chunks while all other warps multiply, so that these issue almost nothing
-/// but multiplications and loads from shared memory; the dense factor is k-major for that. Where the result
-/// has few tiles, up to eight blocks share one, each a part of k; their sums are added in a fixed order.
+/// and a thread a part of that in registers (section III-B, Table I). The dense factor is not packed: a block
+/// copies all rows of its windows (section III-C1, "non-packing"), and each kept row finds its partner among
+/// them by a place that was computed when the sparse factor was packed (chunks.hpp; the paper's reordered
+/// index matrix). What the next kept row needs is loaded while this one is multiplied, across chunks
+/// (section III-C2). Unlike there, one thread has the copy engine bring the next chunks while all other warps
+/// multiply, so that these issue almost nothing but multiplications and loads from shared memory; the dense
+/// factor is k-major for that. Where the result has few tiles, up to eight blocks share one, each a part of
+/// k; their sums are added in a fixed order.
 #pragma once
 
 #include <algorithm>
@@ -45,12 +45,9 @@ struct NmSlots {
 /// @tparam SharesUnit  whether all columns of a warp lie in one unit
 /// @tparam Warps       that multiply: whole groups of four
 /// @tparam AtATime     blocks on a multiprocessor
-/// @tparam PacksRows   whether only those rows of the dense factor are copied that the block's units keep
-template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime,
-          bool PacksRows = false>
+template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime>
 struct NmBlockConfig {
   using compute = Compute;
-  static constexpr bool packs_rows = PacksRows;
   static constexpr int rows = Rows, columns = Columns, warps = Warps, at_a_time = AtATime;
   static constexpr bool shares_unit = SharesUnit;
   static constexpr int lanes_m = 8, lanes_n = 4;
@@ -97,9 +94,7 @@ struct NmBlockConfig {
             place_columns,
             static_cast<int>(sizeof(Compute)),
             dense_row_bytes,
-            cut.dense_rows() * dense_row_bytes,  // behind the section
-            0,
-            PacksRows};
+            cut.dense_rows() * dense_row_bytes};  // behind the section
   }
   static constexpr int shared_bytes(const NmSlots& slots, int section_bytes, int chunk_bytes) {
     return alignment +
@@ -131,12 +126,6 @@ struct NmBlockProduct {
   bool accumulates = false;
   E epilogue;
   const int* only_if = nullptr;  ///< null, or whether to compute anything
-  /// Where only some rows of the dense factor are copied: it, bytes from a row to the next and from a batch
-  /// to the next, and the lists of the rows.
-  const char* dense = nullptr;
-  std::int64_t dense_row = 0, dense_batch = 0;
-  const std::uint8_t* lists = nullptr;
-  int list_bytes = 0;
   NmSlots slots{};
   /// Added to each sum. The compiler, which does not know it, would else keep sums that are stored together
   /// in registers side by side, in the same banks as the values of B that they are multiplied by.
@@ -152,7 +141,6 @@ struct NmBlockProduct {
     chunk_bytes = layout.chunk_bytes();
     places_at = layout.places_at();
     section_bytes = layout.section_bytes();
-    list_bytes = layout.list_bytes();
   }
 };
 
@@ -199,63 +187,6 @@ __device__ __forceinline__ void store_sums_of_cluster(
   ptx::wait_for_cluster();  // no block ends while others read its sums
 }
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-/// Has the copy engine bring the chunks of a block and the rows of the dense factor that they refer to, by
-/// the warps of the copying group.
-template <class Config, class Product>
-__device__ __forceinline__ void copy_packed(const Product& product, const NmSlots& slots, int first_tile,
-                                            int tiles_at_a_time, int begin, int end, std::uint32_t sections_0,
-                                            std::uint32_t chunks_0, std::uint32_t full_0,
-                                            std::uint32_t empty_0) {
-  const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
-  const int tiles = row_tiles * static_cast<int>(ceil_div(product.n, Config::block_n));
-  constexpr int warps = Config::copying / warp_size;
-  const int warp = static_cast<int>(threadIdx.x) / warp_size - Config::warps;
-  int slot = 0, section_slot = 0;
-  std::uint32_t parity = 1;
-  for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
-    const int row = tile % row_tiles * Config::block_m, row_of_batch = row % product.rows_of_batch,
-              batch = row / product.rows_of_batch, left = product.rows_of_batch - row_of_batch;
-    const int bytes = (left < Config::block_m ? left : Config::block_m) *
-                      static_cast<int>(sizeof(typename Config::compute));
-    const int row_bytes = (bytes + 15) / 16 * 16;
-    const std::int64_t first = std::int64_t{tile / row_tiles} * product.sections + begin;
-    const char* b = product.packed + first * product.chunks_of_section * product.chunk_bytes;
-    const std::uint8_t* list = product.lists + first * product.list_bytes;
-    const char* a = product.dense + batch * product.dense_batch +
-                    row_of_batch * static_cast<std::int64_t>(sizeof(typename Config::compute)) +
-                    std::int64_t{begin} * product.dense_rows * product.dense_row;
-    for (int section = begin; section < end; ++section) {
-      const int count = __ldg(reinterpret_cast<const int*>(list));
-      for (int chunk = 0; chunk < product.chunks_of_section; ++chunk) {
-        const std::uint32_t full = full_0 + slot * 8;
-        ptx::wait(empty_0 + slot * 8, parity);
-        if (threadIdx.x == Config::multiplying) {
-          ptx::arrive_expecting(full, product.chunk_bytes + (chunk == 0 ? count * row_bytes : 0));
-          ptx::copy_bytes(chunks_0 + slot * product.chunk_bytes, b, product.chunk_bytes, full);
-        }
-        __syncwarp();
-        if (chunk == 0) {
-          const std::uint32_t to = sections_0 + section_slot * product.section_bytes;
-          for (int at = lane_id() * warps + warp; at < count; at += warp_size * warps)
-            ptx::copy_bytes(to + at * Config::dense_row_bytes,
-                            a + __ldg(list + NmChunkLayout::count_bytes + at) * product.dense_row, row_bytes,
-                            full);
-          if (++section_slot == slots.sections) section_slot = 0;
-        }
-        b += product.chunk_bytes;
-        if (++slot == slots.chunks) {
-          slot = 0;
-          parity ^= 1;
-        }
-      }
-      list += product.list_bytes;
-      a += std::int64_t{product.dense_rows} * product.dense_row;
-    }
-  }
-}
-#endif
-
 template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_kernel(
     const __grid_constant__ Product product, const __grid_constant__ CUtensorMap a_map) {
@@ -295,11 +226,6 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
   int slot = 0, section_slot = 0;
   if (warp >= Config::warps) {  // the copying group
     ptx::give_registers_back<Config::registers_to_copy>();
-    if constexpr (Config::packs_rows) {
-      return copy_packed<Config>(product, slots, first_tile, tiles_at_a_time, begin, end,
-                                 ptx::shared_address(sections_0), ptx::shared_address(chunks_0), full_0,
-                                 empty_0);
-    }
     if (threadIdx.x != Config::multiplying) return;
     ptx::prefetch(&a_map);
     std::uint32_t parity = 1;
@@ -417,10 +343,6 @@ template <class Config, class Product>
 void nm_block_product(const Kokkos::Cuda& space, Product product, const typename Config::compute* a,
                       const KMajorBatches& stored, int shared) {
   product.rows_of_batch = static_cast<int>(stored.rows);
-  constexpr auto size = static_cast<std::int64_t>(sizeof(typename Config::compute));
-  product.dense = reinterpret_cast<const char*>(a);
-  product.dense_row = stored.stride * size;
-  product.dense_batch = stored.k * product.dense_row;
   const CUtensorMap map = plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows,
                                                        stored.stride, product.dense_rows, Config::block_m);
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);

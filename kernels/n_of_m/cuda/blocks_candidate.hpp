@@ -92,10 +92,6 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   static constexpr bool shares_unit = Traits::unit % (4 * columns) == 0;
   using Large = NmBlockConfig<Compute, rows, columns, shares_unit, 8, 1>;
   using Small = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3>;
-  /// The same where only the rows of A are copied that a tile's units keep: of a quarter or less.
-  static constexpr bool may_pack_rows = Traits::kept * 4 <= Traits::window && shares_unit;
-  using PackedLarge = NmBlockConfig<Compute, rows, columns, shares_unit, 8, 1, may_pack_rows>;
-  using PackedSmall = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3, may_pack_rows>;
   static constexpr bool has_large = Large::slots(Large::layout(cut)).fit();
   static_assert(Small::slots(Small::layout(cut)).fit(), "two windows of 256 rows fit in shared memory");
   /// Tiles of teams, which take A as it is stored. So many teams that a multiprocessor has eight or twelve
@@ -111,19 +107,13 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   static constexpr bool teams_fit = Config::takes(cut_of_teams<Config>);
 
  public:
-  /// @param packs_rows  whether A may be packed as well
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources, bool packs_rows = true)
-      : Base(statement) {
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
     const NmDevice device = nm_device(resources.space().cuda_device_prop().multiProcessorCount);
     const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
     const double before_blocks = reads_k_major_in_place() ? 0 : copy,
                  before_teams = reads_in_place() ? 0 : copy;
     consider<Small>(nm_small_block_times, device, before_blocks, NmBlockChoice::small);
     consider<Large>(nm_large_block_times, device, before_blocks, NmBlockChoice::large);
-    if (may_pack_rows && packs_rows) {
-      consider<PackedSmall>(nm_small_block_times, device, before_blocks, NmBlockChoice::packed_small);
-      consider<PackedLarge>(nm_large_block_times, device, before_blocks, NmBlockChoice::packed_large);
-    }
     const auto& times = nm_team_times<!is_k_major>;
     consider<TinyOfTeams>(times[0], device, before_teams, NmBlockChoice::by_teams_tiny);
     consider<SmallOfTeams>(times[1], device, before_teams, NmBlockChoice::by_teams_small);
@@ -192,8 +182,6 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
           << " in registers, whose rows are gathered from shared memory";
       if constexpr (is_of_teams<Config>)
         out << ", by " << Config::teams << " teams of warps, each a part of k";
-      else if (Config::packs_rows)
-        out << ", where they are copied only if a unit of the tile keeps them";
     });
     if (choice_.shared > 1) out << ", " << choice_.shared << " thread blocks each";
     out << '\n';
@@ -233,10 +221,8 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
         look(1, predict_teams(device, tile, times, cut_of_teams<Config>, m(), n(), k()));
     } else if constexpr (Config::slots(Config::layout(cut)).fit()) {
       constexpr auto tile = NmTileShape::of<Config>(Config::warps, Config::at_a_time);
-      const int units = static_cast<int>(ceil_div(Config::block_n, Traits::unit));
-      const double part = Config::packs_rows ? kept_by_any(Traits::kept, Traits::window, units) : 1;
       for (int shared = 1; shared == 1 || (shared <= 8 && shared <= cut.sections(k())); shared *= 2)
-        look(shared, predict_blocks(device, tile, times, cut, m(), n(), k(), shared, part));
+        look(shared, predict_blocks(device, tile, times, cut, m(), n(), k(), shared));
     }
   }
   /// Calls visit(Config{}) with the tiles that were chosen.
@@ -244,11 +230,6 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   decltype(auto) with_config(const Visit& visit) const {
     if constexpr (has_large)
       if (choice_.tiles == NmBlockChoice::large) return visit(Large{});
-    if constexpr (may_pack_rows) {
-      if (choice_.tiles == NmBlockChoice::packed_small) return visit(PackedSmall{});
-      if constexpr (has_large)
-        if (choice_.tiles == NmBlockChoice::packed_large) return visit(PackedLarge{});
-    }
     if constexpr (teams_fit<TinyOfTeams>)
       if (choice_.tiles == NmBlockChoice::by_teams_tiny) return visit(TinyOfTeams{});
     if constexpr (teams_fit<SmallOfTeams>)
@@ -338,8 +319,6 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
       product.sections = static_cast<int>(cut.sections(k()));
       product.slots = Config::slots(Config::layout(cut));
       product.set_layout(Config::layout(cut));
-      if (Config::packs_rows)
-        product.lists = reinterpret_cast<const std::uint8_t*>(packed + layout().lists_at(k(), n()));
       nm_block_product<Config>(space(), product, dense, stored, choice_.shared);
     }
   }

@@ -124,7 +124,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       : Base(statement),
         on_tensor_cores_(for_tensor_cores && are_there(resources.space())),
         by_groups_(on_tensor_cores_ && can_group(resources.space())),
-        blocks_(statement, resources, false) {}
+        blocks_(statement, resources) {}
 
   /// The seconds that a run is expected to take.
   double seconds() const {
@@ -471,7 +471,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   bool on_tensor_cores_, by_groups_;
   /// For floats that cannot be split.
   struct Nothing {
-    Nothing(const S&, const Resources<Kokkos::Cuda>&, bool) {}
+    Nothing(const S&, const Resources<Kokkos::Cuda>&) {}
   };
   std::conditional_t<for_tensor_cores && is_split<T>, NmByBlocks::Plan<S>, Nothing> blocks_;
   bool is_packed_ = false;

@@ -69,11 +69,6 @@ struct NmChunkLayout {
   /// Where the dense matrix is not k-major in shared memory: of a box of it, `box_row_bytes` of each row of a
   /// tile.
   int box_bytes = 0;
-  /// Whether the dense matrix is packed: of each section, only rows that some unit of a block keeps are in
-  /// shared memory, one behind the other. Behind all chunks, for each block_columns columns and each section,
-  /// there is a list of them: how many there are, in 16 bytes, and their numbers in the section, a byte each,
-  /// ascending.
-  bool packs_rows = false;
 
   static constexpr int box_row_bytes = 128;
 
@@ -95,19 +90,8 @@ struct NmChunkLayout {
   constexpr std::int64_t lines(std::int64_t k, std::int64_t n) const {
     return ceil_div(n, block_columns) * cut.sections(k) * cut.chunks * cut.rows;
   }
-  static constexpr int count_bytes = 16;
-  KOKKOS_INLINE_FUNCTION constexpr int list_bytes() const {
-    return packs_rows ? count_bytes + static_cast<int>(ceil_div(cut.dense_rows(), 16)) * 16 : 0;
-  }
-  constexpr std::int64_t lists(std::int64_t k, std::int64_t n) const {
-    return packs_rows ? ceil_div(n, block_columns) * cut.sections(k) : 0;
-  }
-  /// Where the lists begin.
-  constexpr std::int64_t lists_at(std::int64_t k, std::int64_t n) const {
-    return ceil_div(n, block_columns) * cut.sections(k) * cut.chunks * chunk_bytes();
-  }
   constexpr std::int64_t bytes(std::int64_t k, std::int64_t n) const {
-    return lists_at(k, n) + lists(k, n) * list_bytes();
+    return ceil_div(n, block_columns) * cut.sections(k) * cut.chunks * chunk_bytes();
   }
 };
 

@@ -51,10 +51,10 @@ struct NmDevice {
   double memory_bytes;
 };
 /// One of so many multiprocessors as an H200 has 132, by what was measured there: 65 TF of
-/// multiply-adds, 4.28 TB/s of copies, and 7 TB/s for the copies of these kernels.
+/// multiply-adds, 4.28 TB/s of copies, and 9 TB/s for the copies of these kernels.
 constexpr NmDevice nm_device(int multiprocessors) {
   const double part = multiprocessors / 132.0;
-  return {multiprocessors, 32.5e12 * part, 1.92e9, 7e12 * part, 4.28e12 * part};
+  return {multiprocessors, 32.5e12 * part, 1.92e9, 9e12 * part, 4.28e12 * part};
 }
 
 /// What a product takes longest for.
@@ -136,7 +136,9 @@ constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, 
 
 /// A product of m x k by k x n with tiles of a shape.
 /// @param shared              blocks that share a tile
-/// @param part_of_dense_rows  that are copied: 1 unless the dense factor is packed
+/// @param part_of_dense_rows  that are copied: all; fewer if the dense factor were packed, which no kernel
+/// here does
+///                            since it takes longer than it saves (kernels/cuda/README.md)
 inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& tile, const NmBlockTimes& times,
                                    const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k,
                                    int shared, double part_of_dense_rows = 1) {
@@ -225,7 +227,7 @@ inline NmPrediction predict_gathering(const NmDevice& device, int block_m, int b
 
 /// The tiles of a product by blocks, and how many blocks share one.
 struct NmBlockChoice {
-  enum Tiles { small, large, packed_small, packed_large, by_teams_tiny, by_teams_small, by_teams_wide };
+  enum Tiles { small, large, by_teams_tiny, by_teams_small, by_teams_wide };
   Tiles tiles = small;
   int shared = 1;
   NmPrediction prediction{};
