@@ -88,8 +88,8 @@ TEST(NmModel, SaysWhatBinds) {
   EXPECT_EQ(predict(4, {128, 128, 128}).bound(), NmBound::waiting);
   // Hardly any k: the result takes longer to write than to compute.
   EXPECT_EQ(predict(16, {65536, 65536, 8}).bound(), NmBound::memory);
-  // Small tiles of which little is kept: rows of the dense factor that are copied and not multiplied. Packing,
-  // which copies only those that some unit of a tile keeps, would take them off the L2 cache.
+  // Small tiles of which little is kept: rows of the dense factor that are copied and not multiplied.
+  // Packing, which copies only those that some unit of a tile keeps, would take them off the L2 cache.
   const NmChunks cut = NmChunks::of(2, 32);
   const auto of_small = [&](double part) {
     return predict_blocks(nm_device(132), small, nm_small_block_times, cut, 4096, 4096, 4096, 1, part);
