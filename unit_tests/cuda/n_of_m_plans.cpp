@@ -255,11 +255,11 @@ TEST(CudaNofMPlans, KeepWithinMemoryBounds) {
     EXPECT_THAT(message([&] { bounded.run(); }), testing::HasSubstr("are allowed"));
     const auto taken = [&] {
       const PeakMemory peak;
-      auto planned = plan(bounded.with_constant_operands());
-      EXPECT_THAT(message([&] { planned.run(); }), testing::HasSubstr("are allowed"));
+      EXPECT_THAT(message([&] { (void)plan(bounded.with_constant_operands()); }),
+                  testing::HasSubstr("are allowed"));
       return peak.bytes();
     }();
-    EXPECT_EQ(taken, 0) << "a plan that may not run packs nothing";
+    EXPECT_EQ(taken, 0) << "what may not run is not packed";
     const auto untouched = product.C.template copy_to<Host>();
     for (std::int64_t at = 0; at < untouched.nnz(); at += 97)
       ASSERT_EQ(static_cast<float>(untouched.values()(at)), 7.0F);

@@ -138,7 +138,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
   /// Allocates what runs need, and packs B where it stays the same.
   void prepare() {
-    if (!this->may_allocate(bytes())) return;
+    if (!this->has_terms()) return;
     room_.prepare(statement_.resources().scratch(), copied_bytes());
     S::schedule::has_constant_operands ? pack() : hold_packed();
   }

@@ -139,7 +139,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   /// Allocates what runs need, and packs B where it stays the same.
   void prepare() {
     if constexpr (for_tensor_cores)
-      if (on_tensor_cores_ && this->may_allocate(bytes())) {
+      if (on_tensor_cores_ && this->has_terms()) {
         room_.prepare(statement_.resources().scratch(), room_bytes());
         S::schedule::has_constant_operands ? pack() : hold_packed();
       }

@@ -95,7 +95,7 @@ class TwoFourOnTensorCores::Plan {
 
   /// Allocates what runs need, and copies A where it has to be copied and stays the same.
   void prepare() {
-    if (result().nnz() == 0 || k() == 0 || bytes().workspace > statement_.resources().memory_limit()) return;
+    if (result().nnz() == 0 || k() == 0) return;
     room_.prepare(statement_.resources().scratch(), copied_b_bytes());
     if (copies_a()) S::schedule::has_constant_operands ? copy_a() : hold_copy_of_a();
   }
