@@ -78,7 +78,9 @@ TEST(NmModel, PredictsWhatWasMeasuredOnAnH200) {
         Measured{4, {1024, 13824, 5120}, 434.5}, Measured{4, {256, 4096, 11008}, 74.933}}) {
     const NmPrediction prediction = predict(kept, shape);
     EXPECT_NEAR(prediction.seconds * 1e6 / microseconds, 1, 0.15) << kept << " of 32, " << shape[0];
-    if (kept > 4) EXPECT_EQ(prediction.bound(), NmBound::issue);
+    if (kept > 4) {
+      EXPECT_EQ(prediction.bound(), NmBound::issue);
+    }
   }
 }
 
