@@ -26,8 +26,8 @@ struct Component {
   std::int64_t bytes = 0;
 };
 
-/// The arrays of `t`: the levels from outermost to innermost, then the values. A dense tensor has only
-/// values.
+/// The arrays of `t`: the levels from outermost to innermost, then the values. A dense tensor has one array
+/// alone, whose role is `dense`.
 template <AnyTensor T>
 std::vector<Component> components(const T& t) {
   std::vector<Component> out;
@@ -42,13 +42,15 @@ std::vector<Component> components(const T& t) {
       add(role, k, text("level ", static_cast<int>(k), ' ', name), array);
     });
   });
-  add(Role::values, -1, "values", t.values());
+  add(T::format_type::is_dense ? Role::dense : Role::values, -1, "values", t.values());
   return out;
 }
 
-/// The name of a role: "values", "positions", "coordinates", "metadata".
+/// The name of a role: "dense", "values", "positions", "coordinates", "metadata".
 constexpr std::string_view to_string(Role role) {
   switch (role) {
+    case Role::dense:
+      return "dense";
     case Role::values:
       return "values";
     case Role::positions:

@@ -61,7 +61,13 @@ struct LevelProperties {
 };
 
 /// The role of one array of a tensor.
-enum class Role { values, positions, coordinates, metadata };
+enum class Role {
+  dense,        ///< the values of a dense tensor, one for each element
+  values,       ///< the values of what a sparse tensor stores
+  positions,    ///< where the children of each position begin
+  coordinates,  ///< of each position
+  metadata      ///< which values there are, in a form of the level's own: indices in windows, bits
+};
 
 /// Coordinate iteration: coord_bounds(p) -> [begin, end) of coordinates.
 template <class View>

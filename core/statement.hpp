@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "access_view.hpp"
+#include "activations.hpp"
 #include "elementwise.hpp"
 #include "expression.hpp"
 #include "loop_order.hpp"
@@ -244,7 +245,7 @@ class Statement {
   auto deterministic() const { return with(option::Deterministic<true>{}); }
 
   /// The same statement, whose plan may keep what it makes of the values of sparse operands, such as weights
-  /// packed for tensor cores: the caller promises that they stay the same after the plan's first run.
+  /// packed for tensor cores: the caller promises that they stay the same once the plan is made.
   auto with_constant_operands() const { return with(option::ConstantOperands<true>{}); }
 
   /// The same statement on distributed tensors, of which each rank computes the part that belongs to the
@@ -417,11 +418,12 @@ template <class TensorType, char... Names, class E>
   requires Expression<E> || ScalarValue<E>
 auto assign(const Access<TensorType, Names...>& result, const E& right) {
   using Result = Access<TensorType, Names...>;
-  using Given = decltype(as_expression(right));
+  const auto given = detail::with_sums_inside<NameList::of(Names...)>(as_expression(right));
+  using Given = std::remove_const_t<decltype(given)>;
   detail::expect_writable<Result>();
   static_assert(detail::sums_own_their_variables<Given>(),
                 "the variable of an explicit sum stands in that sum alone: use another letter elsewhere");
-  auto expression = detail::without_loop_sums<detail::SumPlace::term>(as_expression(right));
+  auto expression = detail::without_loop_sums<detail::SumPlace::term>(given);
   using Right = decltype(expression);
   static_assert(!(detail::summed_names<Right>().contains(Names) || ...),
                 "the variable of an explicit sum cannot be used in the result: it is summed over");

@@ -81,7 +81,7 @@ class FeedForward {
 
   /// Y [tokens, to] from X [tokens, from].
   void operator()(const Matrix& X, const Matrix& hidden, const Matrix& Y) const {
-    hidden(i, j) = max(sporos::sum(k, X(i, k) * v_(j, k)) + b_(j), 0);
+    hidden(i, j) = relu(X(i, k) * v_(j, k) + b_(j));
     Y(i, j) = hidden(i, k) * w_(j, k) + c_(j);
   }
   std::int64_t bytes() const { return v_.bytes() + w_.bytes(); }

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
+#include "../../core/resources.hpp"
+#include "ceil_div.hpp"
 
 namespace sporos::gpu {
 
@@ -20,11 +23,6 @@ inline void expect_success(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     throw StateError(text("CUDA: ", what, ": ", cudaGetErrorString(status),
                           ". Run the program under compute-sanitizer to find the place"));
-}
-
-/// a / b, rounded up.
-KOKKOS_INLINE_FUNCTION constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 /// A grid of `x` blocks, or of x by y: checked.
@@ -129,9 +127,35 @@ class Workspace {
   }
   std::int64_t size() const { return static_cast<std::int64_t>(memory_.extent(0)); }
   void release() { memory_ = {}; }
+  /// A handle to the memory, which lives as long as the handle: a CUDA graph that was captured from a run
+  /// goes on using it where the workspace has grown since.
+  const Array<char, Memory>& memory() const { return memory_; }
 
  private:
   Array<char, Memory> memory_;
+};
+
+/// The working memory of a plan: that of the stream's statements, which is large enough once the plan is
+/// made, and is kept for as long as the plan is there. So a run allocates nothing, and may be captured in a
+/// CUDA graph.
+class RoomOfPlan {
+ public:
+  /// Calls work(memory) with so many bytes.
+  template <class Work>
+  void with(Scratch& scratch, std::int64_t bytes, const Work& work) {
+    auto workspace = scratch.borrow<Workspace>();
+    char* const memory = workspace->reserve(bytes);
+    const auto is_it = [&](const auto& kept) { return kept.data() == memory; };
+    if (std::none_of(kept_.begin(), kept_.end(), is_it)) kept_.push_back(workspace->memory());
+    work(memory);
+  }
+  /// Has the stream's workspace hold `bytes` bytes.
+  void prepare(Scratch& scratch, std::int64_t bytes) {
+    with(scratch, bytes, [](char*) {});
+  }
+
+ private:
+  std::vector<Array<char, Memory>> kept_;  ///< what any run has worked in
 };
 
 /// Cuts one stretch of memory into arrays, each aligned to 256 bytes; with no memory it only counts.

@@ -31,6 +31,19 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
   return encode;
 }
 
+/// Describes what the arguments say. In a thread that has not used the GPU yet, the driver, unlike the
+/// runtime, does not know which it is.
+template <class... Arguments>
+bool encode_tensor_map(const Arguments&... arguments) {
+  const auto encode = [&] { return tensor_map_encoder()(arguments...); };
+  CUresult result = encode();
+  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+    expect_success(cudaSetDevice(Kokkos::Cuda().cuda_device()), "the GPU of a thread");
+    result = encode();
+  }
+  return result == CUDA_SUCCESS;
+}
+
 /// Matrices of one shape, one behind the other.
 /// @param type, bytes  of an element
 /// @param order        in which a box, which lies in one matrix, is laid out
@@ -45,9 +58,9 @@ inline CUtensorMap describe_matrices(CUtensorMapDataType type, int bytes, const 
   const cuuint64_t strides[2] = {bytes_of_row, bytes_of_row * static_cast<cuuint64_t>(rows)};
   const cuuint32_t box[3] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows), 1};
   const cuuint32_t steps[3] = {1, 1, 1};
-  if (tensor_map_encoder()(&map, type, 3, const_cast<void*>(at), extents, strides, box, steps,
-                           CU_TENSOR_MAP_INTERLEAVE_NONE, order, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+  if (!encode_tensor_map(&map, type, 3, const_cast<void*>(at), extents, strides, box, steps,
+                         CU_TENSOR_MAP_INTERLEAVE_NONE, order, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
     throw StateError(text("CUDA: the copy engine does not take ", matrices, " matrices of ", rows, " x ",
                           columns, " with rows ", stride, " elements apart"));
   return map;
@@ -63,9 +76,9 @@ inline CUtensorMap describe_matrix(CUtensorMapDataType type, int bytes, const vo
   const cuuint64_t strides[1] = {static_cast<cuuint64_t>(stride) * static_cast<cuuint64_t>(bytes)};
   const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[2] = {1, 1};
-  if (tensor_map_encoder()(&map, type, 2, const_cast<void*>(at), extents, strides, box, steps,
-                           CU_TENSOR_MAP_INTERLEAVE_NONE, order, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+  if (!encode_tensor_map(&map, type, 2, const_cast<void*>(at), extents, strides, box, steps,
+                         CU_TENSOR_MAP_INTERLEAVE_NONE, order, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
     throw StateError(text("CUDA: the copy engine does not take a matrix of ", rows, " x ", columns,
                           " with rows ", stride, " elements apart"));
   return map;

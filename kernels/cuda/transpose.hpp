@@ -22,22 +22,27 @@ struct StoreTransposed {
   }
 };
 
-/// store(c, r, from[r, c]) for all elements of [rows, columns], by tiles of 32 x 32 through shared memory;
-/// neighbouring lanes have neighbouring r.
+/// store(c, r, from[r, c]) for the elements of a tile of 32 x 32 of [rows, columns], by 256 threads through
+/// shared memory; neighbouring lanes have neighbouring r.
+/// @param tile  [32, 32 + 1] in shared memory
 template <class T, class Store>
-__global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::int64_t columns,
-                                                        const T* from, const Store store,
-                                                        std::int64_t column_tiles) {
-  __shared__ alignas(16) char memory[sizeof(T) * 32 * 33];
-  auto* const tile = reinterpret_cast<T*>(memory);  // [32, 32 + 1]
-  const std::int64_t row = blockIdx.x / column_tiles * 32;
-  const std::int64_t column = blockIdx.x % column_tiles * 32;
+__device__ void transpose_tile(std::int64_t rows, std::int64_t columns, const T* from, const Store& store,
+                               std::int64_t row, std::int64_t column, T* tile) {
   const int x = lane_id();
   for (int y = static_cast<int>(threadIdx.x) / 32; y < 32; y += 8)
     if (row + y < rows && column + x < columns) tile[y * 33 + x] = from[(row + y) * columns + column + x];
   __syncthreads();
   for (int y = static_cast<int>(threadIdx.x) / 32; y < 32; y += 8)
     if (row + x < rows && column + y < columns) store(column + y, row + x, tile[x * 33 + y]);
+}
+
+template <class T, class Store>
+__global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::int64_t columns,
+                                                        const T* from, const Store store,
+                                                        std::int64_t column_tiles) {
+  __shared__ alignas(16) char memory[sizeof(T) * 32 * 33];
+  transpose_tile(rows, columns, from, store, blockIdx.x / column_tiles * 32, blockIdx.x % column_tiles * 32,
+                 reinterpret_cast<T*>(memory));
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 /// @file epilogue.hpp
 /// Right sides that are made of the sums of one product, element by element:
 ///
-///     Y(i, j) = map(Gelu{}, sum(k, X(i, k) * W(j, k)) + b(j))
+///     Y(i, j) = gelu(X(i, k) * W(j, k) + b(j))
 ///     C(i, j) = 2.0 * A(i, k) * B(k, j) * s(j) - D(i, j)
 ///
 /// The accesses with a variable that the result lacks are the factors of the product; the rest, dense

@@ -28,6 +28,7 @@
 #include "../mttkrp/cuda/candidate.hpp"
 #include "../n_of_m/cuda/blocks_candidate.hpp"
 #include "../n_of_m/cuda/candidate.hpp"
+#include "../n_of_m/cuda/transposed_candidate.hpp"
 #include "../results/cuda/merged.hpp"
 #include "../sddmm/cuda/candidate.hpp"
 #include "../sddmm/cuda/nonzeros_candidate.hpp"
@@ -59,7 +60,7 @@ using KernelCandidates = TypeList<
     gpu::SpmvByTiles, gpu::SpmmByGroups, gpu::SpmmOnTensorCores, gpu::SpmmBySplitTiles, gpu::SpmmByWindows,
     gpu::SpmmIntoColumns, gpu::SpmmFromSharedRows, gpu::SddmmByWarps, gpu::SddmmByTiles, gpu::SddmmByWindows,
     gpu::SddmmByNonzeros, gpu::MttkrpByNonzeros, gpu::GemmByCublas, gpu::NmByGathering, gpu::NmByBlocks,
-    gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
+    gpu::NmTransposed, gpu::TwoFourOnTensorCores, gpu::SpgemmByBins, gpu::SparseSumByMatches,
 #endif
     SpmvByRows, SpmvBySlices, SpmvByDiagonals, SpmmByRows, NmByUnits, ProductsInBatches, SddmmByRows,
     SpgemmByRows, MttkrpByFibers<true>, MttkrpByFibers<false>, SumsFirst>;

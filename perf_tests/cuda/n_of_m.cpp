@@ -8,7 +8,10 @@
 /// `sporos_tensor_cores` and `sporos_blocks` are those that are asked for. The parts of the former are shown
 /// apart: `pass`, which makes the dense factor k-major where the product's kernel does not, and `pack`.
 /// flops_per_second counts what is kept.
-/// `difference` is the largest from cuBLAS's product in float, over the largest entry.
+/// `difference` is the largest from cuBLAS's product in float, over the largest entry. Of floats, `error` and
+/// `error_of_cublas` are the distances of both from the product in double, over its size, in the Frobenius
+/// norm (SGEMM without tensor cores, with the same sparse matrix stored dense), and `largest_error` and
+/// `largest_error_of_cublas` those of the worst entry, over the largest.
 #include "cublas.hpp"
 
 namespace sporos::perf {
@@ -28,6 +31,53 @@ void multiply(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c, cublas
                      a.values().data(), type, k, &zero, c.values().data(), type, n, compute,
                      CUBLAS_GEMM_DEFAULT),
         "cublasGemmEx");
+}
+
+struct Widen {
+  const float* from;
+  double* to;
+  KOKKOS_FUNCTION void operator()(std::int64_t at) const { to[at] = from[at]; }
+};
+inline Matrix<double> widen(const Matrix<float>& narrow) {
+  const Matrix<double> out(narrow.extents());
+  Kokkos::parallel_for("widen", Kokkos::RangePolicy<Kokkos::Cuda>(0, narrow.nnz()),
+                       Widen{narrow.values().data(), out.values().data()});
+  return out;
+}
+
+/// Squares of the distances of floats from doubles and of the doubles, and the largest of each.
+struct Distances {
+  const float* from;
+  const double* to;
+  KOKKOS_FUNCTION void operator()(std::int64_t at, double& apart, double& size, double& worst,
+                                  double& largest) const {
+    const double distance = Kokkos::abs(from[at] - to[at]), entry = Kokkos::abs(to[at]);
+    apart += distance * distance;
+    size += entry * entry;
+    worst = distance > worst ? distance : worst;
+    largest = entry > largest ? entry : largest;
+  }
+};
+inline void count_errors(benchmark::State& state, const Matrix<float>& c, const Matrix<double>& exact,
+                         const std::string& of) {
+  double apart = 0, size = 0, worst = 0, largest = 0;
+  Kokkos::parallel_reduce("distances", Kokkos::RangePolicy<Kokkos::Cuda>(0, c.nnz()),
+                          Distances{c.values().data(), exact.values().data()}, apart, size,
+                          Kokkos::Max<double>(worst), Kokkos::Max<double>(largest));
+  state.counters["error" + of] = std::sqrt(apart / size);
+  state.counters["largest_error" + of] = worst / largest;
+}
+inline void count_errors(benchmark::State& state, const Matrix<float>& a, const Matrix<float>& b,
+                         const Matrix<float>& c, const Matrix<float>& of_cublas) {
+  const Matrix<double> wide_a = widen(a), wide_b = widen(b), exact(c.extents());
+  const double one = 1, zero = 0;
+  const auto m = static_cast<int>(c.extent(0)), n = static_cast<int>(c.extent(1)),
+             k = static_cast<int>(a.extent(1));
+  check(cublasDgemm(cublas(), CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, wide_b.values().data(), n,
+                    wide_a.values().data(), k, &zero, exact.values().data(), n),
+        "cublasDgemm");
+  count_errors(state, c, exact, "");
+  count_errors(state, of_cublas, exact, "_of_cublas");
 }
 
 template <class T, int N, int L>
@@ -51,8 +101,10 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
           auto product = plan(of_statement());
           measure_graph(state, [&] { product.run(); });
           count(state);
-          multiply(a, convert<DenseMatrix<>>(b), peer_c,
+          const auto dense = convert<DenseMatrix<>>(b);
+          multiply(a, dense, peer_c,
                    std::is_same_v<T, float> ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F);
+          if constexpr (std::is_same_v<T, float>) count_errors(state, a, dense, c, peer_c);
           state.counters["difference"] = difference(convert<DenseMatrix<>, float>(c).values(),
                                                     convert<DenseMatrix<>, float>(peer_c).values());
         },
@@ -94,9 +146,9 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
         const Array<int, gpu::Memory> exponents("exponents", static_cast<std::size_t>(m + 2));
         measure_graph(state, [&] {
           if constexpr (std::is_same_v<T, float>)
-            gpu::exponents_of_rows(Kokkos::Cuda(), a.values().data(), m, k, false, exponents.data(),
+            gpu::exponents_of_rows(Kokkos::Cuda(), a.values().data(), m, k, false, {}, exponents.data(),
                                    exponents.data() + m, exponents.data() + m + 1);
-          gpu::copy_k_major(Kokkos::Cuda(), a.values().data(), m, k, false, high.data(), low.data(), m,
+          gpu::copy_k_major(Kokkos::Cuda(), a.values().data(), m, k, false, {}, high.data(), low.data(), m,
                             exponents.data(), exponents.data() + m + 1);
         });
       },

@@ -13,7 +13,8 @@
 ///
 /// All contenders for a shape are measured in turn. A time is the median of the rounds; `slowest` and
 /// `fastest`, in microseconds, are those of its rounds. flops_per_second counts what is kept. `difference` is
-/// the largest from cuBLAS's product, over the largest entry.
+/// the largest from cuBLAS's product, over the largest entry. `predicted` is what a plan expects to take, in
+/// microseconds (kernels/n_of_m/cuda/model.hpp).
 #include "nm_peers.hpp"
 
 namespace sporos::perf {
@@ -151,7 +152,8 @@ class Layer {
     };
     const auto add_plan = [&](const std::string& contender, const auto& statement) {
       auto product = std::make_shared<decltype(plan(statement))>(plan(statement));
-      add_checked(contender, [=] { product->run(); });
+      add_checked(contender, [=] { product->run(); }, false,
+                  {{"predicted", least_cost(statement).again * 1e6}});
     };
     const auto product = assign(c(i, j), a(i, sporos::indices::k) * b(sporos::indices::k, j));
     add_plan("sporos", product.with_constant_operands());

@@ -130,7 +130,11 @@ TEST(Components, AreATensorsArraysWithTheirRoles) {
   EXPECT_EQ(parts[2].level, -1);
   EXPECT_EQ(parts[2].bytes, 16);
   EXPECT_EQ(to_string(parts[2].role), "values");
-  EXPECT_EQ(components(Tensor<double, DenseMatrix<>>({3, 4})).size(), 1u);
+  const auto of_dense = components(Tensor<double, DenseMatrix<>>({3, 4}));
+  ASSERT_EQ(of_dense.size(), 1u);
+  EXPECT_EQ(of_dense[0].role, Role::dense);
+  EXPECT_EQ(of_dense[0].count, 12);
+  EXPECT_EQ(to_string(of_dense[0].role), "dense");
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ TEST(CudaNofM, TransposedBfloat16OnTensorCores) {
   expect_products<bfloat16, float, NM<1, 1, 32, 1>>();
 }
 TEST(CudaNofM, ElementsOneByOne) {
+  expect_products<bfloat16, bfloat16, NM<2, 4>>();
   expect_products<half, half, NM<2, 4>>();
   expect_products<float, float, NM<3, 5, 1, 1>>();
 }
@@ -113,6 +114,46 @@ TEST(CudaNofM, FloatsOfTooWideARangeAreNotSplit) {
     expect(in_a, {1e30f});
     expect(in_a, {3e38f});
     expect(in_a, {1e-30f, 1e-38f, 1e-44f});
+  }
+}
+
+/// By blocks, whose operands are packed and copied only then: of every layout and size of tiles, in batches,
+/// added to the result; then of a range that can be split again.
+TEST(CudaNofM, FloatsOfTooWideARangeAreComputedByBlocks) {
+  using Format = NM<8, 32, 32>;
+  const auto expect = [&]<class Layout>(Layout, const Extents<3>& shape, bool accumulates) {
+    const auto [m, n, inner] = shape;
+    SCOPED_TRACE(to_string(shape));
+    const auto A = random_dense<float, DenseMatrix<Layout>>({m, inner}, 1);
+    const auto B = prune<Format>(random_dense<float, DenseMatrix<>>({inner, n}, 2));
+    const auto before = random_dense<float, DenseMatrix<>>({m, n}, 3);
+    for (std::int64_t at = 0; at < A.nnz(); ++at)
+      if (at % 7 != 0) A.values()(at) = std::ldexp(A.values()(at), -40);
+    const auto device_A = A.template copy_to<Cuda>();
+    const auto device_B = B.template copy_to<Cuda>();
+    const auto C = before.template copy_to<Cuda>();
+    const auto statement =
+        assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<gpu::NmByGathering>();
+    auto product = plan(accumulates ? statement.accumulate() : statement);
+    product.run();
+    EXPECT_EQ((wrong_sums<float, float>(convert<DenseMatrix<>, double>(A), convert<DenseMatrix<>, double>(B),
+                                        accumulates ? &before : nullptr, C.template copy_to<Host>())),
+              0);
+    const auto plain = random_dense<float, DenseMatrix<Layout>>({m, inner}, 4);
+    Kokkos::deep_copy(device_A.values(), plain.template copy_to<Cuda>().values());
+    Kokkos::deep_copy(C.values(), before.template copy_to<Cuda>().values());
+    product.run();
+    EXPECT_EQ(
+        (wrong_sums<float, float>(convert<DenseMatrix<>, double>(plain), convert<DenseMatrix<>, double>(B),
+                                  accumulates ? &before : nullptr, C.template copy_to<Host>())),
+        0);
+  };
+  for (const std::int64_t inner : {300, 303}) {
+    expect(RowMajor{}, {200, 130, inner}, false);
+    expect(ColumnMajor{}, {200, 130, inner}, true);
+    expect(ColumnMajor{}, {201, 130, inner}, false);
+    expect(RowMajor{}, {2052, 900, inner}, true);
+    expect(ColumnMajor{}, {2053, 900, inner}, false);
   }
 }
 

@@ -96,6 +96,12 @@ TEST(CudaNofMByBlocks, FloatsInUnitsOfFour) { expect_products<float, float, NM<2
 TEST(CudaNofMByBlocks, UnitsOfFour) { expect_products<float, double, NM<7, 16, 12>>(); }
 TEST(CudaNofMByBlocks, NarrowFloatsThatAreAllKept) { expect_products<half, half, NM<4, 4, 4>>(); }
 
+TEST(CudaNofMByBlocks, Bfloat16) {
+  expect_products<bfloat16, bfloat16, NM<2, 4, 4>>();
+  expect_products<bfloat16, float, NM<5, 8, 8, 1>>();
+  expect_product<bfloat16, float, NM<1, 4, 16>>({500, 500, 512});  // by teams
+}
+
 TEST(CudaNofMByBlocks, TheSameSumsInEveryRun) {
   const auto A = random_dense<float, DenseMatrix<>>({200, 3000}, 1).copy_to<Cuda>();
   const auto B = prune<NM<16, 32, 32>>(random_dense<float, DenseMatrix<>>({3000, 100}, 2).copy_to<Cuda>());

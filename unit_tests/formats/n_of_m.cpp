@@ -3,6 +3,7 @@
 /// N:M sparsity: the level, the formats made of it, and which units pruning keeps.
 #include <cmath>
 #include <limits>
+#include <sporos/core/components.hpp>
 #include <sporos/core/semiring.hpp>
 #include <sporos/formats/at.hpp>
 #include <sporos/formats/print.hpp>
@@ -133,6 +134,31 @@ TEST(NofMLevels, ValuesAndIndicesHaveTheSizesOfTheFormat) {
   const auto two_four = prune<TwoFour>(random_dense({8, 16}, 1));
   EXPECT_EQ(two_four.nnz(), 8 * 16 / 2);
   EXPECT_EQ(two_four.level<2>().indices.extent(0), 8u * 16 / 2 * 2 / 8);
+}
+
+TEST(NofMLevels, ComponentsHaveRoles) {
+  const auto expect = [](const auto& t, std::string_view type_of_indices, std::int64_t bytes_of_indices) {
+    const std::vector<Component> parts = components(t);
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(parts[0].role, Role::metadata);
+    EXPECT_EQ(parts[0].level, 2);
+    EXPECT_EQ(parts[0].name, "level 2 indices");
+    EXPECT_EQ(parts[0].type, type_of_indices);
+    EXPECT_EQ(parts[0].bytes, bytes_of_indices);
+    EXPECT_EQ(parts[0].data, t.template level<2>().indices.data());
+    EXPECT_EQ(parts[1].role, Role::values);
+    EXPECT_EQ(parts[1].level, -1);
+    EXPECT_EQ(parts[1].count, t.nnz());
+    EXPECT_EQ(parts[1].data, t.values().data());
+    EXPECT_EQ(parts[0].bytes + parts[1].bytes, t.bytes());
+  };
+  // Values [k N / M, n] and a byte for each kept unit; 2 bits for each kept value of 2:4.
+  expect(prune<NM<2, 4, 3>>(random_dense({8, 6}, 1)), "uint8", 8 * 2 / 4 * 6 / 3);
+  expect(prune<NM<3, 5, 2, 1>>(random_dense({4, 10}, 1)), "uint8", 10 * 3 / 5 * 4 / 2);
+  expect(prune<TwoFour>(random_dense({8, 16}, 1)), "uint8", 8 * 16 / 2 * 2 / 8);
+  const auto of_dense = components(random_dense({8, 6}, 1));
+  ASSERT_EQ(of_dense.size(), 1u);
+  EXPECT_EQ(of_dense[0].role, Role::dense);
 }
 
 TEST(NofMLevels, TooManyEntriesOfAWindowAreRefusedByItsNumber) {

@@ -125,6 +125,7 @@ struct NmBlockProduct {
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;
   E epilogue;
+  const int* only_if = nullptr;  ///< null, or whether to compute anything
   NmSlots slots{};
   /// Added to each sum. The compiler, which does not know it, would else keep sums that are stored together
   /// in registers side by side, in the same banks as the values of B that they are multiplied by.
@@ -190,6 +191,7 @@ template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_kernel(
     const __grid_constant__ Product product, const __grid_constant__ CUtensorMap a_map) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  if (is_left_out(product)) return;
   using Compute = typename Config::compute;
   const NmSlots& slots = product.slots;
   const int chunk_bytes = product.chunk_bytes, section_bytes = product.section_bytes;
@@ -346,7 +348,8 @@ void nm_block_product(const Kokkos::Cuda& space, Product product, const typename
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
   const std::int64_t at_a_time =
       std::int64_t{space.cuda_device_prop().multiProcessorCount} * Config::at_a_time;
-  launch_clusters(space, "sporos::nm_block_product", &detail::nm_block_kernel<Config, Product>,
+  launch_clusters(product.only_if != nullptr ? Begins::early : Begins::behind, space,
+                  "sporos::nm_block_product", &detail::nm_block_kernel<Config, Product>,
                   shared > 1 ? tiles * shared : std::min(tiles, at_a_time), shared, Config::threads,
                   Config::shared_bytes(product.slots, product.section_bytes, product.chunk_bytes), product,
                   map);

@@ -18,6 +18,8 @@
 #include "../../statement/candidate.hpp"
 #include "blocks.hpp"
 #include "k_major.hpp"
+#include "model.hpp"
+#include "pack_and_copy.hpp"
 #include "product_of.hpp"
 #include "teams.hpp"
 
@@ -30,9 +32,9 @@ namespace sporos::gpu {
 ///
 /// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
 /// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
-/// in units of a multiple of 32 are left to tensor cores. A plan packs B in its first run, and again in each
-/// later one unless the statement says `.with_constant_operands()`; A is copied k-major in each run unless it
-/// is stored so or the result is small.
+/// in units of a multiple of 32 are left to tensor cores. A plan allocates all that its runs need,
+/// and packs B if the statement says `.with_constant_operands()`; else each run packs it. A is copied k-major
+/// in each run unless it is stored so or the result is small.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -63,94 +65,6 @@ struct NmByBlocks {
   template <class S>
   class Plan;
 };
-
-/// How long the parts of products by blocks take, in seconds.
-struct NmBlockTimes {
-  double launch;
-  std::array<double, 3> row;  ///< a kept row, by the blocks on a multiprocessor
-  double dense_row;           ///< that is copied, for each of these blocks
-  double store;               ///< of a tile
-  double exchange;            ///< adding what another block has summed
-};
-/// Those of large tiles and of small ones on an H200, measured.
-inline constexpr NmBlockTimes nm_large_block_times{
-    .launch = 4e-6, .row = {0.17e-6}, .dense_row = 0.021e-6, .store = 3e-6, .exchange = 0.7e-6};
-inline constexpr NmBlockTimes nm_small_block_times{.launch = 2.7e-6,
-                                                   .row = {0.056e-6, 0.1e-6, 0.12e-6},
-                                                   .dense_row = 0.0055e-6,
-                                                   .store = 0.7e-6,
-                                                   .exchange = 1.8e-6};
-
-/// How long products by teams take, in seconds: fitted on an H200.
-struct NmTeamTimes {
-  double launch;
-  double tile;       ///< besides its rows
-  double row;        ///< a kept row
-  double dense_row;  ///< that is copied
-};
-
-/// Of tiny, small and wide tiles, by whether A is row-major or k-major.
-template <bool RowMajor>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{0.9e-6, 2.5e-6, 0.0139e-6, 0.0006e-6},
-                                                              {0.4e-6, 4.0e-6, 0.0239e-6, 0.0006e-6},
-                                                              {0.2e-6, 5.1e-6, 0.0462e-6, 0.0007e-6}}};
-template <>
-inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{0.9e-6, 2.6e-6, 0.0125e-6, 0.0005e-6},
-                                                                     {0.4e-6, 4.1e-6, 0.0215e-6, 0.0005e-6},
-                                                                     {0.4e-6, 5.1e-6, 0.0438e-6, 0.0007e-6}}};
-
-/// The tiles of a product by blocks, and how many blocks share one.
-struct NmBlockChoice {
-  enum Tiles { small, large, by_teams_tiny, by_teams_small, by_teams_wide };
-  Tiles tiles = small;
-  int shared = 1;
-  double seconds = std::numeric_limits<double>::infinity();
-
-  bool is_by_teams() const { return tiles >= by_teams_tiny; }
-};
-
-/// Chooses between `best` and tiles of a Config, whichever is expected to take less time.
-/// @param before  seconds of what precedes the product
-template <class Config>
-void consider_blocks(const NmBlockTimes& times, const NmChunks& cut, std::int64_t m, std::int64_t n,
-                     std::int64_t k, int multiprocessors, double before, NmBlockChoice::Tiles which,
-                     NmBlockChoice& best) {
-  const std::int64_t tiles = ceil_div(m, Config::block_m) * ceil_div(n, Config::block_n),
-                     sections = cut.sections(k);
-  // Blocks that share a tile run together in one part of the GPU, which they do not fill: a tenth is left
-  // over.
-  const auto tiles_at_a_time = [&](int shared) {
-    const int places = multiprocessors * Config::at_a_time;
-    return shared == 1 ? places : places * 9 / 10 / shared;
-  };
-  for (int shared = 1; shared == 1 || (shared <= 8 && shared <= sections); shared *= 2) {
-    const std::int64_t rounds = std::max<std::int64_t>(ceil_div(tiles, tiles_at_a_time(shared)), 1);
-    const std::int64_t crowd = std::clamp<std::int64_t>(
-        ceil_div(ceil_div(tiles, rounds) * shared, multiprocessors), 1, Config::at_a_time);
-    const double section = std::max(cut.chunks * cut.rows * times.row[static_cast<std::size_t>(crowd - 1)],
-                                    cut.dense_rows() * times.dense_row * static_cast<double>(crowd));
-    const double seconds =
-        before + times.launch +
-        static_cast<double>(rounds) * (static_cast<double>(ceil_div(sections, shared)) * section +
-                                       times.store + times.exchange * (shared - 1));
-    if (seconds < best.seconds) best = {which, shared, seconds};
-  }
-}
-
-/// The same for tiles of teams.
-template <class Config>
-void consider_teams(const NmTeamTimes& times, const NmChunks& cut, std::int64_t m, std::int64_t n,
-                    std::int64_t k, int multiprocessors, double before, NmBlockChoice::Tiles which,
-                    NmBlockChoice& best) {
-  const std::int64_t tiles = ceil_div(m, Config::block_m) * ceil_div(n, Config::block_n),
-                     sections = cut.sections(k);
-  const double rows = static_cast<double>(sections * cut.rows),
-               dense_rows = static_cast<double>(sections * cut.dense_rows());
-  const double seconds = before + times.launch +
-                         static_cast<double>(ceil_div(tiles, multiprocessors)) *
-                             (times.tile + rows * times.row + dense_rows * times.dense_row);
-  if (seconds < best.seconds) best = {which, 1, seconds};
-}
 
 template <class S>
 class NmByBlocks::Plan : NmProductOf<S, Operands> {
@@ -194,16 +108,16 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
-    const int multiprocessors = resources.space().cuda_device_prop().multiProcessorCount;
+    const NmDevice device = nm_device(resources.space().cuda_device_prop().multiProcessorCount);
     const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
     const double before_blocks = reads_k_major_in_place() ? 0 : copy,
                  before_teams = reads_in_place() ? 0 : copy;
-    consider<Small>(nm_small_block_times, multiprocessors, before_blocks, NmBlockChoice::small);
-    consider<Large>(nm_large_block_times, multiprocessors, before_blocks, NmBlockChoice::large);
+    consider<Small>(nm_small_block_times, device, before_blocks, NmBlockChoice::small);
+    consider<Large>(nm_large_block_times, device, before_blocks, NmBlockChoice::large);
     const auto& times = nm_team_times<!is_k_major>;
-    consider<TinyOfTeams>(times[0], multiprocessors, before_teams, NmBlockChoice::by_teams_tiny);
-    consider<SmallOfTeams>(times[1], multiprocessors, before_teams, NmBlockChoice::by_teams_small);
-    consider<WideOfTeams>(times[2], multiprocessors, before_teams, NmBlockChoice::by_teams_wide);
+    consider<TinyOfTeams>(times[0], device, before_teams, NmBlockChoice::by_teams_tiny);
+    consider<SmallOfTeams>(times[1], device, before_teams, NmBlockChoice::by_teams_small);
+    consider<WideOfTeams>(times[2], device, before_teams, NmBlockChoice::by_teams_wide);
   }
 
   /// Why the kernel does not run here or take these operands; empty if it does.
@@ -217,17 +131,45 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   }
   /// The seconds that a run is expected to take.
   double seconds() const {
-    double seconds = choice_.seconds;
+    double seconds = choice_.prediction.seconds;
     if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
     return seconds;
   }
 
-  void run() {
-    is_packed_ = false;
-    refill();
+  /// Allocates what runs need, and packs B where it stays the same.
+  void prepare() {
+    if (!this->has_terms()) return;
+    room_.prepare(statement_.resources().scratch(), copied_bytes());
+    S::schedule::has_constant_operands ? pack() : hold_packed();
   }
-  void refill() {
+  void run() {
     this->write_result([&](Out* c) { multiply(c); });
+  }
+
+  /// The bytes that `run_if` works with.
+  std::int64_t bytes_of_run_if() const {
+    Layout layout;
+    layout.take<char>(packed_bytes());
+    layout.take<char>(copied_bytes());
+    return layout.bytes();
+  }
+  /// Computes what another kernel has found that it cannot: if *only_if is not zero by then. Operands are
+  /// packed and copied only then, in `memory`.
+  void run_if(const int* only_if, char* memory, Out* c) const
+    requires(std::is_same_v<T, Compute>)
+  {
+    Layout layout(memory);
+    char* const packed = layout.take<char>(packed_bytes());
+    auto* const copied = reinterpret_cast<T*>(layout.take<char>(copied_bytes()));
+    NmDenseCopy<T> copy{.from = a().values().data(), .stored = this->stored(), .stride = stride()};
+    if (is_copied()) copy.to = copied;
+    copy.transposes = is_k_major != reads_it_k_major();
+    if constexpr (!is_k_major)
+      copy.stored = copy.transposes ? KMajorBatches{k(), m()} : KMajorBatches{m(), k(), k(), 1};
+    pack_and_copy(space(), only_if, this->view(), this->layout(), packed, copy);
+    with_config([&]<class Config>(Config) {
+      multiply_by<Config>(is_copied() ? copied : copy.from, packed, c, only_if);
+    });
   }
 
   Bytes bytes() const { return this->bytes_with(packed_bytes() + with_room_to_grow(copied_bytes())); }
@@ -249,6 +191,8 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
         << (!is_copied()         ? "\n"
             : reads_it_k_major() ? ", the dense one is copied k-major first\n"
                                  : ", the dense one is copied first\n");
+    out << "  expected: " << seconds() * 1e6 << " microseconds, bound by "
+        << to_string(choice_.prediction.bound()) << '\n';
   }
 
  private:
@@ -264,14 +208,21 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   }
 
   /// Chooses between what is chosen and tiles of a Config, if two parts of the operands fit in its slots.
+  /// @param before  seconds of what precedes the product
   template <class Config, class Times>
-  void consider(const Times& times, int multiprocessors, double before, NmBlockChoice::Tiles which) {
+  void consider(const Times& times, const NmDevice& device, double before, NmBlockChoice::Tiles which) {
+    const auto look = [&](int shared, NmPrediction prediction) {
+      prediction.seconds += before;
+      choice_.consider({which, shared, prediction});
+    };
     if constexpr (is_of_teams<Config>) {
+      constexpr auto tile = NmTileShape::of<Config>(Config::warps_of_team, 1);
       if constexpr (teams_fit<Config>)
-        consider_teams<Config>(times, cut_of_teams<Config>, m(), n(), k(), multiprocessors, before, which,
-                               choice_);
+        look(1, predict_teams(device, tile, times, cut_of_teams<Config>, m(), n(), k()));
     } else if constexpr (Config::slots(Config::layout(cut)).fit()) {
-      consider_blocks<Config>(times, cut, m(), n(), k(), multiprocessors, before, which, choice_);
+      constexpr auto tile = NmTileShape::of<Config>(Config::warps, Config::at_a_time);
+      for (int shared = 1; shared == 1 || (shared <= 8 && shared <= cut.sections(k())); shared *= 2)
+        look(shared, predict_blocks(device, tile, times, cut, m(), n(), k(), shared));
     }
   }
   /// Calls visit(Config{}) with the tiles that were chosen.
@@ -314,9 +265,13 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     return is_copied() ? array_bytes<Compute>((reads_it_k_major() ? k() : m()) * stride()) : 0;
   }
 
+  /// Makes room for the packed B.
+  void hold_packed() {
+    if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+  }
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
-    if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+    hold_packed();
     pack_chunks<Compute>(space(), this->view(), layout(), packed_.data());
     is_packed_ = true;
   }
@@ -341,17 +296,19 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
   void multiply(Out* c) {
     pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const Compute* const dense = copy(reinterpret_cast<Compute*>(workspace->reserve(copied_bytes())));
-    with_config([&]<class Config>(Config) { multiply_by<Config>(dense, c); });
+    room_.with(statement_.resources().scratch(), copied_bytes(), [&](char* memory) {
+      const Compute* const dense = copy(reinterpret_cast<Compute*>(memory));
+      with_config([&]<class Config>(Config) { multiply_by<Config>(dense, packed_.data(), c); });
+    });
   }
   template <class Config>
-  void multiply_by(const Compute* dense, Out* c) const {
+  void multiply_by(const Compute* dense, const char* packed, Out* c, const int* only_if = nullptr) const {
     std::conditional_t<is_of_teams<Config>, TeamProduct, Product> product{.epilogue =
                                                                               epilogue_of(statement_)};
     product.m = m();
     product.n = n();
-    product.packed = packed_.data();
+    product.packed = packed;
+    product.only_if = only_if;
     product.c = c;
     product.accumulates = statement_.accumulates();
     const KMajorBatches stored = is_copied() ? this->copied(stride()) : this->stored();
@@ -368,6 +325,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
   NmBlockChoice choice_;
   bool is_packed_ = false;
+  RoomOfPlan room_;
   Array<char, Memory> packed_;
 };
 

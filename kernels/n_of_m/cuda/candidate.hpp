@@ -12,8 +12,10 @@
 #include <utility>
 
 #include "../../statement/candidate.hpp"
+#include "blocks_candidate.hpp"
 #include "cuda_cores.hpp"
 #include "k_major.hpp"
+#include "model.hpp"
 #include "product_of.hpp"
 #include "tensor_cores.hpp"
 #include "wide_units.hpp"
@@ -27,8 +29,9 @@ namespace sporos::gpu {
 /// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
 /// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
 /// cores, whatever N, M and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a
-/// sum of floats: split.hpp. A plan packs B for tensor cores in its first run, and again in each later one
-/// unless the statement says `.with_constant_operands()`.
+/// sum of floats: split.hpp; those whose range is too wide for that are left to NmByBlocks, without waiting
+/// for the GPU to say so. A plan allocates all that its runs need, and packs B for tensor cores if
+/// the statement says `.with_constant_operands()`; else each run packs it.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -120,7 +123,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : Base(statement),
         on_tensor_cores_(for_tensor_cores && are_there(resources.space())),
-        by_groups_(on_tensor_cores_ && can_group(resources.space())) {}
+        by_groups_(on_tensor_cores_ && can_group(resources.space())),
+        blocks_(statement, resources) {}
 
   /// The seconds that a run is expected to take.
   double seconds() const {
@@ -132,12 +136,16 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return seconds + seconds_of_product();
   }
 
-  void run() {
-    is_packed_ = false;
-    refill();
+  /// Allocates what runs need, and packs B where it stays the same.
+  void prepare() {
+    if constexpr (for_tensor_cores)
+      if (on_tensor_cores_ && this->has_terms()) {
+        room_.prepare(statement_.resources().scratch(), room_bytes());
+        S::schedule::has_constant_operands ? pack() : hold_packed();
+      }
   }
 
-  void refill() {
+  void run() {
     this->write_result([&](Out* c) {
       if constexpr (for_tensor_cores)
         on_tensor_cores_ ? multiply(c) : gather(c);
@@ -149,7 +157,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   Bytes bytes() const {
     if (!on_tensor_cores_) return this->bytes_with(0);
     return this->bytes_with(packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
-                            array_bytes<int>(counters()) + with_room_to_grow(lay_out(nullptr).bytes));
+                            array_bytes<int>(counters()) + with_room_to_grow(room_bytes()));
   }
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(packed_.extent(0) +
@@ -163,12 +171,17 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
             : on_tensor_cores_ ? "matrix instructions whose rows are gathered\n"
                                : "sums in registers whose rows are gathered from shared memory\n");
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
-    if (!on_tensor_cores_) return;
+    if (!on_tensor_cores_) {
+      out << "  expected: " << seconds() * 1e6 << " microseconds\n";
+      return;
+    }
+    if (is_split<T>) out << "  values: floats split in halfs, by blocks where their range is too wide\n";
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
         << (reads_a_in_place()  ? "\n"
             : copies_in_parts() ? ", the dense one is copied k-major meanwhile\n"
                                 : ", the dense one is copied k-major first\n");
+    out << "  expected: " << seconds() * 1e6 << " microseconds, bound by " << bound() << '\n';
   }
 
  private:
@@ -190,6 +203,19 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     if constexpr (for_tensor_cores)
       return std::min(seconds_of<Large>(large_times), seconds_of<Small>(small_times));
     return 0;
+  }
+  /// What binds a product on tensor cores.
+  std::string_view bound() const {
+    if constexpr (for_tensor_cores) {
+      if (by_groups_) return "the copies of gathered rows";
+      const auto predicted = [&]<class Config>(Config) {
+        return predict_gathering(nm_device(multiprocessors()), Config::block_m, Config::block_n, planes_of<T>,
+                                 Traits::kept, Traits::window, m(), n(), k(), seconds());
+      };
+      return to_string((is_large() ? predicted(Large{}) : predicted(Small{})).bound());
+    } else {
+      return {};
+    }
   }
   /// Seconds of a stage of 64 rows of a tile, and of a tile besides. Fitted on an H100; of split floats on an
   /// H200, where stages of which little is kept take what copying takes.
@@ -318,15 +344,25 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return out;
   }
 
+  std::int64_t room_bytes() const {
+    std::int64_t bytes = lay_out(nullptr).bytes;
+    if constexpr (for_tensor_cores && is_split<T>) bytes = std::max(bytes, blocks_.bytes_of_run_if());
+    return bytes;
+  }
+
+  /// Makes room for the packed B.
+  void hold_packed() {
+    if (packed_.extent(0) > 0) return;
+    packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
+    if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
+    if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
+  }
+
   /// Packs B, and finds the exponents of its columns, which are held behind it; then too_wide[0] says whether
   /// B cannot be split, and too_wide[1] whether A or B cannot.
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
-    if (packed_.extent(0) == 0) {
-      packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
-      if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
-      if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
-    }
+    hold_packed();
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
       too_wide = exponents_.data() + n();
@@ -343,8 +379,18 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     requires(for_tensor_cores)
   {
     pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const Room room = lay_out(workspace->reserve(lay_out(nullptr).bytes));
+    room_.with(statement_.resources().scratch(), room_bytes(), [&](char* memory) {
+      multiply_in(lay_out(memory), c);
+      // What is in the room is not needed any more.
+      if constexpr (is_split<T>) {
+        const int* const too_wide = exponents_.data() + n() + 1;
+        blocks_.why_not().empty() ? blocks_.run_if(too_wide, memory, c) : gather(c, too_wide);
+      }
+    });
+  }
+  void multiply_in(const Room& room, Out* c) const
+    requires(for_tensor_cores)
+  {
     int* too_wide = nullptr;
     if constexpr (is_split<T>) {
       too_wide = exponents_.data() + n() + 1;
@@ -381,7 +427,6 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     } else {
       nm_product<Small>(space(), product, high, room.low, dense(), 1, multiprocessors(), begins());
     }
-    if constexpr (is_split<T>) gather(c, too_wide);
   }
 
   /// Two blocks share what they copy of A, unless one of them would often have no tile.
@@ -424,7 +469,13 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   }
 
   bool on_tensor_cores_, by_groups_;
+  /// For floats that cannot be split.
+  struct Nothing {
+    Nothing(const S&, const Resources<Kokkos::Cuda>&) {}
+  };
+  std::conditional_t<for_tensor_cores && is_split<T>, NmByBlocks::Plan<S>, Nothing> blocks_;
   bool is_packed_ = false;
+  RoomOfPlan room_;
   Array<char, Memory> packed_;
   Array<int, Memory> exponents_;  ///< [n], and two flags: pack()
   Array<int, Memory> counters_;   ///< [counters()]: k_major_parts.hpp

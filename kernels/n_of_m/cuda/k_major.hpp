@@ -27,8 +27,8 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
   using Tile = TransposedTile;
   constexpr int tile = Tile::size, pack = Tile::pack, planes = planes_of<T>;
   __shared__ alignas(16) char elements[Transposed ? planes : 1][Transposed ? Tile::bytes : 16];
-  const std::int64_t row_0 = static_cast<std::int64_t>(blockIdx.y) * tile;
-  const std::int64_t column_0 = static_cast<std::int64_t>(blockIdx.x) * tile;
+  const std::int64_t column_tiles = ceil_div(columns, tile);
+  const std::int64_t row_0 = blockIdx.x / column_tiles * tile, column_0 = blockIdx.x % column_tiles * tile;
 #if __CUDA_ARCH__ >= 900
   ptx::let_next_kernel_begin();
   if (is_split<T>) ptx::wait_for_kernel_before();  // that of the exponents
@@ -142,8 +142,8 @@ void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std:
       (is_k_major ? stored.rows : k) % 8 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
   launch_clusters(begins, space, "sporos::k_major",
                   is_k_major ? &detail::k_major_kernel<T, false> : &detail::k_major_kernel<T, true>,
-                  Grid(ceil_div(columns, 64), ceil_div(rows, 64)), 1, 256, 0, from, rows, columns, stored,
-                  high, low, stride, is_aligned, exponents, too_wide);
+                  ceil_div(columns, 64) * ceil_div(rows, 64), 1, 256, 0, from, rows, columns, stored, high,
+                  low, stride, is_aligned, exponents, too_wide);
 }
 
 namespace detail {

@@ -86,6 +86,8 @@ class NmProductOf {
       multiply(target.data());
     target.finish();
   }
+  /// Whether there is anything to multiply.
+  bool has_terms() const { return result().nnz() > 0 && b().nnz() > 0; }
   /// The bytes of a run besides the result, whose kernels need so many.
   Bytes bytes_with(std::int64_t of_kernels) const {
     return {result().nnz(), result().bytes(), sporos::detail::DenseTarget<S>::bytes(statement_) + of_kernels};

@@ -126,12 +126,13 @@ __global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, 
   if (blockIdx.x == 0 && threadIdx.x == 0) *too_wide = *is_b_too_wide;
 }
 /// largest[i] = the bits of the largest magnitude of row i of a k-major matrix; a thread for each 64 k.
+/// (Blocks along k are the grid's x: it may have more of them.)
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_k_major_kernel(const float* a, KMajorBatches stored,
                                                                  std::int64_t rows, int* largest) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * 256 + threadIdx.x;
   if (row >= rows) return;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * 64;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * 64;
   const float* const from = a + stored.place(first, row);
   const int count = static_cast<int>(stored.k - first < 64 ? stored.k - first : 64);
   int most = 0;
@@ -143,9 +144,9 @@ __global__ __launch_bounds__(256) void largest_of_k_major_kernel(const float* a,
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, std::int64_t part,
                                                                int* largest) {
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * 256 + threadIdx.x;
   if (column >= b.columns) return;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * part,
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * part,
                      windows = ceil_div(b.rows, b.window);
   int most = 0;
   for (std::int64_t w = first; w < first + part && w < windows; ++w)
@@ -168,7 +169,7 @@ inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::in
   if (is_k_major) {
     zero(space, exponents, rows);
     launch(space, "sporos::largest", &detail::largest_of_k_major_kernel<>,
-           Grid(ceil_div(rows, 256), ceil_div(columns, 64)), 256, 0, a, stored, rows, exponents);
+           Grid(ceil_div(columns, 64), ceil_div(rows, 256)), 256, 0, a, stored, rows, exponents);
     launch(space, "sporos::exponents", &detail::exponents_of_largest_kernel<>, ceil_div(rows, 256), 256, 0,
            rows, exponents, is_b_too_wide, too_wide);
   } else {
@@ -184,7 +185,7 @@ inline void exponents_of_columns(const Kokkos::Cuda& space, const NmView<float>&
   zero(space, exponents, b.columns);
   const std::int64_t part = ceil_div(32, b.kept);  // windows, of 32 values or more
   launch(space, "sporos::largest", &detail::largest_of_units_kernel<>,
-         Grid(ceil_div(b.columns, 256), ceil_div(ceil_div(b.rows, b.window), part)), 256, 0, b, part,
+         Grid(ceil_div(ceil_div(b.rows, b.window), part), ceil_div(b.columns, 256)), 256, 0, b, part,
          exponents);
   launch(space, "sporos::exponents", &detail::exponents_kernel<>, ceil_div(b.columns, 256), 256, 0, b.columns,
          exponents, too_wide);

@@ -137,7 +137,8 @@ struct NmTeamProduct {
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;
   E epilogue;
-  int rows_of_batch = 0;  ///< of a k-major A: whole tiles, or all
+  const int* only_if = nullptr;  ///< null, or whether to compute anything
+  int rows_of_batch = 0;         ///< of a k-major A: whole tiles, or all
   int slots_of_team = 0;
   float nothing = -0.0f;  ///< added to each sum: NmBlockProduct
   int sections = 0;       ///< of k
@@ -166,6 +167,7 @@ __global__ __launch_bounds__(Config::threads,
                              1) void nm_team_kernel(const __grid_constant__ Product product,
                                                     const __grid_constant__ CUtensorMap a_map) {
 #if __CUDA_ARCH__ >= 900
+  if (is_left_out(product)) return;
   using Compute = typename Config::compute;
   extern __shared__ char memory[];
   const int depth = product.slots_of_team, slots = depth * Config::teams;

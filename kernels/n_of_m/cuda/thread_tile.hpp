@@ -6,10 +6,23 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "../../cuda/cluster.hpp"
 #include "../../cuda/warp.hpp"
 #include "store.hpp"
 
 namespace sporos::gpu::detail {
+
+/// Whether a product is computed only if a kernel before says so, and it does not.
+template <class Product>
+__device__ __forceinline__ bool is_left_out([[maybe_unused]] const Product& product) {
+#if __CUDA_ARCH__ >= 900
+  if (product.only_if == nullptr) return false;
+  ptx::wait_for_kernel_before();
+  return *product.only_if == 0;
+#else
+  return true;
+#endif
+}
 
 /// What a thread multiplies for one kept row.
 template <class Config>

@@ -28,7 +28,8 @@ namespace sporos::gpu {
 /// sm_90 and not for sm_90a, the loop nest computes it.
 ///
 /// Operands are read where they are if k is a multiple of 128 and rows of B a multiple of 16 bytes long; else
-/// they are copied first, A only once if the statement says `.with_constant_operands()`.
+/// they are copied first, A only once, by the plan, if the statement says `.with_constant_operands()`. A plan
+/// allocates all that its runs need.
 ///
 /// What a window stores without an entry is a zero that is multiplied by some element of B: where that is
 /// infinite or NaN, so is the result.
@@ -92,12 +93,14 @@ class TwoFourOnTensorCores::Plan {
   /// The seconds that a product is expected to take.
   double seconds() const { return choice().seconds; }
 
-  void run() {
-    is_copied_ = false;
-    refill();
+  /// Allocates what runs need, and copies A where it has to be copied and stays the same.
+  void prepare() {
+    if (result().nnz() == 0 || k() == 0) return;
+    room_.prepare(statement_.resources().scratch(), copied_b_bytes());
+    if (copies_a()) S::schedule::has_constant_operands ? copy_a() : hold_copy_of_a();
   }
 
-  void refill() {
+  void run() {
     if (result().nnz() == 0) return;
     const sporos::detail::DenseTarget<S> target(statement_);
     k() == 0 ? apply_epilogue<S, float>(statement_, nullptr, target.data()) : multiply(target.data());
@@ -174,28 +177,37 @@ class TwoFourOnTensorCores::Plan {
                            space().cuda_device_prop().multiProcessorCount, clusters);
   }
 
+  /// Makes room for the copy of A.
+  void hold_copy_of_a() {
+    if (copy_of_a_.extent(0) == 0)
+      copy_of_a_ = make_array<char, Memory>("sporos::copy of a 2:4 matrix", copied_a(nullptr).bytes);
+  }
+  void copy_a() {
+    if (is_copied_ && S::schedule::has_constant_operands) return;
+    hold_copy_of_a();
+    const CopyOfA copy = copied_a(copy_of_a_.data());
+    pad_rows(space(), a().values().data(), m(), windows() * 2, padded_k() / 2, copy.values);
+    pad_windows(space(), indices(), m(), windows(), padded_k() / 8, copy.indices);
+    is_copied_ = true;
+  }
+
   void multiply(Out* c) {
-    const T* values = a().values().data();
-    const std::uint8_t* metadata = indices();
-    if (copies_a()) {
-      if (copy_of_a_.extent(0) == 0)
-        copy_of_a_ = make_array<char, Memory>("sporos::copy of a 2:4 matrix", copied_a(nullptr).bytes);
-      const CopyOfA copy = copied_a(copy_of_a_.data());
-      if (!is_copied_ || !S::schedule::has_constant_operands) {
-        pad_rows(space(), values, m(), windows() * 2, padded_k() / 2, copy.values);
-        pad_windows(space(), metadata, m(), windows(), padded_k() / 8, copy.indices);
-        is_copied_ = true;
+    if (copies_a()) copy_a();
+    room_.with(statement_.resources().scratch(), copied_b_bytes(), [&](char* memory) {
+      const T* dense = b().values().data();
+      if (copies_b()) {
+        T* const copy = reinterpret_cast<T*>(memory);
+        pad_rows(space(), dense, rows_of_b(), columns_of_b(), stride_of_b(), copy);
+        dense = copy;
       }
-      values = copy.values;
-      metadata = copy.indices;
-    }
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const T* dense = b().values().data();
-    if (copies_b()) {
-      T* const copy = reinterpret_cast<T*>(workspace->reserve(copied_b_bytes()));
-      pad_rows(space(), dense, rows_of_b(), columns_of_b(), stride_of_b(), copy);
-      dense = copy;
-    }
+      multiply(dense, c);
+    });
+  }
+  /// @param dense  B, or its copy
+  void multiply(const T* dense, Out* c) const {
+    const CopyOfA copy = copied_a(copy_of_a_.data());
+    const T* const values = copies_a() ? copy.values : a().values().data();
+    const std::uint8_t* const metadata = copies_a() ? copy.indices : indices();
     const TwoFourOperands<T> operands{values,      metadata,       padded_k(),   dense,
                                       rows_of_b(), columns_of_b(), stride_of_b()};
     const Product product{m(), n(), k(), c, statement_.accumulates(), epilogue_of(statement_)};
@@ -207,6 +219,7 @@ class TwoFourOnTensorCores::Plan {
 
   const S& statement_;
   bool is_copied_ = false;
+  RoomOfPlan room_;
   Array<char, Memory> copy_of_a_;
 };
 

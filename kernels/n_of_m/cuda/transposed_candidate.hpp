@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file transposed_candidate.hpp
+/// The product of an N:M sparse and a dense matrix on the GPU, as a candidate for statements.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "../../cuda/transpose.hpp"
+#include "../../statement/demands.hpp"
+#include "blocks_candidate.hpp"
+#include "candidate.hpp"
+
+namespace sporos {
+template <class S>
+class Plan;
+}  // namespace sporos
+
+namespace sporos::gpu {
+
+/// C(i, j) = B(i, k) * A(k, j) or B(k, i) * A(k, j), B in NM<N, M, L, 1> or NM<N, M, L> with windows along k,
+/// A and C dense and stored along either mode; or C(i, j) = A(i, k) * B(k, j) with C by columns; or an
+/// epilogue of such a product: all whose result NmByGathering and NmByBlocks would make transposed.
+///
+/// One of these computes the transpose, epilogue included. Where that is how C is stored - by columns, with B
+/// on the left - it goes there directly; else into working memory, from which it is transposed.
+///
+/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
+/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+struct NmTransposed {
+  struct Pattern : SparseTimesDense<Pattern, NmOperands, FactorsOfSums> {
+    template <class C, class B, class A>
+    static constexpr bool fits() {
+      if constexpr (is_dense_matrix<C> && is_dense_matrix<A> && NmTraits<typename B::format>::is &&
+                    is_tensor_v<typename C::tensor_type> && NmOperands::computes<C, A, B>) {
+        constexpr bool is_along_rows = NmTraits<typename B::format>::along == 0;
+        const auto is = [](const char* dense, const char* sparse) {
+          return binds<C, A, B>("ij", dense, sparse);
+        };
+        const char *const right = is_along_rows ? "kj" : "jk", *const left = is_along_rows ? "ki" : "ik";
+        return is("jk", left) || is("kj", left) ||
+               (!NmOperands::is_dense_by_rows<C> && (is("ik", right) || is("ki", right)));
+      } else {
+        return false;
+      }
+    }
+  };
+  static constexpr std::string_view name = "N:M product, transposed";
+  static constexpr std::string_view takes =
+      "C(i, j) = B(i, k) * A(k, j), B in NM<N, M, L, 1> or B(k, i) in NM<N, M, L>, A and C dense, or the "
+      "same "
+      "as NmByGathering with C by columns, floats in the memory of the GPU";
+  static constexpr bool deterministic = true;
+  static constexpr bool replaces_nest = true;
+
+  template <class S>
+  static constexpr bool matches = Pattern::matches<S>;
+
+  template <class S>
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
+    const Plan<S> plan(statement, resources);
+    const double pass =
+        plan.is_in_place ? 0 : 3e-6 + static_cast<double>(statement.result().tensor().bytes()) * 0.6e-12;
+    const Cost product = least_cost(plan.product());
+    return Cost{product.once + pass, product.again + pass};
+  }
+
+  template <class S>
+  class Plan;
+};
+
+template <class S>
+class NmTransposed::Plan {
+  using Result = typename S::result_type;
+  using Out = typename Result::value_type;
+  using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
+  using Transpose = Tensor<Out, DenseMatrix<>, Kokkos::Cuda>;
+  /// The variables of the result that are those of the sparse factor and of the dense one.
+  static constexpr char of_sparse = Sparse::names[1 - NmTraits<typename Sparse::format>::along];
+  static constexpr int sparse_mode = Result::names.find(of_sparse);
+  static constexpr char of_dense = Result::names[1 - sparse_mode];
+
+ public:
+  /// Whether the result is stored as the kernels make it.
+  static constexpr bool is_in_place = Result::level_names[0] == of_dense;
+
+  Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
+    bounds_of(statement);  // what does not fit is named by its variable
+    refer_to(is_in_place ? result().values() : Array<Out, Memory>());
+  }
+
+  /// The statement that computes the transpose.
+  auto product() const {
+    const auto product = sporos::detail::with_demands_of(
+        statement_, assign(Access<Transpose, of_dense, of_sparse>(transpose_), statement_.right()));
+    return statement_.accumulates() ? product.accumulate() : product;
+  }
+
+  void prepare() {
+    if (result().nnz() == 0) return;
+    in_room([&] { plan_.emplace(product()); });
+  }
+  void run() {
+    if (result().nnz() == 0) return;
+    in_room([&] {
+      if (!is_in_place && statement_.accumulates())
+        turn(result().values().data(), extent(sparse_mode), transpose_.values().data());
+      plan_ ? plan_->run() : product().run();
+      if (!is_in_place) turn(transpose_.values().data(), extent(1 - sparse_mode), result().values().data());
+    });
+  }
+
+  Bytes bytes() const {
+    return {result().nnz(), result().bytes(),
+            estimate(product()).workspace + (is_in_place ? 0 : with_room_to_grow(bytes_of_transpose()))};
+  }
+  std::int64_t held_bytes() const { return plan_ ? plan_->bytes() : 0; }
+
+  void explain(std::ostream& out) const {
+    const auto one = product();
+    with_candidate(one, Use::once, [&]<class K>() {
+      out << "  the transpose: " << one.str() << ", by " << K::name << '\n';
+      typename K::template Plan<std::remove_const_t<decltype(one)>>(one, one.resources()).explain(out);
+    });
+    if (!is_in_place) out << "  result: transposed from that\n";
+  }
+
+ private:
+  const auto& result() const { return statement_.result().tensor(); }
+  std::int64_t extent(int mode) const { return result().extent(mode); }
+  std::int64_t bytes_of_transpose() const { return array_bytes<Out>(result().nnz()); }
+
+  void refer_to(const Array<Out, Memory>& values) const {
+    const std::int64_t rows = extent(1 - sparse_mode), columns = extent(sparse_mode);
+    transpose_.replace({rows, columns}, {{rows}, {columns}}, values);
+  }
+  /// Calls work() while the transpose has memory.
+  template <class Work>
+  void in_room(const Work& work) {
+    if (is_in_place) {
+      refer_to(result().values());
+      return work();
+    }
+    room_.with(statement_.resources().scratch(), bytes_of_transpose(), [&](char* memory) {
+      refer_to(Array<Out, Memory>(reinterpret_cast<Out*>(memory), static_cast<std::size_t>(result().nnz())));
+      work();
+    });
+  }
+  /// to = the transpose of `from`, which has so many rows.
+  void turn(const Out* from, std::int64_t rows, Out* to) const {
+    transpose(statement_.resources().space(), rows, result().nnz() / rows, from, to);
+  }
+
+  const S& statement_;
+  Transpose transpose_;
+  RoomOfPlan room_;
+  std::optional<sporos::Plan<decltype(std::declval<const Plan&>().product())>> plan_;
+};
+
+}  // namespace sporos::gpu
