@@ -14,7 +14,7 @@ template <class Rows>
 bool has_near_rows(const Rows& matrix) {
   constexpr std::int64_t most_rows = 256;
   constexpr std::int64_t near = 8;  // rows apart that lie in neighbouring cache lines
-  if (matrix.rows < 2) return false;
+  if (2 > matrix.rows) return false;
   const std::int64_t step = std::max<std::int64_t>(1, matrix.rows / most_rows);
   std::int64_t count = 0, of = 0;
   for (std::int64_t row = step; row < matrix.rows; row += step) {

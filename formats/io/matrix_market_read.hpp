@@ -399,7 +399,7 @@ Entries<Value, 2> read_matrix_market_body(MatrixMarketJob<Value>& job, int worke
     }
     return std::make_unique<CoordinateWorker<Value, F>>(job);
   });
-  if (job.place.entries < job.header.stored)
+  if (job.header.stored > job.place.entries)
     throw ParseError(job.source.name(), job.place.lines,
                      text("the file ends after ", job.place.entries, " of the ", job.header.stored,
                           " entries that line ", job.header.size_line, " announces: it was cut off"));

@@ -223,7 +223,7 @@ Entries<Value, 2> read_smtx_entries(io::TextSource& source, const ReadOptions& o
   if (job.place.lines < 2)
     throw ParseError(source.name(), job.place.lines,
                      "the file ends before its line of row offsets: it was cut off");
-  if (job.place.entries < header.stored)
+  if (header.stored > job.place.entries)
     throw ParseError(source.name(), job.place.lines,
                      text("the file ends after ", job.place.entries, " of the ", header.stored,
                           " columns that line 1 announces: it was cut off"));

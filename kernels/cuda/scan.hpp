@@ -58,7 +58,11 @@ class PositionWriter {
     std::int64_t* total_;
   };
   using iterator_category = std::random_access_iterator_tag;
+#ifdef __clang__
+  using value_type = std::int64_t;  // clang looks up CUB's parameters for this type even where none are tuned
+#else
   using value_type = void;
+#endif
   using difference_type = std::int64_t;
   using pointer = void;
   using reference = Place;

@@ -52,7 +52,7 @@ class RowProduct {
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
-        tries_lanes_(lengths == RowLengths::brief && b.columns < few_columns<std::uint32_t> &&
+        tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns &&
                      !gathers_slowly()),
         shifts_(similar_a.shifts && similar_b.shifts),
         all_plain_(lengths == RowLengths::medium && !shifts_ && !similar_a.frequent),

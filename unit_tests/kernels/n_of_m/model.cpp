@@ -45,17 +45,17 @@ TEST(NmModel, HasTheFormulasOfThePaper) {
   EXPECT_DOUBLE_EQ(kept_by_any(32, 32, 4), 1);
 }
 
-constexpr NmTileShape large{128, 256, 16, 8, 8, 4, 4, 1}, small{64, 128, 8, 8, 4, 4, 4, 3};
+constexpr NmTileShape large_tile{128, 256, 16, 8, 8, 4, 4, 1}, small_tile{64, 128, 8, 8, 4, 4, 4, 3};
 
 NmPrediction predict(int kept, const std::array<std::int64_t, 3>& shape) {
   const NmChunks cut = NmChunks::of(kept, 32);
   const auto [m, n, k] = shape;
   NmPrediction best;
   for (int shared = 1; shared <= 8; shared *= 2) {
-    const NmPrediction of_large =
-                           predict_blocks(nm_device(132), large, nm_large_block_times, cut, m, n, k, shared),
-                       of_small =
-                           predict_blocks(nm_device(132), small, nm_small_block_times, cut, m, n, k, shared);
+    const NmPrediction of_large = predict_blocks(nm_device(132), large_tile, nm_large_block_times, cut, m, n,
+                                                 k, shared),
+                       of_small = predict_blocks(nm_device(132), small_tile, nm_small_block_times, cut, m, n,
+                                                 k, shared);
     for (const NmPrediction& one : {of_large, of_small})
       if (one.seconds < best.seconds) best = one;
   }
@@ -94,7 +94,7 @@ TEST(NmModel, SaysWhatBinds) {
   // Packing, which copies only those that some unit of a tile keeps, would take them off the L2 cache.
   const NmChunks cut = NmChunks::of(2, 32);
   const auto of_small = [&](double part) {
-    return predict_blocks(nm_device(132), small, nm_small_block_times, cut, 4096, 4096, 4096, 1, part);
+    return predict_blocks(nm_device(132), small_tile, nm_small_block_times, cut, 4096, 4096, 4096, 1, part);
   };
   EXPECT_EQ(of_small(1).bound(), NmBound::l2_cache);
   EXPECT_EQ(of_small(kept_by_any(2, 32, 4)).bound(), NmBound::issue);
