@@ -22,6 +22,18 @@ class Plan;
 
 namespace sporos::gpu {
 
+namespace detail {
+
+/// The statement that writes the right side of another one to the transpose of its result.
+/// @tparam To  the access to the transpose
+template <class To, class S>
+auto transposed(const S& statement, const typename To::tensor_type& to) {
+  const auto product = sporos::detail::with_demands_of(statement, assign(To(to), statement.right()));
+  return statement.accumulates() ? product.accumulate() : product;
+}
+
+}  // namespace detail
+
 /// C(i, j) = B(i, k) * A(k, j) or B(k, i) * A(k, j), B in NM<N, M, L, 1> or NM<N, M, L> with windows along k,
 /// A and C dense and stored along either mode; or C(i, j) = A(i, k) * B(k, j) with C by columns; or an
 /// epilogue of such a product: all whose result NmByGathering and NmByBlocks would make transposed.
@@ -83,6 +95,9 @@ class NmTransposed::Plan {
   static constexpr char of_sparse = Sparse::names[1 - NmTraits<typename Sparse::format>::along];
   static constexpr int sparse_mode = Result::names.find(of_sparse);
   static constexpr char of_dense = Result::names[1 - sparse_mode];
+  using ToTranspose = Access<Transpose, of_dense, of_sparse>;
+  using Product =
+      decltype(detail::transposed<ToTranspose>(std::declval<const S&>(), std::declval<const Transpose&>()));
 
  public:
   /// Whether the result is stored as the kernels make it.
@@ -94,11 +109,7 @@ class NmTransposed::Plan {
   }
 
   /// The statement that computes the transpose.
-  auto product() const {
-    const auto product = sporos::detail::with_demands_of(
-        statement_, assign(Access<Transpose, of_dense, of_sparse>(transpose_), statement_.right()));
-    return statement_.accumulates() ? product.accumulate() : product;
-  }
+  Product product() const { return detail::transposed<ToTranspose>(statement_, transpose_); }
 
   void prepare() {
     if (result().nnz() == 0) return;
@@ -158,7 +169,7 @@ class NmTransposed::Plan {
   const S& statement_;
   Transpose transpose_;
   RoomOfPlan room_;
-  std::optional<sporos::Plan<decltype(std::declval<const Plan&>().product())>> plan_;
+  std::optional<sporos::Plan<Product>> plan_;
 };
 
 }  // namespace sporos::gpu
