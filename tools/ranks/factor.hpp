@@ -4,10 +4,12 @@
 #pragma once
 
 #include <Kokkos_Timer.hpp>
+#include <algorithm>
 #include <sporos/distributed/distributed.hpp>
 #include <sporos/formats/io/file.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "../input.hpp"
 #include "../report.hpp"
@@ -43,6 +45,21 @@ Factor<Value> read_factor(const Communicator& ranks, const std::string& path, co
   auto matrix = assemble<CSR<>>(Distribution<2>::balanced(ranks, mine), mine,
                                 is_pattern ? Duplicates::max : Duplicates::sum);
   return {file, std::move(matrix), ranks.max(timer.seconds())};
+}
+
+/// Runs a product several times. Collective.
+/// @return the seconds that the slowest rank took for each run, ascending
+template <class Run>
+std::vector<double> seconds_of_runs(const Communicator& ranks, int repeats, const Run& run) {
+  std::vector<double> seconds;
+  for (int at = 0; at < repeats; ++at) {
+    ranks.barrier();
+    const Kokkos::Timer timer;
+    run();
+    seconds.push_back(ranks.max(timer.seconds()));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
 }
 
 template <class Value>

@@ -3,7 +3,6 @@
 /// `mpirun sporos multiply A B -o C`: each rank reads a part of the files, has some rows of the product, and
 /// writes them.
 #include <Kokkos_Timer.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -51,14 +50,7 @@ Outcome multiply(const Communicator& ranks, const ProductOnRanks& wanted, const 
   const Rows<Value> C(Distribution<2>::along(ranks, extents, 0, rows));
   const auto product = assign(C(i, j), A.matrix(i, k) * B.matrix(k, j));
   const Traffic sent = traffic(product);
-  std::vector<double> seconds;
-  for (int at = 0; at < wanted.repeats; ++at) {
-    ranks.barrier();
-    const Kokkos::Timer timer;
-    product.run();
-    seconds.push_back(ranks.max(timer.seconds()));
-  }
-  std::sort(seconds.begin(), seconds.end());
+  const std::vector<double> seconds = seconds_of_runs(ranks, wanted.repeats, [&] { product.run(); });
 
   Outcome outcome;
   Report& report = outcome.report;

@@ -3,7 +3,6 @@
 /// `mpirun sporos spmv A -o y`: each rank reads a part of the files, has some rows of A, and writes their
 /// part of y.
 #include <Kokkos_Timer.hpp>
-#include <algorithm>
 #include <cstdint>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
@@ -93,14 +92,7 @@ Outcome spmv_on_ranks(const SpmvOnRanks& wanted) {
   auto product = plan(statement);
   product.run();
   const double plan_seconds = ranks.max(plan_timer.seconds());
-  std::vector<double> seconds;
-  for (int at = 0; at < wanted.repeats; ++at) {
-    ranks.barrier();
-    const Kokkos::Timer timer;
-    product.run();
-    seconds.push_back(ranks.max(timer.seconds()));
-  }
-  std::sort(seconds.begin(), seconds.end());
+  const std::vector<double> seconds = seconds_of_runs(ranks, wanted.repeats, [&] { product.run(); });
 
   Outcome outcome;
   Report& report = outcome.report;
