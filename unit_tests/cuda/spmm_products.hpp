@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
 #include <sporos/sporos.hpp>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "dense_products.hpp"
+#include "estimates.hpp"
 #include "inputs.hpp"
 
 namespace sporos::test {
@@ -178,6 +180,34 @@ void expect_infinities() {
   };
   check([](const auto& statement) { statement.run(); });
   check([](const auto& statement) { plan(statement.with_constant_operands()).run(); });
+}
+
+/// What a kernel packs, and its copies of B, of any number of columns and by columns, take no more memory
+/// than is estimated.
+template <class Kernel, class T>
+void expect_within_estimates() {
+  using namespace sporos::indices;
+  const auto bounded = [](const auto& A, const auto& B) {
+    const Tensor<T, DenseMatrix<>, Cuda> C({300, B.extent(1)});
+    const auto device_A = on_device(A);
+    const auto device_B = on_device(B);
+    const auto statement = assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<Kernel>();
+    expect_bounded(statement);
+    const Estimate most = estimate(statement);
+    const Resources<Cuda> fresh{Cuda()};
+    std::optional<PeakMemory> peak(std::in_place);
+    auto product = plan(statement.with_constant_operands().on(fresh));
+    product.run();
+    product.run();
+    const std::int64_t taken = peak->bytes();
+    peak.reset();
+    EXPECT_LE(taken, most.workspace + 4096);
+    EXPECT_GE(taken, product.bytes());
+  };
+  const auto A = thinned<T>({300, 500}, 5, 1);
+  bounded(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 64}, 2));
+  bounded(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 67}, 2));
+  bounded(convert<CSC<>>(A), random_dense<T, DenseMatrix<ColumnMajor>>({500, 67}, 2));
 }
 
 }  // namespace sporos::test
