@@ -232,7 +232,7 @@ class Statement {
   /// The same statement, run by the loop nest even if a specialised kernel could run it.
   auto generic() const { return with(option::RunBy<option::Choice::nest>{}); }
 
-  /// The same statement, run by the given candidate (kernels/statement/candidate.hpp) and no other. Running
+  /// The same statement, run by the given candidate (kernels/protocol/candidate.hpp) and no other. Running
   /// it throws ScheduleError, with the reason, if the candidate declines the statement.
   template <class Candidate>
   auto use() const {

@@ -20,9 +20,9 @@
 
 #include "../core/statement.hpp"
 #include "../kernels/nest/nest_run.hpp"
-#include "../kernels/statement/candidate.hpp"
+#include "../kernels/protocol/candidate.hpp"
+#include "../kernels/protocol/sparse_times_dense.hpp"
 #include "../kernels/statement/plan.hpp"
-#include "../kernels/statement/sparse_times_dense.hpp"
 #include "agree.hpp"
 #include "exchange.hpp"
 #include "interior.hpp"

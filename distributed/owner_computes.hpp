@@ -22,7 +22,7 @@
 #include "../core/statement.hpp"
 #include "../formats/format_name.hpp"
 #include "../kernels/nest/bounds.hpp"
-#include "../kernels/statement/candidate.hpp"
+#include "../kernels/protocol/candidate.hpp"
 #include "../kernels/statement/estimate.hpp"
 #include "../kernels/statement/plan.hpp"
 #include "agree.hpp"

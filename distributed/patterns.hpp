@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "../formats/named.hpp"
+#include "../kernels/protocol/compute_type.hpp"
 #include "../kernels/spgemm/host/multiply.hpp"
-#include "../kernels/statement/compute_type.hpp"
 #include "../kernels/statement/ranks.hpp"
 #include "row_fetch.hpp"
 #include "tensor.hpp"

@@ -18,7 +18,7 @@
 #include "../core/uint128.hpp"
 #include "chunks.hpp"
 #include "entries_of.hpp"
-#include "image.hpp"
+#include "io/image.hpp"
 #include "spy_look.hpp"
 #include "walk.hpp"
 

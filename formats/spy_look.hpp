@@ -13,7 +13,7 @@
 
 #include "../core/error.hpp"
 #include "../core/uint128.hpp"
-#include "image.hpp"
+#include "io/image.hpp"
 
 namespace sporos::detail {
 

@@ -3,7 +3,7 @@
 /// Pictures of numbers: curves, such as the progress over iterations, and bars.
 #pragma once
 
-#include <sporos/formats/image.hpp>
+#include <sporos/formats/io/image.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

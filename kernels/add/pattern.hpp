@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "../../core/statement.hpp"
-#include "../statement/factors.hpp"
+#include "../protocol/factors.hpp"
 
 namespace sporos {
 

@@ -14,10 +14,10 @@
 
 #include "../n_of_m/pattern.hpp"
 #include "../nest/bounds.hpp"
-#include "../statement/candidate.hpp"
-#include "../statement/demands.hpp"
-#include "../statement/dense_target.hpp"
-#include "../statement/sparse_times_dense.hpp"
+#include "../protocol/candidate.hpp"
+#include "../protocol/demands.hpp"
+#include "../protocol/sparse_times_dense.hpp"
+#include "../results/dense_target.hpp"
 
 namespace sporos {
 

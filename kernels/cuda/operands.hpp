@@ -10,8 +10,8 @@
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
 #include "../nest/nest_run.hpp"
-#include "../statement/compute_type.hpp"
-#include "../statement/factors.hpp"
+#include "../protocol/compute_type.hpp"
+#include "../protocol/factors.hpp"
 #include "csr.hpp"
 #include "launch.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "../nest/bounds.hpp"
-#include "../statement/candidate.hpp"
+#include "../protocol/candidate.hpp"
 #include "matrix_by_rows.hpp"
 #include "operands.hpp"
 

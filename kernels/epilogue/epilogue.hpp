@@ -21,8 +21,8 @@
 #include "../../core/map.hpp"
 #include "../../core/statement.hpp"
 #include "../nest/lower.hpp"
-#include "../statement/compute_type.hpp"
-#include "../statement/factors.hpp"
+#include "../protocol/compute_type.hpp"
+#include "../protocol/factors.hpp"
 
 namespace sporos {
 

@@ -12,7 +12,7 @@
 
 #include "../nest/bounds.hpp"
 #include "../nest/nest_run.hpp"
-#include "../statement/candidate.hpp"
+#include "../protocol/candidate.hpp"
 #include "epilogue.hpp"
 #include "sums_of_product.hpp"
 

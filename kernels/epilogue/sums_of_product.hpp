@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "../statement/candidate.hpp"
-#include "../statement/demands.hpp"
+#include "../protocol/candidate.hpp"
+#include "../protocol/demands.hpp"
 #include "epilogue.hpp"
 
 namespace sporos {

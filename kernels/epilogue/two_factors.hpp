@@ -3,7 +3,7 @@
 /// What the patterns of products of a sparse and a dense matrix with an epilogue have in common.
 #pragma once
 
-#include "../statement/sparse_times_dense.hpp"
+#include "../protocol/sparse_times_dense.hpp"
 #include "epilogue.hpp"
 
 namespace sporos {

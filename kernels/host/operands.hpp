@@ -10,9 +10,9 @@
 
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
-#include "../spgemm/host/multiply.hpp"
-#include "../statement/compute_type.hpp"
-#include "../statement/factors.hpp"
+#include "../protocol/compute_type.hpp"
+#include "../protocol/factors.hpp"
+#include "sparse_rows.hpp"
 
 namespace sporos {
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sparse_rows.hpp
-/// A sparse matrix by rows as the host's kernels see it: plain arrays.
+/// A sparse matrix by rows as the host's kernels see it, plain arrays; and which tensors are stored so.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
-#include "../../core/inline.hpp"
+#include "../../core/format.hpp"
+#include "../../core/tensor.hpp"
 
 namespace sporos {
 
@@ -28,5 +31,36 @@ struct SparseRows {
   std::int64_t begin(std::int64_t row) const { return static_cast<std::int64_t>(positions[row]); }
   std::int64_t length(std::int64_t row) const { return begin(row + 1) - begin(row); }
 };
+
+namespace detail {
+
+template <class F>
+struct SparseRowsOf : std::false_type {};
+template <class Rows, class Columns>
+  requires(Rows::properties.full && StoresSegments<Columns> && Columns::properties.ordered &&
+           Columns::properties.unique)
+struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Rows, Columns>> : std::true_type {
+  using position_type = typename Columns::position_type;
+  using coordinate_type = typename Columns::coordinate_type;
+};
+
+/// A matrix as the kernels see it.
+template <class Value, class F, class Space>
+auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
+  using Of = SparseRowsOf<F>;
+  const auto columns = matrix.template level<1>().view();
+  return SparseRows<Value, typename Of::position_type, typename Of::coordinate_type>{
+      matrix.extent(0), matrix.extent(1), columns.positions, columns.coordinates, matrix.values().data()};
+}
+
+}  // namespace detail
+
+/// A matrix in host memory that has its rows in segments of columns, ordered and unique, such as CSR; whose
+/// values multiply and add as numbers do.
+template <class T>
+concept SparseRowsMatrix =
+    AnyTensor<T> && detail::SparseRowsOf<typename std::remove_cvref_t<T>::format_type>::value &&
+    HostSpace<typename std::remove_cvref_t<T>::space_type> &&
+    !std::same_as<typename std::remove_cvref_t<T>::value_type, bool>;
 
 }  // namespace sporos

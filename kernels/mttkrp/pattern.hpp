@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../../core/statement.hpp"
-#include "../statement/factors.hpp"
+#include "../protocol/factors.hpp"
 
 namespace sporos {
 

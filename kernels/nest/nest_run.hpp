@@ -14,8 +14,8 @@
 
 #include "../../core/few_steps.hpp"
 #include "../../core/statement.hpp"
-#include "../statement/candidate.hpp"
-#include "../statement/compute_type.hpp"
+#include "../protocol/candidate.hpp"
+#include "../protocol/compute_type.hpp"
 #include "bounds.hpp"
 #include "loop_nest.hpp"
 #include "lower.hpp"

@@ -14,8 +14,8 @@
 
 #include "../../core/pool.hpp"
 #include "../nest/nest_run.hpp"
-#include "../statement/dense_target.hpp"
 #include "cut_rows.hpp"
+#include "dense_target.hpp"
 
 namespace sporos {
 

@@ -26,7 +26,7 @@
 #include "../../formats/print.hpp"
 #include "../nest/bounds.hpp"
 #include "../nest/nest_run.hpp"
-#include "../statement/candidate.hpp"
+#include "../protocol/candidate.hpp"
 
 namespace sporos {
 

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-#include "../statement/factors.hpp"
+#include "../protocol/factors.hpp"
 
 namespace sporos {
 

@@ -3,7 +3,7 @@
 /// The product of two sparse matrices as a pattern of statements.
 #pragma once
 
-#include "../statement/factors.hpp"
+#include "../protocol/factors.hpp"
 
 namespace sporos {
 

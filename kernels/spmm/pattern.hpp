@@ -4,7 +4,7 @@
 #pragma once
 
 #include "../epilogue/two_factors.hpp"
-#include "../statement/sparse_times_dense.hpp"
+#include "../protocol/sparse_times_dense.hpp"
 
 namespace sporos {
 

@@ -3,7 +3,7 @@
 /// The product of a sparse matrix and a vector as a pattern of statements.
 #pragma once
 
-#include "../statement/sparse_times_dense.hpp"
+#include "../protocol/sparse_times_dense.hpp"
 
 namespace sporos {
 

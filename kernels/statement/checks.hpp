@@ -10,7 +10,7 @@
 #include "../../core/expression.hpp"
 #include "../../core/loop_order.hpp"
 #include "../../core/sum.hpp"
-#include "compute_type.hpp"
+#include "../protocol/compute_type.hpp"
 #include "select.hpp"
 
 namespace sporos {

@@ -19,7 +19,7 @@
 #include "../../core/pool.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/print.hpp"
-#include "candidate.hpp"
+#include "../protocol/candidate.hpp"
 
 namespace sporos::detail {
 

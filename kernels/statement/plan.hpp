@@ -40,7 +40,7 @@ template <class K, class S>
 class PlanBy : public AnyPlan {
   using P = typename K::template Plan<S>;
   static_assert(CandidatePlan<P, S>,
-                "the Plan of a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
+                "the Plan of a candidate lacks a part of the protocol of kernels/protocol/candidate.hpp");
 
  public:
   explicit PlanBy(const S& statement) : statement_(statement), plan_(statement, statement.resources()) {

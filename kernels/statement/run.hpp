@@ -48,7 +48,7 @@ void run(const Statement<Result, Right, Order, Options>& statement) {
         using P = typename K::template Plan<S>;
         static_assert(
             CandidatePlan<P, S>,
-            "the Plan of a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
+            "the Plan of a candidate lacks a part of the protocol of kernels/protocol/candidate.hpp");
         P plan(statement, statement.resources());
         detail::expect_within_limit<K>(plan, statement);
         detail::within_memory<K>(plan, statement, [&] { plan.run(); });

@@ -12,7 +12,7 @@
 
 #include "../../core/error.hpp"
 #include "../nest/work.hpp"
-#include "candidate.hpp"
+#include "../protocol/candidate.hpp"
 #include "candidates.hpp"
 #include "ranks.hpp"
 
@@ -141,7 +141,7 @@ R with_candidate(const S& statement, Use use, const F& f) {
   constexpr bool forced = S::schedule::run_by::choice == option::Choice::one;
   return [&]<class... K>(TypeList<K...>) -> R {
     static_assert((CandidateFor<K, S> && ...),
-                  "a candidate lacks a part of the protocol of kernels/statement/candidate.hpp");
+                  "a candidate lacks a part of the protocol of kernels/protocol/candidate.hpp");
     static_assert(sizeof...(K) > 0 || forced || HostSpace<typename S::space_type>,
                   "no kernel of this device makes such a sparse result: move the operands and the result "
                   "to the host with move_to<Host>()");

@@ -12,7 +12,7 @@
 #include "../../core/operands.hpp"
 #include "../../core/statement.hpp"
 #include "../nest/stream/function.hpp"
-#include "compute_type.hpp"
+#include "../protocol/compute_type.hpp"
 
 namespace sporos {
 

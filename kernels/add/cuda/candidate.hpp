@@ -8,7 +8,7 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../cuda/two_pass.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "add.hpp"
 

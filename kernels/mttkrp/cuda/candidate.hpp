@@ -12,9 +12,9 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../results/dense_target.hpp"
 #include "../../spmm/cuda/candidate.hpp"
-#include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
 #include "../pattern.hpp"
 #include "mttkrp.hpp"
 

@@ -13,8 +13,8 @@
 #include "../../../core/statement.hpp"
 #include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "product.hpp"
 

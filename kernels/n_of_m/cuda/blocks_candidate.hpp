@@ -15,7 +15,7 @@
 #include "../../cuda/padded.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../cuda/wgmma_tile.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "blocks.hpp"
 #include "k_major.hpp"
 #include "model.hpp"

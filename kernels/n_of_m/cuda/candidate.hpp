@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "blocks_candidate.hpp"
 #include "cuda_cores.hpp"
 #include "k_major.hpp"

@@ -11,7 +11,7 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "../view.hpp"
 #include "k_major_traits.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "../../cuda/transpose.hpp"
-#include "../../statement/demands.hpp"
+#include "../../protocol/demands.hpp"
 #include "blocks_candidate.hpp"
 #include "candidate.hpp"
 

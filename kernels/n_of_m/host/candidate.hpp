@@ -14,8 +14,8 @@
 
 #include "../../../formats/chunks.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "units.hpp"
 

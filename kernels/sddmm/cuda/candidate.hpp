@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "sampled.hpp"
 #include "sddmm.hpp"
 

@@ -24,7 +24,7 @@
 #include <string_view>
 
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "sampled.hpp"
 
 namespace sporos::gpu {

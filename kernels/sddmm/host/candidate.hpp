@@ -12,7 +12,7 @@
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
 

@@ -13,35 +13,16 @@
 #include "../../../core/format.hpp"
 #include "../../../core/tensor.hpp"
 #include "../../host/sparse_rows.hpp"
-#include "../../statement/compute_type.hpp"
+#include "../../protocol/compute_type.hpp"
 #include "product.hpp"
 
 namespace sporos {
 
 namespace detail {
 
-template <class F>
-struct SparseRowsOf : std::false_type {};
-template <class Rows, class Columns>
-  requires(Rows::properties.full && StoresSegments<Columns> && Columns::properties.ordered &&
-           Columns::properties.unique)
-struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Rows, Columns>> : std::true_type {
-  using position_type = typename Columns::position_type;
-  using coordinate_type = typename Columns::coordinate_type;
-};
-
 /// The type in which products of B and C are formed and summed, for a result of A.
 template <class A, class B, class C>
 using product_accumulate_t = typename WidestOf<accumulate_t<A>, accumulate_t<B>, accumulate_t<C>>::type;
-
-/// The matrix as the kernels see it.
-template <class Value, class F, class Space>
-auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
-  using Of = SparseRowsOf<F>;
-  const auto columns = matrix.template level<1>().view();
-  return SparseRows<Value, typename Of::position_type, typename Of::coordinate_type>{
-      matrix.extent(0), matrix.extent(1), columns.positions, columns.coordinates, matrix.values().data()};
-}
 
 /// Puts a product's arrays into its result, by rows, or by columns if that is how it is stored.
 template <class TensorA, class Product>
@@ -55,14 +36,6 @@ void replace_rows(const TensorA& A, Product product) {
 }
 
 }  // namespace detail
-
-/// A matrix in host memory that has its rows in segments of columns, ordered and unique, such as CSR; whose
-/// values multiply and add as numbers do.
-template <class T>
-concept SparseRowsMatrix =
-    AnyTensor<T> && detail::SparseRowsOf<typename std::remove_cvref_t<T>::format_type>::value &&
-    HostSpace<typename std::remove_cvref_t<T>::space_type> &&
-    !std::same_as<typename std::remove_cvref_t<T>::value_type, bool>;
 
 /// A = B * C: A(i, j) = the sum over k of B(i, k) * C(k, j), for sparse matrices by rows.
 ///

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "rows.hpp"
 #include "rows_plan.hpp"

@@ -13,7 +13,7 @@
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/sums_of_product.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 
 namespace sporos::gpu {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../../statement/candidate.hpp"
-#include "../../statement/compute_type.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../protocol/compute_type.hpp"
 #include "../pattern.hpp"
 #include "dot_products.hpp"
 #include "rows_plan.hpp"

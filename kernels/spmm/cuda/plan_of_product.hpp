@@ -15,7 +15,7 @@
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/epilogue.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../results/dense_target.hpp"
 
 namespace sporos::gpu {
 

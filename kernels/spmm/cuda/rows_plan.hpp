@@ -28,7 +28,7 @@ struct RowsWork {
 
 /// The plan of a product that is computed row by row, long rows in pieces.
 ///
-/// @tparam Way  the candidate, which has beside the protocol (kernels/statement/candidate.hpp):
+/// @tparam Way  the candidate, which has beside the protocol (kernels/protocol/candidate.hpp):
 ///
 ///     Pattern             what it matches
 ///     narrowest_panel     the fewest columns of a panel, for which the pieces of a row are counted

@@ -14,7 +14,7 @@
 
 #include "../../cuda/matrix_by_rows.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "columns_candidate.hpp"
 #include "row_places.hpp"

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "plan_of_product.hpp"
 #include "tiles.hpp"

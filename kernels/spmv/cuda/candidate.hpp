@@ -9,8 +9,8 @@
 
 #include "../../cuda/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "spmv.hpp"
 

@@ -10,8 +10,8 @@
 #include "../../host/operands.hpp"
 #include "../../host/row_chunks.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 #include "form.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "../../host/operands.hpp"
 #include "../../nest/bounds.hpp"
-#include "../../statement/candidate.hpp"
-#include "../../statement/dense_target.hpp"
+#include "../../protocol/candidate.hpp"
+#include "../../results/dense_target.hpp"
 #include "../pattern.hpp"
 
 namespace sporos::detail {

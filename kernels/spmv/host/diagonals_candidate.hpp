@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "../../nest/work.hpp"
-#include "../../statement/candidate.hpp"
+#include "../../protocol/candidate.hpp"
 #include "block_diagonals.hpp"
 #include "candidate.hpp"
 #include "copied_matrix_plan.hpp"

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "../core/error.hpp"
-#include "glyphs.hpp"
-#include "io/output_file.hpp"
+#include "../../core/error.hpp"
+#include "../glyphs.hpp"
+#include "output_file.hpp"
 
 namespace sporos {
 
