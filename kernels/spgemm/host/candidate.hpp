@@ -114,11 +114,11 @@ class SpgemmByRows::Plan {
   }
 
   void refill() {
-    read();
+    const std::int64_t left = read_values();
     const auto& result = statement_.result().tensor();
     const auto pattern = result.template level<1>().view();
     product_->refill(first_.rows(), second_.rows(), pattern.positions, pattern.coordinates,
-                     result.values().data(), S::schedule::is_deterministic, most_for_places_);
+                     result.values().data(), S::schedule::is_deterministic, left);
   }
 
   Bytes bytes() const {
@@ -154,6 +154,18 @@ class SpgemmByRows::Plan {
       read_factors();
       product_->read(first_.rows(), second_.rows());
     }
+  }
+  /// Reads the values of the factors, whose patterns are those that were analysed.
+  /// @return the bytes left of those that refills may keep
+  std::int64_t read_values() {
+    if (!is_analysed_) analyse();
+    std::int64_t left = most_for_places_;
+    first_.refill(resources_.space(), Of::first(statement_), left);
+    left -= first_.held_for_refills();
+    second_.refill(resources_.space(), Of::second(statement_), left);
+    left -= second_.held_for_refills();
+    product_->read(first_.rows(), second_.rows());
+    return left;
   }
   /// Analyses the patterns on the first call.
   void analyse() const {

@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "../../../core/pool.hpp"
 #include "../../../core/tensor.hpp"
+#include "../../../formats/chunks.hpp"
 #include "../../../formats/convert.hpp"
 #include "../../../formats/storage_bound.hpp"
 #include "../../../formats/transpose.hpp"
@@ -61,10 +65,35 @@ class FactorByRows {
   /// Reads the matrix as it is now.
   template <HostSpace Space>
   void read(const Space& space, const T& matrix) {
+    sources_ = {};
     if constexpr (is_copied)
       matrix_.emplace(convert<Format>(space, turned<Transposed>(matrix)));
     else
       matrix_.emplace(turned<Transposed>(matrix));
+  }
+  /// The same for a matrix that has the pattern with which it was read before: the values of a copy are
+  /// fetched from where they are known to come from.
+  /// @param most_bytes  what finding that out may allocate; the matrix is copied anew if this is too little
+  template <HostSpace Space>
+  void refill(const Space& space, const T& matrix, [[maybe_unused]] std::int64_t most_bytes) {
+    if constexpr (is_copied) {
+      if (sources_.extent(0) == 0 && bytes_to_find_sources(matrix) <= most_bytes) try {
+          find_sources(space, matrix);
+        } catch (const MemoryError&) {  // it is copied anew
+        }
+      if (sources_.extent(0) > 0) {
+        const auto* const from = matrix.values().data();
+        auto* const to = matrix_->values().data();
+        const Source* const source = sources_.data();
+        const HostThreads threads(space);
+        for_each_part(threads, matrix.nnz(), chunks_for(threads, matrix.nnz()),
+                      [=](std::int64_t begin, std::int64_t end, std::int64_t) {
+                        for (std::int64_t q = begin; q < end; ++q) to[q] = from[source[q]];
+                      });
+        return;
+      }
+    }
+    read(space, matrix);
   }
   /// The rows that were read.
   Rows rows() const { return sparse_rows(*matrix_); }
@@ -80,9 +109,35 @@ class FactorByRows {
     }
   }
   /// Bytes that are held until the next read().
-  std::int64_t held_bytes() const { return is_copied && matrix_ ? copy_bytes(*matrix_) : 0; }
+  std::int64_t held_bytes() const {
+    return (is_copied && matrix_ ? copy_bytes(*matrix_) : 0) + held_for_refills();
+  }
+  /// Those of them from which refill() knows where values come from.
+  std::int64_t held_for_refills() const {
+    return static_cast<std::int64_t>(sources_.size() * sizeof(Source));
+  }
 
  private:
+  using Source = std::int32_t;
+  using PositionsOfSource = Tensor<Source, typename Turned::format_type, typename T::space_type>;
+
+  /// Bytes that find_sources() allocates; more than there are if positions exceed the type Source.
+  static std::int64_t bytes_to_find_sources(const T& matrix) {
+    if (!std::in_range<Source>(matrix.nnz())) return std::numeric_limits<std::int64_t>::max();
+    return array_bytes<Source>(matrix.nnz()) +
+           storage_bound<Format, Source>(turned<Transposed>(matrix).extents(), matrix.nnz()).bytes +
+           assemble_bytes<Format, Source>(turned<Transposed>(matrix).extents(), matrix.nnz());
+  }
+  /// Copies the matrix with the positions of its values for values.
+  template <HostSpace Space>
+  void find_sources(const Space& space, const T& matrix) {
+    const Turned as_read = turned<Transposed>(matrix);
+    const auto numbers = pool().array<Source>("sporos::sources", matrix.nnz());
+    std::iota(numbers.data(), numbers.data() + matrix.nnz(), Source{0});
+    const PositionsOfSource positions(as_read.extents(), as_read.levels(), Array<Source>(numbers));
+    sources_ = convert<Format>(space, positions).values();
+  }
+
   /// @param matrix  as it is read, or the copy
   template <class M>
   static std::int64_t copy_bytes(const M& matrix) {
@@ -90,6 +145,7 @@ class FactorByRows {
   }
 
   std::optional<Matrix> matrix_;
+  Array<Source> sources_;  // [nnz], once found: value q of the copy is value sources_[q] of the matrix
 };
 
 }  // namespace sporos::detail

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statement.cpp
 /// Which statements the product by rows takes from the loop nest, and that both compute the same.
+#include <random>
+#include <span>
+
 #include "../kernel_of.hpp"
 #include "sparse_products.hpp"
 
@@ -9,6 +12,11 @@ namespace {
 
 using namespace sporos::indices;
 using Matrix = Tensor<double, CSR<>>;
+
+template <class T>
+std::span<double> values_of(const T& matrix) {
+  return {matrix.values().data(), static_cast<std::size_t>(matrix.nnz())};
+}
 
 template <class S>
 bool by_rows(const S& statement) {
@@ -47,6 +55,38 @@ TEST_F(Statements, ThatMultiplyMatricesByColumnsAreTakenInAnyCombination) {
   check(Tensor<double, CSC<>>({40, 60}), B, D);
   check(Tensor<double, CSC<>>({40, 60}), by_columns, C);
   check(Tensor<double, CSC<>>({40, 60}), by_columns, D);
+}
+
+TEST_F(Statements, WithPlansReadNewValuesOfMatricesByColumns) {
+  const auto check = [&]<class F>(const Tensor<double, F>& result, const auto& left, const auto& right,
+                                  std::int64_t most_kept) {
+    const auto statement = assign(result(i, j), left(i, k) * right(k, j));
+    const Estimate most = estimate(statement);
+    const auto resources = Resources<Host>(Host()).within(most.result + most.workspace + most_kept);
+    auto product = plan(statement.on(resources));
+    std::mt19937_64 draw(5);
+    for (int run = 0; run < 4; ++run) {
+      for (double& value : values_of(left)) value = small_value<double>(draw);
+      for (double& value : values_of(right)) value = small_value<double>(draw);
+      product.run();
+      const Matrix expected({40, 60});
+      assign(expected(i, j), left(i, k) * right(k, j)).generic().run();
+      EXPECT_TRUE(same_bytes(convert<CSR<>>(result), expected)) << statement.str() << ", run " << run;
+    }
+    return product.bytes();
+  };
+  const auto by_columns = convert<CSC<>>(B);
+  const auto D = convert<CSC<>>(C);
+  for (const std::int64_t most_kept : {std::int64_t{0}, std::int64_t{1} << 30}) {
+    check(A, B, D, most_kept);
+    check(A, by_columns, C, most_kept);
+    check(A, by_columns, D, most_kept);
+    check(Tensor<double, CSC<>>({40, 60}), B, C, most_kept);
+    check(Tensor<double, CSC<>>({40, 60}), by_columns, C, most_kept);
+  }
+  // What refills keep is a number for each element of a copied factor, and nothing where there is no memory.
+  const std::int64_t kept = check(A, by_columns, D, std::int64_t{1} << 30) - check(A, by_columns, D, 0);
+  EXPECT_GE(kept, 4 * (by_columns.nnz() + D.nnz()));
 }
 
 TEST_F(Statements, OfOtherKindsAreLeftToTheNest) {
