@@ -196,12 +196,12 @@ class LocatedNest::Plan {
 
     const detail::DenseTarget<S, T> target(statement);
     const auto& values = target.values();
-    if (needs_start && part == 0 && !statement.accumulates()) zero(space, values);
     auto sums = values;
     if (private_results) {
       sums = make_array<T, Memory>("sporos::private results", size * chunks);
       zero(space, sums);
     }
+    if (needs_start && part == 0 && !statement.accumulates()) zero(space, values);
 
     // Reading positions from a device would mean waiting for it.
     const auto where = [&] {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ranks.hpp
-/// Statements on tensors that are distributed over processes: where they leave the path of all others.
+/// The steps of a statement: as they are on one process, and where statements on tensors that are distributed
+/// over several leave the path of all others.
 #pragma once
 
+#include <new>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
+#include "../../core/error.hpp"
 #include "../../core/expression.hpp"
 #include "../../core/statement.hpp"
 
@@ -26,13 +30,25 @@ struct AcrossRanks;
 
 namespace detail {
 
+[[noreturn, gnu::cold]] inline void refuse_without_memory(const StatementText& statement) {
+  throw MemoryError(text(statement.str(), ": there is no memory to plan it"));
+}
+
 /// f(), a step of a statement.
+/// @throws MemoryError where what is needed beside the memory of a candidate's plan cannot be allocated
 template <class S, class F>
 decltype(auto) step_of(const S& statement, F&& f) {
-  if constexpr (is_distributed_statement<S>)
+  if constexpr (is_distributed_statement<S>) {
     return AcrossRanks<S>::jointly(statement, std::forward<F>(f));
-  else
-    return std::forward<F>(f)();
+  } else {
+    try {
+      return std::forward<F>(f)();
+    } catch (const std::bad_alloc&) {
+      refuse_without_memory(statement);
+    } catch (const std::length_error&) {
+      refuse_without_memory(statement);
+    }
+  }
 }
 
 }  // namespace detail
