@@ -13,6 +13,16 @@ namespace sporos::test::precompute {
 namespace {
 
 using namespace sporos::indices;
+constexpr Index<'a'> i0;
+constexpr Index<'b'> i1;
+constexpr Index<'c'> j0;
+constexpr Index<'d'> j1;
+constexpr Index<'e'> k0;
+constexpr Index<'g'> k1;
+constexpr Index<'f'> f;
+constexpr Index<'h'> fp;
+constexpr Index<'u'> f0;
+constexpr Index<'v'> f1;
 
 template <class W>
 void check_factor() {
@@ -59,6 +69,53 @@ TEST(Precompute, ATermAndAPartOfATerm) {
   same(i, k) = map(square, B(i, k) * x(k));
   assign(A(i, k), map(square, B(i, k) * x(k))).precompute(B(i, k) * x(k), scaled(i, k)).run();
   expect_same_entries(A, same);
+}
+
+/// Calls check(schedule) for the ways to cut the loops of a product by rows, and those over one matrix.
+template <class Check>
+void for_each_schedule_of_product(const Tensor<double, CSR<>>& B, const Check& check) {
+  check([](const auto& s) { return s; });
+  check([](const auto& s) { return s.split(i, i0, i1, 4).parallelize(i0); });
+  check([](const auto& s) { return s.reorder(i, k, j).split(k, k0, k1, 3).reorder(k0, i, k1, j); });
+  check([](const auto& s) { return s.reorder(i, k, j).fuse(i, k, f).split(f, f0, f1, 7).parallelize(f0); });
+  check([&](const auto& s) {
+    return s.reorder(i, k, j).fuse(i, k, f).pos(f, fp, B(i, k)).split(fp, f0, f1, 4).parallelize(f0);
+  });
+}
+template <class Check>
+void for_each_schedule_of_matrix(const Tensor<double, CSR<>>& D, const Check& check) {
+  check([](const auto& s) { return s; });
+  check([](const auto& s) { return s.split(j, j0, j1, 5).reorder(j0, i, j1).parallelize(j0); });
+  check([](const auto& s) { return s.fuse(i, j, f).split(f, f0, f1, 6).parallelize(f0); });
+  check([&](const auto& s) { return s.fuse(i, j, f).pos(f, fp, D(i, j)).split(fp, f0, f1, 5); });
+}
+
+TEST(Precompute, BeforeLoopsAreSplitFusedAndShared) {
+  const auto B = spread<CSR<>>(30, 20, 3, 7), C = spread<CSR<>>(20, 25, 4, 5),
+             D = spread<CSR<>>(30, 25, 6, 3);
+  double products[30][25] = {};
+  for (const auto& [at_b, b] : entries(B))
+    for (const auto& [at_c, c] : entries(C))
+      if (at_b[1] == at_c[0]) products[at_b[0]][at_c[1]] += b * c;
+  const Tensor<double, DenseMatrix<>> part({30, 25});
+  const Tensor<double, CSR<>> A({30, 25});
+  const auto both = assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j));
+  const auto check = [&](const auto& produce, const auto& consume) {
+    for (std::int64_t at = 0; at < part.nnz(); ++at) part.values().data()[at] = 1000;
+    produce(both.producer()).run();
+    consume(both.consumer()).run();
+    validate(A);
+    ASSERT_EQ(A.nnz(), D.nnz());
+    const auto of_d = entries(D);
+    std::int64_t e = 0;
+    for (const auto& [at, a] : entries(A)) {
+      EXPECT_EQ(at, of_d.coordinate(e));
+      EXPECT_EQ(a, of_d.values.data()[e++] * products[at[0]][at[1]]);
+    }
+  };
+  const auto plain = [](const auto& s) { return s; };
+  for_each_schedule_of_product(B, [&](const auto& produce) { check(produce, plain); });
+  for_each_schedule_of_matrix(D, [&](const auto& consume) { check(plain, consume); });
 }
 
 TEST(Precompute, IntoAPolicysWorkspace) {
