@@ -19,6 +19,8 @@
 ///       using coordinate_type = ...;                            an integer
 ///       static void check_extent(std::int64_t extent);          throws RangeError if a coordinate_type
 ///                                                               cannot hold it
+///       // optional, see BuiltAnywhere:
+///       static constexpr bool builds_anywhere = true;           from_segments runs in any space
 ///     };
 ///
 /// Kernels read a level through its View and build one from Segments, its coordinates in plain arrays. A new
@@ -200,6 +202,24 @@ concept IndexedLevel = requires(std::int64_t extent) {
   L::check_extent(extent);
 } && (L::properties.branchless || requires { requires std::integral<typename L::position_type>; });
 
+namespace detail {
+
+template <class L, class Space, class Storage = typename L::template Storage<typename Space::memory_space>>
+concept MadeFromSegmentsIn = requires(SegmentsOf<L, typename Space::memory_space> segments, std::int64_t n) {
+  { Storage::template from_segments<Space>(segments, n, n) } -> std::same_as<Storage>;
+};
+
+/// Whether a level says that it is built in any space.
+template <class L>
+inline constexpr bool declares_builds_anywhere = [] {
+  if constexpr (requires { L::builds_anywhere; })
+    return static_cast<bool>(L::builds_anywhere);
+  else
+    return false;
+}();
+
+}  // namespace detail
+
 /// A level that is not full can be built from its coordinates in the order of their positions:
 ///
 ///     from_segments<Space>(segments, parents, extent)   may keep the arrays of `segments`, and may use the
@@ -208,11 +228,17 @@ concept IndexedLevel = requires(std::int64_t extent) {
 /// The positions are those of the coordinates in `segments`, except in a padded level, whose View tells by
 /// locate(p, i) where each has gone.
 template <class L>
-concept MadeFromSegments = requires(SegmentsOf<L> segments, std::int64_t n) {
-  {
-    detail::HostStorage<L>::template from_segments<Host>(segments, n, n)
-  } -> std::same_as<detail::HostStorage<L>>;
-};
+concept MadeFromSegments = detail::MadeFromSegmentsIn<L, Host>;
+
+/// A level with `static constexpr bool builds_anywhere = true`: its from_segments<Space> runs in any
+/// execution space, on arrays in the memory of that space, also where the host cannot read them. Results on a
+/// GPU are then built there; those with other levels are built by the host and copied.
+///
+/// The arrays of `segments` are complete when it is called, and those of the level when it returns: a level
+/// that starts a kernel of its own waits for it.
+template <class L>
+concept BuiltAnywhere =
+    detail::declares_builds_anywhere<L> && detail::MadeFromSegmentsIn<L, Kokkos::DefaultExecutionSpace>;
 
 /// A type that can be used as a level of a format.
 template <class L>
@@ -220,18 +246,26 @@ concept Level = DescribedLevel<L> && StoredLevel<L> && WrappableLevel<L> &&
                 (L::properties.full ? CoordinateIterable<typename L::View> && Locatable<typename L::View> &&
                                           Insertable<typename L::View>
                                     : PositionIterable<typename L::View>) &&
-                (L::properties.full || (IndexedLevel<L> && MadeFromSegments<L>)) &&
+                (L::properties.full || (IndexedLevel<L> && MadeFromSegments<L> &&
+                                        (!detail::declares_builds_anywhere<L> || BuiltAnywhere<L>))) &&
                 (!L::properties.padded || Locatable<typename L::View>);
 
-/// A level whose arrays are Segments already: `Storage::segments()` returns them without a copy, and its View
-/// has pointers to them. Kernels for matrices stored by rows require it.
+/// A level that has its coordinates in one array: `Storage::segments()` returns the level's Segments without
+/// a copy, and its View has a pointer to the coordinates. Kernels for lists of coordinates require it.
 template <class L>
-concept StoresSegments = Level<L> && !L::properties.branchless &&
-                         requires(const detail::HostStorage<L> storage, const typename L::View view) {
-                           { storage.segments() } -> std::same_as<SegmentsOf<L>>;
-                           { view.positions } -> std::convertible_to<const typename L::position_type*>;
-                           { view.coordinates } -> std::convertible_to<const typename L::coordinate_type*>;
-                         };
+concept StoresCoordinates =
+    Level<L> && requires(const detail::HostStorage<L> storage, const typename L::View view) {
+      { storage.segments() } -> std::same_as<SegmentsOf<L>>;
+      { view.coordinates } -> std::convertible_to<const typename L::coordinate_type*>;
+    };
+
+/// The same with the positions, in a level that is not branchless: its arrays are Segments already. Kernels
+/// for matrices stored by rows require it.
+template <class L>
+concept StoresSegments =
+    StoresCoordinates<L> && !L::properties.branchless && requires(const typename L::View view) {
+      { view.positions } -> std::convertible_to<const typename L::position_type*>;
+    };
 
 /// Compiles if L is a Level; otherwise the compiler's error says what L lacks.
 template <class L>
@@ -259,10 +293,14 @@ consteval bool require_level() {
                     "branchless, position_type, and check_extent(extent)");
       static_assert(!L::properties.padded || (Locatable<View> && !L::properties.branchless),
                     "a padded level is not branchless, and its View has locate(p, i)");
-      if constexpr (IndexedLevel<L>)
+      if constexpr (IndexedLevel<L>) {
         static_assert(MadeFromSegments<L>,
                       "the Storage of a level that is not full has from_segments<Space>(segments, parents, "
                       "extent), from which results are built");
+        static_assert(!detail::declares_builds_anywhere<L> || BuiltAnywhere<L>,
+                      "a level that says builds_anywhere has from_segments<Space>(segments, parents, extent) "
+                      "for every execution space, with segments in the memory of that space");
+      }
     }
   }
   return Level<L>;

@@ -21,16 +21,15 @@ struct StorageBound {
   std::int64_t bytes = 0;   ///< of all arrays, those of the values among them
 };
 
-/// A bound on the arrays of a tensor of format F with values of type Value where it stores at most `count`
-/// elements: each level is asked for its bytes where its coordinates are as many as the elements, or as many
-/// as there can be.
-///
-/// @throws RangeError where the values of full levels are more than 64 bits can count
-template <TensorFormat F, class Value>
-StorageBound storage_bound(const Extents<F::order>& extents, std::int64_t count) {
-  using shape = detail::Structure<F>;
+namespace detail {
+
+/// Calls visit(number of the level, parents, coordinates, extent) for each level of a tensor that stores at
+/// most `count` elements, with its coordinates as many as the elements, or as many as there can be.
+/// @return the number of values
+template <TensorFormat F, class Visit>
+std::int64_t for_each_level_bound(const Extents<F::order>& extents, std::int64_t count, const Visit& visit) {
+  using shape = Structure<F>;
   [[maybe_unused]] const auto of_level = F::level_extents(extents);
-  StorageBound out;
   std::int64_t parents = 1;
   const auto take = [&]<int K>(std::integral_constant<int, K>) {
     constexpr auto k = static_cast<std::size_t>(K);
@@ -48,15 +47,52 @@ StorageBound storage_bound(const Extents<F::order>& extents, std::int64_t count)
       parents = repeats ? count : std::min(parents, count);
     }
     using Level = typename F::template level<K>;
-    using Storage = typename Level::template Storage<Kokkos::HostSpace>;
-    out.bytes += Storage::most_bytes(above, parents, of_level[k]);
-    if constexpr (Level::properties.padded) parents = Storage::most_positions(above, parents, of_level[k]);
+    visit(std::integral_constant<int, K>{}, above, parents, of_level[k]);
+    if constexpr (Level::properties.padded)
+      parents = Level::template Storage<Kokkos::HostSpace>::most_positions(above, parents, of_level[k]);
   };
   [&]<std::size_t... K>(std::index_sequence<K...>) {
     (take(std::integral_constant<int, static_cast<int>(K)>{}), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
-  out.values = parents;
-  out.bytes += parents * static_cast<std::int64_t>(sizeof(Value));
+  return parents;
+}
+
+/// A bound on the bytes of the segments from which the levels of such a tensor are built.
+/// @tparam Kept  whether those count that a level keeps as its own arrays
+template <TensorFormat F, bool Kept>
+std::int64_t segments_bound(const Extents<F::order>& extents, std::int64_t count) {
+  std::int64_t bytes = 0;
+  for_each_level_bound<F>(
+      extents, count,
+      [&]<int K>(std::integral_constant<int, K>, std::int64_t parents, std::int64_t coordinates, auto) {
+        using Level = typename F::template level<K>;
+        if constexpr (!Level::properties.full && (Kept || !StoresCoordinates<Level>)) {
+          using Of = SegmentsOf<Level>;
+          bytes += coordinates * static_cast<std::int64_t>(sizeof(typename Of::coordinate_type));
+          if (!Level::properties.branchless)
+            bytes += (parents + 1) * static_cast<std::int64_t>(sizeof(typename Of::position_type));
+        }
+      });
+  return bytes;
+}
+
+}  // namespace detail
+
+/// A bound on the arrays of a tensor of format F with values of type Value where it stores at most `count`
+/// elements: each level is asked for its bytes where its coordinates are as many as the elements, or as many
+/// as there can be.
+///
+/// @throws RangeError where the values of full levels are more than 64 bits can count
+template <TensorFormat F, class Value>
+StorageBound storage_bound(const Extents<F::order>& extents, std::int64_t count) {
+  StorageBound out;
+  out.values = detail::for_each_level_bound<F>(
+      extents, count,
+      [&]<int K>(std::integral_constant<int, K>, auto parents, auto coordinates, auto extent) {
+        using Storage = typename F::template level<K>::template Storage<Kokkos::HostSpace>;
+        out.bytes += Storage::most_bytes(parents, coordinates, extent);
+      });
+  out.bytes += out.values * static_cast<std::int64_t>(sizeof(Value));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "../core/format.hpp"
+#include "../core/level.hpp"
 
 namespace sporos::detail {
 
@@ -51,5 +52,27 @@ struct Structure {
   /// Whether zeros are stored where there is no entry, because the innermost level is full.
   static constexpr bool padded = F::is_dense || F::stores_padding;
 };
+
+/// Whether a matrix has a segment of ascending coordinates for each coordinate of mode Outer, as CSR has for
+/// 0 and CSC for 1.
+template <class F, int Outer>
+inline constexpr bool stores_segments_of_mode = false;
+template <int Outer, int Inner, class Lines, class InLine>
+inline constexpr bool stores_segments_of_mode<Format<Map<Dim<Outer>, Dim<Inner>>, Lines, InLine>, Outer> =
+    Lines::properties.full && StoresSegments<InLine> && InLine::properties.ordered &&
+    InLine::properties.unique;
+template <class F>
+inline constexpr bool is_by_rows = stores_segments_of_mode<F, 0>;
+template <class F>
+inline constexpr bool is_by_columns = stores_segments_of_mode<F, 1>;
+
+/// Whether a matrix is one list of coordinates, ascending by the outer mode, then by the inner, as COO is.
+template <class F>
+inline constexpr bool is_coordinate_list = false;
+template <int Outer, int Inner, class First, class Second>
+inline constexpr bool is_coordinate_list<Format<Map<Dim<Outer>, Dim<Inner>>, First, Second>> =
+    StoresSegments<First> && First::properties.ordered && !First::properties.unique &&
+    StoresCoordinates<Second> && Second::properties.branchless && Second::properties.ordered &&
+    Second::properties.unique;
 
 }  // namespace sporos::detail

@@ -37,6 +37,7 @@ struct Compressed {
   using coordinate_type = Coordinate;
   static constexpr LevelProperties properties{
       .ordered = Ordered, .unique = Unique, .full = false, .branchless = false};
+  static constexpr bool builds_anywhere = true;
 
   struct View {
     const Position* positions = nullptr;

@@ -34,6 +34,7 @@ struct Singleton {
   using coordinate_type = Coordinate;
   static constexpr LevelProperties properties{
       .ordered = Ordered, .unique = Unique, .full = false, .branchless = true};
+  static constexpr bool builds_anywhere = true;
 
   struct View {
     const Coordinate* coordinates = nullptr;
@@ -63,6 +64,7 @@ struct Singleton {
                                  std::int64_t /*extent*/) {
       return {std::move(segments.coordinates)};
     }
+    SegmentsOf<Singleton, MemorySpace> segments() const { return {{}, coordinates}; }
 
     template <class Visitor>
     void for_each_array(Visitor&& visit) const {

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../formats/structure.hpp"
 #include "../n_of_m/pattern.hpp"
 #include "../nest/bounds.hpp"
 #include "../protocol/candidate.hpp"
@@ -45,13 +46,6 @@ struct BatchPattern : SparseTimesDense<BatchPattern<Operands>, Operands> {
 };
 
 namespace detail {
-
-template <class F>
-inline constexpr bool is_csr_or_csc = false;
-template <class Position, class Coordinate>
-inline constexpr bool is_csr_or_csc<CSR<Position, Coordinate>> = true;
-template <class Position, class Coordinate>
-inline constexpr bool is_csr_or_csc<CSC<Position, Coordinate>> = true;
 
 /// One of the matrices of an order-3 tensor, under the names of their modes.
 template <class T>
@@ -89,7 +83,7 @@ struct ProductsInBatches {
     template <class B>
     static constexpr bool is_sparse =
         NmTraits<typename B::format>::is ||
-        (detail::is_csr_or_csc<typename B::format> &&
+        ((detail::is_by_rows<typename B::format> || detail::is_by_columns<typename B::format>) &&
          !Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename B::tensor_type::memory_space>::accessible);
   };
   using Pattern = BatchPattern<Operands>;

@@ -94,7 +94,7 @@ class MatrixByRows {
 
  public:
   using View = CsrView<Value, Position, Coordinate>;
-  static constexpr bool is_copied = detail::is_csr<typename T::format_type> == Transposed;
+  static constexpr bool is_copied = detail::is_by_rows<typename T::format_type> == Transposed;
 
   explicit MatrixByRows(const Resources<Kokkos::Cuda>& resources) : resources_(resources) {
     if constexpr (is_copied) copy_.emplace(resources_.scratch().template borrow<detail::CopyByRows>());

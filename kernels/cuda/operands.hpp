@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
+#include "../../formats/structure.hpp"
 #include "../nest/nest_run.hpp"
 #include "../protocol/compute_type.hpp"
 #include "../protocol/factors.hpp"
@@ -19,31 +21,31 @@ namespace sporos::gpu {
 
 namespace detail {
 
-template <class F>
-inline constexpr bool is_csr = false;
-template <class Position, class Coordinate>
-inline constexpr bool is_csr<CSR<Position, Coordinate>> = true;
-template <class F>
-inline constexpr bool is_csc = false;
-template <class Position, class Coordinate>
-inline constexpr bool is_csc<CSC<Position, Coordinate>> = true;
+using sporos::detail::is_by_columns;
+using sporos::detail::is_by_rows;
 
 template <class S>
 using compute_of = compute_t<typename S::result_type, typename S::right_type>;
 
-/// The rows of a matrix in CSR, or of the transpose of one in CSC.
+/// The rows of a matrix by rows, or of the transpose of one by columns.
 template <bool Transposed = false, class TensorType>
 auto csr_view(const TensorType& t) {
-  const auto& columns = t.template level<1>();
-  using Position = typename std::remove_cvref_t<decltype(columns.positions)>::value_type;
-  using Coordinate = typename std::remove_cvref_t<decltype(columns.coordinates)>::value_type;
-  return CsrView<typename TensorType::value_type, Position, Coordinate>{
+  using Level = typename TensorType::format_type::template level<1>;
+  const auto columns = t.template level<1>().segments();
+  return CsrView<typename TensorType::value_type, typename Level::position_type,
+                 typename Level::coordinate_type>{
       t.extent(Transposed ? 1 : 0), t.extent(Transposed ? 0 : 1), t.nnz(),
       columns.positions.data(),     columns.coordinates.data(),   t.values().data()};
 }
 
-/// A CSR result, or the transpose of one in CSC, in the making: positions first, then room for what they
-/// hold.
+/// Whether results by rows or by columns can be made of segments on a GPU.
+template <class F, bool HasSegments = is_by_rows<F> || is_by_columns<F>>
+inline constexpr bool is_made_of_segments = false;
+template <class F>
+inline constexpr bool is_made_of_segments<F, true> = BuiltAnywhere<typename F::template level<1>>;
+
+/// A result by rows, or the transpose of one by columns, in the making: positions first, then room for what
+/// they hold.
 template <class TensorType, bool Transposed = false>
 class NewCsr {
  public:
@@ -54,24 +56,31 @@ class NewCsr {
 
   explicit NewCsr(const Extents<2>& extents) : extents_(turned(extents)) {
     Level::check_extent(extents_[1]);
-    storage_.positions = make_array<Position, Memory>("sporos::Compressed positions", extents_[0] + 1);
+    segments_.positions = make_array<Position, Memory>("sporos::positions", extents_[0] + 1);
   }
-  Position* positions() const { return storage_.positions.data(); }
+  Position* positions() const { return segments_.positions.data(); }
 
   View make_room(std::int64_t nonzeros) {
-    storage_.coordinates =
-        make_array<typename Level::coordinate_type, Memory>("sporos::Compressed coordinates", nonzeros);
+    segments_.coordinates =
+        make_array<typename Level::coordinate_type, Memory>("sporos::coordinates", nonzeros);
     values_ = make_array<Value, Memory>("sporos::Tensor values", nonzeros);
-    return {extents_[0],   extents_[1], nonzeros, storage_.positions.data(), storage_.coordinates.data(),
+    return {extents_[0],   extents_[1], nonzeros, segments_.positions.data(), segments_.coordinates.data(),
             values_.data()};
   }
   /// Bytes of a result of so many nonzeros.
   static std::int64_t bytes(const Extents<2>& extents, std::int64_t nonzeros) {
-    return (turned(extents)[0] + 1) * static_cast<std::int64_t>(sizeof(Position)) +
-           nonzeros * static_cast<std::int64_t>(sizeof(typename Level::coordinate_type) + sizeof(Value));
+    return Level::template Storage<Memory>::most_bytes(turned(extents)[0], nonzeros, turned(extents)[1]) +
+           nonzeros * static_cast<std::int64_t>(sizeof(Value));
   }
+  /// Makes the result of what has been written. A level that does more than keep the arrays needs them
+  /// complete.
   void put_into(const TensorType& result) const {
-    result.replace(turned(extents_), {{extents_[0]}, storage_}, values_);
+    using Lines = std::tuple_element_t<0, typename TensorType::level_storage>;
+    using InLine = std::tuple_element_t<1, typename TensorType::level_storage>;
+    result.replace(turned(extents_),
+                   {Lines::empty(1, extents_[0]),
+                    InLine::template from_segments<Kokkos::Cuda>(segments_, extents_[0], extents_[1])},
+                   values_);
   }
 
  private:
@@ -80,14 +89,15 @@ class NewCsr {
   }
 
   Extents<2> extents_;
-  typename Level::template Storage<Memory> storage_;
+  SegmentsOf<Level, Memory> segments_;
   Array<Value, Memory> values_;
 };
 
 }  // namespace detail
 
-/// What the specialised kernels for GPUs admit, for the patterns of `kernels/<operation>/pattern.hpp`: CSR
-/// and dense operands of any values in the GPU's memory, the loops in the order that was derived.
+/// What the specialised kernels for GPUs admit, for the patterns of `kernels/<operation>/pattern.hpp`: sparse
+/// matrices by rows, such as CSR, and dense operands, of any values in the GPU's memory, the loops in the
+/// order that was derived.
 struct GpuOperands {
   template <class S>
   static constexpr bool admits() {
@@ -99,7 +109,7 @@ struct GpuOperands {
            }(accesses_of<typename S::right_type>{});
   }
   template <class A>
-  static constexpr bool is_csr = detail::is_csr<typename A::format>;
+  static constexpr bool is_csr = detail::is_by_rows<typename A::format>;
   template <class A>
   static constexpr bool is_dense_vector = std::is_same_v<typename A::format, DenseVector>;
   template <class A>
@@ -118,7 +128,8 @@ struct GpuMatrixOperands : GpuOperands {
            }(accesses_of<typename S::right_type>{});
   }
   template <class A>
-  static constexpr bool is_csr = detail::is_csr<typename A::format> || detail::is_csc<typename A::format>;
+  static constexpr bool is_csr =
+      detail::is_by_rows<typename A::format> || detail::is_by_columns<typename A::format>;
 };
 
 }  // namespace sporos::gpu

@@ -68,9 +68,9 @@ class TwoPassPlan {
     else
       count();
     Candidate::fill(statement_, passes_, made_->make_room(nonzeros_));
+    fence();
     made_->put_into(statement_.result().tensor());
     made_.reset();
-    fence();
   }
 
   /// The second pass alone.

@@ -9,6 +9,7 @@
 
 #include "../../core/format.hpp"
 #include "../../core/tensor.hpp"
+#include "../../formats/structure.hpp"
 
 namespace sporos {
 
@@ -34,22 +35,12 @@ struct SparseRows {
 
 namespace detail {
 
-template <class F>
-struct SparseRowsOf : std::false_type {};
-template <class Rows, class Columns>
-  requires(Rows::properties.full && StoresSegments<Columns> && Columns::properties.ordered &&
-           Columns::properties.unique)
-struct SparseRowsOf<Format<Map<Dim<0>, Dim<1>>, Rows, Columns>> : std::true_type {
-  using position_type = typename Columns::position_type;
-  using coordinate_type = typename Columns::coordinate_type;
-};
-
 /// A matrix as the kernels see it.
 template <class Value, class F, class Space>
 auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
-  using Of = SparseRowsOf<F>;
+  using Columns = typename F::template level<1>;
   const auto columns = matrix.template level<1>().view();
-  return SparseRows<Value, typename Of::position_type, typename Of::coordinate_type>{
+  return SparseRows<Value, typename Columns::position_type, typename Columns::coordinate_type>{
       matrix.extent(0), matrix.extent(1), columns.positions, columns.coordinates, matrix.values().data()};
 }
 
@@ -58,9 +49,8 @@ auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
 /// A matrix in host memory that has its rows in segments of columns, ordered and unique, such as CSR; whose
 /// values multiply and add as numbers do.
 template <class T>
-concept SparseRowsMatrix =
-    AnyTensor<T> && detail::SparseRowsOf<typename std::remove_cvref_t<T>::format_type>::value &&
-    HostSpace<typename std::remove_cvref_t<T>::space_type> &&
-    !std::same_as<typename std::remove_cvref_t<T>::value_type, bool>;
+concept SparseRowsMatrix = AnyTensor<T> && detail::is_by_rows<typename std::remove_cvref_t<T>::format_type> &&
+                           HostSpace<typename std::remove_cvref_t<T>::space_type> &&
+                           !std::same_as<typename std::remove_cvref_t<T>::value_type, bool>;
 
 }  // namespace sporos

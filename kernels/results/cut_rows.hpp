@@ -38,8 +38,7 @@ constexpr bool sums_rows() {
     using Second = typename A::format::template level<1>;
     return A::level_names[0] == Outermost && A::format::properties[0].full &&
            A::format::template expression<0>::block == 1 && A::level_names[1] != no_variable &&
-           !Result::level_names.contains(A::level_names[1]) &&
-           requires(typename Second::View view) { view.positions; };
+           !Result::level_names.contains(A::level_names[1]) && StoresSegments<Second>;
   }
 }
 

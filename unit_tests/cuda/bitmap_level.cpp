@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file bitmap_level.cpp
-/// A level made outside the library is read by the loop nest on the GPU, and comes back as it went.
+/// A level made outside the library on the GPU: read by the loop nest, built there or by the host as a
+/// result, wrapped, validated, printed and planned.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <sporos/sporos.hpp>
+#include <sstream>
+#include <type_traits>
 
 #include "../levels/bitmap.hpp"
+#include "estimates.hpp"
 #include "inputs.hpp"
 
 namespace {
@@ -17,16 +21,16 @@ using namespace sporos::test;
 
 using BitmapRows = Format<Map<Dim<0>, Dim<1>>, Dense, Bitmap<>>;
 using BitmapTree = Format<Map<Dim<0>, Dim<1>>, Bitmap<>, Bitmap<>>;
+using BitmapBelowSparse = Format<Map<Dim<1>, Dim<0>>, Compressed<>, Bitmap<std::int32_t>>;
+/// Results of which the host builds.
+using RowsBuiltByHost = Format<Map<Dim<0>, Dim<1>>, Dense, Bitmap<std::int64_t, std::int32_t, false>>;
 
 TEST(CudaBitmap, ComesBackAsItWent) {
   const auto A = assemble<BitmapTree>(random_entries<double, 2>({503, 401}, 6000, 1));
   const auto back = A.copy_to<Cuda>().copy_to<Host>();
   EXPECT_NO_THROW(validate(back));
   EXPECT_NO_THROW(validate(A.copy_to<Cuda>()));
-  expect_equal_arrays(A.level<0>().bits, back.level<0>().bits, "bits of level 0");
-  expect_equal_arrays(A.level<1>().bits, back.level<1>().bits, "bits of level 1");
-  expect_equal_arrays(A.level<1>().ranks, back.level<1>().ranks, "ranks of level 1");
-  expect_equal_arrays(A.values(), back.values(), "values");
+  expect_equal_tensors(A, back);
 }
 
 template <class F>
@@ -75,6 +79,148 @@ TEST(CudaBitmap, WithAnotherPatternIsNoticedByAPlan) {
   const auto other = assemble<BitmapRows>(random_entries<double, 2>({503, 401}, 6000, 10)).copy_to<Cuda>();
   A.replace(other.extents(), other.levels(), other.values());
   EXPECT_THROW(product.run(), ScheduleError);
+}
+
+/// Calls test(format) for each format of results.
+template <class Test>
+void for_each_format(const Test& test) {
+  const auto one = [&]<class F>(std::type_identity<F>) {
+    SCOPED_TRACE(F::str());
+    test(std::type_identity<F>());
+  };
+  one(std::type_identity<BitmapRows>());
+  one(std::type_identity<BitmapTree>());
+  one(std::type_identity<BitmapBelowSparse>());
+  one(std::type_identity<RowsBuiltByHost>());
+}
+
+static_assert(gpu::detail::builds_on_device<BitmapRows> && gpu::detail::builds_on_device<BitmapTree> &&
+              gpu::detail::builds_on_device<BitmapBelowSparse>);
+static_assert(!gpu::detail::builds_on_device<RowsBuiltByHost>);
+
+/// Two matrices in CSR and, in format F, on the GPU.
+template <class F>
+struct Pair {
+  Tensor<double, CSR<>> B = assemble<CSR<>>(random_entries<double, 2>({203, 190}, 3000, 11));
+  Tensor<double, CSR<>> C = assemble<CSR<>>(random_entries<double, 2>({203, 190}, 2000, 12));
+  Tensor<double, F, Cuda> device_B = convert<F>(B).template copy_to<Cuda>();
+  Tensor<double, F, Cuda> device_C = convert<F>(C).template copy_to<Cuda>();
+  Tensor<double, CSR<>> A{Extents<2>{203, 190}};
+  Tensor<double, F, Cuda> device_A{Extents<2>{203, 190}};
+
+  /// The results in both places are the same, and that on the GPU is valid.
+  void expect_same() const {
+    expect_equal_tensors(convert<F>(A), device_A);
+    EXPECT_NO_THROW(validate(device_A));
+  }
+};
+
+TEST(CudaBitmap, HoldsSumsAndProducts) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Pair<F> in;
+    const auto& [B, C, device_B, device_C, A, device_A] = in;
+    A(i, j) = 2.0 * B(i, j) - C(i, j);
+    device_A(i, j) = 2.0 * device_B(i, j) - device_C(i, j);
+    in.expect_same();
+    A(i, j) = B(i, j) * C(i, j);
+    device_A(i, j) = device_B(i, j) * device_C(i, j);
+    in.expect_same();
+  });
+}
+
+TEST(CudaBitmap, HoldsProductsOfMatrices) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Pair<F> in;
+    const Tensor<double, CSR<>> A({203, 203});
+    const Tensor<double, F, Cuda> device_A({203, 203});
+    const auto turned = transpose(in.C);
+    const auto device_turned = convert<F>(turned).template copy_to<Cuda>();
+    A(i, j) = in.B(i, k) * turned(k, j);
+    if constexpr (std::is_same_v<F, BitmapBelowSparse>)
+      assign(device_A(i, j), in.device_B(i, k) * device_turned(k, j)).reorder(j, k, i).run();
+    else
+      assign(device_A(i, j), in.device_B(i, k) * device_turned(k, j)).reorder(i, k, j).run();
+    expect_equal_tensors(convert<F>(A), device_A);
+    EXPECT_NO_THROW(validate(device_A));
+  });
+}
+
+TEST(CudaBitmap, IsConvertedThereAndBack) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Pair<F> in;
+    const auto rows = in.B.template copy_to<Cuda>();
+    in.device_A(i, j) = rows(i, j);
+    expect_equal_tensors(convert<F>(in.B), in.device_A);
+    const Tensor<double, CSR<>, Cuda> back({203, 190});
+    back(i, j) = in.device_A(i, j);
+    expect_equal_tensors(in.B, back);
+    expect_equal_tensors(in.B, convert<CSR<>>(in.device_A));
+  });
+}
+
+TEST(CudaBitmap, IsEmptyWhereNothingIsStored) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Tensor<double, F, Cuda> nothing({70, 90}), A({70, 90});
+    const auto B = assemble<F>(random_entries<double, 2>({70, 90}, 500, 1)).template copy_to<Cuda>();
+    A(i, j) = nothing(i, j) * B(i, j);
+    expect_equal_tensors(Tensor<double, F>({70, 90}), A);
+    EXPECT_NO_THROW(validate(A));
+  });
+}
+
+TEST(CudaBitmap, IsWrappedWithoutACopy) {
+  const auto A = assemble<BitmapTree>(random_entries<double, 2>({203, 190}, 3000, 13)).copy_to<Cuda>();
+  const auto& upper = A.level<0>();
+  const auto& lower = A.level<1>();
+  const auto wrapped =
+      wrap<BitmapTree, Cuda>({203, 190}, upper.bits, upper.ranks, lower.bits, lower.ranks, A.values());
+  EXPECT_EQ(wrapped.level<1>().bits.data(), lower.bits.data());
+  expect_equal_tensors(A.copy_to<Host>(), wrapped);
+  const Tensor<double, CSR<>, Cuda> sum({203, 190}), expected({203, 190});
+  sum(i, j) = wrapped(i, j) + A(i, j);
+  expected(i, j) = 2.0 * A(i, j);
+  expect_equal_tensors(expected.copy_to<Host>(), sum);
+  EXPECT_THROW(
+      (wrap<BitmapTree, Cuda>({203, 150}, upper.bits, upper.ranks, lower.bits, lower.ranks, A.values())),
+      FormatError);
+  Kokkos::deep_copy(lower.ranks, std::int64_t{0});
+  EXPECT_THROW(
+      (wrap<BitmapTree, Cuda>({203, 190}, upper.bits, upper.ranks, lower.bits, lower.ranks, A.values())),
+      FormatError);
+  EXPECT_THROW(validate(A), FormatError);
+}
+
+TEST(CudaBitmap, PrintsAsOnTheHost) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Pair<F> in;
+    in.device_A(i, j) = in.device_B(i, j) + in.device_C(i, j);
+    in.A(i, j) = in.B(i, j) + in.C(i, j);
+    std::ostringstream host, device;
+    print(host, convert<F>(in.A));
+    print(device, in.device_A.template copy_to<Host>());
+    EXPECT_EQ(host.str(), device.str());
+  });
+}
+
+TEST(CudaBitmap, IsRefilledByPlans) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Pair<F> in;
+    auto sum = plan(assign(in.device_A(i, j), in.device_B(i, j) + in.device_C(i, j)));
+    for (const double value : {1.0, 3.0, 5.0}) {
+      Kokkos::deep_copy(in.B.values(), value);
+      Kokkos::deep_copy(in.device_B.values(), value);
+      sum.run();
+      in.A(i, j) = in.B(i, j) + in.C(i, j);
+      in.expect_same();
+    }
+  });
+}
+
+TEST(CudaBitmap, TakesNoMoreMemoryThanIsEstimated) {
+  for_each_format([]<class F>(std::type_identity<F>) {
+    const Pair<F> in;
+    expect_bounded(assign(in.device_A(i, j), in.device_B(i, j) + in.device_C(i, j)));
+  });
 }
 
 }  // namespace

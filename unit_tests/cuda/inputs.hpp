@@ -5,9 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <sporos/sporos.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace sporos::test {
 
@@ -56,17 +60,31 @@ void expect_equal_arrays(const T& host, const U& device, const char* what) {
   for (std::size_t at = 0; at < host.extent(0); ++at) ASSERT_EQ(host(at), device(at)) << what << " at " << at;
 }
 
+/// The arrays of a level in host memory, whatever it has, under their names.
+template <class Level>
+std::vector<std::pair<std::string, std::vector<std::int64_t>>> arrays_of(const Level& level) {
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> out;
+  level.for_each_array([&](Role, const char* name, const auto& array) {
+    auto& [of, elements] = out.emplace_back(name, array.extent(0));
+    for (std::size_t at = 0; at < array.extent(0); ++at)
+      elements[at] = static_cast<std::int64_t>(array.data()[at]);
+  });
+  return out;
+}
+
 /// Levels and values are equal, bit by bit.
 template <class T, class U>
 void expect_equal_tensors(const T& host, const U& device) {
   const auto back = device.template copy_to<Host>();
   ASSERT_EQ(host.extents(), back.extents());
   host.for_each_level([&](auto number, const auto& level) {
-    const auto& other = back.template level<decltype(number)::value>();
-    if constexpr (requires { level.positions; })
-      expect_equal_arrays(level.positions, other.positions, "positions");
-    if constexpr (requires { level.coordinates; })
-      expect_equal_arrays(level.coordinates, other.coordinates, "coordinates");
+    const auto arrays = arrays_of(level), others = arrays_of(back.template level<decltype(number)::value>());
+    ASSERT_EQ(arrays.size(), others.size());
+    for (std::size_t array = 0; array < arrays.size(); ++array) {
+      ASSERT_EQ(arrays[array].second.size(), others[array].second.size()) << arrays[array].first;
+      for (std::size_t at = 0; at < arrays[array].second.size(); ++at)
+        ASSERT_EQ(arrays[array].second[at], others[array].second[at]) << arrays[array].first << " at " << at;
+    }
   });
   expect_equal_arrays(host.values(), back.values(), "values");
 }

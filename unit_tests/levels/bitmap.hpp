@@ -29,7 +29,9 @@ namespace sporos::test {
 ///
 /// @tparam Position    integer type of `ranks`
 /// @tparam Coordinate  integer type in which coordinates are handed over
-template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+/// @tparam Anywhere    whether it is built in any execution space, or by the host alone
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t,
+          bool Anywhere = true>
 struct Bitmap {
   using position_type = Position;
   using coordinate_type = Coordinate;
@@ -37,6 +39,7 @@ struct Bitmap {
   static constexpr std::int64_t word_bits = 64;
   static constexpr LevelProperties properties{
       .ordered = true, .unique = true, .full = false, .branchless = false};
+  static constexpr bool builds_anywhere = Anywhere;
 
   static std::string name() { return "Bitmap"; }
   static void check_extent(std::int64_t extent) {
@@ -78,6 +81,32 @@ struct Bitmap {
     }
   };
 
+  /// Sets the bits below parent p, and says how many are set before each of their words; for p = parents,
+  /// how many are set in all.
+  struct SetBits {
+    const Position* positions;
+    const Coordinate* coordinates;
+    std::int64_t parents, width;
+    Word* bits;
+    Position* ranks;
+
+    KOKKOS_INLINE_FUNCTION void operator()(std::int64_t p) const {
+      Position rank = positions[p];
+      if (p == parents) {
+        ranks[parents * width] = rank;
+        return;
+      }
+      for (Position q = rank; q < positions[p + 1]; ++q) {
+        const auto i = static_cast<std::int64_t>(coordinates[q]);
+        bits[p * width + i / word_bits] |= Word{1} << (i % word_bits);
+      }
+      for (std::int64_t word = p * width; word < (p + 1) * width; ++word) {
+        ranks[word] = rank;
+        rank = static_cast<Position>(rank + Kokkos::popcount(bits[word]));
+      }
+    }
+  };
+
   template <class MemorySpace>
   struct Storage {
     Array<Word, MemorySpace> bits;       // [parents * width]
@@ -99,26 +128,14 @@ struct Bitmap {
     template <class Space>
     static Storage from_segments(const Segments<Position, Coordinate, MemorySpace>& segments,
                                  std::int64_t parents, std::int64_t extent) {
+      static_assert(Anywhere || HostSpace<Space>);
       Storage out = empty(parents, extent);
       out.stored = static_cast<std::int64_t>(segments.coordinates.extent(0));
-      const std::int64_t width = out.width;
-      Word* const bits = out.bits.data();
-      Position* const ranks = out.ranks.data();
-      const Position* const positions = segments.positions.data();
-      const Coordinate* const coordinates = segments.coordinates.data();
-      Kokkos::parallel_for("bitmap", Kokkos::RangePolicy<Space>(0, parents), [=](std::int64_t p) {
-        for (Position q = positions[p]; q < positions[p + 1]; ++q) {
-          const auto i = static_cast<std::int64_t>(coordinates[q]);
-          bits[p * width + i / word_bits] |= Word{1} << (i % word_bits);
-        }
-        Position rank = positions[p];
-        for (std::int64_t word = p * width; word < (p + 1) * width; ++word) {
-          ranks[word] = rank;
-          rank = static_cast<Position>(rank + Kokkos::popcount(bits[word]));
-        }
-      });
+      Kokkos::parallel_for("bitmap",
+                           Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(0, parents + 1),
+                           SetBits{segments.positions.data(), segments.coordinates.data(), parents, out.width,
+                                   out.bits.data(), out.ranks.data()});
       Space().fence("bitmap");
-      ranks[parents * width] = static_cast<Position>(out.stored);
       return out;
     }
 

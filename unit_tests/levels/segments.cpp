@@ -4,17 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
 
 #include "formats.hpp"
+#include "kept.hpp"
 
 namespace sporos::test {
 namespace {
 
-struct Stored : Compressed<std::int32_t, std::int32_t> {
-  static std::string name() { return "Stored"; }
-};
-using StoredRows = Format<Map<Dim<0>, Dim<1>>, Dense, Stored>;
+using StoredRows = Format<Map<Dim<0>, Dim<1>>, Dense, Kept<Compressed<std::int32_t, std::int32_t>>>;
 
 TEST(ALevelOfSegments, IsMultipliedByRows) {
   static_assert(SparseRowsMatrix<Tensor<double, StoredRows>>);

@@ -28,7 +28,8 @@ struct SparseSumByMatches {
 
   template <class S>
   static constexpr bool matches =
-      Pattern::matches<S> && !std::is_same_v<typename S::result_type::value_type, bool>;
+      Pattern::matches<S> && !std::is_same_v<typename S::result_type::value_type, bool> &&
+      detail::is_made_of_segments<typename S::result_type::format>;
 
   template <class S>
   static constexpr bool is_transposed = false;

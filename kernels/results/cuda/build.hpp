@@ -9,11 +9,10 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "../../../core/tensor.hpp"
 #include "../../../formats/build.hpp"
-#include "../../../formats/levels/compressed.hpp"
-#include "../../../formats/levels/singleton.hpp"
 #include "../../../formats/structure.hpp"
 #include "../../cuda/scan.hpp"
 #include "../../nest/nest_run.hpp"
@@ -25,15 +24,9 @@ namespace detail {
 
 using sporos::detail::KeyBits;
 
-template <class L>
-struct HasDeviceSegments : std::false_type {};
-template <class Position, class Coordinate, bool Ordered, bool Unique>
-struct HasDeviceSegments<Compressed<Position, Coordinate, Ordered, Unique>> : std::true_type {};
-template <class Coordinate, bool Ordered, bool Unique>
-struct HasDeviceSegments<Singleton<Coordinate, Ordered, Unique>> : std::true_type {};
-
-/// Whether the levels of F can be built on a GPU: those below a root that store coordinates do so in
-/// segments, or one below each position of a segment that has one for each.
+/// Whether the levels of F can be built on a GPU: those that are not full are built in any space, store no
+/// coordinates but those of entries, and are segments, or have one coordinate below each position of
+/// segments.
 template <TensorFormat F>
 inline constexpr bool builds_on_device = []<std::size_t... K>(std::index_sequence<K...>) {
   using Shape = sporos::detail::Structure<F>;
@@ -41,7 +34,8 @@ inline constexpr bool builds_on_device = []<std::size_t... K>(std::index_sequenc
   int segments_reach = -1;  // the depth of the segments above
   const auto look = [&]<int Level>(std::integral_constant<int, Level>) {
     if (Shape::full(Level)) return;
-    each = each && HasDeviceSegments<typename F::template level<Level>>::value;
+    using L = typename F::template level<Level>;
+    each = each && BuiltAnywhere<L> && !L::properties.padded;
     if (Shape::segmented(Level)) segments_reach = Shape::depth[static_cast<std::size_t>(Level)];
     if (Shape::branchless(Level)) each = each && Level <= segments_reach;
   };
@@ -132,7 +126,8 @@ struct WriteValues {
 /// A tensor of sorted entries, each key once.
 ///
 /// Level by level, from the root: an entry that differs from the one before in the coordinates down to a
-/// level begins a position there, so a scan of these numbers the positions.
+/// level begins a position there, so a scan of these numbers the positions. Levels are made of their segments
+/// once all of these are written.
 ///
 /// @param packing  which bits of a key hold the coordinate of each level
 template <TensorFormat F, class Value, class T>
@@ -148,24 +143,41 @@ class DeviceBuilder {
       : space_(space), memory_(memory), entries_(entries), packing_(packing), extents_(extents) {}
 
   Result build() {
-    [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
-    typename Result::level_storage levels;
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((std::get<K>(levels) = level<static_cast<int>(K)>(level_extents[K])), ...);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
+      // In braces, so that they are written in this order.
+      std::tuple written{write<static_cast<int>(K)>(level_extents[K])...};
+      const auto values = Shape::padded ? zeroed_array<Value, Memory>("sporos::Tensor values", parents_)
+                                        : make_array<Value, Memory>("sporos::Tensor values", parents_);
+      for_each("sporos::values", entries_.size,
+               detail::WriteValues<T, Value>{entries_.values.data(), positions_, values.data()});
+      space_.fence("sporos::gpu::build");
+      return Result(extents_, typename Result::level_storage(std::get<K>(written).template level<K>()...),
+                    values);
     }(std::make_index_sequence<level_count>{});
-    const auto values = Shape::padded ? zeroed_array<Value, Memory>("sporos::Tensor values", parents_)
-                                      : make_array<Value, Memory>("sporos::Tensor values", parents_);
-    for_each("sporos::values", entries_.size,
-             detail::WriteValues<T, Value>{entries_.values.data(), positions_, values.data()});
-    space_.fence("sporos::gpu::build");
-    return Result(extents_, std::move(levels), values);
   }
 
  private:
+  /// What a level is made of.
+  template <class Of>
+  struct Written {
+    Of segments;
+    std::int64_t parents, extent;
+
+    template <std::size_t K>
+    auto level() {
+      using Storage = std::tuple_element_t<K, typename Result::level_storage>;
+      if constexpr (Shape::full(static_cast<int>(K)))
+        return Storage::empty(parents, extent);
+      else
+        return Storage::template from_segments<Kokkos::Cuda>(std::move(segments), parents, extent);
+    }
+  };
+
+  /// Writes the segments of level K, and finds the positions of the entries in it.
   template <int K>
-  auto level(std::int64_t extent) {
+  auto write(std::int64_t extent) {
     using Level = typename F::template level<K>;
-    using Storage = typename Level::template Storage<Memory>;
     const auto& bits = packing_.template bits_of<K>();
     const std::int64_t parents = parents_;
     if constexpr (Shape::full(K)) {
@@ -174,17 +186,17 @@ class DeviceBuilder {
       for_each("sporos::locate", entries_.size,
                detail::LocateInFull{entries_.keys.data(), bits, extent, below_root, positions_});
       parents_ = checked_product(parents, extent, "the positions of a result");
-      return Storage::empty(parents, extent);
+      return Written<std::monostate>{{}, parents, extent};
     } else if constexpr (Shape::branchless(K)) {
       using Coordinate = typename Level::coordinate_type;
       Level::check_extent(extent);
       SegmentsOf<Level, Memory> segments;
-      segments.coordinates = make_array<Coordinate, Memory>("sporos::Singleton coordinates", parents);
+      segments.coordinates = make_array<Coordinate, Memory>("sporos::coordinates", parents);
       std::int64_t* const ends = numbered<K>();
       for_each("sporos::coordinates", entries_.size,
                detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends,
                                                     segments.coordinates.data()});
-      return Storage::template from_segments<Kokkos::Cuda>(std::move(segments), parents, extent);
+      return Written<decltype(segments)>{std::move(segments), parents, extent};
     } else {
       using Position = typename Level::position_type;
       using Coordinate = typename Level::coordinate_type;
@@ -193,8 +205,8 @@ class DeviceBuilder {
       const std::int64_t count = entries_.size > 0 ? read_back(space_, ends + entries_.size - 1) : 0;
       narrow<Position>(count, "the number of positions of a level");
       Segments<Position, Coordinate, Memory> segments{
-          make_array<Position, Memory>("sporos::Compressed positions", parents + 1),
-          make_array<Coordinate, Memory>("sporos::Compressed coordinates", count)};
+          make_array<Position, Memory>("sporos::positions", parents + 1),
+          make_array<Coordinate, Memory>("sporos::coordinates", count)};
       for_each("sporos::coordinates", entries_.size,
                detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends,
                                                     segments.coordinates.data()});
@@ -203,7 +215,7 @@ class DeviceBuilder {
       for_each("sporos::ends", entries_.size, detail::EndsToPositions{ends});
       positions_ = ends;
       parents_ = count;
-      return Storage::template from_segments<Kokkos::Cuda>(std::move(segments), parents, extent);
+      return Written<decltype(segments)>{std::move(segments), parents, extent};
     }
   }
 
@@ -257,7 +269,8 @@ Tensor<Value, F, Kokkos::Cuda> build(const Kokkos::Cuda& space, StageMemory& mem
     Kokkos::parallel_for("sporos::values", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, entries.size),
                          sporos::detail::CopyValues<T, Value>{entries.values.data(), converted.data()});
     space.fence("sporos::gpu::build");
-    const auto keys = copy_array<Kokkos::HostSpace>(Kokkos::subview(entries.keys, whole));
+    const Array<Key, Memory> in_use = Kokkos::subview(entries.keys, whole);
+    const auto keys = copy_array<Kokkos::HostSpace>(in_use);
     const auto values = copy_array<Kokkos::HostSpace>(converted);
     const sporos::detail::ItemRun<Value> run({keys.data(), values.data()}, entries.size);
     const sporos::detail::KeyedEntries<Value>& source = run;

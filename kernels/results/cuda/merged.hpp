@@ -245,7 +245,21 @@ class MergedNest::Plan {
   /// up: both all arrays, scratch of CUB, and positions of two levels.
   std::int64_t bytes_besides(std::int64_t total) const {
     constexpr std::int64_t scratch = std::int64_t{16} << 20;
-    return 4 * total * Entries::bytes_of_entry + 3 * total * 8 + scratch + 2 * (chunks_ + 1) * 8;
+    return 4 * total * Entries::bytes_of_entry + 3 * total * 8 + scratch + 2 * (chunks_ + 1) * 8 +
+           bytes_of_building(total);
+  }
+  /// Bytes that building the levels takes besides the result: segments that they do not keep; where the host
+  /// builds them, the entries there, all segments, the result and, in padded levels, its values once more.
+  std::int64_t bytes_of_building(std::int64_t total) const {
+    const auto& extents = nest_.statement().result().tensor().extents();
+    if constexpr (detail::builds_on_device<Format>) {
+      return sporos::detail::segments_bound<Format, false>(extents, total);
+    } else {
+      constexpr auto of_value = static_cast<std::int64_t>(sizeof(Value));
+      const StorageBound bound = storage_bound_of(total);
+      return total * (8 + 2 * of_value) + sporos::detail::segments_bound<Format, true>(extents, total) +
+             bound.bytes + bound.values * of_value;
+    }
   }
 
   /// Values that are inserted before they are sorted and merged: as many as the memory that is allowed holds.

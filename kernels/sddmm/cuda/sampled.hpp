@@ -17,48 +17,39 @@
 
 namespace sporos::gpu {
 
-namespace detail {
-
-template <class F>
-inline constexpr bool is_coo_matrix = false;
-template <int First, int Second, class Position, class Coordinate>
-inline constexpr bool
-    is_coo_matrix<Format<Map<Dim<First>, Dim<Second>>, Compressed<Position, Coordinate, true, false>,
-                         Singleton<Coordinate, true, true>>> = true;
-
-}  // namespace detail
-
-/// What sampled products on the GPU admit: sparse matrices in CSR, CSC and COO, dense ones stored along
-/// either mode.
+/// What sampled products on the GPU admit: sparse matrices by rows, by columns and in a list of coordinates,
+/// as in CSR, CSC and COO; dense ones stored along either mode.
 struct SampledOperands : GpuMatrixOperands {
   static constexpr bool turns_dense = true;
   template <class A>
-  static constexpr bool is_csr = GpuMatrixOperands::is_csr<A> || detail::is_coo_matrix<typename A::format>;
+  static constexpr bool is_csr =
+      GpuMatrixOperands::is_csr<A> || sporos::detail::is_coordinate_list<typename A::format>;
 };
 
-/// A sparse matrix by rows, or its transpose where it is stored by columns: the outer level has the rows. COO
-/// stores no positions of rows, which are found first.
+/// A sparse matrix by rows, or its transpose where it is stored by columns: the outer level has the rows. A
+/// list of coordinates stores no positions of rows, which are found first.
 template <class TensorType>
 class SampledRows {
   using F = typename TensorType::format_type;
-  using Columns = std::remove_cvref_t<decltype(std::declval<const TensorType&>().template level<1>())>;
-  using Coordinate = typename decltype(Columns::coordinates)::value_type;
-  static constexpr bool is_csc = detail::is_csc<F>;
+  using Coordinate = typename F::template level<1>::coordinate_type;
 
  public:
-  static constexpr bool finds_positions = detail::is_coo_matrix<F>;
+  static constexpr bool finds_positions = sporos::detail::is_coordinate_list<F>;
   using Position = typename F::template level<finds_positions ? 0 : 1>::position_type;
   using View = CsrView<typename TensorType::value_type, Position, Coordinate>;
 
   /// The matrix with, if they have to be found, its positions at `positions`.
   static View view(const TensorType& t, [[maybe_unused]] Position* positions) {
     if constexpr (finds_positions) {
-      constexpr int mode = outer_mode(F{});
-      return {
-          t.extent(mode),   t.extent(1 - mode), t.nnz(), positions, t.template level<1>().coordinates.data(),
-          t.values().data()};
+      constexpr int mode = F::mode_of_level[0];
+      return {t.extent(mode),
+              t.extent(1 - mode),
+              t.nnz(),
+              positions,
+              t.template level<1>().segments().coordinates.data(),
+              t.values().data()};
     } else {
-      return detail::csr_view<is_csc>(t);
+      return detail::csr_view<detail::is_by_columns<F>>(t);
     }
   }
   /// Bytes of the positions that have to be found.
@@ -70,17 +61,12 @@ class SampledRows {
   /// Finds them, in the order of the stream of `space`.
   static void find_positions(const Kokkos::Cuda& space, const TensorType& t, Position* positions) {
     if constexpr (finds_positions) {
+      using RowCoordinate = typename F::template level<0>::coordinate_type;
       using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
       Kokkos::parallel_for("sporos::row positions", Range(space, 0, view(t, nullptr).rows + 1),
-                           detail::WriteRowPositions<Coordinate, Position>{
-                               t.template level<0>().coordinates.data(), t.nnz(), positions});
+                           detail::WriteRowPositions<RowCoordinate, Position>{
+                               t.template level<0>().segments().coordinates.data(), t.nnz(), positions});
     }
-  }
-
- private:
-  template <int First, int Second, class... Levels>
-  static constexpr int outer_mode(Format<Map<Dim<First>, Dim<Second>>, Levels...>) {
-    return First;
   }
 };
 

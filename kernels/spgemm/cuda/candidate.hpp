@@ -32,7 +32,8 @@ struct SpgemmByBins {
   static constexpr bool computes() {
     using Value = typename S::result_type::value_type;
     if constexpr (Pattern::matches<S>)
-      return std::is_same_v<detail::compute_of<S>, Value> && !std::is_same_v<Value, bool>;
+      return std::is_same_v<detail::compute_of<S>, Value> && !std::is_same_v<Value, bool> &&
+             detail::is_made_of_segments<typename S::result_type::format>;
     else
       return false;
   }
@@ -40,7 +41,7 @@ struct SpgemmByBins {
   static constexpr bool matches = computes<S>();
 
   template <class S>
-  static constexpr bool is_transposed = detail::is_csc<typename S::result_type::format>;
+  static constexpr bool is_transposed = detail::is_by_columns<typename S::result_type::format>;
   template <class Compute, class B, class C, class New>
   using Passes = Spgemm<Compute, B, C, New>;
   using PassesWorkspace = SpgemmWorkspace;

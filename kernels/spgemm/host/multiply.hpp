@@ -60,7 +60,7 @@ void replace_rows(const TensorA& A, Product product) {
 template <HostSpace Space, SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
 void spgemm(const Space& space, const TensorA& A, const TensorB& B, const TensorC& C) {
   using Value = typename TensorA::value_type;
-  using Of = detail::SparseRowsOf<typename TensorA::format_type>;
+  using Columns = typename TensorA::format_type::template level<1>;
   using Acc = detail::product_accumulate_t<Value, typename TensorB::value_type, typename TensorC::value_type>;
   static_assert(!is_complex_v<Acc> || is_complex_v<Value>,
                 "the product is complex and the result is real: make the result a tensor of Kokkos::complex");
@@ -68,8 +68,9 @@ void spgemm(const Space& space, const TensorA& A, const TensorB& B, const Tensor
   expect_same_extent("mode 1 of B (k)", B.extent(1), "mode 0 of C (k)", C.extent(0));
   expect_same_extent("mode 0 of A (i)", A.extent(0), "mode 0 of B (i)", B.extent(0));
   expect_same_extent("mode 1 of A (j)", A.extent(1), "mode 1 of C (j)", C.extent(1));
-  auto product = detail::multiply_rows<Acc, Value, typename Of::position_type, typename Of::coordinate_type>(
-      space, detail::sparse_rows(B), detail::sparse_rows(C));
+  auto product =
+      detail::multiply_rows<Acc, Value, typename Columns::position_type, typename Columns::coordinate_type>(
+          space, detail::sparse_rows(B), detail::sparse_rows(C));
   detail::replace_rows(A, std::move(product));
 }
 
