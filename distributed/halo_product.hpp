@@ -324,16 +324,11 @@ struct HaloProduct {
     void make_part(Part& part, const Rows& rows, const Bounds& own, const std::vector<std::int64_t>& halo,
                    const detail::NumberTable& number, const BeginOf& begin_of, const Place& place) {
       if (part.rows.size() == 0) return;
-      auto levels = a_.levels();
-      auto& level = std::get<1>(levels);
-      using Position = typename decltype(level.positions)::non_const_value_type;
-      using Coordinate = typename decltype(level.coordinates)::non_const_value_type;
-      level.positions =
-          make_array<Position, memory_space>("sporos::HaloProduct positions", part.rows.size() + 1);
-      level.coordinates =
-          make_array<Coordinate, memory_space>("sporos::HaloProduct columns", part.nonzeros.size());
-      const auto positions = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.positions);
-      const auto coordinates = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
+      using Level = typename LocalA::format_type::template level<1>;
+      using Position = typename Level::position_type;
+      using Coordinate = typename Level::coordinate_type;
+      auto segments = SegmentsOf<Level>::with_room(part.rows.size(), part.nonzeros.size());
+      const auto& [positions, coordinates] = segments;
       for (std::int64_t row = 0; row <= part.rows.size(); ++row)
         positions(static_cast<std::size_t>(row)) = static_cast<Position>(begin_of(row));
       for (std::int64_t q = 0; q < part.nonzeros.size(); ++q) {
@@ -341,15 +336,15 @@ struct HaloProduct {
         coordinates(static_cast<std::size_t>(q)) =
             static_cast<Coordinate>(part.reads_halo ? number(c) : c - own.begin);
       }
-      Kokkos::deep_copy(level.positions, positions);
-      Kokkos::deep_copy(level.coordinates, coordinates);
-      set_extent(std::get<0>(levels), part.rows.size());
       const std::int64_t columns = part.reads_halo ? std::ssize(halo) : own.size();
-      part.a = LocalA({part.rows.size(), columns}, std::move(levels),
-                      part.is_copied()
-                          ? make_array<typename LocalA::value_type, memory_space>(
-                                "sporos::HaloProduct values", part.nonzeros.size())
-                          : detail::part_of_array(a_.values(), part.nonzeros.begin, part.nonzeros.end));
+      using Lines = std::tuple_element_t<0, typename LocalA::level_storage>;
+      part.a = LocalA(
+          {part.rows.size(), columns},
+          {Lines::empty(1, part.rows.size()),
+           detail::level_of_segments<Level, Space>(std::move(segments), part.rows.size(), columns)},
+          part.is_copied() ? make_array<typename LocalA::value_type, memory_space>(
+                                 "sporos::HaloProduct values", part.nonzeros.size())
+                           : detail::part_of_array(a_.values(), part.nonzeros.begin, part.nonzeros.end));
       part.x = part.reads_halo ? rows_over<LocalX>(columns, halo_.received())
                                : rows_over<LocalX>(columns, x_.values());
       part.y = rows_over<LocalY>(

@@ -230,10 +230,10 @@ struct HaloSpgemm {
           for (std::int64_t q = begin; q < end; ++q)
             numbers_.data()[q] = static_cast<Column>(number(rows.column(q)));
         } else if (begin < end) {
-          const auto& level = b_.template level<1>();
-          Kokkos::parallel_for("sporos::HaloSpgemm columns", Kokkos::RangePolicy<Space>(space_, begin, end),
-                               detail::NumberFrom<Column>{level.coordinates.data(), numbers_.data(),
-                                                          static_cast<Column>(own.begin)});
+          const auto level = b_.template level<1>().view();
+          Kokkos::parallel_for(
+              "sporos::HaloSpgemm columns", Kokkos::RangePolicy<Space>(space_, begin, end),
+              detail::NumberFrom<Column>{level.coordinates, numbers_.data(), static_cast<Column>(own.begin)});
         }
       }
       space_.fence("sporos::HaloSpgemm columns");

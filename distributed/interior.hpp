@@ -37,12 +37,12 @@ class InteriorRows {
   static constexpr std::size_t first = 0, interior = 1, last = 2;
 
   InteriorRows() = default;
-  /// @param matrix  in CSR
+  /// @param matrix  by rows
   /// @param own     the columns that the rank owns
   InteriorRows(const T& matrix, const Bounds& own) {
-    const auto& level = matrix.template level<1>();
-    positions_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.positions);
-    coordinates_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.coordinates);
+    const auto segments = matrix.template level<1>().segments();
+    positions_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), segments.positions);
+    coordinates_ = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), segments.coordinates);
     const std::int64_t rows = matrix.extent(0);
     Bounds longest, run;
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -86,10 +86,10 @@ class InteriorRows {
   }
 
  private:
-  using Level = std::remove_cvref_t<decltype(std::declval<const T&>().template level<1>())>;
+  using Level = typename T::format_type::template level<1>;
   std::array<RowRange, 3> parts_;
-  typename decltype(Level::positions)::HostMirror positions_;
-  typename decltype(Level::coordinates)::HostMirror coordinates_;
+  typename Array<typename Level::position_type, typename T::memory_space>::HostMirror positions_;
+  typename Array<typename Level::coordinate_type, typename T::memory_space>::HostMirror coordinates_;
 };
 
 }  // namespace sporos::detail

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "../formats/named.hpp"
+#include "../formats/structure.hpp"
 #include "../kernels/protocol/compute_type.hpp"
 #include "../kernels/spgemm/host/multiply.hpp"
 #include "../kernels/statement/ranks.hpp"
@@ -19,7 +20,7 @@ namespace sporos::detail {
 /// Whether an access is to a distributed matrix stored by rows.
 template <class A>
 inline constexpr bool is_distributed_csr =
-    AnyDistributed<typename A::tensor_type> && is_rows_of_columns<typename A::format>;
+    AnyDistributed<typename A::tensor_type> && is_by_rows<typename A::format>;
 
 /// Whether an access is to a distributed vector, or matrix of consecutive rows.
 template <class A>

@@ -15,6 +15,7 @@
 #include "../core/array.hpp"
 #include "../core/tensor.hpp"
 #include "../formats/named.hpp"
+#include "../formats/structure.hpp"
 #include "agree.hpp"
 #include "distribution.hpp"
 #include "exchange.hpp"
@@ -23,15 +24,22 @@
 
 namespace sporos::detail {
 
-template <class F>
-inline constexpr bool is_rows_of_columns = false;
-template <class Position, class Coordinate>
-inline constexpr bool is_rows_of_columns<CSR<Position, Coordinate>> = true;
-
 /// Whether the values of each coordinate of mode 0 are consecutive, and those of the next coordinate follow.
 template <TensorFormat F>
 inline constexpr bool stores_rows =
-    is_rows_of_columns<F> || std::is_same_v<F, DenseVector> || std::is_same_v<F, DenseMatrix<>>;
+    is_by_rows<F> || std::is_same_v<F, DenseVector> || std::is_same_v<F, DenseMatrix<>>;
+
+/// A level in the memory of a space, made of segments in host memory.
+template <class Level, class Space>
+auto level_of_segments(SegmentsOf<Level> segments, std::int64_t parents, std::int64_t extent) {
+  using Memory = typename Space::memory_space;
+  auto made = Level::template Storage<Kokkos::HostSpace>::template from_segments<HostSpaceOf<Space>>(
+      std::move(segments), parents, extent);
+  if constexpr (std::is_same_v<Memory, Kokkos::HostSpace>)
+    return made;
+  else
+    return made.template copy_to<Memory>();
+}
 
 /// Some rows of a tensor that is divided into ranges of rows, of other ranks and of this one.
 ///
@@ -80,7 +88,7 @@ class RowFetch {
     });
     auto asked = jointly(ranks, [&] { return exchange(ranks, wanted, counts, "fetching rows"); });
     for (std::int64_t& row : asked.items) row -= own.begin;
-    if constexpr (is_rows_of_columns<F>) {
+    if constexpr (is_by_rows<F>) {
       fetch_columns(ranks, rows.size(), own.size(), asked.items, asked.counts, counts);
     } else {
       jointly(ranks, [&] {
@@ -115,17 +123,17 @@ class RowFetch {
       Kokkos::deep_copy(space, part_of_array(values_.received(), own.begin, own.end), source_.values());
   }
 
-  /// The rows of a CSR matrix: their lengths first, then their columns.
+  /// The rows of a sparse matrix by rows: their lengths first, then their columns.
   void fetch_columns(const Communicator& ranks, std::int64_t rows, std::int64_t own_rows,
                      const std::vector<std::int64_t>& asked, const std::vector<std::int64_t>& asked_counts,
                      const std::vector<std::int64_t>& counts) {
-    auto levels = source_.levels();
-    auto& level = std::get<1>(levels);
-    using Position = typename std::remove_cvref_t<decltype(level.positions)>::non_const_value_type;
-    using Column = typename std::remove_cvref_t<decltype(level.coordinates)>::non_const_value_type;
+    using Level = typename F::template level<1>;
+    using Position = typename Level::position_type;
+    using Column = typename Level::coordinate_type;
     const auto here = static_cast<std::size_t>(ranks.rank());
-    const auto positions = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.positions);
-    const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), level.coordinates);
+    const auto source = source_.template level<1>().segments();
+    const auto positions = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), source.positions);
+    const auto columns = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), source.coordinates);
 
     std::vector<std::int64_t> lengths, sent_positions;
     std::vector<Column> sent_columns;
@@ -152,11 +160,8 @@ class RowFetch {
     jointly(ranks, [&] {
       const std::int64_t own = has_all_own_ ? source_.nnz() : 0;
       const auto all = std::ssize(came.items) + own;
-      level.positions = make_array<Position, memory_space>("sporos::RowFetch positions", rows + 1);
-      level.coordinates = make_array<Column, memory_space>("sporos::RowFetch columns", all);
-      const auto new_positions = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.positions);
-      const auto new_columns = Kokkos::create_mirror_view(Kokkos::HostSpace(), level.coordinates);
-      new_positions(0) = 0;
+      auto made = SegmentsOf<Level>::with_room(rows, all);
+      const auto& [new_positions, new_columns] = made;
       std::size_t row = 0, from = 0;
       std::int64_t to = 0;
       const auto add_row = [&](std::int64_t length) {
@@ -181,14 +186,14 @@ class RowFetch {
                   static_cast<std::int64_t>(positions(static_cast<std::size_t>(own_row))));
       }
       add_ghosts(has_all_own_ ? here + 1 : here, counts.size(), length_at);
-      Kokkos::deep_copy(level.positions, new_positions);
-      Kokkos::deep_copy(level.coordinates, new_columns);
       auto receives = came.counts;
       if (has_all_own_) receives[here] = own;
       values_ = ValueExchange<Value, Space>(ranks, 1, sent_positions, sends, receives);
       using Rows = std::tuple_element_t<0, typename T::level_storage>;
-      std::get<0>(levels) = Rows::empty(1, rows);
-      tensor_ = T({rows, source_.extent(1)}, std::move(levels), values_.received());
+      tensor_ =
+          T({rows, source_.extent(1)},
+            {Rows::empty(1, rows), level_of_segments<Level, Space>(std::move(made), rows, source_.extent(1))},
+            values_.received());
     });
   }
 

@@ -56,7 +56,7 @@ using AccessOfMatrix = Access<MatrixOf<typename A::tensor_type>, A::names[1], A:
 /// The product of one batch, with what the statement demands of its computation.
 template <class C, class A, class B, class S>
 auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
-  const auto product = with_demands_of(of, assign(c, a * b));
+  const auto product = with_demands_of(of, assign(c, a * b), DenseTarget<S>::bytes(of));
   return of.accumulates() ? product.accumulate() : product;
 }
 
@@ -148,7 +148,7 @@ class ProductsInBatches::Plan {
 
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
-            estimate(product()).workspace + detail::DenseTarget<S>::bytes(statement_)};
+            detail::workspace_of_part(product(), plan_) + detail::DenseTarget<S>::bytes(statement_)};
   }
   std::int64_t held_bytes() const { return plan_ ? plan_->bytes() : 0; }
 

@@ -94,7 +94,7 @@ class SumsFirst::Plan {
   Plan(const S& statement, const Resources<typename S::space_type>&)
       : statement_(statement),
         sums_(place_of_sums()),
-        product_(statement, at_names_of(statement.result(), sums_)) {
+        product_(statement, at_names_of(statement.result(), sums_), bytes_of_sums()) {
     bounds_of(statement);  // what does not fit is named by its variable
   }
 

@@ -30,10 +30,11 @@ auto product_of_factors(const S& statement) {
 
 /// The statement that assigns the sums of a statement's product to another tensor, with what the statement
 /// demands of its computation.
-/// @param to  the access to that tensor
+/// @param to     the access to that tensor
+/// @param bytes  of that tensor, where it is allocated for the statement
 template <class To, class S>
-auto assign_sums(const To& to, const S& of) {
-  return with_demands_of(of, assign(to, product_of_factors(of)));
+auto assign_sums(const To& to, const S& of, std::int64_t bytes) {
+  return with_demands_of(of, assign(to, product_of_factors(of)), bytes);
 }
 
 /// Computes the sums of a statement's product into another tensor, by whichever candidate takes least time.
@@ -41,16 +42,17 @@ auto assign_sums(const To& to, const S& of) {
 template <class S, class To>
 class SumsOfProduct {
  public:
-  SumsOfProduct(const S& of, const To& to) : of_(of), to_(to) {}
+  /// @param bytes  of the other tensor, where it is allocated for the statement
+  SumsOfProduct(const S& of, const To& to, std::int64_t bytes) : of_(of), to_(to), bytes_(bytes) {}
 
-  auto statement() const { return assign_sums(to_, of_); }
+  auto statement() const { return assign_sums(to_, of_, bytes_); }
 
   void prepare() { plan_.emplace(statement()); }
   void run() { plan_ ? plan_->run() : statement().run(); }
   /// Only after prepare().
   void refill() { plan_->run(); }
 
-  std::int64_t workspace_bytes() const { return estimate(statement()).workspace; }
+  std::int64_t workspace_bytes() const { return workspace_of_part(statement(), plan_); }
   std::int64_t held_bytes() const { return plan_ ? plan_->bytes() : 0; }
 
   void explain(std::ostream& out) const {
@@ -64,7 +66,8 @@ class SumsOfProduct {
  private:
   const S& of_;
   To to_;
-  std::optional<sporos::Plan<decltype(assign_sums(std::declval<const To&>(), std::declval<const S&>()))>>
+  std::int64_t bytes_;
+  std::optional<sporos::Plan<decltype(assign_sums(std::declval<const To&>(), std::declval<const S&>(), 0))>>
       plan_;
 };
 

@@ -27,6 +27,7 @@
 #include "../nest/bounds.hpp"
 #include "../nest/nest_run.hpp"
 #include "../protocol/candidate.hpp"
+#include "../protocol/demands.hpp"
 
 namespace sporos {
 
@@ -187,7 +188,7 @@ class IntoPart::Plan {
 
   Bytes bytes() const {
     const auto& result = statement_.result().tensor();
-    return {places_.size(), result.bytes(), estimate(of_values()).workspace + own_bytes()};
+    return {places_.size(), result.bytes(), detail::workspace_of_part(of_values(), plan_) + own_bytes()};
   }
   std::int64_t held_bytes() const { return (plan_ ? plan_->bytes() : 0) + own_bytes(); }
 
@@ -208,7 +209,7 @@ class IntoPart::Plan {
   /// The statement that computes the values of the part.
   Statement of_values() const {
     return {typename Shape::access(values_), statement_.right(), statement_.options(),
-            statement_.accumulates(), statement_.resources()};
+            statement_.accumulates(), detail::besides(statement_.resources(), own_bytes())};
   }
 
   /// @throws ShapeError if the tensor does not have the part, or a variable has two extents

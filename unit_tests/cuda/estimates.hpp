@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file estimates.hpp
-/// What statements on the GPU allocate against what they are estimated to.
+/// What statements and plans on the GPU allocate against what they are estimated to.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <sporos/core/peak_memory.hpp>
@@ -12,18 +13,64 @@
 
 namespace sporos::test {
 
-/// Runs a statement with scratch memory that is empty, and compares.
-template <class Statement>
-void expect_bounded(const Statement& statement) {
-  SCOPED_TRACE(statement.str());
-  const Estimate most = estimate(statement);
-  const Resources<Cuda> fresh{Cuda()};
+/// The most memory that work() takes at a time.
+template <class Work>
+std::int64_t memory_of(const Work& work) {
   std::optional<PeakMemory> peak(std::in_place);
-  statement.on(fresh).run();
-  const std::int64_t taken = peak->bytes();
-  peak.reset();
-  const std::int64_t result = Statement::result_type::format::is_dense ? 0 : most.result;
-  EXPECT_LE(taken, result + most.workspace + 4096);
+  work();
+  return peak->bytes();
+}
+
+/// What an estimate says of arrays that are not there before.
+template <class S>
+std::int64_t allocated(const Estimate& most) {
+  return (S::result_type::format::is_dense ? 0 : most.result) + most.workspace;
+}
+
+/// Small arrays of statements whose kernels work in none are not counted.
+inline constexpr std::int64_t uncounted = 4096;
+
+/// Runs a statement with scratch memory that is empty, and compares.
+template <class S>
+void expect_bounded(const S& statement) {
+  SCOPED_TRACE(statement.str());
+  const std::int64_t most = allocated<S>(estimate(statement));
+  const Resources<Cuda> fresh{Cuda()};
+  EXPECT_LE(memory_of([&] { statement.on(fresh).run(); }), most + uncounted);
+}
+
+/// The same of a plan, which may be another one for what it measures: making it, running it and running it
+/// again. Where no more is allowed than is estimated of the statement, it takes no more.
+template <class S>
+void expect_plans_bounded(const S& statement) {
+  SCOPED_TRACE(text("a plan of ", statement.str()));
+  const std::int64_t of_statement = allocated<S>(estimate(statement));
+  std::int64_t of_plan = 0, held = 0;
+  const auto plan_on = [&](const Resources<Cuda>& resources) {
+    auto product = plan(statement.on(resources));
+    of_plan = allocated<S>(product.estimate());
+    product.run();
+    product.run();
+    held = product.bytes();
+  };
+  const Resources<Cuda> fresh{Cuda()}, other{Cuda()}, third{Cuda()};
+  const std::int64_t taken = memory_of([&] { plan_on(fresh); });
+  EXPECT_LE(taken, std::max(of_statement, of_plan) + uncounted);
+  EXPECT_GE(taken, held);
+  EXPECT_LE(memory_of([&] { plan_on(other.within(of_statement)); }), of_statement + uncounted);
+  EXPECT_LE(memory_of([&] { statement.on(third.within(of_statement)).run(); }), of_statement + uncounted);
+}
+
+/// Both, by a candidate, unless it declines the statement.
+template <class K, class S>
+void expect_bounded_by(const S& given) {
+  const auto statement = given.template use<K>();
+  SCOPED_TRACE(K::name);
+  if (const Offer offer = detail::offer_of<K>(statement); !offer.takes())
+    GTEST_SKIP() << K::name << ": " << offer.reason();
+  statement.run();  // what Kokkos and the process keep from the first run on is no statement's
+  expect_bounded(statement);
+  expect_plans_bounded(statement);
 }
 
 }  // namespace sporos::test

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <sporos/distributed/distributed.hpp>
 
+#include "../levels/kept.hpp"
 #include "ranks.hpp"
 
 namespace sporos::test {
@@ -51,6 +52,11 @@ TEST(DistributedFormats, OfCompressedRowsAndFloats) { expect_statements<float, D
 
 TEST(DistributedFormats, OfBlocksAndComplexNumbers) {
   expect_statements<Kokkos::complex<double>, BCSR<2, 3>>();
+}
+
+/// Kernels of ranks ask for what a level stores, not for its name.
+TEST(DistributedFormats, OfRowsInALevelFromOutside) {
+  expect_statements<double, Format<Map<Dim<0>, Dim<1>>, Dense, Kept<Compressed<>>>>();
 }
 
 TEST(DistributedFormats, OfColumns) { expect_statements<double, CSC<>>(); }

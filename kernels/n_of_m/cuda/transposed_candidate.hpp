@@ -25,10 +25,11 @@ namespace sporos::gpu {
 namespace detail {
 
 /// The statement that writes the right side of another one to the transpose of its result.
-/// @tparam To  the access to the transpose
+/// @tparam To    the access to the transpose
+/// @param bytes  of the transpose, where it is allocated for the statement
 template <class To, class S>
-auto transposed(const S& statement, const typename To::tensor_type& to) {
-  const auto product = sporos::detail::with_demands_of(statement, assign(To(to), statement.right()));
+auto transposed(const S& statement, const typename To::tensor_type& to, std::int64_t bytes) {
+  const auto product = sporos::detail::with_demands_of(statement, assign(To(to), statement.right()), bytes);
   return statement.accumulates() ? product.accumulate() : product;
 }
 
@@ -96,8 +97,8 @@ class NmTransposed::Plan {
   static constexpr int sparse_mode = Result::names.find(of_sparse);
   static constexpr char of_dense = Result::names[1 - sparse_mode];
   using ToTranspose = Access<Transpose, of_dense, of_sparse>;
-  using Product =
-      decltype(detail::transposed<ToTranspose>(std::declval<const S&>(), std::declval<const Transpose&>()));
+  using Product = decltype(detail::transposed<ToTranspose>(std::declval<const S&>(),
+                                                           std::declval<const Transpose&>(), 0));
 
  public:
   /// Whether the result is stored as the kernels make it.
@@ -109,7 +110,7 @@ class NmTransposed::Plan {
   }
 
   /// The statement that computes the transpose.
-  Product product() const { return detail::transposed<ToTranspose>(statement_, transpose_); }
+  Product product() const { return detail::transposed<ToTranspose>(statement_, transpose_, own_bytes()); }
 
   void prepare() {
     if (result().nnz() == 0) return;
@@ -127,7 +128,7 @@ class NmTransposed::Plan {
 
   Bytes bytes() const {
     return {result().nnz(), result().bytes(),
-            estimate(product()).workspace + (is_in_place ? 0 : with_room_to_grow(bytes_of_transpose()))};
+            sporos::detail::workspace_of_part(product(), plan_) + own_bytes()};
   }
   std::int64_t held_bytes() const { return plan_ ? plan_->bytes() : 0; }
 
@@ -144,6 +145,8 @@ class NmTransposed::Plan {
   const auto& result() const { return statement_.result().tensor(); }
   std::int64_t extent(int mode) const { return result().extent(mode); }
   std::int64_t bytes_of_transpose() const { return array_bytes<Out>(result().nnz()); }
+  /// Bytes besides those of the product.
+  std::int64_t own_bytes() const { return is_in_place ? 0 : with_room_to_grow(bytes_of_transpose()); }
 
   void refer_to(const Array<Out, Memory>& values) const {
     const std::int64_t rows = extent(1 - sparse_mode), columns = extent(sparse_mode);

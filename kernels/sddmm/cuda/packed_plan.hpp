@@ -77,9 +77,11 @@ class SddmmPackedPlan {
   }
   double seconds_of_packing() const { return K::seconds_of_packing(product_.sizes()); }
 
-  /// Counts what the form of the pattern takes.
+  /// Counts what the form of the pattern takes, unless memory is bounded: then what was estimated stays.
   void measure() {
-    if (product_.nonzeros() == 0) return;
+    if (product_.nonzeros() == 0 ||
+        statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited)
+      return;
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
     Layout layout(workspace->reserve(measuring_bytes()));
     auto* const counts = layout.template take<Counts>(1);

@@ -86,7 +86,7 @@ class SpmmIntoColumns::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&)
-      : statement_(statement), product_(statement, SumsAccess(sums_)) {
+      : statement_(statement), product_(statement, SumsAccess(sums_), bytes_of_sums()) {
     bounds_of(statement);  // what does not fit is named by its variable
     place_sums({});
   }
@@ -103,8 +103,7 @@ class SpmmIntoColumns::Plan {
   }
 
   Bytes bytes() const {
-    return {result().nnz(), result().bytes(),
-            product_.workspace_bytes() + with_room_to_grow(array_bytes<Sum>(result().nnz()))};
+    return {result().nnz(), result().bytes(), product_.workspace_bytes() + bytes_of_sums()};
   }
   std::int64_t held_bytes() const { return product_.held_bytes(); }
 
@@ -115,6 +114,7 @@ class SpmmIntoColumns::Plan {
 
  private:
   const auto& result() const { return statement_.result().tensor(); }
+  std::int64_t bytes_of_sums() const { return with_room_to_grow(array_bytes<Sum>(result().nnz())); }
 
   void place_sums(const Array<Sum, Memory>& values) const {
     const std::int64_t rows = result().extent(is_of_rows ? 0 : 1),

@@ -47,6 +47,10 @@ class PlanOfSpmm {
   std::int64_t n() const { return result().extent(1); }
   std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
 
+  bool memory_is_bounded() const {
+    return statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited;
+  }
+
   /// Calls multiply(values) with those of the result, where there is something to multiply; else the epilogue
   /// alone is applied, to sums of type `Sum`.
   template <class Sum, class Multiply>

@@ -54,14 +54,15 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : Operands(statement, resources) {}
 
-  /// Measures rows, if that needs no copy of them, and decides whether they are dealt by their lengths.
+  /// Measures rows, if that needs no copy of them, and decides whether they are dealt by their lengths. Where
+  /// memory is bounded, the plan is the one whose memory was estimated before.
   void measure() {
-    if (!Way::deals_rows || m() == 0 || a().nnz() == 0 || (Rows::is_copied && !is_read_)) return;
+    if (!Way::deals_rows || m() == 0 || a().nnz() == 0 || (Rows::is_copied && !is_read_) ||
+        this->memory_is_bounded())
+      return;
     lengths_ = measure_rows(space(), rows_.view(a()).positions, m());
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (m() > most || a().nnz() > most ||
-        statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited)
-      return;
+    if (m() > most || a().nnz() > most) return;
     is_dealt_ = true;
     const RowsShape dealt = shape();
     is_dealt_ = dealt.parts > dealt.piece_parts ||

@@ -17,7 +17,7 @@
 
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
-#include "plan_of_product.hpp"
+#include "packed_plan.hpp"
 #include "split_tiles.hpp"
 
 namespace sporos::gpu {
@@ -64,7 +64,9 @@ struct SpmmBySplitTiles {
 
   /// For a plan, tiles that have nonzeros are counted.
   template <class S>
-  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use);
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+    return cost_of_packed_spmm<SpmmBySplitTiles>(statement, resources, use);
+  }
 
   template <class S>
   class Plan;
@@ -137,18 +139,20 @@ struct SplitTilesTimes {
 };
 
 template <class S>
-class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
-  using Operands = PlanOfSpmm<SpmmBySplitTiles::Pattern, S>;
-  using Operands::a, Operands::result, Operands::space, Operands::m, Operands::n, Operands::inner;
-  using Operands::turn_b, Operands::statement_, Operands::rows_;
-  using typename Operands::Rows;
+class SpmmBySplitTiles::Plan
+    : public PackedPlanOfSpmm<SpmmBySplitTiles::Plan<S>, SpmmBySplitTiles::Pattern, S> {
+  using Base = PackedPlanOfSpmm<Plan, SpmmBySplitTiles::Pattern, S>;
+  friend Base;
+  using Base::a, Base::result, Base::space, Base::m, Base::n, Base::inner, Base::turn_b;
+  using Base::is_constant, Base::is_packed, Base::packed, Base::statement_, Base::rows_;
+  using Base::most_bytes_of_nonzero;
+  using typename Base::Rows, typename Base::AlignedRows;
+  using Sum = float;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
   using Product = SplitTilesProduct<Epilogue, typename Rows::View>;
-  static constexpr bool is_constant = S::schedule::has_constant_operands;
-  static constexpr std::int64_t most_bytes_of_nonzero = 128;
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Operands(statement, resources) {}
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
   /// Whether this device and the code that was compiled have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
@@ -169,45 +173,15 @@ class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
   }
   /// The seconds that a product is expected to take; where packing A takes more memory than it should, so
   /// many that another kernel is preferred.
-  double seconds() const {
+  double seconds(Use) const {
     constexpr double too_much_memory = 1;
     const SplitTilesChoice choice = best_tiles();
     const bool is_worth_it =
         most_kept(choice.rows) * SplitTiles::bytes_of(choice.rows) <= most_bytes_of_nonzero * a().nnz();
-    return choice.seconds +
-           (is_worth_it && statement_.resources().memory_limit() == Resources<Kokkos::Cuda>::unlimited
-                ? 0
-                : too_much_memory);
+    return choice.seconds + (is_worth_it && !this->memory_is_bounded() ? 0 : too_much_memory);
   }
   /// The same for packing the sparse operand.
   double seconds_of_packing() const { return 3e-5 + 2e-10 * static_cast<double>(a().nnz()); }
-
-  /// Counts the tiles that have nonzeros.
-  void measure() {
-    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
-    const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    auto* const counts = reinterpret_cast<SplitTileCounts*>(workspace->reserve(sizeof(SplitTileCounts)));
-    counts_ = count_split_tiles(space(), rows_.view(a()), tiles.column_tiles, counts);
-    is_measured_ = true;
-  }
-
-  void prepare() {
-    measure();
-    if (result().nnz() > 0 && a().nnz() > 0) pack();
-  }
-  void run() {
-    this->template compute<float>([&](float* c) { multiply(c); });
-  }
-
-  Bytes bytes() const {
-    return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
-                lay_out(nullptr).bytes + with_room_to_grow(this->most_aligned_bytes())};
-  }
-  std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
-  }
 
   void explain(std::ostream& out) const {
     const SplitTilesChoice choice = tiles_of_plan();
@@ -229,6 +203,16 @@ class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
     char* scratch = nullptr;
     std::int64_t scratch_bytes = 0, bytes = 0;
   };
+
+  /// Where memory is bounded, nothing is counted: the choice by which it was estimated stays.
+  std::int64_t counts_bytes() const { return this->memory_is_bounded() ? 0 : sizeof(SplitTileCounts); }
+  /// Counts the tiles that have nonzeros.
+  void count(char* counts) {
+    const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
+    counts_ = count_split_tiles(space(), rows_.view(a()), tiles.column_tiles,
+                                reinterpret_cast<SplitTileCounts*>(counts));
+  }
+  std::int64_t packed_bytes() const { return lay_out(nullptr).bytes; }
   Room lay_out(char* memory) const {
     Layout layout(memory);
     const int rows = tiles_of_plan().rows;
@@ -246,27 +230,24 @@ class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
 
   /// Tiles of so many rows that are kept, at most; and of them those of a row of tiles.
   std::int64_t most_kept(int rows) const {
-    return is_measured_ ? counts_.kept[SplitTileCounts::of(rows)]
-                        : std::min(SplitTiles::of(rows, m(), inner()).tiles(), a().nnz());
+    return this->is_measured() ? counts_.kept[SplitTileCounts::of(rows)]
+                               : std::min(SplitTiles::of(rows, m(), inner()).tiles(), a().nnz());
   }
   std::int64_t most_of_row(int rows) const {
-    return is_measured_ ? counts_.most_of_row[SplitTileCounts::of(rows)]
-                        : SplitTiles::of(rows, m(), inner()).column_tiles;
+    return this->is_measured() ? counts_.most_of_row[SplitTileCounts::of(rows)]
+                               : SplitTiles::of(rows, m(), inner()).column_tiles;
   }
 
-  void pack() {
-    rows_.read(a());
-    const auto matrix = rows_.view(a());
-    if (is_packed_) {
-      fill_split_tiles(space(), matrix, lay_out(packed_.data()).tiles);
-    } else {
-      choice_ = best_tiles();
-      packed_ = make_array<char, Memory>("sporos::packed tiles", lay_out(nullptr).bytes);
-      const Room room = lay_out(packed_.data());
-      pack_split_tiles(space(), matrix, room.tiles, most_kept(choice_.rows), room.are_kept, room.scratch,
-                       room.scratch_bytes);
-    }
-    is_packed_ = true;
+  template <class Matrix>
+  void pack(const Matrix& matrix) {
+    choice_ = best_tiles();
+    const Room room = lay_out(packed());
+    pack_split_tiles(space(), matrix, room.tiles, most_kept(choice_.rows), room.are_kept, room.scratch,
+                     room.scratch_bytes);
+  }
+  template <class Matrix>
+  void fill(const Matrix& matrix) {
+    fill_split_tiles(space(), matrix, lay_out(packed()).tiles);
   }
 
   /// How many clusters run at the same time, for each way to cut a product into tiles.
@@ -300,14 +281,11 @@ class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
     return best;
   }
   /// The same, but for the rows of tiles those that A has been packed with.
-  SplitTilesChoice tiles_of_plan() const { return is_packed_ ? choice_ : best_tiles(); }
+  SplitTilesChoice tiles_of_plan() const { return is_packed() ? choice_ : best_tiles(); }
 
-  void multiply(float* c) {
-    if (!is_packed_ || !is_constant) pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const auto dense = this->read_aligned_b(workspace->reserve(this->aligned_bytes()));
+  void multiply(float* c, const AlignedRows& dense) const {
     const Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
-                          lay_out(packed_.data()).tiles,
+                          lay_out(packed()).tiles,
                           rows_.view(a()),
                           dense.values,
                           dense.stride,
@@ -320,21 +298,7 @@ class SpmmBySplitTiles::Plan : PlanOfSpmm<SpmmBySplitTiles::Pattern, S> {
   }
 
   SplitTileCounts counts_{};
-  bool is_measured_ = false, is_packed_ = false;
   SplitTilesChoice choice_;
-  Array<char, Memory> packed_;
 };
-
-template <class S>
-Offer SpmmBySplitTiles::cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
-  if (!Plan<S>::are_there(resources.space()))
-    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
-  Plan<S> plan(statement, resources);
-  if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
-  if (use == Use::often) plan.measure();
-  const double seconds = plan.seconds();
-  return Cost{seconds + plan.seconds_of_packing() + 1e-4,
-              seconds + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
-}
 
 }  // namespace sporos::gpu

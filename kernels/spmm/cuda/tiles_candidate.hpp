@@ -14,7 +14,7 @@
 
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
-#include "plan_of_product.hpp"
+#include "packed_plan.hpp"
 #include "tiles.hpp"
 
 namespace sporos::gpu {
@@ -59,7 +59,9 @@ struct SpmmOnTensorCores {
 
   /// For a plan, tiles that have nonzeros are counted.
   template <class S>
-  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use);
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+    return cost_of_packed_spmm<SpmmOnTensorCores>(statement, resources, use);
+  }
 
   template <class S>
   class Plan;
@@ -91,23 +93,25 @@ inline constexpr TileTimes dense_tile_times{.launch = 2e-6,
                                             .most_blocks = {4, 4, 4}};
 
 template <class S>
-class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
-  using Operands = PlanOfSpmm<SpmmOnTensorCores::Pattern, S>;
-  using Operands::a, Operands::result, Operands::space, Operands::m, Operands::n, Operands::inner;
-  using Operands::turn_b, Operands::statement_, Operands::rows_;
-  using typename Operands::Out, typename Operands::Rows, typename Operands::Sparse;
+class SpmmOnTensorCores::Plan
+    : public PackedPlanOfSpmm<SpmmOnTensorCores::Plan<S>, SpmmOnTensorCores::Pattern, S> {
+  using Base = PackedPlanOfSpmm<Plan, SpmmOnTensorCores::Pattern, S>;
+  friend Base;
+  using Base::a, Base::result, Base::space, Base::m, Base::n, Base::inner, Base::turn_b;
+  using Base::is_constant, Base::is_packed, Base::packed, Base::statement_, Base::rows_;
+  using Base::most_bytes_of_nonzero;
+  using typename Base::Out, typename Base::Rows, typename Base::Sparse, typename Base::AlignedRows;
   using T = typename Sparse::value_type;
+  using Sum = float;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
   using Product = ExpandedProduct<Out, Epilogue, typename Rows::View, T>;
   template <int Width, TileForm Form = TileForm::nonzeros>
   using Config = ExpandedConfig<T, (64 << Width), Form>;
-  static constexpr bool is_constant = S::schedule::has_constant_operands;
-  static constexpr std::int64_t most_bytes_of_nonzero = 128;  ///< in dense tiles
   template <int Width>
   static constexpr auto kernel = &detail::spmm_tiles_kernel<Config<Width>, Product>;
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Operands(statement, resources) {}
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
   /// Whether this device and the code that was compiled have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
@@ -132,34 +136,6 @@ class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
   }
   /// The same for packing the sparse operand.
   double seconds_of_packing() const { return 3e-5 + 1e-10 * static_cast<double>(a().nnz()); }
-
-  /// Counts the tiles that have nonzeros, if many may have none.
-  void measure() {
-    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
-    const TileNonzeros tiles = TileNonzeros::of(m(), inner());
-    if (a().nnz() >= 512 * tiles.tiles()) return;
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    auto* const counts = reinterpret_cast<TileCounts*>(workspace->reserve(sizeof(TileCounts)));
-    kept_ = measure_tiles(space(), rows_.view(a()), tiles.column_tiles, counts);
-  }
-
-  void prepare() {
-    measure();
-    if (seconds_of_dense() < best_tiles(TileForm::nonzeros).seconds) form_ = TileForm::dense;
-    if (result().nnz() > 0 && a().nnz() > 0) pack();
-  }
-  void run() {
-    this->template compute<float>([&](Out* c) { multiply(c); });
-  }
-
-  Bytes bytes() const {
-    return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + packed_bytes() +
-                with_room_to_grow(this->most_aligned_bytes())};
-  }
-  std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
-  }
 
   void explain(std::ostream& out) const {
     const TileChoice tiles = best_tiles(form_);
@@ -200,6 +176,19 @@ class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
     return out;
   }
 
+  /// Nothing is counted if few tiles can have no nonzeros.
+  std::int64_t counts_bytes() const {
+    return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles() ? 0 : sizeof(TileCounts);
+  }
+  /// Counts the tiles that have nonzeros.
+  void count(char* counts) {
+    kept_ = measure_tiles(space(), rows_.view(a()), TileNonzeros::of(m(), inner()).column_tiles,
+                          reinterpret_cast<TileCounts*>(counts));
+  }
+  void choose() {
+    if (seconds_of_dense() < best_tiles(TileForm::nonzeros).seconds) form_ = TileForm::dense;
+  }
+
   /// Tiles that are kept, at most.
   std::int64_t most_kept() const {
     return kept_.kept > 0 ? kept_.kept : std::min(TileNonzeros::of(m(), inner()).tiles(), a().nnz());
@@ -207,7 +196,7 @@ class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
   /// Whether tiles may be stored with their zeros: for all runs, where memory is not bounded.
   bool may_be_dense() const {
     return is_constant && most_kept() * TileNonzeros::bytes <= most_bytes_of_nonzero * a().nnz() &&
-           statement_.resources().memory_limit() == Resources<Kokkos::Cuda>::unlimited;
+           !this->memory_is_bounded();
   }
   /// With dense tiles; infinite where they are ruled out. Those that the L2 cache cannot keep are read from
   /// memory.
@@ -218,27 +207,24 @@ class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
     return std::max(best_tiles(TileForm::dense).seconds,
                     bytes > in_cache ? 3e-6 + bytes / bytes_per_second : 0);
   }
+  std::int64_t packed_bytes() const { return lay_out(nullptr).bytes; }
   /// Of either form, until it is decided.
-  std::int64_t packed_bytes() const {
-    const std::int64_t bytes = lay_out(nullptr).bytes;
-    return is_packed_ || !is_constant ? bytes : bytes + most_bytes_of_nonzero * a().nnz();
+  std::int64_t most_packed_bytes() const {
+    return is_packed() || !is_constant ? packed_bytes() : packed_bytes() + most_bytes_of_nonzero * a().nnz();
   }
 
-  void pack() {
-    rows_.read(a());
-    const auto matrix = rows_.view(a());
-    if (is_packed_) {
-      const Room room = lay_out(packed_.data());
-      fill_tiles(space(), matrix, room.tiles, room.packing);
-    } else {
-      packed_ = make_array<char, Memory>("sporos::packed tiles", lay_out(nullptr).bytes);
-      const Room room = lay_out(packed_.data());
-      if (form_ == TileForm::dense)
-        pack_dense_tiles(space(), matrix, room.tiles, room.packing, most_kept());
-      else
-        pack_tiles(space(), matrix, room.tiles, room.packing);
-    }
-    is_packed_ = true;
+  template <class Matrix>
+  void pack(const Matrix& matrix) {
+    const Room room = lay_out(packed());
+    if (form_ == TileForm::dense)
+      pack_dense_tiles(space(), matrix, room.tiles, room.packing, most_kept());
+    else
+      pack_tiles(space(), matrix, room.tiles, room.packing);
+  }
+  template <class Matrix>
+  void fill(const Matrix& matrix) {
+    const Room room = lay_out(packed());
+    fill_tiles(space(), matrix, room.tiles, room.packing);
   }
 
   /// The tiles with which a product is expected to take least time.
@@ -258,13 +244,10 @@ class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
                         space().cuda_device_prop().multiProcessorCount, clusters);
   }
 
-  void multiply(Out* c) {
-    if (!is_packed_ || !is_constant) pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const auto dense = this->read_aligned_b(workspace->reserve(this->aligned_bytes()));
+  void multiply(Out* c, const AlignedRows& dense) const {
     const TileChoice tiles = best_tiles(form_);
     Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
-                    lay_out(packed_.data()).tiles,
+                    lay_out(packed()).tiles,
                     rows_.view(a()),
                     dense.values,
                     dense.stride};
@@ -279,19 +262,6 @@ class SpmmOnTensorCores::Plan : PlanOfSpmm<SpmmOnTensorCores::Pattern, S> {
 
   TileCounts kept_{};  ///< 0 where they were not counted
   TileForm form_ = TileForm::nonzeros;
-  bool is_packed_ = false;
-  Array<char, Memory> packed_;
 };
-
-template <class S>
-Offer SpmmOnTensorCores::cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
-  if (!Plan<S>::are_there(resources.space()))
-    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
-  Plan<S> plan(statement, resources);
-  if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
-  if (use == Use::often) plan.measure();
-  return Cost{plan.seconds(Use::once) + plan.seconds_of_packing() + 1e-4,
-              plan.seconds(use) + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
-}
 
 }  // namespace sporos::gpu

@@ -14,7 +14,7 @@
 
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
-#include "plan_of_product.hpp"
+#include "packed_plan.hpp"
 #include "windows.hpp"
 
 namespace sporos::gpu {
@@ -58,7 +58,9 @@ struct SpmmByWindows {
 
   /// For a plan, steps of windows are counted.
   template <class S>
-  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use);
+  static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+    return cost_of_packed_spmm<SpmmByWindows>(statement, resources, use);
+  }
 
   template <class S>
   class Plan;
@@ -136,18 +138,19 @@ struct WindowsTimes {
 };
 
 template <class S>
-class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
-  using Operands = PlanOfSpmm<SpmmByWindows::Pattern, S>;
-  using Operands::a, Operands::result, Operands::space, Operands::m, Operands::n, Operands::inner;
-  using Operands::turn_b, Operands::statement_, Operands::rows_;
-  using typename Operands::Rows;
+class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, SpmmByWindows::Pattern, S> {
+  using Base = PackedPlanOfSpmm<Plan, SpmmByWindows::Pattern, S>;
+  friend Base;
+  using Base::a, Base::result, Base::space, Base::m, Base::n, Base::inner, Base::turn_b;
+  using Base::is_constant, Base::is_packed, Base::packed, Base::statement_, Base::rows_;
+  using Base::most_bytes_of_nonzero;
+  using typename Base::Rows, typename Base::AlignedRows;
+  using Sum = double;
   using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
   using Product = WindowsProduct<Epilogue, typename Rows::View>;
-  static constexpr bool is_constant = S::schedule::has_constant_operands;
-  static constexpr std::int64_t most_bytes_of_nonzero = 128;
 
  public:
-  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Operands(statement, resources) {}
+  Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
   /// Whether this device and the code that was compiled have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
@@ -166,43 +169,15 @@ class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
   }
   /// The seconds that a product is expected to take; where packing A takes more memory than it should, so
   /// many that another kernel is preferred.
-  double seconds() const {
+  double seconds(Use) const {
     constexpr double too_much_memory = 1;
     constexpr double worth_packing = 4e-7;  // gained by packing, at least
     const WindowsChoice choice = best_choice();
-    if (!std::isfinite(choice.seconds) ||
-        statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited)
-      return too_much_memory;
+    if (!std::isfinite(choice.seconds) || this->memory_is_bounded()) return too_much_memory;
     return choice.seconds + worth_packing;
   }
   /// The same for packing the sparse operand.
   double seconds_of_packing() const { return 5e-5 + 1e-10 * static_cast<double>(a().nnz()); }
-
-  /// Counts the steps of windows of each height.
-  void measure() {
-    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    auto* const counts = reinterpret_cast<ValueWindowCounts*>(workspace->reserve(sizeof(ValueWindowCounts)));
-    counts_ = count_window_steps(space(), rows_.view(a()), counts);
-    is_measured_ = true;
-  }
-
-  void prepare() {
-    measure();
-    if (result().nnz() > 0 && a().nnz() > 0) pack();
-  }
-  void run() {
-    this->template compute<double>([&](double* c) { multiply(c); });
-  }
-
-  Bytes bytes() const {
-    return {result().nnz(), result().bytes(),
-            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) + packed_bytes() +
-                with_room_to_grow(this->most_aligned_bytes())};
-  }
-  std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
-  }
 
   void explain(std::ostream& out) const {
     const WindowsChoice choice = choice_of_plan();
@@ -228,8 +203,14 @@ class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
     return out;
   }
   ValueWindows windows() const {
-    Layout layout(packed_.data());
+    Layout layout(packed());
     return lay_out(layout);
+  }
+  /// Where memory is bounded, nothing is counted: the choice by which it was estimated stays.
+  std::int64_t counts_bytes() const { return this->memory_is_bounded() ? 0 : sizeof(ValueWindowCounts); }
+  /// Counts the steps of windows of each height.
+  void count(char* counts) {
+    counts_ = count_window_steps(space(), rows_.view(a()), reinterpret_cast<ValueWindowCounts*>(counts));
   }
   std::int64_t packed_bytes() const {
     Layout layout;
@@ -239,27 +220,24 @@ class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
 
   /// Steps of windows of so many rows, at most: in all, and of one window.
   std::int64_t most_steps(int rows) const {
-    if (is_measured_) return counts_.steps[ValueWindowCounts::of(rows)];
+    if (this->is_measured()) return counts_.steps[ValueWindowCounts::of(rows)];
     return a().nnz() / ValueWindows::columns + std::min(ceil_div(m(), rows), a().nnz());
   }
   std::int64_t most_of_window(int rows) const {
-    if (is_measured_) return counts_.most[ValueWindowCounts::of(rows)];
+    if (this->is_measured()) return counts_.most[ValueWindowCounts::of(rows)];
     return ceil_div(std::min(inner(), a().nnz()), ValueWindows::columns);
   }
 
-  void pack() {
-    rows_.read(a());
-    const auto matrix = rows_.view(a());
-    if (is_packed_) {
-      fill_windows(space(), matrix, windows());
-    } else {
-      choice_ = best_choice();
-      packed_ = make_array<char, Memory>("sporos::packed windows", packed_bytes());
-      Layout layout(packed_.data());
-      const ValueWindows to = lay_out(layout);
-      pack_windows(space(), matrix, to, WindowPacking::lay_out(space(), layout, to.windows));
-    }
-    is_packed_ = true;
+  template <class Matrix>
+  void pack(const Matrix& matrix) {
+    choice_ = best_choice();
+    Layout layout(packed());
+    const ValueWindows to = lay_out(layout);
+    pack_windows(space(), matrix, to, WindowPacking::lay_out(space(), layout, to.windows));
+  }
+  template <class Matrix>
+  void fill(const Matrix& matrix) {
+    fill_windows(space(), matrix, windows());
   }
 
   /// How the product is expected to take least time, of those ways in which A takes no more memory than it
@@ -284,12 +262,9 @@ class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
     return best;
   }
   /// The same, but the one that A has been packed for.
-  WindowsChoice choice_of_plan() const { return is_packed_ ? choice_ : best_choice(); }
+  WindowsChoice choice_of_plan() const { return is_packed() ? choice_ : best_choice(); }
 
-  void multiply(double* c) {
-    if (!is_packed_ || !is_constant) pack();
-    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-    const auto dense = this->read_aligned_b(workspace->reserve(this->aligned_bytes()));
+  void multiply(double* c, const AlignedRows& dense) const {
     const Product product{{m(), n(), inner(), c, statement_.accumulates(), epilogue_of(statement_)},
                           windows(),
                           rows_.view(a()),
@@ -302,21 +277,7 @@ class SpmmByWindows::Plan : PlanOfSpmm<SpmmByWindows::Pattern, S> {
   }
 
   ValueWindowCounts counts_{};
-  bool is_measured_ = false, is_packed_ = false;
   WindowsChoice choice_;
-  Array<char, Memory> packed_;
 };
-
-template <class S>
-Offer SpmmByWindows::cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
-  if (!Plan<S>::are_there(resources.space()))
-    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
-  Plan<S> plan(statement, resources);
-  if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
-  if (use == Use::often) plan.measure();
-  const double seconds = plan.seconds();
-  return Cost{seconds + plan.seconds_of_packing() + 1e-4,
-              seconds + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
-}
 
 }  // namespace sporos::gpu

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file packed_plan.hpp
+/// Plans of products on tensor cores that read the sparse operand in a form of their own: by tiles
+/// (tiles_candidate.hpp), by tiles of split floats (split_tiles_candidate.hpp) or by windows of rows
+/// (windows_candidate.hpp). What they have in common.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "../../protocol/candidate.hpp"
+#include "plan_of_product.hpp"
+
+namespace sporos::gpu {
+
+/// The base of such a plan. A is packed by prepare(), or the first run; its values again in each run, unless
+/// the statement says `.with_constant_operands()`.
+///
+/// @tparam Derived  the plan, which has beside the protocol (kernels/protocol/candidate.hpp):
+///
+///     Sum                     the type of sums
+///     counts_bytes()          of the memory where the GPU counts what A takes; 0 if that is not to be done
+///     count(counts)           counts it; waits for the GPU
+///     choose()                optional: decides how a plan packs A, once that is counted
+///     packed_bytes()          of the packed A and of what packing works in
+///     most_packed_bytes()     optional: the same at most, before that is decided
+///     pack(matrix)            packs A into packed()
+///     fill(matrix)            packs its values again
+///     multiply(c, dense)      starts the kernel
+template <class Derived, class Pattern, class S>
+class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
+  using Operands = PlanOfSpmm<Pattern, S>;
+
+ protected:
+  using Operands::a, Operands::result, Operands::m, Operands::statement_, Operands::rows_;
+  using typename Operands::Out, typename Operands::Rows;
+  static constexpr bool is_constant = S::schedule::has_constant_operands;
+  /// As many as a plan packs A into without being asked for by name.
+  static constexpr std::int64_t most_bytes_of_nonzero = 128;
+
+  PackedPlanOfSpmm(const S& statement, const Resources<Kokkos::Cuda>& resources)
+      : Operands(statement, resources) {}
+
+ public:
+  /// Counts what packing A takes.
+  void measure() {
+    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
+    const std::int64_t bytes = derived().counts_bytes();
+    if (bytes == 0) return;
+    auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+    derived().count(workspace->reserve(bytes));
+    is_measured_ = true;
+  }
+  void prepare() {
+    measure();
+    derived().choose();
+    if (result().nnz() > 0 && a().nnz() > 0) pack();
+  }
+  void run() {
+    this->template compute<typename Derived::Sum>([&](Out* c) {
+      if (!is_packed_ || !is_constant) pack();
+      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+      derived().multiply(c, this->read_aligned_b(workspace->reserve(this->aligned_bytes())));
+    });
+  }
+
+  Bytes bytes() const {
+    return {result().nnz(), result().bytes(),
+            sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
+                derived().most_packed_bytes() + with_room_to_grow(this->most_aligned_bytes())};
+  }
+  std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(packed_.extent(0)) + rows_.held_bytes();
+  }
+
+ protected:
+  bool is_measured() const { return is_measured_; }
+  bool is_packed() const { return is_packed_; }
+  char* packed() const { return packed_.data(); }
+  void choose() {}
+  std::int64_t most_packed_bytes() const { return derived().packed_bytes(); }
+
+ private:
+  Derived& derived() { return static_cast<Derived&>(*this); }
+  const Derived& derived() const { return static_cast<const Derived&>(*this); }
+
+  void pack() {
+    rows_.read(a());
+    const auto matrix = rows_.view(a());
+    if (is_packed_) return derived().fill(matrix);
+    packed_ = make_array<char, Memory>("sporos::packed matrix", derived().packed_bytes());
+    derived().pack(matrix);
+    is_packed_ = true;
+  }
+
+  bool is_measured_ = false, is_packed_ = false;
+  Array<char, Memory> packed_;
+};
+
+/// What such a plan answers when it is asked for its cost. For a plan that is kept, A is measured.
+template <class K, class S>
+Offer cost_of_packed_spmm(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
+  using Plan = typename K::template Plan<S>;
+  if (!Plan::are_there(resources.space()))
+    return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
+  Plan plan(statement, resources);
+  if (const std::string_view why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
+  if (use == Use::often) plan.measure();
+  constexpr double of_memory = 1e-4;  // what is packed is allocated
+  return Cost{plan.seconds(Use::once) + plan.seconds_of_packing() + of_memory,
+              plan.seconds(use) + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
+}
+
+}  // namespace sporos::gpu
