@@ -17,6 +17,15 @@ struct Renamed : Compressed<std::int32_t, std::int32_t> {
   static std::string name() { return "Renamed"; }
 };
 
+/// A level that is built by the host alone.
+struct BuiltByHost : Renamed {
+  static constexpr bool builds_anywhere = false;
+};
+/// A level that says that it is built anywhere, of segments that its Storage does not take.
+struct BuiltOfOthers : Renamed {
+  using coordinate_type = std::int64_t;
+};
+
 struct NoLevel {};
 struct WithoutView {
   static constexpr LevelProperties properties{};
@@ -39,6 +48,21 @@ TEST(TheConceptLevel, HoldsForTypesWithAllParts) {
 TEST(ALevel, StoresSegmentsWhateverItsName) {
   static_assert(StoresSegments<Compressed<>> && StoresSegments<Renamed>);
   static_assert(!StoresSegments<Dense> && !StoresSegments<Singleton<>>);
+  static_assert(StoresCoordinates<Singleton<>> && StoresCoordinates<Renamed> && !StoresCoordinates<Dense>);
+}
+
+TEST(ALevel, IsBuiltAnywhereIfItSaysSo) {
+  static_assert(BuiltAnywhere<Compressed<>> && BuiltAnywhere<Singleton<>> && BuiltAnywhere<Renamed>);
+  static_assert(Level<BuiltByHost> && !BuiltAnywhere<BuiltByHost> && !BuiltAnywhere<Dense>);
+  static_assert(!BuiltAnywhere<BuiltOfOthers> && !Level<BuiltOfOthers>);
+}
+
+TEST(ASingletonLevel, HasSegmentsWithoutPositions) {
+  using Level = Singleton<>;
+  const auto segments = SegmentsOf<Level>::with_room_for_branchless(3);
+  const auto level = Level::Storage<Kokkos::HostSpace>::from_segments<Host>(segments, 3, 9);
+  EXPECT_EQ(level.segments().coordinates.data(), segments.coordinates.data());
+  EXPECT_EQ(level.segments().positions.extent(0), 0u);
 }
 
 TEST(Abilities, AreThoseOfTheViews) {

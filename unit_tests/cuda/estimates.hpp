@@ -61,16 +61,22 @@ void expect_plans_bounded(const S& statement) {
   EXPECT_LE(memory_of([&] { statement.on(third.within(of_statement)).run(); }), of_statement + uncounted);
 }
 
-/// Both, by a candidate, unless it declines the statement.
+/// Both, after a first run: what Kokkos and the process keep from then on is no statement's.
+template <class S>
+void expect_all_bounded(const S& statement) {
+  statement.run();
+  expect_bounded(statement);
+  expect_plans_bounded(statement);
+}
+
+/// The same by a candidate, unless it declines the statement.
 template <class K, class S>
 void expect_bounded_by(const S& given) {
   const auto statement = given.template use<K>();
   SCOPED_TRACE(K::name);
   if (const Offer offer = detail::offer_of<K>(statement); !offer.takes())
     GTEST_SKIP() << K::name << ": " << offer.reason();
-  statement.run();  // what Kokkos and the process keep from the first run on is no statement's
-  expect_bounded(statement);
-  expect_plans_bounded(statement);
+  expect_all_bounded(statement);
 }
 
 }  // namespace sporos::test

@@ -178,7 +178,7 @@ class SpmmOnTensorCores::Plan
 
   /// Nothing is counted if few tiles can have no nonzeros.
   std::int64_t counts_bytes() const {
-    return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles() ? 0 : sizeof(TileCounts);
+    return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles() ? 0 : std::int64_t{sizeof(TileCounts)};
   }
   /// Counts the tiles that have nonzeros.
   void count(char* counts) {
