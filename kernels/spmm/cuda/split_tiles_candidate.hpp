@@ -205,7 +205,9 @@ class SpmmBySplitTiles::Plan
   };
 
   /// Where memory is bounded, nothing is counted: the choice by which it was estimated stays.
-  std::int64_t counts_bytes() const { return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(SplitTileCounts)}; }
+  std::int64_t counts_bytes() const {
+    return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(SplitTileCounts)};
+  }
   /// Counts the tiles that have nonzeros.
   void count(char* counts) {
     const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());

@@ -207,7 +207,9 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     return lay_out(layout);
   }
   /// Where memory is bounded, nothing is counted: the choice by which it was estimated stays.
-  std::int64_t counts_bytes() const { return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(ValueWindowCounts)}; }
+  std::int64_t counts_bytes() const {
+    return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(ValueWindowCounts)};
+  }
   /// Counts the steps of windows of each height.
   void count(char* counts) {
     counts_ = count_window_steps(space(), rows_.view(a()), reinterpret_cast<ValueWindowCounts*>(counts));
