@@ -234,18 +234,25 @@ template <class T>
 SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to,
                                       std::ptrdiff_t to_stride) {
 #ifdef SPOROS_VECTOR_EXTENSION
+  // Rows and columns have names of their own: an array of them that a loop indexes would be kept in memory.
   typedef T Four __attribute__((vector_size(4 * sizeof(T))));
-  Four row[4];
-  for (int r = 0; r < 4; ++r) std::memcpy(&row[r], from + r * from_stride, sizeof(Four));
-  const Four low_01 = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
-  const Four high_01 = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
-  const Four low_23 = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
-  const Four high_23 = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-  const Four column[4] = {__builtin_shufflevector(low_01, low_23, 0, 1, 4, 5),
-                          __builtin_shufflevector(high_01, high_23, 0, 1, 4, 5),
-                          __builtin_shufflevector(low_01, low_23, 2, 3, 6, 7),
-                          __builtin_shufflevector(high_01, high_23, 2, 3, 6, 7)};
-  for (int c = 0; c < 4; ++c) std::memcpy(to + c * to_stride, &column[c], sizeof(Four));
+  Four row_0, row_1, row_2, row_3;
+  std::memcpy(&row_0, from, sizeof(Four));
+  std::memcpy(&row_1, from + from_stride, sizeof(Four));
+  std::memcpy(&row_2, from + 2 * from_stride, sizeof(Four));
+  std::memcpy(&row_3, from + 3 * from_stride, sizeof(Four));
+  const Four low_01 = __builtin_shufflevector(row_0, row_1, 0, 4, 2, 6);
+  const Four high_01 = __builtin_shufflevector(row_0, row_1, 1, 5, 3, 7);
+  const Four low_23 = __builtin_shufflevector(row_2, row_3, 0, 4, 2, 6);
+  const Four high_23 = __builtin_shufflevector(row_2, row_3, 1, 5, 3, 7);
+  const Four column_0 = __builtin_shufflevector(low_01, low_23, 0, 1, 4, 5);
+  const Four column_1 = __builtin_shufflevector(high_01, high_23, 0, 1, 4, 5);
+  const Four column_2 = __builtin_shufflevector(low_01, low_23, 2, 3, 6, 7);
+  const Four column_3 = __builtin_shufflevector(high_01, high_23, 2, 3, 6, 7);
+  std::memcpy(to, &column_0, sizeof(Four));
+  std::memcpy(to + to_stride, &column_1, sizeof(Four));
+  std::memcpy(to + 2 * to_stride, &column_2, sizeof(Four));
+  std::memcpy(to + 3 * to_stride, &column_3, sizeof(Four));
 #else
   for (int r = 0; r < 4; ++r)
     for (int c = 0; c < 4; ++c) to[c * to_stride + r] = from[r * from_stride + c];
