@@ -262,10 +262,11 @@ SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride,
 template <class T>
 inline constexpr bool transposes_in_registers = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns.
+/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns. A function of its own, which
+/// needs all registers for its addresses.
 template <class T>
   requires transposes_in_registers<T>
-SPOROS_HOST_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
+SPOROS_HOST_KERNEL void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns, T* to, std::ptrdiff_t to_stride) {
   std::ptrdiff_t r = 0;
   for (; r + 4 <= rows; r += 4) {
