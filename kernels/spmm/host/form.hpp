@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file form.hpp
+/// Whether SpMM prefetches rows of the dense factor, how far ahead, and whether it writes past the caches.
+///
+/// The forms compute the same sums, bit by bit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "../../../formats/near_rows.hpp"
+#include "../../host/forms.hpp"
+
+namespace sporos::detail {
+
+struct SpmmForm {
+  int ahead = 0;      ///< how many nonzeros ahead rows of B are prefetched; 0: not at all
+  bool past = false;  ///< whether C is written past the caches
+
+  friend bool operator==(const SpmmForm&, const SpmmForm&) = default;
+};
+
+inline constexpr std::array<NamedForm<SpmmForm>, 6> spmm_forms{{
+    {{0, false}, "near", true},
+    {{4, false}, "ahead-4", true},
+    {{8, false}, "ahead-8", true},
+    {{0, true}, "near-past", true},
+    {{4, true}, "ahead-4-past", true},
+    {{8, true}, "ahead-8-past", true},
+}};
+
+/// The form for a product: the one that SPOROS_SPMM_FORM names, if it names one.
+/// @param row_bytes  of a row of B, and of C
+template <class Matrix>
+SpmmForm spmm_form_for(const Matrix& a, std::int64_t row_bytes) {
+  constexpr std::int64_t most_near = std::int64_t{2} << 20;   // bytes of B that stay in a core's own caches
+  constexpr std::int64_t most_kept = std::int64_t{16} << 20;  // bytes of C that the caches could hold
+  // Rows of eight cache lines are always worth prefetching, since the second tile finds them. Processors of
+  // AMD wait for rows of four as well, unless the row of A before has touched them.
+  constexpr std::int64_t long_row = 512, medium_row = 256;
+  static const auto* const named = form_from_environment("SPOROS_SPMM_FORM", spmm_forms);
+  if (named) return named->form;
+  const bool is_far = a.columns * row_bytes > most_near;
+  const bool prefetches =
+      is_far && (row_bytes >= long_row || (is_made_by_amd() && row_bytes >= medium_row && !has_near_rows(a)));
+  return {prefetches ? (is_made_by_amd() ? 8 : 4) : 0, a.rows * row_bytes > most_kept};
+}
+
+}  // namespace sporos::detail
