@@ -34,16 +34,18 @@ inline constexpr std::array<NamedForm<SpmmForm>, 6> spmm_forms{{
 template <class Matrix>
 SpmmForm spmm_form_for(const Matrix& a, std::int64_t row_bytes) {
   constexpr std::int64_t most_near = std::int64_t{2} << 20;   // bytes of B that stay in a core's own caches
+  constexpr std::int64_t most_amid = std::int64_t{8} << 20;   // bytes of B that stay in all caches
   constexpr std::int64_t most_kept = std::int64_t{16} << 20;  // bytes of C that the caches could hold
-  // Rows of eight cache lines are always worth prefetching, since the second tile finds them. Processors of
-  // AMD wait for rows of four as well, unless the row of A before has touched them.
-  constexpr std::int64_t long_row = 512, medium_row = 256;
+  constexpr std::int64_t long_row = 512, medium_row = 256;    // of B: eight and four cache lines
   static const auto* const named = form_from_environment("SPOROS_SPMM_FORM", spmm_forms);
   if (named) return named->form;
-  const bool is_far = a.columns * row_bytes > most_near;
-  const bool prefetches =
-      is_far && (row_bytes >= long_row || (is_made_by_amd() && row_bytes >= medium_row && !has_near_rows(a)));
-  return {prefetches ? (is_made_by_amd() ? 8 : 4) : 0, a.rows * row_bytes > most_kept};
+  const std::int64_t bytes_of_b = a.columns * row_bytes;
+  SpmmForm form{0, a.rows * row_bytes > most_kept};
+  if (row_bytes >= long_row && bytes_of_b > most_near)
+    form.ahead = 4;
+  else if (is_made_by_amd() && row_bytes >= medium_row && bytes_of_b > most_amid && !has_near_rows(a))
+    form.ahead = 8;  // processors of Intel fetch so few lines early enough by themselves
+  return form;
 }
 
 }  // namespace sporos::detail
