@@ -84,10 +84,11 @@ TEST(FormsOfSddmm, AreNamedByTheEnvironment) {
   for (const auto& form : detail::sddmm_forms) {
     ::setenv("SPOROS_TEST_FORM", std::string(form.name).c_str(), 1);
     const auto name = [] { return detail::form_from_environment("SPOROS_TEST_FORM", detail::sddmm_forms); };
-    if (form.is_compiled)
+    if (form.is_compiled) {
       EXPECT_EQ(name()->form, form.form);
-    else
+    } else {
       EXPECT_THROW(name(), RangeError);
+    }
   }
   ::unsetenv("SPOROS_TEST_FORM");
 }

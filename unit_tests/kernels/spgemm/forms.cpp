@@ -43,8 +43,9 @@ TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
       std::vector<double> dense(expected.size());
       for (std::int64_t row = 0; row < rows_a.rows; ++row)
         for (std::int64_t q = out.positions.data()[row]; q < out.positions.data()[row + 1]; ++q) {
-          if (q > out.positions.data()[row])
+          if (q > out.positions.data()[row]) {
             ASSERT_LT(out.coordinates.data()[q - 1], out.coordinates.data()[q]) << form.name;
+          }
           dense[static_cast<std::size_t>(row * b.extent(1) + out.coordinates.data()[q])] =
               out.values.data()[q];
         }
@@ -63,10 +64,11 @@ TEST(FormsOfSpgemm, AreNamedByTheEnvironment) {
   for (const auto& form : detail::spgemm_forms) {
     ::setenv("SPOROS_TEST_FORM", std::string(form.name).c_str(), 1);
     const auto name = [] { return detail::form_from_environment("SPOROS_TEST_FORM", detail::spgemm_forms); };
-    if (form.is_compiled)
+    if (form.is_compiled) {
       EXPECT_EQ(name()->form, form.form);
-    else
+    } else {
       EXPECT_THROW(name(), RangeError);
+    }
   }
   ::unsetenv("SPOROS_TEST_FORM");
 }
