@@ -157,11 +157,13 @@ template <class Matrix>
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
   if (has_regular_rows(a)) {
-    // Beyond the caches, gather instructions have more loads under way than scalar ones, slow as they are.
-    constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates);
-    if (widest_spmv_form() >= SpmvForm::gather_four && gathers_slowly() && a.nnz() * bytes >= far_bytes &&
-        !has_near_rows(a))
-      return widest_spmv_form();
+    // Beyond the caches, gather instructions have more loads under way than scalar ones, slow as they are;
+    // four at a time only where rows are not too short.
+    constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates), row_of_fours = 8;
+    constexpr SpmvForm widest = widest_spmv_form();
+    const bool gathers = widest == SpmvForm::gather_eight ||
+                         (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
+    if (gathers && gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a)) return widest;
     return SpmvForms::for_regular_rows();
   }
   if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();
