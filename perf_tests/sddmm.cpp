@@ -69,6 +69,18 @@ void product(Report& report, const std::string& matrix, const Matrix<Value>& B, 
   const auto again = std::make_shared<decltype(plan(assign(planned(i, j), B(i, j) * C(i, k) * D(j, k))))>(
       plan(assign(planned(i, j), B(i, j) * C(i, k) * D(j, k))));
   again->run();
+  // The forms of the kernel of which the processor and the operands decide.
+  for (const auto& form : sporos::detail::sddmm_forms) {
+    if (!form.is_compiled) continue;
+    const auto by_form = B.clone();
+    add(text("form ", form.name), Role::variant, by_form, [=] {
+      const auto b = sporos::detail::sparse_rows(B);
+      sporos::detail::for_each_row_chunk(OpenMP(), b, inner, [&](std::int64_t begin, std::int64_t end) {
+        sporos::detail::scale_dots_of_rows(form.form, b, C.values().data(), D.values().data(), inner,
+                                           by_form.values().data(), begin, end);
+      });
+    });
+  }
   add("plan", Role::variant, planned, [=] { again->run(); });
 #ifdef SPOROS_HAVE_GRAPHBLAS
   const auto b = graphblas::sparse(B);

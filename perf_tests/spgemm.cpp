@@ -179,6 +179,20 @@ void product(Report& report, const std::string& name, const Rows& left, const Ro
     return A;
   };
   std::vector<Contender> contenders{{"sporos", Role::ours, ours}, {"nest", Role::variant, nest}};
+  // The forms of the kernel of which the processor decides.
+  const auto by_form = [=](sporos::detail::SpgemmForm form) {
+    const OpenMP space;
+    const auto b = sporos::detail::sparse_rows(B), c = sporos::detail::sparse_rows(C);
+    using Factor = std::remove_const_t<decltype(b)>;
+    using Acc = sporos::detail::product_accumulate_t<Value, Value, Value>;
+    sporos::detail::ProductByRows<Acc, Factor, Factor, Value, Index, Index> product(space, b, c);
+    product.use(form);
+    product.prepare();
+    return product.compute();
+  };
+  for (const auto& form : sporos::detail::spgemm_forms)
+    if (form.is_compiled)
+      contenders.emplace_back(text("form ", form.name), Role::variant, [=] { return by_form(form.form); });
 #ifdef SPOROS_HAVE_EIGEN
   using Sparse = Eigen::SparseMatrix<Standard<Value>, Eigen::RowMajor, Index>;
   const auto by_eigen = [b = eigen(B), c = eigen(C)] { return std::make_shared<const Sparse>(b * c); };
@@ -192,6 +206,12 @@ void product(Report& report, const std::string& name, const Rows& left, const Ro
     expect("sporos",
            entries_by_rows<Value>(made.extent(0), made.template level<1>().positions.data(),
                                   made.template level<1>().coordinates.data(), made.values().data()));
+  for (const auto& form : sporos::detail::spgemm_forms)
+    if (form.is_compiled) {
+      const auto made = by_form(form.form);
+      expect(text("form ", form.name), entries_by_rows<Value>(B.extent(0), made.positions.data(),
+                                                              made.coordinates.data(), made.values.data()));
+    }
 #endif
 #ifdef SPOROS_HAVE_MKL
   if constexpr (std::is_same_v<Index, std::int32_t>) {

@@ -52,6 +52,15 @@ void product(Report& report, const std::string& matrix, const Matrix<Value>& A, 
   };
   add("sporos", Role::ours, [=] { C(i, j) = A(i, k) * B(k, j); });
   add("nest", Role::variant, [=] { assign(C(i, j), A(i, k) * B(k, j)).generic().run(); });
+  // The forms of the kernel of which the processor and the operands decide.
+  for (const auto& form : sporos::detail::spmm_forms)
+    add(text("form ", form.name), Role::variant, [=] {
+      const auto a = sporos::detail::sparse_rows(A);
+      sporos::detail::for_each_row_chunk(OpenMP(), a, width, [&](std::int64_t begin, std::int64_t end) {
+        sporos::detail::multiply_matrix_rows(form.form, false, a, B.values().data(), C.values().data(), width,
+                                             begin, end);
+      });
+    });
 #ifdef SPOROS_HAVE_MKL
   add("mkl", Role::peer, [a = mkl::sparse(A), A, B, C, width] {
     mkl::multiply(a, B.values().data(), width, C.values().data());

@@ -4,8 +4,9 @@
 ///
 /// Two processors with the same instructions may take very different times for them: gather instructions are
 /// fast on some and slow on others. So the forms that can be compiled are all compiled, and the first use
-/// measures them, on a problem that takes well under a millisecond. An environment variable names a form to
-/// use instead, say to compare results between machines bit by bit.
+/// measures them, on a problem that takes well under a millisecond; or who made the processor decides, where
+/// a small problem would not tell. An environment variable, SPOROS_<KERNEL>_FORM, names a form to use
+/// instead, say to compare results between machines bit by bit.
 #pragma once
 
 #include <algorithm>
@@ -33,20 +34,23 @@ struct NamedForm {
   bool is_compiled;
 };
 
-/// Whether gather instructions take longer than scalar loads on this processor, as on all of AMD's so far.
-/// The processor is asked once: a virtual machine takes microseconds for the answer.
-inline bool gathers_slowly() {
+/// Whether this is a processor of AMD. It is asked once: a virtual machine takes microseconds for the answer.
+inline bool is_made_by_amd() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  static const bool is_slow = [] {
+  static const bool is_amd = [] {
     unsigned highest = 0, vendor[3] = {};
     if (__get_cpuid(0, &highest, &vendor[0], &vendor[2], &vendor[1]) == 0) return false;
     return std::string_view(reinterpret_cast<const char*>(vendor), sizeof(vendor)) == "AuthenticAMD";
   }();
-  return is_slow;
+  return is_amd;
 #else
   return false;
 #endif
 }
+
+/// Whether gather instructions take longer than scalar loads from the caches, as on all of AMD's processors
+/// so far.
+inline bool gathers_slowly() { return is_made_by_amd(); }
 
 /// The form that an environment variable names, or null.
 /// @throws RangeError if it names none, or one that was not compiled

@@ -13,34 +13,34 @@ namespace sporos::detail {
 
 #ifdef SPOROS_VECTOR_EXTENSION
 
-/// The lanes of x and y that the numbers select. A function for each number of lanes: nvcc loses packs among
-/// the arguments of the builtin.
-template <int A, int B, class Vector>
-SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
-  return __builtin_shufflevector(x, y, A, B);
+/// out = the lanes of x and y that the numbers select. A function for each number of lanes: nvcc loses packs
+/// among the arguments of the builtin.
+template <int A, int B, class Vector, class Out>
+SPOROS_HOST_INLINE void select(const Vector& x, const Vector& y, Out& out) {
+  out = __builtin_shufflevector(x, y, A, B);
 }
-template <int A, int B, int C, int D, class Vector>
-SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
-  return __builtin_shufflevector(x, y, A, B, C, D);
+template <int A, int B, int C, int D, class Vector, class Out>
+SPOROS_HOST_INLINE void select(const Vector& x, const Vector& y, Out& out) {
+  out = __builtin_shufflevector(x, y, A, B, C, D);
 }
-template <int A, int B, int C, int D, int E, int F, int G, int H, class Vector>
-SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
-  return __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H);
+template <int A, int B, int C, int D, int E, int F, int G, int H, class Vector, class Out>
+SPOROS_HOST_INLINE void select(const Vector& x, const Vector& y, Out& out) {
+  out = __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H);
 }
 template <int A, int B, int C, int D, int E, int F, int G, int H, int I, int J, int K, int L, int M, int N,
-          int O, int P, class Vector>
-SPOROS_HOST_INLINE auto select(const Vector& x, const Vector& y) {
-  return __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P);
+          int O, int P, class Vector, class Out>
+SPOROS_HOST_INLINE void select(const Vector& x, const Vector& y, Out& out) {
+  out = __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P);
 }
 
-/// Blocks of `Grain` lanes from x and y in turn: of each vector those with an even (`Odd` = 0) or odd (1)
-/// number.
+/// out = blocks of `Grain` lanes from x and y in turn: of each vector those with an even (`Odd` = 0) or odd
+/// (1) number.
 template <int Grain, int Odd, class Vector, int... Lane>
-SPOROS_HOST_INLINE Vector blocks_in_turn(const Vector& x, const Vector& y,
-                                         std::integer_sequence<int, Lane...> /*lanes*/) {
+SPOROS_HOST_INLINE void blocks_in_turn(const Vector& x, const Vector& y, Vector& out,
+                                       std::integer_sequence<int, Lane...> /*lanes*/) {
   constexpr int lanes = static_cast<int>(sizeof...(Lane));
-  return select<(Lane / (2 * Grain) * (2 * Grain) + Odd * Grain + Lane % Grain +
-                 (Lane / Grain % 2 ? lanes : 0))...>(x, y);
+  select<(Lane / (2 * Grain) * (2 * Grain) + Odd * Grain + Lane % Grain + (Lane / Grain % 2 ? lanes : 0))...>(
+      x, y, out);
 }
 
 /// Where x and y each hold, in turn, partial sums of `Grain` packets, partial sums of all these packets in
@@ -48,18 +48,22 @@ SPOROS_HOST_INLINE Vector blocks_in_turn(const Vector& x, const Vector& y,
 template <int Grain, class T, int Lanes>
 SPOROS_HOST_INLINE Packet<T, Lanes> add_in_turn(const Packet<T, Lanes>& x, const Packet<T, Lanes>& y) {
   using All = std::make_integer_sequence<int, Lanes>;
-  Packet<T, Lanes> out;
-  out.v = blocks_in_turn<Grain, 0>(x.v, y.v, All{}) + blocks_in_turn<Grain, 1>(x.v, y.v, All{});
-  return out;
+  Packet<T, Lanes> even, odd;
+  blocks_in_turn<Grain, 0>(x.v, y.v, even.v, All{});
+  blocks_in_turn<Grain, 1>(x.v, y.v, odd.v, All{});
+  even.add(odd);
+  return even;
 }
 
 /// The sum of the lower half of the lanes and the upper half.
 template <class T, int Lanes, int... Lane>
 SPOROS_HOST_INLINE Packet<T, Lanes / 2> add_halves(const Packet<T, Lanes>& x,
                                                    std::integer_sequence<int, Lane...> /*lanes*/) {
-  Packet<T, Lanes / 2> out;
-  out.v = select<Lane...>(x.v, x.v) + select<(Lane + Lanes / 2)...>(x.v, x.v);
-  return out;
+  Packet<T, Lanes / 2> low, high;
+  select<Lane...>(x.v, x.v, low.v);
+  select<(Lane + Lanes / 2)...>(x.v, x.v, high.v);
+  low.add(high);
+  return low;
 }
 template <int N, class T, int Lanes>
 SPOROS_HOST_INLINE Packet<T, N> fold_to(const Packet<T, Lanes>& x) {

@@ -3,6 +3,7 @@
 /// Vectors of a few numbers that are computed with at once, and the transposition of rows into such vectors.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,8 +15,11 @@
 #if defined(__GNUC__)
 #define SPOROS_VECTOR_EXTENSION 1
 #endif
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA) && defined(__aarch64__)
+#include <arm_neon.h>
+#define SPOROS_NEON_FMA 1
 #endif
 
 namespace sporos::detail {
@@ -27,6 +31,13 @@ inline constexpr int vector_bytes = 64;
 inline constexpr int vector_bytes = 32;
 #else
 inline constexpr int vector_bytes = 16;
+#endif
+
+/// How many vector registers that processor has: what a kernel keeps in them, it must not exceed.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int vector_registers = 32;
+#else
+inline constexpr int vector_registers = 16;
 #endif
 
 /// The type of the parts of a complex number, and how many there are; a real number is its own only part.
@@ -55,7 +66,7 @@ SPOROS_HOST_INLINE T multiply_add(const T& a, const T& b, const T& c) {
     const Real im = multiply_add<Real>(a.real(), b.imag(), a.imag() * b.real());
     return T(c.real() + re, c.imag() + im);
   }
-#ifdef __FMA__
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   else if constexpr (std::is_same_v<T, double>)
     return __builtin_fma(a, b, c);
   else if constexpr (std::is_same_v<T, float>)
@@ -91,6 +102,29 @@ SPOROS_HOST_INLINE void add_product_of_lanes(const Vector& a, const Vector& b, V
   else
     for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(T); ++lane)
       sum[lane] = multiply_add<T>(a[lane], b[lane], sum[lane]);
+#elif defined(SPOROS_NEON_FMA)
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
+    // Registers have 16 bytes; longer vectors take several.
+    typedef T Part __attribute__((vector_size(16)));
+    constexpr std::size_t parts = sizeof(Vector) / sizeof(Part);
+    if constexpr (parts == 0) {
+      for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(T); ++lane)
+        sum[lane] = multiply_add<T>(a[lane], b[lane], sum[lane]);
+    } else {
+      Part x[parts], y[parts], z[parts];
+      std::memcpy(x, &a, sizeof a);
+      std::memcpy(y, &b, sizeof b);
+      std::memcpy(z, &sum, sizeof sum);
+      for (std::size_t part = 0; part < parts; ++part)
+        if constexpr (std::is_same_v<T, double>)
+          z[part] = vfmaq_f64(z[part], x[part], y[part]);
+        else
+          z[part] = vfmaq_f32(z[part], x[part], y[part]);
+      std::memcpy(&sum, z, sizeof sum);
+    }
+  } else {
+    sum += a * b;
+  }
 #else
   sum += a * b;
 #endif
@@ -164,6 +198,39 @@ struct Packet {
   }
 };
 
+/// Loads `count` numbers, fewer than there are lanes, and reads none behind them; the other lanes become
+/// zero.
+template <class T, int N>
+SPOROS_HOST_INLINE void load_some(Packet<T, N>& lanes, const T* from, int count) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(lanes.v) == 64 && std::is_same_v<T, double>) {
+    lanes.v = _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from);
+    return;
+  } else if constexpr (sizeof(lanes.v) == 64 && std::is_same_v<T, float>) {
+    lanes.v = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), from);
+    return;
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(lanes.v) == 32 && (std::is_same_v<T, double> || std::is_same_v<T, float>)) {
+    alignas(32) static constexpr auto all_then_none = [] {
+      std::array<std::int32_t, 16> bits{};
+      for (std::size_t at = 0; at < 8; ++at) bits[at] = -1;
+      return bits;
+    }();
+    const auto* const bits = all_then_none.data() + 8 - count * static_cast<int>(sizeof(T) / 4);
+    const __m256i mask = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bits));
+    if constexpr (std::is_same_v<T, double>)
+      lanes.v = _mm256_maskload_pd(from, mask);
+    else
+      lanes.v = _mm256_maskload_ps(from, mask);
+    return;
+  }
+#endif
+  lanes = Packet<T, N>::zero();
+  for (int lane = 0; lane < count; ++lane) lanes.set(lane, from[lane]);
+}
+
 template <class T, int N>
   requires is_complex_v<T>
 struct Packet<T, N> {
@@ -234,18 +301,25 @@ template <class T>
 SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to,
                                       std::ptrdiff_t to_stride) {
 #ifdef SPOROS_VECTOR_EXTENSION
+  // Rows and columns have names of their own: an array of them that a loop indexes would be kept in memory.
   typedef T Four __attribute__((vector_size(4 * sizeof(T))));
-  Four row[4];
-  for (int r = 0; r < 4; ++r) std::memcpy(&row[r], from + r * from_stride, sizeof(Four));
-  const Four low_01 = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
-  const Four high_01 = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
-  const Four low_23 = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
-  const Four high_23 = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-  const Four column[4] = {__builtin_shufflevector(low_01, low_23, 0, 1, 4, 5),
-                          __builtin_shufflevector(high_01, high_23, 0, 1, 4, 5),
-                          __builtin_shufflevector(low_01, low_23, 2, 3, 6, 7),
-                          __builtin_shufflevector(high_01, high_23, 2, 3, 6, 7)};
-  for (int c = 0; c < 4; ++c) std::memcpy(to + c * to_stride, &column[c], sizeof(Four));
+  Four row_0, row_1, row_2, row_3;
+  std::memcpy(&row_0, from, sizeof(Four));
+  std::memcpy(&row_1, from + from_stride, sizeof(Four));
+  std::memcpy(&row_2, from + 2 * from_stride, sizeof(Four));
+  std::memcpy(&row_3, from + 3 * from_stride, sizeof(Four));
+  const Four low_01 = __builtin_shufflevector(row_0, row_1, 0, 4, 2, 6);
+  const Four high_01 = __builtin_shufflevector(row_0, row_1, 1, 5, 3, 7);
+  const Four low_23 = __builtin_shufflevector(row_2, row_3, 0, 4, 2, 6);
+  const Four high_23 = __builtin_shufflevector(row_2, row_3, 1, 5, 3, 7);
+  const Four column_0 = __builtin_shufflevector(low_01, low_23, 0, 1, 4, 5);
+  const Four column_1 = __builtin_shufflevector(high_01, high_23, 0, 1, 4, 5);
+  const Four column_2 = __builtin_shufflevector(low_01, low_23, 2, 3, 6, 7);
+  const Four column_3 = __builtin_shufflevector(high_01, high_23, 2, 3, 6, 7);
+  std::memcpy(to, &column_0, sizeof(Four));
+  std::memcpy(to + to_stride, &column_1, sizeof(Four));
+  std::memcpy(to + 2 * to_stride, &column_2, sizeof(Four));
+  std::memcpy(to + 3 * to_stride, &column_3, sizeof(Four));
 #else
   for (int r = 0; r < 4; ++r)
     for (int c = 0; c < 4; ++c) to[c * to_stride + r] = from[r * from_stride + c];
@@ -255,10 +329,11 @@ SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride,
 template <class T>
 inline constexpr bool transposes_in_registers = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns.
+/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns. A function of its own, which
+/// needs all registers for its addresses.
 template <class T>
   requires transposes_in_registers<T>
-SPOROS_HOST_INLINE void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
+SPOROS_HOST_KERNEL void transpose(const T* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
                                   std::ptrdiff_t columns, T* to, std::ptrdiff_t to_stride) {
   std::ptrdiff_t r = 0;
   for (; r + 4 <= rows; r += 4) {

@@ -89,9 +89,10 @@ class SddmmByRows::Plan {
     const auto b = detail::sparse_rows(Pattern::sampled(statement_).tensor());
     const T* const c = Pattern::of_rows(statement_).tensor().values().data();
     const T* const d = Pattern::of_columns(statement_).tensor().values().data();
+    const detail::SddmmForm form = detail::sddmm_form_for(inner() * std::int64_t{sizeof(T)});
     detail::for_each_row_chunk(statement_.resources().space(), b, inner(),
                                [=, inner = inner()](std::int64_t begin, std::int64_t end) {
-                                 detail::scale_dots_of_rows(b, c, d, inner, to, begin, end);
+                                 detail::scale_dots_of_rows(form, b, c, d, inner, to, begin, end);
                                });
   }
 

@@ -146,12 +146,23 @@ class DiagonalProduct {
     for (; r + 2 * lanes <= rows; r += 2 * lanes) sum<lanes, 2>(r);
     for (; r < rows; r += lanes) sum<lanes, 1>(r);
     columns_to_rows<Acc>(space_.sums, stride_, Space::sums_plane, rows, elements_, values, elements_);
-    const auto origin = static_cast<Coordinate>(a_.coordinates[a_.begin(row)]);
-    for (std::int64_t q = 0; q < rows; ++q)
-      for (std::int64_t s = 0; s < elements_; ++s)
-        columns[q * elements_ + s] = static_cast<Coordinate>(static_cast<Coordinate>(space_.columns[s]) +
-                                                             static_cast<Coordinate>(origin + q));
+    write_columns(space_.columns, elements_, static_cast<Coordinate>(a_.coordinates[a_.begin(row)]), rows,
+                  columns);
     return rows;
+  }
+
+  /// to[q * count + s] = columns[s] + origin + q for q < rows, s < count, and up to 7 elements more: whole
+  /// vectors are written, of which the next row's overwrite what is too much.
+  template <class Coordinate>
+  SPOROS_HOST_KERNEL static void write_columns(const std::int32_t* __restrict columns, std::int64_t count,
+                                               Coordinate origin, std::int64_t rows,
+                                               Coordinate* __restrict to) {
+    constexpr int at_once = 8;
+    static_assert(at_once - 1 <= order_slack);
+    for (std::int64_t q = 0; q < rows; ++q, ++origin, to += count)
+      for (std::int64_t s = 0; s < count; s += at_once)
+        for (int t = 0; t < at_once; ++t)
+          to[s + t] = static_cast<Coordinate>(static_cast<Coordinate>(columns[s + t]) + origin);
   }
 
   /// Whether the program is that of `rows` rows from `row` on.

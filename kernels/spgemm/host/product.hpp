@@ -62,7 +62,7 @@ template <class Acc, class A, class B, class Value, class Position, class Coordi
 class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   using Work = ProductWork<Acc, A, B, Value, Coordinate>;
   using typename Work::Chunk, typename Work::Worker;
-  using Work::a_, Work::b_, Work::bound_, Work::chunks_, Work::element_bytes, Work::in_one_pass_,
+  using Work::a_, Work::b_, Work::bound_, Work::chunks_, Work::element_bytes, Work::form_, Work::in_one_pass_,
       Work::threads_, Work::work_, Work::workers_;
 
  public:
@@ -73,6 +73,9 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   ProductByRows(const HostThreads& threads, const A& a, const B& b,
                 std::int64_t most_reserved = Pool::machine_bytes() / 2)
       : Work(threads, a, b, most_reserved) {}
+
+  /// Sorts rows of few products in this form instead of the one that suits the processor.
+  void use(SpgemmForm form) { form_ = form; }
 
   /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
   /// @param finds_similar_rows  whether rows with the same columns are looked for, which can be computed

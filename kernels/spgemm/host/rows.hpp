@@ -7,12 +7,12 @@
 #include <cstdint>
 
 #include "../../../core/inline.hpp"
-#include "../../host/forms.hpp"
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "diagonals.hpp"
 #include "few.hpp"
 #include "few_in_lanes.hpp"
+#include "form.hpp"
 #include "places.hpp"
 #include "plain.hpp"
 #include "reach.hpp"
@@ -46,14 +46,15 @@ class RowProduct {
   /// @param lengths      brief only where no rows are known to be similar
   /// @param in_caches    most of the rows of B that a row of A names are in the caches, since the row of A
   ///                     before it named them or their neighbours
-  RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches,
+  /// @param form         how rows of few products are sorted where most are that short
+  RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches, SpgemmForm form,
              const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
         b_(b),
         even_(even),
         mostly_single_(2 * a.nnz() < 3 * a.rows),
         tries_lanes_(lengths == RowLengths::brief && few_columns<std::uint32_t> > b.columns &&
-                     !gathers_slowly()),
+                     form == SpgemmForm::lanes),
         shifts_(similar_a.shifts && similar_b.shifts),
         all_plain_(lengths == RowLengths::medium && !shifts_ && !similar_a.frequent),
         similar_a_(all_plain_ ? SimilarRows{} : similar_a),

@@ -110,7 +110,7 @@ class ProductWork {
   }
 
   RowProduct<Acc, A, B> rows_of(Worker& worker) const {
-    return {a_, b_, even_, row_lengths(), has_near_rows_, similar_a_, similar_b_, worker.space};
+    return {a_, b_, even_, row_lengths(), has_near_rows_, form_, similar_a_, similar_b_, worker.space};
   }
 
   /// Calls body(worker, rows, chunk) for every chunk, in parallel, each by the next worker that is free.
@@ -195,6 +195,7 @@ class ProductWork {
   std::int64_t work_ = 0;    ///< products
   std::int64_t bound_ = 0;   ///< elements of the result at most
   bool in_one_pass_ = true;  ///< each row is computed once, into memory for `bound_` elements
+  SpgemmForm form_ = spgemm_form();
   std::int64_t threads_ = 1;
 
  private:

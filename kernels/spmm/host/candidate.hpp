@@ -31,14 +31,6 @@ struct SpmmByRows {
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
-  /// Bytes of B, and of a row of B, from which on rows of B are prefetched: rows of two or four cache lines
-  /// arrive early enough without.
-  static constexpr std::int64_t most_near = std::int64_t{2} << 20;
-  static constexpr std::int64_t least_row = 512;
-
-  /// A result of more bytes than this is written past the caches, which could not hold it.
-  static constexpr std::int64_t most_kept = std::int64_t{16} << 20;
-
   template <class S>
   class Plan;
 };
@@ -58,24 +50,12 @@ class SpmmByRows::Plan {
     const detail::DenseTarget<S> target(statement_);
     T* const c = target.data();
     const std::int64_t width = result.extent(1);
-    const auto run_as = [&]<detail::Store Write, int Ahead>() {
-      detail::for_each_row_chunk(statement_.resources().space(), a, width,
-                                 [=](std::int64_t begin, std::int64_t end) {
-                                   detail::multiply_matrix_rows<Write, Ahead>(a, b, c, width, begin, end);
-                                 });
-    };
-    constexpr std::int64_t bytes = sizeof(T);
-    const bool is_far = a.columns * width * bytes > most_near && width * bytes >= least_row;
-    if (statement_.accumulates())
-      run_as.template operator()<detail::Store::add, 4>();
-    else if (result.nnz() * bytes > most_kept && is_far)
-      run_as.template operator()<detail::Store::write_past, 4>();
-    else if (result.nnz() * bytes > most_kept)
-      run_as.template operator()<detail::Store::write_past, 0>();
-    else if (is_far)
-      run_as.template operator()<detail::Store::write, 4>();
-    else
-      run_as.template operator()<detail::Store::write, 0>();
+    const detail::SpmmForm form = detail::spmm_form_for(a, width * std::int64_t{sizeof(T)});
+    detail::for_each_row_chunk(
+        statement_.resources().space(), a, width,
+        [=, accumulates = statement_.accumulates()](std::int64_t begin, std::int64_t end) {
+          detail::multiply_matrix_rows(form, accumulates, a, b, c, width, begin, end);
+        });
     target.finish();
   }
 

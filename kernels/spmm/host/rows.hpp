@@ -12,6 +12,7 @@
 #include "../../host/packet.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "../../host/unrolled.hpp"
+#include "form.hpp"
 
 namespace sporos::detail {
 
@@ -34,18 +35,18 @@ struct RowOf {
 /// Computes `Packets` packets of `Lanes` columns of C's row: to = the sum over q of row.values[q] * row
 /// row.coordinates[q] of B.
 ///
-/// @tparam Ahead  how many nonzeros ahead rows of B are prefetched; 0: not at all
+/// @tparam Prefetches  whether rows of B are prefetched, `ahead` nonzeros ahead
 /// @param b  the tile's first column in B's first row; rows of B are `width` numbers apart
-template <int Packets, int Lanes, Store Write, int Ahead, class T, class Coordinate>
+template <int Packets, int Lanes, Store Write, bool Prefetches, class T, class Coordinate>
 SPOROS_HOST_INLINE void multiply_tile(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
-                                      T* to) {
+                                      std::int64_t ahead, T* to) {
   using Columns = Packet<T, Lanes>;
   constexpr int columns_of_line = 64 / static_cast<int>(sizeof(T));
   Columns sums[std::size_t{Packets}];  // [Packets][Lanes]
   unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) { sums[p] = Columns::zero(); });
   for (std::int64_t q = 0; q < row.count; ++q) {
-    if constexpr (Ahead > 0 && Packets * Lanes >= columns_of_line) {
-      const std::int64_t later = q + Ahead < row.readable ? q + Ahead : q;
+    if constexpr (Prefetches && Packets * Lanes >= columns_of_line) {
+      const std::int64_t later = q + ahead < row.readable ? q + ahead : q;
       const T* const soon = b + static_cast<std::int64_t>(row.coordinates[later]) * width;
       unrolled<Packets * Lanes / columns_of_line>(
           [&] SPOROS_INLINE_LAMBDA(auto line) { SPOROS_PREFETCH(soon + line * columns_of_line); });
@@ -85,18 +86,18 @@ SPOROS_HOST_INLINE void multiply_column(const RowOf<T, Coordinate>& row, const T
 }
 
 /// Computes the columns of one row from `first` on in tiles of at most `Packets` packets of `Lanes`.
-template <int Packets, int Lanes, Store Write, int Ahead, class T, class Coordinate>
+template <int Packets, int Lanes, Store Write, bool Prefetches, class T, class Coordinate>
 SPOROS_HOST_INLINE void multiply_row(const RowOf<T, Coordinate>& row, const T* b, std::int64_t width,
-                                     std::int64_t first, T* to) {
+                                     std::int64_t ahead, std::int64_t first, T* to) {
   if constexpr (Lanes == 1) {
     for (; first < width; ++first) multiply_column<Write>(row, b + first, width, to + first);
   } else {
     for (; first + Packets * Lanes <= width; first += Packets * Lanes)
-      multiply_tile<Packets, Lanes, Write, Ahead>(row, b + first, width, to + first);
+      multiply_tile<Packets, Lanes, Write, Prefetches>(row, b + first, width, ahead, to + first);
     if (first == width) return;
     constexpr int fewer = Packets > 1 ? Packets / 2 : 1;
     constexpr int narrower = Packets > 1 ? Lanes : Lanes / 2;
-    multiply_row<fewer, narrower, Write, Ahead>(row, b, width, first, to);
+    multiply_row<fewer, narrower, Write, Prefetches>(row, b, width, ahead, first, to);
   }
 }
 
@@ -105,33 +106,47 @@ SPOROS_HOST_INLINE void multiply_row(const RowOf<T, Coordinate>& row, const T* b
 /// A tile has 8 packets, fewer than there are registers: for the second tile A's row is traversed again, and
 /// B's rows are already half fetched.
 ///
-/// @tparam Ahead  how many nonzeros ahead rows of B are prefetched; 0: not at all
+/// @tparam Prefetches  whether rows of B are prefetched, `ahead` nonzeros ahead
 /// @param b  [a.columns, width]
 /// @param c  [a.rows, width]
-template <Store Write, int Ahead, class T, class Position, class Coordinate>
-[[gnu::noinline]] void multiply_matrix_rows(SparseRows<T, Position, Coordinate> a, const T* b, T* c,
-                                            std::int64_t width, std::int64_t begin, std::int64_t end) {
+template <Store Write, bool Prefetches, class T, class Position, class Coordinate>
+[[gnu::noinline]] void multiply_some_rows(SparseRows<T, Position, Coordinate> a, const T* b, T* c,
+                                          std::int64_t width, std::int64_t ahead, std::int64_t begin,
+                                          std::int64_t end) {
   constexpr int lanes = vector_bytes / static_cast<int>(sizeof(T));
   const std::int64_t nnz = a.nnz();
   for (std::int64_t row = begin; row < end; ++row) {
     const std::int64_t q = a.begin(row);
-    multiply_row<8, lanes, Write, Ahead>(
-        RowOf<T, Coordinate>{a.values + q, a.coordinates + q, a.begin(row + 1) - q, nnz - q}, b, width,
+    multiply_row<8, lanes, Write, Prefetches>(
+        RowOf<T, Coordinate>{a.values + q, a.coordinates + q, a.begin(row + 1) - q, nnz - q}, b, width, ahead,
         std::int64_t{0}, c + row * width);
   }
   if constexpr (Write == Store::write_past) finish_stream_copies();
 }
 
-#define SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Write, Ahead)                                            \
-  EXTERN template void multiply_matrix_rows<Write, Ahead>(SparseRows<Value, std::int64_t, std::int32_t>,    \
-                                                          const Value*, Value*, std::int64_t, std::int64_t, \
-                                                          std::int64_t);
-#define SPOROS_SPMM_ROWS(EXTERN, Value)                            \
-  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::add, 4)        \
-  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write_past, 4) \
-  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write_past, 0) \
-  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write, 4)      \
-  SPOROS_MULTIPLY_MATRIX_ROWS(EXTERN, Value, Store::write, 0)
+/// The same in the given form.
+/// @param accumulates  whether to add to C, which is then not written past the caches
+template <class T, class Position, class Coordinate>
+[[gnu::noinline]] void multiply_matrix_rows(SpmmForm form, bool accumulates,
+                                            SparseRows<T, Position, Coordinate> a, const T* b, T* c,
+                                            std::int64_t width, std::int64_t begin, std::int64_t end) {
+  const auto run = [&]<Store Write>() {
+    if (form.ahead > 0)
+      multiply_some_rows<Write, true>(a, b, c, width, form.ahead, begin, end);
+    else
+      multiply_some_rows<Write, false>(a, b, c, width, 0, begin, end);
+  };
+  if (accumulates)
+    run.template operator()<Store::add>();
+  else if (form.past)
+    run.template operator()<Store::write_past>();
+  else
+    run.template operator()<Store::write>();
+}
+
+#define SPOROS_SPMM_ROWS(EXTERN, Value)                                                                    \
+  EXTERN template void multiply_matrix_rows(SpmmForm, bool, SparseRows<Value, std::int64_t, std::int32_t>, \
+                                            const Value*, Value*, std::int64_t, std::int64_t, std::int64_t);
 SPOROS_DECLARE_COMPILED(SPOROS_SPMM_ROWS)
 
 }  // namespace sporos::detail

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../../formats/near_rows.hpp"
 #include "../../host/forms.hpp"
 #include "../../host/sparse_rows.hpp"
 #include "rows.hpp"
@@ -155,7 +156,16 @@ template <class Matrix>
   if (named) return named->form;
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
-  if (has_regular_rows(a)) return SpmvForms::for_regular_rows();
+  if (has_regular_rows(a)) {
+    // Beyond the caches, gather instructions have more loads under way than scalar ones, slow as they are;
+    // four at a time only where rows are not too short.
+    constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates), row_of_fours = 8;
+    constexpr SpmvForm widest = widest_spmv_form();
+    const bool gathers = widest == SpmvForm::gather_eight ||
+                         (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
+    if (gathers && gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a)) return widest;
+    return SpmvForms::for_regular_rows();
+  }
   if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();
   return a.nnz() < long_row * a.rows ? SpmvForms::for_many_short_rows()
                                      : SpmvForms::for_many_irregular_rows();

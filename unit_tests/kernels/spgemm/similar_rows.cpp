@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sporos/formats/near_rows.hpp>
 #include <sporos/kernels/spgemm/host/similar_rows.hpp>
 #include <vector>
 

@@ -73,8 +73,8 @@ TEST(SparseTimesDense, IsTheSameForAnyNumberOfThreads) {
 
 TEST(SparseTimesDense, OfMatricesPastTheCachesIsThatOfTheNest) {
   constexpr std::int64_t width = 67;
-  const auto far = SpmmByRows::most_near / 8 / width + 100;
-  const auto past = SpmmByRows::most_kept / 8 / width + 100;
+  const auto far = sporos::detail::most_near_factor / 8 / width + 100;
+  const auto past = sporos::detail::most_kept_result / 8 / width + 100;
   for (const auto& [rows, columns] :
        {std::pair(past, std::int64_t{50}), {std::int64_t{50}, far}, {past, far}}) {
     const auto A = matrix<double>(scattered(rows, columns, 3, 7), small_value<double>, 1);

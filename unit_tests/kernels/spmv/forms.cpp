@@ -205,6 +205,29 @@ TEST(FormsOfSpmv, OfManyIrregularRowsDependOnHowLongTheseAre) {
   EXPECT_EQ(form_for_rows_of(12), detail::SpmvForms::for_many_irregular_rows());
 }
 
+TEST(FormsOfSpmv, OfMatricesBeyondTheCachesDependOnTheOrderOfTheirColumns) {
+  if (std::getenv("SPOROS_SPMV_FORM")) GTEST_SKIP() << "the environment names a form";
+  constexpr std::int64_t rows = 120'000, length = 12;
+  static_assert(rows * length * 12 >= detail::far_bytes);
+  const auto form_for = [](const auto& column) {
+    std::vector<std::int64_t> positions{0};
+    std::vector<std::int32_t> coordinates;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t q = 0; q < length; ++q)
+        coordinates.push_back(static_cast<std::int32_t>(column(row, q) % rows));
+      positions.push_back(static_cast<std::int64_t>(coordinates.size()));
+    }
+    return detail::spmv_form_for(SparseRows<double, std::int64_t, std::int32_t>{rows, rows, positions.data(),
+                                                                                coordinates.data(), nullptr},
+                                 false);
+  };
+  EXPECT_EQ(form_for([](auto row, auto q) { return row + q; }), detail::SpmvForms::for_regular_rows());
+  const SpmvForm widest = detail::widest_spmv_form();
+  const bool gathers = widest >= SpmvForm::gather_four && detail::gathers_slowly();
+  EXPECT_EQ(form_for([](auto row, auto q) { return row * 7919 + q * 10'007; }),
+            gathers ? widest : detail::SpmvForms::for_regular_rows());
+}
+
 TEST(FormsOfSpmv, AreMeasuredInLessThanSomeMilliseconds) {
   const auto begin = std::chrono::steady_clock::now();
   const SpmvForm chosen[] = {detail::SpmvForms::for_regular_rows(), detail::SpmvForms::for_irregular_rows(),

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file form.hpp
+/// How rows of few products are sorted where most rows are that short.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "../../host/forms.hpp"
+#include "few_in_lanes.hpp"
+
+namespace sporos::detail {
+
+enum class SpgemmForm : std::uint8_t {
+  sorted,  ///< loaded one by one, and sorted in scalar registers (few.hpp)
+  lanes    ///< gathered into the lanes of a vector (few_in_lanes.hpp)
+};
+
+inline constexpr std::array<NamedForm<SpgemmForm>, 2> spgemm_forms{{
+    {SpgemmForm::sorted, "sorted", true},
+#ifdef SPOROS_SPGEMM_FEW_IN_LANES
+    {SpgemmForm::lanes, "lanes", true},
+#else
+    {SpgemmForm::lanes, "lanes", false},
+#endif
+}};
+
+/// The form on this processor: the one that SPOROS_SPGEMM_FORM names, if it names one. The lanes are only
+/// worth it where they are gathered fast.
+inline SpgemmForm spgemm_form() {
+  static const auto* const named = form_from_environment("SPOROS_SPGEMM_FORM", spgemm_forms);
+  if (named) return named->form;
+  return gathers_slowly() || !spgemm_forms[1].is_compiled ? SpgemmForm::sorted : SpgemmForm::lanes;
+}
+
+}  // namespace sporos::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file forms.cpp
+/// Products of matrices of short rows in every form that this program has, and how one is chosen.
+#include <cstdlib>
+
+#include "sparse_products.hpp"
+
+namespace sporos::test::spgemm_forms {
+namespace {
+
+namespace detail = sporos::detail;  // not that of the tests
+using detail::SpgemmForm;
+
+/// Small integers, whose sums are exact in any order.
+double small(std::mt19937_64& draw) { return static_cast<double>(draw() % 9) - 4; }
+
+using Rows = SparseRows<double, std::int64_t, std::int32_t>;
+using Product = detail::ProductByRows<double, Rows, Rows, double, std::int64_t, std::int32_t>;
+
+TEST(FormsOfSpgemm, MultiplyMatricesOfShortRows) {
+  const Serial serial;
+  const std::pair<Pattern, Pattern> factors[] = {
+      {scattered(500, 400, 3, 1), scattered(400, 300, 2, 2)},     // some rows have more than eight products
+      {scattered(500, 400, 1, 3), scattered(400, 300, 7, 4)},     // most rows of A name one of B
+      {diagonals(300, 300, {0, 1}), diagonals(300, 300, {0, 2})}  // no row is empty
+  };
+  for (const auto& [left, right] : factors) {
+    const auto a = matrix<double>(left, small, 1), b = matrix<double>(right, small, 2);
+    std::vector<double> expected(static_cast<std::size_t>(a.extent(0) * b.extent(1)));
+    const auto rows_a = detail::sparse_rows(a), rows_b = detail::sparse_rows(b);
+    for (std::int64_t row = 0; row < rows_a.rows; ++row)
+      for (std::int64_t p = rows_a.begin(row); p < rows_a.begin(row + 1); ++p)
+        for (std::int64_t q = rows_b.begin(rows_a.coordinates[p]);
+             q < rows_b.begin(rows_a.coordinates[p] + 1); ++q)
+          expected[static_cast<std::size_t>(row * b.extent(1) + rows_b.coordinates[q])] +=
+              rows_a.values[p] * rows_b.values[q];
+    for (const auto& form : detail::spgemm_forms) {
+      if (!form.is_compiled) continue;
+      Product product(serial, rows_a, rows_b);
+      product.use(form.form);
+      product.prepare();
+      const auto out = product.compute();
+      std::vector<double> dense(expected.size());
+      for (std::int64_t row = 0; row < rows_a.rows; ++row)
+        for (std::int64_t q = out.positions.data()[row]; q < out.positions.data()[row + 1]; ++q) {
+          if (q > out.positions.data()[row]) {
+            ASSERT_LT(out.coordinates.data()[q - 1], out.coordinates.data()[q]) << form.name;
+          }
+          dense[static_cast<std::size_t>(row * b.extent(1) + out.coordinates.data()[q])] =
+              out.values.data()[q];
+        }
+      EXPECT_EQ(dense, expected) << form.name;
+    }
+  }
+}
+
+TEST(FormsOfSpgemm, GatherIntoLanesWhereThatIsFast) {
+  if (std::getenv("SPOROS_SPGEMM_FORM")) GTEST_SKIP() << "the environment names a form";
+  EXPECT_EQ(detail::spgemm_form() == SpgemmForm::lanes,
+            detail::spgemm_forms[1].is_compiled && !detail::gathers_slowly());
+}
+
+TEST(FormsOfSpgemm, AreNamedByTheEnvironment) {
+  for (const auto& form : detail::spgemm_forms) {
+    ::setenv("SPOROS_TEST_FORM", std::string(form.name).c_str(), 1);
+    const auto name = [] { return detail::form_from_environment("SPOROS_TEST_FORM", detail::spgemm_forms); };
+    if (form.is_compiled) {
+      EXPECT_EQ(name()->form, form.form);
+    } else {
+      EXPECT_THROW(name(), RangeError);
+    }
+  }
+  ::unsetenv("SPOROS_TEST_FORM");
+}
+
+}  // namespace
+}  // namespace sporos::test::spgemm_forms
