@@ -59,6 +59,13 @@ struct ConstantOperands {
   static constexpr bool value = Are;
 };
 
+/// Whether floats may be multiplied with the precision of tf32.
+template <bool Is>
+struct AllowTf32 {
+  using name = AllowTf32<false>;
+  static constexpr bool value = Is;
+};
+
 /// Which ranks compute what of a statement on distributed tensors: those that own the coordinates of a
 /// tensor, given as an access to it; `void` where the statement finds out by itself.
 template <class A>
@@ -165,6 +172,8 @@ struct Schedule : Options... {
 
   static constexpr bool has_constant_operands =
       get<option::ConstantOperands<false>, option::ConstantOperands<false>>::value;
+
+  static constexpr bool allows_tf32 = get<option::AllowTf32<false>, option::AllowTf32<false>>::value;
 
   using owners = get<option::OnOwnersOf<void>, option::OnOwnersOf<void>>;
 

@@ -248,6 +248,11 @@ class Statement {
   /// packed for tensor cores: the caller promises that they stay the same once the plan is made.
   auto with_constant_operands() const { return with(option::ConstantOperands<true>{}); }
 
+  /// The same statement, whose floats may be rounded to the 11 significant bits of tf32 before they are
+  /// multiplied; products are still added in float. Dense and N:M products on a GPU then take a half of the
+  /// time or less; every other kernel computes as without it.
+  auto allow_tf32() const { return with(option::AllowTf32<true>{}); }
+
   /// The same statement on distributed tensors, of which each rank computes the part that belongs to the
   /// coordinates that it owns of a tensor, one of the statement's or another: `.on_owners_of(x(j))` divides a
   /// sum over j as x is. Without this, the statement chooses the tensor for which it expects to send least.

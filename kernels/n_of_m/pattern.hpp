@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "../../formats/named.hpp"
+#include "../epilogue/in_batches.hpp"
 #include "../epilogue/two_factors.hpp"
 
 namespace sporos {
@@ -56,18 +58,31 @@ struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums
 };
 
 /// C(b, i, j) = A(b, k, i) * B(k, j) or A(b, k, i) * B(j, k), factors in any order: the same of batches of
-/// matrices that are stored k-major, without an epilogue. (Those of row-major matrices are the rows of one
-/// product: kernels/batches/candidate.hpp.)
+/// matrices that are stored k-major; or, with an epilogue, of row-major ones, A(b, i, k). (Without one, the
+/// latter are the rows of one product of matrices: kernels/batches/candidate.hpp.)
 template <class Operands>
-struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands> {
+struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands, FactorsOfSums> {
+  using Base = SparseTimesDense<NmBatchPattern<Operands>, Operands, FactorsOfSums>;
+
+  template <class S>
+  static constexpr bool matches = [] {
+    if constexpr (Base::template matches<S>)
+      return has_epilogue<S>() ||
+             std::remove_cvref_t<decltype(Base::dense(std::declval<const S&>()))>::level_names[2] ==
+                 S::result_type::names[1];
+    else
+      return false;
+  }();
+
   template <class C, class B, class A>
   static constexpr bool fits() {
     if constexpr (std::is_same_v<typename C::format, DenseTensor<3>> &&
                   std::is_same_v<typename A::format, DenseTensor<3>> &&
                   is_tensor_v<typename A::tensor_type> && NmTraits<typename B::format>::is &&
                   Operands::template computes<C, A, B>)
-      return NmTraits<typename B::format>::along == 0 ? binds<C, A, B>("bij", "bki", "kj")
-                                                      : binds<C, A, B>("bij", "bki", "jk");
+      return NmTraits<typename B::format>::along == 0
+                 ? binds<C, A, B>("bij", "bki", "kj") || binds<C, A, B>("bij", "bik", "kj")
+                 : binds<C, A, B>("bij", "bki", "jk") || binds<C, A, B>("bij", "bik", "jk");
     else
       return false;
   }

@@ -26,8 +26,8 @@ std::int64_t workspace_of_part(const S& part, const PlanOfPart& plan) {
   return plan ? plan->estimate().workspace : estimate(part).workspace;
 }
 
-/// The statement `part` with the resources of another one; deterministic, and with constant operands, where
-/// that is.
+/// The statement `part` with the resources of another one; deterministic, with constant operands, and
+/// allowing tf32, where that is or does.
 /// @param bytes  that the whole allocates besides the part
 template <class S, class Part>
 auto with_demands_of(const S& whole, const Part& part, std::int64_t bytes = 0) {
@@ -43,7 +43,13 @@ auto with_demands_of(const S& whole, const Part& part, std::int64_t bytes = 0) {
     else
       return statement;
   };
-  return with_constants(with_determinism(part.on(besides(whole.resources(), bytes))));
+  const auto with_precision = [](const auto& statement) {
+    if constexpr (S::schedule::allows_tf32)
+      return statement.allow_tf32();
+    else
+      return statement;
+  };
+  return with_precision(with_constants(with_determinism(part.on(besides(whole.resources(), bytes)))));
 }
 
 }  // namespace sporos::detail

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "../../formats/named.hpp"
+#include "../epilogue/in_batches.hpp"
 #include "../epilogue/two_factors.hpp"
 
 namespace sporos {
@@ -24,5 +25,31 @@ struct TwoFourPattern : SparseTimesDense<TwoFourPattern<Operands>, Operands, Fac
       return false;
   }
 };
+
+/// C(b, i, j) = f(B(b, i, k) * A(j, k)) with an epilogue f, factors in any order: batches of layers, whose
+/// rows are those of one. (Without an epilogue: kernels/batches/candidate.hpp.)
+template <class Operands>
+struct TwoFourBatchPattern : SparseTimesDense<TwoFourBatchPattern<Operands>, Operands, FactorsOfSums> {
+  using Base = SparseTimesDense<TwoFourBatchPattern<Operands>, Operands, FactorsOfSums>;
+
+  template <class S>
+  static constexpr bool matches = Base::template matches<S> && has_epilogue<S>();
+
+  template <class C, class A, class B>
+  static constexpr bool fits() {
+    if constexpr (std::is_same_v<typename C::format, DenseTensor<3>> &&
+                  std::is_same_v<typename A::format, TwoFour> &&
+                  std::is_same_v<typename B::format, DenseTensor<3>> &&
+                  is_tensor_v<typename B::tensor_type> && Operands::template computes<C, A, B>)
+      return binds<C, A, B>("bij", "jk", "bik");
+    else
+      return false;
+  }
+};
+
+/// The one of the two that a statement matches, if any.
+template <class Operands, class S>
+using TwoFourPatternOf = std::conditional_t<TwoFourBatchPattern<Operands>::template matches<S>,
+                                            TwoFourBatchPattern<Operands>, TwoFourPattern<Operands>>;
 
 }  // namespace sporos

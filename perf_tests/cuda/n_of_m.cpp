@@ -5,7 +5,8 @@
 ///
 /// Every contender is replayed from a CUDA graph. `sporos` is a plan whose sparse operand is packed once,
 /// with everything else that a run does, by the candidate that is expected to be fastest;
-/// `sporos_tensor_cores` and `sporos_blocks` are those that are asked for. The parts of the former are shown
+/// `sporos_tensor_cores` and `sporos_blocks` are those that are asked for, and `sporos_tf32` a plan of floats
+/// that may be rounded to tf32, as those of `cublas_tf32` are. The parts of the former are shown
 /// apart: `pass`, which makes the dense factor k-major where the product's kernel does not, and `pack`.
 /// flops_per_second counts what is kept.
 /// `difference` is the largest from cuBLAS's product in float, over the largest entry. Of floats, `error` and
@@ -112,8 +113,10 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
   };
   add_plan("n_of_m/sporos", statement);
   add_plan("n_of_m/sporos_tensor_cores", [=] { return statement().template use<gpu::NmByGathering>(); });
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (std::is_same_v<T, float>) {
     add_plan("n_of_m/sporos_blocks", [=] { return statement().template use<gpu::NmByBlocks>(); });
+    add_plan("n_of_m/sporos_tf32", [=] { return statement().allow_tf32(); });
+  }
   if (std::is_same_v<T, float>)
     add(
         "n_of_m/sporos_cuda_cores" + tail,
@@ -148,8 +151,9 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
           if constexpr (std::is_same_v<T, float>)
             gpu::exponents_of_rows(Kokkos::Cuda(), a.values().data(), m, k, false, {}, exponents.data(),
                                    exponents.data() + m, exponents.data() + m + 1);
-          gpu::copy_k_major(Kokkos::Cuda(), a.values().data(), m, k, false, {}, high.data(), low.data(), m,
-                            exponents.data(), exponents.data() + m + 1);
+          gpu::copy_k_major<gpu::planes_of<T>>(Kokkos::Cuda(), a.values().data(), m, k, false, {},
+                                               high.data(), low.data(), m, exponents.data(),
+                                               exponents.data() + m + 1);
         });
       },
       10);

@@ -6,7 +6,8 @@
 /// `by_rows` is C(b, i, j) = A(b, i, k) * B(k, j), `by_columns` C(b, i, j) = A(b, k, i) * B(k, j); of both,
 /// all batches are the rows of one product. With 2:4 weights, C(b, i, j) = A(b, i, k) * W(j, k). `cublas` is
 /// one call for all batches, with a stride of zero for B; `cublas_as_one`, for `by_rows`, the product of all
-/// rows.
+/// rows. Of `by_rows`, `sporos_activated` is max(A B + p, 0) with a bias p(j) and `sporos_in_two_passes` the
+/// same by the sums first.
 ///
 /// All contenders for a case are measured in turn; the rest is as in n_of_m_layers.cpp. `difference` is the
 /// largest from cuBLAS's product with the pruned matrix, over the largest entry.
@@ -74,6 +75,10 @@ std::map<std::string, Figures> measure(const Case& of) {
     else
       return assign(c(batch, i, j), a(batch, k, i) * sparse(k, j)).with_constant_operands();
   };
+  [[maybe_unused]] const auto activated = [&](const auto& p) {
+    const auto product = statement().right();
+    return assign(c(batch, i, j), relu(sum(k, product) + p(j))).with_constant_operands();
+  };
   auto product = plan(statement());
   product.run();
   multiply<T>(a, !by_rows, convert<DenseMatrix<>>(sparse), is_two_four, expected);
@@ -82,16 +87,26 @@ std::map<std::string, Figures> measure(const Case& of) {
           {{"difference", difference(convert<DenseTensor<3>, float>(c).values(),
                                      convert<DenseTensor<3>, float>(expected).values())}});
   all.add("cublas", [=] { multiply<T>(a, !by_rows, unpruned, is_two_four, expected); });
-  if (by_rows)
+  if constexpr (by_rows) {
     all.add("cublas_as_one", [=] { multiply<T>(a, false, unpruned, is_two_four, expected, true); });
-  return all.measure(rounds);
+    const Tensor<float, DenseVector, Cuda> bias({n});
+    Kokkos::deep_copy(bias.values(), 0.5f);
+    auto at_once = plan(activated(bias));
+    auto in_two_passes = plan(activated(bias).template use<SumsFirst>());
+    all.add("sporos_activated", [&] { at_once.run(); });
+    all.add("sporos_in_two_passes", [&] { in_two_passes.run(); });
+    return all.measure(rounds);
+  } else {
+    return all.measure(rounds);
+  }
 }
 
 template <class T, class Format, Modes Order>
 void add_case(const std::string& format, double kept_part, const Case& of) {
   const auto figures = std::make_shared<std::map<std::string, Figures>>();
-  for (const std::string contender : {"sporos", "cublas", "cublas_as_one"}) {
-    if (Order == Modes::columns && contender == "cublas_as_one") continue;
+  for (const std::string contender :
+       {"sporos", "cublas", "cublas_as_one", "sporos_activated", "sporos_in_two_passes"}) {
+    if (Order == Modes::columns && contender != "sporos" && contender != "cublas") continue;
     add(
         text("batches/", contender, "/", format, Order == Modes::rows ? "/by_rows/" : "/by_columns/",
              of.batches, "x", of.m, "x", of.n, "x", of.k, "/", value_name<T>()),

@@ -41,9 +41,11 @@ double rounding() {
 /// @param b       [k, n]
 /// @param before  what the product was added to, if it was
 /// @param result  [m, n]
+/// @param of_term  how far each product of two values may be off, relative to it
 template <class Value, class Out>
 std::int64_t wrong_sums(const Tensor<double, DenseMatrix<>>& a, const Tensor<double, DenseMatrix<>>& b,
-                        const Tensor<Out, DenseMatrix<>>* before, const Tensor<Out, DenseMatrix<>>& result) {
+                        const Tensor<Out, DenseMatrix<>>* before, const Tensor<Out, DenseMatrix<>>& result,
+                        double of_term = 0) {
   const std::int64_t m = a.extent(0), inner = a.extent(1), n = b.extent(1);
   using Sum = std::common_type_t<accumulate_t<Value>, accumulate_t<Out>>;
   const auto number = [](Out x) { return static_cast<double>(static_cast<accumulate_t<Out>>(x)); };
@@ -65,7 +67,7 @@ std::int64_t wrong_sums(const Tensor<double, DenseMatrix<>>& a, const Tensor<dou
       const double exact = sums[column] + old;
       const double bound =
           static_cast<double>(inner + 2) * 2 * rounding<Sum>() * (sizes[column] + std::abs(old)) +
-          rounding<Out>() * std::abs(exact) + 1e-7;
+          of_term * sizes[column] + rounding<Out>() * std::abs(exact) + 1e-7;
       wrong += !(std::abs(number(result.values()(at)) - exact) <= bound);
     }
   }

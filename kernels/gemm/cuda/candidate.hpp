@@ -20,8 +20,8 @@
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), all dense and stored along either mode, batches C(b, i, j) of such products,
-/// or an epilogue of them (kernels/epilogue/epilogue.hpp): cuBLAS. Sums of floats are formed in float, not in
-/// tf32, and those of half and bfloat16 in float.
+/// or an epilogue of them (kernels/epilogue/epilogue.hpp): cuBLAS. Sums of floats are formed in float, of
+/// products in tf32 only if the statement allows it, and those of half and bfloat16 in float.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -62,6 +62,7 @@ class GemmByCublas::Plan {
   using T = typename Left::value_type;
   using Out = typename Result::value_type;
   using Sum = accumulate_t<T>;
+  static constexpr bool is_in_tf32 = S::schedule::allows_tf32 && std::is_same_v<T, float>;
   static constexpr bool has_epilogue = !decltype(epilogue_of(std::declval<const S&>()))::is_identity;
 
   // The variables, from the levels of the result.
@@ -84,7 +85,10 @@ class GemmByCublas::Plan {
     const double products = static_cast<double>(result().nnz()) * static_cast<double>(shape.k);
     const double elements = static_cast<double>(left().nnz()) + static_cast<double>(right().nnz()) +
                             static_cast<double>(result().nnz()) * (has_epilogue ? 3 : 1);
-    return 4e-6 + std::max(2 * products / (is_narrow_float_v<T> ? 600e12 : 45e12),
+    return 4e-6 + std::max(2 * products /
+                               (is_narrow_float_v<T> ? 600e12
+                                : is_in_tf32         ? 300e12
+                                                     : 45e12),
                            elements * static_cast<double>(sizeof(T)) / 3.5e12);
   }
 
@@ -147,9 +151,11 @@ class GemmByCublas::Plan {
   template <class To>
   void multiply(const CublasShape& shape, To* to) const {
     auto cublas = statement_.resources().scratch().template borrow<Cublas>();
-    gpu::multiply(*cublas, statement_.resources().space(), shape, factor(Pattern::left(statement_), columns),
-                  factor(Pattern::right(statement_), inner),
-                  std::is_same_v<To, Out> && !has_epilogue && statement_.accumulates(), to);
+    constexpr auto compute = is_in_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CublasType<T>::compute;
+    gpu::multiply<compute>(*cublas, statement_.resources().space(), shape,
+                           factor(Pattern::left(statement_), columns),
+                           factor(Pattern::right(statement_), inner),
+                           std::is_same_v<To, Out> && !has_epilogue && statement_.accumulates(), to);
   }
 
   const S& statement_;

@@ -93,16 +93,17 @@ struct CublasShape {
 };
 
 /// C = A B, or C += A B where `accumulates`, for every matrix of a batch; C [m, n] without gaps.
-template <class T, class Out>
+/// @tparam Compute  how sums are formed
+template <cublasComputeType_t Compute, class T, class Out>
 void multiply(Cublas& cublas, const Kokkos::Cuda& space, const CublasShape& shape, const CublasFactor<T>& a,
               const CublasFactor<T>& b, bool accumulates, Out* c) {
   using Scalar = accumulate_t<T>;
   const Scalar one(1), before(accumulates ? 1 : 0);
-  expect_success(cublasGemmStridedBatchedEx_64(
-                     cublas.on(space), a.operation, b.operation, shape.m, shape.n, shape.k, &one, a.values,
-                     CublasType<T>::data, a.stride, a.of_matrix, b.values, CublasType<T>::data, b.stride,
-                     b.of_matrix, &before, c, CublasType<Out>::data, shape.m, shape.m * shape.n, shape.batch,
-                     CublasType<T>::compute, CUBLAS_GEMM_DEFAULT),
+  expect_success(cublasGemmStridedBatchedEx_64(cublas.on(space), a.operation, b.operation, shape.m, shape.n,
+                                               shape.k, &one, a.values, CublasType<T>::data, a.stride,
+                                               a.of_matrix, b.values, CublasType<T>::data, b.stride,
+                                               b.of_matrix, &before, c, CublasType<Out>::data, shape.m,
+                                               shape.m * shape.n, shape.batch, Compute, CUBLAS_GEMM_DEFAULT),
                  "multiply");
 }
 

@@ -27,8 +27,9 @@ namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
 /// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), or all batches of
-/// C(b, i, j) = A(b, k, i) * B(k, j) at once, on CUDA cores: blocks.hpp and, where the result is small,
-/// teams.hpp, after Ma et al., *NM-SpMM* (arXiv 2503.01253), sections III-B and III-C.
+/// C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j), at once, on CUDA
+/// cores: blocks.hpp and, where the result is small, teams.hpp, after Ma et al., *NM-SpMM* (arXiv
+/// 2503.01253), sections III-B and III-C.
 ///
 /// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
 /// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
@@ -304,7 +305,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   template <class Config>
   void multiply_by(const Compute* dense, const char* packed, Out* c, const int* only_if = nullptr) const {
     std::conditional_t<is_of_teams<Config>, TeamProduct, Product> product{.epilogue =
-                                                                              epilogue_of(statement_)};
+                                                                              epilogue_by_rows(statement_)};
     product.m = m();
     product.n = n();
     product.packed = packed;

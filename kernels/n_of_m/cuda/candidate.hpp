@@ -24,14 +24,15 @@ namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
 /// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp); or all batches of
-/// C(b, i, j) = A(b, k, i) * B(k, j) at once.
+/// C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j), at once.
 ///
 /// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
 /// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
 /// cores, whatever N, M and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a
 /// sum of floats: split.hpp; those whose range is too wide for that are left to NmByBlocks, without waiting
-/// for the GPU to say so. A plan allocates all that its runs need, and packs B for tensor cores if
-/// the statement says `.with_constant_operands()`; else each run packs it.
+/// for the GPU to say so. Of statements that allow tf32, floats are rounded to its 11 bits instead. A plan
+/// allocates all that its runs need, and packs B for tensor cores if the statement says
+/// `.with_constant_operands()`; else each run packs it.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -39,7 +40,8 @@ struct NmByGathering {
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, A dense, C dense and "
-      "row-major, or C(b, i, j) = A(b, k, i) * B(k, j), floats in the memory of the GPU";
+      "row-major, or C(b, i, j) = A(b, k, i) * B(k, j), or epilogues of these, floats in the memory of the "
+      "GPU";
   static constexpr bool deterministic = true;
   static constexpr bool replaces_nest = true;
 
@@ -60,17 +62,18 @@ namespace detail {
 /// Tiles for N of M kept rows: large ones of 256 columns, or of 64 x 128. Stages of 256 rows, in which fewer
 /// of the gathered rows share a bank, but of 128 where multiplying a large tile's takes less time than
 /// copying the next, or where more rows are kept than can be packed.
-template <class T, bool IsLarge, int N, int M>
+template <class T, int Planes, bool IsLarge, int N, int M>
 struct NmConfigFor {
-  static constexpr int block_m = IsLarge && !is_split<T> ? 128 : 64, block_n = IsLarge ? 256 : 128;
+  static constexpr bool is_split = Planes == 2;
+  static constexpr int block_m = IsLarge && !is_split ? 128 : 64, block_n = IsLarge ? 256 : 128;
   static constexpr int of_256 = NmPacking::most_kept(N, M, 256);
   static constexpr bool is_long = of_256 <= NmPacking::most_kept_rows && (!IsLarge || of_256 > 64);
   static constexpr int stage_rows = is_long ? 256 : 128;
   static constexpr int steps =
       (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) / NmPacking::step_rows;
   /// As many as leave room for the steps of the sparse matrix.
-  static constexpr int stages = is_long ? (IsLarge || is_split<T> ? 2 : 3) : is_split<T> ? 4 : 5;
-  using type = NmTensorCoreConfig<T, block_m, block_n, stage_rows, steps, stages, IsLarge ? 1 : 2>;
+  static constexpr int stages = is_long ? (IsLarge || is_split ? 2 : 3) : is_split ? 4 : 5;
+  using type = NmTensorCoreConfig<T, Planes, block_m, block_n, stage_rows, steps, stages, IsLarge ? 1 : 2>;
 };
 
 }  // namespace detail
@@ -102,8 +105,10 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
 
   using Product = NmProduct<Out, Epilogue>;
   using Packed = packed_t<T>;
+  static constexpr int planes = planes_of<T, S::schedule::allows_tf32>;
+  static constexpr bool is_split = planes == 2;
   static constexpr bool for_tensor_cores =
-      (is_narrow_float_v<T> || (is_split<T> && std::is_same_v<Out, float>)) &&
+      (is_narrow_float_v<T> || (is_scaled<T> && std::is_same_v<Out, float>)) &&
       Traits::unit % ColumnsOfWarp::columns == 0;
   /// Whether tiles of the columns of one unit compute it, where the instructions for four warps are there.
   static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
@@ -114,8 +119,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
-  using Large = typename detail::NmConfigFor<T, true, Traits::kept, Traits::window>::type;
-  using Small = typename detail::NmConfigFor<T, false, Traits::kept, Traits::window>::type;
+  using Large = typename detail::NmConfigFor<T, planes, true, Traits::kept, Traits::window>::type;
+  using Small = typename detail::NmConfigFor<T, planes, false, Traits::kept, Traits::window>::type;
   template <class Config>
   static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
@@ -130,9 +135,9 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   double seconds() const {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
-    double seconds = is_split<T> ? 12e-6 + 3.5e-12 * elements : 3e-6;
-    if (!is_split<T> && !reads_a_in_place()) seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
-    if (!S::schedule::has_constant_operands) seconds += (is_split<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
+    double seconds = is_scaled<T> ? 12e-6 + (is_split ? 3.5e-12 : 3e-12) * elements : 3e-6;
+    if (!is_scaled<T> && !reads_a_in_place()) seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
+    if (!S::schedule::has_constant_operands) seconds += (is_scaled<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();
   }
 
@@ -156,7 +161,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
 
   Bytes bytes() const {
     if (!on_tensor_cores_) return this->bytes_with(0);
-    return this->bytes_with(packed_bytes() + (is_split<T> ? array_bytes<int>(n() + 2) : 0) +
+    return this->bytes_with(packed_bytes() + (is_scaled<T> ? array_bytes<int>(n() + 2) : 0) +
                             array_bytes<int>(counters()) + with_room_to_grow(room_bytes()));
   }
   std::int64_t held_bytes() const {
@@ -175,7 +180,9 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       out << "  expected: " << seconds() * 1e6 << " microseconds\n";
       return;
     }
-    if (is_split<T>) out << "  values: floats split in halfs, by blocks where their range is too wide\n";
+    if (is_scaled<T>)
+      out << "  values: floats " << (is_split ? "split in halfs" : "rounded to 11 bits, as of tf32")
+          << ", by blocks where their range is too wide\n";
     out << "  operands: the sparse one is packed"
         << (S::schedule::has_constant_operands ? " once" : " for each run")
         << (reads_a_in_place()  ? "\n"
@@ -209,7 +216,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     if constexpr (for_tensor_cores) {
       if (by_groups_) return "the copies of gathered rows";
       const auto predicted = [&]<class Config>(Config) {
-        return predict_gathering(nm_device(multiprocessors()), Config::block_m, Config::block_n, planes_of<T>,
+        return predict_gathering(nm_device(multiprocessors()), Config::block_m, Config::block_n, planes,
                                  Traits::kept, Traits::window, m(), n(), k(), seconds());
       };
       return to_string((is_large() ? predicted(Large{}) : predicted(Small{})).bound());
@@ -223,10 +230,10 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     double stage, tile;
   };
   static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
-  static constexpr Times large_times = is_split<T>
+  static constexpr Times large_times = is_split
                                            ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * kept_part), 6e-6}
                                            : Times{0.18e-6 + 1.2e-6 * kept_part, 0},
-                         small_times = is_split<T>
+                         small_times = is_split
                                            ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * kept_part), 2.5e-6}
                                            : Times{0.06e-6 + 0.55e-6 * kept_part, 0};
   template <class Config>
@@ -241,7 +248,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   bool is_large() const { return seconds_of<Large>(large_times) <= seconds_of<Small>(small_times); }
 
   void gather(Out* c, const int* only_if = nullptr) const {
-    NmGather<T, Out, Epilogue> in{.epilogue = epilogue_of(statement_)};
+    NmGather<T, Out, Epilogue> in{.epilogue = epilogue_by_rows(statement_)};
     in.m = m();
     in.a = a().values().data();
     in.a_row = is_k_major ? 1 : k();
@@ -282,7 +289,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   std::int64_t stride() const { return ceil_div(m(), 64) * 64; }
   /// What is copied together lies in one batch.
   bool reads_a_in_place() const {
-    return !is_split<T> && is_k_major &&
+    return !is_scaled<T> && is_k_major &&
            (is_in_batches ? !by_groups_ && this->rows_of_batch() % 64 == 0 : m() % 8 == 0) &&
            reinterpret_cast<std::uintptr_t>(a().values().data()) % 16 == 0;
   }
@@ -295,7 +302,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles,
   /// and multiply for so long, that those of their warps that have nothing else to do copy fast enough.
   bool copies_in_parts() const {
-    if constexpr (for_tensor_cores && !is_split<T>) {
+    if constexpr (for_tensor_cores && !is_scaled<T>) {
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
       constexpr double seconds_of_element = 4.5e-12;  // on an H200, by these warps of all multiprocessors
       return !by_groups_ && is_large() && tiles_of<Large>() * 2 > multiprocessors() && !is_k_major &&
@@ -336,17 +343,15 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     Layout layout(memory);
     Room out;
     if (!reads_a_in_place()) out.high = layout.template take<Packed>(k() * stride());
-    if constexpr (is_split<T>) {
-      out.low = layout.template take<Packed>(k() * stride());
-      out.row_exponents = layout.template take<int>(m());
-    }
+    if (is_split) out.low = layout.template take<Packed>(k() * stride());
+    if (is_scaled<T>) out.row_exponents = layout.template take<int>(m());
     out.bytes = layout.bytes();
     return out;
   }
 
   std::int64_t room_bytes() const {
     std::int64_t bytes = lay_out(nullptr).bytes;
-    if constexpr (for_tensor_cores && is_split<T>) bytes = std::max(bytes, blocks_.bytes_of_run_if());
+    if constexpr (for_tensor_cores && is_scaled<T>) bytes = std::max(bytes, blocks_.bytes_of_run_if());
     return bytes;
   }
 
@@ -354,7 +359,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   void hold_packed() {
     if (packed_.extent(0) > 0) return;
     packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
-    if constexpr (is_split<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
+    if constexpr (is_scaled<T>) exponents_ = make_array<int, Memory>("sporos::exponents", n() + 2);
     if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
   }
 
@@ -364,7 +369,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     if (is_packed_ && S::schedule::has_constant_operands) return;
     hold_packed();
     int* too_wide = nullptr;
-    if constexpr (is_split<T>) {
+    if constexpr (is_scaled<T>) {
       too_wide = exponents_.data() + n();
       zero(space(), too_wide, 1);
       exponents_of_columns(space(), view(), exponents_.data(), too_wide);
@@ -382,7 +387,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     room_.with(statement_.resources().scratch(), room_bytes(), [&](char* memory) {
       multiply_in(lay_out(memory), c);
       // What is in the room is not needed any more.
-      if constexpr (is_split<T>) {
+      if constexpr (is_scaled<T>) {
         const int* const too_wide = exponents_.data() + n() + 1;
         blocks_.why_not().empty() ? blocks_.run_if(too_wide, memory, c) : gather(c, too_wide);
       }
@@ -392,7 +397,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     requires(for_tensor_cores)
   {
     int* too_wide = nullptr;
-    if constexpr (is_split<T>) {
+    if constexpr (is_scaled<T>) {
       too_wide = exponents_.data() + n() + 1;
       exponents_of_rows(space(), a().values().data(), m(), k(), is_k_major, this->stored(),
                         room.row_exponents, too_wide - 1, too_wide);
@@ -400,13 +405,14 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     const void* high = a().values().data();
     if (!reads_a_in_place()) {
       if (!copies_in_parts())
-        copy_k_major(space(), a().values().data(), m(), k(), is_k_major, this->stored(), room.high, room.low,
-                     stride(), room.row_exponents, too_wide, is_split<T> ? Begins::early : Begins::behind);
+        copy_k_major<planes>(space(), a().values().data(), m(), k(), is_k_major, this->stored(), room.high,
+                             room.low, stride(), room.row_exponents, too_wide,
+                             is_scaled<T> ? Begins::early : Begins::behind);
       high = room.high;
     }
     if constexpr (for_groups)
       if (by_groups_) return multiply_groups(static_cast<const T*>(high), c);
-    Product product{.epilogue = epilogue_of(statement_)};
+    Product product{.epilogue = epilogue_by_rows(statement_)};
     product.m = m();
     product.n = n();
     product.k = k();
@@ -460,7 +466,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     requires(for_groups)
   {
     const NmGroups packing = groups();
-    const GroupProduct product{n(), m(), packing.kept, c, statement_.accumulates(), epilogue_of(statement_)};
+    const GroupProduct product{
+        n(), m(), packing.kept, c, statement_.accumulates(), epilogue_by_rows(statement_)};
     const TileChoice tiles = tiles_of_groups();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
       nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, dense().stride,
@@ -473,7 +480,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   struct Nothing {
     Nothing(const S&, const Resources<Kokkos::Cuda>&) {}
   };
-  std::conditional_t<for_tensor_cores && is_split<T>, NmByBlocks::Plan<S>, Nothing> blocks_;
+  std::conditional_t<for_tensor_cores && is_scaled<T>, NmByBlocks::Plan<S>, Nothing> blocks_;
   bool is_packed_ = false;
   RoomOfPlan room_;
   Array<char, Memory> packed_;

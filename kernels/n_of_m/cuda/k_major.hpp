@@ -18,20 +18,20 @@ namespace sporos::gpu {
 namespace detail {
 
 /// Copies tiles of 64 x 64, 8 elements of a row at a time, through shared memory where they are transposed.
-template <class T, bool Transposed>
+template <class T, int Planes, bool Transposed>
 __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_t rows, std::int64_t columns,
                                                       KMajorBatches stored, packed_t<T>* high,
                                                       packed_t<T>* low, std::int64_t stride, bool is_aligned,
                                                       const int* exponents, int* too_wide) {
   using Packed = packed_t<T>;
   using Tile = TransposedTile;
-  constexpr int tile = Tile::size, pack = Tile::pack, planes = planes_of<T>;
+  constexpr int tile = Tile::size, pack = Tile::pack, planes = Planes;
   __shared__ alignas(16) char elements[Transposed ? planes : 1][Transposed ? Tile::bytes : 16];
   const std::int64_t column_tiles = ceil_div(columns, tile);
   const std::int64_t row_0 = blockIdx.x / column_tiles * tile, column_0 = blockIdx.x % column_tiles * tile;
 #if __CUDA_ARCH__ >= 900
   ptx::let_next_kernel_begin();
-  if (is_split<T>) ptx::wait_for_kernel_before();  // that of the exponents
+  if (is_scaled<T>) ptx::wait_for_kernel_before();  // that of the exponents
 #endif
   const int piece = static_cast<int>(threadIdx.x) % pack, line_0 = static_cast<int>(threadIdx.x) / pack;
   int most = 0;
@@ -56,7 +56,7 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
       }
     }
     alignas(16) Packed highs[pack] = {}, lows[pack] = {};
-    if constexpr (is_split<T>) {
+    if constexpr (is_scaled<T>) {
       int tiny = 0;
 #pragma unroll
       for (int e = 0; e < pack; ++e) {
@@ -65,8 +65,10 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
         const int exponent = in_m < (Transposed ? rows : columns) ? exponents[in_m] : 0;
         if (exponent == no_exponent)
           most = most_tiny;
-        else
+        else if constexpr (planes == 2)
           tiny += split(held[e], exponent, highs[e], lows[e]);
+        else
+          tiny += round_to_half(held[e], exponent, highs[e]);
       }
       most = ::max(most, tiny);
     } else {
@@ -76,16 +78,16 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
     if constexpr (Transposed) {
       *reinterpret_cast<uint4*>(&elements[0][Tile::place(line, piece)]) =
           *reinterpret_cast<const uint4*>(highs);
-      if constexpr (is_split<T>)
+      if constexpr (planes == 2)
         *reinterpret_cast<uint4*>(&elements[1][Tile::place(line, piece)]) =
             *reinterpret_cast<const uint4*>(lows);
     } else if (row < rows && column < stride) {
       *reinterpret_cast<uint4*>(high + row * stride + column) = *reinterpret_cast<const uint4*>(highs);
-      if constexpr (is_split<T>)
+      if constexpr (planes == 2)
         *reinterpret_cast<uint4*>(low + row * stride + column) = *reinterpret_cast<const uint4*>(lows);
     }
   }
-  if (is_split<T> && most >= most_tiny) *too_wide = 1;
+  if (is_scaled<T> && most >= most_tiny) *too_wide = 1;
   if constexpr (Transposed) {
     __syncthreads();
     // A warp takes 8 columns. A lane holds 8 of the first 32 rows of one of them, and 8 of the others; two
@@ -130,20 +132,22 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
 ///
 /// @param from        A, [m, k] or, if it is k-major, as `stored` says
 /// @param stride      a multiple of 8, at least m
-/// @param high, low   [k, stride], aligned to 16 bytes; `low` where floats are split
+/// @tparam Planes     1, or 2 where floats are split
+/// @param high, low   [k, stride], aligned to 16 bytes; `low` where there are two planes
 /// @param too_wide    set where splitting loses too much
 /// @param begins      `early` behind `exponents_of_rows`
-template <class T>
+template <int Planes, class T>
 void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std::int64_t k, bool is_k_major,
                   const KMajorBatches& stored, packed_t<T>* high, packed_t<T>* low, std::int64_t stride,
                   const int* exponents, int* too_wide, Begins begins = Begins::behind) {
   const std::int64_t rows = is_k_major ? k : m, columns = is_k_major ? m : k;
   const bool is_aligned =
       (is_k_major ? stored.rows : k) % 8 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
-  launch_clusters(begins, space, "sporos::k_major",
-                  is_k_major ? &detail::k_major_kernel<T, false> : &detail::k_major_kernel<T, true>,
-                  ceil_div(columns, 64) * ceil_div(rows, 64), 1, 256, 0, from, rows, columns, stored, high,
-                  low, stride, is_aligned, exponents, too_wide);
+  launch_clusters(
+      begins, space, "sporos::k_major",
+      is_k_major ? &detail::k_major_kernel<T, Planes, false> : &detail::k_major_kernel<T, Planes, true>,
+      ceil_div(columns, 64) * ceil_div(rows, 64), 1, 256, 0, from, rows, columns, stored, high, low, stride,
+      is_aligned, exponents, too_wide);
 }
 
 namespace detail {

@@ -201,9 +201,11 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
         const int j = ColumnsOfWarp::column(pair * 2 + e / 4, in_mma.column);
         if (order[at] == no_row) continue;
         const T value = values[order[at]][j];
-        if constexpr (is_split<T>) {
-          if (column - lane_id() + j < b.columns)
-            tiny += split(value, exponents[column - lane_id() + j], high[e], low[e]);
+        if constexpr (is_scaled<T>) {
+          if (column - lane_id() + j >= b.columns) continue;
+          const int exponent = exponents[column - lane_id() + j];
+          tiny += packing.planes == 2 ? split(value, exponent, high[e], low[e])
+                                      : round_to_half(value, exponent, high[e]);
         } else {
           high[e] = value;
         }
@@ -212,9 +214,10 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
                               in_block * packing.planes * NmPacking::fragment_bytes + pair * 512 +
                               lane_id() * 16;
       *reinterpret_cast<uint4*>(fragments) = *reinterpret_cast<const uint4*>(high);
-      if constexpr (is_split<T>) {
-        *reinterpret_cast<uint4*>(fragments + NmPacking::fragment_bytes) =
-            *reinterpret_cast<const uint4*>(low);
+      if constexpr (is_scaled<T>) {
+        if (packing.planes == 2)
+          *reinterpret_cast<uint4*>(fragments + NmPacking::fragment_bytes) =
+              *reinterpret_cast<const uint4*>(low);
         if (tiny >= most_tiny) *too_wide = 1;
       }
     }
@@ -223,8 +226,8 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
 }  // namespace detail
 
 /// Packs a matrix whose units are multiples of 32 columns.
-/// @param exponents  of each column, where values are split: split.hpp
-/// @param too_wide   set where splitting loses too much
+/// @param exponents  of each column, where values are scaled: split.hpp
+/// @param too_wide   set where that loses too much
 /// @param packed     [packing.bytes_of(b.rows, b.columns)]
 template <class T>
 void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& packing, const int* exponents,

@@ -28,8 +28,8 @@ struct NmOperands : GpuMatrixOperands {
                                    is_float<typename A::value_type> && is_float<typename C::value_type>;
 };
 
-/// C(i, j) = f(A(i, k) * B(k, j)), the statement of a plan. In batches, C(b, i, j) = A(b, k, i) * B(k, j),
-/// C and A have the rows of all of them.
+/// C(i, j) = f(A(i, k) * B(k, j)), the statement of a plan. Of batches, C(b, i, j) = f(A(b, i, k) * B(k, j)),
+/// C and A have the rows of all; if A is stored k-major, A(b, k, i), it is still *in batches*.
 template <class S, class Operands>
 class NmProductOf {
  protected:
@@ -39,10 +39,12 @@ class NmProductOf {
   using Traits = NmTraits<typename Sparse::format>;
   using T = typename Sparse::value_type;
   using Out = typename S::result_type::value_type;
-  using Epilogue = decltype(epilogue_of(std::declval<const S&>()));
-  static constexpr bool is_in_batches = S::result_type::format::order == 3;
+  using Epilogue = decltype(epilogue_by_rows(std::declval<const S&>()));
+  static constexpr bool is_of_batches = S::result_type::format::order == 3;
   /// Whether A is stored k-major.
-  static constexpr bool is_k_major = is_in_batches || DenseAccess::level_names[1] == S::result_type::names[0];
+  static constexpr int of_rows = is_of_batches ? 1 : 0;
+  static constexpr bool is_k_major = DenseAccess::level_names[of_rows + 1] == S::result_type::names[of_rows];
+  static constexpr bool is_in_batches = is_of_batches && is_k_major;
 
   explicit NmProductOf(const S& statement) : statement_(statement) {
     bounds_of(statement);  // what does not fit is named by its variable
@@ -52,10 +54,11 @@ class NmProductOf {
   const auto& b() const { return Pattern::sparse(statement_).tensor(); }
   const auto& result() const { return statement_.result().tensor(); }
   const Kokkos::Cuda& space() const { return statement_.resources().space(); }
+  /// Of A, as it is stored.
   std::int64_t batches() const { return is_in_batches ? result().extent(0) : 1; }
-  std::int64_t rows_of_batch() const { return result().extent(is_in_batches ? 1 : 0); }
-  std::int64_t m() const { return batches() * rows_of_batch(); }
-  std::int64_t n() const { return result().extent(is_in_batches ? 2 : 1); }
+  std::int64_t rows_of_batch() const { return is_in_batches ? result().extent(1) : m(); }
+  std::int64_t m() const { return (is_of_batches ? result().extent(0) : 1) * result().extent(of_rows); }
+  std::int64_t n() const { return result().extent(of_rows + 1); }
   std::int64_t k() const { return b().extent(Traits::along); }
   NmView<T> view() const { return nm_view(b()); }
 
@@ -72,7 +75,7 @@ class NmProductOf {
   KMajorBatches copied(std::int64_t stride) const { return {k(), m(), stride, 1}; }
 
   void explain_batches(std::ostream& out) const {
-    if (is_in_batches) out << "  batches: " << batches() << ", as the rows of one product\n";
+    if (is_of_batches) out << "  batches: " << result().extent(0) << ", as the rows of one product\n";
   }
 
   /// Calls multiply(where the result's values go), unless there is nothing to multiply.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file split.hpp
-/// Floats as sums of two halfs, so that three products on tensor cores give a product of floats.
+/// Floats as sums of two halfs, so that three products on tensor cores give a product of floats; or, where
+/// the precision of tf32 is enough, as one half each.
 ///
 /// A row of A and a column of B are scaled by a power of two each, so that their largest element lies in
 /// [2^14, 2^15). Each element x is then high + low, both halfs, with an error of at most 2^-22 |x| or, where
 /// it is tiny, 2^-25: 2^-39 of the largest of its row or column. The product of two elements is
 /// low * high + high * low + high * high; what is left out, low * low, is at most 2^-22 of it.
+///
+/// Of tf32, the high parts alone are multiplied: a half has its 11 bits, and what tf32 has beyond a half, the
+/// exponents, the scale of rows and columns replaces. Each element has an error of at most 2^-11 |x| or,
+/// where it is tiny, 2^-25, that is 2^-39 of the largest of its row or column.
 ///
 /// Where that loses what a float holds - infinities, NaN, rows whose largest element dwarfs most others - the
 /// kernels here say so in device memory, and the product is computed on CUDA cores instead.
@@ -24,13 +29,14 @@
 
 namespace sporos::gpu {
 
-/// Whether elements of a type are split for tensor cores, and what they become.
+/// Whether elements of a type are scaled for tensor cores, and what they become: so many *planes* of
+/// `packed_t`, of floats the high and the low parts, or the high ones alone where tf32 is allowed.
 template <class T>
-inline constexpr bool is_split = std::is_same_v<T, float>;
+inline constexpr bool is_scaled = std::is_same_v<T, float>;
 template <class T>
-using packed_t = std::conditional_t<is_split<T>, half, T>;
-template <class T>
-inline constexpr int planes_of = is_split<T> ? 2 : 1;
+using packed_t = std::conditional_t<is_scaled<T>, half, T>;
+template <class T, bool AllowsTf32 = false>
+inline constexpr int planes_of = is_scaled<T> && !AllowsTf32 ? 2 : 1;
 
 namespace detail {
 
@@ -53,6 +59,12 @@ __device__ __forceinline__ int split(float x, int exponent, half& high, half& lo
   high = half(y);
   low = half(y - static_cast<float>(high));
   return y != 0 && ::fabsf(y) < 0.25f ? 1 : 0;
+}
+/// The high part of x alone; returns 1 where it is so small that it loses bits.
+__device__ __forceinline__ int round_to_half(float x, int exponent, half& high) {
+  const float y = scaled(x, -exponent);
+  high = half(y);
+  return y != 0 && ::fabsf(y) < 0x1p-14f ? 1 : 0;
 }
 
 /// The same of a row of A, or no_exponent.

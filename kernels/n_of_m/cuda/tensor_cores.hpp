@@ -33,11 +33,12 @@ namespace sporos::gpu {
 /// @tparam Steps      times 16 rows that a group of columns keeps of them
 /// @tparam Stages     slots of the dense matrix
 /// @tparam WarpsOfGroup  warps that share 32 columns of a tile, each a part of its rows
-template <class T, int BlockM, int BlockN, int StageRows, int Steps, int Stages, int WarpsOfGroup>
+/// @tparam Planes  2 where floats are split
+template <class T, int Planes, int BlockM, int BlockN, int StageRows, int Steps, int Stages, int WarpsOfGroup>
 struct NmTensorCoreConfig {
   using value_type = T;
   static constexpr int block_m = BlockM, block_n = BlockN, stage_rows = StageRows, steps = Steps;
-  static constexpr int planes = planes_of<T>;
+  static constexpr int planes = Planes;
   static constexpr int groups = BlockN / ColumnsOfWarp::columns;
   static constexpr int warps = groups * WarpsOfGroup;  ///< that multiply
   static constexpr int rows_of_warp = BlockM / WarpsOfGroup, tiles_of_warp = rows_of_warp / MmaM16N8K16::m;
@@ -47,7 +48,7 @@ struct NmTensorCoreConfig {
   static constexpr int multiplying = warps * warp_size, threads = multiplying + 4 * warp_size;
   static constexpr int registers = 216, registers_to_copy = 72;
   /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
-  static constexpr bool can_copy_parts = planes == 1 && BlockM == KMajorOrder::tile_rows;
+  static constexpr bool can_copy_parts = !is_scaled<T> && BlockM == KMajorOrder::tile_rows;
 
   static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
   static constexpr int slabs = slabs_of_plane * planes;
@@ -80,7 +81,7 @@ struct NmProduct {
   std::int64_t m = 0, n = 0, k = 0;
   int rows_of_batch = 0;         ///< of A: whole slabs, or all
   const char* packed = nullptr;  ///< B: packed.hpp
-  /// Where floats are split: the exponents of A's rows and of B's columns, and whether that loses too much,
+  /// Where floats are scaled: the exponents of A's rows and of B's columns, and whether that loses too much,
   /// so that nothing is computed.
   const int* row_exponents = nullptr;
   const int* column_exponents = nullptr;
@@ -97,7 +98,7 @@ namespace detail {
 template <class T, int Planes>
 __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[Planes][4],
                                              const std::uint32_t (&b)[Planes][2][4], int j) {
-  if constexpr (is_split<T>) {
+  if constexpr (Planes == 2) {
     float sum[4];
     ptx::mma_m16n8k16_of_zero<half>(sum, a[1], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
     ptx::mma_m16n8k16<half>(sum, a[0], b[1][j / 2][j % 2 * 2], b[1][j / 2][j % 2 * 2 + 1]);
@@ -105,7 +106,7 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t 
 #pragma unroll
     for (int e = 0; e < 4; ++e) d[e] += sum[e];
   } else {
-    ptx::mma_m16n8k16<T>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
+    ptx::mma_m16n8k16<packed_t<T>>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
   }
 }
 
@@ -118,7 +119,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
   using T = typename Config::value_type;
   constexpr NmPacking packing = Config::packing;
   constexpr int planes = Config::planes;
-  if (is_split<T>) {
+  if (is_scaled<T>) {
     ptx::wait_for_kernel_before();
     if (*product.too_wide != 0) return;
   }
@@ -320,7 +321,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 #pragma unroll
         for (int e = 0; e < 8; ++e) values[e] = sums[i][e / 2][half_of_rows * 2 + e % 2];
         if (row >= product.m || left <= 0) continue;
-        if constexpr (is_split<T>) {
+        if constexpr (is_scaled<T>) {
           const int exponent = product.row_exponents[row];
 #pragma unroll
           for (int e = 0; e < 8; ++e)

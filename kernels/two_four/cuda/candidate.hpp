@@ -23,9 +23,10 @@
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense by rows or columns, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), on sparse tensor cores:
-/// tensor_cores.hpp. Of a GPU that has none of compute capability 9.0, or in a program that was compiled for
-/// sm_90 and not for sm_90a, the loop nest computes it.
+/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), or one of batches,
+/// C(b, i, j) = f(B(b, i, k) * A(j, k)), on sparse tensor cores: tensor_cores.hpp. Of a GPU that has none of
+/// compute capability 9.0, or in a program that was compiled for sm_90 and not for sm_90a, the loop nest
+/// computes it.
 ///
 /// Operands are read where they are if k is a multiple of 128 and rows of B a multiple of 16 bytes long; else
 /// they are copied first, A only once, by the plan, if the statement says `.with_constant_operands()`. A plan
@@ -44,16 +45,18 @@ struct TwoFourOnTensorCores {
         is_narrow_float_v<typename A::value_type> &&
         (is_narrow_float_v<typename C::value_type> || std::is_same_v<typename C::value_type, float>);
   };
-  using Pattern = TwoFourPattern<Operands>;
+  template <class S>
+  using Pattern = TwoFourPatternOf<Operands, S>;
   static constexpr std::string_view name = "2:4 product on sparse tensor cores";
   static constexpr std::string_view takes =
-      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense, C dense and row-major, half "
-      "or "
-      "bfloat16 in A and B, in the memory of a GPU of compute capability 9.0";
+      "C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), or an epilogue of C(b, i, j) = B(b, i, k) * A(j, "
+      "k), "
+      "A in TwoFour, B dense, C dense and row-major, half or bfloat16 in A and B, in the memory of a GPU of "
+      "compute capability 9.0";
   static constexpr bool deterministic = true;
 
   template <class S>
-  static constexpr bool matches = Pattern::matches<S>;
+  static constexpr bool matches = Pattern<S>::template matches<S>;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources);
@@ -64,13 +67,16 @@ struct TwoFourOnTensorCores {
 
 template <class S>
 class TwoFourOnTensorCores::Plan {
+  using Pattern = TwoFourOnTensorCores::Pattern<S>;
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
   using DenseAccess = std::remove_cvref_t<decltype(Pattern::dense(std::declval<const S&>()))>;
   using T = typename Sparse::value_type;
   using Out = typename S::result_type::value_type;
-  using Product = TiledProduct<Out, decltype(epilogue_of(std::declval<const S&>()))>;
+  using Product = TiledProduct<Out, decltype(epilogue_by_rows(std::declval<const S&>()))>;
 
   static constexpr char inner = Sparse::names[1];
+  /// Whether B and the result have the rows of all batches.
+  static constexpr bool is_of_batches = S::result_type::format::order == 3;
   static constexpr bool b_is_by_rows = DenseAccess::level_names[0] == inner;
   /// Whether the result has the rows of A as its rows.
   static constexpr bool c_is_by_rows = S::result_type::names[0] == Sparse::names[0];
@@ -89,6 +95,8 @@ class TwoFourOnTensorCores::Plan {
     static const bool are_compiled = has_wgmma(kernel<2>);
     return are_compiled && space.cuda_device_prop().major == 9;
   }
+
+  std::int64_t largest_extent() const { return std::max({m(), n(), k()}); }
 
   /// The seconds that a product is expected to take.
   double seconds() const { return choice().seconds; }
@@ -115,6 +123,7 @@ class TwoFourOnTensorCores::Plan {
   std::int64_t held_bytes() const { return static_cast<std::int64_t>(copy_of_a_.extent(0)); }
 
   void explain(std::ostream& out) const {
+    if (is_of_batches) out << "  batches: " << result().extent(0) << ", as the rows of one product\n";
     const TwoFourChoice chosen = choice();
     const TwoFourTile& tile = two_four_tiles[static_cast<std::size_t>(chosen.tile)];
     out << "  result: located, tiles of " << tile.rows() << " x " << tile.columns
@@ -136,7 +145,9 @@ class TwoFourOnTensorCores::Plan {
   const auto& result() const { return statement_.result().tensor(); }
   const Kokkos::Cuda& space() const { return statement_.resources().space(); }
   std::int64_t m() const { return a().extent(0); }
-  std::int64_t n() const { return result().extent(c_is_by_rows ? 1 : 0); }
+  std::int64_t n() const {
+    return is_of_batches ? result().extent(0) * result().extent(1) : result().extent(c_is_by_rows ? 1 : 0);
+  }
   std::int64_t k() const { return a().extent(1); }
 
   static bool is_aligned(const void* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
@@ -210,7 +221,7 @@ class TwoFourOnTensorCores::Plan {
     const std::uint8_t* const metadata = copies_a() ? copy.indices : indices();
     const TwoFourOperands<T> operands{values,      metadata,       padded_k(),   dense,
                                       rows_of_b(), columns_of_b(), stride_of_b()};
-    const Product product{m(), n(), k(), c, statement_.accumulates(), epilogue_of(statement_)};
+    const Product product{m(), n(), k(), c, statement_.accumulates(), epilogue_by_rows(statement_)};
     const TwoFourChoice chosen = choice();
     with_two_four_tile(chosen.tile, [&]<int Tile>(std::integral_constant<int, Tile>) {
       two_four_product<Config<Tile>, c_is_by_rows>(space(), product, operands, chosen);
@@ -227,12 +238,10 @@ template <class S>
 Offer TwoFourOnTensorCores::cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
   if (!Plan<S>::are_there(resources.space()))
     return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
-  const auto& a = Pattern::sparse(statement).tensor();
+  const Plan<S> plan(statement, resources);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
-  if (std::max({a.extent(0), a.extent(1), statement.result().tensor().extent(0),
-                statement.result().tensor().extent(1)}) > most)
-    return Declined{"the copy engine counts rows and columns in 32 bits"};
-  return Cost{Plan<S>(statement, resources).seconds()};
+  if (plan.largest_extent() > most) return Declined{"the copy engine counts rows and columns in 32 bits"};
+  return Cost{plan.seconds()};
 }
 
 }  // namespace sporos::gpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file spmm.cpp
+/// SpMM in float by the kernel that a plan chooses, and by cuSPARSE's algorithms, where they are close.
+#include "../patterns.hpp"
+#include "profile.hpp"
+
+namespace sporos::perf {
+
+namespace {
+
+void profile_cusparse(const std::string& name, const DeviceCsr<float>& a, const Matrix<float>& b,
+                      const Matrix<float>& c, cusparseSpMMAlg_t algorithm) {
+  constexpr auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const float one = 1, zero = 0;
+  const cusparseSpMatDescr_t of_a = describe(a);
+  const auto dense = [](const Matrix<float>& of) {
+    cusparseDnMatDescr_t out = nullptr;
+    check(cusparseCreateDnMat(&out, of.extent(0), of.extent(1), of.extent(1), of.values().data(), CUDA_R_32F,
+                              CUSPARSE_ORDER_ROW),
+          "cusparseCreateDnMat");
+    return out;
+  };
+  const cusparseDnMatDescr_t of_b = dense(b), of_c = dense(c);
+  std::size_t size = 0;
+  check(cusparseSpMM_bufferSize(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, CUDA_R_32F, algorithm,
+                                &size),
+        "cusparseSpMM_bufferSize");
+  const Array<char, gpu::Memory> buffer("buffer", size + 256);
+  check(cusparseSpMM_preprocess(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, CUDA_R_32F, algorithm,
+                                buffer.data()),
+        "cusparseSpMM_preprocess");
+  profile(name, [&] {
+    check(cusparseSpMM(cusparse(), none, none, &one, of_a, of_b, &zero, of_c, CUDA_R_32F, algorithm,
+                       buffer.data()),
+          "cusparseSpMM");
+  });
+  cusparseDestroySpMat(of_a);
+  cusparseDestroyDnMat(of_b);
+  cusparseDestroyDnMat(of_c);
+}
+
+void profile_spmm(const Input& input, std::int64_t columns) {
+  using namespace sporos::indices;
+  const std::string family = text("spmm/", input.name, "/", columns, "/");
+  if (!is_profiled(family)) return;
+  const auto a = input.make().make<float>();
+  const auto b = random_matrix<float>(a.extent(1), columns, 2);
+  const Matrix<float> c({a.extent(0), columns});
+  auto product = plan(assign(c(i, j), a(i, k) * b(k, j)).with_constant_operands());
+  profile(family + "sporos", [&] { product.run(); });
+  profile_cusparse(family + "cusparse_alg2", a, b, c, CUSPARSE_SPMM_CSR_ALG2);
+  profile_cusparse(family + "cusparse_alg3", a, b, c, CUSPARSE_SPMM_CSR_ALG3);
+}
+
+}  // namespace
+
+void profile_spmm() {
+  for (const Input& input : named_inputs())
+    for (const std::int64_t columns : {32, 64, 256}) profile_spmm(input, columns);
+  profile_spmm({"random_4096_95", [] { return random_square(4096, 0.05); }}, 64);
+  profile_spmm({"random_8192_98", [] { return random_square(8192, 0.02); }}, 256);
+}
+
+}  // namespace sporos::perf
