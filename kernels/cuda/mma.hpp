@@ -25,6 +25,9 @@ __device__ __forceinline__ void load_shared(std::uint32_t at, std::uint32_t (&wo
                : "r"(at)
                : "memory");
 }
+__device__ __forceinline__ void load_shared(std::uint32_t at, std::uint32_t& first, std::uint32_t& second) {
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(first), "=r"(second) : "r"(at) : "memory");
+}
 __device__ __forceinline__ float load_shared_float(std::uint32_t at) {
   float out;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(out) : "r"(at) : "memory");

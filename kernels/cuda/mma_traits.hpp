@@ -82,13 +82,16 @@ struct SwizzledRows {
   }
 };
 
-/// A group of 32 columns of a product, four mma of 8 columns each, in an order in which lane t of four holds
-/// 8 consecutive columns: 16 bytes of a 16-bit result.
+/// The 32 columns of a product that a warp computes, four mma of 8 columns each. They are in groups of 32, 16
+/// or 8, of one mma or more each, in an order in which lane t of four holds a fourth of a group's columns,
+/// one behind the other: of 32 columns, 16 bytes of a 16-bit result.
 struct ColumnsOfWarp {
   static constexpr int tiles = 4, columns = 32;
 
-  /// The column of the group that stands in column c of mma number `tile`.
-  KOKKOS_INLINE_FUNCTION static constexpr int column(int tile, int c) { return c / 2 * 8 + tile * 2 + c % 2; }
+  /// The column of a group of `count` columns that stands in column c of its mma number `tile`.
+  KOKKOS_INLINE_FUNCTION static constexpr int column(int tile, int c, int count = columns) {
+    return c / 2 * (count / 4) + tile * 2 + c % 2;
+  }
 };
 
 }  // namespace sporos::gpu

@@ -113,10 +113,10 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
   };
   add_plan("n_of_m/sporos", statement);
   add_plan("n_of_m/sporos_tensor_cores", [=] { return statement().template use<gpu::NmByGathering>(); });
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_same_v<T, float> || L % 32 != 0)
     add_plan("n_of_m/sporos_blocks", [=] { return statement().template use<gpu::NmByBlocks>(); });
+  if constexpr (std::is_same_v<T, float>)
     add_plan("n_of_m/sporos_tf32", [=] { return statement().allow_tf32(); });
-  }
   if (std::is_same_v<T, float>)
     add(
         "n_of_m/sporos_cuda_cores" + tail,
@@ -189,6 +189,12 @@ void add_shape(std::int64_t m, std::int64_t n, std::int64_t k) {
   add_product<T, 12, 32>(m, n, k, a, unpruned);
   add_product<T, 8, 32>(m, n, k, a, unpruned);
   add_product<T, 4, 32>(m, n, k, a, unpruned);
+  if (m == 4096) {
+    add_product<T, 16, 16>(m, n, k, a, unpruned);
+    add_product<T, 8, 16>(m, n, k, a, unpruned);
+    add_product<T, 16, 8>(m, n, k, a, unpruned);
+    add_product<T, 8, 8>(m, n, k, a, unpruned);
+  }
   if (m == 4096 || std::is_same_v<T, half>) {
     add_product<T, 16, 128>(m, n, k, a, unpruned);
     add_product<T, 8, 128>(m, n, k, a, unpruned);

@@ -87,28 +87,27 @@ void expect_epilogues(const std::array<std::int64_t, 4>& shape) {
   expect_same_values(Y.template copy_to<Host>(), second);
 }
 
-template <class Candidate, class Value, TensorFormat F>
+/// Batches whose rows fill tiles, that end within one, and of one row; without terms, and none.
+template <class Candidate, class Value, TensorFormat F, bool IsKMajor>
 void expect_epilogues_of_matrices() {
-  for (const std::int64_t rows : {64, 33, 1}) {
-    expect_epilogues<Candidate, Value, F, false>({3, rows, 130, 96});
-    expect_epilogues<Candidate, Value, F, true>({3, rows, 130, 96});
-  }
-  expect_epilogues<Candidate, Value, F, false>({2, 5, 7, 0});
-  expect_epilogues<Candidate, Value, F, false>({0, 5, 7, 8});
+  for (const std::int64_t rows : {64, 33, 1})
+    expect_epilogues<Candidate, Value, F, IsKMajor>({3, rows, 130, 96});
+  expect_epilogues<Candidate, Value, F, IsKMajor>({2, 5, 7, 0});
+  expect_epilogues<Candidate, Value, F, IsKMajor>({0, 5, 7, 8});
 }
 
 TEST(CudaBatchesWithEpilogues, OfNmProductsOnTensorCores) {
-  expect_epilogues_of_matrices<gpu::NmByGathering, half, NM<2, 8, 32>>();
-  expect_epilogues_of_matrices<gpu::NmByGathering, float, NM<2, 8, 32>>();
+  expect_epilogues_of_matrices<gpu::NmByGathering, half, NM<2, 8, 32>, false>();
+  expect_epilogues_of_matrices<gpu::NmByGathering, half, NM<2, 8, 32>, true>();
+  expect_epilogues_of_matrices<gpu::NmByGathering, float, NM<2, 8, 32>, false>();
+  expect_epilogues_of_matrices<gpu::NmByGathering, half, NM<2, 8, 128>, false>();
   expect_epilogues<gpu::NmByGathering, half, NM<2, 8, 32>, false>({50, 100, 520, 64});
-  expect_epilogues<gpu::NmByGathering, half, NM<2, 8, 32, 1>, false, true>({3, 40, 130, 96});
-}
-TEST(CudaBatchesWithEpilogues, OfNmProductsInWideUnits) {
-  expect_epilogues_of_matrices<gpu::NmByGathering, half, NM<2, 8, 128>>();
+  expect_epilogues<gpu::NmByGathering, half, NM<2, 8, 8, 1>, false, true>({3, 40, 130, 96});
 }
 TEST(CudaBatchesWithEpilogues, OfNmProductsOnCudaCores) {
-  expect_epilogues_of_matrices<gpu::NmByGathering, double, NM<2, 4>>();
-  expect_epilogues_of_matrices<gpu::NmByBlocks, float, NM<2, 8, 32>>();
+  expect_epilogues_of_matrices<gpu::NmByGathering, double, NM<2, 4>, false>();
+  expect_epilogues_of_matrices<gpu::NmByBlocks, float, NM<2, 8, 32>, false>();
+  expect_epilogues_of_matrices<gpu::NmByBlocks, float, NM<2, 8, 32>, true>();
   expect_epilogues<gpu::NmByBlocks, float, NM<2, 8, 32>, false>({4, 300, 1024, 300});
 }
 TEST(CudaBatchesWithEpilogues, OfTwoFourProducts) {

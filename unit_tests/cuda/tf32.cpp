@@ -61,6 +61,7 @@ TEST(CudaTf32, NmProducts) {
     expect_rounded_product<NM<4, 32, 64, 1>, ColumnMajor>(shape);
   }
   expect_rounded_product<NM<2, 5, 96>, RowMajor>({200, 130, 301});
+  expect_rounded_product<NM<8, 32, 8>, RowMajor>({200, 130, 301});
   expect_rounded_product<NM<16, 32, 128>, RowMajor>({200, 300, 301}, true);
 }
 TEST(CudaTf32, NmProductsThatFillTheGpu) {

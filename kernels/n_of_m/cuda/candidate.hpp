@@ -26,13 +26,14 @@ namespace sporos::gpu {
 /// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp); or all batches of
 /// C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j), at once.
 ///
-/// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 32, which four matrix
-/// instructions share: tensor_cores.hpp; of 16-bit floats and multiples of 128, wide_units.hpp; else on CUDA
-/// cores, whatever N, M and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a
-/// sum of floats: split.hpp; those whose range is too wide for that are left to NmByBlocks, without waiting
-/// for the GPU to say so. Of statements that allow tf32, floats are rounded to its 11 bits instead. A plan
-/// allocates all that its runs need, and packs B for tensor cores if the statement says
-/// `.with_constant_operands()`; else each run packs it.
+/// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 8, the columns of a
+/// matrix instruction, of 16 where floats are split; best of 32, which four instructions share:
+/// tensor_cores.hpp. 16-bit floats and multiples of 128: wide_units.hpp. Else on CUDA cores, whatever N, M
+/// and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a sum of floats:
+/// split.hpp; those whose range is too wide for that are left to NmByBlocks, without waiting for the GPU to
+/// say so. Of statements that allow tf32, floats are rounded to its 11 bits instead. A plan allocates all
+/// that its runs need, and packs B for tensor cores if the statement says `.with_constant_operands()`; else
+/// each run packs it.
 ///
 /// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
 /// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
@@ -62,7 +63,7 @@ namespace detail {
 /// Tiles for N of M kept rows: large ones of 256 columns, or of 64 x 128. Stages of 256 rows, in which fewer
 /// of the gathered rows share a bank, but of 128 where multiplying a large tile's takes less time than
 /// copying the next, or where more rows are kept than can be packed.
-template <class T, int Planes, bool IsLarge, int N, int M>
+template <class T, int Planes, int GroupColumns, bool IsLarge, int N, int M>
 struct NmConfigFor {
   static constexpr bool is_split = Planes == 2;
   static constexpr int block_m = IsLarge && !is_split ? 128 : 64, block_n = IsLarge ? 256 : 128;
@@ -73,7 +74,8 @@ struct NmConfigFor {
       (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) / NmPacking::step_rows;
   /// As many as leave room for the steps of the sparse matrix.
   static constexpr int stages = is_long ? (IsLarge || is_split ? 2 : 3) : is_split ? 4 : 5;
-  using type = NmTensorCoreConfig<T, Planes, block_m, block_n, stage_rows, steps, stages, IsLarge ? 1 : 2>;
+  using type = NmTensorCoreConfig<T, Planes, GroupColumns, block_m, block_n, stage_rows, steps, stages,
+                                  IsLarge ? 1 : 2>;
 };
 
 }  // namespace detail
@@ -107,9 +109,11 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   using Packed = packed_t<T>;
   static constexpr int planes = planes_of<T, S::schedule::allows_tf32>;
   static constexpr bool is_split = planes == 2;
+  /// Columns whose rows a warp gathers together.
+  static constexpr int group_columns = Traits::unit % 32 == 0 ? 32 : Traits::unit % 16 == 0 ? 16 : 8;
   static constexpr bool for_tensor_cores =
       (is_narrow_float_v<T> || (is_scaled<T> && std::is_same_v<Out, float>)) &&
-      Traits::unit % ColumnsOfWarp::columns == 0;
+      Traits::unit % (is_split ? 16 : 8) == 0;
   /// Whether tiles of the columns of one unit compute it, where the instructions for four warps are there.
   static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
                                      (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
@@ -119,8 +123,10 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
   /// Tiles for results that fill the GPU with them, and for smaller ones.
-  using Large = typename detail::NmConfigFor<T, planes, true, Traits::kept, Traits::window>::type;
-  using Small = typename detail::NmConfigFor<T, planes, false, Traits::kept, Traits::window>::type;
+  using Large =
+      typename detail::NmConfigFor<T, planes, group_columns, true, Traits::kept, Traits::window>::type;
+  using Small =
+      typename detail::NmConfigFor<T, planes, group_columns, false, Traits::kept, Traits::window>::type;
   template <class Config>
   static constexpr auto kernel = &detail::nm_tensor_core_kernel<Config, Product>;
 
@@ -230,12 +236,17 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     double stage, tile;
   };
   static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
-  static constexpr Times large_times = is_split
-                                           ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * kept_part), 6e-6}
-                                           : Times{0.18e-6 + 1.2e-6 * kept_part, 0},
-                         small_times = is_split
-                                           ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * kept_part), 2.5e-6}
-                                           : Times{0.06e-6 + 0.55e-6 * kept_part, 0};
+  /// What gathering for several groups of columns takes more, counted in wavefronts of shared memory, of
+  /// which gathering for all 32 is five sevenths.
+  static constexpr double gathering = 2 / 7.0 + 5 / 7.0 * (ColumnsOfWarp::columns / group_columns);
+  static constexpr Times large_times =
+                             is_split
+                                 ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * gathering * kept_part), 6e-6}
+                                 : Times{0.18e-6 + 1.2e-6 * gathering * kept_part, 0},
+                         small_times =
+                             is_split
+                                 ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * gathering * kept_part), 2.5e-6}
+                                 : Times{0.06e-6 + 0.55e-6 * gathering * kept_part, 0};
   template <class Config>
   double seconds_of(const Times& times) const {
     return rounds(tiles_of<Config>(), multiprocessors()) *

@@ -18,37 +18,41 @@
 namespace sporos::gpu {
 
 /// How a packed matrix is cut. Its rows are cut into stages, as many dense rows as a block holds in shared
-/// memory at a time; of each, a group of 32 columns keeps up to `steps` * 16. What a block multiplies by in
-/// one step is copied together:
+/// memory at a time; of each, a group of 32 columns, or of 16 or 8 where units have no more, keeps up to
+/// `steps` * 16. What a block multiplies by in one step is copied together:
 ///
-///     for each `together` groups of 32 columns, for each stage, for each step:
+///     for each `together` groups of columns, for each stage, for each step:
 ///         fragments   [together][planes][2 pairs of mma][32 lanes][16 bytes]
 ///         places      [together][this step, the next][16] of 16 bits
+///
+/// Groups of 16 columns have one pair of mma, and those of 8 half a pair, 8 bytes a lane.
 struct NmPacking {
-  int stage_rows = 0;  ///< dense rows of a stage
-  int steps = 0;       ///< times 16 kept rows
-  int planes = 1;      ///< 2 where each value is split in a high and a low part
-  int together = 0;    ///< groups of 32 columns that a block computes
+  int stage_rows = 0;                    ///< dense rows of a stage
+  int steps = 0;                         ///< times 16 kept rows
+  int planes = 1;                        ///< 2 where each value is split in a high and a low part
+  int together = 0;                      ///< groups of columns that a block computes
+  int columns = ColumnsOfWarp::columns;  ///< of a group
 
   static constexpr int step_rows = MmaM16N8K16::k;
-  static constexpr int most_kept_rows = 128;   ///< of a stage
-  static constexpr int fragment_bytes = 1024;  ///< of 16 rows and 32 columns
+  static constexpr int most_kept_rows = 128;  ///< of a stage
   static constexpr int bytes_of_places = 2 * step_rows * 2;
+  /// Of 16 rows of a group.
+  KOKKOS_INLINE_FUNCTION constexpr int fragment_bytes() const { return step_rows * columns * 2; }
 
   KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return steps * step_rows; }
   /// Where the places of a step begin, and how many bytes it takes.
-  KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return together * planes * fragment_bytes; }
+  KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return together * planes * fragment_bytes(); }
   KOKKOS_INLINE_FUNCTION constexpr int step_bytes() const { return places_at() + together * bytes_of_places; }
 
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t stages(std::int64_t rows) const {
     return ceil_div(rows, stage_rows);
   }
   /// Groups of a matrix, padded to a multiple of `together`.
-  KOKKOS_INLINE_FUNCTION constexpr std::int64_t groups(std::int64_t columns) const {
-    return ceil_div(columns, together * ColumnsOfWarp::columns) * together;
+  KOKKOS_INLINE_FUNCTION constexpr std::int64_t groups(std::int64_t of_matrix) const {
+    return ceil_div(of_matrix, together * columns) * together;
   }
-  constexpr std::int64_t bytes_of(std::int64_t rows, std::int64_t columns) const {
-    return groups(columns) / together * stages(rows) * steps * step_bytes();
+  constexpr std::int64_t bytes_of(std::int64_t rows, std::int64_t of_matrix) const {
+    return groups(of_matrix) / together * stages(rows) * steps * step_bytes();
   }
 
   /// The most rows that N of M keeps of `stage` consecutive ones that begin at a multiple of `stage`.
@@ -88,7 +92,7 @@ __device__ __forceinline__ T load(const T* at) {
 template <class T>
 inline constexpr int pack_nm_warps = 8 / static_cast<int>(sizeof(T));
 
-/// Packs one stage of one group of 32 columns with one warp.
+/// Packs one stage of one group of columns with one warp.
 ///
 /// The rows that a step of 16 sums over may come in any order. They are dealt out by their remainders modulo
 /// 8, so that few of the 8 rows of one matrix in shared memory share a bank (Swizzle128). Units that are zero
@@ -100,19 +104,19 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
                                                                               const int* exponents,
                                                                               int* too_wide, char* packed) {
   using Packed = packed_t<T>;
-  constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows, columns = ColumnsOfWarp::columns;
-  __shared__ T values_of[warps][most][columns];   // of each kept row
-  __shared__ std::uint8_t rows_of[warps][most];   // of each kept row in the stage, of at most 256
-  __shared__ std::uint8_t order_of[warps][most];  // which kept row is the at-th of the packed stage, if any
+  constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows;
+  __shared__ T values_of[warps][most][warp_size];  // of each kept row
+  __shared__ std::uint8_t rows_of[warps][most];    // of each kept row in the stage, of at most 256
+  __shared__ std::uint8_t order_of[warps][most];   // which kept row is the at-th of the packed stage, if any
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t stages = packing.stages(b.rows);
   const std::int64_t piece = static_cast<std::int64_t>(blockIdx.x) * warps + warp;
   if (piece >= groups * stages) return;
-  const std::int64_t column = piece / stages * columns + lane_id();
+  const std::int64_t column = piece / stages * packing.columns + lane_id();
   const std::int64_t first_row = piece % stages * packing.stage_rows;
   const std::int64_t end_row =
       first_row + packing.stage_rows < b.rows ? first_row + packing.stage_rows : b.rows;
-  const bool is_inside = column < b.columns;
+  const bool is_inside = lane_id() < packing.columns && column < b.columns;
   const std::int64_t unit = (column - lane_id()) / b.unit, place = column - unit * b.unit;
   auto& values = values_of[warp];
   auto& rows = rows_of[warp];
@@ -191,15 +195,15 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
     if (is_last) places[NmPacking::step_rows] = 0;
   }
   for (int step = 0; step < packing.steps; ++step)
-    for (int pair = 0; pair < 2; ++pair) {
+    for (int pair = 0; pair * 2 < packing.columns / MmaM16N8K16::n; ++pair) {
       alignas(16) Packed high[8] = {};  // of two mma, two registers of two elements each
       alignas(16) Packed low[8] = {};
       int tiny = 0;
       for (int e = 0; e < 8; ++e) {
         const auto in_mma = MmaM16N8K16::of_b(lane_id(), e / 2 % 2, e % 2);
         const int at = step * NmPacking::step_rows + in_mma.row;
-        const int j = ColumnsOfWarp::column(pair * 2 + e / 4, in_mma.column);
-        if (order[at] == no_row) continue;
+        const int tile = pair * 2 + e / 4, j = ColumnsOfWarp::column(tile, in_mma.column, packing.columns);
+        if (order[at] == no_row || tile * MmaM16N8K16::n >= packing.columns) continue;
         const T value = values[order[at]][j];
         if constexpr (is_scaled<T>) {
           if (column - lane_id() + j >= b.columns) continue;
@@ -210,14 +214,19 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
           high[e] = value;
         }
       }
+      const bool has_pairs = packing.columns > MmaM16N8K16::n;
       char* const fragments = out + step * packing.step_bytes() +
-                              in_block * packing.planes * NmPacking::fragment_bytes + pair * 512 +
-                              lane_id() * 16;
-      *reinterpret_cast<uint4*>(fragments) = *reinterpret_cast<const uint4*>(high);
+                              in_block * packing.planes * packing.fragment_bytes() + pair * 512 +
+                              lane_id() * (has_pairs ? 16 : 8);
+      const auto store = [&](const Packed(&part)[8], char* to) {
+        if (has_pairs)
+          *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(part);
+        else
+          *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(part);
+      };
+      store(high, fragments);
       if constexpr (is_scaled<T>) {
-        if (packing.planes == 2)
-          *reinterpret_cast<uint4*>(fragments + NmPacking::fragment_bytes) =
-              *reinterpret_cast<const uint4*>(low);
+        if (packing.planes == 2) store(low, fragments + packing.fragment_bytes());
         if (tiny >= most_tiny) *too_wide = 1;
       }
     }
@@ -225,7 +234,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
 
 }  // namespace detail
 
-/// Packs a matrix whose units are multiples of 32 columns.
+/// Packs a matrix whose units are multiples of packing.columns columns.
 /// @param exponents  of each column, where values are scaled: split.hpp
 /// @param too_wide   set where that loses too much
 /// @param packed     [packing.bytes_of(b.rows, b.columns)]

@@ -5,7 +5,8 @@
 /// A multiprocessor loads whole rows of the dense factor, stored k-major, and gathers: the address of each
 /// row goes to the matrix load instruction, one for each of 16 kept rows, so that gathering costs nothing but
 /// bank conflicts, and packing leaves few of them (packed.hpp). Each warp computes 32 columns of the result,
-/// which share their pattern where units have a multiple of 32 columns.
+/// which share their pattern where units have a multiple of 32 columns; else it gathers for each 16 or 8 of
+/// them, whose units have a multiple of so many.
 #pragma once
 
 #include <algorithm>
@@ -34,15 +35,19 @@ namespace sporos::gpu {
 /// @tparam Stages     slots of the dense matrix
 /// @tparam WarpsOfGroup  warps that share 32 columns of a tile, each a part of its rows
 /// @tparam Planes  2 where floats are split
-template <class T, int Planes, int BlockM, int BlockN, int StageRows, int Steps, int Stages, int WarpsOfGroup>
+/// @tparam GroupColumns  columns that share their pattern: 32, 16 or 8
+template <class T, int Planes, int GroupColumns, int BlockM, int BlockN, int StageRows, int Steps, int Stages,
+          int WarpsOfGroup>
 struct NmTensorCoreConfig {
   using value_type = T;
   static constexpr int block_m = BlockM, block_n = BlockN, stage_rows = StageRows, steps = Steps;
   static constexpr int planes = Planes;
-  static constexpr int groups = BlockN / ColumnsOfWarp::columns;
-  static constexpr int warps = groups * WarpsOfGroup;  ///< that multiply
+  static constexpr int group_columns = GroupColumns;
+  static constexpr int groups_of_warp = ColumnsOfWarp::columns / GroupColumns;
+  static constexpr int warps_of_rows = BlockN / ColumnsOfWarp::columns;  ///< that compute the same rows
+  static constexpr int warps = warps_of_rows * WarpsOfGroup;             ///< that multiply
   static constexpr int rows_of_warp = BlockM / WarpsOfGroup, tiles_of_warp = rows_of_warp / MmaM16N8K16::m;
-  static constexpr NmPacking packing{StageRows, Steps, planes, groups};
+  static constexpr NmPacking packing{StageRows, Steps, planes, BlockN / GroupColumns, GroupColumns};
 
   /// One more warp would do for copying. Four can give registers to the others.
   static constexpr int multiplying = warps * warp_size, threads = multiplying + 4 * warp_size;
@@ -66,6 +71,8 @@ struct NmTensorCoreConfig {
 
   static_assert(BlockM % 64 == 0 && BlockN % ColumnsOfWarp::columns == 0,
                 "a tile has a multiple of 64 rows and of 32 columns");
+  static_assert(GroupColumns == 32 || GroupColumns == 16 || GroupColumns == 8,
+                "a group of columns is some matrix instructions of 8 columns, and part of a warp's 32");
   static_assert(64 % rows_of_warp == 0 || rows_of_warp % 64 == 0,
                 "a warp has rows of one slab, or whole ones");
   static_assert(warps == 8, "the registers are divided among eight warps that multiply and four that copy");
@@ -227,12 +234,15 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
   // The multiplying warps. What the next step needs is loaded while this one is multiplied.
   ptx::take_registers<Config::registers>();
   constexpr int tiles_of_warp = Config::tiles_of_warp;
-  const int group = warp % Config::groups, first_row = warp / Config::groups * Config::rows_of_warp;
+  constexpr int groups = Config::groups_of_warp, tiles_of_group = ColumnsOfWarp::tiles / groups;
+  const int of_rows = warp % Config::warps_of_rows,
+            first_row = warp / Config::warps_of_rows * Config::rows_of_warp;
   const std::uint32_t pieces =
       (first_row % 64 / 8 + MmaM16N8K16::rows_of_address(lane_id())) * Swizzle128::piece_bytes;
   const std::uint32_t first_slab = first_row / 64 * Config::slab_bytes;
-  const std::uint32_t fragments_at = group * planes * NmPacking::fragment_bytes + lane_id() * 16;
-  const std::uint32_t places_at = packing.places_at() + group * NmPacking::bytes_of_places +
+  const std::uint32_t fragments_at =
+      of_rows * groups * planes * packing.fragment_bytes() + lane_id() * (tiles_of_group == 1 ? 8 : 16);
+  const std::uint32_t places_at = packing.places_at() + of_rows * groups * NmPacking::bytes_of_places +
                                   MmaM16N8K16::column_of_address(lane_id()) * 2;
   const int steps = stages * Config::steps;  // of a tile
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
@@ -246,12 +256,27 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 
     std::uint32_t a[tiles_of_warp][planes][4];  // [block_m, 16 kept]
     std::uint32_t b[2][planes][2][4];           // of this step and of the next: [16 kept, 32]
-    std::uint32_t place;                        // of this lane's row of A in the next step
+    std::uint32_t place;           // of this lane's row of A for the first group in the next step
+    std::uint32_t places[groups];  // for the others in this step
     const auto load_b = [&](int which) {
       place = ptx::load_shared_u16(ring_b.slot() + places_at + NmPacking::step_rows * 2);
 #pragma unroll
-      for (int pair = 0; pair < planes * 2; ++pair)
-        ptx::load_shared(ring_b.slot() + fragments_at + pair * 512, b[which][pair / 2][pair % 2]);
+      for (int group = 1; group < groups; ++group)
+        places[group] = ptx::load_shared_u16(ring_b.slot() + places_at + group * NmPacking::bytes_of_places);
+#pragma unroll
+      for (int plane = 0; plane < planes; ++plane)
+#pragma unroll
+        for (int tile = 0; tile < ColumnsOfWarp::tiles; tile += tiles_of_group == 1 ? 1 : 2) {
+          const int group = tile / tiles_of_group;
+          const std::uint32_t at = ring_b.slot() + fragments_at +
+                                   (group * planes + plane) * packing.fragment_bytes() +
+                                   tile % tiles_of_group / 2 * 512;
+          auto& pair = b[which][plane][tile / 2];
+          if constexpr (tiles_of_group == 1)
+            ptx::load_shared(at, pair[tile % 2 * 2], pair[tile % 2 * 2 + 1]);
+          else
+            ptx::load_shared(at, pair);
+        }
     };
     const auto load_a = [&](std::uint32_t from, int i) {
 #pragma unroll
@@ -276,24 +301,31 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         const bool is_last = ++step_of_stage == Config::steps;
         const std::uint32_t emptied = ring_a.empty();
 #pragma unroll
-        for (int i = 0; i < tiles_of_warp; ++i) {
+        for (int group = 0; group < groups; ++group) {
+          const bool is_last_group = group == groups - 1;
 #pragma unroll
-          for (int j = 0; j < ColumnsOfWarp::tiles; ++j) multiply_add<T>(sums[i][j], a[i], b[u], j);
-          if (i == 0) {  // this step's part of B has been read
-            if (is_last) {
-              step_of_stage = 0;
-              ring_a.advance();
-              if (has_next) ring_a.wait_until_full();
+          for (int i = 0; i < tiles_of_warp; ++i) {
+#pragma unroll
+            for (int j = group * tiles_of_group; j < (group + 1) * tiles_of_group; ++j)
+              multiply_add<T>(sums[i][j], a[i], b[u], j);
+            if (i == 0 && !is_last_group) {
+              rows = ring_a.slot() + (places[(group + 1) % groups] ^ pieces);
+            } else if (i == 0) {  // this step's part of B has been read
+              if (is_last) {
+                step_of_stage = 0;
+                ring_a.advance();
+                if (has_next) ring_a.wait_until_full();
+              }
+              rows = ring_a.slot() + (place ^ pieces);
+              ptx::arrive(ring_b.empty());
+              ring_b.advance();
+              if (has_next) {
+                ring_b.wait_until_full();
+                load_b(1 - u);
+              }
             }
-            rows = ring_a.slot() + (place ^ pieces);
-            ptx::arrive(ring_b.empty());
-            ring_b.advance();
-            if (has_next) {
-              ring_b.wait_until_full();
-              load_b(1 - u);
-            }
+            if (has_next || !is_last_group) load_a(rows, i);
           }
-          if (has_next) load_a(rows, i);
         }
         if (is_last) {
           if (blocks == 1)
@@ -306,30 +338,33 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     }
 
     const int row_tile = tile / pairs, column_tile = tile % pairs * blocks + rank;
-    const std::int64_t column =
-        std::int64_t{column_tile} * Config::block_n + group * ColumnsOfWarp::columns + lane_id() % 4 * 8;
+    constexpr int count = tiles_of_group * 2;  // columns of a group that a lane holds
+    const std::int64_t column_0 = std::int64_t{column_tile} * Config::block_n +
+                                  of_rows * ColumnsOfWarp::columns + lane_id() % 4 * count;
     const std::int64_t row_0 = std::int64_t{row_tile} * Config::block_m + first_row + lane_id() / 4;
-    const std::int64_t left = product.n - column;
     const bool is_aligned = product.n * static_cast<std::int64_t>(sizeof(*product.c)) % 16 == 0 &&
                             reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
 #pragma unroll
     for (int i = 0; i < tiles_of_warp; ++i)
 #pragma unroll
-      for (int half_of_rows = 0; half_of_rows < 2; ++half_of_rows) {
-        const std::int64_t row = row_0 + i * 16 + half_of_rows * 8;
-        float values[8];
+      for (int part = 0; part < 2 * groups; ++part) {
+        const int half_of_rows = part / groups, group = part % groups;
+        const std::int64_t row = row_0 + i * 16 + half_of_rows * 8,
+                           column = column_0 + group * Config::group_columns, left = product.n - column;
+        float values[count];
 #pragma unroll
-        for (int e = 0; e < 8; ++e) values[e] = sums[i][e / 2][half_of_rows * 2 + e % 2];
+        for (int e = 0; e < count; ++e)
+          values[e] = sums[i][group * tiles_of_group + e / 2][half_of_rows * 2 + e % 2];
         if (row >= product.m || left <= 0) continue;
         if constexpr (is_scaled<T>) {
           const int exponent = product.row_exponents[row];
 #pragma unroll
-          for (int e = 0; e < 8; ++e)
+          for (int e = 0; e < count; ++e)
             if (e < left) values[e] = scaled(values[e], exponent + product.column_exponents[column + e]);
         }
         if constexpr (!Product::epilogue_is_identity) {
 #pragma unroll
-          for (int e = 0; e < 8; ++e)
+          for (int e = 0; e < count; ++e)
             if (e < left) values[e] = product.epilogue(values[e], row, column + e);
         }
         store_values(product.c + row * product.n + column, left, is_aligned, product.accumulates, values);

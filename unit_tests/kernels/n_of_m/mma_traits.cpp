@@ -72,6 +72,14 @@ TEST(MmaTraits, ALaneOfFourHoldsEightConsecutiveColumns) {
       EXPECT_EQ(ColumnsOfWarp::column(tile, in_tile), t * 8 + e);
     }
 }
+TEST(MmaTraits, ALaneOfFourHoldsAFourthOfEachGroupOfColumns) {
+  for (const int columns : {16, 8})
+    for (int t = 0; t < 4; ++t)
+      for (int e = 0; e < columns / 4; ++e) {
+        const int tile = e / 2, in_tile = MmaM16N8K16::of_d(t, e % 2).column;
+        EXPECT_EQ(ColumnsOfWarp::column(tile, in_tile, columns), t * columns / 4 + e);
+      }
+}
 
 /// Eight rows' pieces of the same number lie in all banks, and no two pieces in one place.
 template <int Pieces>

@@ -102,5 +102,18 @@ TEST(NofMProducts, TheResultMayBeAnOperand) {
   for (std::int64_t at = 0; at < C.nnz(); ++at) ASSERT_EQ(A.values()(at), C.values()(at));
 }
 
+/// What may be rounded to tf32 is not rounded where that gains nothing.
+TEST(NofMProducts, TheHostComputesInFloatWhereTf32IsAllowed) {
+  const auto B = prune<NM<4, 8, 8>>(random<float, DenseMatrix<>>({64, 64}, 1));
+  const auto A = random<float, DenseMatrix<>>({20, 64}, 2);
+  const Tensor<float, DenseMatrix<>> C({20, 64}), allowed({20, 64});
+  const auto product = assign(allowed(i, j), A(i, k) * B(k, j)).allow_tf32();
+  static_assert(decltype(product)::schedule::allows_tf32);
+  static_assert(!decltype(assign(C(i, j), A(i, k) * B(k, j)))::schedule::allows_tf32);
+  C(i, j) = A(i, k) * B(k, j);
+  product.run();
+  for (std::int64_t at = 0; at < C.nnz(); ++at) ASSERT_EQ(allowed.values()(at), C.values()(at));
+}
+
 }  // namespace
 }  // namespace sporos::test
