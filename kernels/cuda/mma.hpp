@@ -187,6 +187,21 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
       : "memory");
 }
 
+/// Whether a phase of a barrier is complete, without waiting for it.
+__device__ __forceinline__ bool is_complete(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t out;
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+      "selp.u32 %0, 1, 0, done;\n"
+      "}"
+      : "=r"(out)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return out != 0;
+}
+
 /// Copies bytes, a multiple of 16, to shared memory; the barrier counts them.
 __device__ __forceinline__ void copy_bytes(std::uint32_t to, const void* from, std::uint32_t bytes,
                                            std::uint32_t barrier) {

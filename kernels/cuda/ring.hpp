@@ -53,6 +53,8 @@ struct Ring {
     ptx::arrive_expecting(full(), Copied);
   }
   __device__ __forceinline__ void wait_until_full() const { ptx::wait(full(), parity); }
+  /// Whether it is full: asked while there is something else to do, since the answer takes its time.
+  __device__ __forceinline__ bool is_full() const { return ptx::is_complete(full(), parity); }
 };
 
 }  // namespace sporos::gpu

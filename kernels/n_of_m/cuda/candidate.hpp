@@ -141,7 +141,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   double seconds() const {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
-    double seconds = is_scaled<T> ? 12e-6 + (is_split ? 3.5e-12 : 3e-12) * elements : 3e-6;
+    double seconds = is_scaled<T> ? 12e-6 + (is_split ? 3.5e-12 : 4.5e-12) * elements : 3e-6;
     if (!is_scaled<T> && !reads_a_in_place()) seconds += copies_in_parts() ? 8e-6 : 2e-6 + 1.5e-12 * elements;
     if (!S::schedule::has_constant_operands) seconds += (is_scaled<T> ? 20e-6 : 4e-6) + 6e-12 * this->kept();
     return seconds + seconds_of_product();
@@ -236,17 +236,26 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     double stage, tile;
   };
   static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
-  /// What gathering for several groups of columns takes more, counted in wavefronts of shared memory, of
-  /// which gathering for all 32 is five sevenths.
-  static constexpr double gathering = 2 / 7.0 + 5 / 7.0 * (ColumnsOfWarp::columns / group_columns);
+  /// How much longer the kept rows take where a warp gathers for two or four groups of columns. Of an H200.
+  static constexpr int groups_of_warp = ColumnsOfWarp::columns / group_columns;
+  static constexpr double gathering_large = groups_of_warp == 1   ? 1
+                                            : is_split            ? 1.1
+                                            : groups_of_warp == 2 ? 1.6
+                                                                  : 3.2,
+                          gathering_small = groups_of_warp == 1   ? 1
+                                            : is_split            ? 1.05
+                                            : groups_of_warp == 2 ? 1.1
+                                                                  : 1.7;
   static constexpr Times large_times =
                              is_split
-                                 ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * gathering * kept_part), 6e-6}
-                                 : Times{0.18e-6 + 1.2e-6 * gathering * kept_part, 0},
+                                 ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * gathering_large * kept_part),
+                                         6e-6}
+                                 : Times{0.18e-6 + 1.2e-6 * gathering_large * kept_part, 0},
                          small_times =
                              is_split
-                                 ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * gathering * kept_part), 2.5e-6}
-                                 : Times{0.06e-6 + 0.55e-6 * gathering * kept_part, 0};
+                                 ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * gathering_small * kept_part),
+                                         2.5e-6}
+                                 : Times{0.06e-6 + 0.55e-6 * gathering_small * kept_part, 0};
   template <class Config>
   double seconds_of(const Times& times) const {
     return rounds(tiles_of<Config>(), multiprocessors()) *

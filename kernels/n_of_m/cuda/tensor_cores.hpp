@@ -100,21 +100,28 @@ struct NmProduct {
 
 namespace detail {
 
-/// d += a b for a tile of 16 x 8, number j of four; split floats in three products, the smallest first, whose
-/// sum is added in float.
-template <class T, int Planes>
-__device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[Planes][4],
-                                             const std::uint32_t (&b)[Planes][2][4], int j) {
-  if constexpr (Planes == 2) {
-    float sum[4];
-    ptx::mma_m16n8k16_of_zero<half>(sum, a[1], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
-    ptx::mma_m16n8k16<half>(sum, a[0], b[1][j / 2][j % 2 * 2], b[1][j / 2][j % 2 * 2 + 1]);
-    ptx::mma_m16n8k16<half>(sum, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
+/// d += a b for a tile of 16 x 8, number j of four.
+template <class T>
+__device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[1][4],
+                                             const std::uint32_t (&b)[1][2][4], int j) {
+  ptx::mma_m16n8k16<packed_t<T>>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
+}
+/// d = a b for some tiles of 16 x 8 of split floats, from number `first` of four on: three products each, the
+/// smallest first, of all tiles in turn, since each waits for the one before.
+template <int Tiles>
+__device__ __forceinline__ void multiply_split(float (&d)[Tiles][4], const std::uint32_t (&a)[2][4],
+                                               const std::uint32_t (&b)[2][2][4], int first) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) d[e] += sum[e];
-  } else {
-    ptx::mma_m16n8k16<packed_t<T>>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
-  }
+  for (int part = 0; part < 3; ++part)
+#pragma unroll
+    for (int t = 0; t < Tiles; ++t) {
+      const int j = first + t, of_a = part == 0 ? 1 : 0, of_b = part == 1 ? 1 : 0;
+      const std::uint32_t b0 = b[of_b][j / 2][j % 2 * 2], b1 = b[of_b][j / 2][j % 2 * 2 + 1];
+      if (part == 0)
+        ptx::mma_m16n8k16_of_zero<half>(d[t], a[of_a], b0, b1);
+      else
+        ptx::mma_m16n8k16<half>(d[t], a[of_a], b0, b1);
+    }
 }
 
 template <class Config, class Product>
@@ -245,6 +252,9 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
   const std::uint32_t places_at = packing.places_at() + of_rows * groups * NmPacking::bytes_of_places +
                                   MmaM16N8K16::column_of_address(lane_id()) * 2;
   const int steps = stages * Config::steps;  // of a tile
+  // Whether the slots of the next step are asked for before the instructions of this one, and waited for
+  // behind some of them: split floats gain by it, halfs, of whose instructions there are fewer, lose.
+  constexpr bool asks_ahead = planes == 2;
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
     float sums[tiles_of_warp][ColumnsOfWarp::tiles][4];  // [block_m, 32]
 #pragma unroll
@@ -258,6 +268,15 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     std::uint32_t b[2][planes][2][4];           // of this step and of the next: [16 kept, 32]
     std::uint32_t place;           // of this lane's row of A for the first group in the next step
     std::uint32_t places[groups];  // for the others in this step
+    // Products of split floats, which are added to the sums while the next ones are formed.
+    [[maybe_unused]] float products[tiles_of_group][4] = {};
+    [[maybe_unused]] const auto add_products = [&](int at) {  // those of group and rows number `at`
+#pragma unroll
+      for (int t = 0; t < tiles_of_group; ++t)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          sums[at % tiles_of_warp][at / tiles_of_warp * tiles_of_group + t][e] += products[t][e];
+    };
     const auto load_b = [&](int which) {
       place = ptx::load_shared_u16(ring_b.slot() + places_at + NmPacking::step_rows * 2);
 #pragma unroll
@@ -299,43 +318,65 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         if (first + u >= steps) break;
         const bool has_next = first + u + 1 < steps;
         const bool is_last = ++step_of_stage == Config::steps;
-        const std::uint32_t emptied = ring_a.empty();
+        const std::uint32_t stage = ring_a.slot(), emptied = ring_a.empty(), emptied_b = ring_b.empty();
+        ring_b.advance();
+        const bool b_is_there = asks_ahead && has_next && ring_b.is_full();
+        if (is_last) {
+          step_of_stage = 0;
+          ring_a.advance();
+        }
+        const bool a_is_there = !is_last || (asks_ahead && has_next && ring_a.is_full());
+        const auto take_b = [&] {  // this step's part of B has been read
+          ptx::arrive(emptied_b);
+          if (!has_next) return;
+          if (!b_is_there) ring_b.wait_until_full();
+          load_b(1 - u);
+        };
 #pragma unroll
         for (int group = 0; group < groups; ++group) {
           const bool is_last_group = group == groups - 1;
 #pragma unroll
           for (int i = 0; i < tiles_of_warp; ++i) {
+            if constexpr (planes == 2) {
+              constexpr int all = groups * tiles_of_warp;
+              float next[tiles_of_group][4];
+              multiply_split(next, a[i], b[u], group * tiles_of_group);
+              add_products((group * tiles_of_warp + i + all - 1) % all);
 #pragma unroll
-            for (int j = group * tiles_of_group; j < (group + 1) * tiles_of_group; ++j)
-              multiply_add<T>(sums[i][j], a[i], b[u], j);
-            if (i == 0 && !is_last_group) {
-              rows = ring_a.slot() + (places[(group + 1) % groups] ^ pieces);
-            } else if (i == 0) {  // this step's part of B has been read
-              if (is_last) {
-                step_of_stage = 0;
-                ring_a.advance();
-                if (has_next) ring_a.wait_until_full();
-              }
-              rows = ring_a.slot() + (place ^ pieces);
-              ptx::arrive(ring_b.empty());
-              ring_b.advance();
-              if (has_next) {
-                ring_b.wait_until_full();
-                load_b(1 - u);
-              }
+              for (int t = 0; t < tiles_of_group; ++t)
+#pragma unroll
+                for (int e = 0; e < 4; ++e) products[t][e] = next[t][e];
+            } else {
+#pragma unroll
+              for (int j = group * tiles_of_group; j < (group + 1) * tiles_of_group; ++j)
+                multiply_add<T>(sums[i][j], a[i], b[u], j);
             }
-            if (has_next || !is_last_group) load_a(rows, i);
+            if (!is_last_group) {
+              if (i == 0) rows = stage + (places[(group + 1) % groups] ^ pieces);
+              load_a(rows, i);
+              continue;
+            }
+            if (i == 0) {
+              if (has_next && !a_is_there) ring_a.wait_until_full();
+              rows = ring_a.slot() + (place ^ pieces);
+              if (!asks_ahead) take_b();
+            }
+            if (has_next) load_a(rows, i);
+            if (asks_ahead && i == (tiles_of_warp > 2 ? 1 : 0)) take_b();
           }
         }
         if (is_last) {
           if (blocks == 1)
             ptx::arrive(emptied);
           else
+#pragma unroll 1
             for (int block = 0; block < blocks; ++block)
               ptx::arrive_at(static_cast<std::uint32_t>(block), emptied);
         }
       }
     }
+
+    if constexpr (planes == 2) add_products(groups * tiles_of_warp - 1);
 
     const int row_tile = tile / pairs, column_tile = tile % pairs * blocks + rank;
     constexpr int count = tiles_of_group * 2;  // columns of a group that a lane holds
