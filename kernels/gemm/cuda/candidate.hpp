@@ -117,6 +117,7 @@ class GemmByCublas::Plan {
   void explain(std::ostream& out) const {
     const CublasShape shape = this->shape();
     out << "  result: located, by cuBLAS";
+    if (is_in_tf32) out << ", in tf32";
     if (shape.batch > 1) out << ", a batch of " << shape.batch;
     out << '\n';
     if (has_epilogue) out << "  epilogue: applied in a second pass\n";
