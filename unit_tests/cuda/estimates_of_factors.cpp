@@ -67,6 +67,27 @@ TEST(CudaEstimateOfFactors, BoundsTransposedProducts) {
   expect_bounded_by<gpu::SpmmFromSharedRows>(assign(Y(i, j), X(i, k) * W(j, k)));
 }
 
+/// The candidate that a plan leaves the product to is not the one that runs the statement: it packs.
+template <class K, class S>
+void expect_packing_bounded(const S& statement) {
+  const std::int64_t of_statement = allocated<S>(estimate(statement.template use<K>()));
+  auto product = plan(statement.template use<K>());
+  product.run();
+  EXPECT_GT(product.bytes(), of_statement);
+  expect_bounded_by<K>(statement);
+}
+
+TEST(CudaEstimateOfFactors, BoundsProductsThatPlansLeaveToOthers) {
+  const auto W = convert<CSR<>>(filled<float, DenseMatrix<>>({1024, 1024}, 1)).copy_to<Cuda>();
+  const auto X = random_dense<float, DenseMatrix<>>({256, 1024}, 2).copy_to<Cuda>();
+  const auto Z = random_dense<float, DenseMatrix<>>({1024, 256}, 3).copy_to<Cuda>();
+  const auto b = filled<float, DenseVector>({256}, 4).copy_to<Cuda>();
+  const Tensor<float, DenseMatrix<>, Cuda> Y({256, 1024}), C({1024, 256});
+  expect_packing_bounded<gpu::SpmmIntoColumns>(assign(Y(i, j), X(i, k) * W(j, k)).with_constant_operands());
+  expect_packing_bounded<SumsFirst>(
+      assign(C(i, j), relu(sum(k, W(i, k) * Z(k, j)) + b(j))).with_constant_operands());
+}
+
 /// C = A B, B in an N:M format, by a kernel.
 template <class K, class Value, class F, class Layout>
 void expect_nm_bounded() {
