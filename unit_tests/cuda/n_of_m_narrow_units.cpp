@@ -11,7 +11,7 @@
 
 #include "n_of_m_products.hpp"
 
-namespace sporos::test {
+namespace sporos::test::narrow_units {
 namespace {
 
 using namespace sporos::indices;
@@ -69,4 +69,4 @@ TEST(CudaNofMInNarrowUnits, RunOnTensorCores) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::narrow_units

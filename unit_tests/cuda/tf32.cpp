@@ -13,7 +13,7 @@
 
 #include "n_of_m_products.hpp"
 
-namespace sporos::test {
+namespace sporos::test::tf32 {
 namespace {
 
 using namespace sporos::indices;
@@ -186,4 +186,4 @@ TEST(CudaTf32, DenseProducts) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::tf32
