@@ -121,10 +121,10 @@ TEST(CudaBatches, ByColumnsAreOneProductOnCudaCores) {
   expect_products_at_once<Candidate, float, NM<8, 32, 32>>({4, 128, 1024, 512});
 }
 TEST(CudaBatches, ByColumnsAreComputedAtOnceUnlessForced) {
-  const Tensor<half, DenseTensor<3>, Cuda> A({4, 256, 64}), C({4, 64, 512});
+  const Tensor<half, DenseTensor<3>, Cuda> by_columns({4, 256, 64}), by_rows({4, 64, 256}), C({4, 64, 512});
   const Tensor<half, NM<16, 32, 32>, Cuda> B({256, 512});
-  EXPECT_EQ(kernel_of(assign(C(b, i, j), A(b, k, i) * B(k, j))), gpu::NmByGathering::name);
-  EXPECT_EQ(kernel_of(assign(C(b, i, j), A(b, i, k) * B(k, j))), ProductsInBatches::name);
+  EXPECT_EQ(kernel_of(assign(C(b, i, j), by_columns(b, k, i) * B(k, j))), gpu::NmByGathering::name);
+  EXPECT_EQ(kernel_of(assign(C(b, i, j), by_rows(b, i, k) * B(k, j))), ProductsInBatches::name);
 }
 
 template <class Value, TensorFormat F>
