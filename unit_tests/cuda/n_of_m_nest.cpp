@@ -3,6 +3,7 @@
 /// N:M and 2:4 tensors on the GPU through what knows nothing of them: read, converted, printed, multiplied by
 /// the loop nest; and pruning there, in every way, against the host's.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +43,7 @@ void expect_nest(const Extents<2>& extents) {
   const auto device_B = B.template copy_to<Cuda>();
 
   // Read from a file, converted there and back, and printed.
-  const std::string file = testing::TempDir() + "n_of_m_nest.mtx";
+  const std::string file = testing::TempDir() + text("n_of_m_nest_", getpid(), ".mtx");
   write(file, convert<CSR<>>(B));
   expect_same_windows(B, read<F, Value>(file).template move_to<Cuda>());
   std::remove(file.c_str());
