@@ -34,7 +34,8 @@ void expect_nm_product(const Extents<3>& shape, bool accumulates = false) {
   using namespace sporos::indices;
   constexpr int along = NmTraits<F>::along;
   const auto [m, n, inner] = shape;
-  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", to_string(shape)));
+  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<F>(), ", ", to_string(shape),
+                    std::is_same_v<Layout, RowMajor> ? ", A by rows" : ", A by columns"));
   const auto A = random_dense<Value, DenseMatrix<Layout>>({m, inner}, 1);
   const auto dense_B =
       random_dense<Value, DenseMatrix<>>(along == 0 ? Extents<2>{inner, n} : Extents<2>{n, inner}, 2);

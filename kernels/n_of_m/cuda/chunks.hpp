@@ -17,7 +17,7 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// Packs one kept row of a chunk with one warp: line number `line` of all chunks.
+/// Packs one kept row of a chunk with one whole warp: line number `line` of all chunks.
 template <class T, class Compute>
 __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::int64_t line, char* packed) {
   constexpr int pack = widest_pack<Compute>;
@@ -32,11 +32,13 @@ __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::
   const std::int64_t first_column = chunk / cut.chunks / sections * layout.block_columns;
   char* const out = packed + chunk * layout.chunk_bytes();
   const int sharing = layout.place_columns / pack;  // lanes, less than a warp
-  for (int in_block = lane_id() * pack; in_block < layout.block_columns; in_block += warp_size * pack) {
+  for (int begin = 0; begin < layout.block_columns; begin += warp_size * pack) {
+    const int in_block = begin + lane_id() * pack;
+    const bool is_in_block = in_block < layout.block_columns;
     const std::int64_t column = first_column + in_block;
     Pack<Compute, pack> values{};
     std::int64_t row = b.rows;
-    if (is_there && column < b.columns) {
+    if (is_there && is_in_block && column < b.columns) {
       const std::int64_t unit = column / b.unit;
       const std::int64_t q = b.position(window, unit) + of_section % cut.kept;
       row = window * b.window + b.indices[q];
@@ -49,7 +51,8 @@ __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::
     bool is_zero = true;
 #pragma unroll
     for (int e = 0; e < pack; ++e) is_zero = is_zero && values.at[e] == Compute(0);
-    const unsigned nonzero = __ballot_sync(__activemask(), !is_zero);
+    const unsigned nonzero = __ballot_sync(~0u, !is_zero);
+    if (!is_in_block) continue;
     const unsigned mine = ((1u << sharing) - 1) << lane_id() / sharing * sharing;
     *reinterpret_cast<Pack<Compute, pack>*>(
         out + (static_cast<std::int64_t>(at) * layout.block_columns + in_block) * sizeof(Compute)) = values;
