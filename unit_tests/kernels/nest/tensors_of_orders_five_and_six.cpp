@@ -7,7 +7,7 @@
 #include "../typed.hpp"
 #include "reference.hpp"
 
-namespace sporos::test {
+namespace sporos::test::orders_five_and_six {
 namespace {
 
 constexpr Extents<6> six{4, 3, 5, 2, 3, 4};
@@ -120,4 +120,4 @@ TEST_F(OrdersFiveAndSix, AllModesLeaveAScalarThatOthersAreScaledBy) {
 }
 
 }  // namespace
-}  // namespace sporos::test
+}  // namespace sporos::test::orders_five_and_six
