@@ -102,16 +102,11 @@ class FactorByRows {
   static std::int64_t most_bytes(const T& matrix) {
     if constexpr (!is_copied)
       return 0;
-    else {
-      const Turned as_read = turned<Transposed>(matrix);
-      return copy_bytes(as_read) +
-             assemble_bytes<Format, typename T::value_type>(as_read.extents(), as_read.nnz());
-    }
+    else
+      return bytes_to_copy<typename T::value_type>(matrix);
   }
   /// Bytes that are held until the next read().
-  std::int64_t held_bytes() const {
-    return (is_copied && matrix_ ? copy_bytes(*matrix_) : 0) + held_for_refills();
-  }
+  std::int64_t held_bytes() const { return (is_copied && matrix_ ? copy_bytes() : 0) + held_for_refills(); }
   /// Those of them from which refill() knows where values come from.
   std::int64_t held_for_refills() const {
     return static_cast<std::int64_t>(sources_.size() * sizeof(Source));
@@ -121,12 +116,17 @@ class FactorByRows {
   using Source = std::int32_t;
   using PositionsOfSource = Tensor<Source, typename Turned::format_type, typename T::space_type>;
 
+  /// Bytes that a copy of the matrix with values of type V allocates, the copy among them.
+  template <class V>
+  static std::int64_t bytes_to_copy(const T& matrix) {
+    const Turned as_read = turned<Transposed>(matrix);
+    return storage_bound<Format, V>(as_read.extents(), as_read.nnz()).bytes +
+           assemble_bytes<Format, V>(as_read.extents(), as_read.nnz());
+  }
   /// Bytes that find_sources() allocates; more than there are if positions exceed the type Source.
   static std::int64_t bytes_to_find_sources(const T& matrix) {
     if (!std::in_range<Source>(matrix.nnz())) return std::numeric_limits<std::int64_t>::max();
-    return array_bytes<Source>(matrix.nnz()) +
-           storage_bound<Format, Source>(turned<Transposed>(matrix).extents(), matrix.nnz()).bytes +
-           assemble_bytes<Format, Source>(turned<Transposed>(matrix).extents(), matrix.nnz());
+    return array_bytes<Source>(matrix.nnz()) + bytes_to_copy<Source>(matrix);
   }
   /// Copies the matrix with the positions of its values for values.
   template <HostSpace Space>
@@ -138,10 +138,8 @@ class FactorByRows {
     sources_ = convert<Format>(space, positions).values();
   }
 
-  /// @param matrix  as it is read, or the copy
-  template <class M>
-  static std::int64_t copy_bytes(const M& matrix) {
-    return storage_bound<Format, typename T::value_type>(matrix.extents(), matrix.nnz()).bytes;
+  std::int64_t copy_bytes() const {
+    return storage_bound<Format, typename T::value_type>(matrix_->extents(), matrix_->nnz()).bytes;
   }
 
   std::optional<Matrix> matrix_;

@@ -7,24 +7,14 @@
 #include <sporos/sporos.hpp>
 #include <string>
 
+#include "../loop_parts.hpp"
 #include "../statements.hpp"
 
 namespace sporos::test::schedules {
 namespace {
 
 using namespace sporos::indices;
-constexpr Index<'a'> i0;
-constexpr Index<'b'> i1;
-constexpr Index<'c'> j0;
-constexpr Index<'d'> j1;
-constexpr Index<'e'> k0;
-constexpr Index<'g'> k1;
-constexpr Index<'f'> f;
-constexpr Index<'h'> fp;
-constexpr Index<'u'> f0;
-constexpr Index<'v'> f1;
-constexpr Index<'w'> f10;
-constexpr Index<'x'> f11;
+using namespace sporos::test::loop_parts;
 
 struct Product : Notation<"ij", "ik", "kj"> {
   static auto write(const auto& A, const auto& B, const auto& C) {

@@ -13,6 +13,7 @@
 #include <sporos/kernels/sddmm/host/rows.hpp>
 #include <vector>
 
+#include "../forms.hpp"
 #include "reference.hpp"
 
 namespace sporos::test::sddmm_forms {
@@ -80,18 +81,7 @@ TEST(FormsOfSddmm, AddUpTheLanesOfShortRowsInHalfTheWidth) {
   EXPECT_EQ(detail::sddmm_form_for(256), SddmmForm::full);
 }
 
-TEST(FormsOfSddmm, AreNamedByTheEnvironment) {
-  for (const auto& form : detail::sddmm_forms) {
-    ::setenv("SPOROS_TEST_FORM", std::string(form.name).c_str(), 1);
-    const auto name = [] { return detail::form_from_environment("SPOROS_TEST_FORM", detail::sddmm_forms); };
-    if (form.is_compiled) {
-      EXPECT_EQ(name()->form, form.form);
-    } else {
-      EXPECT_THROW(name(), RangeError);
-    }
-  }
-  ::unsetenv("SPOROS_TEST_FORM");
-}
+TEST(FormsOfSddmm, AreNamedByTheEnvironment) { expect_named_by_the_environment(detail::sddmm_forms); }
 
 }  // namespace
 }  // namespace sporos::test::sddmm_forms

@@ -3,6 +3,7 @@
 /// Products of matrices of short rows in every form that this program has, and how one is chosen.
 #include <cstdlib>
 
+#include "../forms.hpp"
 #include "sparse_products.hpp"
 
 namespace sporos::test::spgemm_forms {
@@ -60,18 +61,7 @@ TEST(FormsOfSpgemm, GatherIntoLanesWhereThatIsFast) {
             detail::spgemm_forms[1].is_compiled && !detail::gathers_slowly());
 }
 
-TEST(FormsOfSpgemm, AreNamedByTheEnvironment) {
-  for (const auto& form : detail::spgemm_forms) {
-    ::setenv("SPOROS_TEST_FORM", std::string(form.name).c_str(), 1);
-    const auto name = [] { return detail::form_from_environment("SPOROS_TEST_FORM", detail::spgemm_forms); };
-    if (form.is_compiled) {
-      EXPECT_EQ(name()->form, form.form);
-    } else {
-      EXPECT_THROW(name(), RangeError);
-    }
-  }
-  ::unsetenv("SPOROS_TEST_FORM");
-}
+TEST(FormsOfSpgemm, AreNamedByTheEnvironment) { expect_named_by_the_environment(detail::spgemm_forms); }
 
 }  // namespace
 }  // namespace sporos::test::spgemm_forms

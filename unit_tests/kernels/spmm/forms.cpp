@@ -11,6 +11,7 @@
 #include <sporos/kernels/spmm/host/rows.hpp>
 #include <vector>
 
+#include "../forms.hpp"
 #include "reference.hpp"
 
 namespace sporos::test::spmm_forms {
@@ -85,12 +86,7 @@ TEST(FormsOfSpmm, ComputeTheSameBitsForAnyNumberOfColumns) {
 }
 
 TEST(FormsOfSpmm, AreNamedByTheEnvironment) {
-  for (const auto& form : detail::spmm_forms) {
-    ::setenv("SPOROS_TEST_FORM", std::string(form.name).c_str(), 1);
-    const auto* const named = detail::form_from_environment("SPOROS_TEST_FORM", detail::spmm_forms);
-    ASSERT_NE(named, nullptr);
-    EXPECT_EQ(named->form, form.form);
-  }
+  expect_named_by_the_environment(detail::spmm_forms);
   ::setenv("SPOROS_TEST_FORM", "ahead", 1);
   EXPECT_TRUE(contains(
       message_of<RangeError>([] { detail::form_from_environment("SPOROS_TEST_FORM", detail::spmm_forms); }),
