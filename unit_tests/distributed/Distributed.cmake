@@ -33,6 +33,12 @@ if(SPOROS_FULL_TESTS)
   list(APPEND distributed_ranks 7 8)
 endif()
 sporos_add_distributed_test(distributed SOURCES ${distributed_sources} RANKS ${distributed_ranks})
+# Compiled as one, the sources share most of what they instantiate; the largest takes as long as all others.
+if(SPOROS_TEST_BATCH GREATER 1)
+  set_target_properties(test_distributed PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  set_source_files_properties("${CMAKE_CURRENT_LIST_DIR}/main.cpp" "${CMAKE_CURRENT_LIST_DIR}/statements.cpp"
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
 sporos_add_mpi_test(distributed/killed_rank RANKS 3 PROGRAM test_distributed ENDS_WITH "signal:? 9"
                     ARGUMENTS --gtest_also_run_disabled_tests --gtest_filter=Faults.DISABLED_KillARank)
 # One thread of a rank calls MPI; all of them compute.

@@ -36,7 +36,7 @@ Entries<double, 2> band(std::int64_t reach) {
   return out;
 }
 
-std::string_view expected_candidate() { return world().size() > 1 ? HaloSpgemm::name : OwnerComputes::name; }
+std::string_view halo_where_ranks_are_several() { return world().size() > 1 ? HaloSpgemm::name : OwnerComputes::name; }
 
 /// Runs C = A * B by a plan, then again with other values.
 void expect_product(const Entries<double, 2>& left, const Entries<double, 2>& right,
@@ -51,7 +51,7 @@ void expect_product(const Entries<double, 2>& left, const Entries<double, 2>& ri
   const auto B = is_square ? A : assemble<CSR<>>(of_right, share(world(), right));
   const Distributed<Sparse> C(by_rows);
   auto product = plan(assign(C(i, j), B(k, j) * A(i, k)));
-  EXPECT_EQ(product.candidate(), expected_candidate());
+  EXPECT_EQ(product.candidate(), halo_where_ranks_are_several());
   product.run();
   EXPECT_TRUE(holds(C, expected));
   const auto values = A.local().values();
@@ -114,7 +114,7 @@ TEST(HaloSpgemm, IsExplainedBeforeItRuns) {
   const Distributed<Sparse> C(A.distribution());
   const auto product = assign(C(i, j), A(i, k) * A(k, j));
   const std::string said = explain(product);
-  EXPECT_NE(said.find(expected_candidate()), std::string::npos) << said;
+  EXPECT_NE(said.find(halo_where_ranks_are_several()), std::string::npos) << said;
   const Estimate bound = estimate(product);
   product.run();
   EXPECT_GE(bound.result, C.bytes());

@@ -33,7 +33,7 @@ std::vector<Partition> ranges(std::int64_t extent, int parts) {
   return {Partition::blocks(extent, parts), Partition::ranges(at_end), Partition::ranges(skewed)};
 }
 
-std::string_view expected_candidate() {
+std::string_view summa_where_ranks_form_a_grid() {
   return grid_of(world().size())[0] > 0 ? SummaSpgemm::name : OwnerComputes::name;
 }
 
@@ -59,7 +59,7 @@ void expect_product(const Entries<double, 2>& left, const Entries<double, 2>& ri
   scaled(i, j) = 6.0 * expected(i, j);
 
   auto product = plan(assign(C(i, j), A(i, k) * B(k, j)));
-  EXPECT_EQ(product.candidate(), expected_candidate());
+  EXPECT_EQ(product.candidate(), summa_where_ranks_form_a_grid());
   product.run();
   EXPECT_TRUE(holds(C, expected));
   const auto scale = [](const auto& tensor, double factor) {
@@ -153,7 +153,7 @@ TEST(SummaSpgemm, SaysWhatItWillDo) {
   const Distributed<Tensor<double, CSR<>>> C(A.distribution());
   const auto product = assign(C(i, j), A(i, k) * A(k, j));
   const std::string said = explain(product);
-  EXPECT_NE(said.find(expected_candidate()), std::string::npos) << said;
+  EXPECT_NE(said.find(summa_where_ranks_form_a_grid()), std::string::npos) << said;
   const Estimate bound = estimate(product);
   product.run();
   EXPECT_GE(bound.result, C.bytes());
