@@ -276,8 +276,8 @@ class StagedWorkspace {
 /// and hands them out in ascending order of their coordinates, each once. Coordinates are compared as one
 /// 64-bit number if the extents allow it, and level by level otherwise.
 ///
-/// An insertion takes constant time; sorting and merging add a factor logarithmic in the number of
-/// components. The memory is that of `StagedWorkspace`: one or two accumulation arrays, and two all arrays.
+/// An insertion takes constant time, to which sorting and merging add O(log n) for n components. The memory
+/// is that of `StagedWorkspace`: one or two accumulation arrays, and two all arrays.
 /// @tparam Policy  an AccumulationPolicy
 template <class Policy, class T, int Order>
 class InsertSortMerge {
