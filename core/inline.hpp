@@ -24,7 +24,7 @@
 #define SPOROS_HOST_INLINE inline SPOROS_HOST_ALWAYS_INLINE
 
 /// The parameters of a lambda that is always inlined, inside such a function: `[&] SPOROS_INLINE_LAMBDA(auto
-/// x) { … }`. nvcc passes an attribute on to the host compiler only if it stands where C++23 has it, about
+/// x) { … }`. nvcc passes an attribute on to the host compiler only in the place where C++23 allows it, about
 /// which clang warns.
 #if defined(__CUDACC__)
 #define SPOROS_INLINE_LAMBDA(...) [[gnu::always_inline]] (__VA_ARGS__)

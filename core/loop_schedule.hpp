@@ -205,7 +205,7 @@ struct LoopSchedule {
 
  private:
   constexpr int first_place_of(char name) const {
-    // A loop that was split or fused further stands where the first loop made from it does.
+    // A loop that was split or fused further has the place of the first loop made from it.
     if (current.contains(name)) return current.find(name);
     int first = current.size;
     for (int at = 0; at < count; ++at)

@@ -30,7 +30,7 @@ template <class Zeros, class E, bool Structural>
 struct Complement : Node<Complement<Zeros, E, Structural>, E::is_number, E> {
   static constexpr Presence presence = Presence::first;
   static constexpr bool drops_values = true;
-  /// Whether it depends on the values of E, and not on its pattern alone, where the node is present.
+  /// Whether the values of E decide where the node is present, and not its pattern alone.
   static constexpr bool reads_values = !Structural;
 
   Zeros left;
@@ -66,8 +66,7 @@ auto complement(const E& operand) {
   return Complement<Zeros, E, Structural>(Zeros(), operand);
 }
 
-/// Whether it depends on the values of operands, and not on their patterns alone, where an expression is
-/// present.
+/// Whether the values of operands decide where an expression is present, and not their patterns alone.
 template <class E>
 constexpr bool is_present_by_value() {
   if constexpr (requires { E::reads_values; })

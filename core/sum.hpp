@@ -98,7 +98,7 @@ constexpr SumPlace place_below(SumPlace place, bool is_factor) {
   return has_one_child<E> ? place : SumPlace::factor;
 }
 
-/// Whether a node is an explicit sum and, at the place where it stands, a loop of the statement.
+/// Whether a node is an explicit sum that, in its place, is a loop of the statement.
 template <class E>
 constexpr bool is_loop_sum([[maybe_unused]] SumPlace place) {
   if constexpr (is_reduction<E>) {

@@ -98,8 +98,7 @@ struct FillWindows {
   using Level = typename F::template level<place>;
   static constexpr int n = Level::kept, m = Level::window;
   static constexpr int in_byte = Level::in_byte;
-  static constexpr std::int64_t windows = 8;  ///< number of windows that one call fills, so that it writes
-                                              ///< whole bytes
+  static constexpr std::int64_t windows = 8;  ///< number of windows that a call fills: whole bytes
 
   const Value* from;      // dense, with the same extents
   const MaskValue* mask;  // dense, with the same extents; null if magnitude decides

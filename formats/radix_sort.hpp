@@ -225,8 +225,7 @@ struct Partitioned {
   ScratchArray<Key> keys;
   Array<Value> values;
   Digit digit;
-  std::vector<std::int64_t> bounds;  ///< where the items of each bucket begin; the last element is the number
-                                     ///< of items
+  std::vector<std::int64_t> bounds;  ///< where the items of each bucket begin; last, the number of items
 
   std::int64_t count() const { return bounds.back(); }
   std::int64_t largest() const {

@@ -27,10 +27,8 @@ namespace sporos {
 /// What a spy picture shows of a tensor.
 struct SpyOptions {
   int pixels = 1000;    ///< longest side of the drawing, or of all panels together
-  int slice_mode = -1;  ///< the mode whose coordinates get panels of their own; -1: the shortest, for order 3
-                        ///< and up
-  int slices = 16;  ///< largest number of panels; if there are more coordinates, each panel sums a range of
-                    ///< them
+  int slice_mode = -1;  ///< mode with a panel for each coordinate; -1: the shortest, from order 3 on
+  int slices = 16;      ///< largest number of panels; with more coordinates, each panel sums a range
   bool caption = true;  ///< extents and number of nonzeros below the drawing
   bool axes = true;     ///< coordinates, from 0, left of and below the panels
   bool legend = true;   ///< how many nonzeros a colour stands for

@@ -27,8 +27,7 @@ struct SpyStyle {
   static constexpr int gap = 14;       ///< between panels
   static constexpr int thinnest = 24;  ///< shortest side of a panel
   static constexpr int largest_cell = 48;
-  static constexpr int large_panel = 400;  ///< panels whose longest side is at least this have ticks with
-                                           ///< large letters
+  static constexpr int large_panel = 400;  ///< panels at least this long have large letters
   static constexpr int tick = 5;           ///< length of a tick, and its distance from the label
 
   /// From few nonzeros to many: light blue over green-blue to a blue near black.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wide_keys.hpp
-/// Sorts entries whose coordinates take more bits than a key has: by as many of the outermost levels as fit,
-/// then each run of equal keys by the next levels. Sorted entries are identified by their numbers.
+/// Sorts entries whose coordinates take more bits than a key has: first by the outermost levels that fit in a
+/// key, then each run of equal keys by the next levels. Sorted entries are identified by their numbers.
 #pragma once
 
 #include <algorithm>

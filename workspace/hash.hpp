@@ -136,9 +136,9 @@ class HashedComponents {
         length_ > 0 ? number % static_cast<std::uint64_t>(length_) : number * 0x9e3779b97f4a7c15u >> shift_;
     return slots_.data() + at;
   }
-  /// Uses the first `slots` slots. Unless these are the whole table, they take a quarter as many components:
-  /// most of these are then found in their first slot, which the processor predicts. In large tables, which
-  /// are not in the caches, they take half as many.
+  /// Uses the first `slots` slots. If these are not the whole table, they take only a quarter of that number
+  /// of components: most of them are then found in their first slot, which the processor predicts. In large
+  /// tables, which are not in the caches, they take half of it.
   void use(std::int64_t slots) {
     constexpr std::int64_t large = std::int64_t{1} << 18;
     end_ = slots_.data() + slots;
@@ -187,8 +187,7 @@ class HashedComponents {
   ScratchArray<Slot> slots_;
   ScratchArray<Item> items_;
   ScratchArray<Item> spare_;
-  std::array<Slot, delay> waiting_ = all_free();  ///< from turn_ on, starting with the one that has waited
-                                                  ///< longest
+  std::array<Slot, delay> waiting_ = all_free();  ///< from turn_ on, the longest waiting first
   std::size_t turn_ = 0;
   Slot* end_ = nullptr;
   int shift_ = 0;

@@ -324,7 +324,7 @@ SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, co
       loop<Traits, Depth>(bounds, env, e, output);
     } else if constexpr (!mentions) {
       if (!adds_the_others<Traits, Depth>(bounds, env)) return;
-      // Loops over other variables of the same strip ask where this one stands.
+      // Loops over other variables of the same strip ask for the coordinate of this one.
       if constexpr (is_stripped<Traits, Depth>()) env.at[Depth] = 0;
       nest<Traits, Depth + 1>(bounds, env, e, output);
     } else if constexpr (stream::is_add<E>) {

@@ -94,8 +94,7 @@ struct Bytes {
   std::int64_t values = 0;     ///< number of values that the result will store, including padding
   std::int64_t result = 0;     ///< bytes of the result's arrays; those of a dense result exist already
   std::int64_t workspace = 0;  ///< bytes of everything else, for all threads together, at the peak
-  std::int64_t messages = 0;   ///< number of messages that this rank sends; 0 unless the statement is
-                               ///< distributed
+  std::int64_t messages = 0;   ///< number of messages that this rank sends; 0 if not distributed
   std::int64_t sent = 0;       ///< bytes of these messages
 };
 

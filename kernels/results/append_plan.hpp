@@ -176,8 +176,8 @@ class AppendPlan {
     const std::int64_t threads = nest_.space().concurrency();
     constexpr std::int64_t arrays = 2 * Piece::levels + 1;
     if constexpr (gathers) out.workspace += threads * W::most_bytes(policy(), row_extents(), added);
-    // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
-    // when joined.
+    // Pieces that grow are copied while growing and when joined; pieces in reserved room only when joined, if
+    // at all.
     const std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
     out.workspace += (Piece::bounded ? 1 : 4 * wider) * out.result;
     // Arrays have room for a few elements from the start.

@@ -165,8 +165,7 @@ struct PlacedPart {
 struct PlacesInOrder {
   std::vector<PlacedPart> parts;
   GrowArray<Place> places;   ///< the place of each value, if there is one part
-  HostArray<Place> numbers;  ///< otherwise: the numbers of the values of each place, in the order of the
-                             ///< loops
+  HostArray<Place> numbers;  ///< otherwise: numbers of the values of each place, in the loops' order
   HostArray<Place> begins;   ///< where the numbers of each place begin; the last element is the end
 
   std::int64_t bytes() const {
@@ -177,7 +176,7 @@ struct PlacesInOrder {
 
 /// The places of the values that the nest of a statement adds to its result, in the order of the loops.
 ///
-/// One thread alone adds the values to their places as the loops give them. Several threads write the values
+/// A single thread adds the values to their places as the loops give them. Several threads write the values
 /// of their parts of the outermost loop one after another, and then sum them place by place. The order of the
 /// sums is the same, so the result is bitwise the same for any number of threads.
 template <class S>

@@ -405,8 +405,7 @@ class MergedNest::Plan {
   std::int64_t most_capacity_;  ///< the most values, or runs without values, of an accumulation array
   detail::Packing<Format> packing_;
   std::vector<std::int64_t> cuts_;
-  mutable std::vector<std::int64_t> most_of_chunk_;  ///< the most values, or runs without values, of each
-                                                     ///< chunk
+  mutable std::vector<std::int64_t> most_of_chunk_;  ///< the most values, or runs, of each chunk
   detail::KnownPlaces<S> places_;
   std::optional<bool> merges_again_;  ///< set once it is known
 };

@@ -69,8 +69,7 @@ struct SumsOutput {
   static constexpr bool is_independent = true;
   T* sums;
   Coordinates coordinates;  ///< coordinates of the row, ascending
-  std::int64_t count;  ///< the number of sums if each coordinate has one; 0 if there is one for all of the
-                       ///< extent
+  std::int64_t count;       ///< sums, one per stored coordinate; 0 if every coordinate of the extent has one
 
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE SumsOutput bind(const Env&) const {

@@ -90,8 +90,7 @@ class Turns {
   const Room& room_;
   std::int64_t count_, threads_;
   Room buffers_;
-  std::array<detail::FirstTouch, 2> pages_;  ///< first touch of the values, and of the last level's
-                                             ///< coordinates
+  std::array<detail::FirstTouch, 2> pages_;  ///< values, coordinates of the last level
 };
 
 }  // namespace sporos

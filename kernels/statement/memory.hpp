@@ -76,8 +76,7 @@ struct PlanMemory {
   std::string_view candidate;
   std::string (*cure)();
   FunctionRef<Bytes()> bytes;  ///< the plan's own bound
-  bool makes_result;           ///< whether run() makes the result's arrays, as it does if the result is
-                               ///< sparse
+  bool makes_result;           ///< whether run() makes the result's arrays: only if it is sparse
 
   template <class K, class S>
   static PlanMemory of(const StatementText& statement, const FunctionRef<Bytes()>& bytes) {

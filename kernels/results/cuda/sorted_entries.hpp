@@ -42,8 +42,7 @@ struct EntryArrays {
 /// The memory that the stages use besides entries, kept from one statement to the next.
 struct StageMemory {
   Array<char, Memory> scratch;                 ///< scratch memory of CUB
-  Array<std::int64_t, Memory> positions[2];    ///< positions of the entries in a level, and in the one above
-                                               ///< it
+  Array<std::int64_t, Memory> positions[2];    ///< positions of entries in a level, and in the one above
   Array<std::int64_t, Memory> counts, begins;  ///< the number of values of each chunk, and where they begin
   Array<std::int64_t, Memory> count;           ///< a single number
 
