@@ -95,7 +95,7 @@ class AllArray {
     }
   }
 
-  /// The number of different keys in both.
+  /// The number of different keys in the array and the run together.
   template <class Run>
   std::int64_t merged_size(const Run& run) const {
     const Key* const keys = now_.keys.data();

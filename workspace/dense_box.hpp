@@ -28,7 +28,7 @@ struct DensePolicy;
 ///     marks   [extents]  1 for each coordinate that was added to, one byte each: storing a byte waits for
 ///                        nothing, whereas setting a bit would wait for the previous bit in its word
 ///
-/// The pages of the values exist from the start, on large pages if there is room for several. A value is read
+/// The pages of the values exist from the start, on large pages if there are several. A value is read
 /// before it is written: for a new page that is read, the system would map a page of zeros, and take it away
 /// again, from all processors that run the program, when it is written.
 template <class T, int Order>

@@ -24,7 +24,7 @@
 namespace sporos::detail {
 
 /// Whether an expression is present only at stored coordinates of a variable: in a product, one such factor
-/// is enough; in a sum, every term must be one.
+/// is enough; in a sum, every term must be such.
 template <class E>
 constexpr bool is_sparse_in(char variable) {
   if constexpr (AnyAccess<E>) {
