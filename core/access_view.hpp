@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file access_view.hpp
-/// AccessView: a tensor of a statement with its index variables, its type erased, for functions that are
-/// compiled once and not for each statement.
+/// AccessView: a tensor of a statement and its index variables, type-erased, for functions that are compiled
+/// once rather than for each statement.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace sporos::detail {
 
-/// Bytes of memory, as addresses, since those of different arrays cannot be compared as pointers.
+/// A range of memory as addresses, since pointers into different arrays cannot be compared.
 struct MemoryRange {
   std::uintptr_t begin = 0, end = 0;
 
@@ -26,7 +26,7 @@ struct MemoryRange {
   bool overlaps(const MemoryRange& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// Whether an array of a tensor, of values or of a level, overlaps a range of memory.
+/// Whether an array of a tensor (its values, or one of a level) overlaps a range of memory.
 template <class T>
 bool has_array_in(const T& tensor, const MemoryRange& range) {
   bool found = range.overlaps(MemoryRange::of(tensor.values()));
@@ -38,7 +38,7 @@ bool has_array_in(const T& tensor, const MemoryRange& range) {
   return found;
 }
 
-/// An access of a statement. Refers to its tensor, which has to outlive it.
+/// An access of a statement. Refers to its tensor, which must outlive it.
 class AccessView {
  public:
   AccessView() = default;
@@ -50,21 +50,21 @@ class AccessView {
         names_(&A::names),
         of_type_(&functions_of<typename A::tensor_type>) {}
 
-  /// The same for all accesses of one tensor.
+  /// Identifies the tensor: the same for all accesses of one tensor.
   const void* identity() const { return identity_; }
   /// The variable of each mode.
   const NameList& names() const { return *names_; }
   std::int64_t extent(int mode) const { return of_type_->extent(tensor_, mode); }
   std::int64_t nnz() const { return nnz_; }
-  /// Of the tensor's arrays.
+  /// Bytes of all arrays of the tensor.
   std::int64_t bytes() const { return of_type_->bytes(tensor_); }
-  /// "i, 3"
+  /// The text of the modes: "i, 3"
   std::string modes() const { return of_type_->modes(tensor_, *names_); }
   /// Whether an array of the tensor overlaps a range of memory.
   bool has_array_in(const MemoryRange& range) const { return of_type_->has_array_in(tensor_, range); }
 
  private:
-  /// What depends on the type of the tensor.
+  /// The functions that depend on the type of the tensor.
   struct Functions {
     std::int64_t (*extent)(const void* tensor, int mode);
     std::int64_t (*bytes)(const void* tensor);
@@ -97,7 +97,7 @@ class AccessView {
   const Functions* of_type_ = nullptr;
 };
 
-/// Whether any of the tensors is a part of one.
+/// Whether any of the accesses is to a part of a tensor.
 template <class... Accesses>
 constexpr bool has_parts(TypeList<Accesses...>) {
   return (is_part_v<typename Accesses::tensor_type> || ...);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file activations.hpp
-/// The activations of neural networks in index notation, `relu` and `gelu`, which are applied to sums:
+/// The activation functions of neural networks in index notation, `relu` and `gelu`. They are applied to
+/// sums:
 ///
 ///     C(i, j) = relu(A(i, k) * B(k, j) + b(j))      the same as relu(sum(k, A(i, k) * B(k, j)) + b(j))
 ///
-/// Other functions are applied to each term before what the result lacks is summed over. An activation of
-/// each term is of no use, so a variable that stands in its operand, and neither in the result, nor in an
-/// explicit sum around it, nor in another factor beside it, is summed over inside, term by term. As with
-/// explicit sums, it then stands nowhere else in the statement.
+/// Other functions are applied to each term, before the variables that the result lacks are summed over.
+/// Applying an activation to each term would be of no use. So a variable that occurs in its operand, but not
+/// in the result, in an explicit sum around it or in another factor next to it, is summed over inside the
+/// activation, term by term. Like the variable of an explicit sum, it must not occur anywhere else in the
+/// statement.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -20,7 +22,7 @@
 
 namespace sporos {
 
-/// max(x, 0); NaN at NaN. Keeps zero, with its sign.
+/// max(x, 0); NaN for NaN. Maps zero to zero and keeps its sign.
 struct Rectifier {
   static constexpr AtZero at_zero = AtZero::kept;
   static constexpr bool infix = false, sums_inside = true;
@@ -36,9 +38,9 @@ struct Rectifier {
   }
 };
 
-/// x Φ(x) = x (1 + erf(x / √2)) / 2, Φ the distribution function of the normal distribution: Hendrycks,
-/// Gimpel, *Gaussian Error Linear Units* (arXiv 1606.08415), not its approximation by tanh. NaN at NaN, 0 at
-/// -∞, ∞ at ∞. Keeps zero, with its sign.
+/// x Φ(x) = x (1 + erf(x / √2)) / 2, where Φ is the distribution function of the normal distribution:
+/// Hendrycks, Gimpel, *Gaussian Error Linear Units* (arXiv 1606.08415); exact, not their approximation by
+/// tanh. NaN for NaN, 0 for -∞, ∞ for ∞. Maps zero to zero and keeps its sign.
 struct GaussianErrorLinearUnit {
   static constexpr AtZero at_zero = AtZero::kept;
   static constexpr bool infix = false, sums_inside = true;
@@ -50,7 +52,7 @@ struct GaussianErrorLinearUnit {
                   "gelu is no integer and of real numbers: compute in tensors of float or double");
     if constexpr (std::is_floating_point_v<T>) {
       constexpr T root_of_half = static_cast<T>(0.707106781186547524400844362104849039L);
-      const T twice = Kokkos::erfc(-x * root_of_half);  // no difference of nearly equal numbers where x < 0
+      const T twice = Kokkos::erfc(-x * root_of_half);  // subtracts no nearly equal numbers where x < 0
       return twice == T{} ? T{} : x * twice / 2;
     } else {
       return x;
@@ -87,14 +89,14 @@ constexpr NameList joined(NameList names, const NameList& others) {
   for (int at = 0; at < others.size; ++at) names.push_new(others[at]);
   return names;
 }
-/// Some variables, and all that stand in E.
+/// `names`, followed by the variables that occur in E.
 template <class E>
 constexpr NameList and_variables_of(NameList names) {
   if constexpr (!has_children<E> && requires { E::names; }) names = joined(names, E::names);
   fold<E>([&]<class... C>(TypeList<C...>) { ((names = and_variables_of<C>(names)), ...); });
   return names;
 }
-/// The free variables of E that are not among some others.
+/// The free variables of E that are not among `others`.
 template <class E>
 constexpr NameList variables_besides(const NameList& others) {
   NameList out;
@@ -106,7 +108,7 @@ constexpr NameList variables_besides(const NameList& others) {
 template <NameList Outside, class E>
 auto with_sums_inside(const E& e);
 
-/// A term, or a sum of terms, each summed over its variables that do not stand outside.
+/// The expression with each of its terms summed over the variables that do not occur outside it.
 template <NameList Outside, class E>
 auto summed_terms(const E& e) {
   if constexpr (E::is_sum) {
@@ -125,8 +127,8 @@ auto summed_terms(const E& e) {
   }
 }
 
-/// An expression whose activations are applied to sums.
-/// @tparam Outside  the variables of the result, of sums around the expression, and of factors beside it
+/// The expression with its activations applied to sums.
+/// @tparam Outside  the variables of the result, of sums around the expression, and of factors next to it
 template <NameList Outside, class E>
 auto with_sums_inside(const E& e) {
   if constexpr (!has_activation<E>())

@@ -40,7 +40,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// `count` elements, not initialised.
+/// An array of `count` elements, not initialised.
 /// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
@@ -58,7 +58,7 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
   }
 }
 
-/// The bytes of such an array, which Kokkos allocates in units of eight.
+/// Bytes that an array of `count` elements takes; Kokkos allocates in units of eight.
 template <class T>
 constexpr std::int64_t array_bytes(std::int64_t count) {
   return (count * static_cast<std::int64_t>(sizeof(T)) + 7) / 8 * 8;
@@ -66,7 +66,7 @@ constexpr std::int64_t array_bytes(std::int64_t count) {
 
 namespace detail {
 
-/// Zeros the part `at` of some host memory.
+/// Zeros part number `at` of some host memory.
 struct ZeroPart {
   static constexpr std::size_t size = std::size_t{1} << 18;  ///< bytes of a part
 
@@ -78,8 +78,8 @@ struct ZeroPart {
   }
 };
 
-/// Zeros host memory on the threads of a space. One function for every type of element, which compiles much
-/// faster than Kokkos::deep_copy of a value.
+/// Zeros host memory on the threads of a space. One function for every type of element compiles much faster
+/// than Kokkos::deep_copy of a value.
 template <HostSpace Space>
 void zero_memory(const Space& space, void* memory, std::size_t bytes) {
   const ZeroPart part{static_cast<std::byte*>(memory), bytes};
@@ -92,17 +92,17 @@ void zero_memory(const Space& space, void* memory, std::size_t bytes) {
 
 }  // namespace detail
 
-/// array[at] = 0, or the zero of a semiring, on the threads of a space.
+/// Sets every element to 0, or to the zero of a semiring, on the threads of a space.
 template <class Space, class T>
 void zero(const Space& space, const Array<T, typename Space::memory_space>& array) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if constexpr (HostSpace<Space> && !is_semiring_element_v<T>)  // whose zeros are zero bytes
+  if constexpr (HostSpace<Space> && !is_semiring_element_v<T>)  // zeros are zero bytes
     detail::zero_memory(space, array.data(), array.extent(0) * sizeof(T));
   else
     Kokkos::deep_copy(space, array, T{});
 }
 
-/// `count` elements, all zero.
+/// An array of `count` zeros.
 /// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
 Array<T, MemorySpace> zeroed_array(const std::string& label, std::int64_t count) {

@@ -21,13 +21,13 @@ struct Component {
   int level = -1;              ///< the level it belongs to; -1 for the values
   std::string name;            ///< "level 1 positions", "values"
   std::string_view type;       ///< element type: "int32", "double"
-  const void* data = nullptr;  ///< in the tensor's memory space
-  std::int64_t count = 0;      ///< elements
+  const void* data = nullptr;  ///< address, in the tensor's memory space
+  std::int64_t count = 0;      ///< number of elements
   std::int64_t bytes = 0;
 };
 
-/// The arrays of `t`: the levels from outermost to innermost, then the values. A dense tensor has one array
-/// alone, whose role is `dense`.
+/// The arrays of `t`: the levels from outermost to innermost, then the values. A dense tensor has only one
+/// array, whose role is `dense`.
 template <AnyTensor T>
 std::vector<Component> components(const T& t) {
   std::vector<Component> out;

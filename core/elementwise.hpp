@@ -11,13 +11,13 @@
 ///     select(c, A, B)       where A or B stores a value     0
 ///     abs(A)                where A stores a value
 ///
-/// Next to a scalar, a function is applied where the other operand stores a value, if it is zero or false at
-/// zero: `A < 0.5` is not, and is refused with an ExpressionError unless A is dense. Any of them can be
-/// applied elsewhere: `map(everywhere(LessThan{}), A(i, j), 0.5)`, `map(where_stored(EqualTo{}), A(i, j),
-/// B(i, j))`.
+/// Next to a scalar, a function is applied where the other operand stores a value, provided that it is zero
+/// or false at zero: `A < 0.5` is not, and is refused with an ExpressionError unless A is dense. To apply any
+/// of them elsewhere, write `map(everywhere(LessThan{}), A(i, j), 0.5)` or `map(where_stored(EqualTo{}), A(i,
+/// j), B(i, j))`.
 ///
-/// Conditions are 1 or 0 in the type in which a statement computes, and true or false in a result of bool;
-/// over a semiring they are its one or its zero, and what is zero is so in the semiring.
+/// Conditions are 1 or 0 in the type in which a statement computes, and true or false in a result of bool.
+/// Over a semiring they are its one or its zero, and only the semiring's zero counts as zero.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -31,8 +31,7 @@ namespace sporos {
 
 namespace detail {
 
-/// What the functions below have in common: that they keep zero, and whether their names stand between their
-/// operands or before them.
+/// The defaults of the functions below: they keep zero, and their names stand before their operands.
 struct NamedFunction {
   static constexpr AtZero at_zero = AtZero::kept;
   static constexpr bool infix = false;
@@ -56,7 +55,7 @@ KOKKOS_INLINE_FUNCTION bool is_zero_value(const T& x) {
 
 }  // namespace detail
 
-/// The smaller of two values; NaN if one of them is, as `minimum` of IEEE 754-2019 and of NumPy.
+/// The smaller of two values; NaN if one of them is, like `minimum` of IEEE 754-2019 and of NumPy.
 struct MinimumOf : detail::NamedFunction {
   static constexpr std::string_view name() { return "min"; }
   static constexpr std::string_view functor() { return "MinimumOf{}"; }
@@ -70,7 +69,7 @@ struct MinimumOf : detail::NamedFunction {
   }
 };
 
-/// The larger of two values; NaN if one of them is, as `maximum` of IEEE 754-2019 and of NumPy.
+/// The larger of two values; NaN if one of them is, like `maximum` of IEEE 754-2019 and of NumPy.
 struct MaximumOf : detail::NamedFunction {
   static constexpr std::string_view name() { return "max"; }
   static constexpr std::string_view functor() { return "MaximumOf{}"; }
@@ -84,7 +83,7 @@ struct MaximumOf : detail::NamedFunction {
   }
 };
 
-/// |x|; of a complex number, its modulus.
+/// |x|; for a complex number, its modulus.
 struct AbsoluteValue {
   static constexpr bool infix = false;
   static constexpr std::string_view name() { return "abs"; }
@@ -100,7 +99,7 @@ struct AbsoluteValue {
   }
 };
 
-/// The square root of x, which is 0 at 0 and NaN below.
+/// The square root of x: 0 for 0, NaN for negative numbers.
 struct SquareRoot {
   static constexpr bool infix = false;
   static constexpr std::string_view name() { return "sqrt"; }
@@ -217,8 +216,8 @@ struct AppliedEverywhere : F {
   static constexpr AtZero at_zero = AtZero::applied;
 };
 
-/// F of two operands, of which one may be a scalar. One that is true of two zeros is applied everywhere,
-/// except next to a scalar, which decides what it is at zero.
+/// F of two operands, one of which may be a scalar. A function that is true of two zeros is applied
+/// everywhere, except next to a scalar, whose value decides what the function is at zero.
 template <class F, bool TrueOfZeros, class L, class R>
 auto elementwise(const L& left, const R& right) {
   if constexpr (TrueOfZeros && Expression<L> && Expression<R>)
@@ -229,22 +228,22 @@ auto elementwise(const L& left, const R& right) {
 
 }  // namespace detail
 
-/// The smaller of two values, element by element: where one operand is not stored, of the other and 0. NaN if
-/// one of them is.
+/// The smaller of two values, element by element; an operand that is not stored counts as 0. NaN if one of
+/// them is.
 template <class L, class R>
   requires ExpressionOperands<L, R>
 auto min(const L& left, const R& right) {
   return detail::elementwise<MinimumOf, false>(left, right);
 }
-/// The larger of two values, element by element: where one operand is not stored, of the other and 0. NaN if
-/// one of them is.
+/// The larger of two values, element by element; an operand that is not stored counts as 0. NaN if one of
+/// them is.
 template <class L, class R>
   requires ExpressionOperands<L, R>
 auto max(const L& left, const R& right) {
   return detail::elementwise<MaximumOf, false>(left, right);
 }
-// For operands of one type, these are preferred to Kokkos' functions of the same name, which argument
-// dependent lookup finds as well.
+// For operands of one type, these are preferred to Kokkos' functions of the same names, which
+// argument-dependent lookup finds as well.
 template <Expression E>
 auto min(const E& left, const E& right) {
   return detail::elementwise<MinimumOf, false>(left, right);
@@ -313,8 +312,8 @@ auto operator||(const L& left, const R& right) {
 ///
 ///     select(B(i, j) < C(i, j), B(i, j), C(i, j))
 ///
-/// It is applied where one of those that it can select is stored: where a or b is; where the condition and a
-/// are, if b is a scalar, which then has to be 0; and where the condition or b is, if a is a scalar.
+/// It is applied where one of the values that it can select is stored: where a or b is; if b is a scalar,
+/// which must then be 0, where the condition and a are; and if a is a scalar, where the condition or b is.
 template <Expression C, detail::ExpressionOrScalar A, detail::ExpressionOrScalar B>
 auto select(const C& condition, const A& a, const B& b) {
   using detail::beside;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file entries.hpp
-/// Entries: an unordered list of (coordinate, value) pairs on the host, what files hold and `assemble` takes.
+/// Entries: an unordered list of (coordinate, value) pairs on the host, which files hold and `assemble`
+/// takes.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -38,7 +39,7 @@ constexpr bool are_coordinates_and_values(std::index_sequence<Mode...>) {
          ArrayOf<std::tuple_element_t<sizeof...(Mode), Arrays>, Value>;
 }
 
-/// Whether the arrays are those of entries: coordinates for each mode, then values.
+/// Whether the arrays can hold entries: an array of coordinates for each mode, then one of values.
 template <class Value, int Order, class... Arrays>
 inline constexpr bool are_arrays_of_entries = false;
 template <class Value, int Order, class... Arrays>
@@ -78,7 +79,7 @@ struct Entries {
     values = make_array<Value>("sporos::Entries values", count);
   }
 
-  /// The same for extents of an unsigned type, such as the sizes of containers.
+  /// Room for `count` entries, with extents of an unsigned type, such as the sizes of containers.
   template <std::unsigned_integral Extent>
     requires(Order > 0)
   Entries(const Extent (&shape)[static_cast<std::size_t>(Order > 0 ? Order : 1)], std::int64_t count)
@@ -91,7 +92,7 @@ struct Entries {
     for (const auto& [coordinate, value] : list) set(at++, coordinate, value);
   }
 
-  /// Copies of arrays of coordinates, one for each mode, and of values, as SciPy's coo_array takes them:
+  /// Copies an array of coordinates for each mode, and one of values, which is what SciPy's coo_array takes:
   /// `Entries<double, 2>({3, 4}, rows, columns, values)`.
   /// @throws ShapeError if the arrays differ in length; MemoryError
   template <class... Arrays>
@@ -104,7 +105,7 @@ struct Entries {
 
   std::int64_t size() const { return static_cast<std::int64_t>(values.extent(0)); }
 
-  /// One entry after the other: `for (const auto& [coordinate, value] : entries)`.
+  /// Iterates over the entries: `for (const auto& [coordinate, value] : entries)`.
   class Iterator {
    public:
     Iterator(const Entries& entries, std::int64_t at) : entries_(&entries), at_(at) {}

@@ -88,8 +88,7 @@ class IoError : public Error {
 class ParseError : public Error {
  public:
   /// @param file    the file as the caller named it
-  /// @param line    1-based line of the text; 0 if the fault is on no particular line (empty file, broken
-  /// gzip)
+  /// @param line    line number, from 1; 0 if the fault is on no particular line (empty file, broken gzip)
   /// @param reason  what was found and what was expected
   ParseError(std::string file, std::int64_t line, std::string reason)
       : Error(file + (line > 0 ? ":" + std::to_string(line) : std::string()) + ": " + reason),
@@ -115,7 +114,7 @@ class InternalError : public Error {
 
 namespace detail {
 
-/// A part of a text: letters or a number. One type for all of them, so that one function joins any parts.
+/// A part of a text: letters or a number. A single type for both, so that one function joins any parts.
 class TextPart {
  public:
   TextPart(std::string_view letters) : kind_(Kind::letters), letters_(letters) {}
@@ -217,7 +216,7 @@ inline void expect_same_extent(std::string_view what_a, std::int64_t a, std::str
                           ": an index variable runs over one extent only"));
 }
 
-/// `value` as a `To`.
+/// `value`, converted to `To`.
 /// @param what  how the message names the value
 /// @throws RangeError if `To` cannot hold the value
 template <std::integral To, std::integral From>

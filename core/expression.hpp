@@ -6,9 +6,9 @@
 /// them. Nodes here own what they hold, tensors as handles (shared pointers) and scalars by value, so an
 /// expression may be kept, copied and run later.
 ///
-/// A node's definition holds all that most questions need to know of it: its children (tree.hpp), `with` to
-/// make the same node of other children, how it is written (notation.hpp), and the constants of
-/// `ExpressionBase` where it differs. To run, it names its operation as well (kernels/nest/lower.hpp).
+/// A node's definition holds the answers to most questions about it: its children (tree.hpp), `with`, which
+/// makes the same node of other children, how it is written (notation.hpp), and the constants of
+/// `ExpressionBase` that differ for it. To run, it also names its operation (kernels/nest/lower.hpp).
 #pragma once
 
 #include <complex>
@@ -28,17 +28,17 @@
 
 namespace sporos {
 
-/// The base of all nodes, with what holds for a node that does not say otherwise.
+/// The base of all nodes, with the defaults for a node that does not say otherwise.
 struct ExpressionBase {
-  /// Whether the node is a sum: linear in all its children, and present wherever one of them is. Other nodes
-  /// that are not a product in this respect have a member `presence` (presence.hpp).
+  /// Whether the node is a sum: linear in all its children, and present wherever one of them is. A node whose
+  /// presence is neither that of a sum nor that of a product has a member `presence` (presence.hpp).
   static constexpr bool is_sum = false;
-  /// The number of children, from the left, in which the node is linear: a sum over such a child equals the
-  /// sum over the node.
+  /// The number of children, counted from the left, in which the node is linear: a sum over such a child
+  /// equals the sum over the node.
   static constexpr int factors = 0;
-  /// Whether the node has one value, because no index variable is left in it.
+  /// Whether the node is a single value, because no index variable is left in it.
   static constexpr bool is_number = false;
-  /// How tightly its text binds.
+  /// How tightly the node's text binds.
   static constexpr Binding binding = Binding::whole;
 };
 
@@ -51,7 +51,7 @@ template <class E>
 constexpr bool is_present_everywhere();
 }  // namespace detail
 
-/// The base of a node of type E, which is no number, because an index variable is left in it.
+/// The base of a node of type E that is not a number, because an index variable is left in it.
 template <class E, bool IsNumber, class... Children>
 struct Node : ExpressionBase {
   /// Does not compile: the message says how to get a number.
@@ -64,8 +64,8 @@ struct Node : ExpressionBase {
     return T();
   }
 };
-/// The base of a node whose index variables are all summed. It becomes its value where a number is expected,
-/// computed each time: `double s = sum(x(i) * y(i))` (kernels/statement/number.hpp).
+/// The base of a node whose index variables are all summed over. It converts to its value wherever a number
+/// is expected, and is computed anew each time: `double s = sum(x(i) * y(i))` (kernels/statement/number.hpp).
 template <class E, class... Children>
 struct Node<E, true, Children...> : ExpressionBase {
   static constexpr bool is_number = true;
@@ -75,7 +75,7 @@ struct Node<E, true, Children...> : ExpressionBase {
   }
 };
 
-/// What stands for a piece of notation that has been refused, so that the compiler says why and no more.
+/// Stands for a piece of notation that has been refused, so that the compiler reports the reason and no more.
 struct Refused : ExpressionBase {
   static constexpr bool is_number = true;
 
@@ -126,7 +126,7 @@ concept ScalarValue = TensorValue<std::remove_cvref_t<T>>;
 
 namespace detail {
 
-/// Whether an access can be assigned to; where it cannot, this does not compile.
+/// Whether an access can be assigned to; if it cannot, this does not compile.
 template <class A>
 constexpr bool expect_writable() {
   constexpr bool has_pattern_of_its_own = !A::is_part || A::format::is_dense;
@@ -152,7 +152,7 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
 
   /// The variable of each mode.
   static constexpr NameList names = NameList::of(Names...);
-  /// The variable of each level, outermost first: that of a blocked mode stands twice.
+  /// The variable of each level, outermost first; the variable of a blocked mode occurs twice.
   static constexpr NameList level_names = [] {
     NameList out;
     for (int mode : format::mode_of_level) out.push(names[mode]);
@@ -172,11 +172,12 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
 
   const tensor_type& tensor() const { return tensor_; }
 
-  /// Runs `*this = expression` with the default schedule. Like every statement it writes to the tensor that
-  /// the access refers to, so it works on a `const` handle.
+  /// Runs `*this = expression` with the default schedule. Like every statement, it writes to the tensor that
+  /// the access refers to, so it works on a `const` handle as well.
   ///
-  /// What lies outside of a part of a dense tensor, its diagonal among them, stays.
-  /// @throws ShapeError where an index variable would run over two extents, or a coordinate is outside of one
+  /// Assigning to a part of a dense tensor, such as its diagonal, leaves the rest of the tensor as it is.
+  /// @throws ShapeError if an index variable would run over two extents, or if a coordinate is outside its
+  /// extent
   template <class E>
     requires Expression<E> || ScalarValue<E>
   const Access& operator=(const E& expression) const {
@@ -216,7 +217,7 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
     return *this += -as_expression(expression);
   }
 
-  /// Multiplies the values by a number, where they are stored; what is not stored stays zero.
+  /// Multiplies the stored values by a number; what is not stored stays zero.
   template <ScalarValue T>
   const Access& operator*=(const T& factor) const {
     if constexpr (!detail::expect_writable<Access>())
@@ -227,7 +228,7 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
       detail::scale<detail::Scaling::multiply>(tensor_, as_expression(factor).value);
     return *this;
   }
-  /// Divides the values by a number, where they are stored; what is not stored stays zero.
+  /// Divides the stored values by a number; what is not stored stays zero.
   /// @throws ExpressionError if integers are divided by 0
   template <ScalarValue T>
   const Access& operator/=(const T& divisor) const {
@@ -239,8 +240,8 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
       detail::scale<detail::Scaling::divide>(tensor_, as_expression(divisor).value);
     return *this;
   }
-  /// Runs `*this = *this * expression`. The expression has a value wherever the result stores one, so that
-  /// the result's pattern stays.
+  /// Runs `*this = *this * expression`. The expression must have a value wherever the result stores one, so
+  /// that the result keeps its pattern.
   template <Expression E>
   const Access& operator*=(const E& factor) const {
     if constexpr (E::is_number) {
@@ -353,7 +354,7 @@ struct Ratio : Node<Ratio<L, R>, L::is_number && R::is_number, L, R> {
   }
 };
 
-/// 0, or the zero of a semiring, at every coordinate of some variables.
+/// 0, or the zero of a semiring, at every coordinate of the variables `Names`.
 template <char... Names>
 struct ZeroAt : ExpressionBase {
   static constexpr bool is_number = sizeof...(Names) == 0;
@@ -362,7 +363,7 @@ struct ZeroAt : ExpressionBase {
   static std::string notation() { return "0"; }
 };
 
-/// f(E), present where E is, which is Operands if f is a function of several values; see `map`.
+/// f(E), present where E is. If f is a function of several values, E is an Operands node; see `map`.
 template <class E, class F>
 struct Mapped : Node<Mapped<E, F>, E::is_number, E> {
   E operand;
@@ -387,7 +388,7 @@ struct Mapped : Node<Mapped<E, F>, E::is_number, E> {
   }
 };
 
-/// The sum of E over all coordinates of index variables that stand nowhere else: sum(k, B(i, k) * C(k, j)).
+/// The sum of E over all coordinates of index variables that occur nowhere else: sum(k, B(i, k) * C(k, j)).
 template <class E, char... Names>
 struct Reduction : Node<Reduction<E, Names...>, detail::leaves_no_variable<E, Names...>(), E> {
   static constexpr NameList names = NameList::of(Names...);
@@ -402,8 +403,8 @@ struct Reduction : Node<Reduction<E, Names...>, detail::leaves_no_variable<E, Na
   static std::string notation(const Phrase* of) { return "sum(" + names.str() + ", " + of[0].text + ")"; }
 };
 
-/// An operand of index notation as a node: an expression as it is, a scalar as a literal (std::complex as
-/// Kokkos::complex).
+/// An operand of index notation as a node: an expression stays as it is, a scalar becomes a literal
+/// (std::complex as Kokkos::complex).
 template <class T>
 auto as_expression(const T& operand) {
   if constexpr (Expression<T>)
@@ -444,7 +445,7 @@ E operator+(const E& operand) {
 template <class L, class R>
   requires ExpressionOperands<L, R>
 auto operator-(const L& left, const R& right) {
-  // Named types: a negation deduced from a negation would be a copy of it.
+  // Names the type, since deducing Negation's argument from a negation would copy it instead of negating it.
   using Negated = Negation<decltype(as_expression(right))>;
   return Sum(as_expression(left), Negated(as_expression(right)));
 }
@@ -491,7 +492,8 @@ constexpr auto scalars() {
     return fold<E>([]<class... C>(TypeList<C...>) { return (TypeList<>{} + ... + scalars<C>()); });
 }
 
-/// The variables that an expression is indexed by: those of its tensors, less those that it sums over itself.
+/// The variables that an expression is indexed by: those of its tensors, except those that it sums over
+/// itself.
 template <class E>
 constexpr NameList free_variables() {
   NameList out;
@@ -515,7 +517,7 @@ constexpr NameList free_variables() {
   return out;
 }
 
-/// Whether an expression that is summed over variables has no others.
+/// Whether E has no free variables other than `Names`, over which it is summed.
 template <class E, char... Names>
 constexpr bool leaves_no_variable() {
   constexpr NameList free = free_variables<E>();
@@ -536,7 +538,7 @@ using scalars_of = decltype(detail::scalars<E>());
 namespace detail {
 
 /// The type of the sum of values of type T: integers are summed in 64 bits, however narrow they are stored,
-/// and 16-bit floats in float. The sum of bools is or.
+/// and 16-bit floats in float. The sum of bools is their logical or.
 template <class T>
 struct SumType {
   using type = accumulate_t<T>;
@@ -547,7 +549,7 @@ struct SumType<T> {
   using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
 };
 
-/// The type of the value of a node without index variables, from its children or its tensor.
+/// The value type of a node without index variables, derived from its children or its tensor.
 template <class Accesses, class Scalars>
 struct NumberTypeOf;
 template <class... Accesses, class... Scalars>
@@ -556,7 +558,7 @@ struct NumberTypeOf<TypeList<Accesses...>, TypeList<Scalars...>> {
   using type = typename WithScalars<sums, Scalars...>::type;
 };
 template <class... Scalars>
-struct NumberTypeOf<TypeList<>, TypeList<Scalars...>> {  // of refused notation
+struct NumberTypeOf<TypeList<>, TypeList<Scalars...>> {  // in refused notation
   using type = double;
 };
 template <class... Children>

@@ -51,8 +51,8 @@ void expect_valid_extents(const std::array<std::int64_t, Order>& extents) {
       throw ShapeError(text("extent ", extents[mode], " of mode ", mode, " is negative: extents are counts"));
 }
 
-/// Extents of an unsigned type, such as the sizes of containers.
-/// @throws RangeError if 64 bits with a sign cannot hold one
+/// Converts extents of an unsigned type, such as the sizes of containers.
+/// @throws RangeError if a signed 64-bit integer cannot hold one of them
 template <int Order, std::unsigned_integral Extent>
 Extents<Order> narrow_extents(const Extent (&extents)[static_cast<std::size_t>(Order)]) {
   Extents<Order> out{};
@@ -74,7 +74,7 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, std::string_
   return product;
 }
 
-/// a * b, or the largest number where that is more. Neither is negative.
+/// a * b, or the largest 64-bit integer if the product is larger. Neither factor is negative.
 constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   return b > 0 && a > most / b ? most : a * b;

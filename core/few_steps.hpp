@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file few_steps.hpp
-/// How much work is too little to be shared by threads, which takes a single thread less time than waking the
-/// others.
+/// How much work is too little to share among threads: one thread finishes it sooner than the others wake up.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -11,12 +10,12 @@
 
 namespace sporos::detail {
 
-/// Steps of a loop nest that are run by one thread if there are no more. Tests set it to 0, so that several
-/// threads compute small operands as well.
+/// Loop nests of at most this many steps run on one thread. Tests set it to 0, so that several threads
+/// compute small operands as well.
 inline double most_unshared_steps = 16384;
 
 /// Calls body(at) for 0 <= at < count on a space.
-/// @param body  a function of device and host that does little
+/// @param body  a function for host and device that does little work in each call
 template <class Space, class Body>
 void for_each_element(const Space& space, const char* label, std::int64_t count, const Body& body) {
   constexpr std::int64_t most_unshared = 16384;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file first_touch.hpp
 /// First touch of an array that several threads fill from front to back: each large page is touched by one
-/// thread.
+/// thread only.
 #pragma once
 
 #include <atomic>
@@ -64,7 +64,7 @@ class FirstTouch {
   std::int64_t offset_, bytes_, pages_;
   std::unique_ptr<std::atomic<bool>[]> touched_;
   std::atomic<std::int64_t> claimed_{0};
-  std::atomic<int> slow_{0};  ///< pages
+  std::atomic<int> slow_{0};  ///< number of large pages that were slow to touch
 };
 
 }  // namespace sporos::detail

@@ -102,8 +102,8 @@ struct Format<Map<Expressions...>, Levels...> {
   static constexpr bool is_dense = (Levels::properties.full && ...);
   /// Whether a mode is split over several levels.
   static constexpr bool is_blocked = ((Expressions::part != DimensionPart::whole) || ...);
-  /// Whether zeros are stored next to entries: a full innermost level has values for coordinates that a
-  /// sparse level above it stores only together with others, and a padded level stores some without entries.
+  /// Whether zeros are stored next to entries: a full innermost level has a value for every coordinate below
+  /// one that a sparse level stores, and a padded level also stores coordinates without entries.
   static constexpr bool stores_padding = [] {
     if constexpr (levels == 0)
       return false;
@@ -119,17 +119,17 @@ struct Format<Map<Expressions...>, Levels...> {
     return last;
   }();
 
-  /// Extents of the levels of a tensor with the given extents.
+  /// The extents of the levels of a tensor with the given extents.
   static Extents<levels> level_extents(const Extents<order>& extents) {
     return {Expressions::extent(extents[Expressions::mode])...};
   }
 
-  /// Coordinates in the levels of a coordinate of the tensor.
+  /// The coordinates in the levels that belong to a coordinate of the tensor.
   KOKKOS_INLINE_FUNCTION static Extents<levels> level_coordinates(const Extents<order>& coordinate) {
     return {Expressions::of(coordinate[Expressions::mode])...};
   }
 
-  /// Coordinate of the tensor for coordinates in the levels.
+  /// The coordinate of the tensor that belongs to coordinates in the levels.
   KOKKOS_INLINE_FUNCTION static Extents<order> coordinate(const Extents<levels>& at) {
     Extents<order> out{};
     std::size_t k = 0;
@@ -183,9 +183,8 @@ struct Format<Map<Expressions...>, Levels...> {
         }
         return true;
       }(),
-      "each mode of a format is stored by one level (Dim<d>), or by Quotient<d, b> above Remainder<d, b> "
-      "with "
-      "the same block b");
+      "each mode of a format is stored by one level (Dim<d>), or by Quotient<d, b> above "
+      "Remainder<d, b> with the same block b");
 };
 
 template <class T>

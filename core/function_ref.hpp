@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file function_ref.hpp
-/// FunctionRef: a callable with its type erased, for functions that are compiled once and not for each
-/// callable.
+/// FunctionRef: a type-erased callable, for functions that are compiled once rather than for each callable.
 #pragma once
 
 #include <utility>
 
 namespace sporos::detail {
 
-/// Refers to a callable, which has to outlive it; copies nothing and allocates nothing.
+/// Refers to a callable, which must outlive it; copies nothing and allocates nothing.
 template <class Signature>
 class FunctionRef;
 template <class R, class... Args>

@@ -13,7 +13,7 @@ struct Index {
   static constexpr char name = Name;
 };
 
-/// Stands in place of a variable where a mode is accessed at one coordinate: A(i, 3).
+/// Takes the place of a variable where a mode is accessed at a single coordinate: A(i, 3).
 inline constexpr char no_variable = '#';
 
 /// An ordered list of index variables as a compile-time value: a loop order, the variables of an access.

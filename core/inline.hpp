@@ -5,14 +5,13 @@
 
 #include <Kokkos_Core.hpp>
 
-// nvcc compiles host functions by the host compiler, which knows more pragmas than nvcc itself.
+// nvcc passes host functions on to the host compiler, which knows more pragmas than nvcc itself.
 #if defined(__CUDACC__)
 #pragma nv_diag_suppress 1675
 #endif
 
 // SPOROS_INLINE: a host and device function of the loop nest, always inlined, so that nested streams become
-// plain loops. Where the compiler does not optimise, a copy of each function in its callers would only take
-// longer to compile.
+// plain loops. Without optimisation, inlining would only make compilation slower.
 #if defined(__OPTIMIZE__) || defined(__CUDACC__)
 #define SPOROS_INLINE KOKKOS_FORCEINLINE_FUNCTION
 #define SPOROS_HOST_ALWAYS_INLINE __attribute__((always_inline))
@@ -21,12 +20,12 @@
 #define SPOROS_HOST_ALWAYS_INLINE
 #endif
 
-/// The same for host functions.
+/// A host function that is always inlined.
 #define SPOROS_HOST_INLINE inline SPOROS_HOST_ALWAYS_INLINE
 
-/// The parameters of a lambda that is always inlined, inside such a function:
-/// `[&] SPOROS_INLINE_LAMBDA(auto x) { … }`. nvcc passes an attribute on to the host's compiler only where
-/// C++23 has it, about which clang warns.
+/// The parameters of a lambda that is always inlined, inside such a function: `[&] SPOROS_INLINE_LAMBDA(auto
+/// x) { … }`. nvcc passes an attribute on to the host compiler only in the place where C++23 allows it, about
+/// which clang warns.
 #if defined(__CUDACC__)
 #define SPOROS_INLINE_LAMBDA(...) [[gnu::always_inline]] (__VA_ARGS__)
 #else
@@ -54,8 +53,8 @@
 
 /// Before a loop whose iterations write to different places, so that no iteration depends on another. The
 /// loop is unrolled, since the loop overhead for every vector or two would delay the loads of later
-/// iterations. clang is not told: it would take the temporaries of an iteration, where they are in memory,
-/// for independent as well, though all iterations have the same ones. It compares addresses before the loop.
+/// iterations. clang is not told that iterations are independent: it would assume the same of temporaries in
+/// memory, although all iterations share them. It compares addresses before the loop instead.
 #if defined(__clang__)
 #define SPOROS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(enable)")
 #elif defined(__GNUC__) && !defined(__CUDA_ARCH__)
@@ -64,7 +63,7 @@
 #define SPOROS_INDEPENDENT_ITERATIONS
 #endif
 
-/// Before a short loop whose own instructions would cost as much as its body.
+/// Before a short loop whose own instructions would cost as much as its body: unrolls it by four.
 #if defined(__clang__)
 #define SPOROS_UNROLLED_BY_FOUR _Pragma("unroll 4")
 #elif defined(__GNUC__) && !defined(__CUDA_ARCH__)
@@ -80,9 +79,9 @@
 #define SPOROS_PREFETCH(address) static_cast<void>(address)
 #endif
 
-/// Has the cache line at an address fetched to be written: taken from the cache of another core that has read
-/// it, which a store would wait for. It need not be an address of the program. The instruction is not among
-/// those of x86-64-v3, but all processors since 2014 have it, and others take it for no operation.
+/// Fetches the cache line at an address for writing, taking it from the cache of another core that has read
+/// it; a store would have to wait for that. The address need not belong to the program. The instruction is
+/// not part of x86-64-v3, but all processors since 2014 have it, and others treat it as no operation.
 #if defined(__CUDA_ARCH__) || !defined(__GNUC__)
 #define SPOROS_PREFETCH_FOR_WRITE(address) static_cast<void>(address)
 #elif defined(__x86_64__)
@@ -91,8 +90,8 @@
 #define SPOROS_PREFETCH_FOR_WRITE(address) __builtin_prefetch(address, 1)
 #endif
 
-/// Before a loop that adds to `sum` once per iteration: the terms may be added in any order, so that each
-/// lane of a vector forms a partial sum.
+/// Before a loop that adds to `sum` once per iteration: the terms may be added in any order, so each lane of
+/// a vector forms a partial sum.
 #if defined(_OPENMP) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
 #define SPOROS_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define SPOROS_SUM_IN_ANY_ORDER(sum) SPOROS_PRAGMA(omp simd reduction(+ : sum))

@@ -17,20 +17,20 @@ namespace sporos {
 
 namespace detail {
 
-/// The bytes of a large page.
+/// Bytes of a large page.
 inline constexpr std::int64_t large_page = std::int64_t{2} << 20;
 
-/// Touches the page at `at`, without changing what it holds.
+/// Touches the page at `at` without changing its contents.
 inline void touch(std::byte* at) {
   volatile std::byte* const page = at;
   *page = *page;
 }
 
-/// The same.
-/// @return whether that was slow for a large page, which the system clears in 0.1 to 0.5 ms. Memory that a
-///     virtual machine has given back to its host can be slow to get again: a large page then costs several
-///     times as much as the small pages that it replaces, which come from memory that the system has kept.
-///     Once, 0.5 GiB took 1.5 s with large pages and 0.2 s with small ones.
+/// Touches the page at `at` without changing its contents, and measures how long that takes.
+/// @return whether it was slow for a large page, which the system normally clears in 0.1 to 0.5 ms. Memory
+/// that a virtual machine has given back to its host can be slow to get again: a large page then costs
+/// several times as much as the small pages that it replaces, which come from memory that the system has
+/// kept. Once, 0.5 GiB took 1.5 s with large pages and 0.2 s with small ones.
 inline bool touch_is_slow(std::byte* at) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds slow(2);
@@ -39,9 +39,9 @@ inline bool touch_is_slow(std::byte* at) {
   return Clock::now() - start > slow;
 }
 
-/// Has the system back memory with large pages, or with small ones, from now on. This is only advice: a
-/// system that has no large pages refuses it.
-/// @param begin  at a multiple of the size of a page
+/// Asks the system to back memory with large (or small) pages from now on. This is only advice: a system
+/// without large pages refuses it.
+/// @param begin  a multiple of the page size
 inline void advise_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] std::size_t bytes,
                                [[maybe_unused]] bool large) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
@@ -65,9 +65,9 @@ inline void prefer_large_pages(void* memory, std::size_t bytes) {
     detail::advise_large_pages(begin + 2 * page, (pages - 2) * page, false);
 }
 
-/// Has the system back untouched memory now, in one call. That takes half as long as page by page on first
-/// touch, and saves more if several threads would touch the memory. Has no effect on systems without this
-/// call.
+/// Asks the system to back untouched memory now, in a single call. That takes half as long as page by page on
+/// first touch, and saves more if several threads would touch the memory. Has no effect on systems without
+/// this call.
 inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_POPULATE_WRITE)
   constexpr std::uintptr_t least_page = 4096;
@@ -78,8 +78,8 @@ inline void populate([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t
 #endif
 }
 
-/// Populates an array ahead of the one who writes it from front to back, and does not know how much it will
-/// be: about a quarter more than is written, in steps that are worth the call.
+/// Populates an array ahead of code that writes it from front to back without knowing how much it will write:
+/// about a quarter more than has been written, in steps large enough to be worth a call.
 class PopulateAhead {
  public:
   PopulateAhead() = default;
@@ -88,12 +88,11 @@ class PopulateAhead {
   PopulateAhead(void* begin, std::int64_t bytes, std::int64_t backed)
       : begin_(static_cast<std::byte*>(begin)), bytes_(bytes), backed_(backed) {}
 
-  /// The bytes that can be written now.
+  /// Bytes at the front that can be written now.
   std::int64_t backed() const { return backed_; }
   bool is_done() const { return backed_ >= bytes_; }
 
-  /// Populates more if the first `written` bytes, all that are written so far, reach the end of those that
-  /// are.
+  /// Populates more once the `written` bytes, counted from the front, reach the end of the populated ones.
   void after(std::int64_t written) {
     constexpr std::int64_t least = std::int64_t{32} << 10, most = std::int64_t{512} << 10;
     if (is_done() || written < backed_) return;

@@ -67,8 +67,8 @@ enum class Role {
   dense,        ///< the values of a dense tensor, one for each element
   values,       ///< the values of what a sparse tensor stores
   positions,    ///< where the children of each position begin
-  coordinates,  ///< of each position
-  metadata      ///< which values there are, in a form of the level's own: indices in windows, bits
+  coordinates,  ///< the coordinate at each position
+  metadata      ///< which values are stored, in the level's own encoding: indices in windows, bits
 };
 
 /// Coordinate iteration: coord_bounds(p) -> [begin, end) of coordinates.
@@ -78,7 +78,7 @@ concept CoordinateIterable = requires(const View view, std::int64_t p) {
 };
 
 /// Position iteration: pos_bounds(p) -> [begin, end) of positions; coord_at(q) -> i. The positions of parent
-/// 0 begin at 0, and those of every other parent where those of the parent before it end.
+/// 0 begin at 0, and those of every other parent begin where those of the previous parent end.
 template <class View>
 concept PositionIterable = requires(const View view, std::int64_t p, std::int64_t q) {
   { view.pos_bounds(p) } -> std::same_as<Bounds>;
@@ -158,14 +158,12 @@ concept DescribedLevel = requires {
 ///
 ///     view()                               the View of its arrays
 ///     size(parents)                        the number of positions below `parents` parent positions
-///     empty(parents, extent)               the level with as little stored as possible: nothing, unless it
-///     is
-///                                          full
+///     empty(parents, extent)               the level with nothing stored, unless it is full
 ///     for_each_array(visit)                calls visit(Role, name, array) for each array
 ///     copy_to<OtherSpace>()                a deep copy in another memory space
 ///     most_bytes(parents, count, extent)   an upper bound on the bytes of its arrays if it stores at most
 ///                                          `count` coordinates below at most `parents` parents
-///     most_positions(parents, count, extent)  if the level is padded: as many positions at most
+///     most_positions(parents, count, extent)  of a padded level only: an upper bound on its positions
 template <class L>
 concept StoredLevel =
     requires(const detail::HostStorage<L> storage, const detail::AnyVisitor visit, std::int64_t n) {
@@ -180,8 +178,8 @@ concept StoredLevel =
 /// Access to arrays from outside, for `wrap` and `validate`:
 ///
 ///     array_count                          how many arrays the level has
-///     from_arrays(arrays, parents, extent) a level that refers to given arrays: arrays.get<At, T>(length) is
-///                                          the At-th of them, arrays.last(array) the last element of one
+///     from_arrays(arrays, parents, extent) a level over the given arrays: arrays.get<At, T>(length) returns
+///                                          array number At, arrays.last(array) its last element
 ///     fault(parents, extent, first)        what is wrong with its arrays, as a sentence that begins with
 ///                                          what was found, or "". first(count, broken) returns the smallest
 ///                                          `at` in [0, count) for which broken(at) holds, or -1; it searches
@@ -220,22 +218,22 @@ inline constexpr bool declares_builds_anywhere = [] {
 
 }  // namespace detail
 
-/// A level that is not full can be built from its coordinates in the order of their positions:
+/// A level that is not full can be built from its coordinates, given in the order of their positions:
 ///
 ///     from_segments<Space>(segments, parents, extent)   may keep the arrays of `segments`, and may use the
 ///                                                       threads of the host space `Space`
 ///
-/// The positions are those of the coordinates in `segments`, except in a padded level, whose View tells by
-/// locate(p, i) where each has gone.
+/// The positions are those of the coordinates in `segments`, except in a padded level: locate(p, i) of its
+/// View tells the position of each coordinate.
 template <class L>
 concept MadeFromSegments = detail::MadeFromSegmentsIn<L, Host>;
 
 /// A level with `static constexpr bool builds_anywhere = true`: its from_segments<Space> runs in any
-/// execution space, on arrays in the memory of that space, also where the host cannot read them. Results on a
-/// GPU are then built there; those with other levels are built by the host and copied.
+/// execution space, on arrays in that space's memory, even where the host cannot read them. Results on a GPU
+/// are then built there; those with other levels are built on the host and copied.
 ///
-/// The arrays of `segments` are complete when it is called, and those of the level when it returns: a level
-/// that starts a kernel of its own waits for it.
+/// The arrays of `segments` are complete when from_segments is called, and those of the level must be when it
+/// returns: a level that starts a kernel of its own waits for it.
 template <class L>
 concept BuiltAnywhere =
     detail::declares_builds_anywhere<L> && detail::MadeFromSegmentsIn<L, Kokkos::DefaultExecutionSpace>;
@@ -250,8 +248,9 @@ concept Level = DescribedLevel<L> && StoredLevel<L> && WrappableLevel<L> &&
                                         (!detail::declares_builds_anywhere<L> || BuiltAnywhere<L>))) &&
                 (!L::properties.padded || Locatable<typename L::View>);
 
-/// A level that has its coordinates in one array: `Storage::segments()` returns the level's Segments without
-/// a copy, and its View has a pointer to the coordinates. Kernels for lists of coordinates require it.
+/// A level that keeps its coordinates in one array: `Storage::segments()` returns the level's Segments
+/// without a copy, and its View has a pointer to the coordinates. Kernels for lists of coordinates require
+/// it.
 template <class L>
 concept StoresCoordinates =
     Level<L> && requires(const detail::HostStorage<L> storage, const typename L::View view) {
@@ -259,8 +258,8 @@ concept StoresCoordinates =
       { view.coordinates } -> std::convertible_to<const typename L::coordinate_type*>;
     };
 
-/// The same with the positions, in a level that is not branchless: its arrays are Segments already. Kernels
-/// for matrices stored by rows require it.
+/// A level that also keeps its positions in one array and is not branchless: its arrays are Segments already.
+/// Kernels for matrices stored by rows require it.
 template <class L>
 concept StoresSegments =
     StoresCoordinates<L> && !L::properties.branchless && requires(const typename L::View view) {

@@ -41,14 +41,14 @@ constexpr NameList variables(TypeList<Accesses...>) {
   return out;
 }
 
-/// What operands ask of the loop order: before[a][b] if variable a must be bound before b, prefers[a][b] if
-/// it should be.
+/// What operands require of the loop order: before[a][b] if variable a must be bound before b, prefers[a][b]
+/// if it should be.
 struct OrderRules {
   bool before[NameList::capacity][NameList::capacity] = {};
   bool prefers[NameList::capacity][NameList::capacity] = {};
   bool sparse[NameList::capacity] = {};
-  bool last[NameList::capacity] = {};    ///< summed inside the expression: bound after the others
-  bool second[NameList::capacity] = {};  ///< right after the outermost loop
+  bool last[NameList::capacity] = {};    ///< summed over inside the expression: bound after the others
+  bool second[NameList::capacity] = {};  ///< bound right after the outermost loop
 };
 
 template <class A>
@@ -118,8 +118,8 @@ constexpr bool is_full_in_all(char variable, TypeList<Operands...>) {
   return (full_in(static_cast<const Operands*>(nullptr)) && ...);
 }
 
-/// Whether an access has the variable not at all, or only above its innermost level, so that elements along
-/// it are not contiguous.
+/// Whether an access lacks the variable, or has it only above its innermost level, so that elements along it
+/// are not contiguous.
 template <class A>
 constexpr bool is_strided_in(char variable) {
   return A::level_names.size == 0 || A::level_names[A::level_names.size - 1] != variable;

@@ -21,7 +21,7 @@ namespace sporos {
 /// One relation between loops.
 struct LoopRelation {
   enum class Kind {
-    split,  ///< `from` becomes `made`, the strips, and `inner`, the coordinates of a strip
+    split,  ///< `from` becomes `made`, over strips, and `inner`, over the coordinates of a strip
     fuse,   ///< `from` and `second`, which runs inside it, become `made`
     pos     ///< `from` becomes `made`, which counts the positions of an operand instead of coordinates
   };
@@ -30,7 +30,7 @@ struct LoopRelation {
   char second = ' ';
   char made = ' ';
   char inner = ' ';
-  int operand = -1;  ///< of pos: its place on the right side
+  int operand = -1;  ///< for pos: the operand's place on the right side
 
   constexpr bool operator==(const LoopRelation&) const = default;
 };
@@ -38,10 +38,10 @@ struct LoopRelation {
 /// A loop over strips.
 struct Strip {
   char name = ' ';          ///< the variable of the schedule
-  int depth = 0;            ///< the loop before which it runs, of those over the statement's variables
-  NameList variables;       ///< whose coordinates it cuts
-  std::uint32_t sizes = 0;  ///< bit s: the number of coordinates or positions has the factor size[s]
-  int operand = -1;         ///< whose positions are counted, or -1 for coordinates
+  int depth = 0;            ///< the loop over the statement's variables before which it runs
+  NameList variables;       ///< the variables whose coordinates it cuts
+  std::uint32_t sizes = 0;  ///< bit s: the size of a strip has the factor size[s]
+  int operand = -1;         ///< the operand whose positions are counted, or -1 for coordinates
 
   constexpr bool operator==(const Strip&) const = default;
 };
@@ -53,13 +53,13 @@ struct StrippedLoops {
   Strip strips[capacity];
   int count = 0;
 
-  /// Whether the loop over a strip's coordinates follows at once, so that all strips together run over the
+  /// Whether the loop over a strip's coordinates follows directly, so that all strips together run over the
   /// same coordinates in the same order, each once. Strips of several variables share coordinates of the
-  /// outer ones.
+  /// outer variables.
   constexpr bool keeps_order(const Strip& strip) const {
     return strip.variables.size == 1 && order[strip.depth] == strip.variables[0];
   }
-  /// Without the strips that keep the order, which change nothing.
+  /// The same loops without the strips that keep the order, which change nothing.
   constexpr StrippedLoops without_idle() const {
     StrippedLoops out;
     out.order = order;
@@ -109,14 +109,14 @@ struct LoopSchedule {
                                                          : operand_of(relations[at].from);
   }
 
-  /// Whether a name is that of a loop, or of one that others were made of.
+  /// Whether the name belongs to a loop, or to one from which others were made.
   constexpr bool knows(char name) const {
     for (int at = 0; at < count; ++at)
       if (relations[at].from == name || relations[at].second == name) return true;
     return current.contains(name) || made_by(name) < count;
   }
 
-  /// The schedule with one more relation; the same where the new names are taken.
+  /// The schedule with one more relation; unchanged if the new names are taken.
   constexpr LoopSchedule with(const LoopRelation& relation) const {
     LoopSchedule out = *this;
     if (count == capacity || knows(relation.made) || relation.made == relation.inner) return out;
@@ -155,13 +155,14 @@ struct LoopSchedule {
   /// The loops over the statement's variables, and the strips to which they are restricted.
   constexpr StrippedLoops lowered() const {
     StrippedLoops out;
-    // Threads that share a loop without strips of its own share strips of it, made as large as fits.
+    // If threads share a loop that has no strips of its own, it is cut into strips as large as possible.
     if (parallel != ' ' && !is_outer(parallel) && made_by(parallel) < count && can_be_split(parallel))
       out.strips[out.count++] = {parallel, 0, variables_of(parallel), 0, operand_of(parallel)};
     for (int at = 0; at < current.size; ++at) expand(current[at], out);
     return out;
   }
-  /// Whether the outermost strips are shared among threads. Where they keep the order, coordinates are.
+  /// Whether threads share the outermost strips. Where these keep the order, threads share coordinates
+  /// instead.
   constexpr bool shares_strips() const {
     const StrippedLoops loops = lowered().without_idle();
     return parallel != ' ' && loops.count > 0 && loops.strips[0].depth == 0 &&
@@ -169,8 +170,8 @@ struct LoopSchedule {
   }
 
   /// The order of the statement's variables that decides whether a result needs a workspace: the loops, with
-  /// the relations undone in inverse order. A split variable that is summed over stands where its first loop
-  /// does, one of the result where its last loop does.
+  /// the relations undone in reverse order. A split variable takes the place of its first loop if it is
+  /// summed over, and of its last loop if the result has it.
   /// Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), section 6.2,
   /// "Input Order Reconstruction".
   constexpr NameList input_order(const NameList& result) const {
@@ -204,7 +205,7 @@ struct LoopSchedule {
 
  private:
   constexpr int first_place_of(char name) const {
-    // A loop that was split or fused further stands where the first loop made of it does.
+    // A loop that was split or fused further has the place of the first loop made from it.
     if (current.contains(name)) return current.find(name);
     int first = current.size;
     for (int at = 0; at < count; ++at)
@@ -236,9 +237,9 @@ struct LoopSchedule {
   }
 };
 
-/// How a workspace's levels, in the order in which loops insert, stand in the result: loops[at] ==
-/// result[order[at]] for the variables that the result has. The `ow_order` of Zhang, Hsu, Kjolstad, section
-/// 6.2.
+/// How a workspace's levels, in the order in which loops insert, map to those of the result: loops[at] ==
+/// result[order[at]] for the variables that the result has. This is the `ow_order` of Zhang, Hsu, Kjolstad,
+/// section 6.2.
 struct WorkspaceOrder {
   std::array<int, static_cast<std::size_t>(NameList::capacity)> order{};
   int size = 0;
@@ -252,9 +253,9 @@ constexpr WorkspaceOrder workspace_order(const NameList& loops, const NameList& 
 }
 
 /// The number of variables over which a result scatters if loops in a given order insert it; 0 if its values
-/// come one after the other. A workspace has at least as many levels. Zhang, Hsu, Kjolstad, section 2.2:
+/// come one after another. A workspace has at least this many levels. Zhang, Hsu, Kjolstad, section 2.2:
 /// max(N + 1 - p1, p2) for a result with N variables.
-/// @param loops   the loops, outermost first, of which those without a place in the result are summed over
+/// @param loops   the loops, outermost first; those without a place in the result are summed over
 /// @param result  the variables of the result's levels, outermost first
 constexpr int scattering_order(const NameList& loops, const NameList& result) {
   int matching = 0;  // the outermost variables of the result that loops bind in its order, before any sum

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file map.hpp
-/// Functions of values in index notation: `map(f, A(i, j))`, `map(f, A(i, j), B(i, j))`, and what they make
-/// of coordinates that are not stored.
+/// Functions of values in index notation, `map(f, A(i, j))` and `map(f, A(i, j), B(i, j))`, and how they
+/// treat coordinates that are not stored.
 ///
-/// What a tensor does not store is zero, so a function that makes something else of zero would give different
-/// results for different formats. By default, therefore, a function keeps zero at zero; that is checked
+/// What a tensor does not store is zero, so a function that maps zero to something else would give different
+/// results for different formats. By default, therefore, a function must keep zero at zero, which is checked
 /// before the statement runs. A function that does not says what it means:
 ///
 ///     map([](double x) { return 2 * x; }, A(i, j))                    keeps zero
 ///     map(everywhere([](double x) { return x + 1; }), A(i, j))        applied to every coordinate
-///     map(where_stored([](double) { return 1; }), A(i, j))            1 where A stores a value, and only
-///     there
+///     map(where_stored([](double) { return 1; }), A(i, j))            1 where A stores a value
 ///
 /// A function of several values that keeps zero, f(0, 0) = 0, is applied where any of its operands stores a
-/// value, with zero in place of those that do not. If it says more about zero, less is visited or called:
+/// value, with zero in place of those that do not. If it promises more about zero, fewer coordinates are
+/// visited, or it is called less often:
 ///
 ///     map(f, A(i, j), B(i, j))                          f(0, 0) = 0              where A or B stores a value
 ///     map(annihilated_by_zero(f), A(i, j), B(i, j))     f(x, 0) = f(0, y) = 0    where both do
@@ -39,9 +39,9 @@ namespace sporos {
 /// What a function does at coordinates that its operand does not store.
 enum class AtZero {
   kept,     ///< f(0, 0) = 0, so there is nothing to do where no operand is stored
-  applied,  ///< they take the value f(0, 0)
+  applied,  ///< coordinates that are not stored take the value f(0, 0)
   skipped,  ///< nothing where no operand is stored, whatever f(0, 0) is: the result depends on what is stored
-  // Of functions of several values:
+  // For functions of several values:
   annihilates,        ///< f is zero wherever one of its operands is
   identity,           ///< f(x, 0) = x and f(0, y) = y, so that f need not be called
   skipped_unless_all  ///< nothing unless all operands are stored, whatever f makes of zero
@@ -61,7 +61,7 @@ struct DeclaredFunction {
   }
 };
 
-/// A function that is applied where an operand is stored, with `fill` in place of those that are not.
+/// A function that is applied where any operand is stored, with `fill` in place of those that are not.
 template <class F, class T>
 struct FilledFunction : DeclaredFunction<F, AtZero::skipped> {
   T fill;
@@ -98,7 +98,7 @@ constexpr bool is_present_everywhere() {
     });
 }
 
-/// The node that is zero at every coordinate of the variables of expressions of type E.
+/// The node that is zero at every coordinate of the free variables of E.
 template <class E>
 auto zeros_of() {
   return []<std::size_t... At>(std::index_sequence<At...>) {
@@ -122,7 +122,7 @@ template <class F>
 auto where_stored(F f) {
   return detail::DeclaredFunction<F, AtZero::skipped>{std::move(f)};
 }
-/// The same for a function of several values, with `fill` in place of operands that are not stored.
+/// The function f of several values, applied where any operand is stored, with `fill` in place of the others.
 template <class F, ScalarValue T>
 auto where_stored(F f, T fill) {
   return detail::FilledFunction<F, T>{{std::move(f)}, fill};

@@ -5,14 +5,14 @@
 ///     A(i, j) = !M(i, j) * (B(i, k) * C(k, j))              the product where M is zero or stores nothing
 ///     A(i, j) = !pattern(M(i, j)) * (B(i, k) * C(k, j))     where M stores nothing
 ///     A(i, j) = pattern(M(i, j)) * (B(i, k) * C(k, j))      where M stores a value
-///     A(i, j) = M(i, j) * (B(i, k) * C(k, j))               the same if M is of bool and stores true alone
+///     A(i, j) = M(i, j) * (B(i, k) * C(k, j))               the same if M is of bool and stores only true
 ///
-/// A mask is 1 where it is present; over a semiring, the neutral element of its multiplication. So are the
-/// values true of a tensor of bool, and false is the semiring's zero.
+/// A mask is 1 where it is present; over a semiring, it is the neutral element of its multiplication.
+/// Likewise, true in a tensor of bool is that neutral element, and false is the semiring's zero.
 ///
 /// A complement is *absent* where its operand is nonzero: a product with it is not computed there, and a
-/// sparse result stores nothing there. It visits nothing of its own: other factors say where, and the
-/// operand is looked up as they are visited. (The masks of Buluç, Mattson, McMillan, Moreira, Yang, *The
+/// sparse result stores nothing there. It visits no coordinates of its own: other factors choose them, and
+/// the operand is looked up at each. (These are the masks of Buluç, Mattson, McMillan, Moreira, Yang, *The
 /// GraphBLAS C API Specification*, sections 2.5.4, 2.5.5: by value, or structural.)
 #pragma once
 
@@ -30,7 +30,7 @@ template <class Zeros, class E, bool Structural>
 struct Complement : Node<Complement<Zeros, E, Structural>, E::is_number, E> {
   static constexpr Presence presence = Presence::first;
   static constexpr bool drops_values = true;
-  /// Whether the values of E, and not its pattern alone, say where the node is present.
+  /// Whether the values of E decide where the node is present, and not its pattern alone.
   static constexpr bool reads_values = !Structural;
 
   Zeros left;
@@ -49,7 +49,7 @@ struct Complement : Node<Complement<Zeros, E, Structural>, E::is_number, E> {
 
 namespace detail {
 
-/// true, wherever it is called.
+/// Returns true for every value.
 struct Stored {
   static constexpr AtZero at_zero = AtZero::skipped;
   static constexpr bool infix = false;
@@ -66,7 +66,7 @@ auto complement(const E& operand) {
   return Complement<Zeros, E, Structural>(Zeros(), operand);
 }
 
-/// Whether the values of operands, and not their patterns alone, say where an expression is present.
+/// Whether the values of operands decide where an expression is present, and not their patterns alone.
 template <class E>
 constexpr bool is_present_by_value() {
   if constexpr (requires { E::reads_values; })
@@ -76,20 +76,20 @@ constexpr bool is_present_by_value() {
 
 }  // namespace detail
 
-/// 1 where an expression stores a value, whatever the value is: where a tensor does, where both factors of a
-/// product do. The result depends on the format: a dense tensor stores every value, a blocked one its
+/// 1 where an expression stores a value, whatever it is: where a tensor stores one, or where both factors of
+/// a product do. The result depends on the format: a dense tensor stores every value, a blocked one its
 /// padding.
 template <Expression E>
 auto pattern(const E& operand) {
   return Mapped(operand, detail::Stored{});
 }
 
-/// 1 where an expression is zero, be it stored or not; absent where it is something else, NaN included.
+/// 1 where an expression is zero, stored or not; absent where it is anything else, NaN included.
 template <Expression E>
 auto operator!(const E& operand) {
   return detail::complement<false>(operand);
 }
-/// 1 where an expression stores nothing; absent where it stores a value, be it zero.
+/// 1 where an expression stores nothing; absent where it stores a value, even if that is zero.
 template <Expression E>
 auto operator!(const Mapped<E, detail::Stored>& mask) {
   return detail::complement<true>(mask.operand);

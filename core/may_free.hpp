@@ -14,7 +14,7 @@ namespace sporos::detail {
 /// Whether this thread runs a part of a parallel loop, or something that such a loop may wait for.
 inline thread_local bool serves_a_loop = false;
 
-/// Sets it for a scope.
+/// Sets serves_a_loop for a scope.
 class ServesALoop {
  public:
   ServesALoop() : before_(std::exchange(serves_a_loop, true)) {}
@@ -26,8 +26,8 @@ class ServesALoop {
   const bool before_;
 };
 
-/// Whether this thread may free a Kokkos View: Kokkos then waits for all loops, and inside a loop it would
-/// wait for ever. Nothing that a loop may wait for, such as a lock, may be held.
+/// Whether this thread may free a Kokkos View: Kokkos then waits for all loops, so inside a loop it would
+/// wait for ever. The caller must not hold anything that a loop may wait for, such as a lock.
 inline bool may_free_views() {
 #if defined(_OPENMP)
   if (omp_in_parallel()) return false;

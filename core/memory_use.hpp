@@ -32,7 +32,7 @@ inline void count_memory(std::int64_t bytes) {
     if (const auto listener = memory_listener().load(std::memory_order_relaxed)) listener(-1);
 }
 
-/// For containers of the standard library whose memory is to be counted.
+/// An allocator for containers of the standard library whose memory is to be counted.
 template <class T>
 struct CountedAllocator {
   using value_type = T;

@@ -35,7 +35,7 @@ class TensorLetters {
   char of(const T& tensor) {
     return of(tensor.identity());
   }
-  /// @param identity  of the tensor
+  /// @param identity  the tensor's identity()
   char of(const void* identity) {
     const auto found = std::find(seen_.begin(), seen_.end(), identity);
     const auto at = found - seen_.begin();
@@ -47,9 +47,9 @@ class TensorLetters {
   std::vector<const void*> seen_;
 };
 
-/// Writes expressions as index notation, tensors as letters: "B(i, k) * C(k, j)". A node says how it is
-/// written in a function `notation` of its children's phrases; one without it is written as a function of
-/// them: "f(B(i, k), C(k, j))".
+/// Writes expressions as index notation, with a letter for each tensor: "B(i, k) * C(k, j)". A node defines
+/// its text by a function `notation` of its children's phrases; a node without one is written as a function
+/// of its children: "f(B(i, k), C(k, j))".
 class Notation {
  public:
   explicit Notation(TensorLetters& letters) : letters_(letters) {}

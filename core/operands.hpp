@@ -3,8 +3,8 @@
 /// Functions of several values in index notation: `map(f, A(i, j), B(i, j), ...)`.
 ///
 /// The operands of a function stand side by side in nodes of their own, which say where the function is
-/// applied, by what it declares (map.hpp). A scalar among them is there at every coordinate, and so leaves it
-/// to the others where that is.
+/// applied, depending on what it declares (map.hpp). A scalar is present at every coordinate, so the other
+/// operands decide where the function is applied.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace sporos {
 
-/// L, R: the operands of a function F, or those of several where L or R are operands themselves.
+/// L, R: two operands of a function F; either may be an Operands node that holds several.
 template <class L, class R, Presence Where, class F>
 struct Operands : ExpressionBase {
   static constexpr Presence presence = Where;
@@ -54,7 +54,7 @@ constexpr int count_operands() {
     return 1;
 }
 
-/// Whether the operands in a node are scalars.
+/// Whether all operands in a node are scalars.
 template <class E>
 constexpr bool are_scalars() {
   if constexpr (is_operands<E>)
@@ -62,7 +62,7 @@ constexpr bool are_scalars() {
   else
     return AnyLiteral<E>;
 }
-/// Whether one of them is.
+/// Whether at least one operand in a node is a scalar.
 template <class E>
 constexpr bool has_scalar_operand() {
   if constexpr (is_operands<E>)
@@ -71,8 +71,8 @@ constexpr bool has_scalar_operand() {
     return AnyLiteral<E>;
 }
 
-/// L, R side by side as operands of F, where both, either or the first of them is present; a scalar leaves
-/// that to the other one.
+/// L and R side by side as operands of F, present where both, either or the first of them is. If one is a
+/// scalar, the other alone decides.
 template <class F, Presence Where, class L, class R>
 auto beside(const L& left, const R& right) {
   constexpr Presence presence = are_scalars<R>()   ? Presence::first
@@ -81,10 +81,10 @@ auto beside(const L& left, const R& right) {
   return Operands<L, R, presence, F>(left, right);
 }
 
-/// No zeros to add to an operand.
+/// Stands for no zeros: nothing is added to an operand.
 struct NoZeros {};
 
-/// An operand that is present at every coordinate of `zeros`.
+/// An operand, made present at every coordinate of `zeros`.
 template <class Zeros, class E>
 auto filled_up(const E& operand, const Zeros& zeros) {
   if constexpr (std::is_same_v<Zeros, NoZeros> || are_scalars<E>())
@@ -95,8 +95,8 @@ auto filled_up(const E& operand, const Zeros& zeros) {
     return Sum(operand, zeros);
 }
 
-/// The operands of F side by side, `left` being the first of them. The first that is not a scalar is filled
-/// up with zeros.
+/// All operands of F side by side, of which `left` holds the first ones. The first operand that is not a
+/// scalar is filled up with zeros.
 template <class F, Presence Where, class Zeros, class L, class R, class... Rest>
 auto all_beside(const Zeros& zeros, const L& left, const R& right, const Rest&... rest) {
   const auto next = [&] {
@@ -112,7 +112,7 @@ auto all_beside(const Zeros& zeros, const L& left, const R& right, const Rest&..
     return all_beside<F, Where>(zeros, both, rest...);
 }
 
-/// Where a function of several values is applied that declares this about zero.
+/// Where a function of several values is applied, given what it declares about zero.
 constexpr Presence presence_at(AtZero at_zero) {
   switch (at_zero) {
     case AtZero::annihilates:
@@ -145,8 +145,8 @@ concept ExpressionOrScalar = Expression<T> || ScalarValue<T>;
 
 }  // namespace detail
 
-/// f(E, G, ...) for a function f of as many values, in the order of the operands, at least one of which is
-/// not a scalar; on a device, f is a functor with device code.
+/// f(E, G, ...) for a function f of several values, which takes the operands in this order. At least one of
+/// them is not a scalar. On a device, f is a functor with device code.
 ///
 /// Unless f declares another intention (map.hpp), it keeps zero at zero, f(0, 0, ...) = 0, and is applied
 /// where any operand is present, with zero in place of the others: running the statement calls f once with

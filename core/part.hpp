@@ -7,8 +7,9 @@
 ///     block(D, {0, 2}, {4, 6})(i, j) = B(i, j)          a block of a dense tensor, written
 ///     D(i, i) = 1.0                                     its diagonal
 ///
-/// A part holds on to the tensor and to where it begins. Operands may be parts of tensors of any format; the
-/// loops start at the part's place in each level. A part that is written to belongs to a dense tensor.
+/// A part holds a handle to its tensor and the coordinates at which it begins. Operands may be parts of
+/// tensors of any format: the loops start at the part's place in each level. Only parts of dense tensors can
+/// be written to.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ struct Range {
 template <class Value, TensorFormat F>
 struct PartView : TensorView<Value, F> {
   std::int64_t first[std::size_t{F::order > 0 ? F::order : 1}];  ///< the first coordinate of each mode
-  std::int64_t count[std::size_t{F::order > 0 ? F::order : 1}];  ///< the number of coordinates
+  std::int64_t count[std::size_t{F::order > 0 ? F::order : 1}];  ///< the number of coordinates of each mode
 };
 
 /// A range of coordinates of each mode of a tensor.
@@ -59,7 +60,7 @@ class Part {
   const T& whole() const { return whole_; }
   /// The coordinate of the tensor at which each mode of the part begins.
   const Extents<order>& first() const { return first_; }
-  /// Of the part.
+  /// The extents of the part.
   const Extents<order>& extents() const { return extents_; }
   std::int64_t extent(int mode) const { return extents_[static_cast<std::size_t>(mode)]; }
 
@@ -84,7 +85,7 @@ class Part {
     return out;
   }
 
-  /// The first mode whose range the tensor does not have; `order` if it has all.
+  /// The first mode in which the part lies outside the tensor; `order` if there is none.
   int mode_outside() const {
     for (int mode = 0; mode < order; ++mode) {
       const auto at = static_cast<std::size_t>(mode);
@@ -93,7 +94,7 @@ class Part {
     return order;
   }
 
-  /// Index notation, coordinates counted from where the part begins: `rows(A, 2, 5)(i, j)`.
+  /// Index notation, with coordinates counted from where the part begins: `rows(A, 2, 5)(i, j)`.
   template <class... Args>
   auto operator()(const Args&... args) const {
     return detail::access_of(*this, args...);
@@ -165,7 +166,7 @@ auto access_of(const T& tensor, const Args&... args) {
     std::size_t mode = 0;
     const auto fix = [&](const auto& arg) {
       if constexpr (!is_index_v<std::remove_cvref_t<decltype(arg)>>) {
-        // What is outside a part is kept outside the tensor, so that it is refused.
+        // A coordinate outside the part is moved outside the tensor, so that it is refused.
         const bool inside = arg >= 0 && static_cast<std::int64_t>(arg) < extents[mode];
         first[mode] = inside || !is_part_v<T> ? first[mode] + static_cast<std::int64_t>(arg) : -1;
         extents[mode] = 1;
@@ -198,9 +199,9 @@ std::string text_of_modes(const T& tensor, const NameList& names) {
   }
 }
 
-/// Throws the ShapeError for a part that its tensor does not have.
-/// @param where   what stands before the message
-/// @param tensor  how it names the tensor
+/// Throws a ShapeError for a part that lies outside its tensor.
+/// @param where   text before the message
+/// @param tensor  the tensor's name in the message
 template <class T, unsigned Restricted>
 [[noreturn, gnu::cold]] void refuse_part(const std::string& where, const std::string& tensor,
                                          const Part<T, Restricted>& part) {
@@ -240,7 +241,7 @@ auto part_of_one_mode(const char* name, const T& tensor, std::int64_t begin, std
 
 }  // namespace detail
 
-/// Rows `begin` to `end - 1` of a matrix, without a copy, as `A[begin:end]` in NumPy.
+/// Rows `begin` to `end - 1` of a matrix, without a copy, like `A[begin:end]` in NumPy.
 ///
 ///     y(i) = rows(A, 2, 5)(i, j) * x(j)      y has extent 3
 ///
@@ -272,9 +273,9 @@ template <AnyTensor T>
 auto block(const T& tensor, Range first, Range second, Range third) {
   return detail::part_of_ranges("block", tensor, {first, second, third});
 }
-/// The same for a tensor of any order: `block(T, {{{0, 2}, {1, 3}, {0, 1}, {2, 4}}})`.
+/// A part of a tensor of any order: `block(T, {{{0, 2}, {1, 3}, {0, 1}, {2, 4}}})`.
 template <AnyTensor T>
-  requires(T::order != 1)  // of which {b, e} is a range
+  requires(T::order != 1)  // for order 1, {b, e} is a range
 auto block(const T& tensor, const std::array<Range, std::size_t{T::order}>& ranges) {
   return detail::part_of_ranges("block", tensor, ranges);
 }

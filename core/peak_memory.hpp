@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file peak_memory.hpp
-/// PeakMemory: the largest amount of memory that the arrays of this process take at the same time.
+/// PeakMemory: the largest amount of memory that the arrays of this process take at any one time.
 #pragma once
 
 #include <Kokkos_Core.hpp>

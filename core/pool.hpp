@@ -40,8 +40,8 @@ namespace sporos {
 /// Every function may be called from any thread, but not inside a parallel region, as for all Kokkos Views.
 class Pool {
  public:
-  /// Smaller arrays come from the ordinary allocator: page faults are not their main cost. A few of them,
-  /// which take 2 MiB at most for each type of element, are kept as well, but not counted (small_arrays.hpp).
+  /// Smaller arrays come from the ordinary allocator: page faults are not their main cost. A few of them, at
+  /// most 2 MiB for each type of element, are kept as well, but not counted (small_arrays.hpp).
   static constexpr std::int64_t smallest_block = std::int64_t{64} << 10;
   /// The prefix of the labels of the pool's blocks, by which profiling tools recognise them.
   static constexpr const char* block_label = "sporos::pool, ";
@@ -50,7 +50,7 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// `count` elements, not initialised; the caller will write all of them.
+  /// An array of `count` elements, not initialised; the caller will write all of them.
   /// @throws MemoryError if the memory cannot be allocated
   template <class T>
   HostArray<T> array(std::string_view label, std::int64_t count) {
@@ -58,16 +58,15 @@ class Pool {
     return keep(reserve<T>(label, count, count), count);
   }
 
-  /// Room for up to `capacity` elements. The caller writes as many of them, from the front, as it turns out
-  /// to need (a quarter is assumed), and then calls `keep`. Unwritten elements take address space but no
-  /// memory.
+  /// Room for up to `capacity` elements. The caller writes some of them, from the front (a quarter is
+  /// assumed), and then calls `keep`. Unwritten elements take address space but no memory.
   /// @param least  the number of elements that the caller is known to write in any case
   /// @throws MemoryError if not even the address space can be reserved
   template <class T>
   HostArray<T> reserve(std::string_view label, std::int64_t capacity, std::int64_t least = 0) {
     return reserve_for<T>(label, capacity, std::max(least, capacity / 4), least);
   }
-  /// The same where the caller has a better guess of how much it will write.
+  /// Room for up to `capacity` elements, for callers that can guess better how much they will write.
   /// @param expected  the number of elements that are likely to be written
   template <class T>
   HostArray<T> reserve_for(std::string_view label, std::int64_t capacity, std::int64_t expected,
@@ -101,7 +100,7 @@ class Pool {
     return found == blocks_.end() ? all : std::min(all, std::max((*found)->backed, (*found)->touched));
   }
 
-  /// The first `count` elements of `reserved`, those that have been written. The rest stays unused.
+  /// The first `count` elements of `reserved`, which have been written. The rest stays unused.
   template <class T>
   HostArray<T> keep(const HostArray<T>& reserved, std::int64_t count) {
     ensure(count <= static_cast<std::int64_t>(reserved.extent(0)), "no more is kept than was reserved");
@@ -127,13 +126,13 @@ class Pool {
     return sum;
   }
 
-  /// Bytes of the arrays in use now; each counts with the part that its owner has kept.
+  /// Bytes of the arrays in use now; of each array, the part that its owner has kept counts.
   std::int64_t bytes_in_use() const {
     const std::lock_guard lock(mutex_);
     return in_use();
   }
 
-  /// Calls `listener` with the bytes of all arrays in use whenever they have grown; null turns this off.
+  /// Calls `listener` with the bytes of all arrays in use whenever these grow; null turns this off.
   void watch(detail::MemoryListener listener) {
     const std::lock_guard lock(mutex_);
     listener_ = listener;
@@ -180,7 +179,7 @@ class Pool {
   /// From this size on, a large page costs less than the small pages it replaces, even if most of it stays
   /// unused.
   static constexpr std::int64_t large_page_threshold = std::int64_t{512} << 10;
-  /// A large page begins at a multiple of its size; a block need not.
+  /// Extra bytes of a block on large pages: a large page begins at a multiple of its size, a block need not.
   static constexpr std::int64_t large_block_slack = 2 * detail::large_page;
 
   struct Block {
@@ -194,13 +193,13 @@ class Pool {
     std::int64_t backed;            ///< bytes that were populated at first, or are on large pages
     std::int64_t touched = 0;       ///< bytes that have ever been written
     std::int64_t in_use = 0;        ///< bytes of the array that uses the block; 0 until they are known
-    std::int64_t most_besides = 0;  ///< most bytes in use elsewhere while in_use was not known
+    std::int64_t most_besides = 0;  ///< most bytes that other blocks had in use while in_use was not known
     const std::type_info* type;
     std::uint64_t last_use = 0;
   };
 
-  /// Blocks that the pool has taken out of its list are freed after its lock is: Kokkos waits for all loops
-  /// then, and one of them may wait for the lock.
+  /// Blocks that the pool takes out of its list are freed only after it has released its lock: freeing makes
+  /// Kokkos wait for all loops, one of which may be waiting for the lock.
   using Blocks = std::vector<std::unique_ptr<Block>>;
 
   template <class T>
@@ -211,7 +210,7 @@ class Pool {
           whole(std::move(all)),
           first(usable.data() - whole.data()) {}
 
-    /// The only reference is the pool's own, so nobody else can create another.
+    /// If the pool's own reference is the only one, nobody else can create another.
     bool idle() const override {
       if (whole.use_count() > 1) return false;
       std::atomic_thread_fence(std::memory_order_acquire);
@@ -232,8 +231,8 @@ class Pool {
     return Kokkos::subview(array, std::pair(begin, end));
   }
 
-  /// An array of its own, for which idle blocks are freed if the memory does not suffice.
-  /// @param lock  the pool's, which is given up meanwhile
+  /// Allocates a new array; if memory runs out, idle blocks are freed first.
+  /// @param lock  the pool's lock, which is released while they are freed
   template <class T>
   HostArray<T> allocate(std::string_view label, std::int64_t count, std::unique_lock<std::mutex>& lock) {
     const std::string full = block_label + std::string(label);
@@ -249,13 +248,13 @@ class Pool {
     }
   }
 
-  /// An array of fewer bytes than the smallest block. Where a listener counts arrays as they are allocated
-  /// and freed, each is.
+  /// An array of fewer bytes than the smallest block. While a listener counts what is allocated and freed,
+  /// every such array is allocated anew.
   template <class T>
   HostArray<T> small_array(std::string_view label, std::int64_t count) {
     if (detail::keeps_small_arrays && count >= 0 && detail::may_free_views()) {
       expect_kokkos();
-      HostArray<T> forgotten;  // until the lock is gone
+      HostArray<T> forgotten;  // freed after the lock is released
       Blocks freed;
       const std::lock_guard lock(mutex_);
       if (!listener_ && limit_ > 0) {
@@ -271,8 +270,8 @@ class Pool {
   }
   static constexpr const char* small_label = "sporos::pool, small array";
 
-  /// Lends the idle block that fits best: large enough, but without so much written memory that the array
-  /// would keep it from a larger one. Null if there is none.
+  /// Lends the idle block that fits best: large enough, but without so much written memory that it should be
+  /// left for a larger array. Null if there is none.
   Block* take_idle(std::int64_t bytes, const std::type_info& element) {
     Block* best = nullptr;
     for (const auto& block : blocks_)
@@ -284,7 +283,7 @@ class Pool {
     return best;
   }
 
-  /// How many bytes behind the start of new memory a block begins.
+  /// How many bytes past the start of new memory a block begins.
   std::int64_t place(void* memory, bool large) {
     forget_at_finalize();
     if (!large) return 0;
@@ -332,7 +331,7 @@ class Pool {
       if (block->in_use > 0 && !block->idle()) sum += block->in_use;
     return sum;
   }
-  /// Tells the listener `bytes`, or the bytes in use now if they are more.
+  /// Reports `bytes` to the listener, or the bytes in use now if they are more.
   void report(std::int64_t bytes) {
     if (!listener_) return;
     const std::int64_t now = in_use();
@@ -346,11 +345,11 @@ class Pool {
     return sum;
   }
 
-  /// Takes blocks out of the list, to be freed when the lock is gone, until those that remain take at most
-  /// `bytes`: idle ones, the least recently used first; with 0, all of these. None inside a loop, where
-  /// nothing may be freed.
-  /// @param gives_up  whether blocks in use are taken out as well, the last first: they are freed with their
-  ///                  owners
+  /// Takes blocks out of the list until the remaining ones take at most `bytes`: idle ones, the least
+  /// recently used first; if `bytes` is 0, all idle ones. The caller frees them after releasing the lock.
+  /// Inside a loop, where nothing may be freed, none are taken.
+  /// @param gives_up  whether blocks in use are taken out as well, starting from the end of the list: they
+  /// are freed with their owners
   Blocks take_out(std::int64_t bytes, bool gives_up) {
     Blocks out;
     if (!detail::may_free_views()) return out;
@@ -370,7 +369,7 @@ class Pool {
     return out;
   }
 
-  /// Kokkos cannot free a View after it is finalized, so the pool releases its own Views before.
+  /// Kokkos cannot free a View after it is finalised, so the pool releases its own Views first.
   void forget_at_finalize() {
     if (hooked_) return;
     hooked_ = true;

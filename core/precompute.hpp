@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file precompute.hpp
-/// Precomputed: a statement of which a part is computed first, into a tensor of its own.
+/// Precomputed: a statement with a part that is computed first, into a tensor of its own.
 ///
 /// After Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor Algebra Compilation with Workspaces* (CGO 2019), and
 /// Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), section 6.1.
@@ -54,7 +54,7 @@ class Precomputed {
 
 namespace detail {
 
-/// How often a part stands in an expression, by type.
+/// How often a part occurs in an expression, by type.
 template <class Part, class E>
 constexpr int occurrences() {
   if constexpr (std::is_same_v<Part, E>)
@@ -79,7 +79,7 @@ constexpr bool is_linear_in() {
     });
 }
 
-/// The expression with another one in place of a part.
+/// The expression with `other` in place of a part.
 template <class Part, class E, class Other>
 auto replaced(const E& e, const Other& other) {
   if constexpr (std::is_same_v<Part, E>)
@@ -92,7 +92,7 @@ auto replaced(const E& e, const Other& other) {
     return e.with(replaced<Part>(e.left, other), replaced<Part>(e.right, other));
 }
 
-/// The place in an expression of the part of a given type.
+/// The part of a given type, found in an expression.
 template <class Part, class E>
 const Part& part_of(const E& e) {
   if constexpr (std::is_same_v<Part, E>)
@@ -120,7 +120,7 @@ bool same_operands(const E& a, const E& b) {
     return true;
 }
 
-/// Whether the variables of a part that its workspace lacks stand in the part alone.
+/// Whether those variables of a part that its workspace lacks occur in the part alone.
 template <class Part, class Result, class Right>
 constexpr bool sums_alone(const NameList& kept) {
   const NameList variables = free_variables<Part>();
@@ -140,7 +140,7 @@ constexpr bool keeps_all(const NameList& kept) {
   return true;
 }
 
-/// The loops of an order over some variables, in that order.
+/// The variables of `order` that are among `variables`, in that order.
 constexpr NameList only(const NameList& order, const NameList& variables) {
   NameList out;
   for (int at = 0; at < order.size; ++at)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file presence.hpp
-/// Where a node of two children is present, given where they are.
+/// Where a node with two children is present, given where they are.
 #pragma once
 
 namespace sporos {
 
-/// The children of which a node needs one to be present. Where it is present and one of them is not, that
-/// one counts as zero.
+/// Which children must be present for a node to be present. Where the node is present and a child is not, the
+/// child counts as zero.
 enum class Presence {
   all,    ///< present where both are, as a product is
   any,    ///< present where either is, as a sum is
@@ -14,12 +14,12 @@ enum class Presence {
   second  ///< present where the right one is
 };
 
-/// Whether a node, or the operation of one, says itself where it is present.
+/// Whether a node, or a node's operation, says itself where it is present.
 template <class Node>
 concept has_presence = requires { Node::presence; };
 
-/// The presence of a node, or of the operation of one: its member `presence`; without one, that of a sum or
-/// of a product, as `is_sum` says.
+/// The presence of a node, or of a node's operation: its member `presence`, or else that of a sum or of a
+/// product, depending on `is_sum`.
 template <class Node>
 constexpr Presence presence_of() {
   if constexpr (has_presence<Node>)
@@ -28,7 +28,7 @@ constexpr Presence presence_of() {
     return Node::is_sum ? Presence::any : Presence::all;
 }
 
-/// Whether a node is present where its children are or are not.
+/// Whether a node is present, given whether each child is.
 constexpr bool is_present(Presence presence, bool left, bool right) {
   switch (presence) {
     case Presence::all:
@@ -43,7 +43,7 @@ constexpr bool is_present(Presence presence, bool left, bool right) {
   return false;
 }
 
-/// Whether something that bounds the coordinates of children bounds those of the node.
+/// Whether bounds on the coordinates of the given children bound those of the node.
 constexpr bool is_bounded_by(Presence presence, bool left, bool right) {
   switch (presence) {
     case Presence::all:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file read_only.hpp
-/// Tensors that are only read: `Tensor<const double, CSR<>>`, as a View<const double*> is one of Kokkos.
+/// Tensors that are only read: `Tensor<const double, CSR<>>`, the counterpart of Kokkos' View<const double*>.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace sporos {
 
 namespace detail {
 
-/// The tensor behind one that is only read, for code that does not write to it.
+/// The tensor inside a read-only one, for code that does not write to it.
 struct Readable {
   template <class Value, class F, class Space>
   static const Tensor<Value, F, Space>& of(const Tensor<const Value, F, Space>& t) {
@@ -31,7 +31,7 @@ const auto& readable(const T& t) {
   return Readable::of(t);
 }
 
-/// The same access, which cannot be assigned to.
+/// The same access, but one that cannot be assigned to.
 template <class T, char... Names>
 auto read_only(const Access<T, Names...>& access) {
   return Access<const T, Names...>(access.tensor());
@@ -43,9 +43,10 @@ R read_only(const R& refused) {
 
 }  // namespace detail
 
-/// A tensor whose values and levels are read and never written: what `wrap` makes of const arrays. It is an
-/// operand like any other, at the same cost, and what reads a tensor takes it (`convert`, `transpose`, `at`,
-/// `print`, `norm`, `rows`, …); assigning to it does not compile. `clone` gives a tensor that can be written.
+/// A tensor whose values and levels are read and never written, as `wrap` makes of const arrays. It is an
+/// operand like any other, at the same cost, and every function that reads a tensor takes it (`convert`,
+/// `transpose`, `at`, `print`, `norm`, `rows`, …); assigning to it does not compile. `clone` gives a tensor
+/// that can be written.
 ///
 ///     Tensor<const double, CSR<>> A = B;      // a handle to B that does not change it
 ///     y(i) = A(i, j) * x(j);
@@ -62,7 +63,7 @@ class Tensor<const Value, F, Space> {
   using view_type = typename Writable::view_type;
   static constexpr int order = F::order;
 
-  /// Refers to the components of `tensor`; what is written through others is seen.
+  /// Refers to the components of `tensor`; changes made through other handles are visible.
   Tensor(const Writable& tensor) : tensor_(tensor) {}  // NOLINT: implicit, as for Views and spans
 
   const Extents<order>& extents() const { return tensor_.extents(); }

@@ -104,7 +104,7 @@ Scratch& default_scratch() {
 
 /// What a statement runs with: `assign(A(i, j), B(i, k) * C(k, j)).on(resources).run()`.
 ///
-/// Copies share the scratch memory. Statements on the same instance run one after the other; two threads with
+/// Copies share the scratch memory. Statements on the same instance run one after another; two threads with
 /// an instance each run theirs concurrently:
 ///
 ///     const auto halves = Kokkos::Experimental::partition_space(OpenMP(), 1, 1);
@@ -141,7 +141,7 @@ class Resources {
     Space space;
     std::shared_ptr<Scratch> scratch;
   };
-  /// Freed only when the instance has finished all work that may use it.
+  /// The scratch memory is freed only when the instance has finished all work that may use it.
   static std::shared_ptr<Scratch> scratch_for(const Space& space) {
     return {new Scratch, [space](Scratch* scratch) {
               space.fence("sporos::Scratch");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file scale.hpp
-/// `A(i, j) *= s` and `A(i, j) /= s`: the values of a tensor, times or divided by a number, where they are.
+/// `A(i, j) *= s` and `A(i, j) /= s`: multiply or divide the stored values of a tensor in place.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -29,7 +29,7 @@ struct ScaleValues {
   }
 };
 
-/// What stores the values of a tensor on this rank.
+/// The tensor that holds the values stored on this rank.
 template <class T>
 const auto& stored_here(const T& tensor) {
   if constexpr (is_distributed_v<T>)

@@ -66,8 +66,8 @@ struct AllowTf32 {
   static constexpr bool value = Is;
 };
 
-/// Which ranks compute what of a statement on distributed tensors: those that own the coordinates of a
-/// tensor, given as an access to it; `void` where the statement finds out by itself.
+/// Which ranks compute which part of a statement on distributed tensors: those that own the coordinates of a
+/// tensor, given as an access to it. With `void`, the statement decides by itself.
 template <class A>
 struct OnOwnersOf {
   using name = OnOwnersOf<void>;
@@ -80,7 +80,7 @@ struct OnOwnersOf<void> {
   static constexpr bool are_given = false;
 };
 
-/// Loops that are those over the statement's variables.
+/// Loops over the statement's variables, none of them split, fused or over positions.
 struct PlainLoops {
   using name = PlainLoops;
   using operands = std::tuple<>;
@@ -93,8 +93,8 @@ template <LoopRelation::Kind Kind, char From, char Second, char Made, char Inner
 struct Related {
   static constexpr LoopRelation value{Kind, From, Second, Made, Inner, Operand};
 };
-/// Loops that are split, fused, or run over positions: a LoopSchedule as a type. Its parts are types and
-/// characters, because nvcc does not take values of classes in the name of a kernel.
+/// Loops that are split, fused, or run over positions: a LoopSchedule as a type. It consists of types and
+/// characters, because nvcc does not accept values of class type in the name of a kernel.
 /// @tparam Current    the loops, as a LoopOrder
 /// @tparam Relations  `TypeList<Related<…>…>`
 /// @tparam Parallel   the loop that threads share, or ' '
@@ -111,7 +111,7 @@ struct ScheduledLoops<Current, TypeList<Relations...>, Parallel, Operands...> {
   static constexpr StrippedLoops stripped = value.lowered().without_idle();
   static constexpr bool share_strips = value.shares_strips();
 
-  /// For each relation that is a split, the number of coordinates or positions of its strips.
+  /// For each relation that is a split, the number of coordinates or positions in a strip.
   std::array<std::int64_t, LoopSchedule::capacity> sizes{};
 };
 

@@ -13,14 +13,14 @@
 namespace sporos {
 
 /// The coordinates below parent p are coordinates[positions[p]] to coordinates[positions[p + 1] - 1], ordered
-/// and unique as the level promises. In a branchless level, coordinates[p] is the only coordinate below
+/// and unique if the level promises that. In a branchless level, coordinates[p] is the only coordinate below
 /// parent p, and `positions` is empty.
 template <std::integral Position, std::integral Coordinate, class MemorySpace = Kokkos::HostSpace>
 struct Segments {
   using position_type = Position;
   using coordinate_type = Coordinate;
 
-  Array<Position, MemorySpace> positions;      ///< [parents + 1], from 0, not decreasing
+  Array<Position, MemorySpace> positions;      ///< [parents + 1], starting at 0, not decreasing
   Array<Coordinate, MemorySpace> coordinates;  ///< [count]
 
   /// Room in host memory for `count` coordinates below `parents` parents; positions[0] is 0, the rest is not
@@ -33,7 +33,7 @@ struct Segments {
     out.positions.data()[0] = 0;
     return out;
   }
-  /// The same for a branchless level, which has one coordinate per parent.
+  /// Room in host memory for the coordinates of a branchless level, one per parent.
   static Segments with_room_for_branchless(std::int64_t parents) {
     return {{}, make_array<Coordinate, MemorySpace>("sporos::coordinates", parents)};
   }

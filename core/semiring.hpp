@@ -114,12 +114,12 @@ struct And {
 };
 
 /// The operations that a statement computes with: + stands for `Add` and * for `Multiply`. A value that is
-/// not stored is the zero of the semiring, the neutral element of `Add`. It absorbs, whatever the type: a
-/// product with a factor of zero is zero, so that the largest integer, "no path" over MinPlus, stays what it
-/// is when a length is added to it.
+/// not stored is the zero of the semiring, the neutral element of `Add`. For every type, a product with a
+/// zero factor is zero: the largest integer, "no path" over MinPlus, stays the same when a length is added to
+/// it.
 ///
-/// Formats that store padding next to their entries, such as BCSR, fill it with 0. Where 0 is not the
-/// semiring's zero, a 0 that such an operand stores counts as not stored.
+/// Formats that store padding next to their entries, such as BCSR, fill it with 0. If 0 is not the semiring's
+/// zero, a stored 0 in such an operand counts as not stored.
 ///
 ///     // D = shortest paths through one vertex k
 ///     assign(D(i, j), A(i, k) * B(k, j)).over(MinPlus{}).run();
@@ -147,7 +147,7 @@ using OrAnd = Semiring<Or, And>;
 
 namespace detail {
 
-/// Whether the products of a semiring are zero where a factor is, without a look at the factors.
+/// Whether the product of a semiring is zero by itself if a factor is, so that factors need not be checked.
 template <class Ring>
 inline constexpr bool zero_absorbs =
     std::is_same_v<Ring, Semiring<Plus, Times>> || std::is_same_v<Ring, Semiring<Or, And>>;
@@ -155,8 +155,8 @@ inline constexpr bool zero_absorbs =
 template <class T>
 inline constexpr bool is_integer_v = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
-/// The number as another type, in which the neutral element of `Add` may be another number: infinity, and the
-/// largest value of an integer type.
+/// The number, converted to another type. The neutral element of `Add` may be another number in that type:
+/// infinity in one, the largest value of an integer type in the other.
 template <class To, class Add, class From>
 KOKKOS_INLINE_FUNCTION constexpr To number_as(const From& x) {
   if constexpr (!std::is_same_v<To, From> && std::is_arithmetic_v<To> && std::is_arithmetic_v<From> &&
@@ -168,9 +168,9 @@ KOKKOS_INLINE_FUNCTION constexpr To number_as(const From& x) {
 
 }  // namespace detail
 
-/// A number whose + and * are those of the semiring `Ring`. Default-constructed, it is the semiring's zero.
-/// Made of a bool, it is the semiring's one or its zero, unless its numbers are bools; as a bool, it is
-/// whether it is not zero.
+/// A number whose + and * are those of the semiring `Ring`. Default-constructed, it is the semiring's zero. A
+/// bool converts to the semiring's one or zero, unless its numbers are bools; converted to bool, an element
+/// tells whether it is nonzero.
 template <class T, class Ring>
 struct SemiringElement {
   using number_type = T;

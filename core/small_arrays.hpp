@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file small_arrays.hpp
-/// The memory of small arrays, kept for later ones: allocating and freeing a Kokkos View takes a quarter of a
-/// microsecond, which is what a small statement spends most of its time on.
+/// Keeps the memory of small arrays for later ones: allocating and freeing a Kokkos View takes a quarter of a
+/// microsecond, most of the time of a small statement.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace sporos::detail {
 
-/// Whether the memory of small arrays is kept. AddressSanitizer has to see each of them allocated and freed.
+/// Whether the memory of small arrays is kept. AddressSanitizer must see each of them allocated and freed.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool keeps_small_arrays = false;
 #elif defined(__has_feature)
@@ -30,14 +30,14 @@ inline constexpr bool keeps_small_arrays = true;
 inline constexpr bool keeps_small_arrays = true;
 #endif
 
-/// The small arrays that were handed out last, of each type of element. One that nobody refers to any more is
-/// handed out again where it is about as large as is asked for. Used under the lock of the pool, where
-/// may_free_views(); arrays that are in use when it is destroyed are freed with their owners.
+/// The small arrays that were handed out last, for each type of element. An array that nobody refers to any
+/// more is handed out again for a request of about its size. Used under the lock of the pool, and only where
+/// may_free_views(). Arrays in use when this is destroyed are freed with their owners.
 class SmallArrays {
  public:
   /// `count` elements, not initialised: the front of an array that may be up to a quarter larger.
-  /// @param label      of an array that has to be allocated
-  /// @param forgotten  becomes the array that is remembered no more, to be freed when the lock is gone
+  /// @param label      label of an array that has to be allocated
+  /// @param forgotten  receives an array that is no longer remembered, to be freed after the lock is released
   template <class T>
   HostArray<T> array(const char* label, std::int64_t count, HostArray<T>& forgotten) {
     SlotsOf<T>& slots = of_type<T>();
@@ -53,16 +53,16 @@ class SmallArrays {
       forgotten = std::exchange(slots.arrays[at], std::move(array));
       slots.capacity[at] = capacity;
     }
-    std::atomic_thread_fence(std::memory_order_acquire);  // what its last owner did comes first
+    std::atomic_thread_fence(std::memory_order_acquire);  // after all that its last owner did
     return Kokkos::subview(slots.arrays[at], std::pair(std::int64_t{0}, count));
   }
 
  private:
-  static constexpr std::size_t remembered = 32;  ///< arrays of one type
+  static constexpr std::size_t remembered = 32;  ///< number of arrays of one type
   static constexpr std::int64_t line = 64;       ///< bytes by which the smallest arrays may differ
 
-  /// Its address stands for a type. Where two libraries of a program each have their own, their arrays are
-  /// kept apart.
+  /// Its address identifies a type. If two libraries of a program each have their own, their arrays are kept
+  /// apart.
   template <class T>
   static inline char type_key = 0;
 

@@ -38,7 +38,7 @@ concept HostSpace =
     static_cast<bool>(
         Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible);
 
-/// The space itself if the host can read its memory, else Host: where host code works on a tensor of `Space`.
+/// Where host code works on a tensor of `Space`: in that space if the host can read its memory, else in Host.
 template <ExecutionSpace Space>
 using HostSpaceOf = std::conditional_t<HostSpace<Space>, Space, Host>;
 

@@ -41,7 +41,7 @@ constexpr bool any_is_distributed(TypeList<Accesses...>) {
   return (is_distributed_v<typename Accesses::tensor_type> || ...);
 }
 
-/// Whether variables are consecutive levels of an operand, which are ordered.
+/// Whether the variables are consecutive levels of an operand, all of them ordered.
 template <class A>
 constexpr bool are_levels_of(const NameList& variables) {
   if (A::format::is_blocked) return false;
@@ -149,8 +149,8 @@ class Statement {
     return with_loops<split>(operands_of_loops(), sizes);
   }
 
-  /// The same statement with two loops, the second right inside the first, made into one over their pairs of
-  /// coordinates, which split and parallelize then cut where they like.
+  /// The same statement with two loops, the second directly inside the first, fused into one over their pairs
+  /// of coordinates, which split and parallelize can then divide anywhere.
   template <char Outer, char Inner, char Fused>
   auto fuse(Index<Outer>, Index<Inner>, Index<Fused>) const {
     expect_loop<Outer>();
@@ -162,12 +162,13 @@ class Statement {
                                                                                      sizes_of_loops());
   }
 
-  /// The same statement with the loop over `from` counted in positions of an operand, its stored coordinates,
-  /// instead of coordinates, so that strips of it have equally many: `.fuse(i, k, f).pos(f, p, B(i, k))
-  /// .split(p, p0, p1, 1000).parallelize(p0)` gives each thread strips of 1000 nonzeros of B.
+  /// The same statement with the loop over `from` counted in positions of an operand, that is, in its stored
+  /// coordinates, so that strips hold equal numbers of these:
+  /// `.fuse(i, k, f).pos(f, p, B(i, k)).split(p, p0, p1, 1000).parallelize(p0)` gives each thread strips of
+  /// 1000 nonzeros of B.
   ///
-  /// The operand stores the loop's variables in consecutive levels, ordered, and outside them only variables
-  /// whose loops run outside.
+  /// The operand must store the loop's variables in consecutive, ordered levels. Above these it may have only
+  /// variables whose loops run outside.
   /// @throws ScheduleError if the operand is not the statement's first one of its type and variables
   template <char From, char Made, class T, char... Names>
   auto pos(Index<From>, Index<Made>, const Access<T, Names...>& operand) const {
@@ -201,8 +202,8 @@ class Statement {
         detail::appended<A>(operands_of_loops()), sizes_of_loops());
   }
 
-  /// The same statement with its outermost loop shared among threads. Without this, the coordinates of the
-  /// outermost variable are; with it, so are strips, or the pairs of fused loops.
+  /// The same statement with its outermost loop shared among threads. Without this, threads share the
+  /// coordinates of the outermost variable; with it, they can also share strips, or the pairs of fused loops.
   template <char Name>
   auto parallelize(Index<Name>) const {
     expect_loop<Name>();
@@ -249,15 +250,16 @@ class Statement {
   auto with_constant_operands() const { return with(option::ConstantOperands<true>{}); }
 
   /// The same statement, whose floats may be rounded to the 11 significant bits of tf32 before they are
-  /// multiplied; products are still added in float. Dense and N:M products on a GPU then take a half of the
-  /// time or less; every other kernel computes as without it.
+  /// multiplied; products are still added in float. Dense and N:M products on a GPU then take half the time
+  /// or less; every other kernel computes as it does without this.
   auto allow_tf32() const { return with(option::AllowTf32<true>{}); }
 
-  /// The same statement on distributed tensors, of which each rank computes the part that belongs to the
-  /// coordinates that it owns of a tensor, one of the statement's or another: `.on_owners_of(x(j))` divides a
-  /// sum over j as x is. Without this, the statement chooses the tensor for which it expects to send least.
-  /// @throws ScheduleError, when it runs, if a variable that is divided so is neither the result's nor summed
-  /// over in every term
+  /// The same statement on distributed tensors, divided by the owners of a tensor, which may be one of the
+  /// statement's or another: each rank computes the part for the coordinates that it owns of that tensor.
+  /// `.on_owners_of(x(j))` divides a sum over j in the way that x is divided. Without this, the statement
+  /// chooses the tensor for which it expects to send least.
+  /// @throws ScheduleError, when it runs, if a variable that is divided in this way neither belongs to the
+  /// result nor is summed over in every term
   template <class T, char... Names>
   auto on_owners_of(const Access<T, Names...>& access) const {
     constexpr NameList variables = statement_variables<Result, Right>();
@@ -287,12 +289,13 @@ class Statement {
 
   /// The same statement with a part of its right side computed first, into a tensor: `W(i, j) = part`, and
   /// then the statement with `W(i, j)` in place of the part. Variables of the part that W lacks are summed
-  /// over; they stand nowhere else. The loops of the part keep their order. Values are rounded to those of W.
+  /// over and must occur nowhere else. The loops of the part keep their order. Values are rounded to the type
+  /// of W.
   ///
   ///     assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), W(i, j)).run();
   ///
-  /// @throws ScheduleError if W is a tensor of the statement, or if the part has other tensors or scalars
-  /// than the place in the statement that has its form
+  /// @throws ScheduleError if W is a tensor of the statement, or if the part of the statement that has this
+  /// form has other tensors or scalars
   template <class E, class T, char... Names>
   auto precompute(const E& expression, const Access<T, Names...>& workspace) const {
     using Part = decltype(as_expression(expression));
@@ -335,7 +338,7 @@ class Statement {
       return *this;
     }
   }
-  /// The same statement with a workspace of a policy for its right side: as `workspace(policy)`.
+  /// The same statement with a workspace policy for its whole right side, like `workspace(policy)`.
   template <class E, class Policy>
   auto precompute(const E&, const Policy& policy) const {
     static_assert(std::is_same_v<decltype(as_expression(std::declval<const E&>())), Right>,
@@ -392,7 +395,7 @@ class Statement {
   auto with_loops(std::tuple<const Operands*...>,
                   const std::array<std::int64_t, LoopSchedule::capacity>& sizes) const {
     constexpr NameList loops = Loops.lowered().order;
-    // Where a name has been refused, nothing more is said.
+    // Once a name has been refused, nothing more is reported.
     if constexpr (detail::same_names(loops, Order::names) && detail::same_names(Order::names, loops)) {
       const auto options = options_.with(ScheduledLoopsOf<Loops, Operands...>{sizes});
       return [&]<int... At>(std::integer_sequence<int, At...>) {
@@ -437,8 +440,8 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
 
 namespace detail {
 
-/// Writes a statement as index notation when it is asked; for functions that are compiled once and not for
-/// each statement. Refers to the statement, which has to outlive it.
+/// Writes a statement as index notation on demand, for functions that are compiled once rather than for each
+/// statement. Refers to the statement, which must outlive it.
 class StatementText {
  public:
   template <class S>
@@ -466,7 +469,7 @@ auto views_of_tensors(const S& statement) {
   return out;
 }
 
-/// For what takes a statement and is given an assignment, which has run by then.
+/// Refuses an assignment, which has already run, where a statement is expected.
 template <class A>
 Refused refuse_assignment() {
   static_assert(never<A>,

@@ -3,7 +3,7 @@
 /// Explicit sums, `sum(k, ...)`: which of them are loops of the statement, and which are numbers inside it.
 ///
 /// An index variable that the result lacks is summed over, term by term: `y(i) = A(i, j) * x(j)`. An explicit
-/// sum says where that happens, where it matters:
+/// sum says where to sum, if that matters:
 ///
 ///     s(i) = map(root, sum(j, A(i, j) * A(i, j)))             the root of a sum, not a sum of roots
 ///     y(i) = A(i, j) * x(j) / sum(k, A(i, k))                 divided by a sum
@@ -11,9 +11,9 @@
 ///     y(i) = sum(j, A(i, j) + b(i))                           b(i) once for each j
 ///     double s = sum(x(i) * y(i))                             over all variables: a number
 ///
-/// A sum whose place does not matter - a term, or the one sum among factors - is a loop of the statement like
-/// any other, so that A(i, j) = sum(k, B(i, k) * C(k, j)) may run in any order. The others become a number as
-/// soon as the loops have bound the rest of their variables.
+/// A sum whose place does not matter (a term, or the only sum among factors) is a loop of the statement like
+/// any other, so that A(i, j) = sum(k, B(i, k) * C(k, j)) may run in any order. The others become numbers as
+/// soon as the loops have bound their remaining variables.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace sporos {
 
 namespace detail {
 
-/// The number of accesses in an expression that a variable stands in.
+/// The number of accesses in an expression that contain a variable.
 template <class E>
 constexpr int accesses_with(char variable) {
   return [&]<class... A>(TypeList<A...>) {
@@ -38,7 +38,7 @@ inline constexpr bool is_reduction = false;
 template <class E, char... Names>
 inline constexpr bool is_reduction<Reduction<E, Names...>> = true;
 
-/// Whether a variable stands in an expression, be it at zeros alone.
+/// Whether a variable occurs in an expression, even if only in zeros.
 template <class E>
 constexpr bool contains_variable(char variable) {
   if constexpr (!has_children<E> && requires { E::names; })
@@ -48,8 +48,8 @@ constexpr bool contains_variable(char variable) {
         [&]<class... C>(TypeList<C...>) { return (contains_variable<C>(variable) || ... || false); });
 }
 
-/// Whether in every sum of terms that a sum over the variable has to distribute over, the variable stands in
-/// all terms or in none; and so among the operands of a function that is applied where either is present.
+/// Whether the variable occurs in all terms or in none of every sum over whose terms a sum over the variable
+/// has to distribute; likewise for the operands of a function that is applied where either is present.
 template <class E>
 constexpr bool in_whole_sums(char variable) {
   return fold<E>([&]<class... C>(TypeList<C...>) {
@@ -87,7 +87,7 @@ constexpr int sums_among_factors() {
 enum class SumPlace {
   term,    ///< the statement's right side, or a term of it
   factor,  ///< the one explicit sum in a product
-  inside   ///< where sums of other terms must stay outside
+  inside   ///< elsewhere: the sum cannot become a loop of the statement
 };
 
 /// Where a child of E stands, given where E stands and whether E is linear in the child.
@@ -98,7 +98,7 @@ constexpr SumPlace place_below(SumPlace place, bool is_factor) {
   return has_one_child<E> ? place : SumPlace::factor;
 }
 
-/// Whether a node is an explicit sum and, at the place where it stands, a loop of the statement.
+/// Whether a node is an explicit sum that, in its place, is a loop of the statement.
 template <class E>
 constexpr bool is_loop_sum([[maybe_unused]] SumPlace place) {
   if constexpr (is_reduction<E>) {
@@ -139,7 +139,7 @@ constexpr NameList summed_names() {
   return out;
 }
 
-/// Whether the variables of every explicit sum in E stand, in the whole right side, inside that sum alone.
+/// Whether the variables of every explicit sum in E occur nowhere in the right side but inside that sum.
 template <class Whole, class E = Whole>
 constexpr bool sums_own_their_variables() {
   if constexpr (is_reduction<E>)
@@ -157,7 +157,7 @@ auto reduction(const E& operand) {
 }  // namespace detail
 
 /// The sum of an expression over index variables: `sum(k, B(i, k) * C(k, j))`, `sum(j, k, T(i, j, k))`.
-/// Every summed variable stands in the expression and nowhere outside of it.
+/// Every summed variable occurs in the expression and nowhere outside it.
 template <char First, Expression E>
 auto sum(Index<First>, const E& operand) {
   return detail::reduction<First>(operand);
@@ -172,7 +172,7 @@ auto sum(Index<First>, Index<Second>, Index<Third>, const E& operand) {
 }
 
 /// The sum of an expression over all its index variables, which is a number: `double s = sum(x(i) * y(i))`.
-/// It is computed where a number is expected, each time; inside another expression it is a part of it.
+/// It is computed each time a number is expected; inside another expression, it is a part of that.
 template <Expression E>
 auto sum(const E& operand) {
   constexpr NameList names = detail::free_variables<E>();

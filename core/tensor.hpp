@@ -34,11 +34,12 @@ template <char Name>
 inline constexpr bool is_index_v<Index<Name>> = true;
 
 namespace detail {
-/// False, but not before a template is instantiated: for functions that exist to refuse their arguments.
+/// False, but not before a template is instantiated: for functions whose purpose is to refuse their
+/// arguments.
 template <class...>
 inline constexpr bool never = false;
 
-/// Complete when it is called: expression.hpp.
+/// Refused is complete when this is called: expression.hpp.
 template <class T, class R = Refused>
 R refused() {
   return R();
@@ -167,10 +168,10 @@ class Tensor {
   using view_type = TensorView<Value, F>;
   static constexpr int order = F::order;
 
-  /// All extents are 0.
+  /// A tensor whose extents are all 0.
   Tensor() : Tensor(Extents<order>{}) {}
 
-  /// No nonzero is stored; the values of a dense tensor are 0.
+  /// A tensor that stores no nonzero; the values of a dense tensor are 0.
   /// @throws ShapeError for a negative extent, RangeError if the format's coordinates cannot hold an extent,
   /// MemoryError if the memory cannot be allocated
   explicit Tensor(const Extents<order>& extents) {
@@ -182,16 +183,16 @@ class Tensor {
     components_->values = zeroed_array<Value, memory_space>("sporos::Tensor values", positions);
   }
 
-  /// The same from a list in braces: `Tensor<double, CSR<>> A({497, 497})`.
+  /// The same, with extents in braces: `Tensor<double, CSR<>> A({497, 497})`.
   explicit Tensor(const std::int64_t (&extents)[std::size_t{order > 0 ? order : 1}])
     requires(order > 0)
       : Tensor(std::to_array(extents)) {}
-  /// The same for extents of an unsigned type, such as the sizes of containers.
+  /// The same, with extents of an unsigned type, such as the sizes of containers.
   template <std::unsigned_integral Extent>
     requires(order > 0)
   explicit Tensor(const Extent (&extents)[std::size_t{order > 0 ? order : 1}])
       : Tensor(narrow_extents<order>(extents)) {}
-  /// The same from one number for each mode: `Tensor<double, CSR<>> A(497, 497)`.
+  /// The same, with an argument for each extent: `Tensor<double, CSR<>> A(497, 497)`.
   template <std::integral... Extent>
     requires(order > 0 && sizeof...(Extent) == std::size_t{order})
   explicit Tensor(Extent... extents) : Tensor(Extents<order>{static_cast<std::int64_t>(extents)...}) {}
@@ -214,12 +215,12 @@ class Tensor {
         "A = convert<CSR<>, double>(B) for other values, A = B.copy_to<Space>() for another space");
   }
 
-  /// Of notation that has been refused.
+  /// Accepts refused notation, so that nothing else is reported.
   template <std::same_as<Refused> R>
   Tensor& operator=(const R&) {
     return *this;
   }
-  /// Does not compile: an expression is assigned to modes that have names.
+  /// Does not compile: an expression is assigned to a tensor with its index variables.
   template <std::derived_from<ExpressionBase> E>
     requires(!std::same_as<E, Refused>)
   Tensor& operator=(const E&) {
@@ -275,7 +276,7 @@ class Tensor {
     }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
   }
 
-  /// What keeps foreign memory alive; empty if the arrays do.
+  /// The object that keeps foreign memory alive; empty if the arrays do.
   const std::shared_ptr<const void>& owner() const { return components_->owner; }
 
   view_type view() const { return {pack_views<0>(), components_->values.data()}; }
@@ -317,7 +318,8 @@ class Tensor {
   }
   const void* identity() const { return components_.get(); }
 
-  /// Index notation: `A(i, j)`, an index variable for each mode, or a coordinate: `A(i, 3)` (part.hpp).
+  /// Index notation: `A(i, j)`, with an index variable for each mode; coordinates may take their place: `A(i,
+  /// 3)` (part.hpp).
   template <char... Names>
     requires(sizeof...(Names) == order)
   auto operator()(Index<Names>...) const {

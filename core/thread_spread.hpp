@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file thread_spread.hpp
-/// The processors on which threads may run that are not those of a space.
+/// The processors that threads outside an execution space may run on.
 #pragma once
 
 #if defined(__linux__)
@@ -15,9 +15,9 @@
 
 namespace sporos {
 
-/// The processors that a new thread may use. It inherits those of the thread that creates it, and under
-/// OMP_PROC_BIND that is a single one, which both would share; it may then use all that OpenMP has. Created
-/// by the parent, applied by the child. Has no effect on systems other than Linux.
+/// The processors that a new thread may use. A thread inherits those of its creator. Under OMP_PROC_BIND that
+/// is a single processor, which both would share, so the new thread may use all that OpenMP has. Created by
+/// the parent, applied by the child. Has no effect on systems other than Linux.
 class ThreadSpread {
 #if defined(__linux__)
  public:

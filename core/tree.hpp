@@ -2,9 +2,9 @@
 /// @file tree.hpp
 /// Expressions as trees: how a question about a node asks the node's children.
 ///
-/// A node has one child, its member `operand`, or two, `left` and `right`; a leaf has neither. A question
-/// about a type is a constexpr function that answers for the nodes that differ, and folds the answers of the
-/// children for all others:
+/// A node has one child, its member `operand`, or two, `left` and `right`; a leaf has none. A question about
+/// a type is a constexpr function that has answers of its own for some nodes, and folds the children's
+/// answers for all others:
 ///
 ///     template <class E>
 ///     constexpr int leaves_of() {
@@ -12,8 +12,8 @@
 ///       return fold<E>([]<class... C>(TypeList<C...>) { return (0 + ... + leaves_of<C>()); });
 ///     }
 ///
-/// What walks or rebuilds a value has a case for each number of children, so that it is one function a node:
-/// a lambda for the children would make it three, and compile time goes by the number of functions.
+/// Code that walks or rebuilds a value has a case for each number of children, so that it is one function per
+/// node: a lambda over the children would make it three, and compile time depends on their number.
 #pragma once
 
 namespace sporos {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file uint128.hpp
-/// Integers of 128 bits, for products of two of 64 bits.
+/// 128-bit integers, for products of two 64-bit integers.
 #pragma once
 
 namespace sporos::detail {

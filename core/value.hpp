@@ -95,7 +95,8 @@ inline constexpr bool is_complex_v<std::complex<Real>> = true;
 template <class T>
 inline constexpr bool is_narrow_float_v = std::same_as<T, half> || std::same_as<T, bfloat16>;
 
-/// Whether T's + and * are those of a semiring (semiring.hpp): the numbers that statements compute with.
+/// Whether T's + and * are those of a semiring (semiring.hpp), as are the numbers that statements over one
+/// compute with.
 template <class T>
 inline constexpr bool is_semiring_element_v = false;
 
@@ -110,7 +111,7 @@ template <class T>
 concept TensorValue = detail::is_tensor_value_v<std::remove_const_t<T>>;
 
 /// The type in which sums of `T` are formed: float for the 16-bit floats, else T itself. The sum of bools is
-/// or.
+/// their logical or.
 template <class T>
 using accumulate_t = std::conditional_t<is_narrow_float_v<T>, float, T>;
 

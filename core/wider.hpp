@@ -38,9 +38,9 @@ struct WidestOf {
 template <class First, class Second, class... Rest>
 struct WidestOf<First, Second, Rest...> : WidestOf<typename Wider<First, Second>::type, Rest...> {};
 
-/// The type in which tensors, whose common type is Tensors, are computed with next to scalars. Next to float
-/// tensors, an integer or double literal is meant as a float: scalars widen the type only if it cannot
-/// represent them at all.
+/// The type in which tensors of common type Tensors are computed with next to scalars. Next to float tensors,
+/// an integer or double literal is meant as a float: scalars widen the type only if it cannot represent them
+/// at all.
 template <class Tensors, class... Scalars>
 struct WithScalars {
   template <class Scalar>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file without_indices.hpp
-/// Arithmetic on tensors without index variables, which does not say what to compute: sentences that tell
-/// what to write.
+/// Arithmetic on tensors without index variables, which does not say what to compute: compile-time errors
+/// that tell what to write.
 #pragma once
 
 #include "expression.hpp"
@@ -14,7 +14,7 @@ namespace detail {
 template <class T>
 concept TensorWithoutIndices = AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>;
 
-/// Operands of which one at least is a tensor.
+/// Operands, at least one of which is a tensor without index variables.
 template <class L, class R>
 concept LacksIndices =
     (TensorWithoutIndices<L> && (TensorWithoutIndices<R> || Expression<R> || ScalarValue<R>)) ||

@@ -64,7 +64,7 @@ Tensor<Value, F, Space> sort_and_build(const Space& space, const Source& source,
   }
 }
 
-/// The entries that a user gives; keys are packed as they are read.
+/// The entries that a user gives, with keys packed as they are read.
 template <TensorFormat F, TensorValue Value>
 class PackedEntries final : public KeyedEntries<Value> {
  public:
@@ -78,7 +78,7 @@ class PackedEntries final : public KeyedEntries<Value> {
   typename KeyedEntries<Value>::Block read(std::int64_t begin, std::int64_t end,
                                            typename KeyedEntries<Value>::Buffer& buffer) const override {
     const std::int64_t count = std::min(end - begin, KeyedEntries<Value>::most);
-    const Packing<F> packing = packing_;  // what is written cannot change the copies
+    const Packing<F> packing = packing_;  // copies, which writing cannot change
     const auto coordinates = coordinates_;
     for (std::int64_t e = 0; e < count; ++e) {
       Extents<F::order> coordinate{};
@@ -198,7 +198,7 @@ Tensor<Value, F, Space> assemble_packed(const Space& space, const Entries<Value,
                                         const EntriesSurvey<F::order>& seen, Duplicates duplicates) {
   const Packing<F> packing(largest);
   const PackedEntries<F, Value> packed(entries, packing);
-  const KeyedEntries<Value>& source = packed;  // what follows is compiled for any list
+  const KeyedEntries<Value>& source = packed;  // so that what follows is compiled once for all lists
   if (seen.sorted)
     return Builder<F, Value>(space, source, packing, entries.extents, duplicates, seen.unique)
         .template build<Space>();
@@ -235,7 +235,7 @@ Tensor<Value, F, Space> assemble_wide(const Space& space, const Entries<Value, F
       .template build<Space>();
 }
 
-/// Throws FormatError where duplicates are to be kept in a format that stores each coordinate once.
+/// Throws FormatError if duplicates are to be kept in a format that stores each coordinate once.
 template <TensorFormat F>
 void expect_place_for(Duplicates duplicates) {
   if (duplicates == Duplicates::keep && !Structure<F>::keeps_duplicates)
@@ -245,8 +245,8 @@ void expect_place_for(Duplicates duplicates) {
                            "std::int64_t, std::int32_t, false>"));
 }
 
-/// Bytes of scratch memory that assembling `count` entries takes at most, besides the entries and the tensor:
-/// two lists of keys and values, or what assemble_wide takes, and the counts of a radix sort.
+/// The most scratch memory, in bytes, that assembling `count` entries takes besides the entries and the
+/// tensor: two lists of keys and values, or what assemble_wide takes, and the counts of a radix sort.
 template <TensorFormat F, TensorValue Value>
 std::int64_t assemble_bytes(const Extents<F::order>& extents, std::int64_t count) {
   const auto largest = largest_coordinates<F>(extents);
@@ -292,11 +292,11 @@ template <TensorFormat F, HostSpace Space, TensorValue Value>
 /// @param entries     coordinates and values; not changed
 /// @param duplicates  what to do with entries at the same coordinate
 /// @throws ShapeError   for a coordinate outside the extents, naming the entry
-/// @throws FormatError  for a duplicate under Duplicates::error, naming the coordinate; where F cannot hold
-///                      the entries (several coordinates below one parent of a Singleton); for the max of
-///                      complex values
-/// @throws RangeError   where F's index types cannot hold an extent or the number of nonzeros
-/// @throws MemoryError  where a dense level needs more memory than there is
+/// @throws FormatError  for a duplicate under Duplicates::error, naming the coordinate; if F cannot hold the
+///                      entries (several coordinates below one parent of a Singleton); for the max of complex
+///                      values
+/// @throws RangeError   if F's index types cannot hold an extent or the number of nonzeros
+/// @throws MemoryError  if a dense level needs more memory than there is
 ///
 /// Cost: entries already in the order of F's levels take one counting pass and one writing pass. Others are
 /// radix-sorted first: partitioned by the leading bits of the packed coordinates, then each part sorted in

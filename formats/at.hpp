@@ -16,7 +16,7 @@
 namespace sporos {
 namespace detail {
 
-/// Finds the positions at given level coordinates, and sums their values.
+/// Finds the positions with the given level coordinates, and sums their values.
 template <TensorValue Value, TensorFormat F>
 class Lookup {
  public:
@@ -37,8 +37,8 @@ class Lookup {
         for (std::int64_t q = range.begin; q < range.end; ++q) visit(q);
       });
   }
-  /// Calls visit(range) for each range of positions of level Levels - 1 that have the wanted coordinates,
-  /// down to that level.
+  /// Calls visit(range) for each range of positions of level Levels - 1 whose coordinates, down to that
+  /// level, are the wanted ones.
   template <int Levels, class Visit>
   void each_range(const Visit& visit) const {
     search<0, Levels>(0, 1, visit);
@@ -72,7 +72,8 @@ class Lookup {
     }
   }
 
-  /// Descends from the positions of a segment with coordinate i, found by bisection where they are in order.
+  /// Descends from those positions of a segment that have coordinate i, found by bisection if they are in
+  /// order.
   template <int K, int Levels, class Visit>
   void search_segment(Bounds segment, std::int64_t i, const Visit& visit) const {
     const auto& level = view_.template level<K>();
@@ -95,8 +96,8 @@ class Lookup {
     }
   }
 
-  /// Whether coordinates ascend within one segment; for a branchless level, this also takes the levels above
-  /// it, down from the one that has the segments.
+  /// Whether coordinates ascend within one segment. For a branchless level, the levels above it count as
+  /// well, up to the one that has the segments.
   static constexpr bool in_order(int k) {
     for (; k >= 0; --k) {
       if (!F::properties[static_cast<std::size_t>(k)].ordered) return false;
@@ -111,14 +112,14 @@ class Lookup {
 
 }  // namespace detail
 
-/// A(c): the value at a coordinate, 0 where none is stored, the sum where several are. For single
-/// lookups; loops belong in index notation.
+/// A(c): the value at a coordinate; 0 if none is stored, the sum if several are. Meant for single lookups;
+/// loops belong in index notation.
 ///
 ///     const double a = at(A, {2, 1});
 ///
 /// @throws ShapeError for a coordinate outside the extents
-/// Cost: one lookup per level: O(1) for a dense one, a bisection for a compressed one, a scan of the segment
-/// where coordinates are unordered.
+/// Cost: one lookup per level: O(1) for a dense level, a bisection for a compressed one, a scan of the
+/// segment if coordinates are unordered.
 template <AnyTensor T>
 typename T::value_type at(const T& t, const Extents<T::order>& coordinate) {
   static_assert(

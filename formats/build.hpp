@@ -29,9 +29,9 @@ namespace sporos {
 
 namespace detail {
 
-/// Builds the levels and values of a tensor of format F from entries in the order of its levels. Where the
-/// tensor stores exactly the values of the entries, it may take their array over.
-/// @tparam Source  KeyedEntries, or what has the same parts but virtual functions
+/// Builds the levels and values of a tensor of format F from entries in the order of its levels. If the
+/// tensor stores exactly the values of the entries, it may take over their array.
+/// @tparam Source  KeyedEntries, or a type with the same members but without virtual functions
 template <TensorFormat F, TensorValue Value, class Source = KeyedEntries<Value>>
 class Builder {
  public:
@@ -54,18 +54,18 @@ class Builder {
   Tensor<Value, F, Space> build() {
     if (source_.size() == 0) return Tensor<Value, F, Space>(extents_);
     write();
-    auto made = levels_of<Space>();  // before the values, which it may move
+    auto made = levels_of<Space>();  // before the values are used, which it may move
     return Tensor<Value, F, Space>(extents_, std::move(made), std::move(values_));
   }
 
  private:
   using counts_type = std::array<std::int64_t, level_count + 1>;
 
-  /// A part of the entries. It begins with a coordinate that differs from the last one of the part before.
+  /// A part of the entries. Its first coordinate differs from the last one of the previous part.
   struct Piece {
     std::int64_t begin = 0, end = 0;
-    /// Number of positions of each level, or of tuples of levels 0 to k where the level has none of its own;
-    /// [levels] counts values. First those of this piece, then the sum over all pieces before it.
+    /// The number of positions of each level (of tuples of levels 0 to k, if level k has none of its own);
+    /// [levels] counts values. At first for this piece alone, later summed over all pieces before it.
     counts_type counts{};
     std::int64_t duplicates = 0;
   };
@@ -108,7 +108,7 @@ class Builder {
 
   Key before(std::int64_t e) const { return e == 0 ? no_key : source_.key(e - 1); }
 
-  /// Whether entry e has the coordinate of the one before.
+  /// Whether entry e has the same coordinate as the previous one.
   bool repeats(std::int64_t e) const {
     return !Boundaries<F, true>(packing_, false).template begins<levels>(source_.key(e), source_.key(e - 1));
   }
@@ -118,8 +118,8 @@ class Builder {
     return {packing_, duplicates_ == Duplicates::keep};
   }
 
-  /// Whether every entry has a position of its own in each level that stores coordinates: then the counts are
-  /// known where no coordinate occurs twice.
+  /// Whether every entry has its own position in each level that stores coordinates. The counts are then
+  /// known if no coordinate occurs twice.
   static constexpr bool each_has_positions = [] {
     for (int k = 0; k < levels; ++k)
       if (!shape::full(k) && shape::depth[static_cast<std::size_t>(k)] != levels - 1) return false;
@@ -153,7 +153,7 @@ class Builder {
     piece.duplicates = piece.end - piece.begin - counts[level_count];
   }
 
-  /// Turns the counts of the pieces into where each begins.
+  /// Turns the counts of the pieces into the positions at which they begin.
   void sum_counts() {
     std::int64_t duplicates = 0;
     for (auto& piece : pieces_) {
@@ -219,7 +219,7 @@ class Builder {
     }
   }
 
-  /// The levels, made from their segments.
+  /// The levels, built from their segments.
   template <HostSpace Space>
   auto levels_of() {
     [[maybe_unused]] const auto level_extents = F::level_extents(extents_);
@@ -244,11 +244,12 @@ class Builder {
       return Storage::template from_segments<Space>(std::move(std::get<k>(written_)), parents_[k], extent);
     }
   }
-  /// Moves the values below each coordinate of some segments to where a padded level has it.
+  /// Moves the values below each coordinate of some segments to the position of that coordinate in a padded
+  /// level.
   template <class SegmentsType, class Storage>
   void move_values(const SegmentsType& segments, std::int64_t parents, const Storage& level) {
     const auto count = static_cast<std::int64_t>(segments.coordinates.extent(0));
-    const std::int64_t below = static_cast<std::int64_t>(values_.extent(0)) / count;  // of each coordinate
+    const std::int64_t below = static_cast<std::int64_t>(values_.extent(0)) / count;  // of a coordinate
     const auto moved = zeroed_array<Value>(
         "sporos::Tensor values", checked_product(level.size(parents), below, "the values of a padded level"));
     for_each_chunk(threads_, chunks_for(threads_, parents), [&](std::int64_t chunk) {
@@ -284,7 +285,7 @@ class Builder {
     return writer;
   }
 
-  /// Writes the levels, and the values unless their array is taken over, where no coordinate occurs twice.
+  /// Writes the levels, and the values unless their array is taken over, if no coordinate occurs twice.
   void fill(const Piece& piece) {
     Key previous = before(piece.begin);
     auto writer = writer_of<false>(piece, previous);

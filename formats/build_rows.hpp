@@ -31,8 +31,8 @@ inline constexpr bool is_row_format = [] {
     return false;
 }();
 
-/// Builds tensors of row formats from entries that come in ascending order within each row, each coordinate
-/// once, so that a stable counting sort by rows suffices.
+/// Builds tensors of row formats from entries that ascend within each row and repeat no coordinate, so that a
+/// stable counting sort by rows suffices.
 template <TensorFormat F, TensorValue Value>
   requires is_row_format<F>
 class RowBuilder {
@@ -49,7 +49,7 @@ class RowBuilder {
         rows_(F::level_extents(extents)[0]) {}
 
   /// Sorts few entries on one thread.
-  /// @return false, having done nothing, where the general way is faster
+  /// @return false, having done nothing, if the general way is faster
   template <class Source>
   bool sort_few(const Source& source) {
     if (!Source::is_exact || !are_few(source.size())) return false;
@@ -70,7 +70,7 @@ class RowBuilder {
   }
 
   /// Sorts entries partitioned by their leading bits.
-  /// @return false, having done nothing, where the general way is faster
+  /// @return false, having done nothing, if the general way is faster
   bool sort(const Partitioned<Value>& parts) {
     const int shift = row_.width - parts.digit.bits;
     const std::int64_t count = parts.count();

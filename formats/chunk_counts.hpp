@@ -15,32 +15,32 @@
 
 namespace sporos::detail {
 
-/// For each row, how many of the items of each chunk it has; then where each chunk puts its next item of a
+/// For each chunk, how many of its items belong to each row; later, where the chunk puts its next item of a
 /// row, so that the items of a row stay in the order of the chunks:
 ///
 ///     items   2 0 2 | 1 2         counts  chunk 0   1 0 2     places   0 1 2
 ///             chunk 0 | chunk 1           chunk 1   0 1 1              1 1 4
 ///
-/// First each chunk clears its counts and counts its items; then sum() and make_places(); then each chunk
-/// puts its items where they belong, `place = of(chunk)[row]++`.
+/// First each chunk clears its counts and counts its items. Then come sum() and make_places(). Then each
+/// chunk puts its items in their places: `place = of(chunk)[row]++`.
 class ChunkCounts {
  public:
   ChunkCounts(std::int64_t chunks, std::int64_t rows)
       : chunks_(chunks), rows_(rows), counts_(pool().array<std::int32_t>("sporos::counts", chunks * rows)) {}
 
-  /// Whether counts take no more memory than two of them for an item, and can be held.
+  /// Whether there are about two counts for an item at most, and a count can hold the number of items.
   static bool pay(std::int64_t rows, std::int64_t items, std::int64_t chunks) {
     return rows <= 2 * items / chunks + 1024 && items <= std::numeric_limits<std::int32_t>::max();
   }
 
   std::int64_t chunks() const { return chunks_; }
-  /// The counts of a chunk, or its places, by rows.
+  /// The counts of a chunk for each row; later, its places.
   std::int32_t* of(std::int64_t chunk) const { return counts_.data() + chunk * rows_; }
   void clear(std::int64_t chunk) const { std::fill_n(of(chunk), rows_, 0); }
 
   struct Sum {
-    std::int64_t rows = 0;   ///< that have items
-    std::int64_t items = 0;  ///< of all of them
+    std::int64_t rows = 0;   ///< number of rows that have items
+    std::int64_t items = 0;  ///< number of items of all rows
   };
   /// Adds up the counts.
   Sum sum(const HostThreads& threads) {
@@ -63,9 +63,9 @@ class ChunkCounts {
     return begins_.back();
   }
 
-  /// Turns the counts, once they are added up, into places.
-  /// @param visit  visit(row, before, end): called for each row, `before` says how many rows and items come
-  /// before it, `end` is the place behind its last item
+  /// Turns the counts into places, after sum().
+  /// @param visit  called as visit(row, before, end) for each row: `before` says how many rows and items
+  /// precede it, `end` is the place past its last item
   template <class Visit>
   void make_places(const HostThreads& threads, const Visit& visit) const {
     const auto parts = static_cast<std::int64_t>(begins_.size()) - 1;
@@ -84,7 +84,7 @@ class ChunkCounts {
  private:
   std::int64_t chunks_, rows_;
   HostArray<std::int32_t> counts_;  // [chunks][rows]
-  std::vector<Sum> begins_;         ///< of the parts of the rows that threads take
+  std::vector<Sum> begins_;         ///< what precedes each part of the rows that a thread takes
 };
 
 }  // namespace sporos::detail

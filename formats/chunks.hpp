@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunks.hpp
-/// Work on the host cut into chunks that the threads of an execution space take; and scratch memory for it.
+/// Work on the host, cut into chunks that the threads of an execution space take, and scratch memory for it.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -26,10 +26,10 @@
 
 namespace sporos::detail {
 
-/// The first exception that any of several threads throws.
+/// Keeps the first exception that any of several threads throws.
 class FirstFailure {
  public:
-  /// Keeps the exception that is being handled, unless there is one already. For a catch block.
+  /// Keeps the exception that is being handled, unless there already is one. To be called in a catch block.
   void keep() noexcept {
     const std::lock_guard lock(guard_);
     if (!failure_) failure_ = std::current_exception();
@@ -46,7 +46,7 @@ class FirstFailure {
   std::atomic<bool> failed_{false};
 };
 
-/// A call of `body(number)` that no exception leaves, since none may leave a parallel region.
+/// A call of `body(number)` that lets no exception out, since none may leave a parallel region.
 struct NumberedCall {
   FunctionRef<void(std::int64_t)> body;
   FirstFailure* failure;
@@ -62,8 +62,8 @@ struct NumberedCall {
   }
 };
 
-/// The threads of an instance of a host space, with the type of the space erased: what takes HostThreads is
-/// compiled once, and not once for each space. Refers to the instance, which has to outlive it.
+/// The threads of an instance of a host space, type-erased: functions that take HostThreads are compiled once
+/// rather than for each space. Refers to the instance, which must outlive it.
 class HostThreads {
  public:
   template <HostSpace Space>
@@ -73,8 +73,8 @@ class HostThreads {
   std::int64_t concurrency() const { return concurrency_; }
 
   /// Calls call(0) to call(count - 1), handed out in this order as threads become free, and waits for them.
-  /// If there are enough threads, each call has its own, the same each time: what it reads is still in the
-  /// caches of its core when the same work is done again.
+  /// If there are enough threads, each call has its own, the same each time: what it has read is still in the
+  /// caches of its core when the same work is repeated.
   void operator()(std::int64_t count, const NumberedCall& call) const { call_(space_, count, call); }
 
  private:
@@ -97,8 +97,8 @@ class HostThreads {
   void (*call_)(const void* space, std::int64_t count, const NumberedCall& call);
 };
 
-/// Calls body(chunk) for each chunk in [0, chunks), in parallel, chunks handed out in order as threads become
-/// free. Where a call throws, no further chunks are begun, and the first exception is rethrown here.
+/// Calls body(chunk) for each chunk in [0, chunks), in parallel, handed out in order as threads become free.
+/// After a call has thrown, no more chunks are begun, and the first exception is rethrown here.
 inline void for_each_chunk(const HostThreads& threads, std::int64_t chunks,
                            const FunctionRef<void(std::int64_t)>& body) {
   if (chunks <= 1) {
@@ -110,18 +110,18 @@ inline void for_each_chunk(const HostThreads& threads, std::int64_t chunks,
   failure.rethrow();
 }
 
-/// Hands out the chunks 0 to count - 1 in order, each once, to the workers that ask.
+/// Hands out the chunks 0 to count - 1 in order, each once, to the workers that ask for them.
 class ChunkQueue {
  public:
   explicit ChunkQueue(std::int64_t count) : count_(count) {}
 
-  /// @return false where there is no further chunk, or work has stopped
+  /// @return false if there is no chunk left, or if work has stopped
   bool take(std::int64_t& chunk) {
     if (stopped()) return false;
     chunk = next_.fetch_add(1, std::memory_order_relaxed);
     return chunk < count_;
   }
-  /// Hands out no more: for a worker that has failed.
+  /// Hands out no more chunks: for a worker that has failed.
   void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
   bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
@@ -132,15 +132,15 @@ class ChunkQueue {
 };
 
 /// Calls body(worker) once for each worker in [0, workers), in parallel: for work that needs memory of its
-/// own in each thread, and takes chunks from a ChunkQueue as long as there are any. A thread may be several
-/// workers, one after the other. Where a call throws, the first exception is rethrown here, once all calls
+/// own in each thread and takes chunks from a ChunkQueue as long as there are any. A thread may act as
+/// several workers, one after another. If a call throws, the first exception is rethrown here once all calls
 /// have ended.
 inline void for_each_worker(const HostThreads& threads, std::int64_t workers,
                             const FunctionRef<void(std::int64_t)>& body) {
   for_each_chunk(threads, workers, body);
 }
 
-/// The same for workers that take their chunks from `queue`, which stops where one of them throws.
+/// The same for workers that take their chunks from `queue`, which is stopped when one of them throws.
 inline void for_each_worker(const HostThreads& threads, std::int64_t workers, ChunkQueue& queue,
                             const FunctionRef<void(std::int64_t)>& body) {
   for_each_worker(threads, workers, [&](std::int64_t worker) {
@@ -153,15 +153,15 @@ inline void for_each_worker(const HostThreads& threads, std::int64_t workers, Ch
   });
 }
 
-/// How many chunks `count` items are worth: a few for each thread, none of fewer than `least` items, at least
-/// one.
+/// Into how many chunks to cut `count` items: a few for each thread, at least one, and none of fewer than
+/// `least` items unless it is the only one.
 inline std::int64_t chunks_for(const HostThreads& threads, std::int64_t count, std::int64_t each_thread = 1,
                                std::int64_t least = 16384) {
   const std::int64_t wanted = threads.concurrency() == 1 ? 1 : threads.concurrency() * each_thread;
   return std::clamp<std::int64_t>(count / least, 1, wanted);
 }
 
-/// The part of [0, count) that is chunk `chunk` of `chunks`.
+/// The part of [0, count) that is chunk number `chunk` of `chunks`.
 inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, std::int64_t chunk,
                                                           std::int64_t chunks) {
   const auto cut = [&](std::int64_t at) {
@@ -171,7 +171,7 @@ inline std::pair<std::int64_t, std::int64_t> chunk_bounds(std::int64_t count, st
   return {cut(chunk), cut(chunk + 1)};
 }
 
-/// Calls body(begin, end, chunk) for the parts of [0, count) that are `chunks` chunks, in parallel.
+/// Cuts [0, count) into `chunks` chunks and calls body(begin, end, chunk) for each, in parallel.
 template <class Body>
 void for_each_part(const HostThreads& threads, std::int64_t count, std::int64_t chunks, const Body& body) {
   for_each_chunk(threads, chunks, [&](std::int64_t chunk) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file convert.hpp
-/// A tensor in another format, in another value type.
+/// Converts a tensor to another format, or to another value type.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@
 namespace sporos {
 namespace detail {
 
-/// The stored values of a tensor, with keys of the levels of another format: what KeyedEntries are, without
-/// the virtual functions, since a walk through levels is slow to interrupt.
+/// The stored values of a tensor, with keys for the levels of another format: like KeyedEntries, but without
+/// virtual functions, since a walk through levels is slow to interrupt.
 template <TensorFormat To, TensorValue Value, TensorFormat From>
 struct StoredEntries {
   static constexpr bool is_exact = !Structure<From>::padded && !From::is_blocked;
@@ -43,7 +43,7 @@ struct StoredEntries {
   }
   template <class Visitor>
   void visit(std::int64_t begin, std::int64_t end, const Visitor& visitor) const {
-    const Packing<To> own = packing;  // what the visitor writes cannot change it
+    const Packing<To> own = packing;  // a copy, which the visitor's writes cannot change
     walk.visit(begin, end, [&](const Extents<From::order>& coordinate, const Value& value) {
       if constexpr (Structure<From>::padded)
         if (value == Value{}) return;
@@ -59,8 +59,8 @@ template <class DimensionMap, class... FromLevels, class... ToLevels>
 inline constexpr bool same_order<Format<DimensionMap, FromLevels...>, Format<DimensionMap, ToLevels...>> =
     Format<DimensionMap, FromLevels...>::is_ordered;
 
-/// The number of outermost levels of `To` by which a stable sort must order values that come in the storage
-/// order of `From`; the remaining modes are then in the right order as well.
+/// The number of outermost levels of `To` by which values in the storage order of `From` must be stably
+/// sorted; the remaining modes are then in the right order as well.
 template <TensorFormat From, TensorFormat To>
 inline constexpr int levels_to_sort = [] {
   if (From::is_blocked || To::is_blocked || !From::is_ordered) return To::levels;
@@ -78,7 +78,7 @@ inline constexpr int levels_to_sort = [] {
   return To::levels;
 }();
 
-/// Writes every value to its place: for a dense result, where each coordinate occurs once.
+/// Writes every value directly to its place: for a dense result, if each coordinate occurs once.
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
 Tensor<Value, To, Space> scatter(const Space& space, const Tensor<Value, From, Space>& t) {
   Tensor<Value, To, Space> out(t.extents());
@@ -139,16 +139,17 @@ Tensor<Value, To, Space> convert(const Space& space, const Tensor<Value, From, S
   }
 }
 
-/// The same tensor in format `To`: B(c) = A(c) for every coordinate c. Sparse formats
-/// leave out the zeros of a dense level or block, and keep those that a sparse format stores.
+/// The same tensor in format `To`: B(c) = A(c) for every coordinate c. Sparse formats leave out the zeros of
+/// a dense level or block, and keep those that a sparse format stores.
 ///
 ///     auto B = convert<CSC<>>(A);
 ///
-/// @param duplicates  what to do with coordinates that a format which is not unique stores more than once
+/// @param duplicates  what to do with coordinates that occur more than once, as in formats that are not
+/// unique
 /// @throws what assemble throws
-/// Cost: a deep copy for the same format; a counting and a writing pass where the order of modes is the same,
-/// and between CSR and CSC where neighbouring rows have neighbouring columns or the matrix fits in the
-/// caches; else a radix sort by those of the outer modes that are out of order.
+/// Cost: a deep copy for the same format. A counting and a writing pass if the order of modes is the same,
+/// and between CSR and CSC if neighbouring rows have neighbouring columns or the matrix fits in the caches.
+/// Otherwise a radix sort by those outer modes that are out of order.
 template <TensorFormat To, TensorValue Value, TensorFormat From, ExecutionSpace Space>
 Tensor<Value, To, Space> convert(const Tensor<Value, From, Space>& t,
                                  Duplicates duplicates = default_duplicates<To>) {

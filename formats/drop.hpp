@@ -30,8 +30,7 @@ class AtMostInMagnitude {
     if constexpr (is_complex_v<Value>) {
       return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag())) <= tolerance_;
     } else if constexpr (std::is_integral_v<Value>) {
-      // A double does not hold every integer of 64 bits, but it does hold their bounds, which are powers
-      // of 2.
+      // A double cannot hold every 64-bit integer, but it can hold their bounds, which are powers of 2.
       constexpr double beyond = 18446744073709551616.0;
       auto magnitude = static_cast<std::uint64_t>(value);
       if constexpr (std::is_signed_v<Value>)
@@ -62,21 +61,21 @@ Tensor<Value, F, Space> drop(const Space& space, const Tensor<Value, F, Space>& 
         space, detail::entries_where(space, t, false, [&](const Value& value) { return !is_small(value); }));
 }
 
-/// The tensor of the same format without the entries whose magnitude is at most a tolerance: B stores
-/// A(c) where |A(c)| > tolerance, and nothing else.
+/// The tensor in the same format without the entries whose magnitude is at most a tolerance: B stores A(c)
+/// where |A(c)| > tolerance, and nothing else.
 ///
 ///     auto B = drop(A, 1e-12);
 ///     auto C = drop(A);          // without stored zeros, -0.0 among them
 ///
 /// A NaN stays, whatever the tolerance. The magnitude of a complex number is its modulus, that of `true` is
-/// 1, and integers of 64 bits are compared without being rounded. Where a format stores a coordinate more
-/// than once, each of the values is looked at alone. Where it stores whole blocks, small values become zeros,
-/// and blocks without others are left out.
+/// 1, and 64-bit integers are compared without rounding. If a format stores a coordinate more than once, each
+/// of the values is judged on its own. If it stores whole blocks, small values become zeros, and blocks
+/// without any others are left out.
 ///
 /// @param t          a tensor with a sparse level, in any space; not changed
 /// @param tolerance  at least 0
 /// @throws RangeError   for a tolerance that is negative or NaN
-/// @throws FormatError  where a level needs a coordinate below each parent, and one has lost it
+/// @throws FormatError  if a level needs a coordinate below each parent, and one has lost it
 /// @throws MemoryError
 /// Cost: two passes over the tensor, and one over what is left, which is held as entries in between. A tensor
 /// on a device is copied to the host and back.

@@ -13,8 +13,8 @@ enum class Duplicates {
   sum,    ///< adds the values, in the order of the entries; `or` for bool
   last,   ///< the last entry wins
   max,    ///< the largest value wins
-  error,  ///< FormatError
-  keep    ///< all are kept, in the order of the entries: for formats that are not unique
+  error,  ///< throws FormatError
+  keep    ///< keeps all values, in the order of the entries: for formats that are not unique
 };
 
 /// `keep` where the format can store duplicates, else `sum`.
@@ -24,11 +24,11 @@ inline constexpr Duplicates default_duplicates =
 
 namespace detail {
 
-/// Whether values can be compared: complex numbers cannot, elements of a semiring need not have an order.
+/// Whether values can be compared: complex numbers cannot, and elements of a semiring need not have an order.
 template <class Value>
 inline constexpr bool has_order = !is_complex_v<Value> && !is_semiring_element_v<Value>;
 
-/// The value of a run of entries at the same coordinate.
+/// Computes the value of a run of entries at the same coordinate.
 template <class Value>
 class Accumulator {
  public:

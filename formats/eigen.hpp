@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file eigen.hpp
 /// Eigen's matrices and vectors, dense and sparse, as tensors without a copy. Not part of sporos.hpp: Sporos
-/// itself needs no Eigen. Empty where the compiler does not find it.
+/// itself needs no Eigen. Empty if the compiler does not find Eigen.
 #pragma once
 
 #if __has_include(<Eigen/SparseCore>)
@@ -21,7 +21,8 @@ namespace sporos {
 
 namespace detail {
 
-// What one of Eigen's base classes takes: asking std::derived_from would make the base class of anything.
+// Accept what derives from one of Eigen's base classes. std::derived_from would instantiate them for any
+// type.
 template <class M>
 void take_sparse(const Eigen::SparseCompressedBase<M>&);
 template <class M>
@@ -38,7 +39,7 @@ concept EigenDense = requires(const M& matrix) { detail::take_dense(matrix); };
 template <class M>
 concept OwnsItsMemory = requires(const M& matrix) { detail::take_owner(matrix); };
 
-/// Whether a matrix outlives the call that it is given to; where it does not, this does not compile.
+/// Whether a matrix outlives the call that it is passed to; if it does not, this does not compile.
 template <class M>
 consteval void expect_lasting() {
   static_assert(std::is_lvalue_reference_v<M> || !OwnsItsMemory<M>,
@@ -46,7 +47,7 @@ consteval void expect_lasting() {
                 "a name");
 }
 
-/// Eigen's values as Sporos computes with them: std::complex as Kokkos::complex, which is aligned.
+/// Eigen's values as Sporos computes with them: std::complex becomes Kokkos::complex, which is aligned.
 template <class Scalar>
 auto values_of_eigen(Scalar* values) {
   using Given = std::remove_const_t<Scalar>;
@@ -63,14 +64,14 @@ auto values_of_eigen(Scalar* values) {
 
 }  // namespace detail
 
-/// A compressed Eigen matrix, SparseMatrix or a Map or Ref of one, as a tensor over its arrays: CSR if it is
-/// RowMajor, else CSC, with its type of index. One that is const is only read.
+/// A compressed Eigen matrix (a SparseMatrix, or a Map or Ref of one) as a tensor over its arrays: CSR if it
+/// is RowMajor, else CSC, with the matrix's index type. A const matrix gives a read-only tensor.
 ///
 ///     Eigen::SparseMatrix<double, Eigen::RowMajor> matrix(m, n);
 ///     auto A = wrap(matrix);   // Tensor<double, CSR<int, int>>
 ///
-/// The memory must outlive the tensor, and the matrix must not be given other memory meanwhile.
-/// @throws FormatError  where it is not compressed, or its arrays break the rules of the format (`validate`)
+/// The memory must outlive the tensor, and the matrix must not reallocate it meanwhile.
+/// @throws FormatError  if it is not compressed, or its arrays break the rules of the format (`validate`)
 /// Cost: that of `validate`.
 template <detail::EigenSparse M>
 auto wrap(M&& matrix) {
@@ -86,15 +87,15 @@ auto wrap(M&& matrix) {
                  matrix.innerIndexPtr(), detail::values_of_eigen(matrix.valuePtr()));
 }
 
-/// A dense Eigen matrix or vector, or a Map or Ref of one, as a tensor over its memory: a DenseVector if it
-/// has one row or column by its type, else a DenseMatrix of its order of storage. One that is const is only
-/// read.
+/// A dense Eigen matrix or vector (or a Map or Ref of one) as a tensor over its memory: a DenseVector if its
+/// type has a single row or column, else a DenseMatrix in the same storage order. A const matrix gives a
+/// read-only tensor.
 ///
 ///     Eigen::MatrixXd matrix(m, n);
 ///     auto D = wrap(matrix);   // Tensor<double, DenseMatrix<ColumnMajor>>
 ///
-/// The memory must outlive the tensor, and the matrix must not be given other memory meanwhile.
-/// @throws FormatError  where its elements are not contiguous, as in a block of a larger matrix
+/// The memory must outlive the tensor, and the matrix must not reallocate it meanwhile.
+/// @throws FormatError  if its elements are not contiguous, as in a block of a larger matrix
 template <detail::EigenDense M>
 auto wrap(M&& matrix) {
   detail::expect_lasting<M>();

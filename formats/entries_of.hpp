@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file entries_of.hpp
-/// The stored values of a tensor as a list of entries: what `assemble` took, in storage order.
+/// The stored values of a tensor as a list of entries, in storage order: the inverse of `assemble`.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ inline constexpr Zeros default_zeros = detail::Structure<F>::padded ? Zeros::dro
 
 namespace detail {
 
-/// The stored values that are wanted, with their coordinates, in storage order; `all` says that every one is.
+/// The stored values that are wanted, with their coordinates, in storage order; `all` says that every value
+/// is.
 template <HostSpace Space, TensorValue Value, TensorFormat F, class Wanted>
 Entries<Value, F::order> entries_where(const Space& space, const Tensor<Value, F, Space>& t, bool all,
                                        const Wanted& wanted) {
@@ -77,7 +78,7 @@ Entries<Value, F::order> entries(const Space& space, const Tensor<Value, F, Spac
 ///
 /// @param zeros  whether stored zeros count as entries. The padding of blocks beyond the extents never does.
 /// @throws MemoryError
-/// Cost: one parallel pass over the values, two where some are left out.
+/// Cost: one parallel pass over the values, or two if some are left out.
 template <AnyTensor T>
 Entries<typename T::value_type, T::order> entries(const T& t,
                                                   Zeros zeros = default_zeros<typename T::format_type>) {

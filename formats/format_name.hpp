@@ -18,8 +18,7 @@
 namespace sporos {
 namespace detail {
 
-/// The index types of the first level that has both; where there is none, those that named formats have by
-/// default.
+/// The index types of the first level that has both, or else those that named formats have by default.
 template <class... Levels>
 struct IndexTypes {
   using position = std::int64_t;
@@ -144,9 +143,9 @@ struct NameOf<Format<Map<Dim<FirstMode>, Dim<Modes>...>, Levels...>> {
 
 }  // namespace detail
 
-/// The name of a format: "CSR", "CSC", "COO<3>", "CSF<3, 2-0-1>" with the mode order where it is not the
-/// natural one, "CSR<int32, int32>" with the widths of positions and coordinates where they are not the
-/// default, "BCSR<2, 3>". A composition without a name is spelt as its levels, "Dense(d0), Singleton(d1)".
+/// The name of a format: "CSR", "CSC", "COO<3>", "BCSR<2, 3>"; "CSF<3, 2-0-1>" with the mode order if it is
+/// not the natural one; "CSR<int32, int32>" with the types of positions and coordinates if they are not the
+/// defaults. A composition without a name is written as its levels, "Dense(d0), Singleton(d1)".
 template <TensorFormat F>
 std::string format_name() {
   return detail::NameOf<F>::str();

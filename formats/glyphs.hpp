@@ -59,7 +59,7 @@ inline constexpr std::array<Glyph, 39> glyphs{{
     {'_', {0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b00000, 0b11111}},
 }};
 
-/// The glyph of a letter, or nothing: a letter that has none is a blank.
+/// The glyph of a letter; null for a letter without one, which is drawn as a blank.
 constexpr const Glyph* glyph_of(char letter) {
   for (const auto& glyph : glyphs)
     if (glyph.letter == letter) return &glyph;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file keyed_entries.hpp
-/// Entries with packed coordinates, read block by block: what the sort and the Builder take.
+/// Entries with packed coordinates, read block by block: the input of sorting and of the Builder.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace sporos::detail {
 
-/// A list of keys and values in some order. Where they come from is behind one virtual function that reads
-/// the next few, so that what works on entries is compiled once for a type of values, however many lists
-/// there are, and still runs over plain arrays.
+/// A list of keys and values in some order. A single virtual function, which reads the next few entries,
+/// hides where they come from. Code that works on entries is thus compiled once for each type of value,
+/// whatever the number of kinds of lists, and still runs over plain arrays.
 template <class Value>
 class KeyedEntries {
  public:
-  /// Entries that a list packs at a time: so few that reading and writing alternate within a page, which
-  /// keeps the prefetchers of both going.
+  /// Number of entries that a list packs at a time: few enough that reading and writing alternate within a
+  /// page, which keeps the prefetchers of both going.
   static constexpr std::int64_t most = 64;
 
   struct Buffer {
@@ -36,12 +36,12 @@ class KeyedEntries {
   KeyedEntries& operator=(const KeyedEntries&) = default;
   virtual ~KeyedEntries() = default;
 
-  /// Whether each of the `size()` entries is visited, and none left out.
+  /// Whether all of the `size()` entries are visited.
   static constexpr bool is_exact = true;
 
   virtual std::int64_t size() const = 0;
 
-  /// Reads some of the entries [begin, end), at least one, from the first on.
+  /// Reads some of the entries [begin, end), starting with the first; at least one.
   virtual Block read(std::int64_t begin, std::int64_t end, Buffer& buffer) const = 0;
 
   /// All values in order, if they are in an array that a tensor may take over.
@@ -81,7 +81,7 @@ struct Items {
   }
 };
 
-/// Items in memory.
+/// Items in memory, as a list of entries.
 template <class Value>
 class ItemRun final : public KeyedEntries<Value> {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file keys.hpp
-/// The coordinates of all levels of an entry in one number that compares as the coordinates do.
+/// The coordinates of all levels of an entry as one number, which compares as the coordinates do.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 
 namespace sporos::detail {
 
-/// The coordinates of all levels of an entry in one number, the outermost level in the most significant bits:
+/// The coordinates of all levels of an entry as one number, the outermost level in the most significant bits:
 /// keys compare as the coordinates do, level by level.
 using Key = std::uint64_t;
 
-/// Bits of a key in use: one stays free, because a shift by all 64 bits would be undefined.
+/// Number of bits of a key in use: one stays free, because a shift by all 64 bits would be undefined.
 inline constexpr int key_bits = 63;
 
-/// Differs from every key in every level: stands before the first one.
+/// Differs from every key in every level: takes the place of the key before the first one.
 inline constexpr Key no_key = ~Key{0};
 
 /// The number of bits that coordinates 0 to `largest` need.
@@ -32,7 +32,7 @@ constexpr int bits_for(std::int64_t largest) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
 }
 
-/// The largest coordinate of each level of a tensor with these extents; 0 where a level has none.
+/// The largest coordinate of each level of a tensor with these extents; 0 if a level has none.
 template <TensorFormat F>
 Extents<F::levels> largest_coordinates(const Extents<F::order>& extents) {
   auto out = F::level_extents(extents);
@@ -49,9 +49,9 @@ struct KeyBits {
   std::int64_t of(Key key) const { return static_cast<std::int64_t>((key >> shift) & mask); }
 };
 
-/// Which bits of a key hold the coordinate of each level of F. Where the coordinates of all levels together
-/// take more bits than a key has, a key is the number of an entry among entries in order, whose coordinates
-/// are looked up.
+/// Which bits of a key hold the coordinate of each level of F. If the coordinates of all levels together need
+/// more bits than a key has, keys are wide: each is the number of an entry in sorted order, by which its
+/// coordinates are looked up.
 template <TensorFormat F>
 class Packing {
  public:
@@ -70,7 +70,7 @@ class Packing {
     bits_ = shift;
   }
 
-  /// @param coordinates  of each level, those of all entries, in ascending order of the entries
+  /// @param coordinates  for each level, the coordinates of all entries, in ascending order of the entries
   explicit Packing(const std::array<const std::int64_t*, level_count>& coordinates)
       : is_wide_(true), wide_(coordinates) {}
 
@@ -81,7 +81,7 @@ class Packing {
     return bits <= key_bits;
   }
 
-  /// Whether a key is the number of an entry.
+  /// Whether keys are numbers of entries.
   bool is_wide() const { return is_wide_; }
 
   Key pack(const Extents<F::order>& coordinate) const {
@@ -95,7 +95,7 @@ class Packing {
   }
 
   /// The coordinate of level K.
-  /// @tparam MayBeWide  if not, code for keys that are numbers of entries is left out
+  /// @tparam MayBeWide  if false, code for keys that are numbers of entries is left out
   template <int K, bool MayBeWide = true>
   SPOROS_HOST_INLINE std::int64_t coordinate(Key key) const {
     constexpr auto k = static_cast<std::size_t>(K);
@@ -104,15 +104,15 @@ class Packing {
     return fields_[k].of(key);
   }
 
-  /// The bits of level K, where no key is wide.
+  /// The bits of level K, if keys are not wide.
   template <int K>
   const KeyBits& bits_of() const {
     return fields_[static_cast<std::size_t>(K)];
   }
-  /// Bits of all levels together.
+  /// Number of bits of all levels together.
   int bits() const { return bits_; }
 
-  /// The coordinate of the tensor's modes.
+  /// The coordinate in the tensor's modes.
   Extents<F::order> unpack(Key key) const {
     Extents<levels> at{};
     [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -121,7 +121,7 @@ class Packing {
     return F::coordinate(at);
   }
 
-  /// Whether the coordinates of levels 0 to K differ from those of the key before, or of `no_key`.
+  /// Whether the coordinates of levels 0 to K differ from those of the previous key, or of `no_key`.
   template <int K, bool MayBeWide = true>
   SPOROS_HOST_INLINE bool differ(Key key, Key before) const {
     if constexpr (MayBeWide && levels > 1)

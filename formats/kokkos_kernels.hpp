@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file kokkos_kernels.hpp
-/// CSR tensors as matrices of Kokkos Kernels and back, without a copy. Empty where Sporos is built without
+/// CSR tensors as matrices of Kokkos Kernels and back, without a copy. Empty if Sporos is built without
 /// Kokkos Kernels.
 #pragma once
 
@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
-// Kokkos Kernels 4.4 uses names that a Kokkos built without deprecated code lacks: they are supplied here, so
-// that it works with either build.
+// Kokkos Kernels 4.4 uses names that are missing from a Kokkos built without deprecated code. They are
+// supplied here, so that it works with either build.
 #if !defined(KOKKOS_ENABLE_DEPRECATED_CODE_4) && KOKKOS_VERSION < 50000
 #define KOKKOS_ENABLE_DEPRECATED_CODE_4
 #include <Kokkos_StaticCrsGraph.hpp>
@@ -36,10 +36,10 @@
 
 namespace sporos {
 
-/// The CrsMatrix over the arrays of a CSR tensor, which are shared by reference counts; nothing is copied.
+/// The arrays of a CSR tensor as a CrsMatrix; they are shared by reference counts, and nothing is copied.
 /// Memory that the tensor itself only borrowed (wrapped pointers) must outlive the matrix.
 ///
-/// @throws RangeError where the number of columns does not fit the matrix's ordinal type
+/// @throws RangeError if the number of columns does not fit the matrix's ordinal type
 template <TensorValue Value, std::integral Position, std::integral Coordinate, ExecutionSpace Space>
 auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
   using Matrix = KokkosSparse::CrsMatrix<Value, Coordinate, typename Space::device_type, void, Position>;
@@ -49,8 +49,8 @@ auto to_crs_matrix(const Tensor<Value, CSR<Position, Coordinate>, Space>& t) {
                 t.values(), graph);
 }
 
-/// The CSR tensor over the arrays of a CrsMatrix, only read if its values are const; not validated: see the
-/// checked form below.
+/// The arrays of a CrsMatrix as a CSR tensor, which is read-only if the values are const; not validated: see
+/// the checked form below.
 template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
 auto from_crs_matrix(Trusted,
                      const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
@@ -88,11 +88,11 @@ auto from_crs_matrix(Trusted,
     return made;
 }
 
-/// The CSR tensor over the arrays of a CrsMatrix, without a copy; the matrix's arrays are kept alive. Its
-/// index types are the matrix's own.
+/// The arrays of a CrsMatrix as a CSR tensor, without a copy; the matrix's arrays are kept alive. The tensor
+/// has the matrix's index types.
 ///
-/// @throws FormatError where rows are not sorted, hold a column twice or reach beyond the extents
-///                     (`validate`); with `trusted` as first argument nothing is checked
+/// @throws FormatError if rows are not sorted, hold a column twice or reach beyond the extents
+///                     (`validate`); with `trusted` as the first argument, nothing is checked
 template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
 auto from_crs_matrix(const KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, Traits, SizeType>& matrix) {
   return detail::checked(from_crs_matrix(trusted, matrix));

@@ -16,7 +16,7 @@
 
 namespace sporos::detail {
 
-/// Tells, from a key and the one before it, which levels begin a new position.
+/// Tells, from a key and the previous one, which levels begin a new position.
 /// @tparam MayBeWide  see Packing
 template <TensorFormat F, bool MayBeWide>
 class Boundaries {
@@ -52,7 +52,7 @@ class Boundaries {
   bool keep_;
 };
 
-/// A full level: nothing of it is written, but its extent is needed to find positions.
+/// A full level: nothing is written for it, but its extent is needed to find positions.
 struct UnwrittenLevel {
   std::int64_t extent = 0;
 };
@@ -66,7 +66,7 @@ template <class L>
 struct WrittenLevelOf<L> {
   using type = UnwrittenLevel;
 };
-/// What a level is written to.
+/// The arrays that a level is written to.
 template <class L>
 using WrittenLevel = typename WrittenLevelOf<L>::type;
 
@@ -101,13 +101,13 @@ struct WrittenLevelsOf<F, std::index_sequence<K...>> {
   using appenders =
       std::tuple<SegmentAppender<WrittenLevel<typename F::template level<static_cast<int>(K)>>>...>;
 };
-/// What the levels of F are written to.
+/// The arrays that the levels of F are written to.
 template <class F>
 using WrittenLevels =
     typename WrittenLevelsOf<F, std::make_index_sequence<static_cast<std::size_t>(F::levels)>>::levels;
 
-/// Writes the levels from some position on. It holds copies of everything it works with, so that compilers
-/// keep them in registers while it writes.
+/// Writes the levels from some position on. It holds copies of everything that it works with, so that
+/// compilers keep them in registers while it writes.
 template <TensorFormat F, bool MayBeWide>
 class LevelWriter {
  public:
@@ -117,7 +117,7 @@ class LevelWriter {
   using sequence = std::make_index_sequence<level_count>;
   using counts_type = std::array<std::int64_t, level_count + 1>;
 
-  /// @param written  what the levels are written to, with room
+  /// @param written  the arrays that the levels are written to, with room
   /// @param next     the position that each segmented level appends at
   LevelWriter(const Boundaries<F, MayBeWide>& boundaries, const WrittenLevels<F>& written,
               const counts_type& next)
@@ -139,7 +139,7 @@ class LevelWriter {
   /// Writes the coordinates of a key and returns the position of its value.
   SPOROS_HOST_INLINE std::int64_t append(Key key, Key previous) { return append_from<0>(key, previous, 0); }
 
-  /// Ends the last segments, and the empty ones of all parents after them.
+  /// Ends the last segments, and the empty ones of all later parents.
   /// @param parents  the number of parents of each level
   void close(const counts_type& parents) {
     [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -150,8 +150,8 @@ class LevelWriter {
  private:
   using appenders_type = typename WrittenLevelsOf<F, sequence>::appenders;
 
-  /// Whether several keys have the same position in level K, which the first of them writes: another thread
-  /// may write the others.
+  /// Whether several keys have the same position in level K. Only the first of them writes it, since another
+  /// thread may handle the others.
   template <int K>
   static constexpr bool is_shared = [] {
     for (int k = K + 1; k < levels; ++k)

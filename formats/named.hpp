@@ -77,7 +77,7 @@ struct CooOf<ModeOrder<First, Rest...>, Position, Coordinate, Unique> {
 using RowMajor = ModeOrder<0, 1>;
 using ColumnMajor = ModeOrder<1, 0>;
 
-/// A dense tensor of any order, modes stored in the given order.
+/// A dense tensor of any order, its modes stored in the given order.
 template <int Order, class Modes = detail::natural_order<Order>>
 using DenseTensor = typename detail::DenseOf<Modes>::type;
 using DenseVector = DenseTensor<1>;
@@ -152,22 +152,23 @@ struct NofMFormat<N, M, 1, Along> {
 
 }  // namespace detail
 
-/// N:M sparsity: mode `Along` of a matrix is cut into windows of M units, each L consecutive elements of the
-/// other mode, and N units of each window are kept. The windows of the k x n operand B of `A(i, k) * B(k, j)`
-/// lie along mode 0.
+/// N:M sparsity: mode `Along` of a matrix is cut into windows of M units, where a unit is L consecutive
+/// elements of the other mode, and N units of each window are kept. The windows of the k x n operand B of
+/// `A(i, k) * B(k, j)` lie along mode 0.
 ///
 ///     NM<2, 4, 3> of an 8 x 6 matrix       values    [k / M, n / L, N, L]: 2 x 2 tiles of 2 x 3
 ///         window 0:  rows 0 to 3           indices   [k / M, n / L, N]: the row of each unit in its window,
 ///         window 1:  rows 4 to 7                     8 bits
 ///
-/// As many values as [k * N / M, n], each window's part of a column group in one piece. Where M does not
-/// divide k or L does not divide n, the last windows and units reach beyond the matrix and hold zeros there.
-/// After Ma et al., *NM-SpMM* (arXiv 2503.01253), section II-B, which stores the values row by row.
+/// There are as many values as in a [k * N / M, n] matrix, and each window's part of a column group is
+/// contiguous. If M does not divide k, or L does not divide n, the last windows and units reach beyond the
+/// matrix and hold zeros there. After Ma et al., *NM-SpMM* (arXiv 2503.01253), section II-B, which stores the
+/// values row by row.
 template <int N, int M, std::int64_t L = 1, int Along = 0>
 using NM = typename detail::NofMFormat<N, M, L, Along>::type;
 
-/// 2:4 sparsity along the rows of an m x k matrix, as NVIDIA's sparse tensor cores take it: of four
-/// consecutive elements of a row, two. Values [m, k / 2], indices of 2 bits [m, k / 2].
+/// 2:4 sparsity along the rows of an m x k matrix, as NVIDIA's sparse tensor cores require: two of every four
+/// consecutive elements of a row. Values are [m, k / 2], indices of 2 bits each [m, k / 2].
 using TwoFour = Format<Map<Dim<0>, Quotient<1, 4>, Remainder<1, 4>>, Dense, Dense, NofM<2, 4, 2>>;
 
 }  // namespace sporos

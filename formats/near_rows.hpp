@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file near_rows.hpp
-/// Whether a matrix is numbered along lines, so that what its neighbouring rows touch is in the caches.
+/// Whether neighbouring rows of a matrix have neighbouring columns, so that what they touch is in the caches.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace sporos::detail {
 
-/// Whether most columns of a row are columns of the row before it or near one, as on grids and meshes that
-/// are numbered along their lines; judged by a sample of at most 256 rows.
+/// Whether most columns of a row are equal or near to columns of the previous row, as on grids and meshes
+/// that are numbered along their lines; judged by a sample of at most 256 rows.
 template <class Rows>
 bool has_near_rows(const Rows& matrix) {
   constexpr std::int64_t most_rows = 256;

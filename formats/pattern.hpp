@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pattern.hpp
-/// Pattern: which coordinates a tensor stores, remembered, to tell later whether they are still the same.
+/// Pattern: remembers which coordinates a tensor stores, to tell later whether they are still the same.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -17,7 +17,7 @@
 
 namespace sporos::detail {
 
-/// Adds up a hash of each number of an array and its place.
+/// Adds up hashes of the elements of an array, each hashed with its place.
 template <class ArrayType>
 struct HashElements {
   ArrayType array;
@@ -32,8 +32,7 @@ struct HashElements {
   }
 };
 
-/// A number that differs for tensors that store other coordinates, or a different number of them. Cost: reads
-/// the arrays of the levels.
+/// A hash of the coordinates that a tensor stores and of their number. Cost: reads the arrays of the levels.
 template <class TensorType>
 std::uint64_t fingerprint(const TensorType& tensor) {
   using Space = typename TensorType::space_type;
@@ -57,8 +56,8 @@ class Pattern {
  public:
   explicit Pattern(const TensorType& tensor) : extents_(tensor.extents()), levels_(tensor.levels()) {}
 
-  /// Whether a tensor stores the same coordinates. Free where it has the same arrays; others are compared
-  /// byte by byte.
+  /// Whether a tensor stores the same coordinates. Free if it has the same arrays; others are compared byte
+  /// by byte.
   bool is_of(const TensorType& tensor) const {
     if (tensor.extents() != extents_) return false;
     return [&]<std::size_t... K>(std::index_sequence<K...>) {

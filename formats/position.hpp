@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file position.hpp
-/// Where a tensor whose levels are all full has a coordinate.
+/// The position of a coordinate in a tensor whose levels are all full.
 #pragma once
 
 #include <Kokkos_Core.hpp>

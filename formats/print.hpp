@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file print.hpp
-/// Tensors as text: one line, or the tree that their levels make.
+/// Tensors as text: a summary on one line, or the tree that their levels form.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::ostream& operator<<(std::ostream& out, const T& t) {
 
 /// How much of a tensor `print` shows.
 struct PrintOptions {
-  std::int64_t children = 8;  ///< coordinates shown below one parent, "…" in place of others
+  std::int64_t children = 8;  ///< coordinates shown below one parent; "…" stands for the others
   std::int64_t lines = 200;   ///< largest number of lines of the tree
 };
 
@@ -99,7 +99,7 @@ class Tree {
     draw_one<K>(p, range.end - 1, margin, true);
   }
 
-  /// @param at  a coordinate of a full level, a position of another
+  /// @param at  a coordinate if the level is full, else a position
   template <int K>
   void draw_one(std::int64_t p, std::int64_t at, const std::string& margin, bool last) {
     const auto& level = view_.template level<K>();
@@ -143,7 +143,7 @@ class Tree {
 ///        ├─ 0: 7
 ///        └─ 2: 9
 ///
-/// Cost: proportional to the lines printed, plus a copy where the tensor is not in host memory.
+/// Cost: proportional to the lines printed, plus a copy if the tensor is not in host memory.
 template <AnyTensor T>
 void print(std::ostream& out, const T& t, const PrintOptions& options = {}) {
   if constexpr (!HostSpace<typename T::space_type>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file prune.hpp
-/// The N:M sparse tensor of a tensor: in each window, which units are kept.
+/// Prunes a tensor to N:M sparsity: chooses which units of each window are kept.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -23,7 +23,7 @@ enum class Magnitude {
   l2   ///< the square root of the sum of the squares
 };
 
-/// What prune() does besides choosing.
+/// What prune() does, apart from choosing.
 struct PruneOptions {
   Magnitude by = Magnitude::l1;
   bool scale = false;  ///< multiply what is kept by M / N, as equation 1 of NM-SpMM (arXiv 2503.01253) does
@@ -31,7 +31,7 @@ struct PruneOptions {
 
 namespace detail {
 
-/// The N:M level of a format: its place, and what it keeps.
+/// Whether a level is an N:M level.
 template <class L>
 inline constexpr bool is_n_of_m = false;
 template <int N, int M, int Bits>
@@ -58,7 +58,7 @@ concept WindowedFormat = TensorFormat<F> && detail::place_of_windows<F> >= 0;
 
 namespace detail {
 
-/// |x| as a number that can be compared; a NaN is larger than everything, so that it is kept and seen.
+/// |x| as a number that can be compared. A NaN counts as larger than everything, so that it is kept and seen.
 template <class Value>
 KOKKOS_INLINE_FUNCTION double magnitude(const Value& value) {
   double size;
@@ -78,7 +78,7 @@ KOKKOS_INLINE_FUNCTION double size_in_unit(const Value& value, Magnitude by) {
   return by == Magnitude::l1 ? size : size * size;
 }
 
-/// By what windows that keep so many units scale them.
+/// The factor by which values are scaled if windows keep `kept` of `window` units.
 inline double scale_of(PruneOptions options, std::int64_t kept, std::int64_t window) {
   return options.scale ? static_cast<double>(window) / static_cast<double>(kept) : 1.0;
 }
@@ -91,27 +91,27 @@ KOKKOS_INLINE_FUNCTION Value scaled_by(const Value& value, double scale) {
 }
 
 /// Fills the windows of a tensor of format F from a dense one: window p keeps its N largest units, the first
-/// of equal ones, or those that a mask has.
+/// among equal ones, or those that a mask selects.
 template <TensorFormat F, class Value, class MaskValue, TensorFormat From>
 struct FillWindows {
   static constexpr int place = place_of_windows<F>;
   using Level = typename F::template level<place>;
   static constexpr int n = Level::kept, m = Level::window;
   static constexpr int in_byte = Level::in_byte;
-  static constexpr std::int64_t windows = 8;  ///< that one call fills, so that it writes whole bytes
+  static constexpr std::int64_t windows = 8;  ///< number of windows that a call fills: whole bytes
 
-  const Value* from;      // dense, of the same extents
-  const MaskValue* mask;  // likewise; null where magnitude decides
+  const Value* from;      // dense, with the same extents
+  const MaskValue* mask;  // dense, with the same extents; null if magnitude decides
   std::uint8_t* indices;
   Value* values;
   Extents<F::order> extents;
   Extents<F::levels> level_extents;
-  std::int64_t parents;  ///< windows
-  std::int64_t unit;     ///< values of a unit
+  std::int64_t parents;  ///< number of windows
+  std::int64_t unit;     ///< number of values in a unit
   Magnitude by;
   double scale;
 
-  /// The offset in the dense tensor of element `at` of unit i of window p, -1 if it lies beyond the extents.
+  /// The offset in the dense tensor of element `at` of unit i of window p; -1 if it lies beyond the extents.
   KOKKOS_INLINE_FUNCTION std::int64_t offset(std::int64_t p, std::int64_t i, std::int64_t at) const {
     Extents<F::levels> level{};
     for (int k = F::levels - 1; k > place; --k) {
@@ -147,10 +147,10 @@ struct FillWindows {
         sum += size_in_unit(from[q], by);
       }
     }
-    return inside ? sum : -1;  // what lies beyond the extents is kept last
+    return inside ? sum : -1;  // units beyond the extents are chosen last
   }
 
-  /// The first window of the group in which the mask has too many units, `parents` if there is none.
+  /// Fills a group of windows. Lowers `overfull` to the first of them for which the mask has too many units.
   KOKKOS_FUNCTION void operator()(std::int64_t group, std::int64_t& overfull) const {
     unsigned byte = 0;
     std::int64_t q = group * windows * n;
@@ -163,7 +163,7 @@ struct FillWindows {
       }
       if (mask != nullptr && wanted > n && p < overfull) overfull = p;
       for (int i = 0, kept = 0; i < m && kept < n; ++i) {
-        int before = 0;  // units that are kept rather than this one
+        int before = 0;  // units that are preferred to this one
         for (int other = 0; other < m; ++other)
           before += weights[other] > weights[i] || (weights[other] == weights[i] && other < i) ? 1 : 0;
         if (before >= n) continue;
@@ -232,16 +232,16 @@ auto as_dense(const T& t) {
 
 }  // namespace detail
 
-/// The N:M sparse tensor that keeps, in each window of M units, the N of largest magnitude; of equal ones the
-/// first. Units with a NaN are kept.
+/// The N:M sparse tensor that keeps, in each window of M units, the N of largest magnitude; among equal ones,
+/// the first. Units with a NaN are kept.
 ///
 ///     auto B = prune<NM<2, 4, 32>>(W);                            // by the sum of absolute values
 ///     auto A = prune<TwoFour>(W, {.by = Magnitude::l2});
 ///
 /// @tparam F  `NM<…>`, TwoFour, or any other format with one N:M level among full ones
-/// @param t   a tensor of any format; not changed. One that is not dense is converted to a dense one first,
-///            M / N times the size of the result.
-/// @throws MemoryError where the memory cannot be allocated
+/// @param t   a tensor of any format; not changed. If it is not dense, it is first converted to a dense one,
+/// M / N times the size of the result.
+/// @throws MemoryError if the memory cannot be allocated
 /// Cost: one pass over the dense tensor in its space, on the GPU if it lives there.
 template <WindowedFormat F, AnyTensor T>
 auto prune(const T& t, PruneOptions options = {}) {
@@ -250,9 +250,9 @@ auto prune(const T& t, PruneOptions options = {}) {
   return detail::fill_windows<F>(detail::as_dense(t), static_cast<const Value*>(nullptr), options);
 }
 
-/// The N:M sparse tensor of the values where a mask of the same extents is not zero. A unit is kept if the
-/// mask has any of its elements; the others of its elements are zero.
-/// @throws ShapeError where the mask has other extents; FormatError, naming the window, where it has more
+/// The N:M sparse tensor of the values where a mask of the same extents is nonzero. A unit is kept if the
+/// mask has any of its elements; its other elements become zero.
+/// @throws ShapeError if the mask has other extents; FormatError, naming the window, if the mask has more
 /// than N units of one
 template <WindowedFormat F, AnyTensor T, AnyTensor Mask>
 auto prune(const T& t, const Mask& mask, PruneOptions options = {}) {

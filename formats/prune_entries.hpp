@@ -16,8 +16,8 @@
 
 namespace sporos {
 
-/// What NM<N, M, L, Along> says in its type: in each window of `window` units along a mode, `kept` are kept,
-/// a unit being `unit` consecutive elements of the other mode.
+/// What NM<N, M, L, Along> says in its type: in each window of `window` units along a mode, `kept` units are
+/// kept. A unit is `unit` consecutive elements of the other mode.
 struct Windows {
   std::int64_t kept = 2, window = 4;
   std::int64_t unit = 1;
@@ -37,12 +37,12 @@ inline void check_windows(const Windows& windows) {
 
 }  // namespace detail
 
-/// The entries that an N:M pattern keeps, in the order in which they come: in each window the units of
-/// largest magnitude, of equal ones the first. As `prune<NM<…>>` of the matrix does, for any N, M and L, and
-/// in the memory of the entries.
+/// The entries that an N:M pattern keeps, in their given order: in each window the units of largest
+/// magnitude, among equal ones the first. Does what `prune<NM<…>>` does to the matrix, but for any N, M and
+/// L, and in memory proportional to the number of entries.
 ///
-/// @param entries  of a matrix, each coordinate at most once
-/// @throws RangeError where the windows make no sense
+/// @param entries  the entries of a matrix, each coordinate at most once
+/// @throws RangeError if the windows make no sense
 /// Cost: sorts the entries' numbers.
 template <TensorValue Value>
 Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows, PruneOptions options = {}) {
@@ -64,7 +64,7 @@ Entries<Value, 2> prune(const Entries<Value, 2>& entries, const Windows& windows
     double weight;
   };
   std::vector<char> is_kept(count, 0);
-  std::vector<Unit> units;  // of one window
+  std::vector<Unit> units;  // units of one window
   for (std::size_t at = 0; at < count;) {
     units.clear();
     const auto window = window_of(order[at]);

@@ -28,7 +28,7 @@ struct Digit {
   std::size_t of(Key key) const { return static_cast<std::size_t>(key >> shift) & (buckets() - 1); }
 };
 
-/// The bits in which some keys differ, among those that matter.
+/// The bits in which some keys differ, restricted to those that matter.
 inline Key varying_bits(const Key* keys, std::int64_t count, Key matter) {
   const Key first = keys[0];
   Key differ = 0;
@@ -37,8 +37,8 @@ inline Key varying_bits(const Key* keys, std::int64_t count, Key matter) {
 }
 
 /// Writes the entries of `source` ordered by `digit`; entries with equal digits keep their order.
-/// @param source  KeyedEntries, or what has the same parts but virtual functions
-/// @param room    room(count) gives the memory to write `count` items to
+/// @param source  KeyedEntries, or a type with the same members but without virtual functions
+/// @param room    room(count) returns the memory to write `count` items to
 /// @return where each bucket begins; the last element is the number of items
 template <class Value, class Source, class Room>
 std::vector<std::int64_t> partition(const HostThreads& threads, const Source& source, Digit digit,
@@ -78,8 +78,7 @@ std::vector<std::int64_t> partition(const HostThreads& threads, const Source& so
   return bounds;
 }
 
-/// The varying bits of keys, moved together by leaving out the longest run of constant bits between
-/// them.
+/// The varying bits of keys, moved together by leaving out the longest run of constant bits between them.
 class CompactBits {
  public:
   explicit CompactBits(Key varying) {
@@ -111,8 +110,8 @@ class CompactBits {
   Key low_mask_ = 0;
 };
 
-/// Sorts parts that fit in a core's cache, on one thread: by enough leading bits that buckets hold about one
-/// item, then by insertion, with larger buckets sorted the same way again. Where the leading bits
+/// Sorts parts that fit in a core's cache, on one thread: first by enough leading bits that buckets hold
+/// about one item, then by insertion; larger buckets are sorted the same way again. If the leading bits
 /// distinguish too few items, it sorts digit by digit from the least significant one instead.
 template <class Value>
 class CacheSort {
@@ -167,13 +166,12 @@ class CacheSort {
   }
 
  private:
-  static constexpr std::int64_t few = 24;  ///< items that are sorted by insertion
-  static constexpr std::int64_t close =
-      4;  ///< average bucket size, weighted by items, up to which insertion is fast
+  static constexpr std::int64_t few = 24;   ///< items up to which insertion sort is used
+  static constexpr std::int64_t close = 4;  ///< item-weighted mean bucket size up to which insertion is fast
   static constexpr int most_bits = 13;
 
   struct Histogram {
-    std::uint32_t largest = 0;  ///< items of the largest bucket
+    std::uint32_t largest = 0;  ///< number of items in the largest bucket
     std::int64_t squares = 0;   ///< sum of the squares of all buckets' sizes
   };
 
@@ -238,9 +236,10 @@ struct Partitioned {
   }
 };
 
-/// Up to this many items one thread sorts as fast as several.
+/// Up to this many items, one thread sorts as fast as several.
 inline constexpr std::int64_t few_items = 1 << 15;
 
+/// Partitions entries by the leading bits of their keys.
 /// @param used_bits  how many bits of the keys are in use
 /// @param matter     the bits to sort by
 template <class Value, class Source>
@@ -276,7 +275,7 @@ class StableSort final : public KeyedEntries<Value> {
     for (std::size_t bucket = 0; bucket + 1 < parts.bounds.size(); ++bucket)
       add(parts.bounds[bucket], parts.bounds[bucket + 1], false);
     finish();
-    spare_keys_ = {};  // what is built of the items needs the memory
+    spare_keys_ = {};  // building from the items needs the memory
     spare_values_ = {};
   }
 
@@ -326,13 +325,13 @@ class StableSort final : public KeyedEntries<Value> {
       add(begin + bounds[bucket], begin + bounds[bucket + 1], !in_spare);
   }
 
-  /// The varying bits, found by all threads.
+  /// The varying bits, found by all threads together.
   Key varying_bits_of_many(const Key* keys, std::int64_t count) const {
     const std::int64_t chunks = chunks_for(threads_, count);
     std::vector<Key> found(static_cast<std::size_t>(chunks));
     for_each_chunk(threads_, chunks, [&](std::int64_t chunk) {
       const auto [begin, end] = chunk_bounds(count, chunk, chunks);
-      // From the item before, so that differences between two chunks are seen as well.
+      // Begins with the item before, so that differences between chunks are seen as well.
       const std::int64_t from = std::max<std::int64_t>(begin - 1, 0);
       found[static_cast<std::size_t>(chunk)] = varying_bits(keys + from, end - from, matter_);
     });
@@ -340,7 +339,7 @@ class StableSort final : public KeyedEntries<Value> {
     return found[0];
   }
 
-  /// Sorts the parts, each thread with spare memory of its own, and moves them back to their array.
+  /// Sorts the parts, each thread with its own spare memory, and moves them back to their array.
   void finish() {
     const auto parts = static_cast<std::int64_t>(parts_.size());
     const std::int64_t threads =

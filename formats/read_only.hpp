@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file read_only.hpp
-/// What reads a tensor takes those that are only read as well: conversions, lists of entries, looking at
-/// them.
+/// Functions that read a tensor take read-only ones as well: conversions, lists of entries, lookups,
+/// printing.
 #pragma once
 
 #include <ostream>
@@ -56,7 +56,7 @@ template <ReadOnlyTensor T>
 auto transpose(const T& t) {
   return transpose(detail::readable(t));
 }
-/// In the same memory, and so only read as well.
+/// The result shares the memory, so it is read-only as well.
 template <int... Modes, ReadOnlyTensor T>
 auto relabel(const T& t) {
   const auto relabelled = relabel<Modes...>(detail::readable(t));

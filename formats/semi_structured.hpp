@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file semi_structured.hpp
-/// 2:4 sparse matrices as PyTorch's semi-structured tensors hold them, and back.
+/// Converts 2:4 sparse matrices to the form of PyTorch's semi-structured tensors, and back.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -18,24 +18,24 @@ namespace sporos {
 
 /// The arrays of PyTorch's SparseSemiStructuredTensor for CUTLASS: its `packed` and `meta`.
 ///
-/// Each 16 bits of metadata say which two of four elements are kept of 16 neighbouring columns of a row, 4
-/// bits for each four, as TwoFour has them; but they are stored in the order in which matrix instructions of
-/// 32 rows load them (CUTLASS, tools/util/include/cutlass/util/host_reorder.h, in the layout
-/// ColumnMajorInterleaved<2>).
+/// 16 bits of metadata describe 16 neighbouring columns of a row: for every four columns, 4 bits say which
+/// two are kept, as in TwoFour. But they are stored in the order in which matrix instructions of 32 rows load
+/// them (CUTLASS, tools/util/include/cutlass/util/host_reorder.h, in the layout ColumnMajorInterleaved<2>).
 template <class Value, class MemorySpace>
 struct SemiStructured {
-  Extents<2> extents{};                        ///< of the matrix: m, k
+  Extents<2> extents{};                        ///< extents of the matrix: m, k
   Array<Value, MemorySpace> values;            ///< [m, k / 2]
   Array<std::uint16_t, MemorySpace> metadata;  ///< [m, k / 16], reordered
 };
 
 namespace detail {
 
-/// Where the metadata of columns 16 c to 16 c + 15 of row r stands, in a matrix of `rows` rows and an
-/// even number of such c.
+/// Where the metadata of columns 16 c to 16 c + 15 of row r is stored, in a matrix of `rows` rows and an even
+/// number of such groups of columns.
 KOKKOS_INLINE_FUNCTION constexpr std::int64_t place_of_metadata(std::int64_t rows, std::int64_t r,
                                                                 std::int64_t c) {
-  // Rows r, r + 8, r + 16 and r + 24 of 32 become neighbours; of each 2 x 2 block, two change places.
+  // Rows r, r + 8, r + 16 and r + 24 of 32 become neighbours; in each 2 x 2 block, two elements change
+  // places.
   std::int64_t row = r / 32 * 32 + r % 8 * 4 + r % 32 / 8, column = c;
   if (row % 2 == 0 && column % 2 == 1) {
     ++row;
@@ -50,7 +50,7 @@ KOKKOS_INLINE_FUNCTION constexpr std::int64_t place_of_metadata(std::int64_t row
 /// Copies metadata from the order of TwoFour to that of PyTorch, or back.
 template <bool ToTwoFour, class From, class To>
 struct ReorderMetadata {
-  std::int64_t rows, columns;  // columns: 16 of the matrix each
+  std::int64_t rows, columns;  // a column here is 16 of the matrix
   From from;
   To to;
 
@@ -82,9 +82,9 @@ inline void check_semi_structured(const Extents<2>& extents) {
 
 }  // namespace detail
 
-/// The arrays of a 2:4 matrix as PyTorch's semi-structured tensors have them. The values are shared, the
+/// The arrays of a 2:4 matrix in the form of PyTorch's semi-structured tensors. The values are shared, the
 /// metadata is a copy.
-/// @throws RangeError unless it has a multiple of 32 rows and of 64 columns, as PyTorch demands
+/// @throws RangeError unless the numbers of rows and columns are multiples of 32 and 64, as PyTorch requires
 template <TensorValue Value, ExecutionSpace Space>
   requires is_narrow_float_v<Value>
 auto to_semi_structured(const Tensor<Value, TwoFour, Space>& t) {
@@ -99,8 +99,8 @@ auto to_semi_structured(const Tensor<Value, TwoFour, Space>& t) {
 }
 
 /// The 2:4 matrix of a semi-structured tensor of PyTorch. The values are shared, the metadata is a copy.
-/// @throws RangeError   unless it has a multiple of 32 rows and of 64 columns
-/// @throws FormatError  where the metadata names no two different elements in ascending order
+/// @throws RangeError   unless the numbers of rows and columns are multiples of 32 and 64
+/// @throws FormatError  if the metadata does not name two different elements in ascending order
 template <class Space, TensorValue Value>
   requires is_narrow_float_v<Value>
 Tensor<Value, TwoFour, Space> from_semi_structured(

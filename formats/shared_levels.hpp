@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file shared_levels.hpp
-/// Two tensors of one pattern.
+/// Levels shared by two tensors with the same pattern.
 #pragma once
 
 #include "../core/level.hpp"
 
 namespace sporos::detail {
 
-/// The levels of a tensor for a second one of its pattern: the same arrays where all are reference-counted,
-/// else a copy.
+/// The levels of a tensor for a second one with the same pattern: the same arrays if all are
+/// reference-counted, else a copy.
 template <class TensorType>
 auto shared_levels(const TensorType& pattern) {
   bool counted = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spy.hpp
-/// Where the nonzeros of a tensor are, as a picture.
+/// Draws where the nonzeros of a tensor are.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,9 @@ namespace sporos {
 
 /// What a spy picture shows of a tensor.
 struct SpyOptions {
-  int pixels = 1000;  ///< longest side of the drawing, or of all panels together
-  int slice_mode =
-      -1;           ///< the mode whose coordinates get panels of their own; -1: the shortest, from order 3 on
-  int slices = 16;  ///< largest number of panels; with more coordinates each panel sums a range of them
+  int pixels = 1000;    ///< longest side of the drawing, or of all panels together
+  int slice_mode = -1;  ///< mode with a panel for each coordinate; -1: the shortest, from order 3 on
+  int slices = 16;      ///< largest number of panels; with more coordinates, each panel sums a range
   bool caption = true;  ///< extents and number of nonzeros below the drawing
   bool axes = true;     ///< coordinates, from 0, left of and below the panels
   bool legend = true;   ///< how many nonzeros a colour stands for
@@ -97,11 +96,11 @@ struct SpyLayout {
     if (slice_mode >= 0) label = Image::text_height(1) + 5;
     const auto height = static_cast<double>(row_extent);
     const auto width = static_cast<double>(column_extent);
-    double scale = 0;  // pixels per coordinate, in the arrangement of panels that maximises them
+    double scale = 0;  // pixels per coordinate, in the arrangement of panels that maximises this
     for (int across = 1; across <= panels; ++across) {
       const int down = (panels + across - 1) / across;
       const double fits = pixels / std::max(across * width, down * height);
-      if (fits < scale) continue;  // among equals the widest
+      if (fits < scale) continue;  // the widest among equals
       scale = fits;
       panel_columns = across;
       panel_rows = down;
@@ -161,12 +160,12 @@ inline std::string spy_label(const SpyLayout& layout, int panel) {
 
 }  // namespace detail
 
-/// Draws where the nonzeros of a tensor are. A matrix is one panel, rows downwards; a tensor of higher order
-/// is a grid of panels, one for each coordinate of `slice_mode` or for ranges of them, in which the first two
-/// of the other modes are drawn and the rest is summed over. The more nonzeros a
-/// pixel stands for, the darker it is, on a logarithmic scale; small tensors are drawn with several pixels
-/// per coordinate. Ticks with coordinates from 0 stand left of the panels and below them, a legend of the
-/// colours below the caption. Stored zeros of dense formats are left out.
+/// Draws where the nonzeros of a tensor are. A matrix is one panel, with rows downwards. A tensor of higher
+/// order is a grid of panels, one for each coordinate of `slice_mode` or for each of some ranges of them; a
+/// panel shows the first two of the other modes and sums over the rest. The more nonzeros a pixel stands for,
+/// the darker it is, on a logarithmic scale; small tensors are drawn with several pixels per coordinate.
+/// Ticks with coordinates from 0 are to the left of the panels and below them, a legend of the colours below
+/// the caption. Stored zeros of dense formats are left out.
 ///
 /// @throws ShapeError for a slice mode that the tensor does not have, or sizes that leave no room to draw
 /// Cost: one pass over the values, in parallel.
@@ -247,7 +246,7 @@ Image spy_image(const T& t, const SpyOptions& options = {}) {
 ///
 ///     spy(A, "west0497.png");
 ///
-/// @throws IoError where the file cannot be written
+/// @throws IoError if the file cannot be written
 template <AnyTensor T>
 void spy(const T& t, const std::string& path, const SpyOptions& options = {}) {
   spy_image(t, options).save(path);

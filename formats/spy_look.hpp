@@ -27,7 +27,7 @@ struct SpyStyle {
   static constexpr int gap = 14;       ///< between panels
   static constexpr int thinnest = 24;  ///< shortest side of a panel
   static constexpr int largest_cell = 48;
-  static constexpr int large_panel = 400;  ///< longest side from which ticks have large letters
+  static constexpr int large_panel = 400;  ///< panels at least this long have large letters
   static constexpr int tick = 5;           ///< length of a tick, and its distance from the label
 
   /// From few nonzeros to many: light blue over green-blue to a blue near black.
@@ -43,7 +43,7 @@ struct SpyStyle {
     const Colour &a = stops[below], &b = stops[below + 1];
     return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
   }
-  /// How dark `count` of at most `most` nonzeros are, on a logarithmic scale.
+  /// How dark `count` nonzeros are drawn if there are at most `most`, on a logarithmic scale.
   static double share(std::uint64_t count, std::uint64_t most) {
     return most == 1 ? 0.75 : std::log(static_cast<double>(count)) / std::log(static_cast<double>(most));
   }
@@ -57,12 +57,12 @@ inline int spy_cell(std::int64_t i, std::int64_t extent, int cells) {
 }
 
 /// The ticks of one side of a panel: coordinates from 0 that are multiples of 1, 2 or 5 times a power of ten,
-/// as many as their labels leave room for.
+/// as many as there is room for with their labels.
 class SpyAxis {
  public:
-  /// @param extent  of the mode along that side; 0 for no ticks
-  /// @param cells   into which the extent is divided, of `cell_size` pixels each
-  /// @param down    the side goes down, not across
+  /// @param extent  extent of the mode along that side; 0 for no ticks
+  /// @param cells   number of cells, of `cell_size` pixels each, into which the extent is divided
+  /// @param down    whether the side goes down rather than across
   SpyAxis(std::int64_t extent, int cells, int cell_size, bool down, int scale)
       : length_(cells * cell_size), down_(down), scale_(scale) {
     if (extent == 0) return;
@@ -72,20 +72,20 @@ class SpyAxis {
     std::int64_t step = 1;
     for (int next = 0; static_cast<double>(step) < least_step && step < extent / 2; ++next)
       step = next % 3 == 1 ? step / 2 * 5 : step * 2;
-    if (static_cast<double>(step) < least_step) step = extent;  // there is room for the first alone
+    if (static_cast<double>(step) < least_step) step = extent;  // there is room for only one
     for (std::int64_t at = 0; at<extent; at = extent - at> step ? at + step : extent)
       ticks_.push_back({at, spy_cell(at, extent, cells) * cell_size + cell_size / 2});
     for (const Tick& tick : ticks_)
       widest_ = std::max(widest_, Image::text_width(text(tick.coordinate), scale));
   }
 
-  /// Pixels that the ticks and labels take beside the panel.
+  /// Pixels that the ticks and labels take next to the panel.
   int thickness() const {
     if (ticks_.empty()) return 0;
     return 2 * SpyStyle::tick + (down_ ? widest_ : Image::text_height(scale_));
   }
 
-  /// Draws the ticks to the left of (x, y), from there down, or below it, from there to the right.
+  /// Draws the ticks: to the left of (x, y) and downwards, or below it and to the right.
   void draw(Image& image, int x, int y) const {
     for (const Tick& tick : ticks_) {
       const std::string label = text(tick.coordinate);
@@ -116,10 +116,10 @@ class SpyAxis {
   std::vector<Tick> ticks_;
 };
 
-/// A bar of the colours from one nonzero to the most in a pixel, with powers of ten below it.
+/// A bar of the colours, from one nonzero to the most in a pixel, with powers of ten below it.
 class SpyLegend {
  public:
-  /// @param most  nonzeros of a cell; 0 for no legend
+  /// @param most  the most nonzeros of a cell; 0 for no legend
   /// @param cell  what a cell is called
   SpyLegend(std::uint64_t most, const std::string& cell) : most_(most), words_("nonzeros per " + cell) {}
 
@@ -140,14 +140,14 @@ class SpyLegend {
     mark(image, x, y, most_);
     const int room = Image::text_width(text(most_), 1);
     for (std::uint64_t count = 1; count <= most_ / 10 || count == 1; count *= 10) {
-      // One that comes close to the last is left out.
+      // A label that would come too close to the last one is left out.
       if (most_ == 1 || place(most_) - place(count) < room + Image::text_width("0", 1)) break;
       mark(image, x, y, count);
     }
   }
 
  private:
-  static constexpr int thickness = 12;  // of the bar
+  static constexpr int thickness = 12;  // height of the bar
 
   static int label_height() { return SpyStyle::tick + 2 + Image::text_height(1); }
   int bar_width() const { return most_ == 1 ? thickness : 160; }

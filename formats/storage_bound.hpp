@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file storage_bound.hpp
-/// How large a tensor of a format can get that stores a known number of elements.
+/// How large a tensor of a format can get if it stores a known number of elements.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace sporos {
 
-/// What a tensor stores at most.
+/// The most that a tensor stores.
 struct StorageBound {
-  std::int64_t values = 0;  ///< values, padding counted
-  std::int64_t bytes = 0;   ///< of all arrays, those of the values among them
+  std::int64_t values = 0;  ///< number of values, including padding
+  std::int64_t bytes = 0;   ///< bytes of all arrays, including the values
 };
 
 namespace detail {
 
 /// Calls visit(number of the level, parents, coordinates, extent) for each level of a tensor that stores at
-/// most `count` elements, with its coordinates as many as the elements, or as many as there can be.
+/// most `count` elements. The number of coordinates is the most that these elements can have in that level.
 /// @return the number of values
 template <TensorFormat F, class Visit>
 std::int64_t for_each_level_bound(const Extents<F::order>& extents, std::int64_t count, const Visit& visit) {
@@ -58,7 +58,7 @@ std::int64_t for_each_level_bound(const Extents<F::order>& extents, std::int64_t
 }
 
 /// A bound on the bytes of the segments from which the levels of such a tensor are built.
-/// @tparam Kept  whether those count that a level keeps as its own arrays
+/// @tparam Kept  whether to count segments that a level keeps as its own arrays
 template <TensorFormat F, bool Kept>
 std::int64_t segments_bound(const Extents<F::order>& extents, std::int64_t count) {
   std::int64_t bytes = 0;
@@ -78,11 +78,10 @@ std::int64_t segments_bound(const Extents<F::order>& extents, std::int64_t count
 
 }  // namespace detail
 
-/// A bound on the arrays of a tensor of format F with values of type Value where it stores at most `count`
-/// elements: each level is asked for its bytes where its coordinates are as many as the elements, or as many
-/// as there can be.
+/// A bound on the arrays of a tensor of format F with values of type Value that stores at most `count`
+/// elements. Each level is asked for its bytes with the most coordinates that these elements can have in it.
 ///
-/// @throws RangeError where the values of full levels are more than 64 bits can count
+/// @throws RangeError if 64 bits cannot count the values of full levels
 template <TensorFormat F, class Value>
 StorageBound storage_bound(const Extents<F::order>& extents, std::int64_t count) {
   StorageBound out;

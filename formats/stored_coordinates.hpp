@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file stored_coordinates.hpp
-/// The coordinates of a level by position, for loops that go through them from one to the next.
+/// The coordinates of a level by position, for loops that go through them one after another.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sporos::detail {
 
-/// Coordinates that a level's View is asked for one by one; used like a pointer to them.
+/// Coordinates that a level's View is asked for one at a time; used like a pointer to them.
 template <class View>
 struct AskedCoordinates {
   View view;
@@ -23,7 +23,7 @@ struct AskedCoordinates {
   }
 };
 
-/// The coordinates of a level that is not full, from position 0 on: a pointer where the level has them in an
+/// The coordinates of a level that is not full, from position 0 on: a pointer if the level has them in an
 /// array, else AskedCoordinates.
 template <class Storage>
 auto stored_coordinates(const Storage& storage) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file structure.hpp
-/// What follows from the levels of a format alone: which coordinates distinguish the positions of a level.
+/// What the levels of a format alone determine: which coordinates distinguish the positions of a level.
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ struct Structure {
     return out;
   }();
 
-  /// Whether entries at the same coordinate get positions of their own: a segmented level that is not unique
-  /// is continued by branchless levels down to the last, which is not unique either.
+  /// Whether entries at the same coordinate get positions of their own. They do if a segmented level that is
+  /// not unique is continued by branchless levels down to the last one, which is not unique either.
   static constexpr bool keeps_duplicates = [] {
     for (int k = 0; k < levels; ++k)
       if (segmented(k) && !unique(k) && depth[static_cast<std::size_t>(k)] == levels - 1)
@@ -54,7 +54,7 @@ struct Structure {
 };
 
 /// Whether a matrix has a segment of ascending coordinates for each coordinate of mode Outer, as CSR has for
-/// 0 and CSC for 1.
+/// mode 0 and CSC for mode 1.
 template <class F, int Outer>
 inline constexpr bool stores_segments_of_mode = false;
 template <int Outer, int Inner, class Lines, class InLine>

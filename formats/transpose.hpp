@@ -67,8 +67,8 @@ concept PermutesModesOf = sizeof...(Modes) == static_cast<std::size_t>(T::order)
 template <TensorFormat F, int... Modes>
 using RelabelledFormat = typename detail::Relabelled<F, Modes...>::type;
 
-/// The tensor B whose mode m is mode Modes[m] of A, in the memory of A: nothing is copied, the format's map
-/// is relabelled. A CSR matrix is its transpose in CSC.
+/// The tensor B whose mode m is mode Modes[m] of A, in the memory of A: nothing is copied, only the format's
+/// map is relabelled. The transpose of a CSR matrix is the same arrays as CSC.
 ///
 ///     auto B = relabel<1, 0>(A);     // B(j, i) = A(i, j)
 ///
@@ -92,7 +92,7 @@ template <int... Modes, AnyTensor T>
 T permute(const T& t) {
   return convert<typename T::format_type>(relabel<Modes...>(t));
 }
-/// The same on the threads of a space instance.
+/// `permute` on the threads of a space instance.
 template <int... Modes, HostSpace Space, TensorValue Value, TensorFormat F>
 Tensor<Value, F, Space> permute(const Space& space, const Tensor<Value, F, Space>& t) {
   return convert<F>(space, relabel<Modes...>(t));
@@ -105,7 +105,7 @@ T transpose(const T& t) {
                 "transpose takes a matrix: for other tensors name the modes, permute<2, 0, 1>(t)");
   return permute<1, 0>(t);
 }
-/// The same on the threads of a space instance.
+/// `transpose` on the threads of a space instance.
 template <HostSpace Space, TensorValue Value, TensorFormat F>
 Tensor<Value, F, Space> transpose(const Space& space, const Tensor<Value, F, Space>& t) {
   return permute<1, 0>(space, t);

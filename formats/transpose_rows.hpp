@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file transpose_rows.hpp
-/// A matrix by columns from the same matrix by rows, and the reverse: a counting sort, without keys.
+/// Converts a matrix stored by rows to one stored by columns, or the reverse: a counting sort without keys.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ inline constexpr bool are_transposed_rows = [] {
     return false;
 }();
 
-/// The rows of a matrix as its view has them.
+/// The rows of a matrix, read from its view.
 template <class View>
 struct RowsOfView {
   std::int64_t rows;
@@ -41,9 +41,9 @@ struct RowsOfView {
   std::int64_t begin(std::int64_t row) const { return static_cast<std::int64_t>(view.positions[row]); }
 };
 
-/// Converts between such formats. Each nonzero is written once, straight to its place; where these are spread
-/// over more memory than the caches hold, partitioning the nonzeros first is faster.
-/// @return nothing where another way is faster, or has to say what is wrong
+/// Converts between such formats. Each nonzero is written once, directly to its place; if the places are
+/// spread over more memory than the caches hold, partitioning the nonzeros first is faster.
+/// @return nothing if another way is faster, or has to report what is wrong
 template <TensorFormat To, HostSpace Space, TensorValue Value, TensorFormat From>
   requires are_transposed_rows<From, To>
 std::optional<Tensor<Value, To, Space>> transpose_rows(const Space& space,
@@ -51,7 +51,8 @@ std::optional<Tensor<Value, To, Space>> transpose_rows(const Space& space,
   using Level = typename To::template level<1>;
   using Position = typename Level::position_type;
   using Coordinate = typename Level::coordinate_type;
-  constexpr std::int64_t in_caches = std::int64_t{1} << 19;  // nonzeros that stay there wherever they go
+  constexpr std::int64_t in_caches = std::int64_t{1} << 19;  // number of nonzeros that stay there wherever
+                                                             // they go
   const HostThreads threads(space);
   const auto extents = To::level_extents(t.extents());
   const std::int64_t rows = extents[0], columns = extents[1], count = t.nnz();
@@ -63,7 +64,7 @@ std::optional<Tensor<Value, To, Space>> transpose_rows(const Space& space,
   const RowsOfView<std::remove_const_t<decltype(view)>> source{columns, view};
   if (count > in_caches && !has_near_rows(source)) return std::nullopt;
 
-  // A chunk is a range of columns of about as many nonzeros as the others.
+  // Each chunk is a range of columns, with about the same number of nonzeros as the others.
   const auto cut = [&](std::int64_t chunk) {
     const std::int64_t wanted = chunk_bounds(count, chunk, chunks).first;
     return chunk == chunks

@@ -23,7 +23,7 @@
 namespace sporos {
 namespace detail {
 
-/// The first i in [0, count) for which broken(i) holds, -1 if there is none; in parallel.
+/// The first i in [0, count) for which broken(i) holds, or -1 if there is none; searches in parallel.
 template <HostSpace Space, class Predicate>
 std::int64_t first_broken(const Space& space, std::int64_t count, const Predicate& broken) {
   const std::int64_t chunks = chunks_for(space, count);
@@ -95,8 +95,8 @@ class Validation {
     }
   }
 
-  /// Checks order and uniqueness below each parent of a segmented level: of the tuples of its coordinates and
-  /// those of the branchless levels that continue it.
+  /// Checks order and uniqueness below each parent of a segmented level. What must be ordered or unique are
+  /// the tuples of its coordinates and those of the branchless levels that continue it.
   template <int K>
   void check_order() const {
     if constexpr (shape::segmented(K)) {
@@ -129,8 +129,8 @@ class Validation {
     return true;
   }();
 
-  /// Which rule the tuple at q breaks, compared with the one before it: k if level k decreases but is
-  /// ordered, k + F::levels if level k repeats a coordinate but is unique, or `nothing`.
+  /// Which rule the tuple at q breaks, compared with the previous one: k if level k decreases although it is
+  /// ordered, k + F::levels if level k repeats a coordinate although it is unique, else `nothing`.
   template <int K, int Last>
   int compare(std::int64_t q) const {
     int found = nothing;
@@ -152,7 +152,7 @@ class Validation {
     if (here == before && properties.unique) found = K + F::levels;
   }
 
-  /// The position of a tuple that occurs twice in an unordered segment, -1 if there is none.
+  /// The position of a tuple that occurs twice in an unordered segment, or -1 if there is none.
   template <int K, int Last>
   std::int64_t repeated(Bounds segment) const {
     std::vector<std::int64_t> at(static_cast<std::size_t>(segment.size()));
@@ -230,7 +230,7 @@ class Validation {
   typename Tensor<Value, F, Space>::view_type view_;
   Extents<F::levels> extents_;
   std::array<std::int64_t, level_count + 1> positions_{
-      1};  ///< [k + 1]: positions of level k; [0]: the root's
+      1};  ///< [k + 1]: the number of positions of level k; [0]: the root's
 };
 
 }  // namespace detail
@@ -241,13 +241,12 @@ void validate(const Space& space, const Tensor<Value, F, Space>& t) {
   detail::Validation<Space, Value, F>(space, t).run();
 }
 
-/// Checks that the arrays of `t` obey the rules of its format: lengths that fit, positions that begin at 0
-/// and do not decrease, coordinates within the extents, in order and unique as the levels promise, one value
-/// for each position, zeros where blocks reach beyond the extents.
+/// Checks that the arrays of `t` obey the rules of its format: lengths match; positions begin at 0 and do not
+/// decrease; coordinates lie within the extents, and are in order and unique if the levels promise it; each
+/// position has one value; blocks that reach beyond the extents hold zeros there.
 ///
 /// @throws FormatError naming level, position and what was found there
-/// Cost: one parallel pass over all arrays, plus a sort of each segment where a level is unique but not
-/// ordered.
+/// Cost: one parallel pass over all arrays, plus a sort of each segment if a level is unique but not ordered.
 template <AnyTensor T>
 void validate(const T& t) {
   if constexpr (HostSpace<typename T::space_type>)

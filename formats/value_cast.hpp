@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file value_cast.hpp
-/// Conversion of values from one type to another, which detects values that the new type cannot hold.
+/// Converts values from one type to another, and detects those that the new type cannot hold.
 #pragma once
 
 #include <cmath>
@@ -16,9 +16,9 @@
 
 namespace sporos {
 
-/// Puts `from` into `to` if the type of `to` can hold it: integers and bool must be exact, floating-point
-/// numbers are rounded to nearest but must not become infinite, and a complex number becomes real only where
-/// its imaginary part is 0. Returns whether it could.
+/// Assigns `from` to `to` if the type of `to` can hold it: integers and bool must be exact, floating-point
+/// numbers are rounded to nearest but must not become infinite, and a complex number becomes real only if its
+/// imaginary part is 0. Returns whether it could.
 template <TensorValue To, TensorValue From>
 bool value_cast(const From& from, To& to) {
   if constexpr (std::same_as<To, From>) {

@@ -33,7 +33,7 @@ class Walk {
     });
   }
 
-  /// The number of positions of level k; 1, that of the root, for k = -1.
+  /// The number of positions of level k; for k = -1, that of the root, which is 1.
   std::int64_t positions(int k) const { return positions_[static_cast<std::size_t>(k + 1)]; }
   const auto& view() const { return view_; }
 
@@ -85,7 +85,7 @@ class Walk {
   }
 
  private:
-  /// The positions of each level above the visited part: [k + 1] is level k.
+  /// The positions of each level that lead to the visited part; [k + 1] is for level k.
   using Range = std::array<Bounds, level_count + 1>;
 
   template <std::size_t... K>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wide_keys.hpp
-/// Entries whose coordinates take more bits than a key has: sorted by as many of the outermost levels as fit,
-/// then each run of equal keys by the next levels. In order, they are known by their number.
+/// Sorts entries whose coordinates take more bits than a key has: first by the outermost levels that fit in a
+/// key, then each run of equal keys by the next levels. Sorted entries are identified by their numbers.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace sporos::detail {
 
-/// The coordinates of each level, those of all entries in one array.
+/// The coordinates of all entries, in an array for each level.
 class LevelCoordinates {
  public:
   LevelCoordinates(int levels, std::int64_t count) : count_(count) {
@@ -31,7 +31,7 @@ class LevelCoordinates {
   std::int64_t count() const { return count_; }
   std::int64_t* of_level(std::size_t k) const { return arrays_[k].data(); }
 
-  /// Entry e becomes the one that was numbers[e].
+  /// Makes entry e the one that was numbers[e].
   void reorder(const HostThreads& threads, std::span<const std::int64_t> numbers) {
     const std::int64_t chunks = chunks_for(threads, count_);
     for (auto& array : arrays_) {
@@ -50,11 +50,11 @@ class LevelCoordinates {
   std::vector<ScratchArray<std::int64_t>> arrays_;
 };
 
-/// Some numbers of entries, with the coordinates of levels that fit in a key.
+/// Numbers of entries, with a key for each that holds the coordinates of some levels.
 class EntriesBySomeLevels final : public KeyedEntries<std::int64_t> {
  public:
-  /// @param bits     of the coordinates of each level
-  /// @param first    the levels [first, last) make the key
+  /// @param bits   number of bits of the coordinates of each level
+  /// @param first  the levels [first, last) make the key
   EntriesBySomeLevels(const LevelCoordinates& coordinates, std::span<const int> bits, std::size_t first,
                       std::size_t last, std::span<const std::int64_t> numbers)
       : coordinates_(coordinates), bits_(bits), first_(first), last_(last), numbers_(numbers) {}
@@ -79,7 +79,7 @@ class EntriesBySomeLevels final : public KeyedEntries<std::int64_t> {
   std::span<const std::int64_t> numbers_;
 };
 
-/// Puts numbers of entries in ascending order of their coordinates; those with equal coordinates keep their
+/// Sorts numbers of entries by the entries' coordinates, ascending; those with equal coordinates keep their
 /// order.
 class WideSort {
  public:
@@ -132,7 +132,7 @@ class WideSort {
   }
 
  private:
-  static constexpr std::int64_t short_run = 512;  ///< entries that are sorted by comparing
+  static constexpr std::int64_t short_run = 512;  ///< entries up to which a run is sorted by comparison
 
   void compare_and_sort(std::span<std::int64_t> numbers, std::size_t first) const {
     std::stable_sort(numbers.begin(), numbers.end(), [&](std::int64_t a, std::int64_t b) {
@@ -149,7 +149,7 @@ class WideSort {
   std::vector<int> bits_;
 };
 
-/// Entries in order whose keys are their numbers.
+/// Sorted entries, whose keys are their numbers.
 template <class Value>
 class NumberedEntries final : public KeyedEntries<Value> {
  public:

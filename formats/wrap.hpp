@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wrap.hpp
-/// Tensors over foreign memory without a copy: bare pointers, Kokkos Views, std::vector, std::span. Eigen's
-/// matrices: eigen.hpp.
+/// Tensors over foreign memory without a copy: bare pointers, Kokkos Views, std::vector, std::span. For
+/// Eigen's matrices, see eigen.hpp.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -44,13 +44,13 @@ inline constexpr int array_count_of_levels = []<std::size_t... K>(std::index_seq
 template <class View>
 concept RankOneView = Kokkos::is_view_v<View> && View::rank() == 1;
 
-/// The foreign arrays of one level, beginning with number `First` of all: see WrappableLevel.
+/// The foreign arrays of one level, the first of which is number `First` of all: see WrappableLevel.
 template <class MemorySpace, int First, class Sources>
 class ForeignArrays {
  public:
   explicit ForeignArrays(const Sources& sources) : sources_(sources) {}
 
-  /// An array over a pointer gets `length` elements; a View has a length of its own.
+  /// An array over a pointer gets `length` elements; a View has its own length.
   template <int At, class T>
   Array<T, MemorySpace> get(std::int64_t length) const {
     const auto& source = std::get<static_cast<std::size_t>(First + At)>(sources_);
@@ -60,7 +60,7 @@ class ForeignArrays {
       return source;
   }
 
-  /// The last element of an array, which is a number of coordinates; 0 where the array is empty.
+  /// The last element of an array, which is a number of coordinates; 0 if the array is empty.
   template <class T>
   std::int64_t last(const Array<T, MemorySpace>& array) const {
     if (array.extent(0) == 0) return 0;
@@ -92,14 +92,15 @@ class Wrapping {
     expect_valid_extents(extents);
   }
 
-  /// From Views, which know their lengths.
+  /// The tensor over Views, which know their lengths.
   template <class Views>
   tensor_type from_views(const Views& views) {
     take_levels(views);
     return {extents_, std::move(levels_), std::get<std::tuple_size_v<Views> - 1>(views)};
   }
 
-  /// From pointers: lengths follow from the levels above and from the contents of the arrays.
+  /// The tensor over pointers, whose lengths follow from the levels above and from the contents of the
+  /// arrays.
   /// @param count  the number of values that the caller expects
   template <class Pointers>
   tensor_type from_pointers(std::int64_t count, const Pointers& pointers) {
@@ -171,7 +172,7 @@ template <class Source>
 concept Wrappable = std::is_pointer_v<std::remove_cvref_t<Source>> ||
                     RankOneView<std::remove_cvref_t<Source>> || StandardArray<Source>;
 
-/// What wrap is given, as a pointer or a View.
+/// An argument of wrap as a pointer or a View.
 template <class MemorySpace, class Source>
 auto as_source(Source&& source) {
   if constexpr (StandardArray<Source>) {
@@ -201,7 +202,7 @@ struct ElementOf<Source> {
 template <class Source>
 inline constexpr bool is_const_source = std::is_const_v<typename ElementOf<Source>::type>;
 
-/// A source with elements that are not const, for a tensor that is only read.
+/// The source with elements that are not const, for a read-only tensor.
 template <class MemorySpace, class Source>
 auto without_const(const Source& source) {
   using Element = std::remove_const_t<typename ElementOf<Source>::type>;
@@ -213,7 +214,7 @@ auto without_const(const Source& source) {
     return Array<Element, MemorySpace>(const_cast<Element*>(source.data()), source.extent(0));
 }
 
-/// The tensor over pointers or Views; one that is only read if any of their elements are const.
+/// The tensor over pointers or Views; it is read-only if any of their elements are const.
 template <TensorFormat F, ExecutionSpace Space, class... Sources>
 auto wrap_sources(const Extents<F::order>& extents, std::int64_t count, const Sources&... sources) {
   using Memory = typename Space::memory_space;
@@ -236,7 +237,7 @@ auto wrap_sources(const Extents<F::order>& extents, std::int64_t count, const So
       return wrapping.from_views(arrays);
   }();
   if constexpr ((is_const_source<Sources> || ...)) {
-    // What had to be stripped of const is kept alive by the owner.
+    // The owner keeps alive what was stripped of const.
     const auto owner = std::make_shared<std::tuple<Sources...>>(sources...);
     return Tensor<const Value, F, Space>(
         Tensor<Value, F, Space>(made.extents(), made.levels(), made.values(), owner));
@@ -262,15 +263,15 @@ auto wrap(Trusted, const Extents<F::order>& extents, Sources&&... sources) {
   return wrap<F, Space>(trusted, extents, std::int64_t{-1}, std::forward<Sources>(sources)...);
 }
 
-/// A tensor of format F over foreign arrays, without a copy. Its statements read and write that memory; a
-/// tensor over const arrays, be it one of them, is only read: Tensor<const Value, F, Space>.
+/// A tensor of format F over foreign arrays, without a copy. Its statements read and write that memory. If
+/// any of the arrays is const, the tensor is read-only: Tensor<const Value, F, Space>.
 ///
 ///     auto A = wrap<CSR<int, int>>({m, n}, nnz, row_positions, columns, values);  // pointers
 ///     auto B = wrap<DCSR<>>({m, n}, positions0, coordinates0, positions1, coordinates1, values);  // Views
 ///     auto C = wrap<CSR<int, int>>({m, n}, positions_vector, columns_vector, values_vector);
 ///     auto D = wrap<DenseMatrix<ColumnMajor>>({m, n}, pointer);
 ///
-/// Memory behind pointers, vectors and spans must outlive the tensor and all that share it; Views are kept
+/// The memory of pointers, vectors and spans must outlive the tensor and all that share it; Views are kept
 /// alive.
 ///
 /// @tparam F       format; its index types are the arrays' element types
@@ -280,9 +281,9 @@ auto wrap(Trusted, const Extents<F::order>& extents, Sources&&... sources) {
 /// @param sources  arrays in the order of the levels (Compressed: positions, coordinates; Singleton:
 ///                 coordinates; Dense: none; others as their from_arrays says), then the values; all
 ///                 pointers, or all rank-1 Views, std::vector, std::array or std::span
-/// @throws FormatError  where the arrays break the rules of the format (`validate`), or their lengths differ
-///                      from what it says; with `trusted` as first argument nothing is checked
-/// @throws RangeError   where the index types cannot hold an extent
+/// @throws FormatError  if the arrays break the rules of the format (`validate`), or their lengths differ
+///                      from what it says; with `trusted` as the first argument, nothing is checked
+/// @throws RangeError   if the index types cannot hold an extent
 /// Cost: that of `validate`.
 template <TensorFormat F, ExecutionSpace Space = Host, detail::Wrappable... Sources>
 auto wrap(const Extents<F::order>& extents, std::int64_t count, Sources&&... sources) {
@@ -293,7 +294,7 @@ auto wrap(const Extents<F::order>& extents, Sources&&... sources) {
   return detail::checked(wrap<F, Space>(trusted, extents, std::forward<Sources>(sources)...));
 }
 
-/// A dense vector over a std::vector, std::array or std::span, as long as it is; only read if the elements
+/// A dense vector over a std::vector, std::array or std::span, of the same length; read-only if the elements
 /// are const.
 ///
 ///     std::vector<double> values(n);
@@ -303,8 +304,8 @@ auto wrap(Source&& array) {
   return wrap<DenseVector>(trusted, {static_cast<std::int64_t>(array.size())}, std::forward<Source>(array));
 }
 
-/// The format of a dense View of a rank and layout: LayoutRight has the last mode contiguous, LayoutLeft the
-/// first.
+/// The format of a dense View with a given rank and layout: LayoutRight has the last mode contiguous,
+/// LayoutLeft the first.
 namespace detail {
 template <class Layout, class Modes>
 struct DenseViewFormat;
@@ -320,12 +321,12 @@ struct DenseViewFormat<Kokkos::LayoutLeft, std::integer_sequence<int, Modes...>>
 }  // namespace detail
 
 /// A dense tensor over a Kokkos View of rank 1 to 8, LayoutRight or LayoutLeft, without a copy; the View is
-/// kept alive. One of const elements makes a tensor that is only read.
+/// kept alive. A View of const elements makes a read-only tensor.
 ///
 ///     Kokkos::View<double**, Kokkos::LayoutLeft, Kokkos::HostSpace> x("x", m, n);
 ///     auto X = wrap(x);   // Tensor<double, DenseMatrix<ColumnMajor>>
 ///
-/// @throws FormatError where the View is padded or strided: its elements must be contiguous
+/// @throws FormatError if the View is padded or strided: its elements must be contiguous
 template <class View>
   requires(Kokkos::is_view_v<View> && View::rank() > 0)
 auto wrap(const View& view) {

@@ -20,8 +20,8 @@ namespace sporos {
 ///
 ///     capacity + slope[0] min(n, t0) + slope[1] (min(n, t1) - t0) + slope[2] (n - t1)
 ///
-/// where a term that would be negative is left out. A merge costs time proportional to n, so that a capacity
-/// in proportion to n keeps the number of merges logarithmic; smaller slopes for large n keep memory small.
+/// where negative terms are left out. A merge takes time proportional to n, so a capacity proportional to n
+/// keeps the number of merges logarithmic; smaller slopes for large n keep memory small.
 struct AccumulationGrowth {
   std::int64_t first_threshold = std::int64_t{1} << 17;   ///< t0, in components
   std::int64_t second_threshold = std::int64_t{1} << 24;  ///< t1, in components
@@ -29,7 +29,7 @@ struct AccumulationGrowth {
   double second_slope = 1;
   double third_slope = 0.25;
 
-  /// Capacity to add where the all array holds n components.
+  /// The capacity to add if the all array holds n components.
   double operator()(std::int64_t n) const {
     const auto piece = [n](std::int64_t from, std::int64_t to) {
       return static_cast<double>(std::max<std::int64_t>(std::min(n, to) - from, 0));
@@ -41,21 +41,21 @@ struct AccumulationGrowth {
 
 /// The settings of insert-sort-merge that do not depend on the kind of accumulation array.
 struct AccumulationSettings {
-  /// Indices of components have 32 bits, one of which stays free.
+  /// Indices of components have 32 bits, one of which stays unused.
   static constexpr std::int64_t largest_capacity = std::int64_t{1} << 31;
 
-  /// Components that the first accumulation array holds.
+  /// Number of components that the first accumulation array holds.
   std::int64_t capacity = std::int64_t{1} << 17;
   AccumulationGrowth growth{};
   /// A bound in bytes on all that a workspace allocates; 0 for none. An accumulation array takes at most a
-  /// quarter of it, and is made smaller than `capacity` where it would take more.
+  /// quarter of it, and is made smaller than `capacity` if it would take more.
   std::int64_t memory_limit = 0;
   /// Whether a second thread sorts and merges an accumulation array while the first fills another.
   bool pipelined = false;
-  /// Whether a second all array is kept for the next merge, rather than allocated for each.
+  /// Whether a second all array is kept for the next merge, rather than allocated for each merge.
   bool double_buffered = true;
 
-  /// The capacity of an accumulation array where the all array holds n components.
+  /// The capacity of an accumulation array if the all array holds n components.
   std::int64_t capacity_for(std::int64_t n) const {
     const double wanted = static_cast<double>(capacity) + growth(n);
     return wanted < static_cast<double>(largest_capacity) ? static_cast<std::int64_t>(wanted)
@@ -92,15 +92,16 @@ concept ComponentRun = requires(const Run& run, std::int64_t n) {
 /// Takes components (key, value) in any order, and hands them out sorted.
 ///
 ///     A(policy, keys)               an array of capacity 0, which has allocated nothing
-///     bytes(policy, keys, c)        at least the bytes that an array of capacity c has allocated at any time
-///     resize(c)                     sets the capacity of an array that is empty; frees what it held before
-///                                   it allocates. If it throws, the capacity is 0
-///     insert(key, value)            takes a component; false where the array is full, and then took nothing.
-///                                   One of capacity c takes c components at least after clear()
+///     bytes(policy, keys, c)        an upper bound on the bytes that an array of capacity c has allocated at
+///                                   any time
+///     resize(c)                     sets the capacity of an empty array; frees its old memory before it
+///                                   allocates. If it throws, the capacity is 0
+///     insert(key, value)            takes a component; if the array is full, takes nothing and returns
+///                                   false. With capacity c, takes at least c components after clear()
 ///     size()                        0 if and only if it is empty
 ///     sort()                        a ComponentRun of what was inserted, valid until the array changes.
 ///                                   Values of one key are summed in the order in which they were inserted.
-///                                   May be called again, also after further calls of insert; neither
+///                                   May be called again, also after more calls of insert; neither
 ///                                   allocates nor throws
 ///     clear()                       makes the array empty
 template <class A, class Policy, class Keys, class T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file adaptive.hpp
-/// The workspace of order 1 that a statement gets unless its user chooses one: dense, or, over an extent too
-/// large for an array or for the memory that is allowed, sorted.
+/// The workspace of order 1 that a statement gets unless its user chooses one: dense, or sorted if the extent
+/// is too large for an array or for the memory that is allowed.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct AdaptivePolicy {
 
   std::int64_t most_dense = most_dense_bytes;  ///< bytes of an array over the extent
 
-  /// The policy where every thread may have so many bytes.
+  /// The policy if every thread may use at most `bytes` bytes.
   AdaptivePolicy within(std::int64_t bytes) const { return {std::min(most_dense, bytes)}; }
   template <class T>
   bool is_dense_over(const Extents<1>& extents) const {

@@ -32,7 +32,7 @@ class AllArray {
 
   /// Adds the components of a run, in time linear in its size and that of the array. The value of a key that
   /// is in both is plus(value here, value of the run).
-  /// @param budget  what its memory is taken from, the same for each merge
+  /// @param budget  the budget from which its memory is taken, the same for each merge
   /// @throws MemoryError if there is no memory for the result; the array is then as before
   template <class Run>
   void merge(const Run& run, MemoryBudget& budget) {
@@ -58,8 +58,8 @@ class AllArray {
   /// Forgets the components, and keeps the memory.
   void clear() { size_ = 0; }
 
-  /// An upper bound in bytes on an array into which runs of `adds` components altogether are merged: a pair
-  /// of arrays may have half as much room again as it needs, and there are two.
+  /// An upper bound in bytes on an array into which runs of `adds` components in total are merged: a pair of
+  /// arrays may have room for half as many again as it needs, and there are two pairs.
   static std::int64_t most_bytes(std::int64_t adds) { return 2 * bytes(adds + adds / 2 + 1); }
 
  private:
@@ -95,7 +95,7 @@ class AllArray {
     }
   }
 
-  /// The components of both, each key counted once.
+  /// The number of different keys in the array and the run together.
   template <class Run>
   std::int64_t merged_size(const Run& run) const {
     const Key* const keys = now_.keys.data();
@@ -140,7 +140,7 @@ class AllArray {
       const T value = run.value(n);
       const bool takes_here = !(key < keys[here]), takes_run = !(keys[here] < key);
       if constexpr (std::is_floating_point_v<T>) {
-        // Which of the two is next is as good as random: selections cost less than mispredicted branches.
+        // Which of the two comes next is as good as random: selections cost less than mispredicted branches.
         const T sum = plus(values[here], value);
         const T one = takes_here ? values[here] : value;
         merged_values[to] = (takes_here & takes_run) ? sum : one;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file bucket.hpp
-/// Insert-sort-merge with an accumulation array in buckets of neighbouring coordinates, in which duplicates
-/// are summed when they are inserted.
+/// Insert-sort-merge with an accumulation array in buckets of neighbouring coordinates, which sums duplicates
+/// when they are inserted.
 #pragma once
 
 #include <algorithm>
@@ -103,13 +103,12 @@ class BucketedComponents {
  private:
   using Entry = KeyedValue<key_type, T>;
 
-  /// Components of a bucket that an insertion looks at, the newest ones: no more, so that it takes bounded
-  /// time where many are in one bucket. Duplicates that it does not find are summed when the bucket is
-  /// sorted.
+  /// How many components of a bucket an insertion looks at, newest first. The limit bounds its time if many
+  /// are in one bucket; duplicates that it misses are summed when the bucket is sorted.
   static constexpr int most_searched = 8;
 
-  /// Sorts the components of a bucket, sums duplicates and makes the bucket's list of those that are left.
-  /// @return their number
+  /// Sorts the components of a bucket, sums duplicates, and makes the bucket's list of those that remain.
+  /// @return how many remain
   std::int64_t sort_bucket(std::int64_t bucket, std::uint32_t* order, std::int64_t count) {
     Entry* const components = components_.data();
     std::sort(order, order + count, [components](std::uint32_t a, std::uint32_t b) {
@@ -147,7 +146,7 @@ class BucketedComponents {
   std::int64_t buckets_ = 0;
   ScratchArray<Entry> components_;
   ScratchArray<std::uint32_t> newest_;  ///< the index of each bucket's last component
-  ScratchArray<std::uint32_t> before_;  ///< the component before, in the same bucket
+  ScratchArray<std::uint32_t> before_;  ///< the previous component in the same bucket
   ScratchArray<std::uint32_t> order_;
   std::int64_t size_ = 0;
   std::int64_t capacity_ = 0;
@@ -156,14 +155,14 @@ class BucketedComponents {
 }  // namespace detail
 
 /// Lists the components of each leading coordinate in a bucket, sums duplicates when they are inserted, and
-/// sorts each bucket: the bucket sort of section 5.2 of the paper that StagedWorkspace names, with L = the
-/// leading extent, rounded up to a power of two, and h = the leading coordinate.
+/// sorts each bucket: the bucket sort of section 5.2 of the paper that StagedWorkspace names, where L is the
+/// leading extent, rounded up to a power of two, and h the leading coordinate.
 ///
-/// Where the leading extent is more than about four times the capacity of the accumulation array,
-/// neighbouring leading coordinates share a bucket, which bounds the memory. Where it is less than about a
-/// quarter, the leading bits of the coordinates after it select the bucket as well, which keeps the buckets
-/// short. An insertion searches the newest components of its bucket: the policy is for components that are
-/// spread evenly over the buckets, and sums duplicates later where many are in one.
+/// If the leading extent is more than about four times the capacity of the accumulation array, neighbouring
+/// leading coordinates share a bucket, which bounds the memory. If it is less than about a quarter, the
+/// leading bits of the next coordinates help to select the bucket, which keeps buckets short. An insertion
+/// searches only the newest components of its bucket: the policy suits components that are spread evenly over
+/// the buckets, and sums duplicates later if many are in one.
 struct BucketPolicy {
   static constexpr std::string_view name = "bucket workspace";
   static constexpr bool takes(int order) { return order >= 1; }

@@ -2,13 +2,13 @@
 /// @file classify.hpp
 /// How a statement's results come out of its loops, decided at compile time: located, appended, or scattered.
 ///
-/// A result is appended when the loops over its variables are the outermost ones, in the order of its levels.
+/// A result is appended if the loops over its variables are the outermost ones, in the order of its levels.
 /// If a reduction or another order comes between, the result scatters. Over one variable, it is gathered in a
 /// workspace of order 1 inside the loops that both orders share; over several variables, it is gathered in
 /// workspaces over all of them, whose contents are then sorted and merged. The same happens from the first
-/// loop on whose coordinates come in an order, or as often, as the result's level does not take them, because
-/// an operand stores them so; and where loops are cut into strips in between. After Zhang, Hsu, Kjolstad,
-/// *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), sections 2.2, 6.2.
+/// loop on whose coordinates an operand stores in an order, or with repetitions, that the result's level does
+/// not take; and also if loops are cut into strips in between. After Zhang, Hsu, Kjolstad, *Compilation of
+/// Modular and General Sparse Workspaces* (PLDI 2024), sections 2.2, 6.2.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,9 @@ enum class ResultKind {
 
 struct Classification {
   ResultKind kind = ResultKind::located;
-  int appended_levels = 0;  ///< levels that are appended; full levels below them are located
-  int prefix = 0;           ///< outermost loops that match the result's outermost levels
-  int bound_depth =
-      0;  ///< number of loops after which every result variable is bound; inside, values are reduced
+  int appended_levels = 0;  ///< number of levels that are appended; full levels below them are located
+  int prefix = 0;           ///< number of outermost loops that match the result's outermost levels
+  int bound_depth = 0;      ///< number of loops that bind all result variables; values are reduced inside
 };
 
 namespace detail {
@@ -57,8 +56,8 @@ constexpr int appendable_levels() {
   return last_sparse + 1;
 }
 
-/// Whether level K of the result takes the coordinates of its variable as operand A stores them: in ascending
-/// order, each once.
+/// Whether level K of the result takes the coordinates of its variable as operand A stores them: ascending
+/// and without repetitions, if the level requires that.
 template <class Result, class A>
 constexpr bool takes_order_of(int k) {
   const LevelProperties& to = Result::format::properties[static_cast<std::size_t>(k)];
@@ -70,7 +69,8 @@ constexpr bool takes_order_of(int k) {
   return true;
 }
 
-/// The number of the result's outermost levels that can be appended to as far as the operands' orders go.
+/// The number of the result's outermost levels that can be appended to, as far as the operands' orders
+/// matter.
 template <class Result, class... Operands>
 constexpr int levels_in_order(TypeList<Operands...>) {
   int k = 0;
@@ -82,8 +82,7 @@ constexpr int levels_in_order(TypeList<Operands...>) {
 
 /// How the results of a statement come out of loops in the given order.
 /// @tparam Policy   the workspace that the user asked for, or AutomaticWorkspace
-/// @param in_order  the number of the result's outermost levels whose coordinates come in the order of the
-///                  level
+/// @param in_order  the number of the result's outermost levels whose coordinates come in the level's order
 /// @param stripped  the loops over strips that do not keep the order
 template <class Result, class Policy = AutomaticWorkspace>
 constexpr Classification classify(const NameList& order, int in_order = Result::level_names.size,

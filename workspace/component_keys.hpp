@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file component_keys.hpp
-/// The key of a component: what its coordinates are compared by while a workspace sorts and merges.
+/// The key of a component: a workspace compares it in place of the coordinates when it sorts and merges.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace sporos {
 
 /// The keys of components over some extents.
 ///
-///     key_type                what components are compared by: the same order as their coordinates
+///     key_type                what components are compared by; ordered like their coordinates
 ///     pack(at), unpack(key)   from coordinates to the key, and back
 ///     prefix(key)             the leading bits of the coordinates of all levels in one number; keys with
 ///                             a < b have prefix(a) <= prefix(b)
@@ -52,7 +52,7 @@ class PackedKeys {
     return bits <= detail::key_bits;
   }
 
-  /// @param extents  of each level; they fit
+  /// @param extents  the extents of the levels, which fit
   explicit PackedKeys(const Extents<Order>& extents) {
     for (std::size_t level = extents.size(); level-- > 0;) {
       const int width = width_for(extents[level]);
@@ -140,7 +140,7 @@ class LevelKeys {
 
 namespace detail {
 
-/// A key that stands after the key of any component.
+/// A key that comes after the key of any component.
 template <class Key>
 constexpr Key key_after_all() {
   if constexpr (std::integral<Key>) {

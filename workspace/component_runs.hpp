@@ -18,8 +18,8 @@ struct KeyedValue {
   T value;
 };
 
-/// Whether components are sorted with their values, which takes less memory and is faster for small ones;
-/// otherwise their indices are.
+/// Whether components are sorted together with their values, which takes less memory and is faster for small
+/// values; otherwise their indices are sorted.
 template <class Keys, class T>
 inline constexpr bool sorts_values = Keys::prefix_is_key && sizeof(T) <= sizeof(std::uint64_t);
 
@@ -37,7 +37,7 @@ struct ValueRun {
 inline std::uint32_t index_of(std::uint32_t index) { return index; }
 inline std::uint32_t index_of(const SortItem<std::uint32_t>& item) { return item.payload; }
 
-/// A ComponentRun of components that stay where they are, and whose indices are in order.
+/// A ComponentRun of components that stay where they are, while their indices are in order.
 /// @tparam Item  an index, or a SortItem with an index
 template <class Key, class T, class Item>
 struct IndexRun {
@@ -51,7 +51,7 @@ struct IndexRun {
 };
 
 /// Sums the values of items with equal keys, which are neighbours.
-/// @return the number of items that are left
+/// @return the number of items that remain
 template <class T>
 std::int64_t reduce(SortItem<T>* items, std::int64_t count) {
   if (count == 0) return 0;
@@ -66,8 +66,8 @@ std::int64_t reduce(SortItem<T>* items, std::int64_t count) {
 }
 
 /// Sorts indices by the keys of their components. Equal keys are in ascending order of their indices.
-/// @param items  with the prefixes of the components' keys
-/// @param spare  memory for as many
+/// @param items  the indices, with the prefixes of the components' keys
+/// @param spare  memory for the same number of items
 template <class Keys, class T>
 void sort_indices(const KeyedValue<typename Keys::key_type, T>* components, SortItem<std::uint32_t>* items,
                   SortItem<std::uint32_t>* spare, std::int64_t count) {

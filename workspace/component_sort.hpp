@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file component_sort.hpp
 /// A stable radix sort of numbers that carry a value or an index, on one thread, in memory that the caller
-/// gives.
+/// provides.
 #pragma once
 
 #include <algorithm>
@@ -12,36 +12,36 @@
 
 namespace sporos::detail {
 
-/// What is sorted: the prefix of a component's key with its value, or with its index.
+/// An item to be sorted: the prefix of a component's key, with its value or its index.
 template <class Payload>
 struct SortItem {
   std::uint64_t key;
   Payload payload;
 };
 
-/// Sorts items by their keys, stably. Items are scattered by the leading ones of those bits in which they
-/// differ: into parts that fit in a core's nearest cache, and each of these into as many cells as it has
-/// items. Then few are out of place, which insertion sorts. Where keys are spread unevenly, parts and cells
-/// with many items are scattered again.
+/// Sorts items by their keys, stably. Items are scattered by the leading bits among those in which they
+/// differ: first into parts that fit in a core's nearest cache, then each part into about as many cells as it
+/// has items. Few items are then out of place, and insertion sort puts these right. If keys are spread
+/// unevenly, parts and cells with many items are scattered again.
 template <class Payload>
 class ComponentSort {
  public:
   using Item = SortItem<Payload>;
 
   /// Sorts `count` items, fewer than 2^32.
-  /// @param spare  memory for as many
+  /// @param spare  memory for the same number of items
   static void sort(Item* items, Item* spare, std::int64_t count) {
     if (!is_sorted(items, count)) sort_into<true>(items, spare, count, unknown);
   }
 
  private:
-  static constexpr std::int64_t few = 24;    ///< items that are sorted by insertion
-  static constexpr std::int64_t small = 64;  ///< items for which a table of few cells is enough
-  static constexpr int part_bits = 10;       ///< of the number of items of a part
+  static constexpr std::int64_t few = 24;    ///< number of items up to which insertion sort is used
+  static constexpr std::int64_t small = 64;  ///< number of items for which a table of few cells is enough
+  static constexpr int part_bits = 10;       ///< bits of the number of items in a part
   static constexpr std::int64_t most_in_part = std::int64_t{1} << 12;
-  static constexpr int most_bits = 11;   ///< of a digit: as many cells as a core's caches allow
-  static constexpr int small_bits = 7;   ///< of a digit for up to `small` items
-  static constexpr int stream_bits = 6;  ///< of a digit where parts are not in a cache
+  static constexpr int most_bits = 11;   ///< bits of a digit: as many cells as a core's caches allow
+  static constexpr int small_bits = 7;   ///< bits of a digit for up to `small` items
+  static constexpr int stream_bits = 6;  ///< bits of a digit for parts that are not in a cache
   static constexpr Key unknown = 0;
 
   static bool is_sorted(const Item* items, std::int64_t count) {
@@ -50,7 +50,7 @@ class ComponentSort {
     return true;
   }
 
-  /// Sorts items at `from`, and leaves them there, or at `other`.
+  /// Sorts items at `from`, and leaves them there or at `other`.
   /// @param varying  bits outside of which all keys agree, or `unknown`
   template <bool Stay>
   static void sort_into(Item* from, Item* other, std::int64_t count, Key varying) {
@@ -113,7 +113,7 @@ class ComponentSort {
       insert(other, Stay ? from : other, count);
       return;
     }
-    // In cells with many more items than others, further leading bits may be the same in all.
+    // In cells with many more items than others, all items may share further leading bits.
     const bool even = largest <= 4 * (static_cast<std::uint64_t>(count) >> bits) + few;
     std::int64_t begin = 0;
     for (std::size_t cell = 0; cell < cells; ++cell) {

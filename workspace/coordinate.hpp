@@ -21,7 +21,7 @@ namespace sporos {
 
 namespace detail {
 
-/// Components in the order of insertion, which move when they are sorted: for keys of 64 bits and small
+/// Components in the order of insertion, which are moved when they are sorted: for 64-bit keys and small
 /// values.
 template <class T>
 class MovingComponents {
@@ -126,8 +126,8 @@ class IndexedComponents {
   ScratchArray<Item> spare_;
   std::int64_t size_ = 0;
   std::int64_t end_ = 0;
-  std::int64_t listed_ = 0;    ///< components that have been listed in items
-  std::int64_t distinct_ = 0;  ///< items: those of listed components that were not added to others
+  std::int64_t listed_ = 0;    ///< number of components that have been listed in items
+  std::int64_t distinct_ = 0;  ///< number of items: listed components that were not added to others
 };
 
 }  // namespace detail
@@ -135,9 +135,9 @@ class IndexedComponents {
 /// Appends components, sorts them by a radix sort and then sums duplicates: the policy for few duplicates
 /// (the coordinate sort of section 5.2 of the paper that StagedWorkspace names).
 ///
-/// Indices of the components are sorted, with their keys, so that the components stay where they are; except
-/// for keys of 64 bits with values of up to 8 bytes. These move themselves, which takes less memory and is
-/// faster.
+/// Indices of the components are sorted, together with their keys, so that the components stay where they
+/// are. For 64-bit keys with values of up to 8 bytes, the components themselves are sorted, which takes less
+/// memory and is faster.
 struct CoordinatePolicy {
   static constexpr std::string_view name = "coordinate workspace";
   /// When the user asks for it, it also takes results that could be appended.

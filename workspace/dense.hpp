@@ -23,7 +23,7 @@ namespace sporos {
 
 struct DensePolicy;
 
-/// What a dense array over an extent may take, which every thread needs.
+/// The most bytes of a dense array over an extent. Each thread has one.
 inline constexpr std::int64_t most_dense_bytes = std::int64_t{1} << 30;
 
 /// Whether a dense array over an extent is worth its memory.

@@ -24,19 +24,18 @@ struct DensePolicy;
 /// Gathers values by the coordinates of several variables, in any order, and hands them out in the order of
 /// the coordinates.
 ///
-///     values  [extents]  the sum of each coordinate that was added to; the others are not initialised
-///     marks   [extents]  1 for each coordinate that was added to, a byte each: to store a byte waits for
-///                        nothing, while to set a bit would wait for the one that was set before it in its
-///                        word
+///     values  [extents]  the sum for each coordinate that was added to; the others are not initialised
+///     marks   [extents]  1 for each coordinate that was added to, one byte each: storing a byte waits for
+///                        nothing, whereas setting a bit would wait for the previous bit in its word
 ///
-/// The pages of the values are there from the start, on large pages where these are several: a value is read
-/// before it is written, and the system maps a new page that is read to a page of zeros, which it takes away
-/// again when it is written, from all processors that run the program.
+/// The pages of the values exist from the start, on large pages if there are several. A value is read
+/// before it is written: for a new page that is read, the system would map a page of zeros, and take it away
+/// again, from all processors that run the program, when it is written.
 template <class T, int Order>
 class DenseBox {
  public:
   static constexpr bool in_order = true;
-  /// Marks that may be read behind the last one.
+  /// How many marks may be read past the last one.
   static constexpr std::int64_t slack = 64;
 
   /// Where values are added. It is small and copied while a chunk is computed, so that it stays in registers.
@@ -93,7 +92,7 @@ class DenseBox {
     return cells(extents) <= (std::int64_t{1} << 30) / bytes_of_cell;
   }
 
-  /// The number of coordinates, or 2^62 if they are more.
+  /// The number of coordinates, or 2^62 if there are more.
   static std::int64_t cells(const Extents<Order>& extents) {
     std::int64_t cells = 1;
     for (const std::int64_t extent : extents) cells = saturated_product(cells, extent);
@@ -101,7 +100,7 @@ class DenseBox {
   }
 
  private:
-  /// `value` where it is marked, otherwise 0, without a branch for numbers: it could not be predicted.
+  /// `value` if it is marked, otherwise 0; for numbers without a branch, which could not be predicted.
   static SPOROS_HOST_INLINE T value_if(std::uint8_t mark, const T& value) {
     if constexpr (std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) {
       using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

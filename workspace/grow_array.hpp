@@ -23,8 +23,8 @@ class GrowArray {
 
  public:
   GrowArray() = default;
-  /// Starts in `room`, which has space for `capacity` elements, and allocates memory of its own when it
-  /// outgrows it.
+  /// Starts in `room`, which has space for `capacity` elements, and allocates its own memory when it outgrows
+  /// that.
   GrowArray(T* room, std::int64_t capacity) : data_(room), capacity_(capacity), lent_(true) {}
   GrowArray(GrowArray&& other) noexcept { swap(other); }
   GrowArray& operator=(GrowArray&& other) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file hash.hpp
-/// Insert-sort-merge with an accumulation array that is a hash table, in which duplicates are summed when
-/// they are inserted.
+/// Insert-sort-merge with an accumulation array that is a hash table, which sums duplicates when they are
+/// inserted.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ struct HashPolicy;
 namespace detail {
 
 /// A hash table with open addressing: a component is in the first free slot at or after the one that its key
-/// names. It is put there only when some more have been inserted, and this slot has been fetched meanwhile.
+/// names. Insertion is delayed until a few more components have arrived, so that its slot has been fetched
+/// into the cache by then.
 template <class Keys, class T>
 class HashedComponents {
  public:
@@ -84,7 +85,7 @@ class HashedComponents {
     std::int64_t count = 0;
     if (size_ > 0)
       for (Slot* slot = slots; slot != end_; ++slot) {
-        // Written for a free slot as well, and then overwritten: whether one is free cannot be predicted.
+        // Written for a free slot as well, and then overwritten: whether a slot is free cannot be predicted.
         if constexpr (items_hold_values)
           items[count] = {slot->key, slot->value};
         else if (slot->key != free_key)
@@ -111,13 +112,13 @@ class HashedComponents {
   using Slot = KeyedValue<key_type, T>;
   using Item = SortItem<std::conditional_t<items_hold_values, T, std::uint32_t>>;
 
-  /// Components that wait, while their slots are fetched.
+  /// Number of components that wait while their slots are fetched.
   static constexpr std::size_t delay = 8;
   static constexpr std::int64_t first_slots = 1024;
   static constexpr key_type free_key = key_after_all<key_type>();
 
-  /// The most components, with those that wait when the table has become full, and one more: a search ends at
-  /// a free slot, and a free slot may be written as an item as well.
+  /// The most components, including those that wait when the table has become full, and one more: a search
+  /// ends at a free slot, and a free slot may be written as an item as well.
   static std::int64_t items_for(std::int64_t capacity) {
     return capacity + static_cast<std::int64_t>(delay) + 1;
   }
@@ -135,9 +136,9 @@ class HashedComponents {
         length_ > 0 ? number % static_cast<std::uint64_t>(length_) : number * 0x9e3779b97f4a7c15u >> shift_;
     return slots_.data() + at;
   }
-  /// Uses the first `slots` slots; where this is not the whole table, for a quarter as many components: most
-  /// are then found in their first slot, and the processor predicts that. In large tables, which are not in
-  /// the caches, for half as many.
+  /// Uses the first `slots` slots. If these are not the whole table, they take only a quarter of that number
+  /// of components: most of them are then found in their first slot, which the processor predicts. In large
+  /// tables, which are not in the caches, they take half of it.
   void use(std::int64_t slots) {
     constexpr std::int64_t large = std::int64_t{1} << 18;
     end_ = slots_.data() + slots;
@@ -186,24 +187,24 @@ class HashedComponents {
   ScratchArray<Slot> slots_;
   ScratchArray<Item> items_;
   ScratchArray<Item> spare_;
-  std::array<Slot, delay> waiting_ = all_free();  ///< from turn_ on, that which has waited longest first
+  std::array<Slot, delay> waiting_ = all_free();  ///< from turn_ on, the longest waiting first
   std::size_t turn_ = 0;
   Slot* end_ = nullptr;
   int shift_ = 0;
-  std::int64_t size_ = 0;   ///< components in the table
-  std::int64_t limit_ = 0;  ///< components up to which the part of the table in use is enough
+  std::int64_t size_ = 0;   ///< number of components in the table
+  std::int64_t limit_ = 0;  ///< number of components for which the part of the table in use is enough
   std::int64_t capacity_ = 0;
 };
 
 }  // namespace detail
 
 /// Sums duplicates in a hash table when they are inserted, and sorts the distinct components: the policy for
-/// many duplicates (the bucket sort of section 5.2 of the paper that StagedWorkspace names, with h = the
+/// many duplicates (the bucket sort of section 5.2 of the paper that StagedWorkspace names, where h is the
 /// number of the coordinates modulo L).
 ///
-/// Where the user does not choose the length of the table, it is the capacity rounded up to a power of two,
-/// with twice as many slots, and the number is multiplied by a constant that spreads it over them. Small
-/// tables are used first, up to the whole table.
+/// Unless the user chooses the length of the table, it has twice as many slots as the capacity rounded up to
+/// a power of two, and the number is multiplied by a constant that spreads it over them. At first only a
+/// small part of the table is used, and more of it as it fills.
 struct HashPolicy {
   static constexpr std::string_view name = "hash workspace";
   static constexpr bool takes(int order) { return order >= 1; }
@@ -214,8 +215,8 @@ struct HashPolicy {
   using accumulation = detail::HashedComponents<Keys, T>;
 
   AccumulationSettings settings{};
-  /// L: a component is searched for from slot h = number modulo L on; 0 for what is described above. With few
-  /// slots or a common factor of L and the numbers, searches are long.
+  /// L: the search for a component begins at slot h = number modulo L; 0 for the default described above.
+  /// With few slots, or a common factor of L and the numbers, searches are long.
   std::int64_t length = 0;
 };
 

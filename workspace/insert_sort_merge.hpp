@@ -26,7 +26,7 @@
 
 namespace sporos {
 
-/// The components of a workspace, sorted, without a copy: valid until the workspace changes.
+/// The sorted components of a workspace, without a copy; valid until the workspace changes.
 template <class Key, class T>
 struct SortedComponents {
   std::span<const Key> keys;
@@ -37,11 +37,11 @@ struct SortedComponents {
 /// and General Sparse Workspaces*, PLDI 2024, sections 4.3, 5.3):
 ///
 ///     insert     a component goes to the accumulation array
-///     sort       the accumulation array, when it is full or all has been inserted
+///     sort       the accumulation array is sorted, when it is full or all has been inserted
 ///     merge      the sorted accumulation array goes to the all array
 ///     compress   the components are handed out in order
 ///
-/// Pipelined, there are two accumulation arrays. One is filled, while a second thread sorts and merges the
+/// Pipelined, there are two accumulation arrays. While one is filled, a second thread sorts and merges the
 /// other:
 ///
 ///     this thread     | insert 1 | insert 2            | insert 3         | …
@@ -49,9 +49,9 @@ struct SortedComponents {
 ///
 /// Both ways sum in the same order and give the same bits: values of one key that are in the accumulation
 /// array at the same time are summed in the order of insertion, and these sums are added to the all array one
-/// after the other.
+/// after another.
 ///
-/// Where a function throws, everything that was inserted before is still there, and `compress` hands it out
+/// If a function throws, everything that was inserted before is still there, and `compress` hands it out
 /// without allocating anything.
 template <class Policy, ComponentKeys Keys, class T>
 class StagedWorkspace {
@@ -90,18 +90,18 @@ class StagedWorkspace {
   /// @throws MemoryError if there is no room and no memory for more; the value has then not been added
   SPOROS_HOST_INLINE void add(const Extents<order>& at, const T& value) { insert(keys_.pack(at), value); }
 
-  /// The first stage: adds a component, and runs the other stages where the accumulation array is full.
+  /// The first stage: adds a component, and runs the other stages if the accumulation array is full.
   /// @throws MemoryError as `add` does
   SPOROS_HOST_INLINE void insert(const key_type& key, const T& value) {
     if (!filling_.array.insert(key, value)) [[unlikely]]
       make_room_for(key, value);
   }
 
-  /// The second stage: what was inserted since the last merge, as a ComponentRun that is valid until the next
-  /// insertion.
+  /// The second stage: the components inserted since the last merge, as a ComponentRun that is valid until
+  /// the next insertion.
   auto sort() { return filling_.array.sort(); }
 
-  /// The third stage: moves what was inserted to the all array.
+  /// The third stage: moves these components to the all array.
   /// @throws MemoryError if there is no memory for the result
   void merge() {
     finish_waiting();
@@ -119,7 +119,7 @@ class StagedWorkspace {
     const T* const values = all_.values().data();
     const std::int64_t count = all_.size(), older_count = older.size(), newer_count = newer.size();
     std::int64_t n = 0, o = 0, f = 0;  // in the all array, the older and the newer accumulation array
-    // An array that has ended has a key after all others.
+    // Past its end, an array has a key after all others.
     const key_type none = detail::key_after_all<key_type>();
     while (o < older_count || (f < newer_count && n < count)) {
       const key_type here = n < count ? keys[n] : none;
@@ -141,7 +141,7 @@ class StagedWorkspace {
     for (; f < newer_count; ++f) take(keys_.unpack(newer.key(f)), newer.value(f));
   }
 
-  /// All components in order, where they are: the all array after the last merge.
+  /// All components in order, in place: the all array after the last merge.
   /// @throws MemoryError if there is no memory to merge them
   SortedComponents<key_type, T> finish() {
     merge();
@@ -156,7 +156,7 @@ class StagedWorkspace {
     all_.clear();
   }
 
-  /// An upper bound in bytes after so many insertions.
+  /// An upper bound in bytes after `adds` insertions.
   static std::int64_t most_bytes(const Policy& policy, const Extents<order>& extents, std::int64_t adds) {
     const AccumulationSettings& settings = policy.settings;
     const std::int64_t arrays = settings.pipelined ? 2 : 1;
@@ -183,7 +183,7 @@ class StagedWorkspace {
     ensure(filling_.array.insert(key, value), "an empty accumulation array takes a component");
   }
 
-  /// Leaves an accumulation array to be filled that has room.
+  /// Makes room in the accumulation array that is being filled.
   void make_room() {
     const AccumulationSettings& settings = policy_.settings;
     if (filling_.array.size() > 0 && is_pipelined()) {
@@ -199,14 +199,14 @@ class StagedWorkspace {
     }
   }
 
-  /// The sort and merge stages of one accumulation array, which is empty then.
+  /// Sorts and merges one accumulation array, and leaves it empty.
   void merge(Accumulation& accumulation) {
     if (accumulation.array.size() == 0) return;
     all_.merge(accumulation.array.sort(), budget_);
     accumulation.array.clear();
   }
 
-  /// Has the second thread merge the waiting array. Where there is no thread, that is done later.
+  /// Lets the second thread merge the waiting array. If no thread can be made, that is done later.
   void start_waiting() {
     try {
       if (!thread_) thread_ = std::make_unique<detail::StageThread>();
@@ -227,7 +227,7 @@ class StagedWorkspace {
   /// @return the exception that it threw, or none
   std::exception_ptr await() { return thread_ ? thread_->wait() : nullptr; }
 
-  /// Waits until the waiting array is merged, and merges it here where the second thread has failed before.
+  /// Waits until the waiting array is merged, and merges it here if the second thread has failed to.
   void finish_waiting() {
     if (const std::exception_ptr failure = await()) std::rethrow_exception(failure);
     merge(waiting_);
@@ -237,8 +237,8 @@ class StagedWorkspace {
     return capacity > 0 ? accumulation_type::bytes(policy_, keys_, capacity) : 0;
   }
 
-  /// Gives an empty accumulation array the capacity `wanted`, or what the memory limit allows of it. One that
-  /// has some capacity keeps it if there is no memory for more.
+  /// Gives an empty accumulation array the capacity `wanted`, or as much of it as the memory limit allows. An
+  /// array that has some capacity keeps it if there is no memory for more.
   void grow(Accumulation& accumulation, std::int64_t wanted) {
     if (budget_.limit() > 0) {
       const std::int64_t share = budget_.limit() / (is_pipelined() ? 8 : 4);
@@ -267,17 +267,17 @@ class StagedWorkspace {
   Keys keys_;
   MemoryBudget budget_;
   Accumulation filling_;
-  Accumulation waiting_;  ///< merged by the second thread; empty where the workspace is not pipelined
+  Accumulation waiting_;  ///< merged by the second thread; empty if the workspace is not pipelined
   AllArray<key_type, T> all_;
-  std::unique_ptr<detail::StageThread> thread_;  // last: its task uses the others
+  std::unique_ptr<detail::StageThread> thread_;  // last: its task uses the other members
 };
 
 /// The Workspace of insert-sort-merge: gathers values over `Order` variables of any extents, in any order,
 /// and hands them out in ascending order of their coordinates, each once. Coordinates are compared as one
 /// 64-bit number if the extents allow it, and level by level otherwise.
 ///
-/// An insertion takes constant time, to which sorting and merging add O(log) of the number of components. The
-/// memory is that of `StagedWorkspace`: one or two accumulation arrays, and two all arrays.
+/// An insertion takes constant time, to which sorting and merging add O(log n) for n components. The memory
+/// is that of `StagedWorkspace`: one or two accumulation arrays, and two all arrays.
 /// @tparam Policy  an AccumulationPolicy
 template <class Policy, class T, int Order>
 class InsertSortMerge {
@@ -292,7 +292,7 @@ class InsertSortMerge {
 
   /// Adds `value` at the coordinates `at`.
   /// @throws MemoryError if there is no room and no memory for more; the value has then not been added, and
-  ///     those before are still there
+  /// earlier ones are still there
   SPOROS_HOST_INLINE void add(const Extents<Order>& at, const T& value) {
     if (auto* const packed = std::get_if<packed_type>(&stages_)) [[likely]]
       packed->add(at, value);
@@ -300,14 +300,14 @@ class InsertSortMerge {
       std::get_if<leveled_type>(&stages_)->add(at, value);
   }
 
-  /// Calls f(stages) with the StagedWorkspace for the kind of keys in use, whose `add` does not have to look
-  /// which it is: for loops that add many values.
+  /// Calls f(stages) with the StagedWorkspace for the kind of keys in use, whose `add` does not have to check
+  /// which kind it is: for loops that add many values.
   template <class F>
   void with_inserter(const F& f) {
     std::visit(f, stages_);
   }
 
-  /// The StagedWorkspace for the kind of keys in use: PackedKeys where the extents fit, otherwise LevelKeys.
+  /// The StagedWorkspace for the kind of keys in use: PackedKeys if the extents fit, otherwise LevelKeys.
   template <ComponentKeys Keys>
   StagedWorkspace<Policy, Keys, T>& stages() {
     return std::get<StagedWorkspace<Policy, Keys, T>>(stages_);
@@ -323,7 +323,7 @@ class InsertSortMerge {
     });
   }
 
-  /// An upper bound in bytes after so many calls of `add`.
+  /// An upper bound in bytes after `adds` calls of `add`.
   static std::int64_t most_bytes(const Policy& policy, const Extents<Order>& extents, std::int64_t adds) {
     return PackedKeys<Order>::fit(extents) ? packed_type::most_bytes(policy, extents, adds)
                                            : leveled_type::most_bytes(policy, extents, adds);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file memory_budget.hpp
-/// MemoryBudget: the bytes that a workspace may allocate, and how many of them it has.
+/// MemoryBudget: how many bytes a workspace may allocate, and how many it has.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class MemoryBudget {
   }
   std::int64_t limit() const { return limit_; }
 
-  /// Takes `bytes`, of which `freed` are given back before the others are allocated.
-  /// @param purpose  how the message names what the bytes are for
+  /// Takes `bytes`; before they are allocated, `freed` of the bytes held are given back.
+  /// @param purpose  what the bytes are for, as the message names it
   /// @throws MemoryError if the limit does not allow them; nothing is taken then
   void take(std::int64_t bytes, std::int64_t freed, std::string_view purpose) {
     if (bytes > left() + freed)

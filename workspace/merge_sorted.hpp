@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file merge_sorted.hpp
-/// The parallel merge of several sorted lists of components into one: of the workspaces of several threads.
+/// The parallel merge of several sorted lists of components into one, for the workspaces of several threads.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace sporos {
 
-/// Keys in ascending order, each once, and their values, in memory of another.
+/// Keys in ascending order, each once, and their values, in memory that it does not own.
 template <class Key, class T>
 struct SortedList {
   const Key* keys = nullptr;
@@ -26,7 +26,7 @@ struct SortedList {
   std::int64_t count = 0;
 };
 
-/// The same, in memory of its own.
+/// Keys in ascending order, each once, and their values, in memory that it owns.
 template <class Key, class T>
 struct MergedList {
   detail::ScratchArray<Key> keys;
@@ -36,18 +36,18 @@ struct MergedList {
 
 namespace detail {
 
-/// Where a part of each list begins, and where it ends.
+/// Where a part of a list begins and ends.
 struct MergeRange {
   std::int64_t begin;
   std::int64_t end;
 };
 
-/// A tournament of sorted lists: the winner is the list with the least next key, and of several the first.
-/// Taking a component costs log2(lists) comparisons.
+/// A tournament of sorted lists: the winner is the list with the least next key, the first of them if there
+/// are several. Taking a component costs log2(lists) comparisons.
 template <class Key, class T>
 class ListTournament {
  public:
-  /// @param ranges  of each list, the part that takes part
+  /// @param ranges  for each list, the part that is merged
   ListTournament(std::span<const SortedList<Key, T>> lists, const MergeRange* ranges) {
     std::size_t leaves = 1;
     while (leaves < lists.size()) leaves *= 2;
@@ -84,7 +84,7 @@ class ListTournament {
 
  private:
   struct Player {
-    Key key;  ///< the next key, or after all others where the list has ended
+    Key key;  ///< the next key, or one after all others if the list has ended
     const Key* next;
     const Key* end;
     const T* value;
@@ -162,8 +162,8 @@ std::vector<Key> splitters(std::span<const SortedList<Key, T>> lists, std::int64
 ///     parts       [  0  ][  1   ][ 2 ]      each merged by one thread, to where it begins if all keys differ
 ///     result     ....... ....... ...        parts moved together, if some were the same
 ///
-/// Takes O(n log(lists)) time for n components altogether, and memory for n components, in addition to the
-/// result where keys are in several lists.
+/// Takes O(n log(lists)) time for n components in total, and memory for n components, in addition to the
+/// result if keys are in several lists.
 /// @throws MemoryError if there is no memory for the result
 template <class Key, class T>
 MergedList<Key, T> merge_sorted(const detail::HostThreads& threads,

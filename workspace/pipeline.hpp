@@ -95,8 +95,8 @@ std::int64_t pipeline_bytes(std::int64_t workers, std::int64_t chunks) {
          2 * chunks * static_cast<std::int64_t>(sizeof(std::int64_t));
 }
 
-/// Computes the chunks of a result on several threads and places each after the one before it, although their
-/// sizes are known only when they have been computed.
+/// Computes the chunks of a result on several threads and places each after the previous one, although their
+/// sizes are known only once they have been computed.
 ///
 ///     thread 0   [ compute 0           ][ move 0 ][ compute 5 …
 ///     thread 1   [ compute 1    ][ compute 4        ][ move 1 ][ …

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file policy.hpp
-/// What a workspace must provide, and how a policy names the workspace in which a scattered result is
-/// gathered.
+/// What a workspace must provide, and how a policy names the workspace that gathers a scattered result.
 #pragma once
 
 #include <concepts>
@@ -30,9 +29,9 @@ struct TakesAnything {
 ///     W::in_order                  whether drain delivers coordinates in ascending order, each once;
 ///                                  otherwise it may deliver them in any order and several times, and
 ///                                  their values are summed
-///     W::most_bytes(policy, extents, adds)    an upper bound on its bytes after so many calls of add
+///     W::most_bytes(policy, extents, adds)    an upper bound on its bytes after `adds` calls of add
 ///
-/// Each thread has a workspace of its own.
+/// Each thread has its own workspace.
 template <class W, class Policy, class T, int Order>
 concept Workspace = std::constructible_from<W, const Policy&, const Extents<Order>&> &&
                     requires(W w, const Policy& policy, const Extents<Order>& at, const T& value) {
@@ -45,8 +44,8 @@ concept Workspace = std::constructible_from<W, const Policy&, const Extents<Orde
 /// A type that names a workspace for scattered results and holds its settings: the argument of
 /// `Statement::workspace`.
 ///
-///     Policy::name                     its name where a statement is explained
-///     Policy::takes(order)             whether it can gather over so many variables
+///     Policy::name                     its name when a statement is explained
+///     Policy::takes(order)             whether it can gather over `order` variables
 ///     Policy::workspace<T, Order>      the Workspace, for orders that it takes
 template <class Policy>
 concept WorkspacePolicy = std::copy_constructible<Policy> && requires {
@@ -82,7 +81,7 @@ using chosen_policy =
     std::conditional_t<std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace>, Default,
                        typename S::schedule::workspace_policy>;
 
-/// The settings of that policy.
+/// The settings of the chosen policy.
 template <class Policy, class S>
 Policy policy_of(const S& statement) {
   if constexpr (std::is_same_v<typename S::schedule::workspace_policy, Policy>)

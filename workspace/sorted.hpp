@@ -21,9 +21,9 @@ struct SortedPolicy;
 /// Gathers values by coordinate, in any order, and hands them out in ascending order. Its memory is
 /// proportional to what is added, whatever the extent.
 ///
-/// Values are listed as they come. A list that is full is sorted, and values with equal coordinates are
-/// summed, before it grows, so that it holds at most about twice as many entries as there are coordinates.
-/// Values of one coordinate are summed in the order in which they were added.
+/// Values are listed as they come. Before a full list grows, it is sorted, and values with equal coordinates
+/// are summed, so that it holds at most about twice as many entries as there are coordinates. Values of one
+/// coordinate are summed in the order in which they were added.
 template <class T>
 class SortedWorkspace {
  public:
@@ -46,14 +46,14 @@ class SortedWorkspace {
     entries_.clear();
   }
 
-  /// An upper bound in bytes: the list doubles as it grows, an old one exists until it has been copied, and
-  /// sorting takes as much again at most.
+  /// An upper bound in bytes: the list doubles as it grows, the old one exists until it has been copied, and
+  /// sorting takes at most as much again.
   static std::int64_t most_bytes(const SortedPolicy&, const Extents<1>&, std::int64_t adds) {
     return 4 * std::max(adds, smallest) * static_cast<std::int64_t>(sizeof(Entry));
   }
 
  private:
-  static constexpr std::int64_t smallest = 64;  ///< entries
+  static constexpr std::int64_t smallest = 64;  ///< number of entries
   struct Entry {
     std::int64_t coordinate;
     T value;

@@ -14,8 +14,8 @@
 
 namespace sporos::detail {
 
-/// Runs one task at a time, which its owner starts and waits for. What the owner did before `start` is seen
-/// by the task, and what the task did by the owner after `wait`.
+/// Runs one task at a time, which its owner starts and waits for. The task sees what the owner did before
+/// `start`, and the owner sees after `wait` what the task did.
 class StageThread {
  public:
   using Task = void (*)(void* argument);
@@ -36,7 +36,7 @@ class StageThread {
     thread_.join();
   }
 
-  /// Has the thread call task(argument), which may throw; the task before has been waited for.
+  /// Makes the thread call task(argument), which may throw. The previous task must have been waited for.
   void start(Task task, void* argument) {
     {
       const std::lock_guard lock(guard_);
@@ -76,7 +76,7 @@ class StageThread {
   Task task_ = nullptr;
   void* argument_ = nullptr;
   std::exception_ptr failure_;
-  std::jthread thread_;  // last, so that the others exist while it runs
+  std::jthread thread_;  // last, so that the other members exist while it runs
 };
 
 }  // namespace sporos::detail

@@ -29,7 +29,7 @@ namespace sporos {
 /// @tparam Position    integer type of `positions`
 /// @tparam Coordinate  integer type of `coordinates`
 /// @tparam Ordered     whether coordinates below one parent ascend
-/// @tparam Unique      whether a coordinate stands at most once below one parent
+/// @tparam Unique      whether a coordinate occurs at most once below one parent
 template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t, bool Ordered = true,
           bool Unique = true>
 struct Compressed {
@@ -81,7 +81,7 @@ struct Compressed {
               make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", 0)};
     }
 
-    /// The arrays of `segments`, kept as they are.
+    /// Keeps the arrays of `segments` as they are.
     template <class Space>
     static Storage from_segments(Segments<Position, Coordinate, MemorySpace> segments,
                                  std::int64_t /*parents*/, std::int64_t /*extent*/) {
@@ -136,7 +136,7 @@ struct Compressed {
     }
   };
 
-  /// Throws RangeError where `Coordinate` cannot hold the last coordinate of `extent`.
+  /// Throws RangeError if `Coordinate` cannot hold the last coordinate of `extent`.
   static void check_extent(std::int64_t extent) {
     if (extent > 0) narrow<Coordinate>(extent - 1, "the last coordinate of a compressed level");
   }

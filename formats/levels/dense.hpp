@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file dense.hpp
-/// The dense level: every coordinate is there, and its position is arithmetic.
+/// The dense level: every coordinate is present, and its position is computed.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -13,7 +13,7 @@
 
 namespace sporos {
 
-/// All `extent` coordinates below every parent position: position q = p * extent + i, nothing is stored.
+/// All `extent` coordinates below every parent position: position q = p * extent + i; nothing is stored.
 ///
 ///     rows of a 3-row CSR matrix        root
 ///                                       ├─ 0

@@ -16,9 +16,9 @@
 
 namespace sporos {
 
-/// N coordinates, ascending, out of a window of M below each parent p: those at positions p * N to
-/// p * N + N - 1. Where a window has fewer entries, the level stores coordinates without one as well, whose
-/// values are zero.
+/// N coordinates, ascending, out of a window of M below each parent p, at positions p * N to p * N + N - 1.
+/// If a window has fewer than N entries, the level also stores coordinates without an entry, whose values are
+/// zero.
 ///
 ///     rows of a matrix in windows of 4          root
 ///         . 5 . .   . . 6 7                     ├─ 0, window 0
@@ -35,10 +35,10 @@ namespace sporos {
 ///                                                  └─ 1: 0 (padding)
 ///
 /// The coordinates are metadata in the sense of Ma et al., *NM-SpMM* (arXiv 2503.01253), section II-B: `Bits`
-/// bits each, position q in bits q % (8 / Bits) * Bits and up of byte q / (8 / Bits).
+/// bits each, for position q in byte q / (8 / Bits), from bit q % (8 / Bits) * Bits on.
 ///
-/// @tparam N     coordinates that each window keeps
-/// @tparam M     coordinates of a window: the extent of the level, at most 256
+/// @tparam N     number of coordinates that each window keeps
+/// @tparam M     number of coordinates in a window: the extent of the level, at most 256
 /// @tparam Bits  2, 4 or 8, enough for M - 1
 template <int N, int M, int Bits = 8>
 struct NofM {
@@ -66,7 +66,7 @@ struct NofM {
       else
         return (static_cast<unsigned>(indices[q / in_byte]) >> (q % in_byte * Bits)) & mask;
     }
-    /// Search among the N coordinates.
+    /// Binary search among the N coordinates.
     KOKKOS_INLINE_FUNCTION Located locate(std::int64_t p, std::int64_t i) const {
       std::int64_t begin = p * N, end = p * N + N;
       while (begin < end) {
@@ -88,7 +88,7 @@ struct NofM {
   /// Writes the indices of a group of windows, which begins and ends at a byte.
   template <class SegmentsType>
   struct WriteGroup {
-    static constexpr std::int64_t windows = 8;  ///< of a group
+    static constexpr std::int64_t windows = 8;  ///< number of windows in a group
 
     SegmentsType segments;  // without arrays: every window is empty
     std::uint8_t* indices;
@@ -103,7 +103,7 @@ struct NofM {
           at = segments.positions.data()[p];
           end = segments.positions.data()[p + 1];
         }
-        // Each coordinate is kept if it has an entry, or if those with one leave room for it.
+        // A coordinate is kept if it has an entry, or if the coordinates that have one leave room for it.
         std::int64_t room = N - (end - at);
         for (int i = 0; i < M && (at < end || room > 0); ++i) {
           const bool has_entry = at < end && segments.coordinates.data()[at] == i;
@@ -141,7 +141,7 @@ struct NofM {
       check_extent(extent);
       return made_of<typename MemorySpace::execution_space>(SegmentsOf<NofM, MemorySpace>{}, parents);
     }
-    /// @throws FormatError where a window has more than N entries
+    /// @throws FormatError if a window has more than N entries
     template <class Space>
     static Storage from_segments(const SegmentsOf<NofM, MemorySpace>& segments, std::int64_t parents,
                                  std::int64_t extent) {

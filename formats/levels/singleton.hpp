@@ -16,7 +16,7 @@
 namespace sporos {
 
 /// Exactly one coordinate below each parent position, at the same position: coordinates[p].
-/// Below a level that is not unique it continues each of the repeated coordinates.
+/// Below a level that is not unique, it continues each of the repeated coordinates.
 ///
 ///     COO of a 3 x 3 matrix             root
 ///         . 5 .                         ├─ 0
@@ -28,7 +28,7 @@ namespace sporos {
 ///
 /// @tparam Coordinate  integer type of `coordinates`
 /// @tparam Ordered     whether coordinates ascend where the coordinates above them are equal
-/// @tparam Unique      whether no coordinate stands twice where the coordinates above are equal
+/// @tparam Unique      whether no coordinate occurs twice where the coordinates above are equal
 template <std::integral Coordinate = std::int32_t, bool Ordered = true, bool Unique = true>
 struct Singleton {
   using coordinate_type = Coordinate;
@@ -58,7 +58,7 @@ struct Singleton {
       return {make_array<Coordinate, MemorySpace>("sporos::Singleton coordinates", 0)};
     }
 
-    /// The coordinates of `segments`, kept as they are.
+    /// Keeps the coordinates of `segments` as they are.
     template <class Space>
     static Storage from_segments(SegmentsOf<Singleton, MemorySpace> segments, std::int64_t /*parents*/,
                                  std::int64_t /*extent*/) {
@@ -92,7 +92,7 @@ struct Singleton {
     }
   };
 
-  /// Throws RangeError where `Coordinate` cannot hold the last coordinate of `extent`.
+  /// Throws RangeError if `Coordinate` cannot hold the last coordinate of `extent`.
   static void check_extent(std::int64_t extent) {
     if (extent > 0) narrow<Coordinate>(extent - 1, "the last coordinate of a singleton level");
   }

@@ -44,7 +44,7 @@ namespace detail {
   throw InternalError(text(statement.str(), ": the extents of index ", variable, " agree after all"));
 }
 
-/// The extent of each loop.
+/// Finds the extent of each loop. Throws ShapeError if extents do not match.
 inline void find_extents(const StatementText& statement, std::span<const AccessView> accesses,
                          const NameList& loops, std::span<std::int64_t> extents) {
   std::fill(extents.begin(), extents.end(), -1);
@@ -61,7 +61,7 @@ inline void find_extents(const StatementText& statement, std::span<const AccessV
     }
 }
 
-/// Throws the ShapeError for an operand that is a part which its tensor does not have.
+/// Throws a ShapeError for an operand that is a part outside its tensor.
 template <class S, class A>
 [[noreturn, gnu::cold]] void refuse_part_of(const S& statement, const A& access) {
   TensorLetters letters;
@@ -121,7 +121,7 @@ std::int64_t length_of_strips(const S& statement, const NestBounds_& bounds) {
 }  // namespace detail
 
 /// The extent of each loop of a statement, outermost first, and the sizes of strips.
-/// @throws ShapeError if a variable stands at modes of different extents, or a coordinate outside of one
+/// @throws ShapeError if extents do not match, or a coordinate is outside its extent
 /// @throws ScheduleError if fused loops have more coordinates than 64 bits count
 template <class Result, class Right, class Order, class Options>
 auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
@@ -145,8 +145,8 @@ auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
       for (int relation = 0; relation < LoopSchedule::capacity; ++relation)
         if (strip.sizes >> relation & 1u)
           size = saturated_product(size, given.sizes[static_cast<std::size_t>(relation)]);
-      // Strips that are made for threads to share: on the host several for each, so that all are busy to the
-      // end.
+      // Strips that are made for threads to share: on the host several per thread, so that all stay busy to
+      // the end.
       constexpr std::int64_t each = HostSpace<typename Result::tensor_type::space_type> ? 16 : 1;
       if (strip.sizes == 0)
         size = std::max<std::int64_t>(1, length / (each * statement.resources().space().concurrency()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file domain.hpp
-/// Says in letters what a loop runs through: "(B and C)" where it intersects two sparse operands, "(B and not
-/// M)" where it leaves out what another one stores.
+/// Says in letters what a loop runs through: "(B and C)" if it intersects two sparse operands, "(B and not
+/// M)" if it leaves out what another one stores.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace sporos::detail {
 
 /// What a loop runs through: letters of the operands that are walked, intersected ("and") or merged ("or");
-/// `everything` for the whole extent; `absent` where the variable does not stand in the expression.
+/// `everything` for the whole extent; `absent` if the variable does not occur in the expression.
 struct Domain {
   static constexpr std::string_view everything = "";
   static constexpr std::string_view absent = "-";
@@ -61,7 +61,7 @@ struct Domain {
     if (right == absent || right == everything) return left;
     return "(" + left + " and " + right + ")";
   }
-  /// A complement leaves coordinates out where the last level of its operand is reached.
+  /// A complement leaves coordinates out once the last level of its operand is reached.
   template <class E>
   std::string excluding(const E&, const std::string& walked) const {
     if constexpr (AnyAccess<E>)

@@ -3,8 +3,8 @@
 /// The loop nest: one loop for each variable of the order, over the stream of the expression at that
 /// variable.
 ///
-/// `nest<D>` opens a stream over the D-th variable of what is left of the expression, and runs the remaining
-/// loops for each coordinate. Everything that depends on types alone is decided when the templates are
+/// `nest<D>` opens a stream over the D-th variable of the remaining expression, and runs the remaining loops
+/// for each coordinate. Everything that depends on types alone is decided when the templates are
 /// instantiated: which operands are iterated, which are located, which are absent, and where values are
 /// reduced. What remains is the loop that a person would write.
 #pragma once
@@ -24,8 +24,8 @@ namespace sporos {
 /// The number of neighbouring threads of a GPU that run the same chunk and share the coordinates of one loop.
 inline constexpr std::int64_t lanes_of_warp = 32;
 
-/// The result of a statement, as the code of its nest knows it: statements of all host spaces run the same
-/// code, which is compiled once.
+/// The result of a statement as the code of its nest knows it, whatever the host space: statements of all
+/// host spaces run the same code, which is compiled once.
 template <class Result>
 struct HostSpaceErased {
   using type = Result;
@@ -37,9 +37,9 @@ struct HostSpaceErased<Access<Tensor<Value, F, Space>, Names...>> {
 template <class Result>
 using InAnyHostSpace = typename HostSpaceErased<Result>::type;
 
-/// What is known of a loop over strips at run time.
+/// What is known about a loop over strips at run time.
 struct StripSize {
-  std::int64_t size = 1;  ///< coordinates or positions of a strip
+  std::int64_t size = 1;  ///< number of coordinates or positions in a strip
   std::int64_t most = 1;  ///< an upper bound on the number of strips
 };
 
@@ -48,7 +48,7 @@ struct StripSize {
 template <int Loops, int Strips = 0>
 struct NestBounds {
   std::int64_t extent[std::size_t{Loops > 0 ? Loops : 1}];
-  Bounds outermost;         ///< of coordinates, or of strips where threads share these
+  Bounds outermost;         ///< range of coordinates, or of strips if threads share these
   bool first_chunk = true;  ///< terms without the outermost variable are added once, by the first chunk
   std::int64_t lane = 0;
   StripSize strips[std::size_t{Strips}];
@@ -103,8 +103,8 @@ struct NestTraits {
   static constexpr bool is_result_variable(int depth) { return Result::level_names.contains(order[depth]); }
 };
 
-/// The same, with the coordinates of the loop at `Depth` shared among lanes. All lanes run the loops outside
-/// it; they write nothing there, because the loop is over a variable of the result.
+/// The same traits, with the coordinates of the loop at `Depth` shared among lanes. All lanes run the loops
+/// outside it; they write nothing there, because the loop is over a variable of the result.
 template <class Traits, int Depth>
 struct InLanes : Traits {
   static constexpr int lane_depth = Depth;
@@ -131,8 +131,8 @@ struct ScalarOutput {
   }
 };
 
-/// The base of an output that takes each value with its coordinates, in the order of the loops, whatever the
-/// kind of the result.
+/// The base of an output that takes each value with its coordinates, in the order of the loops, for any kind
+/// of result.
 template <class Output>
 struct EachValue {
   static constexpr bool is_scalar = false;
@@ -174,8 +174,9 @@ inline constexpr bool is_full_sum =
     std::is_arithmetic_v<typename Traits::compute> && !std::is_same_v<typename Traits::compute, bool> &&
     !stream::searches<typename Traits::order_type, Depth + 1, E>();
 
-/// Computes such a sum. Numeric factors are taken out of it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b * c1
-/// * d1. The terms are added in the lanes of a vector: not in sequential order, but always in the same one.
+/// Computes such a sum, with numeric factors taken out of it: b * (c0 * d0 + c1 * d1) for b * c0 * d0 + b *
+/// c1 * d1. The terms are added in the lanes of a vector: not in sequential order, but always in the same
+/// one.
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void add_up(const typename Traits::bounds_type& bounds, const Bounds& range, Env& env,
                           const E& e, const Output& output) {
@@ -196,15 +197,15 @@ SPOROS_INLINE void add_up(const typename Traits::bounds_type& bounds, const Boun
   output.add(detail::value_of(stream::times(numbers, stream::Loaded<Compute>{sum})), env);
 }
 
-/// The coordinates of the loop at `Depth` that this chunk and the open strips leave.
+/// The coordinates of the loop at `Depth` that lie in this chunk and in the open strips.
 template <class Traits, int Depth, class Env>
 SPOROS_INLINE Bounds range_of(const typename Traits::bounds_type& bounds, const Env& env) {
   constexpr bool shared = Depth == 0 && !Traits::shares_strips;
   return in_strips<Traits, Depth>(shared ? bounds.outermost : Bounds{0, bounds.extent[Depth]}, env);
 }
 
-/// Whether terms that lack the variable of `Depth`, over which other terms are summed, are added here: by the
-/// first chunk, and in the strip in which the variable begins.
+/// Whether terms that lack the variable of `Depth`, over which other terms are summed, are added here: they
+/// are added by the first chunk, in the strip in which the variable begins.
 template <class Traits, int Depth, class Env>
 SPOROS_INLINE bool adds_the_others(const typename Traits::bounds_type& bounds, const Env& env) {
   if (Depth == 0 && !bounds.first_chunk) return false;
@@ -227,7 +228,7 @@ SPOROS_INLINE void loop(const typename Traits::bounds_type& bounds, Env& env, co
   const Bounds range = range_of<Traits, Depth>(bounds, env);
   auto stream = stream::open<variable>(e, bounds.extent[Depth]);
   constexpr bool restrict = outermost && !stripped && decltype(stream)::ordered;
-  // Most strips take in whole rows, which need no search.
+  // Most strips consist of whole rows, which need no search.
   if constexpr (stripped && decltype(stream)::ordered)
     if (range.begin > 0 || range.end < bounds.extent[Depth]) stream.restrict_to(range.begin, range.end);
   // The innermost loop reads scattered elements of other operands, whose coordinates are known in advance.
@@ -260,7 +261,7 @@ SPOROS_INLINE void loop(const typename Traits::bounds_type& bounds, Env& env, co
 }
 
 /// Runs the loops for a sum of terms that have different variables, inside operations that are linear in it:
-/// 2 * (b(i) - A(i, j) * x(j)). Where only numbers are left around the sum, it is added up first; else the
+/// 2 * (b(i) - A(i, j) * x(j)). If only numbers are left around the sum, it is added up first; otherwise the
 /// operations apply to each term.
 template <class Traits, int Depth, class Env, class E, class Output>
 SPOROS_INLINE void add_linear(const typename Traits::bounds_type& bounds, Env& env, const E& e,
@@ -323,7 +324,7 @@ SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, co
       loop<Traits, Depth>(bounds, env, e, output);
     } else if constexpr (!mentions) {
       if (!adds_the_others<Traits, Depth>(bounds, env)) return;
-      // Loops over other variables of the same strip ask where this one stands.
+      // Loops over other variables of the same strip ask for the coordinate of this one.
       if constexpr (is_stripped<Traits, Depth>()) env.at[Depth] = 0;
       nest<Traits, Depth + 1>(bounds, env, e, output);
     } else if constexpr (stream::is_add<E>) {

@@ -23,7 +23,7 @@ struct Operand {
   typename A::tensor_type::view_type view;
 };
 
-/// How far a variable of an expression runs.
+/// The extent of a variable of an expression.
 template <class E>
 std::int64_t extent_of(char variable, const E& e) {
   std::int64_t extent = 0;

@@ -117,8 +117,8 @@ class NestRun : public NestOf<S> {
   static constexpr bool walks_outermost = OutermostStream::has_walks;
 
   /// The coordinates at which to cut the outermost loop into `count` chunks with about equal numbers of
-  /// nonzeros; the strips at which to cut, where these are shared. On the host it is not cut if there is
-  /// little to do.
+  /// nonzeros; if threads share strips, the strips at which to cut. On the host the loop is not cut if there
+  /// is little to do.
   std::vector<std::int64_t> cuts(std::int64_t count) const {
     if constexpr (HostSpace<Space>)
       if (count > 1 && most_steps(statement_, bounds_.extent) <= most_unshared_steps) count = 1;
@@ -139,7 +139,7 @@ class NestRun : public NestOf<S> {
   }
 
   /// Runs a part of the outermost loop.
-  /// @param chunk  its number; terms without the outermost variable are added by chunk 0 only
+  /// @param chunk  the number of the chunk; terms without the outermost variable are added by chunk 0 only
   template <class Output>
   void run(const Bounds& part, std::int64_t chunk, const Output& output) const {
     run_nest<Traits>(source_, bounds_, part, chunk == 0, output);
@@ -172,7 +172,8 @@ std::string insertion_text() {
 
 }  // namespace detail
 
-/// Whether an operand has an array, of values or of a level, that overlaps the memory of the result's values.
+/// Whether an operand has an array (its values, or one of a level) that overlaps the memory of the result's
+/// values.
 template <class S>
 bool reads_result(const S& statement) {
   const auto written = detail::MemoryRange::of(statement.result().tensor().values());

@@ -14,7 +14,7 @@ namespace sporos {
 
 namespace detail {
 
-/// The number of positions of level Last below the positions of level K before p.
+/// The number of positions of level Last that are below those positions of level K that come before p.
 template <int Last, int K, class T>
 std::int64_t positions_before(const T& tensor, std::int64_t p) {
   using F = typename T::format_type;
@@ -29,7 +29,7 @@ std::int64_t positions_before(const T& tensor, std::int64_t p) {
   }
 }
 
-/// The number of positions of level Last below the coordinates of the outermost level that are below c.
+/// The number of positions of level Last that are below outermost coordinates less than c.
 template <int Last, class T>
 std::int64_t positions_below_coordinate(const T& tensor, std::int64_t c) {
   const auto& root = tensor.template level<0>();
@@ -49,7 +49,7 @@ std::int64_t positions_below_coordinate(const T& tensor, std::int64_t c) {
   }
 }
 
-/// The number of stored values whose outermost coordinate is below c.
+/// The number of stored values whose outermost coordinate is less than c.
 template <class T>
 std::int64_t values_below_coordinate(const T& tensor, std::int64_t c) {
   using F = typename T::format_type;

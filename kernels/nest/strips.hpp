@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file strips.hpp
-/// Loops over strips: where a schedule has cut loops with split and pos, each strip restricts the loops over
-/// its variables to a range of their coordinates, in lexicographic order.
+/// Loops over strips: if a schedule has cut loops with split and pos, each strip restricts the loops over its
+/// variables to a range of their coordinates, in lexicographic order.
 ///
 /// A strip of `size` coordinates of i begins at a multiple of `size`. A strip of (i, j), which were fused,
-/// begins at the coordinates of a multiple of `size` in i * J + j, or, where positions of an operand are
-/// counted, at the coordinates of its position of that number. Strips always cover all coordinates, so
-/// whatever an expression holds besides that operand is computed too.
+/// begins where i * J + j is a multiple of `size`; or, if positions of an operand are counted, at the
+/// coordinates of the position with such a number. Strips always cover all coordinates, so whatever an
+/// expression holds besides that operand is computed too.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@
 namespace sporos {
 
 /// The coordinates that loops have bound, and the strips that are open.
-/// @tparam Variables  the most variables of a strip
+/// @tparam Variables  the largest number of variables of a strip
 template <int Loops, int Strips, int Variables>
 struct StrippedCoordinates : stream::Coordinates<Loops> {
   static constexpr std::size_t strips = Strips > 0 ? Strips : 1;
 
-  std::int64_t first[strips][std::size_t{Variables}];  ///< where a strip begins
-  std::int64_t last[strips][std::size_t{Variables}];   ///< where the next one begins
+  std::int64_t first[strips][std::size_t{Variables}];  ///< where the open strip begins
+  std::int64_t last[strips][std::size_t{Variables}];   ///< where the next strip begins
 };
 
 namespace detail {
@@ -43,7 +43,7 @@ constexpr bool has_leaf() {
     return fold<E>([]<class... C>(TypeList<C...>) { return (has_leaf<A, C>() || ...); });
 }
 
-/// The first leaf of access A.
+/// The first leaf of access A in an expression.
 template <class A, class E>
 SPOROS_INLINE const auto& leaf_of(const E& e) {
   if constexpr (stream::AnyLeaf<E>)
@@ -56,7 +56,7 @@ SPOROS_INLINE const auto& leaf_of(const E& e) {
     return leaf_of<A>(e.right);
 }
 
-/// The positions of level `Level` below an operand of which the levels above K are bound.
+/// The positions of level `Level` below an operand whose levels above K are bound.
 template <int Level, class A, class Compute, int K>
 SPOROS_INLINE Bounds positions_below(const stream::Leaf<A, Compute, K>& leaf) {
   using L = stream::Leaf<A, Compute, K>;
@@ -91,7 +91,7 @@ SPOROS_INLINE void coordinates_at(const stream::Leaf<A, Compute, K>& leaf, std::
   }
   if constexpr (Level > K) {
     if constexpr (!properties.full && !properties.branchless) {
-      // The last of the parents whose positions begin at this one or before it.
+      // The last parent whose positions begin at this one or before it.
       Bounds among = positions_below<Level - 1>(leaf);
       while (among.end - among.begin > 1) {
         const std::int64_t middle = among.begin + among.size() / 2;
@@ -144,7 +144,7 @@ class StripPlaces {
     }
   }
 
-  /// Their number: at least one.
+  /// The number of strips: at least one.
   SPOROS_INLINE std::int64_t count() const { return count_; }
 
   /// Writes the coordinates where strip `number` begins; for `count()`, where the last one ends.
@@ -165,14 +165,14 @@ class StripPlaces {
     }
   }
 
-  /// The first strip that reaches into the coordinates of the first variable from `coordinate` on.
+  /// The first strip that covers coordinates of the first variable from `coordinate` on.
   SPOROS_INLINE std::int64_t first_at(std::int64_t coordinate) const {
     std::int64_t low = 0, high = count_;
     std::int64_t coordinates[std::size_t{variables}];
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
       begin(middle, coordinates);
-      // A strip that begins within a coordinate leaves a part of it to the one before.
+      // A strip that begins within a coordinate leaves a part of that to the previous strip.
       (coordinates[0] < coordinate ? low : high) = middle;
     }
     return low;
@@ -245,7 +245,7 @@ struct StripOpened : Traits {
   static constexpr int opened = Traits::opened + 1;
 };
 
-/// Calls run() for each strip of the next loop over strips that reaches into what is open, and at least once.
+/// Calls run() for each strip of the next loop over strips that overlaps the open ones, and at least once.
 template <class Traits, int Depth, class Env, class E, class F>
 SPOROS_INLINE void for_each_strip(const typename Traits::bounds_type& bounds, Env& env, const E& e,
                                   const F& run) {

@@ -14,20 +14,21 @@
 
 namespace sporos::detail {
 
-/// What a TermBound says of the innermost loop of the result's variables.
+/// What a TermBound finds out about the innermost loop over the result's variables.
 enum class Innermost {
-  bounded,  ///< how many coordinates its operands leave at most
-  counted   ///< at how many there is a value
+  bounded,  ///< the most coordinates that its operands leave
+  counted   ///< the number of coordinates at which there is a value
 };
 
-/// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the one
-/// before the last variable of the result, or down to that one. No value is read.
-/// @tparam Left  how many more of the innermost loops over the result's variables are not looked at: bounds
+/// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the loop
+/// outside the last variable of the result, or down to the loop over that variable. No value is read.
+/// @tparam Left  how many of the innermost loops over the result's variables to leave out: the bound is then
+/// on
 ///               how often these begin
 template <class Traits, Innermost Last = Innermost::bounded, int Left = 0>
 class TermBound {
   static constexpr Classification classification = Traits::classification;
-  /// The loop over the last of the result's variables to be bound, of those that are looked at.
+  /// The innermost loop over the result's variables that is not left out.
   static constexpr int innermost = classification.bound_depth - 1 - Left;
   static_assert(innermost >= 0);
 
@@ -42,7 +43,7 @@ class TermBound {
     return saturated_product(sum, times_added());
   }
 
-  /// How often the innermost loop has begun, and how often it has found a value, where it was counted.
+  /// How often the innermost loop has begun, and how often it has found a value, if it was counted.
   std::int64_t begun() const { return begun_; }
   std::int64_t runs() const { return runs_; }
 

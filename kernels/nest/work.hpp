@@ -14,8 +14,8 @@
 namespace sporos::detail {
 
 /// The fraction of all coordinates at which an expression is present if the nonzeros of each operand are
-/// evenly spread. With a name of a variable, the coordinates are those of the other variables: the fraction
-/// at which it may be present for some value of that one.
+/// evenly spread. If a variable is named, the coordinates are those of the other variables: the fraction at
+/// which the expression may be present for some value of the named one.
 template <char Without = '\0', Expression E>
 double density(const E& e) {
   if constexpr (AnyAccess<E>) {
@@ -48,8 +48,8 @@ double density(const E& e) {
   }
 }
 
-/// An upper bound, not a tight one, on the number of coordinates at which the loops over `names` stop, each
-/// as often as loops outside of it come by; negative if an expression bounds none of them, so that they stop
+/// A rough upper bound on the number of coordinates at which the loops over `names` stop, each counted as
+/// often as the loops outside reach it; negative if an expression bounds none of the loops, so that they stop
 /// everywhere.
 template <Expression E>
 double most_steps(const E& e, const NameList& names, std::span<const std::int64_t> extents) {
@@ -81,8 +81,9 @@ constexpr bool calls_functions_of_user() {
   });
 }
 
-/// The same for all loops of a statement; where a step calls a function of the user, it counts as many.
-/// @param extents  of its loops, outermost first
+/// A rough upper bound on the steps of all loops of a statement. A step that calls a function of the user
+/// counts as many.
+/// @param extents  the extents of the statement's loops, outermost first
 template <class S>
 double most_steps(const S& statement, std::span<const std::int64_t> extents) {
   constexpr double each = calls_functions_of_user<typename S::right_type>() ? 64 : 1;

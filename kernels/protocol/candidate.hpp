@@ -4,9 +4,9 @@
 ///
 /// A candidate is a type K with
 ///
-///     K::name                      its name where a statement is explained
-///     K::takes                     what it computes: what a statement that it does not match is told where
-///                                  .use<K>() asks for it
+///     K::name                      its name when a statement is explained
+///     K::takes                     what it computes; told to the user when .use<K>() asks for it in a
+///                                  statement that it does not match
 ///     K::deterministic             whether its results are bitwise the same in whatever order threads run
 ///     K::matches<S>                whether it computes statements of type S: formats, variables, values,
 ///                                  space
@@ -14,7 +14,7 @@
 ///                                  the seconds that it expects to take, or Declined with the reason; looks
 ///                                  at sizes only and computes nothing
 ///                                  or K::cost(statement, resources, use), which may look at patterns too
-///                                  where a plan is made of the statement, or, for a candidate that declines
+///                                  if a plan is made of the statement; or, for a candidate that declines
 ///                                  nothing,
 ///     K::seconds_of_term           the seconds for each term that is added up, approximately, and
 ///     K::seconds_of_launch         the seconds that it takes however small the operands are; 0 if absent
@@ -35,8 +35,8 @@
 /// and optionally
 ///
 ///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements
-///                                  with semirings, workspaces of the user's choice, loops that are cut into
-///                                  strips, or parts of tensors as operands
+///                                  with semirings, workspaces that the user has chosen, loops that are cut
+///                                  into strips, or parts of tensors as operands
 ///     K::replaces_nest, or K::replaces_nest_for<S>
 ///                                  it accepts every statement that it matches and is faster than the loop
 ///                                  nest, which is then not compiled for these statements
@@ -92,9 +92,9 @@ class Offer {
 /// An upper bound on the bytes that a run of a statement allocates.
 struct Bytes {
   std::int64_t values = 0;     ///< number of values that the result will store, including padding
-  std::int64_t result = 0;     ///< of the result's arrays; those of a dense result exist already
-  std::int64_t workspace = 0;  ///< of everything else, for all threads together, at the peak
-  std::int64_t messages = 0;   ///< that this rank sends; 0 unless the statement is distributed
+  std::int64_t result = 0;     ///< bytes of the result's arrays; those of a dense result exist already
+  std::int64_t workspace = 0;  ///< bytes of everything else, for all threads together, at the peak
+  std::int64_t messages = 0;   ///< number of messages that this rank sends; 0 if not distributed
   std::int64_t sent = 0;       ///< bytes of these messages
 };
 
@@ -113,7 +113,7 @@ concept StatesCost = requires(const S& statement, const Resources<typename S::sp
   { K::cost(statement, resources) } -> std::convertible_to<Offer>;
 };
 
-/// Whether this also depends on whether the statement is run once or often.
+/// Whether the cost also depends on whether the statement is run once or often.
 template <class K, class S>
 concept StatesCostOfUse =
     requires(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
@@ -134,8 +134,8 @@ concept CandidateFor = requires {
 
 namespace detail {
 
-/// Whether a candidate can run a statement the way its schedule asks for, and reads its operands where they
-/// are parts of tensors.
+/// Whether a candidate can run a statement in the way that its schedule asks for, and can read operands that
+/// are parts of tensors, if it has any.
 template <class K, class S>
 constexpr bool fits_schedule() {
   using Options = typename S::schedule;

@@ -29,13 +29,13 @@ struct ComputeOf<Result, TypeList<Operands...>, TypeList<Scalars...>> {
 template <class Result, class Right>
 using compute_t = typename detail::ComputeOf<Result, accesses_of<Right>, scalars_of<Right>>::type;
 
-/// Whether a statement computes with complex numbers just where its result has them.
+/// Whether a statement computes with complex numbers if and only if its result has them.
 template <class S>
 inline constexpr bool is_complex_like_result =
     is_complex_v<compute_t<typename S::result_type, typename S::right_type>> ==
     is_complex_v<typename S::result_type::value_type>;
 
-/// The same, with the operations of a semiring.
+/// The type in which a statement computes with the operations of a semiring.
 template <class Result, class Right, class Ring>
 using compute_over_t = std::conditional_t<std::is_same_v<Ring, Arithmetic>, compute_t<Result, Right>,
                                           SemiringElement<compute_t<Result, Right>, Ring>>;

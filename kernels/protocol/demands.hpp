@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file demands.hpp
-/// Passes on what a statement demands of its computation to a statement that computes a part of it.
+/// Passes the demands of a statement on its computation to a statement that computes a part of it.
 #pragma once
 
 #include <algorithm>
@@ -11,24 +11,24 @@
 
 namespace sporos::detail {
 
-/// What remains of resources for a part of a computation, besides which so many bytes are allocated.
+/// The resources that are left for a part of a computation if `bytes` bytes are allocated besides.
 template <class Space>
 Resources<Space> besides(const Resources<Space>& resources, std::int64_t bytes) {
   if (resources.memory_limit() == Resources<Space>::unlimited) return resources;
   return resources.within(std::max<std::int64_t>(0, resources.memory_limit() - bytes));
 }
 
-/// An upper bound on the workspace of a part of a computation: of its plan once there is one, which another
-/// candidate may run than the statement.
+/// An upper bound on the workspace of a part of a computation. Once the part has a plan, the plan is asked,
+/// because another candidate may run it than the statement.
 /// @param plan  std::optional or a pointer
 template <class S, class PlanOfPart>
 std::int64_t workspace_of_part(const S& part, const PlanOfPart& plan) {
   return plan ? plan->estimate().workspace : estimate(part).workspace;
 }
 
-/// The statement `part` with the resources of another one; deterministic, with constant operands, and
-/// allowing tf32, where that is or does.
-/// @param bytes  that the whole allocates besides the part
+/// The statement `part` with the resources of `whole`; deterministic, with constant operands, or allowing
+/// tf32 if `whole` is or does.
+/// @param bytes  bytes that the whole allocates besides the part
 template <class S, class Part>
 auto with_demands_of(const S& whole, const Part& part, std::int64_t bytes = 0) {
   const auto with_determinism = [](const auto& statement) {

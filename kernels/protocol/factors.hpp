@@ -91,7 +91,7 @@ const auto& factor(const E& e) {
 template <class... Accesses, class... Strings>
 constexpr bool binds(const Strings&... formula) {
   static_assert(sizeof...(Accesses) == sizeof...(Strings), "a formula has one string per access");
-  NameList letters;    // of the formula
+  NameList letters;    // letters of the formula
   NameList variables;  // the variables that they stand for
   const auto agrees = [&](const NameList& names, std::string_view access) {
     if (names.size != static_cast<int>(access.size())) return false;
@@ -108,7 +108,7 @@ constexpr bool binds(const Strings&... formula) {
 
 /// The places, in a product, of the factors of a pattern, in the pattern's own order: Pattern::fits<Result,
 /// First, Second, ...>() says whether it accepts accesses as its first factor, its second and so on. All are
-/// -1 if it accepts them in no order, or if Operands::admits<S>(), which is asked first, is false.
+/// -1 if it accepts the accesses in no order, or if Operands::admits<S>(), which is asked first, is false.
 /// @tparam Factors  the product's factors
 template <class Pattern, class Operands, class S, int Count, class Factors = factor_list<S>>
 constexpr std::array<int, static_cast<std::size_t>(Count)> places_of_factors() {

@@ -19,9 +19,9 @@ struct FactorsOfProduct {
   }
 };
 
-/// A pattern, derived from this, whose `fits<C, A, B>()` says whether it takes the product of A and B, in any
-/// order, into C.
-/// @tparam Factors  where A and B are found: FactorsOfProduct, or with an epilogue around the product
+/// The base of a pattern whose `fits<C, A, B>()` says whether it takes the product of A and B, in any order,
+/// into C.
+/// @tparam Factors  where A and B are found: FactorsOfProduct or, if an epilogue surrounds the product,
 ///                  FactorsOfSums (kernels/epilogue/two_factors.hpp)
 template <class Pattern, class Operands, class Factors>
 struct ProductOfTwo {
@@ -33,14 +33,14 @@ struct ProductOfTwo {
   static constexpr bool matches = places<S>[0] >= 0;
 
  protected:
-  /// A, or B.
+  /// Factor A if Which is 0, factor B if it is 1.
   template <std::size_t Which, class S>
   static const auto& the_factor(const S& statement) {
     return Factors::template at<places<S>[Which]>(statement);
   }
 };
 
-/// The same for a sparse A and a dense B.
+/// The base of a pattern that takes the product of a sparse A and a dense B.
 template <class Pattern, class Operands, class Factors = FactorsOfProduct>
 struct SparseTimesDense : ProductOfTwo<Pattern, Operands, Factors> {
   template <class S>

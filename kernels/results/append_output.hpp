@@ -30,8 +30,7 @@ struct WorkspaceOutput : EachValue<WorkspaceOutput<W, T, Loop>> {
 struct NoWorkspace {};
 
 /// Appends to a piece of the result.
-/// @tparam W           the workspace for what scatters over the innermost variable; NoWorkspace if nothing
-/// does
+/// @tparam W           the workspace for results that scatter over the innermost variable; or NoWorkspace
 /// @tparam Accumulate  the type in which it sums
 template <class Traits_, class Piece_, class W, class Accumulate>
 struct AppendedOutput {

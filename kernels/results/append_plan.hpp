@@ -55,7 +55,7 @@ class WorkspaceShelf {
   std::vector<std::unique_ptr<W>> free_;
 };
 
-/// A sum of a refill: a struct, to avoid std::vector<bool>.
+/// A sum of a refill; a struct, to avoid std::vector<bool>.
 template <class T>
 struct SumCell {
   T sum{};
@@ -63,7 +63,7 @@ struct SumCell {
 
 /// The plan of a nest whose result is appended, directly or after each row has been gathered in a workspace.
 ///
-/// @tparam Policy  of the workspace that gathers rows; void if nothing scatters
+/// @tparam Policy  policy of the workspace that gathers rows; void if nothing scatters
 template <class S, class Policy>
 class AppendPlan {
   using Nest = NestRun<S>;
@@ -176,8 +176,8 @@ class AppendPlan {
     const std::int64_t threads = nest_.space().concurrency();
     constexpr std::int64_t arrays = 2 * Piece::levels + 1;
     if constexpr (gathers) out.workspace += threads * W::most_bytes(policy(), row_extents(), added);
-    // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
-    // when joined.
+    // Pieces that grow are copied while growing and when joined; pieces in reserved room only when joined, if
+    // at all.
     const std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
     out.workspace += (Piece::bounded ? 1 : 4 * wider) * out.result;
     // Arrays have room for a few elements from the start.
@@ -207,8 +207,8 @@ class AppendPlan {
   }
 
   const Nest& nest() const { return nest_; }
-  /// The policy of the workspaces that gather rows. They may take half of the memory that is allowed, or that
-  /// the machine has.
+  /// The policy of the workspaces that gather rows. They may take half of the memory that is allowed, or half
+  /// of the machine's.
   auto policy() const {
     const auto chosen = policy_of<Policy>(nest_.statement());
     if constexpr (requires { chosen.within(std::int64_t{}); }) {
@@ -228,7 +228,7 @@ class AppendPlan {
   }
 
  private:
-  /// The coordinates of the innermost level from a position on, if rows are gathered.
+  /// The coordinates of the innermost level, starting at a position, if rows are gathered.
   auto coordinates_from(std::int64_t position) const {
     if constexpr (gathers)
       return stored_coordinates(result().template level<last>()) + position;
@@ -238,13 +238,13 @@ class AppendPlan {
 
   const auto& result() const { return nest_.statement().result().tensor(); }
   std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }
-  /// The number of values in a dense block below the levels that are appended.
+  /// The number of values in a dense block below the appended levels.
   std::int64_t block() const {
     return values_in_block(Format::level_extents(result().extents()), classification.appended_levels);
   }
 
-  /// Whether a refill sums a gathered row in an array over its extent; otherwise in one over its stored
-  /// coordinates, among which each is searched for.
+  /// Whether a refill sums a gathered row in an array over its extent. Otherwise it uses an array over the
+  /// row's stored coordinates, and searches these for each value.
   bool sums_whole_rows() const { return fits_dense(row_extents()[0], sizeof(Compute)); }
   /// The number of sums that a refill needs for a row.
   std::int64_t sums_of_row() const {
@@ -270,8 +270,8 @@ class AppendPlan {
     return classification.prefix > 0 ? nest_.cuts(nest_.chunk_count(16))
                                      : std::vector{std::int64_t{0}, nest_.bounds().outermost.end};
   }
-  /// The number of chunks if threads take turns: few enough that each is worth its start, and enough that
-  /// none exceeds a core's cache.
+  /// The number of chunks if threads take turns: few enough that each is worth starting, and enough that none
+  /// exceeds a core's cache.
   std::int64_t turns() const {
     std::int64_t count = nest_.chunk_count(8);
     if constexpr (takes_turns && Nest::splittable) {
@@ -331,11 +331,11 @@ class AppendPlan {
   Nest nest_;
   bool keeps_rows_ = false;
   WorkspaceShelf<W> shelf_;
-  std::vector<std::int64_t> cuts_;   ///< of the last run
+  std::vector<std::int64_t> cuts_;   ///< where the last run cut the outermost loop
   std::vector<std::int64_t> begin_;  ///< where each chunk's values begin
   std::vector<std::vector<std::int64_t>>
       rows_;                                ///< for each chunk, the number of values of each gathered row
-  WorkspaceShelf<std::vector<Cell>> sums_;  ///< a dense block, then a row
+  WorkspaceShelf<std::vector<Cell>> sums_;  ///< sums of a dense block, then of a row
 };
 
 }  // namespace sporos::detail

@@ -3,10 +3,10 @@
 /// Rows of a device's loop nest that are too long for one chunk: cut into pieces, which different chunks run,
 /// and whose sums are then added in the order of the pieces.
 ///
-/// A product of operands is summed over the nonzeros of a row of one of them, A(i, k): for C(i, j) = A(i, k)
-/// * B(k, j), say. The chunks of the nest leave out rows of more than `most_of_row` nonzeros; each piece of
-/// such a row is a run of the same nest over A with the row's bounds replaced by those of the piece, into a
-/// row of its own. So a result does not depend on which chunk ends first.
+/// A product of operands is summed over the nonzeros of a row of one of them: of A(i, k), in C(i, j) = A(i,
+/// k) * B(k, j) for example. The chunks of the nest leave out rows of more than `most_of_row` nonzeros. Each
+/// piece of such a row is a run of the same nest over A, with the row's bounds replaced by those of the
+/// piece, into a row of its own. The result therefore does not depend on which chunk ends first.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ template <class L, class R>
 inline constexpr bool is_product_of_accesses<Product<L, R>> =
     is_product_of_accesses<L> && is_product_of_accesses<R>;
 
-/// Whether rows of an access are summed over the coordinates that its second level lists: A(i, k) by rows,
-/// `Outermost` being i, and k no variable of the result.
+/// Whether rows of an access are summed over the coordinates that its second level stores: A(i, k) by rows,
+/// where i is `Outermost` and k is not a variable of the result.
 template <class A, class Result, char Outermost>
 constexpr bool sums_rows() {
   if constexpr (is_part_v<typename A::tensor_type> || A::format::levels < 2) {
@@ -81,22 +81,22 @@ KOKKOS_INLINE_FUNCTION constexpr auto& view_of_operand(E& source) {
     return view_of_operand<A>(source.right);
 }
 
-/// A row that is cut, and its pieces.
+/// A row that is cut, and which pieces are its own.
 struct CutRow {
   std::int64_t row;
-  std::int64_t first, pieces;  ///< among the pieces of all rows
+  std::int64_t first, pieces;  ///< its first piece among those of all rows, and how many it has
 };
 /// A piece of a row.
 struct PieceOfRow {
   std::int64_t row;
-  std::int64_t begin, end;  ///< its nonzeros
+  std::int64_t begin, end;  ///< the nonzeros of the piece
 };
 
-/// Lists of them and the sums of pieces, kept from one statement to the next: allocating them takes longer
-/// than a small nest.
+/// Lists of cut rows and of pieces, and the sums of pieces, kept from one statement to the next: allocating
+/// them takes longer than a small nest.
 template <class Memory>
 struct RoomForCutRows {
-  Array<std::int64_t, Memory> counts;  ///< of rows and of pieces
+  Array<std::int64_t, Memory> counts;  ///< the number of rows, and that of pieces
   Array<CutRow, Memory> rows;
   Array<PieceOfRow, Memory> pieces;
   Array<char, Memory> sums;
@@ -121,14 +121,14 @@ struct RoomForCutRows {
   }
 };
 
-/// Lists the rows of more than `most` nonzeros, in any order, and their pieces, which are equally long.
+/// Lists the rows of more than `most` nonzeros, in any order, and their pieces, which have equal lengths.
 template <class Position>
 struct FindCutRows {
   const Position* positions;
   std::int64_t most;
   CutRow* rows;
   PieceOfRow* pieces;
-  std::int64_t* counts;  ///< of rows and of pieces; zero
+  std::int64_t* counts;  ///< the number of rows, and that of pieces; zero at first
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t row) const {
     const auto begin = static_cast<std::int64_t>(positions[row]);
@@ -142,14 +142,14 @@ struct FindCutRows {
   }
 };
 
-/// values of a row += the sums of its pieces, from the first to the last.
+/// Adds the sums of its pieces, from the first to the last, to the values of a row.
 template <class T>
 struct AddPiecesOfRows {
   const CutRow* rows;
   const T* sums;  ///< [pieces, of_row]
   T* values;      ///< [rows of the result, of_row]
   std::int64_t of_row;
-  bool starts;  ///< with what `values` hold
+  bool starts;  ///< whether a sum starts with what `values` hold
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
     const CutRow row = rows[at / of_row];
@@ -162,7 +162,7 @@ struct AddPiecesOfRows {
   }
 };
 
-/// The nest over the chunks of the outermost loop, without rows that are cut.
+/// The nest over the chunks of the outermost loop, except rows that are cut.
 /// @tparam A       the access that has the rows
 /// @tparam Output  LocatedOutput
 template <class Traits, class Source, class T, class Output, class A, class Cuts>
@@ -172,7 +172,7 @@ struct NestOverShortRows {
   typename Traits::bounds_type bounds;
   Cuts cuts;  ///< cuts[chunk]: where a chunk begins
   T* values;
-  std::int64_t most;  ///< nonzeros of a row
+  std::int64_t most;  ///< the most nonzeros of a row that is not cut
   bool accumulates;
 
   static constexpr std::int64_t lanes = Traits::lane_depth >= 0 ? lanes_of_warp : 1;
@@ -220,7 +220,7 @@ struct NestOverPieces {
     auto& level = const_cast<std::remove_cvref_t<decltype(of_rows)>&>(of_rows);
     using Position = std::remove_cvref_t<decltype(level.positions[0])>;
     const Position ends[2] = {static_cast<Position>(piece.begin), static_cast<Position>(piece.end)};
-    level.positions = ends - piece.row;  // read at the row and behind it alone
+    level.positions = ends - piece.row;  // only the elements at `row` and `row` + 1 are read
     run_nest<Traits>(mine, of_lane, {piece.row, piece.row + 1}, true,
                      Output{&view, sums + (number - piece.row) * of_row, false});
   }
@@ -228,14 +228,14 @@ struct NestOverPieces {
 
 }  // namespace detail
 
-/// Where the nest of a statement may cut rows, and what it allocates for that.
+/// Whether the nest of a statement may cut rows, and what it allocates for that.
 template <class Nest>
 struct CutRows {
   using Result = typename Nest::Result;
   using Right = typename Nest::Right;
   using Access = typename detail::CutAccess<Result, Nest::outermost, accesses_of<Right>>::type;
-  /// Rows of more nonzeros are cut into pieces of at most as many: few enough for other chunks to end no
-  /// earlier, and enough for sums of a piece to be little beside its work.
+  /// Rows with more nonzeros than this are cut into pieces of at most this many: few enough that other chunks
+  /// do not end earlier, and enough that the sums of a piece are little compared with its work.
   static constexpr std::int64_t most_of_row = 128;
 
   static constexpr bool are_there = [] {
@@ -247,8 +247,8 @@ struct CutRows {
              Nest::Format::template expression<0>::block == 1;
   }();
 
-  /// Pieces of a matrix of so many nonzeros, at most: a row that is cut has fewer than two for each
-  /// `most_of_row` of them.
+  /// The most pieces of a matrix with this many nonzeros: a row that is cut has fewer than two pieces for
+  /// each `most_of_row` of its nonzeros.
   static constexpr std::int64_t most_pieces(std::int64_t nonzeros) {
     return nonzeros > most_of_row ? 2 * nonzeros / most_of_row + 1 : 0;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file dense.hpp
 /// The nest's candidate for sparse results that scatter over several variables and fill a good part of their
-/// extents: dense workspaces over all of them gather the values, and become the levels of the result.
+/// extents: dense workspaces over all of these variables gather the values, and become the levels of the
+/// result.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ namespace sporos {
 
 namespace detail {
 
-/// Numbers of rows and of values, of a part of a result or before it.
+/// Numbers of rows and of values, in a part of a result or before it.
 struct RowsAndValues {
   std::int64_t rows = 0, values = 0;
 };
@@ -96,16 +97,16 @@ struct DenseNest {
                 static_cast<double>(Box::cells(extents)) * workspaces * seconds_of_cell};
   }
 
-  /// The time of adding a value to a scattered place: its cache line is in a core's own caches, in those of
+  /// The time to add a value at a scattered place, whose cache line is in the core's own caches, in those of
   /// the processor, or in memory.
   static double seconds_of_term(std::int64_t bytes) {
     constexpr std::int64_t of_core = std::int64_t{2} << 20, of_processor = std::int64_t{16} << 20;
     return bytes <= of_core ? 5e-9 : bytes <= of_processor ? 25e-9 : 45e-9;
   }
 
-  /// The number of workspaces at most: one for each thread. Where the terms of a sum are in several, they are
-  /// added in another order than in one; so it is one where the same bits are asked for with any number of
-  /// threads.
+  /// The largest number of workspaces: one for each thread. If the terms of a sum are in several workspaces,
+  /// they are added in another order than in a single one; so there is only one if the result must have the
+  /// same bits for any number of threads.
   template <class S>
   static std::int64_t most_parts(const S& statement) {
     return S::schedule::is_deterministic ? 1 : statement.resources().space().concurrency();
@@ -185,7 +186,7 @@ class DenseNest::Plan {
     return rows;
   }
 
-  /// Runs the nest, each part of the outermost loop with a workspace of its own.
+  /// Runs the nest, with a workspace for each part of the outermost loop.
   /// @return the first workspace, to which the others have been added
   Box gather() const {
     const Space& space = nest_.space();
@@ -215,7 +216,7 @@ class DenseNest::Plan {
     return *boxes[0];
   }
 
-  /// Chunks for `count` items of `cells` cells each.
+  /// The number of chunks for `count` items of `cells` cells each.
   std::int64_t chunks_of(std::int64_t count, std::int64_t cells) const {
     constexpr std::int64_t least_cells = 16384;
     return detail::chunks_for(nest_.space(), count, 4,
@@ -270,8 +271,8 @@ class DenseNest::Plan {
     return sum;
   }
 
-  /// Writes the columns and values of a row to place `to` and what follows.
-  /// @return the place behind the last one
+  /// Writes the columns and values of a row, from place `to` on.
+  /// @return the place past the last one
   static std::int64_t take_row(const typename Box::Cursor& cursor, std::int64_t row, std::int64_t columns,
                                const Rows& out, std::int64_t to) {
     const std::uint8_t* const marks = cursor.marks + row * columns;
@@ -291,7 +292,7 @@ class DenseNest::Plan {
     return to;
   }
 
-  /// The coordinates of all levels but the last, which is 0.
+  /// The coordinates of a row in all levels but the last, where it is 0.
   static Extents<Format::levels> coordinates_of(std::int64_t row, const Extents<Format::levels>& extents) {
     Extents<Format::levels> at{};
     for (std::size_t k = at.size() - 1; k-- > 0;) {

@@ -14,7 +14,7 @@
 
 namespace sporos::detail {
 
-/// to[at] = from[at] for the values of two arrays of one length.
+/// Copies to[at] = from[at] for the values of two arrays of the same length.
 template <class Space, class From, class To, class Memory>
 void copy_values(const Space& space, const char* name, const Array<From, Memory>& from,
                  const Array<To, Memory>& to) {
@@ -24,7 +24,7 @@ void copy_values(const Space& space, const char* name, const Array<From, Memory>
 
 /// The values of a dense result, for a kernel that writes them while it reads its operands: the result's own
 /// values, or, if they cannot hold sums or an operand shares their memory, a temporary array that is copied
-/// into them at the end. What the statement adds to is in it from the start.
+/// into them at the end. If the statement accumulates, that array starts with the result's values.
 ///
 /// @tparam T  the type of the sums
 template <class Tensor, class T>
@@ -59,7 +59,7 @@ class ValuesOfResult {
   Array<T, Memory> values_;
 };
 
-/// The same for the result of a statement.
+/// ValuesOfResult for the result of a statement.
 template <class S, class T = typename S::result_type::value_type>
 class DenseTarget : public ValuesOfResult<typename S::result_type::tensor_type, T> {
   using Tensor = typename S::result_type::tensor_type;

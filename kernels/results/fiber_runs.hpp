@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file fiber_runs.hpp
-/// Runs that are multiples of an operand's fibers: they are inserted without their values.
+/// Runs that are multiples of an operand's fibers; they are inserted without their values.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace sporos {
 
 namespace stream {
 
-/// The number by which an expression multiplies the one operand in it, or One.
+/// The number by which an expression multiplies its only operand, or One.
 template <class E>
 SPOROS_INLINE auto multiple_of_operand(const E& e) {
   if constexpr (AnyLeaf<E>) {
@@ -41,7 +41,7 @@ SPOROS_INLINE auto multiple_of_operand(const E& e) {
     return times(multiple_of_operand(e.left), multiple_of_operand(e.right));
   }
 }
-/// The position of that operand.
+/// The position of the only operand of an expression.
 template <class E>
 SPOROS_INLINE std::int64_t position_of_operand(const E& e) {
   if constexpr (AnyLeaf<E>)
@@ -69,7 +69,7 @@ constexpr bool is_plain_product() {
     return stream::is_loaded<Source> || requires { typename Source::access; };
 }
 
-/// Whether the loop over `variable` goes along a fiber of an operand: the segment of its last level.
+/// Whether the loop over `variable` runs along fibers of an operand: the segments of its last level.
 template <class A>
 constexpr bool has_fibers(char variable) {
   using F = typename A::format;
@@ -87,7 +87,7 @@ constexpr bool has_fibers(char variable) {
   }
 }
 
-/// The one access of a list that has `variable`; void where there are several, or none.
+/// The only access of a list that has `Variable`; void if there are several, or none.
 template <char Variable, class List>
 struct TheOneWith {
   using type = void;
@@ -100,8 +100,8 @@ struct TheOneWith<Variable, TypeList<First, Rest...>> {
   using type = std::conditional_t<has, std::conditional_t<others_have, void, First>, of_others>;
 };
 
-/// The access whose fibers the innermost loop of a nest goes along, where all else is a number by then, so
-/// that the loop gives the result a multiple of a fiber; otherwise void.
+/// The access along whose fibers the innermost loop of a nest runs, if everything else is a number by then,
+/// so that the loop adds a multiple of a fiber to the result; otherwise void.
 template <class Nest>
 struct FiberAccess {
   template <class N = Nest>
@@ -159,7 +159,7 @@ struct FiberCursor {
 };
 
 /// The accumulation array of such runs: run n adds factors[n] times fiber fibers[n] to row rows[n]. Each
-/// chunk has a part of its own, however many threads compute them.
+/// chunk has its own part, whatever the number of threads.
 ///
 ///     A(i, j) = B(i, k) * C(k, j), loops k, i, j
 ///
@@ -170,7 +170,7 @@ struct FiberCursor {
 template <class T>
 class FiberArray {
  public:
-  /// A chunk's part.
+  /// The part of a chunk.
   struct Part {
     std::int64_t begin = 0, end = 0;
   };
@@ -185,11 +185,11 @@ class FiberArray {
     return {rows_.data() + part.begin, factors_.data() + part.begin, fibers_.data() + part.begin,
             rows_.data() + part.end};
   }
-  /// Notes what has been inserted with a cursor.
+  /// Marks what a cursor has left unused of a part.
   void close(const Part& part, const FiberCursor<T>& cursor) const {
     std::fill(cursor.rows, rows_.data() + part.end, no_key);
   }
-  /// Hands the memory back to the pool, `used` runs of which have been written at most.
+  /// Returns the memory to the pool; at most `used` runs of it have been written.
   void release(std::int64_t used) {
     pool().keep(rows_, used);
     pool().keep(factors_, used);
@@ -209,7 +209,7 @@ class FiberArray {
   HostArray<std::int32_t> fibers_;
 };
 
-/// Such runs in the order of their rows.
+/// Such runs, in the order of their rows.
 template <class T>
 struct FibersOfRuns {
   HostArray<std::int32_t> fibers;  // [count]
@@ -223,8 +223,8 @@ struct FibersOfRuns {
 
 /// Counts how many runs each row has.
 struct CountingCursor {
-  std::int32_t* counts;  ///< by rows
-  int shift;             ///< bits of a key below those of the rows
+  std::int32_t* counts;  ///< the number of runs of each row
+  int shift;             ///< number of bits of a key below those of the row
 
   template <class T>
   SPOROS_HOST_INLINE void insert(Key row, const T&, std::int64_t) {
@@ -232,11 +232,11 @@ struct CountingCursor {
   }
 };
 
-/// Puts each run where it belongs in the order of rows.
+/// Puts each run in its place in the order of rows.
 template <class T>
 struct PlacingCursor {
-  std::int32_t* next;  ///< by rows
-  int shift;           ///< bits of a key below those of the rows
+  std::int32_t* next;  ///< the place of the next run of each row
+  int shift;           ///< number of bits of a key below those of the row
   std::int32_t* fibers;
   T* factors;
 

@@ -110,7 +110,7 @@ class Join {
     }
   }
 
-  /// The pieces' arrays, one after another: `array_of(piece)` begins at begin[piece].
+  /// The pieces' arrays, stored contiguously: `array_of(piece)` begins at begin[piece].
   template <class To, class ArrayOf, class RoomOf>
   HostArray<To> behind_one_another(const char* label, const Places& begin, std::int64_t total,
                                    const ArrayOf& array_of, const RoomOf& room_of) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file known_places.hpp
-/// Scattered results whose pattern is known: each value that the loops give is added to the place that was
-/// found for it when they ran before.
+/// Scattered results whose pattern is known: each value that the loops give is added at the place that was
+/// found for it in an earlier run.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,10 @@ namespace sporos {
 
 namespace detail {
 
-/// The number of a value among those of the result.
+/// The index of a value among those of the result.
 using Place = std::uint32_t;
 
-/// Finds places by coordinates; quickly if they come in rows, ascending.
+/// Finds places by coordinates; fast if these come row by row, ascending.
 template <class Value, TensorFormat F>
 class PlaceFinder {
   static constexpr int last = F::levels - 1;
@@ -83,12 +83,12 @@ class PlaceFinder {
   Extents<F::levels> coordinates_{};
   bool entered_ = false;
   Bounds row_{};
-  std::int64_t at_ = 0;  ///< of the last coordinate that was found in this row
+  std::int64_t at_ = 0;  ///< position of the last coordinate that was found in this row
 };
 
 }  // namespace detail
 
-/// Finds the places of what the loops give, and keeps them.
+/// Finds, and keeps, the place in the result of each value that the loops give.
 template <class Traits_, class Finder>
 struct FindingOutput : EachValue<FindingOutput<Traits_, Finder>> {
   using F = typename Traits_::result::format;
@@ -131,7 +131,7 @@ struct PlacedOutput : EachValue<PlacedOutput<Traits_, T>> {
   }
 };
 
-/// Writes values one after another.
+/// Writes the values one after another.
 template <class Traits_, class T>
 struct StreamedOutput : EachValue<StreamedOutput<Traits_, T>> {
   T** to;
@@ -156,17 +156,17 @@ struct StreamedOutput : EachValue<StreamedOutput<Traits_, T>> {
 
 namespace detail {
 
-/// What one thread computes.
+/// The part of the loops that one thread runs.
 struct PlacedPart {
   Bounds outermost;
-  std::int64_t values = 0;  ///< how many there are
+  std::int64_t values = 0;  ///< the number of values that it gives
 };
 /// The places of all values, and their order.
 struct PlacesInOrder {
   std::vector<PlacedPart> parts;
-  GrowArray<Place> places;   ///< of each value, if there is one part
-  HostArray<Place> numbers;  ///< otherwise: of the values of each place, in the order of the loops
-  HostArray<Place> begins;   ///< where the numbers of each place begin, and the end
+  GrowArray<Place> places;   ///< the place of each value, if there is one part
+  HostArray<Place> numbers;  ///< otherwise: numbers of the values of each place, in the loops' order
+  HostArray<Place> begins;   ///< where the numbers of each place begin; the last element is the end
 
   std::int64_t bytes() const {
     return static_cast<std::int64_t>(sizeof(Place)) *
@@ -174,11 +174,11 @@ struct PlacesInOrder {
   }
 };
 
-/// The places of what the nest of a statement adds to its result, in the order of the loops.
+/// The places of the values that the nest of a statement adds to its result, in the order of the loops.
 ///
-/// One thread adds the values to their places as the loops give them. Several write the values of their part
-/// of the outermost loop one after another, and then sum them place by place; in the same order, so that the
-/// result is the same bit by bit for any number of threads.
+/// A single thread adds the values to their places as the loops give them. Several threads write the values
+/// of their parts of the outermost loop one after another, and then sum them place by place. The order of the
+/// sums is the same, so the result is bitwise the same for any number of threads.
 template <class S>
 class KnownPlaces {
   using Nest = NestRun<S>;
@@ -213,8 +213,9 @@ class KnownPlaces {
  private:
   static const auto& result_of(const Nest& nest) { return nest.statement().result().tensor(); }
 
-  /// Keeps no places where these would be more than a place can number, or take more memory than is allowed.
-  /// @return whether that is settled; where memory could not be allocated, the next refill asks again
+  /// Keeps no places if there would be more than a place can number, or if they would take more memory than
+  /// is allowed.
+  /// @return whether that is settled; if memory could not be allocated, the next refill tries again
   bool find(const Nest& nest) try {
     constexpr std::int64_t most_places = std::numeric_limits<Place>::max();
     const std::int64_t most = TermBound<Traits>(nest.bounds()).of(nest.source());
@@ -313,7 +314,7 @@ class KnownPlaces {
   }
 
   std::optional<Known> known_;
-  bool asked_ = false;  ///< whether it was tried to find the places
+  bool asked_ = false;  ///< whether finding the places has been tried
 };
 
 }  // namespace detail

@@ -141,19 +141,20 @@ class ListedNest::Plan {
   }
 
  private:
-  /// The number of workspaces. If the terms of a sum are in several, they are added in the order of these, so
-  /// for the same bits with any number of threads their number must not depend on it.
+  /// The number of workspaces. If the terms of a sum are in several workspaces, they are added in the order
+  /// of these. So for the same bits with any number of threads, the number of workspaces must not depend on
+  /// it.
   std::int64_t most_parts() const {
     constexpr std::int64_t for_any_threads = 16;
     return S::schedule::is_deterministic ? for_any_threads : nest_.space().concurrency();
   }
-  /// Bytes of what a part and the Builder of the result need in any case.
+  /// Bytes that a part and the Builder of the result need in any case.
   static constexpr std::int64_t overhead = 1024;
 
   const auto& result() const { return nest_.statement().result().tensor(); }
   Policy policy() const { return detail::policy_of<Policy>(nest_.statement()); }
 
-  /// Runs the nest, each part of the outermost loop with a workspace of its own, and merges what they gather.
+  /// Runs the nest, with a workspace for each part of the outermost loop, and merges what these gather.
   template <class Keys>
   void gather(const Extents<levels>& extents) const {
     using Key = typename Keys::key_type;
@@ -212,7 +213,7 @@ class ListedNest::Plan {
     return out;
   }
 
-  /// Makes the result of sorted components.
+  /// Builds the result from sorted components.
   template <class Keys>
   void build(const typename Keys::key_type* keys, const Array<Value>& values, std::int64_t count) const {
     if constexpr (std::is_same_v<Keys, PackedKeys<levels>>) {

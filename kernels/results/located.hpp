@@ -32,7 +32,7 @@ struct LocatedOutput {
 
   const view_type* view;
   T* values;
-  bool accumulates;  ///< whether `values` hold something to add to, and not only initial values
+  bool accumulates;  ///< whether `values` hold something to add to, rather than initial values
   std::int64_t position = 0;
 
   /// Calls f with an output that has a local copy of the view.
@@ -81,7 +81,7 @@ struct LocatedOutput {
 
 namespace detail {
 
-/// Where chunks with about equally many coordinates begin; at index `count`, where the last one ends.
+/// Where chunks with about equal numbers of coordinates begin; at index `count`, where the last one ends.
 struct EvenCuts {
   std::int64_t extent;
   std::int64_t count;
@@ -92,8 +92,8 @@ struct EvenCuts {
   }
 };
 
-/// The nest over the chunks of the outermost loop, for a result whose values are located. As many threads run
-/// a chunk as it has lanes.
+/// The nest over the chunks of the outermost loop, for a result whose values are located. Each chunk is run
+/// by one thread per lane.
 template <class Traits, class Source, class T, bool Atomic, bool Once, class Cuts>
 struct LocatedLoops {
   using Result = typename Traits::result;
@@ -103,11 +103,9 @@ struct LocatedLoops {
   typename Traits::bounds_type bounds;
   Cuts cuts;  ///< cuts[chunk]: where a chunk begins
   T* values;
-  std::int64_t
-      stride;  ///< distance between the values of the chunks' private results; 0 if all write to the same
-  std::int64_t
-      part;  ///< number of values per coordinate of the outermost loop; 0 if all are already initialised
-  std::int64_t block;  ///< number of coordinates to initialise and run at a time
+  std::int64_t stride;  ///< distance between private results of chunks; 0 if all write to the same one
+  std::int64_t part;    ///< values per coordinate of the outermost loop; 0 if all are already initialised
+  std::int64_t block;   ///< number of coordinates to initialise and run at a time
   bool accumulates;
 
   static constexpr std::int64_t lanes = Traits::lane_depth >= 0 ? lanes_of_warp : 1;
@@ -128,7 +126,7 @@ struct LocatedLoops {
   }
 };
 
-/// values[at] += the chunks' private results at `at`, in the order of the chunks.
+/// Adds the chunks' private results at `at` to values[at], in the order of the chunks.
 template <class T>
 struct AddPrivate {
   const T* sums;
@@ -283,7 +281,7 @@ class LocatedNest::Plan {
   static constexpr bool comes_once = classification.bound_depth == Result::names.size && !atomic &&
                                      all_come_once(Operands{}) && !adds_in_strips();
 
-  /// Whether they also reach every value, with a sum over the remaining loops, so that none has to be
+  /// Whether the loops also reach every value, with a sum over the remaining loops, so that none has to be
   /// initialised.
   static constexpr bool comes_to_all =
       comes_once && classification.bound_depth == 1 && Nest::loops > 1 && !Nest::walks_outermost &&
@@ -311,7 +309,7 @@ class LocatedNest::Plan {
   std::int64_t values_of_row() const {
     return result().nnz() / std::max<std::int64_t>(nest_.bounds().outermost.end, 1);
   }
-  /// Nonzeros of the operand whose rows may be cut.
+  /// The number of nonzeros of the operand whose rows may be cut.
   std::int64_t nonzeros_of_rows() const {
     std::int64_t nonzeros = -1;
     for_each_access(nest_.statement().right(), [&](const auto& access) {
@@ -320,7 +318,7 @@ class LocatedNest::Plan {
     });
     return nonzeros;
   }
-  /// Whether rows are cut: where memory is not bounded, and there is enough to do for it to be worth looking.
+  /// Whether rows are cut: only if memory is not bounded, and there is enough work to be worth a look.
   bool cuts_rows() const {
     constexpr std::int64_t fewest = 16 * Cut::most_of_row;
     if constexpr (Cut::are_there)
@@ -329,7 +327,7 @@ class LocatedNest::Plan {
     else
       return false;
   }
-  /// Nonzeros of a row that is not cut, at most.
+  /// The most nonzeros of a row that is not cut.
   std::int64_t most_of_row() const {
     return cuts_rows() ? Cut::most_of_row : std::numeric_limits<std::int64_t>::max();
   }

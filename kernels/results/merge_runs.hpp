@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file merge_runs.hpp
-/// The stages Sort and Merge for runs: runs of one row are added up, rows come out in order.
+/// The stages Sort and Merge for runs: runs of one row are added up, and rows come out in order.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 
 namespace sporos::detail {
 
-/// Runs to be merged: run r has the row rows[r], or none where that is `no_key`, and the values positions[r]
-/// to positions[r + 1] - 1.
+/// Runs to be merged. Run r belongs to row rows[r], or to none if that is `no_key`, and has the values
+/// positions[r] to positions[r + 1] - 1.
 template <class T, class Coordinate>
 struct Runs {
   std::int64_t count = 0;
@@ -33,14 +33,14 @@ struct Runs {
   const T* values = nullptr;
 };
 
-/// The all array: what has been merged so far, one merge behind the other, as runs: one for each row of each
+/// The all array: what has been merged so far, one merge after another, as runs: one for each row of each
 /// merge.
 template <class T, class Coordinate>
 class MergedRuns {
  public:
   using Rows = SortedRows<T, std::int64_t, Coordinate>;
 
-  /// @param most  values that there can be; memory that is not written is not touched
+  /// @param most  the largest possible number of values; memory that is not written is not touched
   explicit MergedRuns(std::int64_t most) { reserve(std::min(most, most_reserved) + row_slack); }
 
   bool empty() const { return merges_.empty(); }
@@ -54,7 +54,7 @@ class MergedRuns {
     const auto rest = std::pair(size_, static_cast<std::int64_t>(values_.extent(0)));
     return {Kokkos::subview(coordinates_, rest), Kokkos::subview(values_, rest)};
   }
-  /// Adds a merge, whose values are in that memory or, where it was too small, elsewhere.
+  /// Adds a merge, whose values are in that memory, or elsewhere if it was too small.
   void add(const Rows& rows) {
     if (rows.arrays.values.data() != values_.data() + size_) {
       if (size_ + rows.size() > static_cast<std::int64_t>(values_.extent(0))) grow(size_ + rows.size());
@@ -97,7 +97,7 @@ class MergedRuns {
   }
 
  private:
-  /// Values for which memory is reserved before it is known how many there will be.
+  /// The number of values for which memory is reserved before it is known how many there will be.
   static constexpr std::int64_t most_reserved = std::int64_t{1} << 28;
 
   void reserve(std::int64_t capacity) {
@@ -118,7 +118,7 @@ class MergedRuns {
   std::int64_t size_ = 0;
 };
 
-/// The rows of runs with the numbers of the runs, as a sort reads them.
+/// The rows of runs with the numbers of the runs, in the form that a sort reads.
 struct NumberedRuns {
   static constexpr bool is_exact = false;
   const Key* rows;
@@ -132,7 +132,7 @@ struct NumberedRuns {
   }
 };
 
-/// Rows in ascending order, each once, and where the runs of each begin among sorted runs.
+/// Rows in ascending order, each once, and where the runs of each row begin among the sorted runs.
 struct RowsOfRuns {
   HostArray<Key> rows;             // [rows]
   HostArray<std::int64_t> begins;  // [rows + 1]
@@ -141,7 +141,7 @@ struct RowsOfRuns {
   std::int64_t runs() const { return begins.data()[size()]; }
 };
 
-/// What is put in the order of the sorted runs: their numbers.
+/// The numbers of runs, put in the order of the sorted runs.
 struct RunNumbers {
   HostArray<std::int32_t> numbers;  // [count]
 
@@ -151,7 +151,7 @@ struct RunNumbers {
   }
 };
 
-/// What is put in the order of the sorted runs: their fibers and factors.
+/// The fibers and factors of runs, put in the order of the sorted runs.
 template <class T>
 struct SortedFibers : FibersOfRuns<T> {
   const FiberArray<T>& runs;
@@ -163,8 +163,8 @@ struct SortedFibers : FibersOfRuns<T> {
   }
 };
 
-/// The rows of runs that were counted, whose counts become the places where each chunk puts its next run.
-/// @param counts  by row, which is (key - first) >> shift
+/// The rows of runs that have been counted. The counts become the places where each chunk puts its next run.
+/// @param counts  counts for each row, which is (key - first) >> shift
 inline RowsOfRuns rows_of_counts(const HostThreads& threads, ChunkCounts& counts, Key first, int shift) {
   const ChunkCounts::Sum all = counts.sum(threads);
   RowsOfRuns out{pool().array<Key>("sporos::rows", all.rows),
@@ -178,10 +178,10 @@ inline RowsOfRuns rows_of_counts(const HostThreads& threads, ChunkCounts& counts
   return out;
 }
 
-/// Sorts runs by counting, where rows lie so close together that there are few more than runs: two passes
-/// over the runs.
+/// Sorts runs by counting, which takes two passes over the runs. Rows must be so close together that there
+/// are not many more possible rows than runs.
 /// @param first   the least row
-/// @param shift   bits of a key below those of the rows
+/// @param shift   number of bits of a key below those of the row
 /// @param sorted  see sort_runs
 template <class Sorted>
 RowsOfRuns count_runs(const HostThreads& threads, const NumberedRuns& runs, ChunkCounts counts, Key first,
@@ -204,7 +204,7 @@ RowsOfRuns count_runs(const HostThreads& threads, const NumberedRuns& runs, Chun
   return out;
 }
 
-/// The least and the greatest row of runs; `no_key` and 0 where there is none.
+/// The least and the greatest row of runs; `no_key` and 0 if there is none.
 inline std::pair<Key, Key> range_of_rows(const HostThreads& threads, const NumberedRuns& runs) {
   const std::int64_t chunks = chunks_for(threads, runs.count);
   std::vector<std::pair<Key, Key>> ranges(static_cast<std::size_t>(chunks));
@@ -222,10 +222,10 @@ inline std::pair<Key, Key> range_of_rows(const HostThreads& threads, const Numbe
   return all;
 }
 
-/// Sorts runs by their rows, those of one row in ascending order of their numbers.
-/// @param shift     bits of a key below those of the rows
-/// @param row_bits  bits of a key in use
-/// @param sorted    RunNumbers or SortedFibers: what is made in the order of the sorted runs
+/// Sorts runs by their rows, and those of one row by their numbers.
+/// @param shift     number of bits of a key below those of the row
+/// @param row_bits  number of bits of a key in use
+/// @param sorted    RunNumbers or SortedFibers, made in the order of the sorted runs
 template <class Sorted>
 RowsOfRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int shift, int row_bits,
                      Sorted& sorted) {
@@ -268,11 +268,12 @@ RowsOfRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int s
   return out;
 }
 
-/// Adds up runs of the same row: a product of sparse matrices by rows, P * R, on all threads. Row n of P has
-/// a factor for each run of the n-th row, in the column of that row of R of which the run is a multiple.
+/// Adds up runs of the same row, on all threads, as a product of sparse matrices by rows, P * R. Row n of P
+/// has a factor for each run of the n-th row; the column of that factor is the row of R of which the run is a
+/// multiple.
 /// @param rows  the rows of P
-/// @param room  where the values are put, if there is enough of it
-/// @param finds_similar_rows  see ProductByRows::prepare; the columns of P ascend then
+/// @param room  memory for the values, used if it suffices
+/// @param finds_similar_rows  see ProductByRows::prepare; requires that the columns of P ascend
 template <class Value, class Position, class Coordinate, class P, class R>
 SortedRows<Value, Position, Coordinate> add_runs(
     const HostThreads& threads, const HostArray<Key>& rows, const P& p, const R& r,
@@ -282,13 +283,13 @@ SortedRows<Value, Position, Coordinate> add_runs(
   return {rows, product.compute({room.first, room.second})};
 }
 
-/// Merges runs: the factors of P are ones, and run r is row r of R. Values of one coordinate are added in the
-/// order of the runs, whatever the number of threads.
+/// Merges runs: all factors of P are one, and run r is row r of R. Values of one coordinate are added in the
+/// order of the runs, for any number of threads.
 ///
 /// @param columns   the extent of the last level
-/// @param shift     bits of a key below those of the rows
-/// @param row_bits  bits of a key in use
-/// @param room      where the values are put, if there is enough of it
+/// @param shift     number of bits of a key below those of the row
+/// @param row_bits  number of bits of a key in use
+/// @param room      memory for the values, used if it suffices
 template <class Value, class Position, class T, class Coordinate>
 SortedRows<Value, Position, Coordinate> merge_runs(
     const HostThreads& threads, const Runs<T, Coordinate>& runs, std::int64_t columns, int shift,
@@ -308,7 +309,7 @@ SortedRows<Value, Position, Coordinate> merge_runs(
   return add_runs<Value, Position, Coordinate>(threads, sorted.rows, p, r, room, false);
 }
 
-/// Whether the columns of each row ascend, each once.
+/// Whether the columns of each row ascend without repetitions.
 template <class Rows>
 bool have_ascending_columns(const HostThreads& threads, const Rows& matrix) {
   std::atomic<bool> ascend{true};
@@ -321,8 +322,8 @@ bool have_ascending_columns(const HostThreads& threads, const Rows& matrix) {
   return ascend;
 }
 
-/// Merges runs that are multiples of fibers, rows of `r`, in the same way.
-/// @param runs  in the order of their rows
+/// Merges runs that are multiples of fibers (rows of `r`) in the same way.
+/// @param runs  the runs, in the order of their rows
 template <class Value, class Position, class Coordinate, class T, class R>
 SortedRows<Value, Position, Coordinate> merge_fibers(
     const HostThreads& threads, const RowsOfRuns& rows, const FibersOfRuns<T>& runs, const R& r,

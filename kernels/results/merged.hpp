@@ -12,11 +12,11 @@
 ///     Merge     the runs of one row are added up, on all threads (merge_runs.hpp)
 ///     Compress  the rows become the levels of the result
 ///
-/// An accumulation array that is full is sorted and merged before the loops go on. What comes of it is kept
-/// as runs, one for each row, which are merged in turn.
+/// A full accumulation array is sorted and merged before the loops go on. The outcome is kept as runs, one
+/// for each row, which are merged in turn.
 ///
-/// Where a run is a multiple of a fiber of an operand, as in A(i, j) = B(i, k) * C(k, j) with the loops over
-/// k and i outside, its values are not copied: the row, the factor and the number of the fiber are inserted,
+/// If a run is a multiple of a fiber of an operand, as in A(i, j) = B(i, k) * C(k, j) with the loops over k
+/// and i outside, its values are not copied: the row, the factor and the number of the fiber are inserted,
 /// and the merge reads the operand (fiber_runs.hpp).
 #pragma once
 
@@ -45,14 +45,14 @@ namespace sporos {
 
 namespace detail {
 
-/// Values that an accumulation array of runs holds at most, and twice the number of runs that one of
+/// The most values that an accumulation array of runs holds, and twice the most runs that an array of
 /// multiples of fibers holds. Tests set it lower, so that small operands fill the array several times.
 inline std::int64_t most_accumulated = std::int64_t{1} << 22;
 
 }  // namespace detail
 
-/// The loop nest with a sparse result that scatters over several variables, the innermost of which is that of
-/// the result's last level.
+/// The loop nest with a sparse result that scatters over several variables, if the innermost of these belongs
+/// to the result's last level.
 struct MergedNest {
   static constexpr std::string_view name = "loop nest, merged";
   static constexpr std::string_view takes =
@@ -89,7 +89,8 @@ struct MergedNest {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
-    // Runs without values are counted by all loops but two, runs with values by all but the innermost one.
+    // Runs without values are counted by running all loops but two, runs with values by all but the
+    // innermost.
     constexpr bool fibers = takes_fibers<S>;
     constexpr double seconds_of_term = fibers ? 2.2e-9 : 8e-9, seconds_of_run = fibers ? 40e-9 : 120e-9;
     constexpr double seconds_of_count = fibers ? 0 : 5e-9, seconds_at_least = fibers ? 15e-6 : 0;
@@ -124,7 +125,7 @@ class MergedNest::Plan {
   using Level = typename Format::template level<last>;
   using Position = typename detail::PositionOf<Level>::type;
   using Coordinate = typename detail::CoordinateOf<Level>::type;
-  /// Whether the accumulation array has runs without their values.
+  /// Whether the accumulation array holds runs without their values.
   static constexpr bool of_fibers = takes_fibers<S>;
   using Accumulation =
       std::conditional_t<of_fibers, detail::FiberArray<Compute>, detail::RunArray<Compute, Coordinate>>;
@@ -217,29 +218,30 @@ class MergedNest::Plan {
   }
 
  private:
-  /// Whether merging multiples of fibers anew takes less time than adding each value to its place, which is
-  /// in another row of the result than the last one: where many values have the same coordinates.
+  /// Whether merging multiples of fibers again takes less time than adding each value to its place, which is
+  /// in another row of the result than the last place. That is so if many values have the same coordinates.
   bool merges_again() {
-    constexpr std::int64_t few = 4;  // values of an element of the result
+    constexpr std::int64_t few = 4;  // values for each element of the result
     if (!of_fibers) return false;
     if (!merges_again_) merges_again_ = most_values() > few * result().nnz();
     return *merges_again_;
   }
 
   static constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate);
-  /// A value of the accumulation array with a run of its own, as it is at worst: its row and place, sorted
-  /// with a spare, and a row of a product.
+  /// Bytes of a value in the accumulation array in the worst case, if it has a run of its own: its row and
+  /// place, sorted with a spare, and a row of a product.
   static constexpr std::int64_t bytes_of_inserted =
       of_value + sizeof(detail::Run) + 2 * 8 + 2 * (8 + 4) + 2 * 8 + 2 * sizeof(Compute);
 
-  /// Values of the first accumulation array: so few that they stay in the caches, unless it turns out that
-  /// few of them have the coordinates of others. Then the time goes into merging what is kept, the less often
-  /// the better. Runs without values are read once, in the order in which they are sorted.
+  /// The capacity of the first accumulation array: few enough values to stay in the caches. If it turns out
+  /// that few of them have the same coordinates as others, later arrays are larger, because the time then
+  /// goes into merging what is kept, which is best done rarely. Runs without values are read once, in the
+  /// order in which they are sorted.
   std::int64_t first_capacity() const {
     return of_fibers ? most_capacity_ : std::min(most_capacity_, detail::most_accumulated / 8);
   }
-  /// Chunks that the outermost loop is cut into, whatever the number of threads, since the values of one
-  /// coordinate are added in the order of the chunks.
+  /// The number of chunks into which the outermost loop is cut. It does not depend on the number of threads,
+  /// since the values of one coordinate are added in the order of the chunks.
   static constexpr std::int64_t most_chunks = 512;
   static constexpr std::int64_t overhead = std::int64_t{2} << 20;
 
@@ -247,7 +249,7 @@ class MergedNest::Plan {
   Bounds chunk(std::size_t at) const { return {cuts_[at], cuts_[at + 1]}; }
 
   /// Counts how many values each chunk can give, by running all loops but the innermost one; or how many runs
-  /// without values, by running all but two.
+  /// without values, by running all loops but two.
   void count() const {
     const auto chunks = static_cast<std::int64_t>(most_of_chunk_.size());
     detail::for_each_chunk(nest_.space(), chunks, [&](std::int64_t number) {
@@ -262,7 +264,7 @@ class MergedNest::Plan {
   std::int64_t total() const {
     return std::accumulate(most_of_chunk_.begin(), most_of_chunk_.end(), std::int64_t{0});
   }
-  /// The number of values that the loops can give.
+  /// The most values that the loops can give.
   std::int64_t most_values() const {
     if constexpr (of_fibers)
       return detail::TermBound<Traits>(nest_.bounds()).of(nest_.source());
@@ -275,9 +277,8 @@ class MergedNest::Plan {
     for (const std::int64_t of_chunk : most_of_chunk_) most = std::max(most, of_chunk);
     return most;
   }
-  /// Places parts from `begin` on one behind the other, as many as the accumulation array has room for, one
-  /// at least.
-  /// @return the end of those that were placed
+  /// Places parts contiguously, from `begin` on, as long as the accumulation array has room; at least one.
+  /// @return the end of the parts that were placed
   std::size_t place(std::vector<Part>& parts, std::size_t begin, std::int64_t capacity) const {
     std::int64_t used = 0;
     std::size_t at = begin;
@@ -296,7 +297,7 @@ class MergedNest::Plan {
     });
   }
 
-  /// The runs of some parts. Room that was not needed becomes a run that no row has.
+  /// The runs of some parts. Unused room becomes a run that belongs to no row.
   detail::Runs<Compute, Coordinate> runs_of(const Accumulation& array, const std::vector<Part>& parts,
                                             std::size_t begin, std::size_t end) const {
     std::vector<std::int64_t> first{0};
@@ -350,18 +351,19 @@ class MergedNest::Plan {
   }
   int bits_below_rows() const { return packing_.template bits_of<last>().width; }
 
-  /// The number of keys that rows can have.
+  /// The number of different keys that rows can have.
   std::int64_t window() const {
     const auto largest = detail::largest_coordinates<Format>(result().extents());
     return static_cast<std::int64_t>(packing_.pack_levels(largest) >> bits_below_rows()) + 1;
   }
-  /// In how many parts the outermost loop is run to count.
+  /// Into how many parts the outermost loop is cut for counting.
   std::int64_t counted_parts() const {
     return std::min<std::int64_t>(detail::chunks_for(nest_.space(), total()),
                                   static_cast<std::int64_t>(most_of_chunk_.size()));
   }
-  /// Whether runs are counted first and inserted where they belong, without an accumulation array: the loops
-  /// run twice. The runs have to fit in the memory that the operands take, or in an accumulation array.
+  /// Whether runs are counted first and then inserted in their final places, without an accumulation array:
+  /// the loops then run twice. The runs must fit in the memory that the operands take, or in an accumulation
+  /// array.
   bool counts_rows() const {
     const std::int64_t runs = total();
     return runs > 0 && detail::ChunkCounts::pay(window(), runs, counted_parts()) &&
@@ -400,12 +402,12 @@ class MergedNest::Plan {
   }
 
   Nest nest_;
-  std::int64_t most_capacity_;  ///< values, or runs without values, of an accumulation array
+  std::int64_t most_capacity_;  ///< the most values, or runs without values, of an accumulation array
   detail::Packing<Format> packing_;
   std::vector<std::int64_t> cuts_;
-  mutable std::vector<std::int64_t> most_of_chunk_;  ///< values, or runs without values, of each chunk
+  mutable std::vector<std::int64_t> most_of_chunk_;  ///< the most values, or runs, of each chunk
   detail::KnownPlaces<S> places_;
-  std::optional<bool> merges_again_;  ///< once it is known
+  std::optional<bool> merges_again_;  ///< set once it is known
 };
 
 }  // namespace sporos

@@ -2,10 +2,10 @@
 /// @file part.hpp
 /// The candidate for results that are parts of dense tensors: rows, blocks, diagonals.
 ///
-/// The values of the part are those of a statement with a dense result of the part's own shape, which any
-/// candidate computes. Where they lie side by side in the tensor, as those of rows of a row-major matrix do,
-/// that result is the memory of the part itself; else it is a tensor of its own, which is copied to its
-/// places. What lies outside of the part stays.
+/// The values of the part are computed by a statement with a dense result of the part's own shape, which any
+/// candidate may run. If they are contiguous in the tensor, as those of rows of a row-major matrix are, that
+/// result is the memory of the part itself; otherwise it is a separate tensor, which is copied to its places.
+/// The rest of the tensor stays as it is.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -42,8 +42,8 @@ constexpr NameList each_once(const NameList& names) {
   return out;
 }
 
-/// A dense tensor of the variables of a part: each is a mode, and they are stored in the order in which the
-/// part's tensor stores them.
+/// A dense tensor over the variables of a part: each variable is a mode, and they are stored in the order in
+/// which the part's tensor stores them.
 template <class A>
 struct ShapeOfPart {
   static constexpr NameList modes = each_once(A::names);
@@ -68,7 +68,7 @@ struct ShapeOfPart {
   using access = typename Accessed<std::make_integer_sequence<int, order>>::type;
 };
 
-/// Where the values of a part, in the order in which they are stored, lie in its tensor.
+/// Where the values of a part, in the order in which they are stored, are in its tensor.
 template <class A>
 struct PlacesOfPart {
   using F = typename A::format;
@@ -77,7 +77,7 @@ struct PlacesOfPart {
 
   TensorView<typename A::value_type, F> tensor;
   Extents<F::order> first;
-  std::int64_t extents[capacity];  ///< of the variables, outermost first
+  std::int64_t extents[capacity];  ///< extents of the variables, outermost first
 
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t at) const {
     std::int64_t coordinates[capacity] = {};
@@ -96,7 +96,7 @@ struct PlacesOfPart {
     return out;
   }
 
-  /// Whether the values lie side by side.
+  /// Whether the values are contiguous.
   bool are_contiguous() const {
     if (size() <= 1) return true;
     if (F::is_blocked) return false;
@@ -123,7 +123,7 @@ struct PlacesOfPart {
   }
 };
 
-/// Copies the values of a part to their places in its tensor, or from there.
+/// Copies the values of a part to their places in its tensor, or back.
 template <class A, bool ToPlaces>
 struct CopyPart {
   using Value = typename A::value_type;
@@ -146,7 +146,7 @@ struct CopyPart {
 struct IntoPart {
   static constexpr std::string_view name = "part of a dense tensor";
   static constexpr std::string_view takes = "results that are parts of dense tensors";
-  static constexpr bool deterministic = true;  ///< as the candidate for the values is, which is asked
+  static constexpr bool deterministic = true;  ///< the candidate for the values is asked for determinism too
   static constexpr bool any_schedule = true;
   static constexpr double seconds_of_term = 2e-9;
 
@@ -243,7 +243,7 @@ class IntoPart::Plan {
   Value* whole() const { return detail::whole_of(statement_.result().tensor()).values().data(); }
   void refer_to_part() { replace(array_at(places_.size() > 0 ? whole() + places_(0) : nullptr)); }
 
-  /// Gives the values their memory, and what is added to in it.
+  /// Gives the values their memory; if the statement accumulates, with the present values of the part in it.
   void make_room() {
     if (is_in_place_) {
       refer_to_part();

@@ -122,8 +122,8 @@ class AppendedPiece {
     if constexpr (K == levels - 1 && has_block) written_ = false;
   }
 
-  /// Called when the loop over level K is done with coordinate c, which is kept if something was appended
-  /// below it.
+  /// Called when the loop over level K is done with coordinate c. The coordinate is kept if something was
+  /// appended below it.
   template <int K>
   SPOROS_HOST_INLINE void leave(std::int64_t c) {
     constexpr auto k = static_cast<std::size_t>(K);

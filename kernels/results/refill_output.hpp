@@ -61,15 +61,15 @@ struct RefillOutput {
 };
 
 /// Adds to the sums of a row whose coordinates are known.
-/// @tparam Coordinates  as in RefillSink
+/// @tparam Coordinates  see RefillSink
 template <class T, class Coordinates, int Loop>
 struct SumsOutput {
   static constexpr bool is_scalar = false;
   static constexpr bool is_workspace = true;
   static constexpr bool is_independent = true;
   T* sums;
-  Coordinates coordinates;  ///< ascending, of the row
-  std::int64_t count;  ///< the number of sums if there is one for each of them; 0 if for each of the extent
+  Coordinates coordinates;  ///< coordinates of the row, ascending
+  std::int64_t count;       ///< sums, one per stored coordinate; 0 if every coordinate of the extent has one
 
   template <class Traits, int Depth, class Env>
   SPOROS_INLINE SumsOutput bind(const Env&) const {
@@ -95,16 +95,16 @@ struct SumsOutput {
   }
 };
 
-/// The sink that writes values, from `at` on.
+/// The sink that writes values, starting at `at`.
 /// @tparam Coordinates  a pointer to coordinates, or something that behaves like one
 template <class Value, class Coordinates, class Compute>
 struct RefillSink {
   Value* at;
-  Coordinates coordinates;  ///< of the value at `at`, if rows are gathered
+  Coordinates coordinates;  ///< coordinates of the values from `at` on, if rows are gathered
   const std::int64_t* row;  ///< the number of values of the next row
-  Compute* sums;            ///< of one row, zero between rows
-  bool sums_whole_rows;     ///< whether there is one for each coordinate of the extent, not of the row
-  Compute* block_sums;      ///< one block
+  Compute* sums;            ///< sums of one row, zero between rows
+  bool sums_whole_rows;     ///< whether each coordinate of the extent has a sum, not only those of the row
+  Compute* block_sums;      ///< sums of one block
   std::int64_t block;
   bool written = false;
 

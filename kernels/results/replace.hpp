@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file replace.hpp
-/// Puts entries in the order of its levels into a sparse result.
+/// Puts entries into a sparse result; they come in the order of its levels.
 #pragma once
 
 #include "../../core/space.hpp"

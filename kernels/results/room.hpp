@@ -21,8 +21,8 @@
 
 namespace sporos {
 
-/// Memory for each array of the result, of which every piece gets a part, in order. If every piece but the
-/// last fills its parts, these arrays become the result's.
+/// Memory for each array of the result; every piece gets a part of each, in order. If all pieces but the last
+/// fill their parts, these arrays become the result's.
 ///
 /// Pages that are never written take address space but no memory, so a guess may be generous. A guess is made
 /// only for a result of a single piece, which moves to memory of its own if it outgrows the guess.
@@ -45,8 +45,8 @@ class PieceRoom {
     for (const detail::AccessView& operand : detail::views_of(right)) guess = std::max(guess, operand.nnz());
     return guessed_growth * guess;
   }
-  /// An upper bound on the bytes that count of the room for such a piece: all of a small array, and nothing
-  /// of a larger one, of which only what is written counts.
+  /// An upper bound on the bytes that count as room for such a piece: all of a small array, and nothing of a
+  /// larger one, of which only what is written counts.
   template <class Right>
   static std::int64_t guess_bytes(const Right& right, const Bounds& outermost,
                                   const Extents<format::order>& extents) {
@@ -107,7 +107,7 @@ class PieceRoom {
     lends_ = true;
   }
 
-  /// The largest part of a piece at each level.
+  /// The largest number of positions of a piece at each level.
   Positions most() const {
     Positions out{};
     for (std::size_t piece = 0; piece + 1 < begin_.size(); ++piece)
@@ -126,7 +126,7 @@ class PieceRoom {
   const auto& coordinates() const {
     return std::get<static_cast<std::size_t>(K)>(coordinates_);
   }
-  /// The array has one more element in front of those of the first piece.
+  /// The array has one more element, before those of the first piece.
   template <int K>
   const auto& ends() const {
     return std::get<static_cast<std::size_t>(K)>(ends_);
@@ -278,9 +278,8 @@ class PieceRoom {
          begin_[number + 1][levels - 1] * block_);
   }
 
-  std::vector<Positions>
-      begin_;  ///< where each piece begins at each level; the last element is the end of the last piece
-  Positions least_{};  ///< for all pieces together
+  std::vector<Positions> begin_;  ///< where each piece begins at each level; last, the end of the last piece
+  Positions least_{};             ///< sum over all pieces
   std::int64_t block_ = 1;
   bool lends_ = false;
   decltype(coordinate_arrays(Levels{})) coordinates_;

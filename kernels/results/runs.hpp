@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file runs.hpp
-/// The accumulation array of runs: values as the loops give them, in stretches that share all coordinates but
-/// the last.
+/// The accumulation array of runs: values in the order in which the loops give them, in stretches that share
+/// all coordinates but the last.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace sporos::detail {
 
-/// Where a run begins: a stretch of values that have the same coordinates in all levels but the last, and
-/// ascending ones there.
+/// Where a run begins. A run is a stretch of values that have the same coordinates in all levels but the
+/// last, and ascending ones there.
 struct Run {
   Key row;             ///< the coordinates of all levels but the last, packed
-  std::int64_t begin;  ///< its first value in the accumulation array
+  std::int64_t begin;  ///< index of its first value in the accumulation array
 };
 
 /// Where the next value of a chunk is inserted. It is small and copied while a chunk is computed, so that it
@@ -27,7 +27,7 @@ template <class T, class Coordinate>
 struct RunCursor {
   Coordinate* coordinates;
   T* values;
-  Run* runs;  ///< behind the last run
+  Run* runs;  ///< past the last run
   const T* first;
   const T* end;
   Key row = no_key;
@@ -50,9 +50,8 @@ struct RunCursor {
   }
 };
 
-/// The accumulation array: room for the values of several chunks, each with a part of its own, however many
-/// threads compute them. Coordinates and values stay where they are inserted; sorting moves the numbers of
-/// runs.
+/// The accumulation array: room for the values of several chunks, each with its own part, whatever the number
+/// of threads. Coordinates and values stay where they are inserted; sorting moves only the numbers of runs.
 ///
 ///     chunk        0                1            2
 ///     values       a b c d e f - -  g h i j - -  k l m       - is room that was not needed
@@ -61,11 +60,11 @@ struct RunCursor {
 template <class T, class Coordinate>
 class RunArray {
  public:
-  /// A chunk's part.
+  /// The part of a chunk.
   struct Part {
-    std::int64_t begin = 0, end = 0;  ///< room for values, and for as many runs
-    std::int64_t runs = 0;            ///< runs that were inserted
-    std::int64_t size = 0;            ///< values that were inserted
+    std::int64_t begin = 0, end = 0;  ///< room for values, and for the same number of runs
+    std::int64_t runs = 0;            ///< number of runs that were inserted
+    std::int64_t size = 0;            ///< number of values that were inserted
   };
 
   /// Makes room for `capacity` values; memory that is not written is not touched.
@@ -78,12 +77,12 @@ class RunArray {
     return {coordinates_.data() + part.begin, values_.data() + part.begin, runs_.data() + part.begin,
             values_.data(), values_.data() + part.end};
   }
-  /// Notes what has been inserted with a cursor.
+  /// Records what a cursor has inserted.
   void close(Part& part, const RunCursor<T, Coordinate>& cursor) const {
     part.runs = cursor.runs - (runs_.data() + part.begin);
     part.size = cursor.values - (values_.data() + part.begin);
   }
-  /// Hands the memory back to the pool, `used` values of which have been written at most.
+  /// Returns the memory to the pool; at most `used` values of it have been written.
   void release(std::int64_t used) {
     pool().keep(coordinates_, used);
     pool().keep(values_, used);
@@ -106,7 +105,7 @@ namespace sporos {
 
 /// Inserts runs with a cursor, which is copied while a chunk is computed.
 /// @tparam Output  the output that derives from this one
-/// @tparam F       the format of the result, whose last level is that of the innermost loop over the result
+/// @tparam F       the format of the result, whose last level belongs to the innermost loop over the result
 template <class Output, class Traits_, class F, class Cursor>
 struct InsertingOutput : EachValue<Output> {
   Cursor* cursor;
@@ -122,7 +121,7 @@ struct InsertingOutput : EachValue<Output> {
   }
 
  protected:
-  /// The coordinates of all levels but the last that loops have bound, packed.
+  /// The bound coordinates of all levels but the last, packed.
   template <class Env>
   SPOROS_INLINE detail::Key row_of(const Env& env) const {
     constexpr auto levels = Traits_::result::level_names, loops = Traits_::order;

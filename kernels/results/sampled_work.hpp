@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sampled_work.hpp
-/// How much a statement's loops give to a scattered result, counted in a sample of the outermost one: what
-/// the choice among workspaces depends on.
+/// How many values a statement's loops give to a scattered result, counted in a sample of the outermost loop:
+/// the basis for choosing among workspaces.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +15,27 @@
 
 namespace sporos::detail {
 
-/// What the loops of a statement do, as expected.
+/// The expected work of a statement's loops.
 struct ExpectedWork {
-  double begun = 0;  ///< how often the innermost loop of the result's variables begins
+  double begun = 0;  ///< how often the innermost loop over the result's variables begins
   double runs = 0;   ///< how often it finds a value
   double terms = 0;  ///< how many values it finds in all
 };
 
-/// Counts the work of a few coordinates of the outermost loop, spread over its nonzeros, and scales it up.
-/// What sizes alone tell (expected_terms) assumes that coordinates of different operands are independent of
-/// one another, which those of real tensors are not.
+/// Counts the work of a few coordinates of the outermost loop, spread over its nonzeros, and scales it up. An
+/// estimate from sizes alone (expected_terms) assumes that coordinates of different operands are independent
+/// of one another, which those of real tensors are not.
 ///
-/// Few nonzeros, and outermost loops that cannot be cut, are not worth a sample: there sizes have to do.
+/// A sample does not pay for few nonzeros, or if the outermost loop cannot be cut: sizes have to do then.
 /// Cost: about a hundredth of the loops, without reading values, unless few coordinates of the outermost
 /// variable have most of the work.
 template <class S>
 ExpectedWork sampled_work(const S& statement) {
   using Nest = NestRun<S>;
   constexpr std::int64_t least_nonzeros = 20'000;  // fewer are multiplied within the time of a sample
-  constexpr std::int64_t parts = 8;                // of the outermost loop, with equal numbers of nonzeros
-  constexpr std::int64_t share = 64;               // one of so many coordinates of a part is sampled
+  constexpr std::int64_t parts = 8;                // number of parts of the outermost loop, with equal
+                                                   // numbers of nonzeros
+  constexpr std::int64_t share = 64;               // one in this many coordinates of a part is sampled
   constexpr int innermost = Nest::classification.bound_depth - 1;
   const double expected = expected_runs<innermost>(statement);
   const ExpectedWork by_sizes{expected, expected, expected_terms(statement)};
@@ -49,7 +50,7 @@ ExpectedWork sampled_work(const S& statement) {
     const Nest nest(statement);
     if (nonzeros < least_nonzeros || nest.bounds().outermost.end < parts * share) return by_sizes;
     const auto cuts = nest.cuts(parts);
-    ExpectedWork sum{1, 1, 1};  // at least: what is rare may not be in a sample
+    ExpectedWork sum{1, 1, 1};  // at least: a sample may miss what is rare
     for (std::size_t part = 0; part + 1 < cuts.size(); ++part) {
       const std::int64_t coordinates = cuts[part + 1] - cuts[part];
       if (coordinates == 0) continue;

@@ -113,7 +113,7 @@ struct SumOfBounds {
   }
 };
 
-/// An operand that does not bound its node.
+/// Stands for an operand that does not bound its node.
 struct WithoutBound {};
 
 template <class Result, class Operand>

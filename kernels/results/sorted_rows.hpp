@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sorted_rows.hpp
-/// The stage Compress where results come in rows: sorted rows become the levels of a result.
+/// The stage Compress for results that come in rows: sorted rows become the levels of a result.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace sporos::detail {
 
-/// Rows in ascending order, each once, of coordinates in ascending order, each once.
+/// Rows in ascending order, each once, whose coordinates ascend without repetitions.
 template <class Value, class Position, class Coordinate>
 struct SortedRows {
   HostArray<Key> rows;  // [rows] the coordinates of all levels but the last, packed
@@ -56,7 +56,7 @@ class RowEntries final : public KeyedEntries<Value> {
   Array<Value> values_;
 };
 
-/// The type of the coordinates of a level, 64 bits where it stores none.
+/// The type of the coordinates of a level; 64 bits wide if it stores none.
 template <class Level>
 struct CoordinateOf {
   using type = std::int64_t;
@@ -67,7 +67,7 @@ struct CoordinateOf<Level> {
   using type = typename Level::coordinate_type;
 };
 
-/// The format of the levels of F but the last.
+/// The format made of all levels of F but the last.
 template <class F>
 struct OuterFormat;
 template <class... Expressions, class... Levels>
@@ -79,7 +79,7 @@ struct OuterFormat<Format<Map<Expressions...>, Levels...>> {
 };
 
 /// Whether the last level of F stores segments of coordinates, one for each position of the level above it,
-/// and these are the rows: then the outer levels are built from the rows, and the last one is there already.
+/// and these are the rows. The outer levels are then built from the rows, and the last one exists already.
 template <TensorFormat F>
 inline constexpr bool has_row_levels = [] {
   constexpr int last = F::levels - 1;
@@ -109,7 +109,7 @@ class RowKeys final : public KeyedEntries<std::uint8_t> {
   Array<std::uint8_t> values_;
 };
 
-/// Makes a result of its rows, the outer levels from the rows and the last one of their coordinates.
+/// Makes the result: its outer levels from the rows, and the last one from their coordinates.
 template <HostSpace Space, class Value, TensorFormat F, class Position, class Coordinate>
 void replace_by_row_levels(const Space& space, const Tensor<Value, F, Space>& result,
                            const Packing<F>& packing, const SortedRows<Value, Position, Coordinate>& sorted) {
@@ -130,7 +130,7 @@ void replace_by_row_levels(const Space& space, const Tensor<Value, F, Space>& re
                  Array<Value>(sorted.arrays.values));
 }
 
-/// Makes a result of its rows.
+/// Makes the result from its rows.
 template <HostSpace Space, class Value, TensorFormat F, class Position, class Coordinate>
 void replace_by_rows(const Space& space, const Tensor<Value, F, Space>& result, const Packing<F>& packing,
                      const SortedRows<Value, Position, Coordinate>& sorted) {
@@ -143,7 +143,7 @@ void replace_by_rows(const Space& space, const Tensor<Value, F, Space>& result, 
     const auto row_of = [&](std::int64_t n) {
       return static_cast<std::int64_t>(sorted.rows.data()[n] >> shift);
     };
-    // A row has the position of the first stored row from it on.
+    // The position of a row is that of the first stored row at or after it.
     const auto place_rows = [&](std::int64_t begin, std::int64_t end, std::int64_t) {
       std::int64_t row = begin > 0 ? row_of(begin - 1) + 1 : 0;
       for (std::int64_t n = begin; n < end; ++n)

@@ -19,7 +19,7 @@
 namespace sporos {
 
 /// Computes pieces of bounded size in buffers, and moves each into the result's room, directly after the
-/// pieces before it, as drawn at run_pipeline.
+/// previous ones, as drawn at run_pipeline.
 template <class Result, class Piece>
 class Turns {
   using Room = PieceRoom<Result, Piece>;
@@ -35,7 +35,7 @@ class Turns {
   static constexpr std::int64_t least_elements = 4096;
   static constexpr std::int64_t most_elements = 32768;
 
-  /// @param room  for all pieces together
+  /// @param room  the room for all pieces together
   Turns(const detail::HostThreads& threads, std::vector<Piece>& pieces, const Room& room)
       : host_threads_(threads),
         pieces_(pieces),
@@ -90,7 +90,7 @@ class Turns {
   const Room& room_;
   std::int64_t count_, threads_;
   Room buffers_;
-  std::array<detail::FirstTouch, 2> pages_;  ///< of the values, and of the last level's coordinates
+  std::array<detail::FirstTouch, 2> pages_;  ///< values, coordinates of the last level
 };
 
 }  // namespace sporos

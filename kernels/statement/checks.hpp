@@ -53,8 +53,8 @@ consteval void require_all_readable(TypeList<Operands...>) {
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
 }
 
-/// The first operand, from the left, whose demands on the loop order contradict those before it; -1 if there
-/// is none.
+/// The first operand, from the left, that requires a loop order contradicting the operands before it; -1 if
+/// there is none.
 template <class... Operands>
 constexpr int first_contradiction(TypeList<Operands...> operands) {
   const NameList names = variables(operands);
@@ -123,8 +123,8 @@ consteval void require_readable_operands() {
     require_all_readable<typename S::order>(accesses_of<Right>{});
 }
 
-/// Whether an expression has a value at every coordinate because numbers are terms of its sums, and not for
-/// what stands next to them.
+/// Whether an expression has a value at every coordinate only because numbers are terms of its sums, and not
+/// because of what stands next to them.
 template <class E>
 constexpr bool is_filled_by_numbers() {
   if constexpr (E::is_number || is_reduction<E> || !is_present_everywhere<E>())

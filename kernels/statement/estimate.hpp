@@ -15,7 +15,7 @@ namespace sporos {
 
 /// An upper bound on the bytes that a run of a statement takes.
 struct Estimate : Bytes {
-  std::int64_t operands = 0;  ///< of the operands, which exist already, each tensor counted once
+  std::int64_t operands = 0;  ///< bytes of the operands, which exist already, each tensor counted once
 };
 
 namespace detail {
@@ -37,11 +37,11 @@ inline std::int64_t operand_bytes(std::span<const AccessView> operands) {
 ///
 /// `result` is the size of the result's arrays, which exist already for a dense result; `workspace` is the
 /// peak of everything else. The size of a sparse result is bounded by the number of coordinates at which
-/// terms are added, each counted separately, but no more per row than the row has; for a union, both patterns
-/// are counted.
+/// terms are added, each counted separately, and in each row by the number of coordinates that the row has;
+/// for a union, both patterns are counted.
 ///
-/// Of a distributed statement, the estimate is that of this rank. It is collective, since it plans the
-/// messages, and counts those of one run.
+/// For a distributed statement, the estimate is that of this rank. It is collective, since it plans the
+/// messages, and it counts the messages of one run.
 ///
 /// @throws ShapeError if an index variable has two different extents
 ///

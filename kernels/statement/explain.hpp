@@ -61,7 +61,7 @@ inline std::string padded(std::string_view word, std::size_t width) {
   return out;
 }
 
-/// The loops over strips that run right outside the loop at `depth`, from the loop `At` on.
+/// The loops over strips, from strip `At` on, that run directly outside the loop at `depth`.
 template <int At, class S, class NestBounds_>
 std::string strips_text(const S& statement, const NestBounds_& bounds, TensorLetters& letters, int depth,
                         int& indent) {

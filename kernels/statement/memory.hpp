@@ -23,8 +23,8 @@
 
 namespace sporos::detail {
 
-/// Whether an expression is present at stored coordinates of a variable only: where it is a product, one
-/// factor is enough; where it is a sum, every term has to be.
+/// Whether an expression is present only at stored coordinates of a variable: in a product, one such factor
+/// is enough; in a sum, every term must be such.
 template <class E>
 constexpr bool is_sparse_in(char variable) {
   if constexpr (AnyAccess<E>) {
@@ -42,8 +42,8 @@ constexpr bool is_sparse_in(char variable) {
   }
 }
 
-/// The variables of a sparse result of which every coordinate is stored wherever the other variables are
-/// present, since nothing on the right side bounds them.
+/// The variables of a sparse result that nothing on the right side bounds, so that all of their coordinates
+/// are stored wherever the other variables are present.
 template <class S>
 constexpr NameList unbounded_variables() {
   using Result = typename S::result_type;
@@ -70,13 +70,13 @@ std::string cure() {
     return "compute it in parts, or choose another loop order with .reorder(...)";
 }
 
-/// What the checks of memory know about a plan and its statement, in one type for all.
+/// What the checks of memory know about a plan and its statement, in one type for all plans.
 struct PlanMemory {
   StatementText statement;
   std::string_view candidate;
   std::string (*cure)();
   FunctionRef<Bytes()> bytes;  ///< the plan's own bound
-  bool makes_result;           ///< whether the result's arrays are made, as those of a sparse one are
+  bool makes_result;           ///< whether run() makes the result's arrays: only if it is sparse
 
   template <class K, class S>
   static PlanMemory of(const StatementText& statement, const FunctionRef<Bytes()>& bytes) {
@@ -91,7 +91,7 @@ struct Unbounded {
   std::array<std::int64_t, NameList::capacity> extents{};
 };
 
-/// Throws the MemoryError for a sparse result with unbounded variables.
+/// Throws a MemoryError for a sparse result with unbounded variables.
 [[noreturn, gnu::cold]] inline void refuse_unbounded(const PlanMemory& plan, const Unbounded& unbounded,
                                                      const std::string& bytes) {
   const bool one = unbounded.variables.size == 1;
@@ -105,12 +105,14 @@ struct Unbounded {
       ". Multiply by a sparse operand that has ", unbounded.variables.str(), ", or compute it in parts"));
 }
 
-/// @param value_bytes  of one value of the result
+/// Throws MemoryError if a plan may need more than `limit` bytes, or than the machine has for unbounded
+/// variables.
+/// @param value_bytes  bytes of one value of the result
 inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, const Unbounded& unbounded,
                                 std::size_t value_bytes) {
   constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   const bool is_unbounded = unbounded.variables.size > 0;
-  // The plan's own bound may take a loop over these variables.
+  // Computing the plan's own bound may take a loop over these variables.
   double values = static_cast<double>(value_bytes);
   for (int at = 0; at < unbounded.variables.size; ++at)
     values *= static_cast<double>(unbounded.extents[static_cast<std::size_t>(at)]);
@@ -118,7 +120,7 @@ inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, cons
     refuse_unbounded(plan, unbounded, "more than there is");
   const Bytes bytes = plan.bytes();
   const std::int64_t result = plan.result(bytes);
-  // Both are bounds, which may be very large.
+  // Both are upper bounds, which may be very large.
   const std::int64_t needed = result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
   if (needed > limit)
     throw MemoryError(text(plan.statement.str(), ": ", plan.candidate, " needs up to ",
@@ -146,7 +148,7 @@ void expect_within_limit(const P& plan, const S& statement) {
                       sizeof(typename S::result_type::value_type));
 }
 
-/// Throws MemoryError in place of the exception that is being handled, if that says that there is no memory.
+/// Throws MemoryError in place of the exception that is being handled, if that one says that memory ran out.
 [[noreturn, gnu::cold]] inline void refuse_exhausted(const PlanMemory& plan) {
   const auto refuse = [&] {
     std::string needs = "ran out of memory";
@@ -162,13 +164,13 @@ void expect_within_limit(const P& plan, const S& statement) {
     throw;
   } catch (const std::bad_alloc&) {
     refuse();
-  } catch (const std::length_error&) {  // a container of more elements than there are addresses
+  } catch (const std::length_error&) {  // a container with more elements than there are addresses
     refuse();
   }
   throw;
 }
 
-/// Calls f(), which runs a plan, and throws MemoryError where it runs out of memory.
+/// Calls f(), which runs a plan, and throws MemoryError if it runs out of memory.
 template <class K, class P, class S, class F>
 void within_memory(const P& plan, const S& statement, const F& f) {
   try {

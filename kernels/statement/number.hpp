@@ -2,10 +2,10 @@
 /// @file number.hpp
 /// Expressions that are numbers: `double s = sum(x(i) * y(i))`, and the norm of a tensor or an expression.
 ///
-/// An expression whose index variables are all summed has one value. Each sum in it is computed by a
-/// statement with a result of order 0, by the same candidates as any other, in the space of its first tensor,
-/// and brought to the host, which waits for it; what stands between the sums, in `sum(x(i)) / sum(y(i))`, is
-/// computed there.
+/// An expression whose index variables are all summed over has one value. Each sum in it is computed by a
+/// statement with a result of order 0, which any candidate may run, in the space of its first tensor; the
+/// host waits for the sum and fetches it. Operations between the sums, as in `sum(x(i)) / sum(y(i))`, are
+/// computed on the host.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -27,7 +27,8 @@ namespace detail {
 template <class First, class... Rest>
 typename First::tensor_type::space_type space_of_first(TypeList<First, Rest...>);
 
-/// The value of an expression without variables that is one sum, or one tensor of order 0, by a statement.
+/// The value of an expression without variables that is one sum, or one tensor of order 0, computed by a
+/// statement.
 template <class Value, class E>
 Value value_by_statement(const E& expression) {
   using Space = decltype(space_of_first(accesses_of<E>{}));
@@ -70,7 +71,7 @@ struct SquaredMagnitude : NamedFunction {
 template <class T>
 using normed_t = std::conditional_t<std::is_integral_v<T>, double, accumulate_t<T>>;
 
-/// Whether every variable of an expression stands in all terms of its sums.
+/// Whether every variable of an expression occurs in all terms of its sums.
 template <class E>
 constexpr bool is_whole_in_all() {
   constexpr NameList names = free_variables<E>();
@@ -79,11 +80,11 @@ constexpr bool is_whole_in_all() {
   return true;
 }
 
-/// What has extents and is accessed by index variables.
+/// A type that has extents and is accessed by index variables.
 template <class T>
 concept Accessible = AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>;
 
-/// A tensor at a variable for each of its modes.
+/// A tensor, accessed with a variable for each of its modes.
 template <class T>
 auto at_all_modes(const T& tensor) {
   return [&]<int... Mode>(std::integer_sequence<int, Mode...>) {
@@ -93,15 +94,15 @@ auto at_all_modes(const T& tensor) {
 
 }  // namespace detail
 
-/// The value of an expression whose index variables are all summed. The expression converts to it by itself
-/// where a number is expected; to be written where nothing says so, as in `auto s = value(sum(x(i)))`.
+/// The value of an expression whose index variables are all summed over. The expression converts to it by
+/// itself where a number is expected; call this where nothing says so, as in `auto s = value(sum(x(i)))`.
 ///
-///     auto s = value(sum(x(i) * y(i)))               double, of tensors of double
-///     auto t = value<double>(sum(f(i) * g(i)))       computed in double, of tensors of float
+///     auto s = value(sum(x(i) * y(i)))               double, for tensors of double
+///     auto t = value<double>(sum(f(i) * g(i)))       computed in double, for tensors of float
 ///
-/// @tparam T  the type of the value, in which it is computed if it is wider than those of the operands; by
-///            default their common type, 64 bits wide for integers, float for 16-bit floats
-/// @throws what running a statement does: run.hpp
+/// @tparam T  the type of the value, in which it is computed if that is wider than the operands' types; by
+///            default the operands' common type, 64 bits wide for integers, float for 16-bit floats
+/// @throws whatever running a statement throws: run.hpp
 /// Cost: that of a statement for each sum, for which the host waits.
 template <class T = void, Expression E>
 auto value(const E& expression) {
@@ -113,18 +114,18 @@ auto value(const E& expression) {
   } else {
     using Value =
         typename std::conditional_t<std::is_void_v<T>, detail::NumberType<E>, std::type_identity<T>>::type;
-    // Sums are statements of their own, so that they may have the same variables.
+    // Sums are separate statements, so they may have the same variables.
     using Compute = accumulate_t<Value>;
     return static_cast<Value>(lower<Compute>(detail::with_numbers<Compute>(expression)).value);
   }
 }
 
-/// The Frobenius norm of an expression, the root of the sum of the squares of its elements' magnitudes, over
-/// all its index variables; sums inside are written out, as in norm(b(i) - sum(j, A(i, j) * x(j))).
+/// The Frobenius norm of an expression: the root of the sum of the squares of its elements' magnitudes, over
+/// all its index variables. Sums inside it must be written out, as in norm(b(i) - sum(j, A(i, j) * x(j))).
 ///
 /// It is computed as the formula says, in the type of the values or, for integers, in double: squares that
 /// overflow make it infinite, and those that underflow are lost.
-/// @throws what running a statement does: run.hpp
+/// @throws whatever running a statement throws: run.hpp
 template <Expression E>
 auto norm(const E& expression) {
   constexpr bool is_whole = detail::is_whole_in_all<E>();
@@ -148,8 +149,8 @@ auto norm(const T& tensor) {
   return norm(detail::at_all_modes(tensor));
 }
 
-/// The sum of the values of a tensor, or a part of one, of any format and in any space: a number, as
-/// `double s = sum(A(i, j))` is.
+/// The sum of the values of a tensor, or a part of one, of any format and in any space: a number, like
+/// `double s = sum(A(i, j))`.
 template <detail::Accessible T>
 auto sum(const T& tensor) {
   return sum(detail::at_all_modes(tensor));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plan.hpp
-/// Plans: what depends only on the patterns of a statement is done once, and used again with new values.
+/// Plans: what depends only on the patterns of a statement is computed once, and reused with new values.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace sporos {
 
 namespace detail {
 
-/// A plan of any candidate, behind one interface. It is compiled where plans are made, not where statements
-/// are run directly.
+/// A plan of any candidate, with one interface for all. It is compiled where plans are made, not where
+/// statements are run directly.
 class AnyPlan {
  public:
   virtual ~AnyPlan() = default;
@@ -79,9 +79,9 @@ class PlanBy : public AnyPlan {
 class AnyPattern {
  public:
   virtual ~AnyPattern() = default;
-  /// Whether it has it still. Of coordinates that are changed in place, run() does not look for.
+  /// Whether the tensor still has it. Coordinates that were changed in place are not noticed.
   virtual bool is_kept() const = 0;
-  /// The same, coordinate by coordinate, of distributed tensors.
+  /// Whether the tensor still has it, also comparing each coordinate if the tensor is distributed.
   virtual bool is_unchanged() const = 0;
 };
 template <class T>
@@ -114,7 +114,7 @@ inline void expect_kept(const std::vector<KeptPattern>& patterns, const Statemen
                                kept.which, ": make a new one with plan(...)"));
 }
 
-/// Throws the ScheduleError for a plan of which an operand is the sparse result.
+/// Throws a ScheduleError if the sparse result of a plan is one of its operands.
 inline void expect_other_tensors(const StatementText& statement, std::span<const AccessView> tensors) {
   for (const AccessView& operand : tensors.subspan(1))
     if (operand.identity() == tensors[0].identity())
@@ -134,12 +134,12 @@ inline void expect_other_tensors(const StatementText& statement, std::span<const
 ///     B.values()(0) = 3;
 ///     product.run();                                             // A has the new values
 ///
-/// Where the values of an operand decide what a sparse result stores, as those of M in !M(i, j) * B(i, j) do,
-/// each run makes the pattern as well, and what was allocated for it is allocated anew.
+/// If the values of an operand decide what a sparse result stores, like those of M in !M(i, j) * B(i, j),
+/// each run makes the pattern again, and allocates anew what that needs.
 ///
 /// The patterns must remain those for which the plan was made. Operands may be given other arrays that hold
-/// the same pattern. Coordinates that are changed in place, in arrays that a tensor keeps, are not detected,
-/// except in distributed tensors by expect_unchanged().
+/// the same pattern. Coordinates that are changed in place, in arrays that a tensor keeps, are not noticed,
+/// except by expect_unchanged() in distributed tensors.
 template <class S>
 class Plan {
  public:
@@ -148,8 +148,7 @@ class Plan {
   using Tensor = typename Result::tensor_type;
 
   /// Analyses the statement and changes nothing.
-  /// @throws ScheduleError if a sparse result is one of the operands, and everything that the statement
-  /// throws
+  /// @throws ScheduleError if a sparse result is one of the operands, and whatever the statement throws
   explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
     require_valid<S>();
     detail::step_of(*statement_, [this] { analyse(); });
@@ -161,10 +160,10 @@ class Plan {
     detail::step_of(*statement_, [this] { run_again(); });
   }
 
-  /// Checks that the tensors of a distributed statement store the coordinates that they had when the plan
-  /// was made, or after its first run: also those that were changed in place. Collective. Cost: reads the
-  /// patterns of the tensors. Where Kokkos checks bounds, run() does this as well.
-  /// @throws ScheduleError, on all ranks if on one
+  /// Checks that the tensors of a distributed statement still store the coordinates that they had when the
+  /// plan was made, or after its first run, even where they were changed in place. Collective. Cost: reads
+  /// the patterns of the tensors. If Kokkos checks bounds, run() does this as well.
+  /// @throws ScheduleError, on all ranks if on any
   void expect_unchanged() const {
     static_assert(is_distributed_statement<S>,
                   "plans of tensors that are not distributed keep no fingerprint");
@@ -240,7 +239,7 @@ class Plan {
       keep(text("operand ", letters.of(access.tensor())), access.tensor());
     });
   }
-  /// Gives the result an array of its own if an operand has been given the array of its values.
+  /// Gives the result an array of its own if its array of values has been given to an operand.
   void leave_values_to_operands() const {
     if (!reads_result(*statement_)) return;
     const auto& result = statement_->result().tensor();

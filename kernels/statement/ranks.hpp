@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ranks.hpp
-/// The steps of a statement: as they are on one process, and where statements on tensors that are distributed
-/// over several leave the path of all others.
+/// The steps of a statement: how they run on one process, and where statements on tensors that are
+/// distributed over several processes take a path of their own.
 #pragma once
 
 #include <new>
@@ -23,7 +23,7 @@ inline constexpr bool is_distributed_statement =
 /// What distributed/statement.hpp defines for such statements:
 ///
 ///     candidates                  the TypeList of the candidates that run them
-///     jointly(statement, f)       f(), which fails on all ranks if on one
+///     jointly(statement, f)       calls f(), which fails on all ranks if on any
 ///     explain(statement)          what `explain` says of them
 template <class S>
 struct AcrossRanks;
@@ -34,8 +34,8 @@ namespace detail {
   throw MemoryError(text(statement.str(), ": there is no memory to plan it"));
 }
 
-/// f(), a step of a statement.
-/// @throws MemoryError where what is needed beside the memory of a candidate's plan cannot be allocated
+/// Calls f(), a step of a statement.
+/// @throws MemoryError if memory cannot be allocated for anything but a candidate's plan
 template <class S, class F>
 decltype(auto) step_of(const S& statement, F&& f) {
   if constexpr (is_distributed_statement<S>) {

@@ -32,8 +32,7 @@ class ProfiledRegion {
 
 /// Runs a statement with its resources.
 /// @throws ShapeError     if an index variable has two different extents
-/// @throws MemoryError    if it needs more memory than there is, or than its resources allow; the result is
-/// then unchanged
+/// @throws MemoryError    if it needs more memory than there is, or than is allowed; the result is unchanged
 /// @throws ScheduleError  if the candidate chosen with `.use<K>()` declines it
 template <class Result, class Right, class Order, class Options>
 void run(const Statement<Result, Right, Order, Options>& statement) {

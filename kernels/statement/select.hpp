@@ -43,7 +43,7 @@ template <class S>
 constexpr auto candidates_of_statement() {
   using By = typename S::schedule::run_by;
   if constexpr (S::result_type::is_part) {
-    return matching<S>(TypeList<IntoPart>{});  // which asks the others for the values
+    return matching<S>(TypeList<IntoPart>{});  // which lets the others compute the values
   } else if constexpr (is_distributed_statement<S> && By::choice != option::Choice::one) {
     return matching<S>(typename AcrossRanks<S>::candidates{});
   } else if constexpr (By::choice == option::Choice::nest) {
@@ -87,7 +87,7 @@ Offer offer_of(const S& statement, Use use = Use::once) {
   }
 }
 
-/// Whether a candidate answers with a cost of its own, in place of which it may decline the statement.
+/// Whether a candidate computes its own cost, and so may decline the statement.
 template <class K, class S>
 inline constexpr bool may_decline = StatesCostOfUse<K, S> || StatesCost<K, S>;
 
@@ -118,7 +118,7 @@ template <class S>
 
 }  // namespace detail
 
-/// What a statement is expected to cost; infinitely much if no candidate accepts it.
+/// What a statement is expected to cost; infinite if no candidate accepts it.
 template <class S>
 Cost least_cost(const S& statement) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -134,7 +134,7 @@ Cost least_cost(const S& statement) {
 }
 
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
-/// If only one matches, it is asked for its cost only where it may decline the statement.
+/// If only one matches, it is not asked for its cost unless it may decline the statement.
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons
 template <class R = void, class S, class F>
 R with_candidate(const S& statement, Use use, const F& f) {

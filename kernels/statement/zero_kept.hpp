@@ -23,8 +23,8 @@ inline constexpr bool is_mapped = false;
 template <class E, class F>
 inline constexpr bool is_mapped<Mapped<E, F>> = true;
 
-/// Whether a node calls a function that has to keep zero and does not say that it does. What a function makes
-/// of zeros and a scalar, only its value tells.
+/// Whether a node calls a function that must keep zero, and that does not say that it does. What a function
+/// returns for zeros and a scalar is known only by calling it.
 template <class E>
 constexpr bool needs_zero_kept() {
   if constexpr (is_mapped<E>) {
@@ -44,8 +44,9 @@ constexpr bool any_needs_zero_kept() {
          fold<E>([]<class... C>(TypeList<C...>) { return (any_needs_zero_kept<C>() || ...); });
 }
 
+/// Throws the ExpressionError for a function that does not keep zero.
 /// @param function  "the function f of map(f, ...)"
-/// @param f         how it is passed to map
+/// @param f         the function as it is passed to map
 [[noreturn, gnu::cold]] inline void refuse_function(const std::string& statement, std::string_view function,
                                                     std::string_view f, std::string_view zero) {
   throw ExpressionError(text(statement, ": ", function, " makes something else of ", zero,
@@ -54,7 +55,7 @@ constexpr bool any_needs_zero_kept() {
                              "), ...) to apply it to what is stored alone"));
 }
 
-/// What the operands of a function are where none of them is present: zeros and scalars.
+/// The operands of a function where none of them is present: zeros and scalars.
 template <class Compute, class E>
 auto operands_at_zero(const E& e) {
   if constexpr (is_operands<E>)
@@ -90,8 +91,8 @@ void expect_zero_kept_in(const S& statement, const E& e) {
 
 }  // namespace detail
 
-/// Throws ExpressionError if a function that is mapped over values that may be missing makes something else
-/// of zero, and does not declare that it does.
+/// Throws ExpressionError if a function is mapped over values that may be missing, and maps zero to something
+/// else without declaring that it does.
 template <class S>
 void expect_zero_kept(const S& statement) {
   using Result = typename S::result_type;

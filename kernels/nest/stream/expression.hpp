@@ -8,8 +8,8 @@
 /// is known not to be there is `Absent`.
 ///
 /// Everything else is an operation on one or two expressions, `Unary` or `Binary`. Operations fold: numbers
-/// to a number, and around what is absent, so that a loop in which one side of a sum is missing does not
-/// mention that side. core/tree.hpp says how a question walks the nodes.
+/// become one number, and what is absent is dropped, so that a loop in which one side of a sum is missing
+/// does not mention that side. core/tree.hpp says how a question walks the nodes.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace sporos::stream {
 
-/// No value: the neutral element of a sum, the absorbing one of a product.
+/// No value: the neutral element of a sum, the absorbing element of a product.
 struct Absent {
   using compute = void;
 };
@@ -45,7 +45,7 @@ struct Zero {
   static constexpr bool waits_for(char variable) {
     return names.contains(variable) && (Bound >> names.find(variable) & 1u) == 0;
   }
-  /// What is left of it below the first `Depth` loops.
+  /// What remains of it inside the first `Depth` loops.
   template <class Order, int Depth>
   SPOROS_INLINE static auto bind() {
     constexpr unsigned bound = [] {
@@ -93,8 +93,8 @@ struct Binary {
   R right;
 };
 
-/// l op r, folded where a side is absent or both are numbers. An operation with a `presence` keeps its sides,
-/// absent ones too: function.hpp.
+/// l op r, folded if a side is absent or both are numbers. An operation with a `presence` keeps its sides,
+/// even absent ones: function.hpp.
 template <class Operation, class L, class R>
 SPOROS_INLINE auto combine(const L& l, const R& r) {
   if constexpr (!is_present(presence_of<Operation>(), !is_absent<L>, !is_absent<R>)) {
@@ -117,7 +117,7 @@ SPOROS_INLINE auto combine(const L& l, const R& r) {
 
 /// L + R
 struct Addition {
-  static constexpr bool is_sum = true;  ///< present where either side is; else, where both are
+  static constexpr bool is_sum = true;  ///< true: present where either side is; false: where both are
   template <class T>
   SPOROS_INLINE static T of(const T& a, const T& b) {
     return plus(a, b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file function.hpp
 /// Functions inside the loop nest: of one value, and of several, whose operands are kept side by side, absent
-/// ones too, until all are known; and complements, which a number turns into nothing.
+/// ones too, until all are known; and complements, which become absent if their operand is nonzero.
 #pragma once
 
 #include <type_traits>
@@ -12,7 +12,7 @@
 
 namespace sporos::stream {
 
-/// The operands of a function side by side. Nothing is computed of them before the function is.
+/// The operands of a function side by side. Nothing is computed from them until the function is.
 /// @tparam Left, Right  the number of operands on each side
 template <Presence Where, int Left, int Right>
 struct Beside {
@@ -22,13 +22,13 @@ struct Beside {
   static constexpr int right = Right;
 };
 
-/// !R: 1 where R is zero or absent. L is a zero that is bound when all variables of R are.
+/// !R: 1 where R is zero or absent. L is a zero that is bound once all variables of R are.
 template <bool Structural>
 struct Excluding {
   static constexpr Presence presence = Presence::first;
   static constexpr bool is_sum = false;
 
-  /// What becomes of a node whose variables are bound and whose operand is known, by type.
+  /// What a node folds to, by type, once its variables are bound and its operand is known.
   template <class L, class R>
     requires(is_loaded<L> && (is_absent<R> || (Structural && is_loaded<R>)))
   SPOROS_INLINE static auto fold() {
@@ -61,7 +61,7 @@ constexpr int count_present() {
   else
     return is_absent<E> ? 0 : 1;
 }
-/// The one that is.
+/// The operand that is present, if there is only one.
 template <class E>
 SPOROS_INLINE auto the_one_present(const E& e) {
   if constexpr (!is_beside<E>)
@@ -72,8 +72,8 @@ SPOROS_INLINE auto the_one_present(const E& e) {
     return the_one_present(e.right);
 }
 
-/// f(value) with a number, f(fill, ...), as often as there are operands, with one that is absent; so for all
-/// operands in a node, from the left: f(values...).
+/// Calls f(values...) with the values of all operands in a node, from the left: the value of a number, and
+/// `fill` for each operand that is absent.
 SPOROS_MAY_CALL_HOST
 template <int Count, class E, class T, class F>
 SPOROS_INLINE auto with_values(const E& e, const T& fill, const F& f) {
@@ -93,8 +93,8 @@ SPOROS_INLINE auto with_values(const E& e, const T& fill, const F& f) {
   }
 }
 
-/// What a function makes of values, as a value of type T. A user's function takes the numbers that elements
-/// of a semiring hold.
+/// The value of a function for the given arguments, as a value of type T. A user's function is given the
+/// numbers that elements of a semiring hold.
 SPOROS_MAY_CALL_HOST
 template <class T, class F, class... Values>
 SPOROS_INLINE T value_of_function(const F& function, const Values&... values) {
@@ -104,7 +104,7 @@ SPOROS_INLINE T value_of_function(const F& function, const Values&... values) {
     return static_cast<T>(function(number_of(values)...));
 }
 
-/// What a function takes in place of an operand that is not stored.
+/// The value that a function is given in place of an operand that is not stored.
 template <class T, class F>
 SPOROS_INLINE T fill_of([[maybe_unused]] const F& function) {
   if constexpr (requires { function.fill; })
@@ -145,7 +145,7 @@ struct Function {
   }
 };
 
-/// Whether an expression is a complement that its operand's value decides, and not yet has.
+/// Whether an expression is a complement whose operand's value decides it, and has not done so yet.
 template <class E>
 inline constexpr bool is_complement_by_value = false;
 template <class L, class R>
@@ -155,7 +155,7 @@ inline constexpr bool is_undecided = false;
 template <class T>
 inline constexpr bool is_undecided<Binary<Excluding<false>, Loaded<T>, Loaded<T>>> = true;
 
-/// Decides such a complement, whose operand is a number now: calls f with 1, or with Absent.
+/// Decides such a complement once its operand is a number: calls f with 1, or with Absent.
 template <class E, class F>
 SPOROS_INLINE void decide(const E& e, const F& f) {
   using T = typename E::compute;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file guided.hpp
-/// The stream of two expressions of which one says where both are visited.
+/// The stream of two expressions, one of which says where both are visited.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sporos::stream {
 
-/// The coordinates of A, the guide, with what B holds there, or nothing: the condition of a selection, the
-/// operand of a complement. B is looked up as it lies, two fingers moving along both.
+/// The coordinates of A, the guide, with what B holds there, or nothing; B is the condition of a selection,
+/// or the operand of a complement. B is looked up in storage order, by two cursors that move along A and B.
 /// @tparam LeftGuides  whether A is the operation's left side
 template <class A, class B, class Operation, bool LeftGuides>
 class Guided {
@@ -93,7 +93,7 @@ class Guided {
   B other_;
 };
 
-/// `operation_(x)` for an expression beside one that is absent.
+/// An operation whose other side is absent, applied to the side that is present.
 template <class Operation, bool LeftIsAbsent>
 struct BesideAbsent {
   template <class E>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file leaf.hpp
-/// Leaf: an operand with some of its levels bound, how it moves down as loops bind variables, and what the
-/// loops ask of the expression around it.
+/// Leaf: an operand with some of its levels bound, how it moves down as loops bind variables, and the
+/// questions that loops ask about the expression around it.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ struct Coordinates {
 
 /// An operand of access type A with its levels 0 to K-1 bound.
 ///
-/// Its position at level K-1 is `begin`; where that level is not unique, all positions in [begin, end) have
-/// the bound coordinates.
+/// Its position at level K-1 is `begin`; if that level is not unique, all positions in [begin, end) have the
+/// bound coordinates.
 ///
-/// @tparam A        the access: which variable stands at which level
+/// @tparam A        the access: which variable each level has
 /// @tparam Compute  the type in which the statement computes; values are converted to it as they are read
 template <class A, class Compute, int K>
 struct Leaf {
@@ -47,7 +47,7 @@ struct Leaf {
     else
       return !A::format::properties[static_cast<std::size_t>(K - 1)].unique;
   }();
-  /// Whether the next level stores coordinates of a variable.
+  /// Whether the next level stores coordinates of the variable.
   static constexpr bool walks(char variable) {
     if constexpr (K < levels)
       return A::level_names[K] == variable && !next().full;
@@ -59,11 +59,11 @@ struct Leaf {
 template <class E>
 concept AnyLeaf = requires { typename E::view_type; };
 
-/// Whether level K of an operand has one coordinate, and no variable.
+/// Whether level K of an operand is accessed at one coordinate, without a variable.
 template <class A, int K>
 inline constexpr bool is_fixed = A::level_names[K] == no_variable;
 
-/// Whether the coordinates of a variable are counted from another one than the first of level K.
+/// Whether the coordinates of a variable are counted from another one than the first coordinate of level K.
 template <class A, int K>
 constexpr bool is_shifted() {
   if constexpr (is_part_v<typename A::tensor_type>)
@@ -72,7 +72,7 @@ constexpr bool is_shifted() {
     return false;
 }
 
-/// The coordinate in level K of an operand of coordinate c of its variable.
+/// The coordinate in level K of an operand that belongs to coordinate c of its variable.
 template <class A, int K, class View>
 SPOROS_INLINE std::int64_t level_coordinate(const View& view, std::int64_t c) {
   using Expression = typename A::format::template expression<K>;
@@ -81,7 +81,7 @@ SPOROS_INLINE std::int64_t level_coordinate(const View& view, std::int64_t c) {
   else
     return Expression::of(c);
 }
-/// The same of the coordinate that the loops have bound.
+/// The coordinate in level K of an operand that belongs to what the loops have bound.
 template <class Order, class A, int K, class View, class Env>
 SPOROS_INLINE std::int64_t bound_coordinate(const View& view, [[maybe_unused]] const Env& env) {
   if constexpr (is_fixed<A, K>)
@@ -90,8 +90,8 @@ SPOROS_INLINE std::int64_t bound_coordinate(const View& view, [[maybe_unused]] c
     return level_coordinate<A, K>(view, env.at[Order::names.find(A::level_names[K])]);
 }
 
-/// A stored value of an operand as the type in which the statement computes. Padding is stored as 0; it is
-/// the zero of any semiring.
+/// A stored value of an operand, in the type in which the statement computes. Padding is stored as 0, and
+/// read as the zero of the semiring.
 template <class A, class Compute>
 SPOROS_INLINE Compute read(const typename A::value_type& value) {
   if constexpr (is_semiring_element_v<Compute> && A::format::stores_padding)
@@ -99,8 +99,8 @@ SPOROS_INLINE Compute read(const typename A::value_type& value) {
   return static_cast<Compute>(value);
 }
 
-/// Moves the operands of an expression down through all levels that the first `Depth` loops of `Order` have
-/// decided: full levels of bound variables are located, and below the last level the value is read.
+/// Moves the operands of an expression down through all levels that the first `Depth` loops of `Order`
+/// determine: full levels of bound variables are located, and below the last level the value is read.
 template <class Order, int Depth, class A, class Compute, int K, class Env>
 SPOROS_INLINE auto advance(const Leaf<A, Compute, K>& leaf, const Env& env) {
   using L = Leaf<A, Compute, K>;
@@ -140,7 +140,7 @@ SPOROS_INLINE auto advance(const E& e, const Env& env) {
     return e;
 }
 
-/// The expression with all operands below their first levels of one coordinate: for its type alone.
+/// The expression with all operands below those first levels that have one coordinate; only its type is used.
 template <class E>
 auto below_coordinates(const E& e) {
   if constexpr (AnyLeaf<E>) {
@@ -160,7 +160,7 @@ auto below_coordinates(const E& e) {
   }
 }
 
-/// Whether an expression waits for the variable.
+/// Whether an expression has the variable in a level that is not bound yet.
 template <class E>
 constexpr bool mentions(char variable) {
   if constexpr (AnyLeaf<E>) {
@@ -176,8 +176,8 @@ constexpr bool mentions(char variable) {
   }
 }
 
-/// Whether loops from `Depth` on have to bind variables other than `own` before an expression can be summed
-/// over its own.
+/// Whether loops from `Depth` on must bind variables other than `own` before an expression can be summed over
+/// its own variables.
 template <class Order, int Depth, class E>
 constexpr bool waits(NameList own = {}) {
   if constexpr (is_zero<E>) {
@@ -199,10 +199,10 @@ constexpr bool waits(NameList own = {}) {
   }
 }
 
-/// Whether only run time tells what is left of an expression below the bound loops: because an operand's next
-/// level stores coordinates of a variable that a loop has bound already, as in A(i, i), or of none, as in
-/// A(i, 3), and is searched; or because a sum inside the expression is computed here, whose terms may all be
-/// absent.
+/// Whether it is known only at run time what remains of an expression inside the bound loops. That is so if
+/// an operand's next level is searched, because it stores coordinates of a variable that a loop has bound
+/// already, as in A(i, i), or of none, as in A(i, 3); or if a sum inside the expression is computed here,
+/// whose terms may all be absent.
 template <class Order, int Depth, class E>
 constexpr bool searches() {
   if constexpr (AnyLeaf<E>) {
@@ -219,8 +219,8 @@ constexpr bool searches() {
   }
 }
 
-/// Whether the coordinates of a variable at which a node is present are those at which its children are: the
-/// children on whose presence it depends mention the variable, or none does.
+/// Whether a node is present at exactly those coordinates of a variable at which its children are: either all
+/// children that decide its presence mention the variable, or none does.
 template <class E>
 constexpr bool is_whole_in(char variable) {
   if constexpr (is_add<E> || has_presence<typename E::operation_type>) {
@@ -232,8 +232,8 @@ constexpr bool is_whole_in(char variable) {
   }
 }
 
-/// Whether the variable stands, in every sum of terms inside the expression, in all terms or in none. Sums
-/// over variables of their own are one number, whatever they contain.
+/// Whether the variable occurs, in every sum of terms inside the expression, in all terms or in none. A sum
+/// over variables of its own counts as one number, whatever it contains.
 template <class E>
 constexpr bool reduces_whole(char variable) {
   if constexpr (is_reduce<E>)
@@ -261,7 +261,7 @@ constexpr bool is_linear_in_sum(char variable) {
     return false;
 }
 
-/// Whether a sum is divided in such an expression. In integers, the quotient of a sum is not the sum of the
+/// Whether such an expression divides the sum. For integers, the quotient of a sum is not the sum of the
 /// quotients.
 template <class E>
 constexpr bool divides_sum(char variable) {
@@ -276,7 +276,7 @@ constexpr bool divides_sum(char variable) {
     return false;
 }
 
-/// Such an expression with f(the sum) in place of the sum.
+/// Such an expression, with f(the sum) in place of the sum.
 template <char Variable, class E, class F>
 SPOROS_INLINE auto replace_sum(const E& e, const F& f) {
   if constexpr (is_add<E>)
@@ -288,7 +288,7 @@ SPOROS_INLINE auto replace_sum(const E& e, const F& f) {
   else
     return combine<typename E::operation_type>(e.left, replace_sum<Variable>(e.right, f));
 }
-/// The sum itself.
+/// The sum in such an expression.
 template <char Variable, class E>
 SPOROS_INLINE const auto& sum_in(const E& e) {
   if constexpr (is_add<E>)
@@ -300,7 +300,7 @@ SPOROS_INLINE const auto& sum_in(const E& e) {
   else
     return sum_in<Variable>(e.right);
 }
-/// The terms of which it is the sum: e.g. -L and -R for -(L + R).
+/// The two terms that add up to such an expression: for example, -L and -R for -(L + R).
 struct LeftTerm {
   template <class E>
   SPOROS_INLINE auto operator()(const E& sum) const {
@@ -314,7 +314,7 @@ struct RightTerm {
   }
 };
 
-/// Calls add(term) for each of the two terms.
+/// Calls add(term) for each of these two terms.
 template <char Variable, class E, class Add>
 SPOROS_INLINE void for_both_terms(const E& e, const Add& add) {
   add(replace_sum<Variable>(e, LeftTerm{}));
@@ -324,8 +324,8 @@ SPOROS_INLINE void for_both_terms(const E& e, const Add& add) {
 template <class E, char... Names, class F>
 SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f);
 
-/// The positions of coordinate c at the next level of an operand; empty where it is not stored. Logarithmic
-/// in the length of the fiber.
+/// The positions of coordinate c at the next level of an operand; empty if it is not stored. Takes time
+/// logarithmic in the length of the fiber.
 template <class A, class Compute, int K>
 SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   using L = Leaf<A, Compute, K>;
@@ -349,8 +349,9 @@ SPOROS_INLINE Bounds search(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
 }
 
 /// Calls f with the expression moved down as `advance` does, and further: levels that repeat a bound variable
-/// are searched, and an operand becomes Absent where such a level does not store its coordinate; sums whose
-/// other variables are bound become numbers, and complements whose variables are become 1 or Absent.
+/// are searched, and an operand becomes Absent if such a level does not store its coordinate; sums whose
+/// other variables are bound become numbers, and complements whose variables are all bound become 1 or
+/// Absent.
 template <class Order, int Depth, class E, class Env, class F>
 SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
   if constexpr (!searches<Order, Depth, E>()) {
@@ -390,8 +391,8 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
   }
 }
 
-/// Prefetches the row at coordinate c of `Variable` in every operand whose next level is full over it, with
-/// one more full level below: its first cache lines.
+/// Prefetches the first cache lines of the row at coordinate c of `Variable`, in every operand whose next
+/// level is full over that variable, with one more full level below.
 template <char Variable, class A, class Compute, int K>
 SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
   using L = Leaf<A, Compute, K>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file level_stream.hpp
-/// The streams of one operand: over the coordinates that its next level stores, or of what is looked up.
+/// The streams of one operand: over the coordinates that its next level stores, or of values that are looked
+/// up.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace sporos::stream {
 
-/// The coordinates that one operand's next level stores.
+/// The coordinates that the next level of one operand stores.
 template <class A, class Compute, int K>
 class LevelStream {
  public:
@@ -39,7 +40,7 @@ class LevelStream {
     find_run();
   }
 
-  /// Keeps the coordinates in [begin, end) only: binary search.
+  /// Keeps only the coordinates in [begin, end), by binary search.
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) {
     static_assert(ordered, "a level without order is walked whole");
     at_ = lower_bound(block == 1 ? begin : begin / block);
@@ -52,7 +53,7 @@ class LevelStream {
     find_run();
   }
 
-  /// Upper bound on the coordinates left, of a variable of the given extent.
+  /// An upper bound on the number of coordinates left, for a variable of the given extent.
   SPOROS_INLINE std::int64_t most(std::int64_t extent) const {
     const std::int64_t left = (end_ - at_) * block;
     return left < extent ? left : extent;
@@ -95,7 +96,8 @@ class LevelStream {
   SPOROS_INLINE void pass(std::int64_t c) {
     if (valid() && coord() == c) next();
   }
-  /// Moves to the first coordinate not below c: a few steps, then doubling strides and a binary search.
+  /// Moves to the first coordinate that is at least c: by a few steps, then doubling strides and a binary
+  /// search.
   SPOROS_INLINE void seek(std::int64_t c) {
     for (int step = 0; step < 8; ++step) {
       if (!valid() || coord() >= c) return;
@@ -139,7 +141,7 @@ class LevelStream {
     }
     return low;
   }
-  /// A level that is not unique repeats coordinates: a run of equal ones is one step of the stream.
+  /// A level that is not unique repeats coordinates: a run of equal coordinates is one step of the stream.
   SPOROS_INLINE void find_run() {
     if constexpr (!L::next().unique) {
       run_ = at_;

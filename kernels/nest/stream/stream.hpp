@@ -11,18 +11,18 @@
 ///     !R, a selection's condition                         Guided         present where one of them is
 ///     f(E), sum(..., E)                                   Wrapped        the stream of E
 ///
-/// The operands of a function, side by side, are an Intersection, a Union or Guided, as the function
-/// declares.
+/// The operands of a function, side by side, are an Intersection, a Union or Guided, depending on what the
+/// function declares.
 ///
 /// A stream that iterates has `valid()`, `coord()`, `next()`, and `here(f)`, which calls f with the
-/// expression at `coord()`. Every stream has `most(extent)`, an upper bound on its coordinates, and `visit(c,
-/// f)`, which calls f with the expression at c, or with Absent: level streams inside stand at the first
-/// coordinate not below c, and `pass(c)` moves those on that stand at c.
+/// expression at `coord()`. Every stream has `most(extent)`, an upper bound on its number of coordinates, and
+/// `visit(c, f)`, which calls f with the expression at c, or with Absent. For this, its level streams must be
+/// at the first coordinate that is at least c; `pass(c)` advances those that are at c.
 ///
-/// The types that reach f differ by who is present, so a union's loop body is compiled separately for left
-/// and right, left alone, right alone: its lattice points. (Kovach, Kolichala, Gu, Kjolstad, *Indexed
-/// Streams*, PLDI 2023, section 4; lattices after Kjolstad et al., *The Tensor Algebra Compiler*, OOPSLA
-/// 2017, section 5.)
+/// The types that reach f depend on which sides are present, so a union's loop body is compiled separately
+/// for both sides, for the left alone and for the right alone: its lattice points. (Kovach, Kolichala, Gu,
+/// Kjolstad, *Indexed Streams*, PLDI 2023, section 4; lattices after Kjolstad et al., *The Tensor Algebra
+/// Compiler*, OOPSLA 2017, section 5.)
 ///
 /// Local objects here and in the nest are not const: g++ 12 keeps a const object in memory (its scalar
 /// replacement leaves read-only ones alone), and then a loop reloads its parts for each coordinate.
@@ -117,9 +117,9 @@ SPOROS_INLINE auto open(const E& e, std::int64_t extent) {
   }
 }
 
-/// Calls f(coordinate, expression) over a stream: over the coordinates in `bounds` (`Restrict`), or over all
-/// of it. `Independent` promises that f writes to another place at each coordinate, so that full loops may
-/// vectorise.
+/// Calls f(coordinate, expression) for each coordinate of a stream; with `Restrict`, only for those in
+/// `bounds`. `Independent` promises that f writes to a different place at each coordinate, so that full loops
+/// may vectorise.
 template <bool Restrict, bool Independent, char Ahead = 0, class S, class F>
 SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
   if constexpr (Restrict) stream.restrict_to(bounds.begin, bounds.end);
@@ -178,8 +178,8 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
 
 }  // namespace detail
 
-/// Computes a sum whose other variables are all bound, and calls f with its value, or with Absent where no
-/// term is present.
+/// Computes a sum whose other variables are all bound, and calls f with its value, or with Absent if no term
+/// is present.
 template <class E, char... Names, class F>
 SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f) {
   using T = typename E::compute;

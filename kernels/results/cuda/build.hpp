@@ -24,8 +24,8 @@ namespace detail {
 
 using sporos::detail::KeyBits;
 
-/// Whether the levels of F can be built on a GPU: those that are not full are built in any space, store no
-/// coordinates but those of entries, and are segments, or have one coordinate below each position of
+/// Whether the levels of F can be built on a GPU: those that are not full can be built in any space, store
+/// only coordinates of entries, and either are segments or have one coordinate below each position of
 /// segments.
 template <TensorFormat F>
 inline constexpr bool builds_on_device = []<std::size_t... K>(std::index_sequence<K...>) {
@@ -43,8 +43,8 @@ inline constexpr bool builds_on_device = []<std::size_t... K>(std::index_sequenc
   return each;
 }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
 
-/// 1 where an entry begins a new position of a level, that is, where it differs from the one before in the
-/// bits from `shift` on.
+/// 1 where an entry begins a new position of a level, that is, where it differs from the previous entry in
+/// the bits from `shift` on.
 struct BeginsPosition {
   const Key* keys;
   int shift;
@@ -59,7 +59,7 @@ struct LocateInFull {
   KeyBits bits;
   std::int64_t extent;
   bool below_root;
-  std::int64_t* positions;  // [entries], of the parents before and of this level after
+  std::int64_t* positions;  // [entries] before: of the parents; after: of this level
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
     const std::int64_t parent = below_root ? 0 : positions[e];
@@ -67,8 +67,8 @@ struct LocateInFull {
   }
 };
 
-/// coordinates[position of e] = the coordinate of e, for each entry that begins a position. `ends[e]` is its
-/// position and 1.
+/// Writes coordinates[position of e] = coordinate of e, for each entry e that begins a position. `ends[e]` is
+/// its position plus 1.
 template <class Coordinate>
 struct WriteCoordinates {
   const Key* keys;
@@ -82,11 +82,11 @@ struct WriteCoordinates {
   }
 };
 
-/// Where the segment of each parent begins: at the first position of the entries whose parent is not before
-/// it.
+/// Writes where the segment of each parent begins: at the position of the first entry with this parent or a
+/// later one.
 template <class Position>
 struct WritePositions {
-  const std::int64_t* parents;  // [entries], ascending; null where all have the root for their parent
+  const std::int64_t* parents;  // [entries], ascending; null if the root is the parent of all
   const std::int64_t* ends;     // [entries]
   std::int64_t entries;
   Position* positions;
@@ -110,7 +110,7 @@ struct EndsToPositions {
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const { --ends[e]; }
 };
 
-/// values[position of e] = the value of e.
+/// Writes values[position of e] = value of e, for each entry e.
 template <class From, class To>
 struct WriteValues {
   const From* from;
@@ -123,11 +123,11 @@ struct WriteValues {
 
 }  // namespace detail
 
-/// A tensor of sorted entries, each key once.
+/// Builds a tensor from sorted entries, each key once.
 ///
-/// Level by level, from the root: an entry that differs from the one before in the coordinates down to a
-/// level begins a position there, so a scan of these numbers the positions. Levels are made of their segments
-/// once all of these are written.
+/// Level by level, from the root: an entry that differs from the previous one in the coordinates down to a
+/// level begins a position there, so a scan numbers the positions. Levels are built from their segments once
+/// all segments have been written.
 ///
 /// @param packing  which bits of a key hold the coordinate of each level
 template <TensorFormat F, class Value, class T>
@@ -158,7 +158,7 @@ class DeviceBuilder {
   }
 
  private:
-  /// What a level is made of.
+  /// What a level is built from.
   template <class Of>
   struct Written {
     Of segments;
@@ -219,7 +219,7 @@ class DeviceBuilder {
     }
   }
 
-  /// For each entry, its position in level K and 1.
+  /// For each entry, its position in level K plus 1.
   template <int K>
   std::int64_t* numbered() {
     constexpr int depth = Shape::depth[static_cast<std::size_t>(K)];
@@ -234,7 +234,7 @@ class DeviceBuilder {
     });
     return ends;
   }
-  /// Room for a position of each entry, where positions_ is not.
+  /// Memory for a position of each entry, other than that of positions_.
   std::int64_t* other_positions() {
     const int other = positions_ != nullptr && positions_ == memory_.positions[0].data() ? 1 : 0;
     return at_least(entries_.size, memory_.positions[other], "sporos::gpu positions");
@@ -252,10 +252,10 @@ class DeviceBuilder {
   const sporos::detail::Packing<F>& packing_;
   const Extents<F::order> extents_;
   std::int64_t parents_ = 1;
-  std::int64_t* positions_ = nullptr;  // [entries] of the level above; none below the root
+  std::int64_t* positions_ = nullptr;  // [entries] in the level above; null below the root
 };
 
-/// The same of any format: where its levels cannot be built on the GPU, the host builds them.
+/// Builds a tensor of any format: if its levels cannot be built on the GPU, the host builds them.
 template <TensorFormat F, class Value, class T>
 Tensor<Value, F, Kokkos::Cuda> build(const Kokkos::Cuda& space, StageMemory& memory,
                                      const EntryArrays<T>& entries, const sporos::detail::Packing<F>& packing,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file by_positions.hpp
-/// Shares the outermost loops of a statement among the threads of a GPU by the nonzeros of the operand that
-/// they run over, so that long rows keep no thread busy while others wait.
+/// Shares the outermost loops of a statement among the threads of a GPU, by nonzeros of the operand that
+/// these loops run over, so that long rows do not keep one thread busy while others wait.
 #pragma once
 
 #include <tuple>
@@ -11,13 +11,13 @@
 
 namespace sporos::gpu::detail {
 
-/// An operand whose outermost levels the outermost loops run over, level by level, and how many do.
+/// An operand whose outermost levels match the outermost loops, level by level, and how many do.
 struct LeadingOperand {
   int place = -1;
   int loops = 0;
 };
 
-/// The operand with the most such loops; none where only one loop would be shared, or no nonzeros counted.
+/// The operand with the most such loops; none if only one loop would be shared, or no nonzeros counted.
 template <class... A>
 constexpr LeadingOperand leading_operand(const NameList& order, TypeList<A...>) {
   LeadingOperand best{-1, 1};
@@ -39,7 +39,7 @@ constexpr LeadingOperand leading_operand(const NameList& order, TypeList<A...>) 
   return best;
 }
 
-/// The outermost loops fused, and shared by positions.
+/// The outermost loops, fused and shared by positions.
 template <class Order>
 constexpr LoopSchedule shared_by_positions(int loops) {
   LoopSchedule out;
@@ -55,8 +55,8 @@ constexpr LoopSchedule shared_by_positions(int loops) {
   return out;
 }
 
-/// The statement with its outermost loops shared so; itself where the user has scheduled its loops, or no
-/// operand leads them.
+/// The statement with its outermost loops shared in this way; unchanged if the user has scheduled its loops,
+/// or if no operand leads them.
 template <class S>
 auto share_by_positions(const S& statement) {
   constexpr LeadingOperand leading = leading_operand(S::order::names, accesses_of<typename S::right_type>{});

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file merged.hpp
 /// The nest's candidate for sparse results on a GPU: values are inserted into an array, sorted there, merged
-/// with what came before, and made into the levels of the result.
+/// with earlier ones, and made into the levels of the result.
 ///
 /// The stages are those of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI
 /// 2024), section 4, in batches:
 ///
-/// - count: a thread for each chunk of the outermost loops, of about equally many nonzeros
-/// (by_positions.hpp),
-///   counts its values; a scan of the counts says where each chunk inserts, and how many chunks fit in the
-///   accumulation array together;
+/// - Count: a thread for each chunk of the outermost loops, with about equal numbers of nonzeros
+///   (by_positions.hpp), counts the chunk's values; a scan of the counts says where each chunk inserts, and
+///   how many chunks fit in the accumulation array together;
 /// - Insert: the nest runs again; each value goes to its place, with the coordinates of all levels packed;
 /// - Sort: a radix sort by these keys;
-/// - Merge: into the all array, which is kept twice; entries of one key are added up;
+/// - Merge: into the all array, of which there are two; entries with the same key are added up;
 /// - Compress: level by level (build.hpp).
 #pragma once
 
@@ -38,7 +37,7 @@ namespace detail {
 
 using sporos::detail::EvenCuts;
 
-/// How far the coordinate of each level is shifted in a key.
+/// By how many bits the coordinate of each level is shifted in a key.
 template <int Levels>
 struct KeyShifts {
   int of_level[Levels > 0 ? Levels : 1];
@@ -89,7 +88,7 @@ struct InsertValues : EachValue<InsertValues<Traits_, T>> {
   }
 };
 
-/// Borrowed from the scratch memory of the stream.
+/// The memory of a plan, borrowed from the scratch memory of the stream.
 template <class T>
 struct MergedMemory : StageMemory {
   EntryArrays<T> batch, spare, all, joined, merged;
@@ -100,7 +99,7 @@ struct MergedMemory : StageMemory {
   }
 };
 
-/// One thread of the first pass for each chunk.
+/// The first pass: one thread for each chunk counts its values.
 template <class Traits, class Source>
 struct CountLoops {
   Source source;
@@ -116,7 +115,7 @@ struct CountLoops {
   }
 };
 
-/// One thread of the second pass for each chunk from `first` on.
+/// The second pass: one thread for each chunk from `first` on inserts its values.
 template <class Traits, class Source, class T>
 struct InsertLoops {
   Source source;
@@ -147,7 +146,7 @@ struct MergedNest {
   static constexpr std::string_view less_memory = "compute it in parts, or on the host";
   static constexpr bool any_schedule = true;
 
-  /// The user may choose the coordinate workspace, whose capacity this takes.
+  /// The user may choose the coordinate workspace, whose capacity is then used.
   template <class S>
   static constexpr bool takes_workspace =
       std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace> ||
@@ -241,15 +240,16 @@ class MergedNest::Plan {
   StorageBound storage_bound_of(std::int64_t values) const {
     return storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), values);
   }
-  /// Bytes besides the result and the accumulation array, which is there twice, and once more as it is added
-  /// up: both all arrays, scratch of CUB, and positions of two levels.
+  /// Bytes besides the result and the accumulation array, which exists twice, and once more while it is added
+  /// up: both all arrays, scratch memory of CUB, and positions of two levels.
   std::int64_t bytes_besides(std::int64_t total) const {
     constexpr std::int64_t scratch = std::int64_t{16} << 20;
     return 4 * total * Entries::bytes_of_entry + 3 * total * 8 + scratch + 2 * (chunks_ + 1) * 8 +
            bytes_of_building(total);
   }
-  /// Bytes that building the levels takes besides the result: segments that they do not keep; where the host
-  /// builds them, the entries there, all segments, the result and, in padded levels, its values once more.
+  /// Bytes that building the levels takes besides the result: segments that the levels do not keep; if the
+  /// host builds them, the entries there, all segments, the result and, for padded levels, its values once
+  /// more.
   std::int64_t bytes_of_building(std::int64_t total) const {
     const auto& extents = nest_.statement().result().tensor().extents();
     if constexpr (detail::builds_on_device<Format>) {
@@ -262,7 +262,7 @@ class MergedNest::Plan {
     }
   }
 
-  /// Values that are inserted before they are sorted and merged: as many as the memory that is allowed holds.
+  /// How many values are inserted before they are sorted and merged: as many as fit in the allowed memory.
   std::int64_t most_at_once() const {
     using Policy = typename S::schedule::workspace_policy;
     std::int64_t most = std::int64_t{1} << 26;
@@ -295,7 +295,7 @@ class MergedNest::Plan {
     }
   }
 
-  /// The end of the chunks from `first` on whose values fit in the accumulation array; one chunk at least.
+  /// The end of the chunks, from `first` on, whose values fit in the accumulation array; at least one chunk.
   std::int64_t end_of_batch(std::int64_t first) const {
     if (begins_.empty()) return chunks_;
     const auto begin = begins_.begin() + first;
@@ -340,7 +340,7 @@ class MergedNest::Plan {
   Nest nest_;
   sporos::detail::Packing<Format> packing_;
   detail::KeyShifts<Format::levels> shifts_{};
-  // Counted by bytes() as well.
+  // Set by bytes() too, which counts.
   mutable std::int64_t chunks_ = 0, total_ = 0;
   mutable std::vector<std::int64_t> begins_;  // [chunks + 1] where each inserts; empty if all fit at once
 };

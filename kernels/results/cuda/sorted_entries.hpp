@@ -23,14 +23,14 @@ namespace sporos::gpu {
 
 using sporos::detail::Key;
 
-/// Keys and values, in two arrays of a GPU.
+/// Keys and values, in two arrays on a GPU.
 template <class T>
 struct EntryArrays {
   Array<Key, Memory> keys;
   Array<T, Memory> values;
-  std::int64_t size = 0;  ///< entries in use, from the front
+  std::int64_t size = 0;  ///< number of entries in use, from the front
 
-  /// Makes room for so many entries; where that takes larger arrays, their contents are gone.
+  /// Makes room for `capacity` entries; if that takes larger arrays, their contents are lost.
   void reserve(std::int64_t capacity) {
     at_least(capacity, keys, "sporos::gpu keys");
     at_least(capacity, values, "sporos::gpu values");
@@ -39,12 +39,12 @@ struct EntryArrays {
   static constexpr std::int64_t bytes_of_entry = sizeof(Key) + sizeof(T);
 };
 
-/// What the stages work in beside entries, kept from one statement to the next.
+/// The memory that the stages use besides entries, kept from one statement to the next.
 struct StageMemory {
-  Array<char, Memory> scratch;                 ///< of CUB
-  Array<std::int64_t, Memory> positions[2];    ///< of the entries, in a level and the one above it
-  Array<std::int64_t, Memory> counts, begins;  ///< of the chunks' values
-  Array<std::int64_t, Memory> count;           ///< one number
+  Array<char, Memory> scratch;                 ///< scratch memory of CUB
+  Array<std::int64_t, Memory> positions[2];    ///< positions of entries in a level, and in the one above
+  Array<std::int64_t, Memory> counts, begins;  ///< the number of values of each chunk, and where they begin
+  Array<std::int64_t, Memory> count;           ///< a single number
 
   std::int64_t bytes() const {
     std::int64_t numbers = 0;
@@ -56,7 +56,7 @@ struct StageMemory {
 
 namespace detail {
 
-/// a + b, as the values of a statement add.
+/// a + b, in the way that a statement adds values.
 struct AddValues {
   template <class T>
   __host__ __device__ T operator()(const T& a, const T& b) const {
@@ -70,7 +70,7 @@ struct IsFirstOfKey {
   __host__ __device__ bool operator()(std::int64_t e) const { return e == 0 || keys[e] != keys[e - 1]; }
 };
 
-/// The sum of the entries with one key, in their order, by one thread: the same bits at every run.
+/// Sums the entries with one key, in their order and on one thread: the same bits in every run.
 template <class T>
 struct AddUpInOrder {
   const Key* keys;
@@ -89,7 +89,7 @@ struct AddUpInOrder {
   }
 };
 
-/// Calls call(scratch, bytes) twice, as CUB has it: for the bytes that it needs, then with them.
+/// Calls call(scratch, bytes) twice, as CUB requires: to learn how many bytes it needs, and then with these.
 template <class Call>
 void with_scratch(StageMemory& memory, const char* what, const Call& call) {
   std::size_t bytes = 0;
@@ -100,8 +100,8 @@ void with_scratch(StageMemory& memory, const char* what, const Call& call) {
 
 }  // namespace detail
 
-/// Sorts entries by key, stably. `spare` has the same capacity, and afterwards what was there before.
-/// @param bits  of the keys in use
+/// Sorts entries by key, stably. `spare` has the same capacity, and its contents are lost.
+/// @param bits  number of bits of the keys in use
 template <class T>
 void sort_by_key(const Kokkos::Cuda& space, StageMemory& memory, EntryArrays<T>& entries,
                  EntryArrays<T>& spare, int bits) {
@@ -117,7 +117,7 @@ void sort_by_key(const Kokkos::Cuda& space, StageMemory& memory, EntryArrays<T>&
   if (values.Current() != entries.values.data()) std::swap(entries.values, spare.values);
 }
 
-/// Adds up the sorted entries of each key, into `to`, which has their capacity.
+/// Adds up the sorted entries with the same key, and writes the sums to `to`, which has the same capacity.
 /// @tparam InOrder  whether each sum is formed in the order of its entries, by one thread
 template <bool InOrder, class T>
 void add_up(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>& entries,
@@ -144,7 +144,7 @@ void add_up(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>
   }
 }
 
-/// Merges two sorted lists into `to`, entries of `first` before those of `second` with the same key.
+/// Merges two sorted lists into `to`; among entries with the same key, those of `first` come first.
 template <class T>
 void merge_by_key(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>& first,
                   const EntryArrays<T>& second, EntryArrays<T>& to) {
