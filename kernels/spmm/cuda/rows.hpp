@@ -40,10 +40,9 @@ struct RowsShape {
   /// The most lanes per row: those of a warp or, if rows are sorted by their lengths, of a block.
   static constexpr int of_warp = warp_size, of_block = 128;
 
-  int columns = 1;  ///< per lane
-  int lanes = 1;    ///< per panel of columns, a power of two
-  int parts = 1;    ///< of a row's nonzeros; groups of lanes of one warp, or block, compute them, and their
-                    ///< sums are added
+  int columns = 1;           ///< per lane
+  int lanes = 1;             ///< per panel of columns, a power of two
+  int parts = 1;             ///< of a row's nonzeros, each computed by a group of lanes of one warp, or block
   int piece_parts = 1;       ///< the same for a piece of a long row
   std::int64_t panels = 1;   ///< into which all columns are cut
   std::int64_t longest = 0;  ///< the most nonzeros of a row that is not cut
