@@ -21,8 +21,8 @@ constexpr int scale = 2;                                                  // of 
 /// Maps coordinates to pixels.
 struct Field {
   Ticks x, y;
-  int top, height;           ///< its first row of pixels, and how many
-  bool logarithmic = false;  ///< y is the power of ten
+  int top, height;           ///< its first row of pixels, and its number of rows
+  bool logarithmic = false;  ///< y is an exponent of ten
 
   int bottom() const { return top + height; }
 
@@ -100,12 +100,12 @@ void draw_curve(Image& image, const Curve& curve, int top, std::string_view x_na
   draw_names(image, field, x_name, curve.name);
 }
 
-/// Three digits, or all of a whole number's.
+/// Three significant digits, or all digits of a larger whole number.
 std::string height_text(double height) {
   return height < 1000 ? fmt::format("{:.3g}", height) : fmt::format("{:.0f}", height);
 }
 
-/// Writes a text around x, in letters small enough for a width.
+/// Writes a text centred at x, in letters small enough for the available width.
 void write_around(Image& image, int x, int y, const std::string& words, int room) {
   const int size = Image::text_width(words, scale) <= room ? scale : 1;
   image.write(x - Image::text_width(words, size) / 2, y, words, size, black);
