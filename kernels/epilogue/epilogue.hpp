@@ -82,7 +82,7 @@ constexpr bool is_scaled_product() {
 
 /// Whether an expression is made of the sums of one product and of values known at an element of the result.
 /// @param sums_terms  whether the terms of the expression are summed over the variables that the result
-/// lacks, or only explicit sums are
+///                    lacks, or only explicit sums are
 template <class Result, class E>
 constexpr bool is_of_sums(bool sums_terms) {
   if constexpr (is_reduction<E>) {
