@@ -91,8 +91,7 @@ struct ProductsInBatches {
   static constexpr std::string_view name = "Products in batches";
   static constexpr std::string_view takes =
       "C(b, i, j) = A(b, i, k) * B(k, j), A and C dense, B in NM<N, M, L>, TwoFour, or on a GPU CSR or CSC";
-  static constexpr bool deterministic = true;  ///< the candidate for the matrices is asked for determinism
-                                               ///< too
+  static constexpr bool deterministic = true;  ///< asks the candidate for the matrices too
   static constexpr bool replaces_nest = true;
 
   template <class S>
