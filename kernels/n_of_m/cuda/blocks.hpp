@@ -340,8 +340,8 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param a       A, k-major in the layout `stored`; if there are several batches, each has whole tiles of
-/// rows
+/// @param a       A, k-major in the layout `stored`; if there are several batches, each has whole
+///                tiles of rows
 /// @param shared  number of blocks that share a tile: 1, 2, 4 or 8
 template <class Config, class Product>
 void nm_block_product(const Kokkos::Cuda& space, Product product, const typename Config::compute* a,

@@ -27,9 +27,9 @@ namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j) on CUDA cores, with B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A
 /// dense, C dense and row-major; also an epilogue of such a product (kernels/epilogue/epilogue.hpp), and all
-/// batches at once of C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k,
-/// j). Computed as in blocks.hpp or, if the result is small, teams.hpp, after Ma et al., *NM-SpMM* (arXiv
-/// 2503.01253), sections III-B and III-C.
+/// batches at once of C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) *
+/// B(k, j). Computed as in blocks.hpp or, if the result is small, teams.hpp, after Ma et al., *NM-SpMM*
+/// (arXiv 2503.01253), sections III-B and III-C.
 ///
 /// Takes any N, M and shapes; L must be a multiple of 4, for full speed of 8. Half and bfloat16 are summed in
 /// float, other types in the wider of the types of operands and result, and every run sums in the same order.

@@ -26,8 +26,7 @@ __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::
   const std::int64_t chunk = line / cut.rows;
   const int at = static_cast<int>(line % cut.rows);
   const std::int64_t section = chunk / cut.chunks % sections;
-  const int of_section = static_cast<int>(chunk % cut.chunks) * cut.rows + at;  // its index among the kept
-                                                                                // rows of the section
+  const int of_section = static_cast<int>(chunk % cut.chunks) * cut.rows + at;  // its number in the section
   const std::int64_t window = section * cut.windows + of_section / cut.kept;
   const bool is_there = of_section < cut.kept_rows() && window * cut.window < b.rows;
   const std::int64_t first_column = chunk / cut.chunks / sections * layout.block_columns;
@@ -73,8 +72,8 @@ __global__ __launch_bounds__(128) void pack_chunks_kernel(NmView<T> b, NmChunkLa
 
 }  // namespace detail
 
-/// Packs a matrix whose units are multiples of `layout.place_columns` columns into `packed`, [layout.bytes(k,
-/// n)], converting values to `Compute`.
+/// Packs a matrix whose units are multiples of `layout.place_columns` columns into `packed`,
+/// [layout.bytes(k, n)], converting values to `Compute`.
 template <class Compute, class T>
 void pack_chunks(const Kokkos::Cuda& space, const NmView<T>& b, const NmChunkLayout& layout, char* packed) {
   const std::int64_t lines = layout.lines(b.rows, b.columns);

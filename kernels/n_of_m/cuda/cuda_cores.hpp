@@ -22,11 +22,9 @@ namespace sporos::gpu {
 template <class T, class Out, class E>
 struct NmGather {
   std::int64_t m = 0;
-  const T* a = nullptr;                  ///< [m, k]
-  std::int64_t a_row = 0, a_column = 0;  ///< elements from one row of A to the next, and from one column to
-                                         ///< the next
-  std::int64_t rows_of_batch = 0, a_batch = 0;  ///< rows of A per batch, and elements from one batch to the
-                                                ///< next
+  const T* a = nullptr;                         ///< [m, k]
+  std::int64_t a_row = 0, a_column = 0;         ///< elements between rows of A, and between its columns
+  std::int64_t rows_of_batch = 0, a_batch = 0;  ///< rows of A per batch, and elements from batch to batch
   NmView<T> b{};                                ///< [k, n]
   Out* c = nullptr;                             ///< [m, n]
   bool accumulates = false;

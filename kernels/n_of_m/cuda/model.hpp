@@ -96,8 +96,7 @@ struct NmTileShape {
 /// Times measured for tiles on an H200, in seconds; `waits` are factors.
 struct NmBlockTimes {
   double launch;
-  std::array<double, 3> waits;  ///< how much longer a kept row takes than issuing it, by blocks per
-                                ///< multiprocessor
+  std::array<double, 3> waits;  ///< time of a kept row over that to issue it, by blocks per multiprocessor
   double store;                 ///< storing a tile
   double exchange;              ///< adding the sums of another block
 };
@@ -138,9 +137,7 @@ constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, 
 /// Predicts a product of m x k by k x n with tiles of a shape.
 /// @param shared              number of blocks that share a tile
 /// @param part_of_dense_rows  the fraction of dense rows that is copied: 1; less if the dense factor were
-/// packed, which
-///                            no kernel here does, since it takes longer than it saves
-///                            (kernels/cuda/README.md)
+///                            packed, but that takes longer than it saves (kernels/cuda/README.md)
 inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& tile, const NmBlockTimes& times,
                                    const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k,
                                    int shared, double part_of_dense_rows = 1) {

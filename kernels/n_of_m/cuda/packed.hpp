@@ -143,8 +143,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   // so that those with the same remainder are far apart, since a group of 8 that lacks one remainder has
   // another twice.
   constexpr int parts = most / warp_size;
-  int remainder[parts], earlier[parts];  // of rows lane, lane + 32, …: how many earlier rows have the same
-                                         // remainder
+  int remainder[parts], earlier[parts];  // for rows lane, lane + 32, …; earlier ones with the same remainder
   int of_remainder[8] = {};              // number of rows with each remainder
 #pragma unroll
   for (int part = 0; part < parts; ++part) {

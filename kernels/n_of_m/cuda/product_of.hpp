@@ -28,8 +28,8 @@ struct NmOperands : GpuMatrixOperands {
                                    is_float<typename A::value_type> && is_float<typename C::value_type>;
 };
 
-/// C(i, j) = f(A(i, k) * B(k, j)), the statement of a plan. For batches, C(b, i, j) = f(A(b, i, k) * B(k,
-/// j)), C and A have the rows of all batches; if A is stored k-major, A(b, k, i), it is said to be *in
+/// C(i, j) = f(A(i, k) * B(k, j)), the statement of a plan. For batches, C(b, i, j) = f(A(b, i, k) *
+/// B(k, j)), C and A have the rows of all batches; if A is stored k-major, A(b, k, i), it is said to be *in
 /// batches*.
 template <class S, class Operands>
 class NmProductOf {

@@ -65,8 +65,7 @@ struct NmTeamConfig {
   /// After the sections comes what is read at the place of zeros: one element of each of a thread's rows, or
   /// a row.
   static constexpr int zeros_bytes = RowMajor ? Rows * lanes_m * box_row_bytes : dense_row_bytes;
-  static constexpr int place_of_zeros = 1 << 24;  ///< larger than any other place; clamped to where the zeros
-                                                  ///< are
+  static constexpr int place_of_zeros = 1 << 24;  ///< beyond all others; clamped to where the zeros are
   static constexpr int sums_bytes = block_m * row_bytes;
   static constexpr int alignment = Swizzle128::alignment;
   static constexpr int most_slots_of_team = 8;
@@ -339,8 +338,7 @@ __global__ __launch_bounds__(Config::threads,
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
 /// @param a       [m, k], or k-major in the layout `stored`, whichever Config expects; if there are several
-/// batches, each
-///                has whole tiles of rows
+///                batches, each has whole tiles of rows
 /// @param stored  its `stride` is also that of the rows of a row-major A
 template <class Config, class Product>
 void nm_team_product(const Kokkos::Cuda& space, Product product, const NmChunks& cut,
