@@ -27,9 +27,8 @@ struct alignas(8) SampledPlace {
 
 /// @tparam Chunks  chunks of 32 elements of a row that the registers hold: 1, 2 or 4
 /// @tparam Exact   whether these chunks are the whole row
-/// @tparam Eights  groups of 8 rows of C that are loaded at the same time. With 2, a warp whose nonzeros lie
-/// in up to
-///                 16 rows waits once; with 1, it needs fewer registers.
+/// @tparam Eights  groups of 8 rows of C that are loaded at the same time. With 2, a warp whose
+///                 nonzeros lie in up to 16 rows waits once; with 1, it needs fewer registers.
 template <int Chunks, bool Exact, int Eights>
 struct SddmmNonzerosConfig {
   static constexpr bool exact = Exact;
@@ -43,10 +42,7 @@ struct SddmmNonzerosConfig {
   static constexpr int rows = MmaM16N8K16::n;  ///< rows of C multiplied at a time
   /// A warp has many loads in flight and ends soon: small blocks make room for others sooner.
   static constexpr int threads = chunks == 4 ? 64 : 128, warps = threads / warp_size;
-  static constexpr int blocks = chunks == 1   ? 10
-                                : chunks == 2 ? 6
-                                              : 8;  ///< at least this many per
-                                                    ///< multiprocessor
+  static constexpr int blocks = chunks == 1 ? 10 : chunks == 2 ? 6 : 8;  ///< per multiprocessor, at least
   /// How much of the memory that serves as shared memory or cache this many blocks take, with 1 KiB per block
   /// for the system.
   static constexpr int kilobytes = blocks * (1024 + warps * nonzeros * 4) / 1024 + 1;
@@ -118,8 +114,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
       const auto is_there = [&](int eight) {
         return eight == 0 || first_rank + eight * Config::rows <= last_rank;
       };
-      Words c[Config::eights][Config::chunks];  // [8, inner] each; the last row is repeated if there are
-                                                // fewer
+      Words c[Config::eights][Config::chunks];  // [8, inner] each; the last row fills up
 #pragma unroll
       for (int eight = 0; eight < Config::eights; ++eight)
         if (is_there(eight))

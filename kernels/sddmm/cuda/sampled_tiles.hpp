@@ -2,6 +2,7 @@
 /// @file sampled_tiles.hpp
 /// The pattern of a sparse matrix by square tiles: which tiles have nonzeros, and where in the tile each one
 /// lies.
+///
 /// The nonzeros of a tile are listed row by row. For a matrix with tiles of 4 rows and columns,
 ///
 ///     row 0   0 . 0 0 | . . . 0        tile (0, 0)   places 0 2 3 | 7 | 9      distances 0 1 1 .
@@ -68,8 +69,7 @@ inline constexpr std::int64_t most_sampled_column_tiles = 48 * 1024 / 4;
 /// The arrays used while the tiles are found.
 struct SampledTileRoom {
   static constexpr int threads = 256;           ///< threads per block for one tile
-  static constexpr int threads_of_rows = 1024;  ///< threads per block for a row of tiles; there are few of
-                                                ///< those blocks
+  static constexpr int threads_of_rows = 1024;  ///< threads per block for a row of tiles; such blocks are few
 
   std::int32_t* nonzeros = nullptr;  ///< [tiles of the grid]
   std::int32_t* rooms = nullptr;     ///< [tiles of the grid], room for places, aligned

@@ -133,8 +133,7 @@ template <class A>
 __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windows_kernel(
     A a, int words, SampledWindowRoom in, SampledWindowOutput to) {
   extern __shared__ std::uint32_t are_there[];                              // [words]
-  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], number of columns
-                                                                            // before
+  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns before each
   __shared__ int sums[SampledWindowRoom::threads / warp_size];
   const int groups = in.groups[blockIdx.x], pieces = in.pieces[blockIdx.x];
   if (groups == 0) return;

@@ -31,8 +31,7 @@ inline constexpr std::array<NamedForm<SddmmForm>, 2> sddmm_forms{{
 /// The form for dot products of rows of `row_bytes` bytes, unless SPOROS_SDDMM_FORM names one. The choice is
 /// the same on all processors, since the forms add in different orders.
 inline SddmmForm sddmm_form_for(std::int64_t row_bytes) {
-  constexpr std::int64_t long_row = 128;  // two vectors: from here on, adding up their lanes no longer
-                                          // dominates
+  constexpr std::int64_t long_row = 128;  // two vectors; adding up their lanes no longer dominates
   static const auto* const named = form_from_environment("SPOROS_SDDMM_FORM", sddmm_forms);
   if (named) return named->form;
   return has_half_vectors && row_bytes <= long_row ? SddmmForm::half : SddmmForm::full;
