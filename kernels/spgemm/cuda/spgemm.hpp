@@ -222,9 +222,8 @@ class Spgemm {
   MatrixA a_;
   MatrixB b_;
   SpgemmWorkspace& workspace_;
-  std::int64_t counted_ = 0;  // bytes from the head to the end of the sizes: all are counts, which start at
-                              // zero
-  Head* head_ = nullptr;      // on the device
+  std::int64_t counted_ = 0;          // bytes from the head to the end of the sizes, all zeroed at first
+  Head* head_ = nullptr;              // on the device
   std::int64_t* products_ = nullptr;  // [rows]
   std::int32_t* sizes_ = nullptr;     // [rows]
   std::int32_t* members_ = nullptr;   // [rows], bin by bin

@@ -34,8 +34,7 @@ struct DiagonalLimits {
   /// L1 cache, otherwise few.
   static constexpr std::int64_t rows = 48, stride = rows + overhang;
   static constexpr std::int64_t few_rows = 16, few_stride = few_rows + 2 * overhang;
-  static constexpr std::int64_t numbers_of_many = 3072;  ///< the most numbers of B with which there are many
-                                                         ///< rows
+  static constexpr std::int64_t numbers_of_many = 3072;  ///< numbers of B up to which there are many rows
 };
 
 /// The arrays of a DiagonalProduct.
@@ -48,8 +47,7 @@ struct DiagonalSpace {
   static constexpr std::int64_t sums_plane = DiagonalLimits::products * DiagonalLimits::stride;
 
   std::int32_t* columns;    // [products + order_slack] of a row of the product, relative to A's first column
-  std::int32_t* b_columns;  // [products] of the rows of B, one row after another, relative to A's first
-                            // column
+  std::int32_t* b_columns;  // [products] of the rows of B, one after another, relative to A's first column
   std::uint32_t* begin;     // [products + 1] where an element's pairs begin
   std::uint32_t* a_at;      // [products] where the first factor of a pair is in a_values
   std::uint32_t* b_at;      // [products] where the second factor is in b_values

@@ -72,8 +72,7 @@ class FactorByRows {
   }
   /// Reads a matrix whose pattern is the same as before: the values of a copy are fetched from their known
   /// positions in the matrix.
-  /// @param most_bytes  what finding these positions may allocate; if it is too little, the matrix is copied
-  /// anew
+  /// @param most_bytes  what finding these positions may allocate; if too little, the matrix is copied anew
   template <HostSpace Space>
   void refill(const Space& space, const T& matrix, [[maybe_unused]] std::int64_t most_bytes) {
     if constexpr (is_copied) {

@@ -61,7 +61,7 @@ SPOROS_HOST_INLINE void sort_8(Key* k) {
 /// order of k.
 /// @tparam Key   unsigned; there are at most few_columns<Key> columns
 /// @param brief  whether no row has more than brief_row elements, and that many can be read from the
-/// beginning of any of them
+///               beginning of any of them
 /// @return the number of elements
 template <class Key, class Acc, class A, class B, class Value, class Coordinate>
 SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,

@@ -136,8 +136,7 @@ struct Marks {
   /// Chooses how to keep the marks of a row.
   /// @param elements  approximate number of columns that will be marked
   static Marking marking(std::int64_t products, std::int64_t elements, std::int64_t window) {
-    constexpr std::int64_t crowd = 4;  // products per word: with more, bits wait for one another longer than
-                                       // bytes cost
+    constexpr std::int64_t crowd = 4;  // products per word beyond which bits wait longer than bytes cost
     const std::int64_t words = window / 64 + 1;
     return products >= crowd * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
   }

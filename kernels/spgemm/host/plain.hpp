@@ -21,9 +21,8 @@ struct PlainMarks {
 
 /// Computes a row of the product: the sum of a[k] times row a_columns[k] of `b`, k < count, in the order of
 /// k.
-/// @tparam OneGroup  whether marks.group_count is 1: the only word of groups then stays in a register, so
-/// that
-///                   marks do not wait for each other
+/// @tparam OneGroup  whether marks.group_count is 1: the only word of groups then stays in a register,
+///                   so that marks do not wait for each other
 /// @param sums  [columns of b], zero before and after
 /// @return the number of elements
 template <bool OneGroup, class Acc, class A, class B, class Coordinate, class Value>

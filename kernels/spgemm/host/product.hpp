@@ -68,9 +68,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
  public:
   using Arrays = ProductArrays<Value, Position, Coordinate>;
 
-  /// @param most_reserved  up to this many bytes, memory is reserved for the largest possible result; a
-  /// result that
-  ///                       could be larger is computed twice: first counted, then written
+  /// @param most_reserved  up to this many bytes, memory is reserved for the largest possible result;
+  ///                       a result that could be larger is computed twice: first counted, then written
   ProductByRows(const HostThreads& threads, const A& a, const B& b,
                 std::int64_t most_reserved = Pool::machine_bytes() / 2)
       : Work(threads, a, b, most_reserved) {}
@@ -79,10 +78,9 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   void use(SpgemmForm form) { form_ = form; }
 
   /// Analyses the patterns; reserves nothing yet for the result or the workers. To be called once.
-  /// @param finds_similar_rows  whether to look for rows with the same columns, which can be computed
-  /// together
-  /// @param first_in_b  if the rows of A are consecutive rows of B, except for one shift of all columns, the
-  /// first of them; otherwise -1
+  /// @param finds_similar_rows  whether to look for rows with the same columns, to compute them together
+  /// @param first_in_b          if the rows of A are consecutive rows of B, except for one shift of all
+  ///                            columns, the first of them; otherwise -1
   void prepare(bool finds_similar_rows = true, std::int64_t first_in_b = -1);
 
   /// Takes new arrays of the matrices, whose patterns must be the same.

@@ -23,8 +23,8 @@ template <class Coordinate, class Value>
 class RowOutput {
  public:
   /// @param columns,values  with room for all elements and row_slack
-  /// @param buffer_columns,buffer_values  with room for buffered() elements, those of a block of rows, and
-  /// row_slack
+  /// @param buffer_columns,buffer_values  with room for buffered() elements, those of a block of rows,
+  ///                                      and row_slack
   RowOutput(Coordinate* columns, Value* values, Coordinate* buffer_columns, Value* buffer_values)
       : columns_(columns), values_(values), buffer_columns_(buffer_columns), buffer_values_(buffer_values) {}
 

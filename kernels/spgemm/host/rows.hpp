@@ -44,9 +44,8 @@ class RowProduct {
  public:
   /// @param even         even_length of b
   /// @param lengths      brief only if no rows are known to be similar
-  /// @param in_caches    whether most rows of B that a row of A refers to are in the caches, because the
-  /// previous
-  ///                     row of A referred to them or their neighbours
+  /// @param in_caches    whether most rows of B that a row of A refers to are in the caches, because
+  ///                     the previous row of A referred to them or their neighbours
   /// @param form         how rows of few products are sorted if most are that short
   RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches, SpgemmForm form,
              const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)

@@ -22,8 +22,7 @@ struct SimilarRows {
   bool shifts = false;        ///< some rows are the previous one shifted
   bool same_often = false;    ///< the same, even if the pattern of the result is known
   bool shifts_often = false;  ///< enough rows are shifted that it pays off even if the pattern is known
-  int repeated = 0;  ///< the length of the rows if most have the columns of the next row and all have one
-                     ///< length up to most_repeated; otherwise 0
+  int repeated = 0;  ///< length of the rows, at most most_repeated, if all have it and most repeat; else 0
 };
 
 /// How many rows have the same columns as the next row, and how many have them except for a shift.

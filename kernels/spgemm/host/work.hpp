@@ -50,9 +50,8 @@ class ProductWork {
   ~ProductWork() = default;
 
   /// Analyses the patterns. Cost: one pass over A, and if rows may be similar, one over B.
-  /// @param first_in_b  if the rows of A are consecutive rows of B, except for one shift of all columns, the
-  /// first
-  ///                    of them: then similar rows are looked for only once; otherwise -1
+  /// @param first_in_b  if the rows of A are consecutive rows of B, except for one shift of all columns,
+  ///                    the first of them: then similar rows are looked for only once; otherwise -1
   void analyse(bool finds_similar_rows, std::int64_t first_in_b = -1) {
     measure();
     if (work_ == 0) return;
@@ -334,8 +333,7 @@ class ProductWork {
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
   bool has_near_rows_ = false;
-  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< bytes of a worker's block, and of what precedes its
-                                                    ///< sums
+  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< of a worker's block, and of what precedes its sums
   std::int64_t buffered_ = 0;                       ///< elements of a worker's buffers
 };
 
