@@ -86,13 +86,10 @@ struct DotConfig {
   static constexpr bool is_narrow = is_narrow_float_v<T>;
   static constexpr int threads = 256;
   static constexpr int packs = Packs;
-  static constexpr int blocks = Packs == 4   ? 2
-                                : Packs == 2 ? 3
-                                             : 4;    ///< at least this many per
-                                                     ///< multiprocessor
-  static constexpr int warps = threads / warp_size;  ///< per block
-  static constexpr int columns = widest_pack<T>;     ///< per pack
-  static constexpr int fragments = columns / 2;      ///< each has two of these columns
+  static constexpr int blocks = Packs == 4 ? 2 : Packs == 2 ? 3 : 4;  ///< per multiprocessor, at least
+  static constexpr int warps = threads / warp_size;                   ///< per block
+  static constexpr int columns = widest_pack<T>;                      ///< per pack
+  static constexpr int fragments = columns / 2;                       ///< each has two of these columns
   static constexpr int panel = 8 * packs * columns;  ///< columns that the warps of a row compute
   static constexpr int most_segments = 8;
   static_assert(warps == most_segments, "a block has the warps of a piece");

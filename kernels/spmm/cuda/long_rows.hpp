@@ -43,8 +43,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t slots_of_pieces(std::int64_t pieces) {
 
 /// The pieces of a matrix's long rows, and where their sums are added.
 struct LongRows {
-  std::int64_t cut = 0;  ///< a multiple of 4: rows with more nonzeros are cut into pieces of at most this
-                         ///< many
+  std::int64_t cut = 0;  ///< a multiple of 4: the most nonzeros of a piece, and of a row that is not cut
   std::int64_t most_pieces = 0;  ///< upper bounds from the number of nonzeros
   std::int64_t most_slots = 0;
   RowPiece* pieces = nullptr;        ///< [most_pieces]

@@ -77,8 +77,7 @@ template <class A>
 __global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a, int words,
                                                                              ValueWindows to) {
   extern __shared__ std::uint32_t are_there[];                              // [words]
-  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], number of columns
-                                                                            // before
+  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns before each
   __shared__ int sums[ValueWindows::threads / warp_size];
   const std::int64_t first = to.first[blockIdx.x], end = to.first[blockIdx.x + 1];
   if (first == end) return;
