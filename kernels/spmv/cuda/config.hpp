@@ -42,8 +42,7 @@ struct SpmvConfig : SpmvTiling<Threads> {
   static constexpr int resident = Bytes <= 4 ? 1536 : 1280;
   static constexpr int blocks = resident / Threads;
   static constexpr int pack = Count;
-  static constexpr int heavy_rounds = 32;  ///< from this many additions per lane on, the whole block sums a
-                                           ///< row
+  static constexpr int heavy_rounds = 32;  ///< additions per lane from which on the whole block sums a row
   static_assert(Threads % warp_size == 0, "a block is made of whole warps");
   static_assert(Tiling::capacity < 65536, "offsets inside a tile are kept in 16 bits");
   static_assert(Tiling::aligned % pack == 0 && pack <= 8 && Tiling::places % pack == 0,
@@ -54,10 +53,8 @@ struct SpmvConfig : SpmvTiling<Threads> {
 struct SpmvChoice {
   static constexpr int large = 256;  ///< threads per block
   static constexpr int small = 128;  ///< threads per block if large blocks would not fill the GPU
-  static constexpr std::int64_t small_places = 1'500'000;    ///< a line shorter than this is too short for
-                                                             ///< large blocks
-  static constexpr std::int64_t planned_places = 4'000'000;  ///< for a line this long, a separate kernel
-                                                             ///< finds the tiles first
+  static constexpr std::int64_t small_places = 1'500'000;    ///< shorter lines take small blocks
+  static constexpr std::int64_t planned_places = 4'000'000;  ///< longer: a kernel finds the tiles first
   /// Kilobytes of a multiprocessor's memory used for products; the rest is the cache that holds x.
   template <class Compute>
   static constexpr int shared_kilobytes = sizeof(Compute) <= 4 ? 32 : 64;

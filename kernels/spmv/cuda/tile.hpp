@@ -36,8 +36,7 @@ class SpmvTile {
 
   struct Shared {
     alignas(16) unsigned char products[room];                   ///< of short rows; followed by their offsets
-    Offset heavy[Config::capacity / Config::heavy_rounds + 1];  ///< [heavy_count], short rows that the whole
-                                                                ///< block sums
+    Offset heavy[Config::capacity / Config::heavy_rounds + 1];  ///< [heavy_count], short rows for the block
     int heavy_count;
     Compute warp_sums[Config::threads / warp_size];
     SpmvTileStart starts[2];  ///< of this tile and the next

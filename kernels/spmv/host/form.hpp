@@ -57,7 +57,7 @@ class SpmvForms {
     static const SpmvForm form = measured(by_width, most_remembered_rows + 1, random);
     return form;
   }
-  /// The fastest form for so many rows if most of them are short.
+  /// The fastest form for more rows than that if most of them are short.
   static SpmvForm for_many_short_rows() {
     static const SpmvForm form =
         measured(gathers_slowly() ? products_first : eight_or_products, most_remembered_rows + 1, random);

@@ -62,8 +62,7 @@ SPOROS_HOST_INLINE void load_elements(Packet<T, 4>& elements, const T* x, const 
 /// next rows.
 template <class T, class Coordinate>
 struct ScalarRowSum {
-  static constexpr std::int64_t least_in_lanes = 12;  ///< from this many nonzeros on, eight partial sums are
-                                                      ///< worth adding up
+  static constexpr std::int64_t least_in_lanes = 12;  ///< nonzeros from which on eight partial sums pay off
 
   /// The sum of elements [begin, end).
   template <bool Prefetches>
