@@ -23,10 +23,11 @@
 namespace sporos::gpu {
 
 /// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), with A in TwoFour, B dense by rows or columns, C dense
-/// and row-major; or an epilogue of such a product (kernels/epilogue/epilogue.hpp), also for batches, C(b, i,
-/// j) = f(B(b, i, k) * A(j, k)). Runs on sparse tensor cores (tensor_cores.hpp). On a GPU whose compute
-/// capability is not 9.0, or in a program compiled for sm_90 instead of sm_90a, the loop nest computes it.
+/// and row-major; or an epilogue of such a product (kernels/epilogue/epilogue.hpp), also for batches,
+/// C(b, i, j) = f(B(b, i, k) * A(j, k)). Runs on sparse tensor cores (tensor_cores.hpp). On a GPU whose
+/// compute capability is not 9.0, or in a program compiled for sm_90 instead of sm_90a, the loop nest
 /// computes it.
+///
 /// Operands are read in place if k is a multiple of 128 and rows of B are a multiple of 16 bytes long;
 /// otherwise they are copied first, A only once, by the plan, if the statement says
 /// `.with_constant_operands()`. A plan allocates all that its runs need.

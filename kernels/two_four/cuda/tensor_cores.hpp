@@ -306,9 +306,8 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param choice  its tile must be that of Config; a tile is shared by at most as many blocks as it has
-/// parts, and
-///                by at most as many as it has stages
+/// @param choice  its tile must be that of Config; a tile is shared by at most as many blocks as it
+///                has parts, and by at most as many as it has stages
 template <class Config, bool DIsByRows, class Product>
 void two_four_product(const Kokkos::Cuda& space, const Product& product,
                       const TwoFourOperands<typename Config::value_type>& of, const TwoFourChoice& choice) {
