@@ -7,9 +7,9 @@
 
 namespace sporos {
 
-/// C(i, j) = A(i, k) * B(k, j), all dense, each stored along either mode; and batches of such products, C(b,
-/// i, j) = A(b, i, k) * B(b, k, j), where the batch is the first level of the result and of one factor or
-/// both.
+/// C(i, j) = A(i, k) * B(k, j), all dense, each stored along either mode; and batches of such products,
+/// C(b, i, j) = A(b, i, k) * B(b, k, j), where the batch is the first level of the result and of one factor
+/// or both.
 template <class Operands>
 struct GemmPattern : ProductOfTwo<GemmPattern<Operands>, Operands, FactorsOfSums> {
   /// The left factor is the one with the variable of C's last level, which is contiguous in C.
