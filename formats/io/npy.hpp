@@ -160,8 +160,7 @@ Entries<Value, Order> read_npy_entries(io::ByteStream& stream, const std::string
   io::EntryStore<Value, Order> store(header.count);
   const std::int64_t most = std::min<std::int64_t>(header.count, 1 << 16);
   const auto block =
-      std::make_unique<Value[]>(static_cast<std::size_t>(most));  // not a vector, since a vector of bool has
-                                                                  // no array
+      std::make_unique<Value[]>(static_cast<std::size_t>(most));  // a vector of bool would have no array
   for (std::int64_t done = 0; done < header.count;) {
     const auto some = static_cast<std::size_t>(std::min(header.count - done, most));
     elements.read(block.get(), some);

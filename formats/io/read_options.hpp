@@ -19,15 +19,13 @@ namespace sporos {
 /// How a file of entries is read.
 struct ReadOptions {
   int threads = 0;              ///< for parsing; 0: as many as the default host space has
-  bool expand_symmetry = true;  ///< off: a symmetric file gives only the triangle that it stores, which is
-                                ///< the lower one in Matrix Market
+  bool expand_symmetry = true;  ///< off: only the stored triangle, in Matrix Market the lower one
   bool strict = false;          ///< refuse entries above the diagonal in a symmetric Matrix Market file
   bool progress = true;  ///< a bar on standard error, if it is a terminal and reading takes over a second
   std::size_t block_bytes = std::size_t{1} << 20;  ///< size of the blocks of text that threads take
   std::optional<FileKind> kind = std::nullopt;     ///< unset: determined by the content, then by the name
   std::int64_t first_node = 0;  ///< of an edge list: number of the first row and column, 0 or 1
-  bool bipartite = false;       ///< of an edge list: rows and columns are different nodes; off: the matrix is
-                                ///< square
+  bool bipartite = false;       ///< of an edge list: rows and columns are different nodes; off: it is square
   std::string group = {};       ///< of an HDF5 file: the group that holds the tensor; empty: the root
 };
 

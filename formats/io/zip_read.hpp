@@ -33,8 +33,7 @@ inline constexpr std::size_t local_size = 30, central_size = 46, end_size = 22, 
 inline constexpr std::uint16_t stored = 0, deflated = 8;
 inline constexpr std::uint16_t extra64 = 1;                 ///< the extra field that holds 64-bit sizes
 inline constexpr std::uint32_t in_extra64 = 0xffffffff;     ///< marks a size or offset that is stored there
-inline constexpr std::uint64_t most_deflated_times = 1032;  ///< deflate never compresses by more than this
-                                                            ///< factor
+inline constexpr std::uint64_t most_deflated_times = 1032;  ///< deflate never compresses by more
 
 /// An integer of `Bytes` bytes, lowest first.
 template <int Bytes>
