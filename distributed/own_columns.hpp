@@ -17,8 +17,7 @@ namespace sporos::detail {
 /// Some nonzeros of consecutive rows of a matrix.
 struct SomeNonzeros {
   Bounds rows;
-  std::vector<std::int64_t> begins{0};  ///< index in `places` of each row's first nonzero, and the end of the
-                                        ///< last row
+  std::vector<std::int64_t> begins{0};  ///< where each row begins in `places`; and the end of the last
   std::vector<std::int64_t> places;     ///< positions in the matrix
 
   /// Drops empty rows before the first nonzero and after the last.

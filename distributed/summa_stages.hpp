@@ -167,8 +167,7 @@ class StagedFactor {
     std::int64_t rows = 0, columns = 0;
     HostArray<Position> positions;    // [rows + 1]
     HostArray<Column> coordinates;    // [nnz]
-    std::vector<std::int64_t> first;  // [rows] where each row begins in what the owner stores; only on the
-                                      // owner
+    std::vector<std::int64_t> first;  // [rows] where each row begins in what the owner stores; on it alone
 
     std::int64_t nnz() const { return static_cast<std::int64_t>(positions(static_cast<std::size_t>(rows))); }
     std::int64_t length(std::size_t row) const {
