@@ -45,8 +45,7 @@ struct Choice {
   bool json = false;
   int threads = 0;  ///< 0: not given
   std::function<Outcome()> run;
-  std::function<Outcome()> run_on_ranks;  ///< what all ranks do together; empty if it runs on one process
-                                          ///< only
+  std::function<Outcome()> run_on_ranks;  ///< what all ranks do together; empty: only one process can run it
 };
 
 /// Adds a command. The options that all commands have, `--json` and `--threads`, follow its own.

@@ -44,8 +44,7 @@ struct CandidateRuns {
 /// One statement over tensors of given formats.
 struct Explanation {
   std::string name;    ///< "spgemm"
-  std::string format;  ///< the format or loop order that distinguishes it from others with this name: "csr",
-                       ///< "ikj"
+  std::string format;  ///< format or loop order that tells it from others with this name: "csr", "ikj"
   int order;           ///< order of the sparse operands
   std::function<std::string(const StatementOperands&)> text;  ///< the output of explain()
   /// Runs it for this many seconds. A statement with a dense result runs as a plan; one with a sparse result

@@ -87,8 +87,8 @@ void check(const MttkrpOptions& options, const Input& input) {
   expect_memory(2 * rows * options.rank * sizeof(double), input.path + ": mttkrp with its factor matrices");
 }
 
-/// The statement in terms of the file's modes; for mode 1 of three, "M(i, r) = T(k, i, l) * C(k, r) * D(l,
-/// r)".
+/// The statement in terms of the file's modes; for mode 1 of three, "M(i, r) = T(k, i, l) * C(k, r) *
+/// D(l, r)".
 std::string statement_text(int order, int mode) {
   const std::string others = "klmnp";
   const std::string factors = "CDEFG";

@@ -32,8 +32,7 @@ OutputStyle style_of(const Input& input);
 
 /// How a file is written, as given by options.
 struct OutputOptions {
-  std::string kind;    ///< short name of the kind of file; if empty, by the name, and on standard output .mtx
-                       ///< or .tns
+  std::string kind;    ///< short name of the kind; if empty, by the file's name, else .mtx or .tns
   int gzip_level = 6;  ///< level of compression, 1 (fast) to 9 (small)
 };
 
