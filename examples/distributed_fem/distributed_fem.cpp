@@ -6,8 +6,8 @@
 ///     distributed_fem [cells on a side of the square]
 ///     mpirun -n 4 distributed_fem
 ///
-/// Solves -laplace(u) + u = f on the unit square, with no flow through its sides, for the f that makes u(x,
-/// y) = cos(pi x) cos(pi y), so that the error is known. Each rank loops over its own triangles and
+/// Solves -laplace(u) + u = f on the unit square, with no flow through its sides, for the f that makes
+/// u(x, y) = cos(pi x) cos(pi y), so that the error is known. Each rank loops over its own triangles and
 /// contributes to nodes of any rank.
 #include <fmt/core.h>
 
