@@ -110,6 +110,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
     const NmDevice device = nm_device(resources.space().cuda_device_prop().multiProcessorCount);
+    // The seconds of copying A k-major: a launch, and a time per byte.
     const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
     const double before_blocks = reads_k_major_in_place() ? 0 : copy,
                  before_teams = reads_in_place() ? 0 : copy;
@@ -130,7 +131,8 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     if (std::max({m(), n(), k()}) > most) return "the copy engine counts rows and columns in 32 bits";
     return {};
   }
-  /// The seconds that a run is expected to take.
+  /// The seconds that a run is expected to take, with packing B unless it is constant: a launch, and a time
+  /// per byte.
   double seconds() const {
     double seconds = choice_.prediction.seconds;
     if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
