@@ -71,7 +71,8 @@ class SddmmPackedPlan {
       return "rows, columns and nonzeros are counted in 32 bits";
     return K::why_not(sizes);
   }
-  /// The seconds that a product is expected to take.
+  /// The seconds that a product is expected to take, with copies of C and D if they are needed: a launch, and
+  /// a time per byte.
   double seconds() const {
     const FactorsByRows<S> factors(product_);
     return K::seconds(product_.sizes(), counts_) +
