@@ -107,6 +107,7 @@ Offer cost_of_packed_spmm(const S& statement, const Resources<Kokkos::Cuda>& res
   if (const std::string_view why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
   if (use == Use::often) plan.measure();
   constexpr double of_memory = 1e-4;  // seconds to allocate what is packed
+  // Packing only the values again, in each run, is counted as a third of packing A.
   return Cost{plan.seconds(Use::once) + plan.seconds_of_packing() + of_memory,
               plan.seconds(use) + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
 }

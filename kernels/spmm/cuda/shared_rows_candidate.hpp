@@ -155,6 +155,8 @@ class SpmmFromSharedRows::Plan {
         static_cast<double>(ceil_div(n(), of_block) * ceil_div(m(), std::int64_t{SharedRows::rows}));
     const auto multiprocessors = static_cast<double>(device().multiProcessorCount);
     const double of_multiprocessor = std::ceil(blocks / multiprocessors);
+    // Blocks that fit on a multiprocessor: each takes 1 KiB of shared memory for the system, and there are at
+    // most 2048 threads.
     const double fit = std::floor(std::clamp(static_cast<double>(device().sharedMemPerMultiprocessor) /
                                                  static_cast<double>(shared_bytes(of_block) + 1024),
                                              1.0, 2048.0 / SharedRows::threads));
