@@ -33,6 +33,7 @@ struct SpmvByDiagonals : detail::SpmvOfCopiedMatrix<detail::BlockDiagonals> {
     if (Copy<S>::most_bytes(a) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
     const double share = a.nnz() >= fewest_nonzeros ? Copy<S>::share_in_diagonals(a) : 0;
+    // With too few nonzeros in diagonals, the cost exceeds that of SpmvByRows, so that this is not chosen.
     return Cost{by_rows + copying, by_rows * (share >= least_share ? 1 - saved * share : 1.2)};
   }
 };
