@@ -80,7 +80,8 @@ class GemmByCublas::Plan {
     bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// Expected seconds of a product: a little more than cuBLAS takes on an H200.
+  /// Expected seconds of a product, a little more than cuBLAS takes on an H200: a launch, and the longer of
+  /// computing, at a rate in flop/s for each type, and moving the matrices, at a rate in bytes/s.
   double seconds() const {
     const CublasShape shape = this->shape();
     const double products = static_cast<double>(result().nnz()) * static_cast<double>(shape.k);
