@@ -26,8 +26,8 @@ constexpr bool has_inner_sum() {
   return is_reduction<E> || fold<E>([]<class... C>(TypeList<C...>) { return (has_inner_sum<C>() || ...); });
 }
 
-/// Whether a product that may lack terms is multiplied by scalars alone, and is no divisor: then the result
-/// is zero where it has no terms, even if another operand is infinite or NaN there.
+/// Whether a product that may lack terms is multiplied by literals alone, and is no divisor. Where it has no
+/// terms the result must be zero, which zero times an infinite or NaN operand is not.
 template <class Result, class E>
 constexpr bool scales_what_is_there() {
   if constexpr (!has_factor<Result, E>() || AnyAccess<E>) {
