@@ -244,7 +244,8 @@ struct TileTimes {
   std::array<double, 3> store;              ///< storing a tile
   std::array<double, 3> exchange;           ///< adding the sums of another block
   double again;                             ///< delay before the next tile, where blocks share tiles
-  std::array<int, 3> most_blocks{1, 2, 4};  ///< that share a tile: as many as store a part of it, or more
+  std::array<int, 3> most_blocks{1, 2, 4};  ///< blocks that can share a tile: as many as it has parts, or
+                                            ///< more
 };
 
 inline constexpr int most_blocks_of_tile = 4;
