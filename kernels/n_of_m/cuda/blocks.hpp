@@ -65,7 +65,7 @@ struct NmBlockConfig {
   static constexpr int next_columns = SharesUnit ? lanes_n * pack : pack;
   /// The distance from a thread's first row to its i-th.
   static constexpr int row_offset(int i) { return i / pack * next_rows + i % pack; }
-  static constexpr bool is_row_major = false;  ///< of the dense factor in shared memory
+  static constexpr bool is_row_major = false;  ///< layout of the dense factor in shared memory
 
   static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));
   static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));  ///< bytes per row of B
@@ -122,7 +122,7 @@ struct NmBlockProduct {
   static constexpr bool epilogue_is_identity = E::is_identity;
   std::int64_t m = 0, n = 0;
   int rows_of_batch = 0;         ///< rows of A per batch: a multiple of the tile's, or all
-  int sections = 0;              ///< of k
+  int sections = 0;              ///< number of sections of k
   const char* packed = nullptr;  ///< B: chunks.hpp
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;

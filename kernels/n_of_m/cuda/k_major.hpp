@@ -179,7 +179,7 @@ __global__ __launch_bounds__(256) void join_batches_kernel(const T* from, KMajor
 template <class T, class To>
 void join_batches(const Kokkos::Cuda& space, const T* from, const KMajorBatches& stored, std::int64_t stride,
                   To* to) {
-  constexpr std::int64_t most = 8192;  // of k; a thread that has 8 of them loads them together
+  constexpr std::int64_t most = 8192;  // blocks along k; a thread that has 8 k loads them together
   const std::int64_t parts = std::min(ceil_div(stored.k, 8), most);
   launch(space, "sporos::join_batches", &detail::join_batches_kernel<T, To>,
          Grid(ceil_div(stride, 256), parts), 256, 0, from, stored, stride, to);

@@ -105,8 +105,8 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
                                                                               int* too_wide, char* packed) {
   using Packed = packed_t<T>;
   constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows;
-  __shared__ T values_of[warps][most][warp_size];  // of each kept row
-  __shared__ std::uint8_t rows_of[warps][most];    // of each kept row: its index in the stage, below 256
+  __shared__ T values_of[warps][most][warp_size];  // values of each kept row
+  __shared__ std::uint8_t rows_of[warps][most];    // index of each kept row in the stage, below 256
   __shared__ std::uint8_t order_of[warps][most];   // which kept row is the at-th of the packed stage, if any
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t stages = packing.stages(b.rows);
@@ -197,7 +197,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   }
   for (int step = 0; step < packing.steps; ++step)
     for (int pair = 0; pair * 2 < packing.columns / MmaM16N8K16::n; ++pair) {
-      alignas(16) Packed high[8] = {};  // of two mma: two registers of two elements each
+      alignas(16) Packed high[8] = {};  // two registers of two elements for each of two mma
       alignas(16) Packed low[8] = {};
       int tiny = 0;
       for (int e = 0; e < 8; ++e) {

@@ -107,7 +107,7 @@ struct NmTeamConfig {
   /// The cut, among those that takes() accepts, that wastes least on padding and on the overhead of sections;
   /// if it accepts none, one that it does not accept.
   static constexpr NmChunks cut(int kept, int window) {
-    constexpr int cost_of_section = 4;  // as much as this many rows
+    constexpr int cost_of_section = 4;  // costs as much as this many rows
     constexpr int always_tried = 4;     // windows; this many floats have 16 bytes
     NmChunks best = NmChunks::in_one_chunk(kept, window, 1);
     const auto cost = [](const NmChunks& of) {
@@ -143,7 +143,7 @@ struct NmTeamProduct {
   int rows_of_batch = 0;         ///< rows of a k-major A per batch: a multiple of the tile's, or all
   int slots_of_team = 0;
   float nothing = -0.0f;  ///< added to each sum; see NmBlockProduct
-  int sections = 0;       ///< of k
+  int sections = 0;       ///< number of sections of k
   // Derived from an NmChunkLayout and a Config.
   int rows_of_chunk = 0, dense_rows = 0, boxes = 0;
   int chunk_bytes = 0, places_at = 0, section_bytes = 0;
@@ -257,7 +257,7 @@ __global__ __launch_bounds__(Config::threads,
     for (int j = 0; j < Config::columns; ++j) sums[i][j] = 0;
 
   const int sections =
-      (product.sections - team + Config::teams - 1) / Config::teams;  // that this team computes
+      (product.sections - team + Config::teams - 1) / Config::teams;  // sections that this team computes
   if (sections > 0) {
     // Where the rows of a step are. What the step's first row needs is loaded during the step before.
     int a = 0, slot = slot_0;

@@ -44,8 +44,8 @@ struct NmTensorCoreConfig {
   static constexpr int planes = Planes;
   static constexpr int group_columns = GroupColumns;
   static constexpr int groups_of_warp = ColumnsOfWarp::columns / GroupColumns;
-  static constexpr int warps_of_rows = BlockN / ColumnsOfWarp::columns;  ///< that compute the same rows
-  static constexpr int warps = warps_of_rows * WarpsOfGroup;             ///< that multiply
+  static constexpr int warps_of_rows = BlockN / ColumnsOfWarp::columns;  ///< warps that compute the same rows
+  static constexpr int warps = warps_of_rows * WarpsOfGroup;             ///< warps that multiply
   static constexpr int rows_of_warp = BlockM / WarpsOfGroup, tiles_of_warp = rows_of_warp / MmaM16N8K16::m;
   static constexpr NmPacking packing{StageRows, Steps, planes, BlockN / GroupColumns, GroupColumns};
 
@@ -265,9 +265,9 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 
     std::uint32_t a[tiles_of_warp][planes][4];  // [block_m, 16 kept]
-    std::uint32_t b[2][planes][2][4];           // of this step and the next: [16 kept, 32]
-    std::uint32_t place;           // of this lane's row of A, for the first group in the next step
-    std::uint32_t places[groups];  // for the other groups in this step
+    std::uint32_t b[2][planes][2][4];           // for this step and the next: [16 kept, 32]
+    std::uint32_t place;           // place of this lane's row of A, for the first group in the next step
+    std::uint32_t places[groups];  // places for the other groups in this step
     // Products of split floats, which are added to the sums while the next ones are computed.
     [[maybe_unused]] float products[tiles_of_group][4] = {};
     [[maybe_unused]] const auto add_products = [&](int at) {  // adds those of group and rows number `at`

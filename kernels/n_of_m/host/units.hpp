@@ -118,7 +118,7 @@ SPOROS_HOST_INLINE void sum_unit(const NmView<T>& b, std::int64_t of_unit, std::
   const std::int64_t first = b.position(0, of_unit);
   const T* const values = b.values + first * b.unit;
   if constexpr (R == rows_of_panel && Lanes > 2) {
-    // As many sums as there are registers for: 8 x 2 of 32, or 4 x 2 of 16, twice.
+    // As many sums as fit in the registers: 8 x 2 of 32 registers, or 4 x 2 of 16, twice.
     constexpr int rows = vector_registers == 32 ? rows_of_panel : rows_of_panel / 2;
     constexpr int packets = Lanes == full ? 2 : 1;
     for (; begin + packets * Lanes <= end; begin += packets * Lanes, to += packets * Lanes)
