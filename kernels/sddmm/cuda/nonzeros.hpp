@@ -140,7 +140,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
           float held[4];
 #pragma unroll
           for (int r = 0; r < 4; ++r) held[r] = shuffle(sums[r], holder);
-          const float upper = column % 2 == 0 ? held[0] : held[1];  // of rows 0 to 7 of the instruction
+          const float upper = column % 2 == 0 ? held[0] : held[1];  // sum in rows 0 to 7 of the instruction
           const float lower = column % 2 == 0 ? held[2] : held[3];
           if (lane_id() / Config::of_instruction == at &&
               rank / Config::rows == first_rank / Config::rows + eight)
