@@ -107,7 +107,7 @@ __global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const 
   for (std::int64_t word = static_cast<std::int64_t>(blockIdx.y) * HeavyConfig::threads + threadIdx.x;
        word < heavy.words; word += static_cast<std::int64_t>(gridDim.y) * HeavyConfig::threads) {
     std::uint32_t bits = heavy.bits[blockIdx.x * heavy.words + word];       // [32 columns]
-    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];  // of the word's first column
+    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];  // its first column's position
     for (; bits != 0; bits &= bits - 1, ++at) {
       c.coordinates[at] =
           static_cast<typename MatrixC::coordinate_type>(word * 32 + __ffs(static_cast<int>(bits)) - 1);

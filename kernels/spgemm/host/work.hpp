@@ -333,7 +333,7 @@ class ProductWork {
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
   bool has_near_rows_ = false;
-  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< of a worker's block, and of what precedes its sums
+  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< bytes of a worker's block, and of it before the sums
   std::int64_t buffered_ = 0;                       ///< elements of a worker's buffers
 };
 
