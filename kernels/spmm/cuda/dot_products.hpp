@@ -38,7 +38,7 @@ struct RowWarps {
   /// The work of one of the `warps` warps of a row: the nonzeros that it reads.
   struct alignas(16) Part {
     std::uint64_t row_and_place;     ///< row << 8 | warps << 4 | place among them
-    std::uint64_t begin_and_length;  ///< of the row's nonzeros: begin << 16 | length
+    std::uint64_t begin_and_length;  ///< the row's nonzeros: begin << 16 | length
 
     KOKKOS_INLINE_FUNCTION std::int64_t row() const { return static_cast<std::int64_t>(row_and_place >> 8); }
     KOKKOS_INLINE_FUNCTION int warps() const { return static_cast<int>(row_and_place >> 4 & 15); }
@@ -263,7 +263,7 @@ __global__ __launch_bounds__(Config::threads,
                                                                            const RowWarps warps) {
   const bool is_piece = blockIdx.x < in.piece_blocks;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  int segments = Config::most_segments, place = warp;  // of this warp among those of its row
+  int segments = Config::most_segments, place = warp;  // this warp's place among those of its row
   RowPiece piece{};
   if (is_piece) {
     if (blockIdx.x >= in.long_rows.counts->pieces) return;

@@ -128,7 +128,7 @@ __device__ __forceinline__ bool add_pieces(const LongRows& in, const RowPiece& p
                                            std::int64_t panels, std::int64_t column, std::int64_t columns,
                                            Pack<T, Count>& sums) {
   using Sums = Pack<T, Count>;
-  std::int64_t first = piece.slot;  // of the slots of this level
+  std::int64_t first = piece.slot;  // first slot of this level
   std::int64_t at = piece.at, nodes = piece.pieces;
   const auto slot = [&](std::int64_t number) {
     return reinterpret_cast<Sums*>(in.sums) + (number * columns + column) / Count;

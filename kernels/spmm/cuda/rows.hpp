@@ -42,7 +42,7 @@ struct RowsShape {
 
   int columns = 1;           ///< per lane
   int lanes = 1;             ///< per panel of columns, a power of two
-  int parts = 1;             ///< of a row's nonzeros, each computed by a group of lanes of one warp, or block
+  int parts = 1;             ///< parts of a row's nonzeros, each for a group of lanes of one warp, or block
   int piece_parts = 1;       ///< the same for a piece of a long row
   std::int64_t panels = 1;   ///< into which all columns are cut
   std::int64_t longest = 0;  ///< the most nonzeros of a row that is not cut

@@ -49,7 +49,7 @@ struct SplitTilesConfig {
   static constexpr int stages =
       std::min(6, (shared_bytes_at_most - Swizzle128::alignment) / (stage_bytes + 16));
   static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16);
-  static constexpr int most_blocks = 8;  ///< that can share a tile of C
+  static constexpr int most_blocks = 8;  ///< the most blocks that can share a tile of C
 
   /// A block's sums, by rows, replace the stages. This is the number of floats from one row to the next,
   /// chosen so that the lanes of a warp, which have 8 columns of 4 rows, write to different banks.
@@ -102,7 +102,7 @@ struct SplitStages {
 template <class Config>
 struct CopySplitStage {
   const char* values;  ///< of A's tiles, from this block's first on
-  const int* columns;  ///< of these tiles
+  const int* columns;  ///< column tiles of these tiles
   const CUtensorMap* dense;
   int group, first_column;
 
@@ -181,9 +181,9 @@ __device__ __forceinline__ void multiply_split_tiles(const SplitStages<Config>& 
     ptx::wgmma_commit();
   };
 
-  int row = 0;  // of the next copy; loaded before it is needed
+  int row = 0;  // first row of the next copy; loaded before it is needed
   if (thread == 0 && Config::stages < stages.count) row = copy.row_of(Config::stages);
-  float next[Config::steps][4];  // of the first half of a stage
+  float next[Config::steps][4];  // elements of the first half of a stage
   if (stages.count > 0) {
     stages.wait_for(0);
     load(stages.at(0), 0, next);

@@ -76,7 +76,7 @@ struct SpmmBySplitTiles {
 struct SplitTilesChoice {
   int rows = SplitTiles::fewest_rows;  ///< per tile
   int groups = 1;                      ///< of 64 columns each
-  int blocks = 1;                      ///< that share a tile of the result
+  int blocks = 1;                      ///< blocks that share a tile of the result
   double seconds = std::numeric_limits<double>::infinity();
 
   /// Calls visit(std::type_identity<SplitTilesConfig<rows, groups>>).

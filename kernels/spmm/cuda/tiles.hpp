@@ -34,7 +34,7 @@ struct ExpandedConfig : WgmmaTile<BlockN, TileNonzeros::bytes + BlockN * TileNon
   static constexpr int dense_bytes = BlockN / 64 * box_bytes;
   /// Threads that expand a tile together; teams take turns.
   static constexpr int team = 64, teams = ExpandedConfig::copying / team;
-  static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< that a thread loads before they are needed
+  static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< fours that a thread loads ahead
   static constexpr int registers_to_expand = BlockN == 256 || is_dense ? 72 : 96,
                        registers_to_multiply = BlockN == 256 || is_dense ? 216 : 160;
   static_assert(TileNonzeros::rows == ExpandedConfig::block_m && teams <= ExpandedConfig::stages);

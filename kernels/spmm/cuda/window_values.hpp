@@ -117,7 +117,7 @@ __global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a
 /// The arrays used by packing.
 struct WindowPacking {
   std::int32_t* steps = nullptr;  ///< [windows]
-  RowSorting sorting;             ///< of windows
+  RowSorting sorting;             ///< arrays to sort windows
   char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;
 
