@@ -17,7 +17,7 @@ namespace sporos::gpu {
 
 /// Device memory that a product works in. Products on one stream may share it.
 struct SpmvWorkspace {
-  Workspace arrivals;  ///< [tiles] how many blocks have summed their part of a long row; then zero again
+  Workspace arrivals;  ///< [tiles] blocks that have summed their part of a long row; zero between products
   Workspace parts;     ///< [tiles, 2] the sums of those parts
   Workspace starts;    ///< [tiles + 1] where tiles start, for a product without a plan
 

@@ -35,11 +35,11 @@ class SpmvTile {
   static constexpr int room = unit * Config::capacity;
 
   struct Shared {
-    alignas(16) unsigned char products[room];                   ///< of short rows; followed by their offsets
+    alignas(16) unsigned char products[room];  ///< products of short rows, then their offsets
     Offset heavy[Config::capacity / Config::heavy_rounds + 1];  ///< [heavy_count], short rows for the block
     int heavy_count;
     Compute warp_sums[Config::threads / warp_size];
-    SpmvTileStart starts[2];  ///< of this tile and the next
+    SpmvTileStart starts[2];  ///< starts of this tile and the next
     bool last;                ///< whether this block is the last to finish a part of a long row
   };
 
