@@ -118,7 +118,7 @@ __global__ __launch_bounds__(Config::threads,
   // one entry of `order` together.
   const bool shares_columns = shares == ClusterShares::columns;
   const int rank = shares_columns ? 0 : rank_in_cluster, blocks = shares_columns ? 1 : blocks_of_cluster;
-  const int readers = shares_columns ? blocks_of_cluster : 1;  // of what this block copies of B
+  const int readers = shares_columns ? blocks_of_cluster : 1;  // readers of what this block copies of B
   const auto row_of = [&](const TileOrder::Tile& tile) {
     return (shares_columns ? tile.row * blocks_of_cluster + rank_in_cluster : tile.row) * Config::block_m;
   };

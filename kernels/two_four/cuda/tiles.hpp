@@ -66,7 +66,7 @@ struct TwoFourChoice {
   int tile = 0;  ///< index in two_four_tiles
   ClusterShares shares = ClusterShares::tile;
   int blocks = 1;    ///< per cluster
-  int clusters = 0;  ///< that run at the same time
+  int clusters = 0;  ///< clusters that run at the same time
   double seconds = 0;
 
   /// The tiles of a product of m x n; if blocks share columns, the tiles of a cluster count as one.
