@@ -111,7 +111,7 @@ struct MttkrpArguments {
   static constexpr int levels = View::format_type::levels;
   View tensor;
   std::int64_t sizes[levels];  ///< positions of each level
-  std::int64_t columns;        ///< of the result and of each factor, all row-major
+  std::int64_t columns;        ///< columns of the result and of each factor, all row-major
   const T* factors[levels];    ///< [extent, columns]; null for the result's level
   T* result;                   ///< [extent, columns]; the product is added to it
 };
