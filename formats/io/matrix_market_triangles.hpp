@@ -78,7 +78,7 @@ template <class Value>
 std::optional<MirrorImages> first_mirror_images(const Entries<Value, 2>& list, bool expanded,
                                                 std::int64_t off_diagonal) {
   struct Place {
-    std::int64_t row, column;  // of the entry if it is below the diagonal, otherwise of its mirror image
+    std::int64_t row, column;  // of the entry if it is below the diagonal, else of its mirror image
     std::int64_t entry;
     bool above;
     auto operator<=>(const Place&) const = default;
@@ -91,7 +91,7 @@ std::optional<MirrorImages> first_mirror_images(const Entries<Value, 2>& list, b
   std::sort(places.begin(), places.end());
 
   std::optional<MirrorImages> earliest;
-  const Place* first = places.data();  // of those with the same coordinates
+  const Place* first = places.data();  // the first of those with the same coordinates
   for (const Place& place : places) {
     if (place.row != first->row || place.column != first->column) first = &place;
     if (place.above != first->above && (!earliest || place.entry < earliest->second))

@@ -96,7 +96,7 @@ template <class Value>
 std::vector<std::int64_t> stored_triangle(const Entries<Value, 2>& entries, MatrixMarketSymmetry symmetry,
                                           bool expanded, const std::string& path) {
   struct Place {
-    std::int64_t row, column, position;  // of the entry, or of its mirror image
+    std::int64_t row, column, position;  // those of the entry, or of its mirror image
   };
   const auto order = [](const Place& a, const Place& b) {
     if (a.row != b.row) return a.row < b.row;

@@ -277,7 +277,7 @@ class TextSource {
   PlainOrGzipStream stream_;
   BlockCutter cutter_;
   Block front_;                 ///< the block from which next_line takes lines
-  std::size_t line_bytes_ = 0;  ///< of the line that was peeked at, including its newline
+  std::size_t line_bytes_ = 0;  ///< length of the line that was peeked at, with its newline
   std::int64_t lines_ = 0;
 
   std::thread ahead_;

@@ -49,7 +49,7 @@ std::uint64_t number(const char* at) {
 /// What the directory of an archive says about a member; none of it is trusted.
 struct ZipMember {
   std::string name;
-  std::uint64_t offset = 0;  ///< of its local header
+  std::uint64_t offset = 0;  ///< position of its local header
   std::uint64_t packed = 0;  ///< bytes in the archive
   std::uint64_t size = 0;    ///< bytes when unpacked
   std::uint32_t checksum = 0;
