@@ -89,8 +89,8 @@ enum class ErrorKind : std::int64_t {
 /// An error as text that can be sent to other ranks.
 struct Failure {
   ErrorKind kind = ErrorKind::other;
-  std::int64_t line = 0;  ///< of a ParseError
-  std::string file;       ///< of a ParseError or an IoError
+  std::int64_t line = 0;  ///< line of a ParseError
+  std::string file;       ///< file of a ParseError or an IoError
   std::string message;    ///< without the file, for these two
 
   /// The failure for an exception.

@@ -351,7 +351,7 @@ struct HaloSpgemm {
     LocalC c_;
     Signature run_signature_;
     LocalStatement local_;       ///< on what this rank stores; tells which tensors share arrays
-    HostArray<Column> numbers_;  ///< of the columns of B: as rows of C, or of the halo
+    HostArray<Column> numbers_;  ///< numbers of B's columns: as rows of C, or of the halo
     detail::RowFetch<LocalC> halo_;
     mutable std::array<Part, 3> parts_;
     mutable bool is_analysed_ = false;

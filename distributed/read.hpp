@@ -160,7 +160,7 @@ template <class Value>
 void expect_no_mirror_images(const Communicator& ranks, const Entries<Value, 2>& mine, bool expanded,
                              const std::string& path) {
   jointly(ranks, [&] {
-    std::vector<Extents<2>> places;  // of the entry or its mirror image, whichever is below the diagonal
+    std::vector<Extents<2>> places;  // below the diagonal: of the entry or its mirror image
     std::vector<std::int8_t> above;
     io::for_each_off_diagonal(mine, expanded, [&](std::int64_t i, std::int64_t j, std::int64_t) {
       places.push_back({std::max(i, j), std::min(i, j)});

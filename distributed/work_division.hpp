@@ -116,7 +116,7 @@ Signature agree_on(const S& statement, const std::string& written) {
   });
 }
 
-inline constexpr std::size_t most_operands = 8;  // as kernels/statement/checks.hpp allows
+inline constexpr std::size_t most_operands = 8;  // the limit of kernels/statement/checks.hpp
 
 /// For is_bounded: the rank has what it needs of all operands.
 inline constexpr std::array<bool, most_operands> all_known{true, true, true, true, true, true, true, true};
