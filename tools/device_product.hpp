@@ -26,7 +26,7 @@ struct DeviceRun {
   double expected_seconds = 0;         ///< predicted by the library for one run of the plan
   double copy_seconds = 0;             ///< copying the operands to the GPU
   std::optional<double> plan_seconds;  ///< empty if each run starts from scratch
-  Times times;  ///< of runs after a first one that loads the kernels; each lasts until the GPU has finished
+  Times times;  ///< times of runs after a first one that loads the kernels; each until the GPU has finished
   Rounding rounding;
   Stored A, B, C;
 };

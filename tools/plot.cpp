@@ -13,10 +13,10 @@ namespace sporos::tool {
 namespace {
 
 constexpr Colour white{255, 255, 255}, black{40, 40, 40}, grid{225, 225, 225}, blue{31, 90, 160};
-constexpr int width = 900;                                                // of the picture, in pixels
+constexpr int width = 900;                                                // width of the picture, in pixels
 constexpr int left = 90, right = 30, above_field = 50, below_field = 70;  // margins around a field
-constexpr int bars_height = 440, curve_height = 260;                      // of a field
-constexpr int scale = 2;                                                  // of the letters
+constexpr int bars_height = 440, curve_height = 260;                      // heights of a field
+constexpr int scale = 2;                                                  // size of the letters
 
 /// Maps coordinates to pixels.
 struct Field {

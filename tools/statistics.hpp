@@ -37,7 +37,8 @@ struct Statistics {
   std::int64_t duplicates = 0;  ///< entries with the same coordinates as an earlier one
   std::int64_t zeros = 0;       ///< entries whose value is 0
   std::int64_t not_finite = 0;  ///< entries that are infinite or NaN
-  double least = 0, most = 0;   ///< of the finite values, or of their moduli if complex; 0 if there are none
+  double least = 0, most = 0;   ///< range of the finite values, or of complex ones' moduli; 0 if there are
+                                ///< none
   std::vector<ModeStatistics> modes;
   std::optional<MatrixStatistics> matrix;  ///< for square matrices
 
