@@ -113,7 +113,7 @@ HostMatrix ways(const Tensor<float, sporos::CSR<std::int32_t, std::int32_t>>& ed
   return length;
 }
 
-/// Of every second paper, beginning with number `first`, the fraction whose likeliest field is the right one.
+/// The fraction of papers number `first`, `first` + 2, … whose likeliest field is the right one.
 double accuracy(const HostMatrix& Z, const std::vector<int>& fields, std::size_t first) {
   const std::int64_t count = Z.extent(1);
   int right = 0, all = 0;
