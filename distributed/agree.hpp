@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file agree.hpp
-/// Errors of several processes: what fails on one rank fails on all of them, with the same typed error.
+/// Errors in several processes: what fails on one rank fails on all of them, with the same typed error.
 ///
-/// A step that other ranks wait in begins with `agree`: every rank says whether it has failed since, and what
-/// it is about to do. A rank that has failed goes straight to its next agreement:
+/// A step in which other ranks wait begins with `agree`: every rank says whether it has failed since the last
+/// one, and what it is about to do. A rank that has failed goes straight to its next agreement:
 ///
 ///     rank 0   …  agree  exchange  …  agree  …              throws rank 1's error
 ///     rank 1   …  agree  exchange  … throws ↘ fail          throws its own error
 ///     rank 2   …  agree  exchange  …  agree  …              throws rank 1's error
 ///
-/// So nothing hangs as long as each exchange of messages follows an agreement, with nothing between that can
-/// throw. The error that all ranks throw is marked as one that is known to all, and is let through where it
-/// passes other agreements. That ranks do different things is such an error as well: the agreement compares
-/// what they are about to do. Cost: one MPI_Allreduce of four numbers.
+/// So nothing hangs as long as each exchange of messages follows an agreement, with nothing in between that
+/// can throw. The error that all ranks throw is marked as known to all, and passes through other agreements
+/// unchanged. Ranks doing different things is an error of this kind as well: the agreement compares what they
+/// are about to do. Cost: one MPI_Allreduce of four numbers.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +31,13 @@
 
 namespace sporos {
 
-/// What marks an error that all ranks throw.
+/// Marks an error that all ranks throw.
 class Agreed {
  public:
   virtual ~Agreed() = default;
 };
 
-/// An error that all ranks throw. It is caught as what it is: `catch (const ShapeError&)`.
+/// An error that all ranks throw. It can be caught by its own type: `catch (const ShapeError&)`.
 template <class E>
 class AgreedError : public E, public Agreed {
  public:
@@ -70,7 +70,7 @@ class Signature {
 
 namespace detail {
 
-/// The kind of an error, as a number that travels between ranks.
+/// The kind of an error, as a number that can be sent to other ranks.
 enum class ErrorKind : std::int64_t {
   shape,
   format,
@@ -86,14 +86,14 @@ enum class ErrorKind : std::int64_t {
   other
 };
 
-/// An error as text that travels between ranks.
+/// An error as text that can be sent to other ranks.
 struct Failure {
   ErrorKind kind = ErrorKind::other;
-  std::int64_t line = 0;  ///< of a ParseError
-  std::string file;       ///< of a ParseError or an IoError
-  std::string message;    ///< for these two without the file
+  std::int64_t line = 0;  ///< line of a ParseError
+  std::string file;       ///< file of a ParseError or an IoError
+  std::string message;    ///< without the file, for these two
 
-  /// What is being thrown.
+  /// The failure for an exception.
   static Failure of(const std::exception_ptr& thrown) {
     try {
       std::rethrow_exception(thrown);
@@ -163,7 +163,7 @@ struct Failure {
   }
 };
 
-/// The text of one rank on all ranks.
+/// Makes the text of one rank known on all ranks.
 inline std::string text_of_rank(const Communicator& ranks, std::string mine, int from) {
   std::int64_t size = std::ssize(mine);
   ranks.broadcast(&size, 1, from);
@@ -183,7 +183,7 @@ inline std::string text_of_rank(const Communicator& ranks, std::string mine, int
       .raise();
 }
 
-/// Throws the CommError that says which ranks do different things.
+/// Throws the CommError that says which ranks are doing different things.
 [[noreturn]] inline void refuse_differences(const Communicator& ranks, Signature mine,
                                             std::string_view what) {
   std::int64_t first = mine.number();
@@ -197,9 +197,9 @@ inline std::string text_of_rank(const Communicator& ranks, std::string mine, int
            ": all ranks of a communicator call the same operations in the same order"));
 }
 
-/// What ranks tell each other in an agreement, besides whether one has failed.
+/// What ranks learn from each other in an agreement, besides whether one has failed.
 struct Said {
-  std::int64_t largest = 0;  ///< the largest of the numbers that they give
+  std::int64_t largest = 0;  ///< the largest of the numbers given
 };
 
 /// One agreement; see the top of the file.
@@ -220,10 +220,10 @@ inline Said agreement(const Communicator& ranks, Signature signature, std::strin
 
 }  // namespace detail
 
-/// Returns if no rank has failed since its last agreement, and all are about to do the same; else all ranks
-/// throw the same error.
+/// Returns if no rank has failed since the last agreement and all are about to do the same; otherwise all
+/// ranks throw the same error.
 /// @param what    what the ranks are about to do, for the message if they do not agree
-/// @param number  of which every rank learns the largest
+/// @param number  every rank learns the largest of these numbers
 inline detail::Said agree(const Communicator& ranks, Signature signature, std::string_view what,
                           std::int64_t number = 0) {
   return detail::agreement(ranks, signature, what, number, nullptr);
@@ -232,8 +232,9 @@ inline detail::Said agree(const Communicator& ranks, std::string_view what, std:
   return agree(ranks, Signature(what), what, number);
 }
 
-/// f(), whose errors are those of all ranks: an error that not all ranks know of is told at the next
-/// agreement of the others, of which f has one at its end unless nothing can fail behind the last.
+/// Returns f(), and turns its errors into errors of all ranks: an error not yet known to all is reported at
+/// the other ranks' next agreement. So f must end with an agreement, unless nothing can fail after its last
+/// one.
 template <class F>
 decltype(auto) jointly(const Communicator& ranks, F&& f) {
   try {
@@ -248,8 +249,8 @@ decltype(auto) jointly(const Communicator& ranks, F&& f) {
   }
 }
 
-/// The main part of a program: f() on every rank, whose errors are those of all ranks (jointly()). The first
-/// rank prints them to standard error.
+/// The main part of a program: runs f() on every rank, and turns its errors into errors of all ranks
+/// (jointly()). The first rank prints them to standard error.
 /// @return what f returns, the program's exit status; 1 after an error
 template <class F>
 int run_jointly(const Communicator& ranks, F&& f) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file assemble.hpp
-/// Distributed tensors made of entries from anywhere, and moved: assemble, gather, scatter, redistribute.
+/// Assembling distributed tensors from entries on any rank, and moving them: assemble, gather, scatter,
+/// redistribute.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +41,9 @@ void expect_inside(const Entries<Value, Order>& entries, const Extents<Order>& e
                               ", outside a tensor of ", to_string(extents)));
 }
 
-/// The entries that each rank stores, with local coordinates, of entries from all ranks.
-/// @param what, how  what the ranks are doing, which has to be the same on all of them
-/// @param root       the rank that has all of the entries, if only one may have any
+/// From the entries of all ranks, those that this rank stores, with local coordinates.
+/// @param what, how  what the ranks are doing, which must be the same on all of them
+/// @param root       the rank that has all the entries, if only one may have any
 template <class Value, int Order>
 Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
                                         const Entries<Value, Order>& entries, std::string_view what,
@@ -78,7 +79,7 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
   return out;
 }
 
-/// Throws FormatError for a coordinate that stands twice among the entries that a rank stores.
+/// Throws FormatError if a coordinate occurs twice among the entries that a rank stores.
 template <class Value, int Order>
 void expect_no_duplicates(const Entries<Value, Order>& mine, const Distribution<Order>& distribution) {
   std::vector<Extents<Order>> coordinates(static_cast<std::size_t>(mine.size()));
@@ -96,15 +97,15 @@ void expect_no_duplicates(const Entries<Value, Order>& mine, const Distribution<
 }  // namespace detail
 
 /// The distributed tensor whose value at each coordinate is the sum of all ranks' entries there. Every rank
-/// hands over any entries, also none, in any order; each goes to the rank that stores it. Collective.
+/// contributes any entries, possibly none, in any order; each goes to the rank that stores it. Collective.
 ///
 ///     const auto D = Distribution<2>::blocks(ranks, {n, n});
 ///     const auto A = assemble<CSR<>>(D, my_entries);
 ///
 /// @tparam F          format of what each rank stores
-/// @param entries     with global coordinates
-/// @param duplicates  what to do with entries at the same coordinate; the order of entries is that of ranks
-/// @throws what `assemble` of entries throws, on all ranks if on one
+/// @param entries     entries with global coordinates
+/// @param duplicates  what to do with entries at the same coordinate; entries are in the order of their ranks
+/// @throws what `assemble` of entries throws, on all ranks if one throws
 /// Cost: one exchange for each mode and one for the values, then the local assembly.
 template <TensorFormat F, ExecutionSpace Space = Host, TensorValue Value>
 Distributed<Tensor<Value, F, Space>> assemble(const Distribution<F::order>& distribution,
@@ -118,7 +119,7 @@ Distributed<Tensor<Value, F, Space>> assemble(const Distribution<F::order>& dist
   });
 }
 
-/// What this rank stores of a distributed tensor, as entries with global coordinates. A local call.
+/// What this rank stores of a distributed tensor, as entries with global coordinates. Not collective.
 template <AnyDistributed T>
 Entries<typename T::value_type, T::order> entries(const T& tensor,
                                                   Zeros zeros = default_zeros<typename T::format_type>) {
@@ -137,8 +138,8 @@ Entries<typename T::value_type, T::order> entries(const T& tensor,
 
 namespace detail {
 
-/// Throws, on all ranks, unless they name the same one of them.
-/// @throws RangeError for no rank, CommError for different ones
+/// Checks that all ranks name the same existing rank.
+/// @throws on all ranks, RangeError if there is no such rank, CommError if ranks name different ones
 inline void agree_on_root(const Communicator& ranks, int root, std::string_view what) {
   jointly(ranks, [&] {
     if (root < 0 || root >= ranks.size())
@@ -147,7 +148,7 @@ inline void agree_on_root(const Communicator& ranks, int root, std::string_view 
   });
 }
 
-/// The entries that this rank contributes to those of the whole tensor, so that each comes from one rank.
+/// The entries that this rank contributes to the whole tensor, chosen so that each comes from only one rank.
 template <class T>
 auto own_entries(const T& tensor) {
   if (tensor.distribution().is_replicated() && tensor.ranks().rank() != 0)
@@ -165,9 +166,9 @@ std::int64_t total_nnz(const T& tensor) {
   return tensor.ranks().sum(tensor.nnz());
 }
 
-/// The same tensor with another distribution, and in another format if one is named: `redistribute(A, D)`,
+/// The same tensor with another distribution and, if one is named, in another format: `redistribute(A, D)`,
 /// `redistribute<CSC<>>(A, D)`. Collective.
-/// @throws ShapeError for a distribution of other extents, and what `assemble` throws
+/// @throws ShapeError if the distribution has other extents, and what `assemble` throws
 /// Cost: every entry travels with its coordinates.
 template <TensorFormat F, AnyDistributed T>
 auto redistribute(const T& tensor, const Distribution<T::order>& distribution) {
@@ -203,7 +204,7 @@ std::optional<typename T::local_type> gather(const T& tensor, int root) {
   });
 }
 
-/// The tensor that rank `root` has, distributed; what the other ranks give is not looked at. Collective.
+/// The tensor of rank `root`, distributed; the arguments of the other ranks are ignored. Collective.
 /// @throws RangeError if there is no such rank, CommError if ranks name different ones
 template <AnyTensor T>
 Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tensor, int root = 0) {
@@ -220,7 +221,7 @@ Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tens
 }
 
 /// Checks that what every rank stores obeys the rules of its format. Collective.
-/// @throws FormatError, on all ranks, if one's arrays break them
+/// @throws FormatError, on all ranks, if one rank's arrays break them
 template <AnyDistributed T>
 void validate(const T& tensor) {
   jointly(tensor.ranks(), [&] {

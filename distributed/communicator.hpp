@@ -21,8 +21,8 @@
 
 namespace sporos {
 
-/// Messages under way. They keep the buffers that they refer to alive, and end at the latest with this
-/// object.
+/// Messages in flight. They keep the buffers that they refer to alive, and are waited for at the latest when
+/// this object ends.
 class Requests {
  public:
   Requests() = default;
@@ -38,7 +38,7 @@ class Requests {
 #endif
     }
   }
-  /// Number of messages that have not been waited for.
+  /// The number of messages that have not been waited for.
   std::size_t size() const {
 #ifdef SPOROS_HAVE_MPI
     return requests_.size();
@@ -67,7 +67,7 @@ class Requests {
   std::vector<std::shared_ptr<const void>> buffers_;
 };
 
-/// Messages that are sent again and again from the same buffers, which they keep alive.
+/// Messages that are sent repeatedly from the same buffers, which they keep alive.
 class RepeatedMessages {
  public:
   RepeatedMessages() = default;
@@ -81,7 +81,7 @@ class RepeatedMessages {
 #endif
   }
 
-  /// Starts all of them: receives before sends. Those that a failure has left under way end first.
+  /// Starts all messages, receives before sends. Any that a failure left in flight are completed first.
   void start() {
 #ifdef SPOROS_HAVE_MPI
     if (requests_.empty()) return;
@@ -116,23 +116,24 @@ class RepeatedMessages {
 ///
 ///     MpiScope mpi(argc, argv);
 ///     const Communicator world = Communicator::world();
-///     const Communicator half(some_mpi_comm);                   // any communicator of the caller's
+///     const Communicator half(some_mpi_comm);                   // any communicator of the caller
 ///
-/// The caller's communicator is duplicated, so that no message of Sporos meets one of the caller's, and stays
-/// the caller's own: it is neither changed nor freed. Copies share the duplicate, which is freed with the
-/// last of them. Making one is collective: make it once and keep it.
+/// The caller's communicator is duplicated, so that messages of Sporos never mix with the caller's. The
+/// original is neither changed nor freed. Copies share the duplicate, which is freed with the last of them.
+/// Creating one is collective: create it once and keep it.
 ///
-/// In a build without MPI there is one process, and the same code runs on it.
+/// Without MPI there is one process, and the same code runs on it.
 ///
-/// Functions are collective, and take any counts: those past 2^31 travel in pieces. They check nothing that
-/// only other ranks know; the functions of distributed/ that users call agree on errors first (agree.hpp).
+/// Functions are collective unless they say otherwise, and take any counts: those beyond 2^31 are sent in
+/// pieces. They do not check what only other ranks know; the functions of distributed/ that users call agree
+/// on errors first (agree.hpp).
 class Communicator {
  public:
   /// This process alone. Needs no MPI.
   Communicator() : state_(std::make_shared<State>()) {}
 
 #ifdef SPOROS_HAVE_MPI
-  /// The processes of any communicator; collective over them.
+  /// The processes of an MPI communicator; collective over them.
   /// @throws StateError if MPI is not running, or for MPI_COMM_NULL
   explicit Communicator(MPI_Comm given) : state_(std::make_shared<State>()) {
     int running = 0, finished = 0;
@@ -146,11 +147,11 @@ class Communicator {
     detail::expect_success(MPI_Comm_dup(given, &state_->comm), "MPI_Comm_dup");
     state_->adopt();
   }
-  /// The duplicate, for calls of MPI that Sporos does not make.
+  /// The duplicate, for MPI calls that Sporos does not make.
   MPI_Comm mpi() const { return state_->comm; }
 #endif
 
-  /// All processes of the program. Where MPI is not running: this process alone.
+  /// All processes of the program; if MPI is not running, only this process.
   static Communicator world() {
 #ifdef SPOROS_HAVE_MPI
     int running = 0;
@@ -160,8 +161,8 @@ class Communicator {
     return {};
   }
 
-  /// Whether messages may leave from and arrive in a memory space: those that the host reads, and the memory
-  /// of GPUs where the Open MPI that runs was built for CUDA.
+  /// Whether messages can be sent from and received into a memory space: one that the host can read, or the
+  /// memory of GPUs if the running Open MPI was built for CUDA.
   template <class MemorySpace>
   static bool reaches() {
     if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) return true;
@@ -175,15 +176,15 @@ class Communicator {
   int size() const { return state_->size; }
   bool operator==(const Communicator& other) const { return state_ == other.state_; }
 
-  /// A number that is another one at each call, and the same on all ranks if all call it as often.
+  /// A number that differs at each call, and is the same on all ranks if they call this equally often.
   std::int64_t next_number() const { return ++state_->number; }
 
-  /// What is made for these processes when it is first needed, and kept with the communicator: the way
-  /// between their GPUs (cuda/transport.hpp). Not collective.
+  /// An object made for these processes when it is first needed, and kept with the communicator: the
+  /// connection between their GPUs (cuda/transport.hpp). Not collective.
   std::shared_ptr<const void>& attachment() const { return state_->attachment; }
 
   /// The processes that give the same color, ordered by `key`, then by their rank here.
-  /// @throws StateError where the color is MPI_UNDEFINED
+  /// @throws StateError if the color is MPI_UNDEFINED
   Communicator split([[maybe_unused]] int color, [[maybe_unused]] int key = 0) const {
     Communicator out;
 #ifdef SPOROS_HAVE_MPI
@@ -203,7 +204,7 @@ class Communicator {
 #endif
   }
 
-  /// data[0, count) of rank `root` on every rank.
+  /// Copies data[0, count) from rank `root` to every rank.
   template <Sendable T>
   void broadcast([[maybe_unused]] T* data, [[maybe_unused]] std::int64_t count,
                  [[maybe_unused]] int root) const {
@@ -216,7 +217,7 @@ class Communicator {
 #endif
   }
 
-  /// data[q] = the sum, the least, or the largest of all ranks' data[q], on every rank.
+  /// data[q] = the sum, minimum or maximum of all ranks' data[q], on every rank.
   template <class T>
   void sum(T* data, std::int64_t count) const {
     reduce(data, count, Operation::sum);
@@ -247,7 +248,7 @@ class Communicator {
     return mine;
   }
 
-  /// The value of every rank, by rank.
+  /// The values of all ranks, in the order of ranks.
   template <Sendable T>
   std::vector<T> all(const T& mine) const {
     std::vector<T> out(static_cast<std::size_t>(size()), mine);
@@ -261,7 +262,7 @@ class Communicator {
     return out;
   }
 
-  /// One value for each rank, exchanged: out[r] is what rank r has at mine[rank()].
+  /// Exchanges one value for each rank: out[r] is what rank r has at mine[rank()].
   template <Sendable T>
   std::vector<T> transpose(const std::vector<T>& mine) const {
     std::vector<T> out(mine);
@@ -286,9 +287,9 @@ class Communicator {
     return out;
   }
 
-  /// Sends `sent`, which holds sends[r] elements for each rank r one after the other, and receives
+  /// Sends `sent`, which holds sends[r] elements for each rank r, one rank after another, and receives
   /// receives[r] elements from each rank r into `received`.
-  /// @param any_large  whether, on any rank, more elements are sent or received than an `int` counts
+  /// @param any_large  whether any rank sends or receives more elements than an `int` can count
   template <Sendable T>
   void exchange(const T* sent, const std::vector<std::int64_t>& sends, T* received,
                 [[maybe_unused]] const std::vector<std::int64_t>& receives,
@@ -318,9 +319,9 @@ class Communicator {
 #endif
   }
 
-  /// all = what the ranks have at `mine`, counts[r] elements of each rank r, one after the other on every
-  /// rank.
-  /// @param any_large  whether these are more than an `int` counts
+  /// all = what the ranks have at `mine`: counts[r] elements from each rank r, one rank after another, on
+  /// every rank.
+  /// @param any_large  whether there are more than an `int` can count
   template <Sendable T>
   void gather_all(const T* mine, T* all, const std::vector<std::int64_t>& counts,
                   [[maybe_unused]] bool any_large) const {
@@ -342,7 +343,7 @@ class Communicator {
     }
   }
 
-  /// The same on rank `root` alone; `all` and `any_large` as there.
+  /// Does the same on rank `root` only; `all` and `any_large` have the same meaning.
   template <Sendable T>
   void gather(const T* mine, T* all, const std::vector<std::int64_t>& counts, int root,
               bool any_large) const {
@@ -360,8 +361,8 @@ class Communicator {
     exchange(mine, of_rank, all, of_root, any_large);
   }
 
-  /// The other way: mine = counts[rank()] of the elements that rank `root` has at `all`, those of rank 0
-  /// first.
+  /// The reverse: mine = the counts[rank()] elements for this rank among those that rank `root` has at `all`,
+  /// in the order of ranks.
   template <Sendable T>
   void scatter(const T* all, T* mine, const std::vector<std::int64_t>& counts, int root,
                bool any_large) const {
@@ -379,8 +380,8 @@ class Communicator {
     exchange(all, of_root, mine, of_rank, any_large);
   }
 
-  /// Starts to send data[0, count) to a rank, which receives it by the same count. Not collective.
-  /// @param buffer  what keeps `data` alive
+  /// Starts to send data[0, count) to a rank, which must receive with the same count. Not collective.
+  /// @param buffer  keeps `data` alive
   template <Sendable T>
   void send([[maybe_unused]] Requests& into, [[maybe_unused]] const T* data,
             [[maybe_unused]] std::int64_t count, [[maybe_unused]] int to,
@@ -403,8 +404,8 @@ class Communicator {
 #endif
   }
 
-  /// Starts to bring data[0, count) of rank `root` to every rank, while other work goes on.
-  /// @param buffer  what keeps `data` alive
+  /// Starts to copy data[0, count) from rank `root` to every rank, while other work goes on.
+  /// @param buffer  keeps `data` alive
   template <Sendable T>
   void start_broadcast([[maybe_unused]] Requests& into, [[maybe_unused]] T* data,
                        [[maybe_unused]] std::int64_t count, [[maybe_unused]] int root,
@@ -418,7 +419,7 @@ class Communicator {
 #endif
   }
 
-  /// Prepares to send data[0, count) to a rank whenever the messages are started. Not collective.
+  /// Prepares to send data[0, count) to a rank every time the messages are started. Not collective.
   template <Sendable T>
   void prepare_send([[maybe_unused]] RepeatedMessages& into, [[maybe_unused]] const T* data,
                     [[maybe_unused]] std::int64_t count, [[maybe_unused]] int to,
@@ -442,8 +443,8 @@ class Communicator {
 #endif
   }
 
-  /// The largest number of elements that one call of MPI moves. Tests make it small, to send in pieces what
-  /// would otherwise have to be larger than 2 GiB.
+  /// The largest number of elements that one MPI call moves. Tests reduce it, so as to send in pieces what
+  /// would otherwise have to exceed 2 GiB.
   std::int64_t largest_count() const { return state_->largest_count; }
   void set_largest_count(std::int64_t count) const { state_->largest_count = count; }
 
@@ -482,7 +483,7 @@ class Communicator {
 #ifdef SPOROS_HAVE_MPI
   bool has_mpi() const { return state_->comm != MPI_COMM_NULL; }
 
-  /// Calls a function of MPI for each piece of the bytes of data[0, count), with a request of its own.
+  /// Calls an MPI function for each piece of the bytes of data[0, count), each with its own request.
   template <class Into, class T, class Call>
   void for_each_message(Into& into, T* data, std::int64_t count, const char* function,
                         const Call& call) const {
@@ -495,7 +496,7 @@ class Communicator {
                            });
   }
 
-  /// Counts and displacements as MPI takes them.
+  /// Counts and displacements in the form that MPI takes.
   struct Counts {
     std::vector<int> counts, begins;
     explicit Counts(const std::vector<std::int64_t>& of) {
@@ -511,7 +512,7 @@ class Communicator {
 
   std::size_t here() const { return static_cast<std::size_t>(rank()); }
 
-  /// What this rank exchanges with the root, and the root with all, as counts for each rank.
+  /// What this rank exchanges with the root, and the root with all ranks, as counts for each rank.
   std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> counts_of_root(
       const std::vector<std::int64_t>& counts, int root) const {
     std::vector<std::int64_t> of_rank(counts.size()), of_root(counts.size());
@@ -530,7 +531,7 @@ class Communicator {
       reduce(wide.data(), count, operation);
       std::copy(wide.begin(), wide.end(), data);
     } else {
-      // The sum of truth values is whether any is true.
+      // For bool, the sum says whether any is true.
       const bool is_largest =
           operation == Operation::max || (operation == Operation::sum && std::is_same_v<T, bool>);
       const MPI_Op op = is_largest ? MPI_MAX : operation == Operation::min ? MPI_MIN : MPI_SUM;

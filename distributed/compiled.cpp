@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file compiled.cpp
-/// What compiled.hpp declares.
+/// Compiles what compiled.hpp declares.
 #include "compiled.hpp"
 
 namespace sporos {

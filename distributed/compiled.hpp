@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file compiled.hpp
-/// Reading files by all ranks, compiled once for all sources of a project: formats/io/compiled.hpp.
+/// Reading files by all ranks, compiled once for all sources of a project; see formats/io/compiled.hpp.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file computing.hpp
-/// Tensors that are distributed over processes, and statements of them, without files and pictures: what a
-/// program parses that only computes.
+/// Tensors distributed over processes and statements on them, without files and pictures: the header for
+/// programs that only compute.
 #pragma once
 
 #include "../compute.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file coordinate_arrays.hpp
-/// The arrays in which a tensor's levels store the coordinates of a mode: read, copied and renumbered.
+/// The arrays in which a tensor's levels store the coordinates of a mode: reading, copying and renumbering
+/// them.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -15,7 +16,7 @@
 
 namespace sporos::detail {
 
-/// Whether the coordinates of a mode are stored in an array of one level, where they can be renumbered.
+/// Whether the coordinates of a mode are stored in an array of a level, where they can be renumbered.
 template <TensorFormat F>
 constexpr bool has_coordinate_array(int mode) {
   for (std::size_t k = 0; k < F::mode_of_level.size(); ++k)
@@ -24,7 +25,7 @@ constexpr bool has_coordinate_array(int mode) {
   return false;
 }
 
-/// Calls visit(array) with the coordinates of the levels of one mode.
+/// Calls visit(array) with the coordinates stored by the levels of one mode.
 template <TensorFormat F, class Levels, class Visit>
 void for_each_coordinate_array(const Levels& levels, int mode, const Visit& visit) {
   [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -37,8 +38,8 @@ void for_each_coordinate_array(const Levels& levels, int mode, const Visit& visi
   }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
 }
 
-/// Replaces c by number(c) in the coordinates of the levels of one mode, whose arrays belong to the levels
-/// alone.
+/// Replaces c by number(c) in the coordinates stored by the levels of one mode. Nothing else may use their
+/// arrays.
 template <TensorFormat F, class Levels, class Number>
 void renumber_mode(const Levels& levels, int mode, const Number& number) {
   for_each_coordinate_array<F>(levels, mode, [&](const auto& array) {

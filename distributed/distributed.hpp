@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file distributed.hpp
-/// All of Sporos, and tensors that are distributed over processes.
+/// All of Sporos, including tensors distributed over processes.
 #pragma once
 
 #include "../sporos.hpp"

@@ -22,11 +22,11 @@
 namespace sporos {
 
 namespace detail {
-/// Chooses the constructor of a replicated distribution that is no collective call.
+/// Chooses the constructor of a replicated distribution that is not collective.
 struct Unchecked {};
 
-/// The number of parts of each mode that makes parts about as long in one mode as in another: prime factors
-/// of the number of ranks, largest first, go to the mode whose parts are longest.
+/// The number of parts of each mode that makes parts about equally long in all modes: prime factors of the
+/// number of ranks, largest first, go to the mode whose parts are longest.
 template <int Order>
 std::array<int, static_cast<std::size_t>(Order)> parts_of_bricks(int ranks, const Extents<Order>& extents) {
   std::vector<int> factors;
@@ -44,8 +44,8 @@ std::array<int, static_cast<std::size_t>(Order)> parts_of_bricks(int ranks, cons
 }
 }  // namespace detail
 
-/// The data distribution of a tensor of `Order` modes over the ranks of a communicator: a partition of each
-/// mode. It is independent of the tensor's format, and of which rank computes what in a statement.
+/// The distribution of a tensor of `Order` modes over the ranks of a communicator: a partition of each mode.
+/// It is independent of the tensor's format and of which rank computes what in a statement.
 ///
 ///     blocks(ranks, {6, 6})     cyclic(ranks, {6, 6})    grid(ranks, {6, 6}), 4 ranks    replicated
 ///
@@ -61,8 +61,8 @@ std::array<int, static_cast<std::size_t>(Order)> parts_of_bricks(int ranks, cons
 ///       └─────────────┘
 ///
 /// A rank stores the coordinates that it owns in every mode; a mode with Partition::whole does not restrict
-/// them. The parts of all modes form a grid in which the last mode's parts have consecutive ranks. There are
-/// as many as ranks, or just one: then every rank stores the whole tensor.
+/// them. The parts of all modes form a grid, in which parts of the last mode have consecutive ranks. There
+/// are as many parts as ranks, or just one: then every rank stores the whole tensor.
 template <int Order>
 class Distribution {
  public:
@@ -73,8 +73,8 @@ class Distribution {
   Distribution() = default;
 
   /// A partition of each mode. Collective, like all functions here that make a distribution.
-  /// @throws ShapeError if the parts of the modes are neither as many as the ranks nor one; CommError if
-  /// ranks give different partitions
+  /// @throws ShapeError if the number of parts is neither the number of ranks nor one; CommError if ranks
+  /// give different partitions
   Distribution(Communicator ranks, std::array<Partition, modes> partitions)
       : ranks_(std::move(ranks)), partitions_(std::move(partitions)) {
     jointly(ranks_, [&] {
@@ -88,7 +88,7 @@ class Distribution {
     });
   }
 
-  /// The same without a check, which is a local call.
+  /// A replicated distribution without checks, which is not collective.
   Distribution(detail::Unchecked, Communicator ranks, const Extents<Order>& extents)
       : ranks_(std::move(ranks)), partitions_(whole(extents)) {}
 
@@ -96,7 +96,7 @@ class Distribution {
   static Distribution replicated(const Communicator& ranks, const Extents<Order>& extents) {
     return jointly(ranks, [&] { return Distribution(ranks, whole(extents)); });
   }
-  /// One mode is divided as the partition says.
+  /// Divides one mode as the partition says.
   static Distribution along(const Communicator& ranks, const Extents<Order>& extents, int mode,
                             const Partition& partition) {
     return jointly(ranks, [&] {
@@ -108,26 +108,27 @@ class Distribution {
       return Distribution(ranks, std::move(out));
     });
   }
-  /// One mode is divided into blocks of about equal size.
+  /// Divides one mode into blocks of about equal size.
   static Distribution blocks(const Communicator& ranks, const Extents<Order>& extents, int mode = 0) {
     return jointly(ranks, [&] {
       return along(ranks, extents, mode, Partition::blocks(extent_of(extents, mode), ranks.size()));
     });
   }
-  /// One mode is dealt out in turn.
+  /// Deals out one mode in turn.
   static Distribution cyclic(const Communicator& ranks, const Extents<Order>& extents, int mode = 0,
                              std::int64_t block = 1) {
     return jointly(ranks, [&] {
       return along(ranks, extents, mode, Partition::cyclic(extent_of(extents, mode), ranks.size(), block));
     });
   }
-  /// One mode is divided by given owners: coordinate c belongs to rank owners[c], on every rank the same.
+  /// Divides one mode by given owners: coordinate c belongs to rank owners[c]; the list must be the same on
+  /// every rank.
   static Distribution owned(const Communicator& ranks, const Extents<Order>& extents, int mode,
                             const std::vector<int>& owners) {
     return jointly(ranks,
                    [&] { return along(ranks, extents, mode, Partition::owned(owners, ranks.size())); });
   }
-  /// Two modes are divided into blocks, on a grid of ranks as square as their number allows.
+  /// Divides two modes into blocks, on a grid of ranks as square as their number allows.
   /// @throws ShapeError if the modes are the same, or not modes of the tensor
   static Distribution grid(const Communicator& ranks, const Extents<Order>& extents, int first = 0,
                            int second = 1) {
@@ -144,9 +145,9 @@ class Distribution {
       return Distribution(ranks, std::move(out));
     });
   }
-  /// All modes are divided into blocks, on a grid of ranks that makes each rank's part about as long in one
-  /// mode as in another (S. Smith, G. Karypis, "A medium-grained algorithm for distributed sparse tensor
-  /// factorization", IPDPS 2016).
+  /// Divides all modes into blocks, on a grid of ranks that makes each rank's part about equally long in all
+  /// modes (S. Smith, G. Karypis, "A medium-grained algorithm for distributed sparse tensor factorization",
+  /// IPDPS 2016).
   static Distribution bricks(const Communicator& ranks, const Extents<Order>& extents) {
     return jointly(ranks, [&] {
       const auto parts = detail::parts_of_bricks<Order>(ranks.size(), extents);
@@ -156,8 +157,8 @@ class Distribution {
       return Distribution(ranks, std::move(out));
     });
   }
-  /// One mode is divided into ranges of coordinates with about equally many of the entries, which each rank
-  /// has some of. Collective. Cost: a sum over ranks of one number for each coordinate.
+  /// Divides one mode into ranges of coordinates with about equally many entries; each rank has some of the
+  /// entries. Collective. Cost: a sum over ranks of one number for each coordinate.
   template <class Value>
   static Distribution balanced(const Communicator& ranks, const Entries<Value, Order>& entries,
                                int mode = 0) {
@@ -181,13 +182,13 @@ class Distribution {
   const Partition& partition(int mode) const { return partitions_.at(static_cast<std::size_t>(mode)); }
   const std::array<Partition, modes>& partitions() const { return partitions_; }
 
-  /// Of the whole tensor.
+  /// The extents of the whole tensor.
   Extents<Order> extents() const {
     Extents<Order> out{};
     for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = partitions_[mode].extent();
     return out;
   }
-  /// Of what a rank stores.
+  /// The extents of what a rank stores.
   Extents<Order> extents_on(int rank) const {
     Extents<Order> out{};
     for (std::size_t mode = 0; mode < modes; ++mode)
@@ -215,7 +216,7 @@ class Distribution {
                        [](const Partition& mode) { return mode.parts() == 1; });
   }
 
-  /// The rank that stores a coordinate; 0 where all do.
+  /// The rank that stores a coordinate; 0 if all do.
   int owner(const Extents<Order>& coordinate) const {
     int rank = 0;
     for (std::size_t mode = 0; mode < modes; ++mode)
@@ -227,7 +228,7 @@ class Distribution {
     for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = partitions_[mode].local(coordinate[mode]);
     return out;
   }
-  /// The coordinate in the whole tensor of one in what a rank stores.
+  /// The global coordinate of a local one on a rank.
   Extents<Order> global(int rank, const Extents<Order>& local) const {
     Extents<Order> out{};
     for (std::size_t mode = 0; mode < modes; ++mode)

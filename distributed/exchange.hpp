@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file exchange.hpp
-/// Lists of items, each sent to the ranks that need it.
+/// Sends each item of a list to the ranks that need it.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 
 namespace sporos::detail {
 
-/// Which items go to which rank: items[first of rank r, …] to rank r, sends[r] of them. An item may go to
-/// several ranks.
+/// Which items go to which rank: `items` lists them by rank, rank 0 first, sends[r] of them for rank r. An
+/// item may go to several ranks.
 struct Routes {
   std::vector<std::int64_t> items;
   std::vector<std::int64_t> sends;
 
-  /// Sends item e to every rank that each(e, f) calls f with, in the order of the items.
+  /// Sends item e to every rank with which each(e, f) calls f, in the order of the items.
   template <class Each>
   static Routes of(int ranks, std::int64_t count, const Each& each) {
     Routes out;
@@ -45,7 +45,7 @@ inline std::int64_t total(const std::vector<std::int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-/// What arrives, from rank 0, then from rank 1, …
+/// What has arrived, from rank 0 first, then from rank 1, …
 template <class T>
 struct Arrived {
   T items;
@@ -74,7 +74,7 @@ void move_arrays(const Entries<Value, Order>& from, const Entries<Value, Order>&
   move(from.values.data(), to.values.data());
 }
 
-/// The entries that routes send, in their order.
+/// The entries that the routes send, in the order of the routes.
 template <class Value, int Order>
 Entries<Value, Order> packed(const Entries<Value, Order>& entries, const Routes& routes) {
   Entries<Value, Order> out(entries.extents, std::ssize(routes.items));
@@ -102,7 +102,7 @@ Arrived<Entries<Value, Order>> exchange(const Communicator& ranks, const Entries
   return out;
 }
 
-/// The entries of all ranks, those of rank 0 first: on every rank, or on one, and none on the others.
+/// The entries of all ranks, those of rank 0 first, on every rank; or only on `root`, and none on the others.
 /// Collective; agrees on errors before anything moves.
 template <class Value, int Order>
 Entries<Value, Order> gathered(const Communicator& ranks, const Entries<Value, Order>& mine,
@@ -122,8 +122,8 @@ Entries<Value, Order> gathered(const Communicator& ranks, const Entries<Value, O
   return out;
 }
 
-/// The entries that rank `root` has for each rank, as its routes say. Collective; agrees on errors before
-/// anything moves.
+/// Gives each rank the entries that rank `root` has for it according to its routes. Collective; agrees on
+/// errors before anything moves.
 template <class Value, int Order>
 Entries<Value, Order> scattered(const Communicator& ranks, const Entries<Value, Order>& entries,
                                 const Routes& routes, int root, std::string_view what) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ghosted.hpp
-/// A distributed matrix as other libraries take it: this rank's columns first, then those of others.
+/// A distributed matrix in the form that other libraries take: this rank's columns first, then those of
+/// others.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@
 
 namespace sporos {
 
-/// This rank's rows of a CSR matrix, with columns numbered as hypre, PETSc and Tpetra number them: the
-/// columns that the rank owns by their local numbers, then the *ghosts*, those of its nonzeros that others
+/// This rank's rows of a CSR matrix, with columns numbered as in hypre, PETSc and Tpetra: first the columns
+/// that the rank owns, by their local numbers, then the *ghosts*, columns of its nonzeros that other ranks
 /// own.
 ///
 ///     columns   rank 0 │ rank 1 │ rank 2           of rank 1, numbered     0  1 │ 2  3
@@ -29,7 +30,7 @@ namespace sporos {
 ///     row 2          a │ b      │                  row 0                   b    │ a
 ///     row 3            │      c │      d           row 1                      c │    d
 ///
-/// Columns of a row are not in order, so that the format is CSR with an unordered level.
+/// The columns of a row are not in order, so the format is CSR with an unordered level.
 template <class T>
 struct Ghosted;
 template <TensorValue Value, class Position, class Coordinate, ExecutionSpace Space>
@@ -39,11 +40,11 @@ struct Ghosted<Distributed<Tensor<Value, CSR<Position, Coordinate>, Space>>> {
   Tensor<Value, format, Space> matrix;  ///< shares the values of the distributed matrix
   std::int64_t own_columns = 0;         ///< columns that this rank owns
   std::vector<std::int64_t> ghosts;  ///< global columns of numbers own_columns, own_columns + 1, …, by owner
-  std::vector<int> owners;           ///< of the ghosts, ascending
+  std::vector<int> owners;           ///< owners of the ghosts, ascending
 };
 
-/// The rows that this rank has of a CSR matrix, in local and ghost numbering. A local call.
-/// @param columns  who owns which column: the partition of the vectors that are multiplied
+/// This rank's rows of a CSR matrix, in local and ghost numbering. Not collective.
+/// @param columns  who owns which column: the partition of the vectors to be multiplied
 /// @throws ShapeError if the columns are not divided among the ranks, or are not the matrix's
 template <class Value, class Position, class Coordinate, class Space>
 auto ghosted(const Distributed<Tensor<Value, CSR<Position, Coordinate>, Space>>& A,

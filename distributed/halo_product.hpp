@@ -53,23 +53,23 @@ struct HaloPattern : SparseTimesDense<HaloPattern, DistributedOperands> {
 }  // namespace detail
 
 /// y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), where A in CSR and the result are divided by the
-/// same rows, and x or X by rows in ranges.
+/// same rows, and x or X is divided into ranges of rows.
 ///
-/// One run: receives are posted, what others need is packed and sent, the interior (interior.hpp) is computed
-/// from this rank's own part of x, and then the first and the last rows from the halo: their columns' values,
-/// this rank's own among them. The three parts are CSR matrices over the values of A, with columns numbered
-/// by the plan; each runs by any candidate.
+/// In one run, receives are posted, and what others need is packed and sent. Then the interior (interior.hpp)
+/// is computed from this rank's own part of x, and after that the first and the last rows from the halo,
+/// which holds the values of all their columns, including this rank's own. The three parts are CSR matrices
+/// over the values of A, with columns numbered by the plan; any candidate can run each of them.
 ///
-/// On GPUs, where messages travel beside kernels, a wide product of a matrix with little interior is divided
-/// by columns instead (own_columns.hpp): all rows from this rank's own columns, and then the others are
-/// added. These parts have copies of the values of A.
+/// On GPUs, where messages travel alongside kernels, a wide product of a matrix with little interior is
+/// divided by columns instead (own_columns.hpp): first all rows are computed from this rank's own columns,
+/// then the contributions of the others are added. These parts have copies of the values of A.
 struct HaloProduct {
   static constexpr std::string_view name = "product with a halo";
   static constexpr std::string_view takes =
       "y(i) = A(i, j) * x(j) and Y(i, k) = A(i, j) * X(j, k), distributed by rows, A in CSR";
   static constexpr bool deterministic = true;
   static constexpr bool any_schedule = true;
-  /// The narrowest dense operand for which a matrix without an interior is divided by columns.
+  /// The narrowest dense operand with which a matrix without an interior is divided by columns.
   static constexpr std::int64_t narrowest_by_columns = 16;
 
   template <class S>
@@ -206,9 +206,9 @@ struct HaloProduct {
       return tensor.nnz() * static_cast<std::int64_t>(sizeof(typename T::value_type));
     }
 
-    /// Whether A is divided by columns, so that there is something to compute while the halo travels: where
-    /// most of its nonzeros are in rows that need the halo, and products are so wide that copying the values
-    /// of A and adding to the result cost little beside them.
+    /// Whether A is divided by columns, so that there is something to compute while the halo travels: if most
+    /// of its nonzeros are in rows that need the halo, and products are so wide that copying the values of A
+    /// and adding to the result cost little in comparison.
     bool is_divided_by_columns(const Rows& rows) const {
       using Value = typename LocalY::value_type;
       if constexpr (HostSpace<Space> || !S::schedule::is_arithmetic ||
@@ -218,16 +218,16 @@ struct HaloProduct {
         return width_ >= narrowest_by_columns && 2 * rows.parts()[Rows::interior].nonzeros.size() < a_.nnz();
     }
 
-    /// Consecutive rows, computed together, from this rank's own part of x or from the halo.
+    /// Consecutive rows that are computed together, from this rank's own part of x or from the halo.
     struct Part : detail::RowRange {
-      bool adds = false;                         ///< whether the result has another part's sums already
-      LocalA a;                                  ///< over the values of A, or a copy of some of them
-      Array<std::int64_t, memory_space> places;  ///< of those that are copied
+      bool adds = false;                         ///< whether the result already holds another part's sums
+      LocalA a;                                  ///< shares the values of A, or has a copy of some of them
+      Array<std::int64_t, memory_space> places;  ///< places in A of the values that are copied
       LocalX x;
-      LocalY y;                                            ///< over the values of the result
-      std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< none where there is no row
+      LocalY y;                                            ///< shares the values of the result
+      std::unique_ptr<sporos::Plan<LocalStatement>> plan;  ///< null if there are no rows
 
-      /// Takes over the arrays of values that the tensors have now.
+      /// Takes the arrays of values that the tensors have now.
       void take_values(const Space& space, const LocalA& from_a, const LocalX& from_x, const Values& from_y,
                        std::int64_t width) {
         if (!plan) return;
@@ -255,7 +255,7 @@ struct HaloProduct {
       }
 
      private:
-      /// Once, if the statement says that operands do not change.
+      /// Done only once if the statement says that operands are constant.
       void copy_values(const Space& space, const LocalA& from) {
         using Value = typename LocalA::value_type;
         if (S::schedule::has_constant_operands && has_values) return;
@@ -268,7 +268,7 @@ struct HaloProduct {
       bool has_values = false;
     };
 
-    /// Where the rows are computed: the result's values, or an array of its own while an operand has the same
+    /// Where the rows are computed: in the result's values, or in a separate array if an operand has the same
     /// memory.
     Values start_result() {
       if (!reads_result(whole_)) return y_.values();
@@ -284,7 +284,7 @@ struct HaloProduct {
       space_.fence("sporos::HaloProduct result");
     }
 
-    /// Ranges of rows.
+    /// Divides the rows into ranges.
     void make_parts(const Rows& rows, const Bounds& own, const std::vector<std::int64_t>& halo) {
       const auto numbering = detail::Numbering::list(halo, a_.extent(1));
       const detail::NumberTable number(numbering);
@@ -298,7 +298,7 @@ struct HaloProduct {
             [&](std::int64_t q) { return first + q; });
       }
     }
-    /// Own columns in the place of the interior, then the others.
+    /// Uses the own columns in place of the interior, then the other columns.
     void make_parts(const Rows& rows, const Bounds& own, const detail::ColumnsByOwner& by_columns) {
       const auto numbering = detail::Numbering::list(by_columns.columns_of_halo, a_.extent(1));
       const detail::NumberTable number(numbering);
@@ -318,8 +318,8 @@ struct HaloProduct {
       make(parts_[Rows::last], by_columns.others);
     }
 
-    /// @param begin_of  begin_of(row): the number of nonzeros in the part before a row of it
-    /// @param place     place(q): the position in A of nonzero number q of the part
+    /// @param begin_of  begin_of(row): the number of nonzeros of the part that precede a row of it
+    /// @param place     place(q): the position in A of the part's nonzero number q
     template <class BeginOf, class Place>
     void make_part(Part& part, const Rows& rows, const Bounds& own, const std::vector<std::int64_t>& halo,
                    const detail::NumberTable& number, const BeginOf& begin_of, const Place& place) {
@@ -388,7 +388,7 @@ struct HaloProduct {
     LocalA a_;
     LocalX x_;
     Signature run_signature_;
-    LocalStatement whole_;  ///< on what this rank stores, for what the arrays of its tensors share
+    LocalStatement whole_;  ///< on what this rank stores; tells which tensors share arrays
     Values own_result_;
     std::int64_t width_ = 1;
     std::array<Part, 3> parts_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file halo_spgemm.hpp
 /// Products of two sparse matrices that are divided by rows: most rows are computed from this rank's own rows
-/// of the right factor, where they lie.
+/// of the right factor, which are read in place.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -53,12 +53,12 @@ struct NumberFrom {
 }  // namespace detail
 
 /// A(i, j) = B(i, k) * C(k, j), all in CSR in host memory, where A and B are divided by the same rows, and C
-/// by rows in ranges.
+/// is divided into ranges of rows.
 ///
-/// The interior of B, rows whose columns k are rows of C that this rank owns, is multiplied with these where
-/// they lie. Its first and last rows (interior.hpp) are multiplied with a halo: the rows of C that they name,
-/// fetched from their owners, this rank's own among them (row_fetch.hpp). The three products are written one
-/// behind the other into one array. When only values have changed, the interior is computed while those of
+/// The interior of B, rows whose columns k are rows of C that this rank owns, is multiplied by these in
+/// place. Its first and last rows (interior.hpp) are multiplied by a halo: the rows of C that they refer to,
+/// fetched from their owners and including this rank's own (row_fetch.hpp). The three products are written
+/// into one array, one after another. If only values have changed, the interior is computed while those of
 /// the halo travel.
 struct HaloSpgemm {
   using Pattern = SpgemmPattern<detail::DistributedOperands>;
@@ -201,7 +201,7 @@ struct HaloSpgemm {
     using Arrays = typename Product::Arrays;
     using Room = typename Product::Room;
 
-    /// Consecutive rows of the result, one product.
+    /// Consecutive rows of the result, computed as one product.
     struct Part : detail::RowRange {
       std::optional<Product> product;
     };
@@ -220,7 +220,7 @@ struct HaloSpgemm {
         return detail::local_statement(statement, a_, std::tuple(c_, b_), false);
     }
 
-    /// Numbers the columns of B: as the rows that this rank owns of C, or as those of the halo.
+    /// Numbers the columns of B: as the rows of C that this rank owns, or as those of the halo.
     void number_columns(const Rows& rows, const Bounds& own, const detail::Numbering& halo) {
       numbers_ = pool().array<Column>("sporos::HaloSpgemm columns", b_.nnz());
       const detail::NumberTable number(halo);
@@ -239,7 +239,7 @@ struct HaloSpgemm {
       space_.fence("sporos::HaloSpgemm columns");
     }
 
-    /// The factors of a part's product, as they are now.
+    /// The left factor of a part's product, as it is now.
     Left left(const detail::RowRange& part) const {
       Left out = detail::sparse_rows(b_);
       out.rows = part.rows.size();
@@ -255,10 +255,10 @@ struct HaloSpgemm {
     void read() {
       for (Part& part : parts_) part.product->read(left(part), right(part));
     }
-    /// Looks at the patterns, once.
+    /// Analyses the patterns, once.
     void analyse() const {
       if (is_analysed_) return;
-      // In A * A the interior's rows are rows of the right factor, with their columns renumbered.
+      // In A * A, the interior's rows are also rows of the right factor, with their columns renumbered.
       const Left left = detail::sparse_rows(b_);
       const Right right = detail::sparse_rows(c_);
       const bool is_square = static_cast<const void*>(left.positions) == right.positions &&
@@ -268,7 +268,7 @@ struct HaloSpgemm {
       is_analysed_ = true;
     }
 
-    /// The three products as one.
+    /// Computes the three products as one.
     Arrays compute() {
       const Room room = reserve();
       std::array<Arrays, 3> computed;
@@ -293,7 +293,7 @@ struct HaloSpgemm {
       return out;
     }
 
-    /// Memory for the largest result that there can be; none where it cannot be reserved.
+    /// Memory for the largest possible result; empty if it cannot be reserved.
     Room reserve() const {
       std::int64_t bound = detail::row_slack;
       for (const Part& part : parts_) bound += part.product->most_elements();
@@ -350,8 +350,8 @@ struct HaloSpgemm {
     LocalB b_;
     LocalC c_;
     Signature run_signature_;
-    LocalStatement local_;       ///< on what this rank stores, for what the arrays of its tensors share
-    HostArray<Column> numbers_;  ///< of the columns of B: rows of C, or of the halo
+    LocalStatement local_;       ///< on what this rank stores; tells which tensors share arrays
+    HostArray<Column> numbers_;  ///< numbers of B's columns: as rows of C, or of the halo
     detail::RowFetch<LocalC> halo_;
     mutable std::array<Part, 3> parts_;
     mutable bool is_analysed_ = false;

@@ -18,11 +18,11 @@ namespace sporos::detail {
 /// Consecutive rows of a matrix, and their nonzeros.
 struct RowRange {
   Bounds rows, nonzeros;
-  bool reads_halo = false;  ///< whether their columns may be those of other ranks
+  bool reads_halo = false;  ///< whether their columns may belong to other ranks
 };
 
-/// The rows that a rank has of a CSR matrix, in three parts: the longest run of rows whose columns are the
-/// rank's own, those before it and those behind it.
+/// A rank's rows of a CSR matrix, in three parts: the longest run of rows whose columns are all the rank's
+/// own, the rows before it and the rows after it.
 ///
 ///     rows of rank 1    columns of rank 0 │ of rank 1 │ of rank 2
 ///                  ┌                   a │ b c       │
@@ -64,7 +64,7 @@ class InteriorRows {
 
   const std::array<RowRange, 3>& parts() const { return parts_; }
 
-  /// The matrix' position of a row's first nonzero, and the column of a nonzero.
+  /// The position of a row's first nonzero in the matrix, and the column of a nonzero.
   std::int64_t position(std::int64_t row) const {
     return static_cast<std::int64_t>(positions_(static_cast<std::size_t>(row)));
   }
@@ -72,8 +72,8 @@ class InteriorRows {
     return static_cast<std::int64_t>(coordinates_(static_cast<std::size_t>(q)));
   }
 
-  /// The columns of the first and the last rows, ascending: those of other ranks, and the rank's own.
-  /// @param extent  of all columns
+  /// The columns of the first and the last rows, ascending: other ranks' and the rank's own.
+  /// @param extent  number of all columns
   std::vector<std::int64_t> columns_of_halo(std::int64_t extent) const {
     std::int64_t count = 0;
     for (const RowRange& part : parts_)

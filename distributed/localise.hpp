@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file localise.hpp
-/// A statement on distributed tensors as the same statement on the tensors that one rank has of them; and
-/// which of its variables may be divided among ranks.
+/// Converts a statement on distributed tensors to the same statement on one rank's tensors, and finds which
+/// of its variables can be divided among ranks.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -25,7 +25,7 @@
 
 namespace sporos::detail {
 
-/// What one rank has of a tensor: of one that is not distributed, the tensor, which all ranks have alike.
+/// The type of what one rank has of a tensor; a tensor that is not distributed is the same on all ranks.
 template <class T>
 struct LocalOf {
   using type = T;
@@ -43,21 +43,22 @@ struct LocalOf<Distributed<T>> {
   }
 };
 
-/// The same access to another tensor.
+/// The same access, to another tensor.
 template <class A, class To>
 struct AccessTo;
 template <class From, char... Names, class To>
 struct AccessTo<Access<From, Names...>, To> {
   using type = Access<To, Names...>;
 };
-/// The access to what one rank has of its tensor.
+/// The access to a rank's local part of the tensor.
 template <class A>
 using local_access = typename AccessTo<A, typename LocalOf<typename A::tensor_type>::type>::type;
 
 template <class E>
 inline constexpr int count_accesses = accesses_of<E>::size;
 
-/// The expression with each access, counted from `At` on, replaced by an access to a tensor of a tuple.
+/// The expression in which each access, counted from `At` on, is replaced by an access to a tensor of a
+/// tuple.
 template <int At, class E, class Locals>
 auto localised(const E& e, const Locals& locals) {
   if constexpr (AnyAccess<E>)
@@ -71,8 +72,8 @@ auto localised(const E& e, const Locals& locals) {
     return e;
 }
 
-/// The statement with a local result and local operands. What was asked of the distributed statement, which
-/// candidate runs it and which ranks compute what, is not asked of the local one.
+/// The statement with a local result and local operands. Requests made of the distributed statement, such as
+/// which candidate runs it and which ranks compute what, do not apply to the local one.
 template <class S, class Result, class Locals>
 auto local_statement(const S& statement, const Result& result, const Locals& locals, bool accumulates) {
   using Given = typename S::schedule;
@@ -98,14 +99,14 @@ auto local_statement(const S& statement, const Result& result, const Locals& loc
     return make(without_owners);
 }
 
-/// Whether a variable stands in an expression.
+/// Whether a variable occurs in an expression.
 template <class E>
 constexpr bool has_variable(char variable) {
   return accesses_with<E>(variable) > 0;
 }
 
-/// Whether a sum over the variable may be cut into sums over parts of its coordinates: it stands in every
-/// term, and in no explicit sum that is a number inside a term.
+/// Whether a sum over the variable can be split into sums over parts of its coordinates: if it occurs in
+/// every term, and in no explicit sum inside a term.
 template <class E>
 constexpr bool is_sum_over(char variable) {
   if constexpr (is_reduction<E>) {
@@ -131,9 +132,9 @@ constexpr bool is_sum_over(char variable) {
   }
 }
 
-/// Whether a part of a statement has the same results, bit by bit, as the whole: where nothing is added up.
-/// The order in which terms are added depends on where they lie, for the threads among which loops are shared
-/// by their work, and for the lanes of a vector.
+/// Whether a part of a statement has the same results, bit by bit, as the whole: if nothing is added up.
+/// Otherwise, the order in which terms are added depends on their positions, because of the threads among
+/// which loops are shared by their work and the lanes of a vector.
 template <class S>
 constexpr bool adds_nothing() {
   for (int loop = 0; loop < S::order::size; ++loop)
@@ -141,8 +142,8 @@ constexpr bool adds_nothing() {
   return true;
 }
 
-/// Whether a rank may compute a statement for some of the coordinates of a variable alone: those of the
-/// result, or those of a sum whose parts are added up.
+/// Whether a rank may compute a statement for only some of the coordinates of a variable: those of the
+/// result, or those of a sum whose parts are then added up.
 template <class S>
 constexpr bool may_divide(char variable) {
   if (S::schedule::is_deterministic && !adds_nothing<S>()) return false;
@@ -150,14 +151,14 @@ constexpr bool may_divide(char variable) {
   return S::schedule::is_arithmetic && is_sum_over<typename S::right_type>(variable);
 }
 
-/// Whether the values of an access are present at stored coordinates of a variable alone.
+/// Whether the values of an access are present only at stored coordinates of a variable.
 template <class A>
 constexpr bool stores_coordinates_of(char variable) {
   return A::names.contains(variable) && !A::format::is_dense;
 }
 
-/// Whether an expression is present at known coordinates of a variable alone, where known[at] says whether
-/// the rank has what it needs of access number `At` + at.
+/// Whether an expression is present only at known coordinates of a variable, where known[at] says whether the
+/// rank has what it needs of access number `At` + at.
 template <int At, class E, class Known>
 bool is_bounded(char variable, const Known& known) {
   if constexpr (AnyAccess<E>) {
@@ -176,7 +177,7 @@ bool is_bounded(char variable, const Known& known) {
   }
 }
 
-/// The ascending coordinates of two lists.
+/// The union of two ascending lists of coordinates.
 inline std::vector<std::int64_t> united(const std::vector<std::int64_t>& left,
                                         const std::vector<std::int64_t>& right) {
   std::vector<std::int64_t> out;
@@ -204,7 +205,7 @@ std::vector<std::int64_t> stored_coordinates(const T& tensor, int mode) {
   return found.take();
 }
 
-/// The coordinates of a variable at which an expression can be present, ascending, where is_bounded holds.
+/// The coordinates of a variable at which an expression can be present, ascending. Requires is_bounded.
 /// @param known  as for is_bounded
 template <int At, class E, class Known>
 std::vector<std::int64_t> bounded_coordinates(const E& e, char variable, const Known& known) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mpi.hpp
-/// MPI: its header, its lifetime, its error codes and its types.
+/// MPI: its header, lifetime, error codes and types.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 
 namespace sporos {
 
-/// Initialises MPI, with `MPI_THREAD_FUNNELED`, and finalises it at the end of the scope, unless the caller
-/// has initialised it already. Without MPI it does nothing.
+/// Initialises MPI with `MPI_THREAD_FUNNELED` and finalises it at the end of the scope, unless the caller has
+/// already initialised it. Without MPI it does nothing.
 ///
 ///     MpiScope mpi(argc, argv);        // first, so that it outlives Kokkos and all tensors
 ///     ScopeGuard guard(argc, argv);
@@ -56,7 +56,7 @@ class MpiScope {
   [[maybe_unused]] bool owner_ = false;
 };
 
-/// A type whose bytes can be sent as they are.
+/// A type that can be sent as its bytes.
 template <class T>
 concept Sendable = std::is_trivially_copyable_v<T>;
 
@@ -79,7 +79,7 @@ inline void expect_success(int code, const char* function) {
   throw CommError(text(function, " failed: ", std::string_view(reason, static_cast<std::size_t>(length))));
 }
 
-/// The type of MPI in which values of T are added and compared.
+/// The MPI type in which values of T are added and compared.
 template <class T>
 MPI_Datatype reduced_type() {
   if constexpr (std::is_same_v<T, double>)
@@ -102,7 +102,7 @@ MPI_Datatype reduced_type() {
                             : MPI_UINT64_T;
 }
 
-/// A type of MPI of `bytes` bytes, freed at the end of the scope.
+/// An MPI type of `bytes` bytes, freed at the end of the scope.
 class ByteType {
  public:
   explicit ByteType(std::size_t bytes) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file numbering.hpp
-/// Numbering: the coordinates of an index variable that a rank's part of a statement runs over.
+/// Numbering: the coordinates of an index variable over which a rank's part of a statement runs.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 
 namespace sporos::detail {
 
-/// Which mode of whose distribution divides the coordinates of an index variable among ranks.
+/// Which mode of which distribution divides the coordinates of an index variable among ranks.
 struct Division {
   char variable = ' ';
   Partition partition;
-  int stride = 1;  ///< consecutive ranks with the same part
+  int stride = 1;  ///< number of consecutive ranks with the same part
 
   int part(int rank) const { return rank / stride % partition.parts(); }
   bool operator==(const Division& other) const {
@@ -59,7 +59,7 @@ class Numbering {
   std::int64_t extent() const { return extent_; }
   bool is_whole() const { return !division_ && !list_; }
   bool is_list() const { return list_ != nullptr; }
-  /// The division of which this is a part; null if it is none.
+  /// The division of which this is a part; null if there is none.
   const Division* division() const { return division_.get(); }
   /// The coordinates of a list.
   const std::vector<std::int64_t>& coordinates() const { return *list_; }
@@ -68,7 +68,7 @@ class Numbering {
     if (list_) return (*list_)[static_cast<std::size_t>(number)];
     return division_ ? division_->partition.global(part_, number) : number;
   }
-  /// The number of a coordinate; -1 where it has none.
+  /// The number of a coordinate; -1 if it has none.
   std::int64_t local(std::int64_t c) const {
     if (list_) {
       const auto found = std::lower_bound(list_->begin(), list_->end(), c);
@@ -85,11 +85,11 @@ class Numbering {
   std::shared_ptr<const std::vector<std::int64_t>> list_;
 };
 
-/// A set of coordinates of one mode: bits where there are enough coordinates to make up for them, else a
+/// A set of coordinates of one mode: as bits if there are enough coordinates to be worth it, otherwise as a
 /// list.
 class CoordinateSet {
  public:
-  /// @param expected  about how many coordinates are added, repeated ones among them
+  /// @param expected  about how many coordinates will be added, counting repetitions
   CoordinateSet(std::int64_t extent, std::int64_t expected) {
     if (extent / bits_for_each <= expected + most_without_a_reason / bits_for_each)
       bits_.resize(static_cast<std::size_t>((extent + 63) / 64));
@@ -100,7 +100,7 @@ class CoordinateSet {
     else
       bits_[static_cast<std::size_t>(c / 64)] |= std::uint64_t{1} << (c % 64);
   }
-  /// The coordinates, ascending, each once. The set is empty afterwards.
+  /// The coordinates, ascending and distinct. The set is empty afterwards.
   std::vector<std::int64_t> take() {
     if (bits_.empty()) {
       std::sort(list_.begin(), list_.end());
@@ -117,13 +117,14 @@ class CoordinateSet {
   }
 
  private:
-  static constexpr std::int64_t bits_for_each = 64;  ///< a number of the list takes as much memory
-  static constexpr std::int64_t most_without_a_reason = std::int64_t{1} << 20;  ///< 128 KiB
+  static constexpr std::int64_t bits_for_each = 64;  ///< take as much memory as a number in the list
+  static constexpr std::int64_t most_without_a_reason = std::int64_t{1} << 20;  ///< bits anyway: 128 KiB
   std::vector<std::uint64_t> bits_;
   std::vector<std::int64_t> list_;
 };
 
-/// Numbers by coordinate, for many look-ups: a table where the coordinates are not too many, else a search.
+/// Numbers by coordinate, for many look-ups: a table if there are not too many coordinates, otherwise a
+/// search.
 class NumberTable {
  public:
   explicit NumberTable(Numbering&&) = delete;  // it keeps a reference
@@ -138,7 +139,7 @@ class NumberTable {
   }
 
  private:
-  static constexpr std::int64_t most_without_a_reason = std::int64_t{1} << 20;  // 8 MiB
+  static constexpr std::int64_t most_without_a_reason = std::int64_t{1} << 20;  // a table anyway: 8 MiB
   const Numbering& numbering_;
   std::vector<std::int64_t> table_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operand.hpp
-/// What a rank needs of an operand, in the numbering of its part of a statement: used as it is, renumbered,
+/// What a rank needs of an operand, in the numbering of its part of a statement: used in place, renumbered,
 /// or fetched from the ranks that store it.
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace sporos::detail {
 
-/// values[p] = received[slots[p] - 1], or 0 where there is no slot.
+/// values[p] = received[slots[p] - 1], or 0 if slots[p] is 0.
 template <class Value>
 struct UnpackSlots {
   const std::int64_t* slots;
@@ -39,7 +39,7 @@ struct UnpackSlots {
   }
 };
 
-/// How a rank has its part of an operand.
+/// How a rank gets its part of an operand.
 enum class Obtained { direct, renumbered, rows, fetched };
 
 /// The part of a tensor that a rank's part of a statement needs, with the coordinates of each mode numbered
@@ -52,7 +52,7 @@ enum class Obtained { direct, renumbered, rows, fetched };
 ///     fetched      values from other ranks: a tensor of its own, filled again at each run
 ///
 /// Fetching is planned once: each rank asks for the coordinates that it needs, and the owners keep lists of
-/// what to send to whom. A run moves values alone.
+/// what to send to whom. A run then moves only values.
 template <class T>
 class LocalOperand {
  public:
@@ -63,11 +63,10 @@ class LocalOperand {
   static constexpr auto modes = static_cast<std::size_t>(T::order);
 
   /// @param access      the same on all ranks
-  /// @param numberings  of each mode
-  /// @param needed      of each mode the list of coordinates whose values matter, if they are fewer: no
-  /// others
-  ///                    travel
-  /// @param local       what this rank stores, by `distribution`
+  /// @param numberings  the numbering of each mode
+  /// @param needed      for each mode, the list of coordinates whose values matter, if these are fewer: no
+  ///                    others travel
+  /// @param local       what this rank stores, according to `distribution`
   /// Collective if it is fetched.
   LocalOperand(Obtained access, const std::array<Numbering, modes>& numberings,
                const std::array<Numbering, modes>& needed, const T& local,
@@ -85,7 +84,7 @@ class LocalOperand {
   const T& tensor() const { return tensor_; }
   Obtained access() const { return access_; }
 
-  /// Takes over the present values of the source; between start and finish, messages are under way.
+  /// Reads the present values of the source; between start and finish, messages are in flight.
   void start(const Space& space) {
     if (access_ == Obtained::renumbered && source_.values().data() != tensor_.values().data())
       tensor_.replace(tensor_.extents(), tensor_.levels(), source_.values());
@@ -136,7 +135,7 @@ class LocalOperand {
     tensor_ = T(sizes(numberings), std::move(levels), source_.values(), source_.owner());
   }
 
-  /// For each coordinate that this rank stores of a mode, the ranks that have asked for it, ascending.
+  /// For each coordinate of a mode that this rank stores, the ranks that have asked for it, ascending.
   struct Asked {
     std::vector<std::int64_t> begins;
     std::vector<int> ranks;
@@ -152,7 +151,7 @@ class LocalOperand {
     }
   };
 
-  /// Asks the ranks that may store them for the coordinates of a list.
+  /// Asks for the coordinates of a list from the ranks that may store them.
   static Asked ask(const Numbering& numbering, const Distribution<T::order>& distribution, int mode) {
     const Communicator& ranks = distribution.ranks();
     const Partition& partition = distribution.partition(mode);
@@ -205,11 +204,11 @@ class LocalOperand {
       Walk(here).visit_levels(0, here.nnz(), [&](const Extents<F::levels>& at, std::int64_t q) {
         const Extents<T::order> local = F::coordinate(at);
         for (std::size_t mode = 0; mode < modes; ++mode)
-          if (local[mode] >= here.extents()[mode]) return;  // a block at the edge reaches beyond it
+          if (local[mode] >= here.extents()[mode]) return;  // a block at the edge extends beyond it
         locals[static_cast<std::size_t>(count)] = local;
         sent.set(count++, distribution.global(ranks.rank(), local), q);
       });
-      std::array<std::vector<std::vector<int>>, modes> ranks_of;  // each part of a division
+      std::array<std::vector<std::vector<int>>, modes> ranks_of;  // for each part of a division
       for (std::size_t mode = 0; mode < modes; ++mode)
         if (const Division* division = numberings[mode].division()) {
           ranks_of[mode].resize(static_cast<std::size_t>(division->partition.parts()));

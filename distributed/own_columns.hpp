@@ -17,10 +17,10 @@ namespace sporos::detail {
 /// Some nonzeros of consecutive rows of a matrix.
 struct SomeNonzeros {
   Bounds rows;
-  std::vector<std::int64_t> begins{0};  ///< the first of each row in `places`, and the end of the last row
-  std::vector<std::int64_t> places;     ///< in the matrix
+  std::vector<std::int64_t> begins{0};  ///< where each row begins in `places`; and the end of the last
+  std::vector<std::int64_t> places;     ///< positions in the matrix
 
-  /// Drops empty rows before the first nonzero and behind the last.
+  /// Drops empty rows before the first nonzero and after the last.
   void trim() {
     std::size_t first = 0, end = begins.size() - 1;
     while (first < end && begins[first + 1] == 0) ++first;
@@ -31,7 +31,7 @@ struct SomeNonzeros {
   }
 };
 
-/// The nonzeros that a rank has of a CSR matrix in two parts: those in columns that it owns and the others.
+/// A rank's nonzeros of a CSR matrix, in two parts: those in columns that it owns, and the others.
 ///
 ///     rows of rank 1    columns of rank 0 │ of rank 1 │ of rank 2
 ///                  0                    a │ b c       │              own:    b c │ d │   │ e f
@@ -39,15 +39,15 @@ struct SomeNonzeros {
 ///                  2                      │           │
 ///                  3                      │   e   f   │ g
 ///
-/// For matrices that have hardly any interior of consecutive rows, such as those of graphs: the product with
-/// the columns that the rank owns is computed while the halo travels, and that with the others is added to
-/// it.
+/// Meant for matrices with hardly any interior of consecutive rows, such as those of graphs: the product with
+/// the columns that the rank owns is computed while the halo travels, and the product with the others is
+/// added to it.
 struct ColumnsByOwner {
   SomeNonzeros own;
   SomeNonzeros others;                        ///< without empty rows at both ends
   std::vector<std::int64_t> columns_of_halo;  ///< ascending
 
-  /// @param extent  of all columns
+  /// @param extent  number of all columns
   template <class T>
   ColumnsByOwner(const InteriorRows<T>& matrix, const Bounds& rows, const Bounds& own_columns,
                  std::int64_t extent) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file owner_computes.hpp
-/// Any statement on distributed tensors: each rank computes its part of it, from the parts of the operands
-/// that it needs, and results go to their owners.
+/// Any statement on distributed tensors: each rank computes its part from the parts of the operands that it
+/// needs, and results go to their owners.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -38,12 +38,13 @@
 
 namespace sporos {
 
-/// Each rank computes the part of a statement that belongs to the coordinates that it owns of some variables.
+/// Each rank computes the part of a statement that belongs to the coordinates that it owns of certain
+/// variables.
 ///
-/// Which variables: those that divide one of the tensors, which then stays where it is - the result, an
-/// operand of most values, whichever is expected to move least. The rank has that tensor's part; of each
-/// other operand it needs the coordinates of these variables, and of a summed variable those that its part of
-/// a sparse operand stores:
+/// These are the variables that divide one of the tensors, which then stays where it is: the result or the
+/// operand with the most values, whichever is expected to move least. The rank has that tensor's part. Of
+/// each other operand it needs the coordinates of these variables and, for a summed variable, those that its
+/// part of a sparse operand stores:
 ///
 ///     M(i, r) = T(i, k, l) * U(k, r) * V(l, r)   T and M divided along i: the rank needs the rows of U and
 ///                                                V that are k or l of one of its nonzeros
@@ -51,11 +52,11 @@ namespace sporos {
 ///     y(i) = A(i, j) * x(j)                      A divided along j: x where A is, and sums for others' y
 ///
 /// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
-/// tensors, and runs by any candidate. If a divided variable is summed over, the ranks' results are added,
-/// else each coordinate of the result is computed by one rank, which sends it to its owner. A statement for
-/// which every rank has all it needs, like x(i) = y(i) + z(i) with vectors that are distributed alike, sends
-/// nothing, and with dense operands a plan of it agrees on nothing when it runs again. Where no variable can
-/// be divided - a deterministic sum - all operands come to all ranks, which is always right.
+/// tensors, and any candidate can run it. If a divided variable is summed over, the ranks' results are added;
+/// otherwise one rank computes each coordinate of the result and sends it to its owner. A statement for which
+/// every rank has all it needs, like x(i) = y(i) + z(i) with vectors distributed in the same way, sends
+/// nothing, and a plan of it with dense operands needs no agreement when it runs again. If no variable can be
+/// divided, as in a deterministic sum, all operands come to all ranks, which is always correct.
 struct OwnerComputes {
   static constexpr std::string_view name = "parts by owners";
   static constexpr std::string_view takes = "any statement on distributed tensors";
@@ -224,7 +225,7 @@ struct OwnerComputes {
       stays_ = work_.is_in_place(statement_.result()) && !sums_;
       if (ranks_.size() == 1) return;
 
-      // Variables of tensors that are not in place are listed where the operands that are bound them.
+      // Variables of tensors that are not in place are listed if bounded by operands that are.
       std::array<bool, detail::most_operands> known{};
       std::size_t at = 0;
       NameList wanted;
@@ -276,8 +277,8 @@ struct OwnerComputes {
       });
     }
 
-    /// Adds the rank's own rows of operands of which whole rows are fetched: they stand between those of
-    /// others.
+    /// Adds the rank's own rows of operands of which whole rows are fetched: they are placed between those of
+    /// other ranks.
     void add_own_rows(char variable, std::vector<std::int64_t>& coordinates) const {
       for_each_access(statement_.right(), [&](const auto& access) {
         using A = std::remove_cvref_t<decltype(access)>;
@@ -298,7 +299,7 @@ struct OwnerComputes {
       });
     }
 
-    /// Whether whole rows of an operand are fetched, and its columns not renumbered.
+    /// Whether whole rows of an operand are fetched, and its columns are not renumbered.
     template <class A>
     bool fetches_rows(const A& access) const {
       if constexpr (detail::stores_rows<typename A::format>) {
@@ -358,8 +359,8 @@ struct OwnerComputes {
       }
     }
 
-    /// Decides where the local statement writes: into what this rank stores of the result, or a tensor whose
-    /// values are then sent to their owners.
+    /// Decides where the local statement writes: into what this rank stores of the result, or into a tensor
+    /// whose values are then sent to their owners.
     void place_result() {
       is_listed_ = false;
       for (int mode = 0; mode < order; ++mode)
@@ -389,8 +390,8 @@ struct OwnerComputes {
                                              in_place_ && statement_.accumulates()));
     }
 
-    /// Finds the coordinates of a dense result for which this rank's operands have terms, where it computes
-    /// others as well: their zeros are not sent.
+    /// Finds the coordinates of a dense result at which this rank's operands have terms, if it also computes
+    /// other coordinates: the zeros there are not sent.
     void find_touched() {
       if (in_place_ || work_.divisions().empty()) return;
       for (int mode = 0; mode < order; ++mode) {
@@ -405,7 +406,7 @@ struct OwnerComputes {
       }
     }
 
-    /// Whether nothing can fail on one rank alone while it computes again: the result is dense, and stays.
+    /// Whether nothing can fail on only one rank when it computes again: the result is dense and stays.
     bool is_dense_and_local() const { return in_place_ && F::is_dense; }
 
     void fetch() {
@@ -418,7 +419,7 @@ struct OwnerComputes {
       for_each_operand([&](auto& operand) { operand.finish(space_); });
     }
 
-    /// Takes the local result to its owners.
+    /// Sends the local result to its owners.
     void take_result(bool has_new_pattern) {
       if (in_place_) return;
       const Local& to = detail::LocalOf<ResultTensor>::local(statement_.result().tensor());
@@ -471,7 +472,7 @@ struct OwnerComputes {
         for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = numbering.global(coordinates[e]);
       }
       if (!work_.divisions().empty()) return out;
-      // Every rank has computed all of it: one of them hands it over.
+      // Every rank has computed all of it, so one of them contributes it.
       if (ranks_.rank() == 0) return out;
       return decltype(out)(out.extents, 0);
     }
@@ -486,7 +487,7 @@ struct OwnerComputes {
         mine.received += operand.bytes_received();
       });
       if (mine.work == 0) for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
-      // What is sent of a sparse result is not known before it is computed.
+      // What is sent of a sparse result is unknown until it has been computed.
       if constexpr (F::is_dense) {
         if (is_reduced_) {
           const std::int64_t bytes = own_result_->nnz() * static_cast<std::int64_t>(sizeof(Value));
@@ -517,18 +518,18 @@ struct OwnerComputes {
     Signature run_signature_;
     detail::WorkDivision<S> work_;
     detail::Numberings numberings_;
-    detail::Numberings needed_;  ///< lists of the coordinates whose values matter, where they are known
-    NameList listed_;            ///< variables that are numbered by lists
+    detail::Numberings needed_;  ///< lists of the coordinates whose values matter, if known
+    NameList listed_;            ///< variables numbered by lists
     std::array<std::vector<bool>, modes> touched_;
     Operands operands_;
     std::vector<std::string> access_texts_;
     bool fetches_ = false;        ///< whether an operand comes from other ranks
     bool sums_ = false;           ///< whether the ranks' results are added
-    bool has_untouched_ = false;  ///< whether values of the result that are zero are not sent
+    bool has_untouched_ = false;  ///< whether zero values of the result are not sent
     bool is_listed_ = false;      ///< whether a variable of the result is numbered by a list
-    bool stays_ = false;          ///< whether this rank owns what it computes, and nothing else
+    bool stays_ = false;          ///< whether this rank owns exactly what it computes
     bool in_place_ = false;       ///< and under the same numbers
-    bool is_reduced_ = false;     ///< whether the result is a sum over ranks that all of them have
+    bool is_reduced_ = false;     ///< whether the result is a sum over ranks that all of them get
     std::optional<Local> own_result_;
     std::conditional_t<F::is_dense, detail::ResultExchange<Local>, std::nullptr_t> to_owners_{};
     std::conditional_t<F::is_dense, detail::SumOfRanks<Local>, std::nullptr_t> sum_of_ranks_{};

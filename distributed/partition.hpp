@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file partition.hpp
-/// Partition: which part owns each coordinate of one mode, and its number within the part.
+/// Partition: which part owns each coordinate of one mode, and the coordinate's number within the part.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace sporos {
 
-/// The coordinates of one mode, divided among parts. Within its part a coordinate has a local number; local
-/// numbers ascend with the coordinates.
+/// The coordinates of one mode, divided among parts. Within its part each coordinate has a local number;
+/// local numbers ascend with the coordinates.
 ///
 ///     coordinate                    0  1  2  3  4  5  6  7  8  9
 ///     blocks(10, 3)                 0  0  0  0  1  1  1  2  2  2     owner; sizes differ by 1 at most
@@ -32,17 +32,18 @@ namespace sporos {
 ///     local number, cyclic(10, 3)   0  0  0  1  1  1  2  2  2  3
 ///
 /// A partition knows the owner of every coordinate, on every rank: blocks, cyclic and whole by arithmetic,
-/// ranges by the first coordinate of each part, owned by two numbers for each coordinate. Copies share them.
+/// ranges from the first coordinate of each part, owned from two numbers per coordinate. Copies share these
+/// numbers.
 class Partition {
  public:
-  /// No coordinate.
+  /// Has no coordinates.
   Partition() = default;
 
-  /// All coordinates, in every part: a replicated mode.
+  /// All coordinates in every part: a replicated mode.
   /// @throws ShapeError for a negative extent
   static Partition whole(std::int64_t extent) { return Partition(Kind::whole, extent, 1); }
 
-  /// Parts of consecutive coordinates, of which the first extent % parts have one more than the others.
+  /// Parts of consecutive coordinates; the first extent % parts of them have one more than the others.
   static Partition blocks(std::int64_t extent, int parts) { return Partition(Kind::blocks, extent, parts); }
 
   /// Blocks of `block` consecutive coordinates, dealt out to the parts in turn.
@@ -66,15 +67,15 @@ class Partition {
     return out;
   }
 
-  /// Consecutive coordinates with about equal sums of weights: of nonzeros, where weights[c] is the number of
-  /// nonzeros with coordinate c.
+  /// Divides into runs of consecutive coordinates with about equal sums of weights; for example of nonzeros,
+  /// if weights[c] is the number of nonzeros with coordinate c.
   static Partition balanced(const std::vector<std::int64_t>& weights, int parts) {
-    std::int64_t left = 0;  // weights of this part and those behind it
+    std::int64_t left = 0;  // sum of the weights of this part and all later ones
     for (const std::int64_t weight : weights) left += weight;
     std::vector<std::int64_t> begins{0};
     std::size_t c = 0;
     for (int part = 0; part + 1 < parts; ++part) {
-      // A part takes its share of what is left, to the nearest coordinate, and one coordinate at least.
+      // A part takes its share of what is left, to the nearest coordinate, and at least one coordinate.
       const std::int64_t share = left / (parts - part);
       const std::size_t first = c;
       std::int64_t sum = 0;
@@ -87,7 +88,7 @@ class Partition {
   }
 
   /// Coordinate c is owned by part owners[c].
-  /// @throws ShapeError for an owner outside 0 to parts - 1
+  /// @throws ShapeError if an owner is not in [0, parts)
   static Partition owned(const std::vector<int>& owners, int parts) {
     Partition out(Kind::owned, static_cast<std::int64_t>(owners.size()), parts);
     Table table;
@@ -151,7 +152,7 @@ class Partition {
     return 0;
   }
 
-  /// The coordinate with a number within a part: global(owner(c), local(c)) = c.
+  /// The coordinate with a given number within a part: global(owner(c), local(c)) = c.
   std::int64_t global(int part, std::int64_t local) const {
     switch (kind_) {
       case Kind::whole:
@@ -167,7 +168,7 @@ class Partition {
     return 0;
   }
 
-  /// The number of coordinates of a part.
+  /// The number of coordinates in a part.
   std::int64_t count(int part) const {
     switch (kind_) {
       case Kind::whole:
@@ -186,7 +187,7 @@ class Partition {
     return 0;
   }
 
-  /// The coordinates of a part that is a range.
+  /// The coordinates of a part, which must be a range.
   Bounds range(int part) const {
     if (kind_ == Kind::whole) return {0, extent_};
     if (kind_ == Kind::ranges)
@@ -238,8 +239,8 @@ class Partition {
   enum class Kind { whole, blocks, cyclic, ranges, owned };
 
   struct Table {
-    std::vector<std::int64_t> begins;  ///< of ranges; of owned: the local number of each coordinate
-    std::vector<int> owners;           ///< of each coordinate
+    std::vector<std::int64_t> begins;  ///< for ranges; for owned, the local number of each coordinate
+    std::vector<int> owners;           ///< owner of each coordinate
     std::vector<std::vector<std::int64_t>> members;  ///< the coordinates of each part, ascending
   };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file patterns.hpp
-/// What the patterns of distributed products (`kernels/<operation>/pattern.hpp`) take as operands, and which
-/// of these products the kernels of one rank compute.
+/// The operands that the patterns of distributed products (`kernels/<operation>/pattern.hpp`) take, and which
+/// of these products the kernels of one rank can compute.
 #pragma once
 
 #include <type_traits>
@@ -22,13 +22,13 @@ template <class A>
 inline constexpr bool is_distributed_csr =
     AnyDistributed<typename A::tensor_type> && is_by_rows<typename A::format>;
 
-/// Whether an access is to a distributed vector, or matrix of consecutive rows.
+/// Whether an access is to a distributed vector or a matrix of consecutive rows.
 template <class A>
 inline constexpr bool is_distributed_rows =
     AnyDistributed<typename A::tensor_type> &&
     (std::is_same_v<typename A::format, DenseVector> || std::is_same_v<typename A::format, DenseMatrix<>>);
 
-/// What patterns of statements on distributed tensors admit.
+/// Admits the statements on distributed tensors that patterns may match.
 struct DistributedOperands {
   template <class S>
   static constexpr bool admits() {
@@ -38,7 +38,7 @@ struct DistributedOperands {
   static constexpr bool is_csr = is_distributed_csr<A>;
 };
 
-/// Whether a statement is a product of distributed matrices whose local parts the host multiplies by rows.
+/// Whether a statement is a product of distributed matrices whose local parts the host can multiply by rows.
 /// @tparam Pattern  SpgemmPattern<DistributedOperands>
 template <class Pattern, class S>
 constexpr bool multiplies_by_rows() {

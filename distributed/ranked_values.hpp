@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ranked_values.hpp
-/// Values for or from every rank in one array, and the messages that take them from the memory of one process
-/// to that of another.
+/// Values for or from every rank in one array, and the messages that carry them between the memories of
+/// processes.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -28,12 +28,12 @@ class RankedValues {
 
   /// The values of one message.
   struct Part {
-    int rank;  ///< the other one
+    int rank;  ///< the rank at the other end
     Bounds places;
   };
 
   RankedValues() = default;
-  /// @param counts  values of each rank
+  /// @param counts  number of values for each rank
   RankedValues(const Communicator& ranks, const std::vector<std::int64_t>& counts) {
     std::int64_t at = 0;
     for (int rank = 0; rank < ranks.size(); ++rank) {
@@ -48,11 +48,11 @@ class RankedValues {
   }
 
   const Array<Value, memory_space>& values() const { return values_; }
-  /// The places of this rank's own values.
+  /// The range of this rank's own values.
   const Bounds& own() const { return own_; }
-  /// Those of the other ranks.
+  /// The ranges of the other ranks' values.
   const std::vector<Part>& messages() const { return messages_; }
-  /// The number of values of all messages.
+  /// The number of values in all messages.
   std::int64_t message_values() const { return static_cast<std::int64_t>(values_.extent(0)) - own_.size(); }
   std::int64_t message_bytes() const { return message_values() * static_cast<std::int64_t>(sizeof(Value)); }
   std::int64_t bytes() const { return static_cast<std::int64_t>(values_.extent(0) * sizeof(Value)); }
@@ -71,9 +71,9 @@ struct PackRows {
   Value* packed;
   std::int64_t width;
 
-  /// Row number `at`.
+  /// Packs row number `at`.
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { some(at, 0, 1); }
-  /// Every `step`-th value of a row, from `first` on.
+  /// Packs every `step`-th value of a row, from `first` on.
   KOKKOS_INLINE_FUNCTION void some(std::int64_t at, std::int64_t first, std::int64_t step) const {
     const Value* const from = values + positions[at] * width;
     Value* const to = packed + at * width;
@@ -103,7 +103,7 @@ class HostMessages {
     if (rows > 0)
       Kokkos::parallel_for("sporos::HostMessages pack",
                            Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, rows), pack);
-    // What reads the values that were received last has ended as well.
+    // Work that reads the values received last has also ended by then.
     space.fence("sporos::HostMessages pack");
     messages_.start();
     const Bounds &from = sent_.own(), &to = received_.own();
@@ -111,7 +111,7 @@ class HostMessages {
       std::memcpy(static_cast<void*>(received_.values().data() + to.begin),
                   sent_.values().data() + from.begin, static_cast<std::size_t>(from.size()) * sizeof(Value));
   }
-  /// Waits for the values of the others.
+  /// Waits for the values of the other ranks.
   void finish(const Space&) { messages_.wait(); }
 
   std::int64_t bytes() const { return 0; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file read.hpp
-/// One file read by all ranks, each its own range of bytes.
+/// One file read by all ranks, each reading its own range of bytes.
 #pragma once
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ namespace sporos {
 
 namespace detail {
 
-/// Part [begin, end) of a file, as far as whole lines go: the lines that begin there.
+/// Part [begin, end) of a file in whole lines: those that begin there.
 class LineRange final : public io::ByteStream {
  public:
   LineRange(const std::string& path, std::int64_t first, std::int64_t begin, std::int64_t end)
@@ -66,7 +66,7 @@ class LineRange final : public io::ByteStream {
       if (errno != EINTR) throw IoError(path_, text("cannot be read: ", std::strerror(errno)));
     }
   }
-  /// The place behind the first newline from `at` on; the end of the file if there is none.
+  /// The position after the first newline from `at` on; the end of the file if there is none.
   std::int64_t behind_newline(std::int64_t at) const {
     std::array<char, 4096> piece;
     while (const std::size_t count = read_at(at, piece.data(), piece.size())) {
@@ -82,13 +82,13 @@ class LineRange final : public io::ByteStream {
   std::int64_t begin_ = 0, at_, end_;
 };
 
-/// What rank 0 finds at the front of a file, on all ranks.
+/// What rank 0 finds at the beginning of a file, made known to all ranks.
 struct FileFront {
   FileKind kind = FileKind::matrix_market;
   bool is_cut = false;     ///< whether ranks read ranges of it
   std::int64_t body = 0;   ///< where the entries begin
   std::int64_t bytes = 0;  ///< size of the file
-  std::string head;        ///< what stands before the entries; of a .tns file, and the first entry
+  std::string head;        ///< what precedes the entries; for a .tns file, including the first entry
 };
 
 /// The first lines of a file. Throws what reading them throws.
@@ -113,7 +113,7 @@ inline FileFront read_front(const std::string& path, const ReadOptions& options)
   std::array<char, 4096> piece;
   while (lines + more > 0) {
     const std::size_t count = bytes->read(piece.data(), piece.size());
-    if (count == 0) {  // the last line has no end
+    if (count == 0) {  // the last line has no newline
       if (lines > 0) out.body = std::ssize(out.head);
       break;
     }
@@ -130,9 +130,9 @@ inline FileFront read_front(const std::string& path, const ReadOptions& options)
   return out;
 }
 
-/// Runs `parse`, which reads this rank's lines; a fault is that of the first rank that has one, with the line
-/// of the file. What it returns is the number of lines that it has read.
-/// @param before  lines of the file before the first range
+/// Runs `parse`, which reads this rank's lines and returns how many it has read. The error reported is that
+/// of the first rank that has one, with its line in the file.
+/// @param before  number of lines before the first range
 template <class Parse>
 void parse_lines(const Communicator& ranks, const std::string& path, std::int64_t before,
                  const Parse& parse) {
@@ -160,7 +160,7 @@ template <class Value>
 void expect_no_mirror_images(const Communicator& ranks, const Entries<Value, 2>& mine, bool expanded,
                              const std::string& path) {
   jointly(ranks, [&] {
-    std::vector<Extents<2>> places;  // of the entry, or of its mirror image, below the diagonal
+    std::vector<Extents<2>> places;  // below the diagonal: of the entry or its mirror image
     std::vector<std::int8_t> above;
     io::for_each_off_diagonal(mine, expanded, [&](std::int64_t i, std::int64_t j, std::int64_t) {
       places.push_back({std::max(i, j), std::min(i, j)});
@@ -187,9 +187,9 @@ void expect_no_mirror_images(const Communicator& ranks, const Entries<Value, 2>&
   });
 }
 
-/// Throws, on the rank whose lines hold it, the ParseError of the first entry that the size line does not
-/// announce; collective.
-/// @param place  what this rank has read of its lines, counted from their first
+/// If there are more entries than the size line announces, throws the ParseError for the first of them, on
+/// the rank whose lines hold it; collective.
+/// @param place  lines and entries that this rank has read, counted from its first line
 template <class OpenRange>
 void refuse_more_entries(const Communicator& ranks, const std::string& path, const MatrixMarketHeader& header,
                          const io::TextPlace& place, const OpenRange& open_range) {
@@ -207,13 +207,13 @@ void refuse_more_entries(const Communicator& ranks, const std::string& path, con
       text("more entries than the ", header.stored, " that line ", header.size_line, " announces"));
 }
 
-/// This rank's lines of a Matrix Market file.
-/// @param open_range  opens them
+/// Reads this rank's lines of a Matrix Market file.
+/// @param open_range  opens these lines
 template <class Value, class OpenRange>
 Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std::string& path,
                                            const FileFront& front, const OpenRange& open_range,
                                            const ReadOptions& options) {
-  constexpr std::int64_t shortest_line = 4;  // "1 1", and the end of the line
+  constexpr std::int64_t shortest_line = 4;  // "1 1" and a newline
   std::optional<io::TextSource> source;
   std::optional<io::MatrixMarketJob<Value>> job;
   MatrixMarketHeader header;
@@ -230,7 +230,7 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
                        text("a skew-symmetric matrix has negative values, which ", value_name<Value>(),
                             " cannot hold: read it as a signed type"));
     auto range = open_range();
-    // Whether there are more entries than announced is known once all ranks have counted theirs.
+    // Whether there are more entries than announced is only known once all ranks have counted theirs.
     auto of_range = header;
     of_range.stored = range->total() / shortest_line + 1;
     source.emplace(std::move(range), path, io::text_options(options));
@@ -277,7 +277,7 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
   });
 }
 
-/// This rank's lines of a .tns file.
+/// Reads this rank's lines of a .tns file.
 template <class Value, int Order>
 Entries<Value, Order> read_tns_lines(const Communicator& ranks, const std::string& path,
                                      const FileFront& front, std::unique_ptr<LineRange> range,
@@ -319,7 +319,7 @@ Entries<Value, Order> read_tns_lines(const Communicator& ranks, const std::strin
 
 }  // namespace detail
 
-/// The entries of a file, each on one rank: of a plain Matrix Market file of coordinates, or a plain .tns
+/// The entries of a file, each on one rank. Of a plain Matrix Market file of coordinates or a plain .tns
 /// file, every rank reads and parses its own range of bytes; other files are read by rank 0. All ranks get
 /// the extents of the whole. Collective.
 ///
@@ -367,8 +367,8 @@ Entries<Value, Order> read_entries(const Communicator& ranks, const std::string&
   });
 }
 
-/// The tensor that a file holds, distributed along one mode in ranges of about equal numbers of nonzeros. A
-/// file is read as read_entries does. Collective.
+/// The tensor in a file, distributed along one mode in ranges with about equal numbers of nonzeros. The file
+/// is read in the same way as by read_entries. Collective.
 ///
 ///     const auto A = read<CSR<>>(ranks, "matrix.mtx");
 ///     const auto T = read<CSF<3>>(ranks, "tensor.tns", 1);   // along mode 1

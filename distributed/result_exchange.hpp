@@ -22,7 +22,7 @@
 
 namespace sporos::detail {
 
-/// values[targets[at]] = or += received[at].
+/// values[targets[at]] = received[at], or += received[at].
 template <class Value>
 struct PutValues {
   const std::int64_t* targets;
@@ -36,7 +36,7 @@ struct PutValues {
   }
 };
 
-/// The values of a dense tensor that each rank has for some coordinates, taken to the owners of these.
+/// Sends the values that each rank has for some coordinates of a dense tensor to the owners of these.
 ///
 ///     y(j) = A(i, j) * x(i), A by rows: rank 0 has sums for the columns 0 1 2 5 of its nonzeros, rank 1 for
 ///     2 3 4 5, and y belongs to rank 0 up to 2, to rank 1 from 3 on
@@ -44,8 +44,8 @@ struct PutValues {
 ///         rank 0:  0 1 2 ──→ y(0) y(1) y(2) += rank 0's, then y(2) += rank 1's
 ///                  5     ──→ rank 1: y(5) += rank 0's, then y(3) y(4) y(5) += rank 1's
 ///
-/// Contributions are added in the order of ranks, so that a result does not depend on which message comes
-/// first. Planned once; a run moves values alone.
+/// Contributions are added in the order of ranks, so that a result does not depend on which message arrives
+/// first. The exchange is planned once; a run moves only values.
 template <class T>
 class ResultExchange {
  public:
@@ -58,9 +58,9 @@ class ResultExchange {
 
   ResultExchange() = default;
 
-  /// @param mine          what this rank computes, its modes numbered by `numberings`
-  /// @param touched       of each mode, which of these numbers this rank has values for; empty for all
-  /// @param distribution  of the result
+  /// @param mine          what this rank computes, with modes numbered by `numberings`
+  /// @param touched       for each mode, which of these numbers this rank has values for; empty for all
+  /// @param distribution  that of the result
   /// @param all_have_all  whether every rank computes all of it: then nothing is sent
   /// Collective.
   ResultExchange(const T& mine, const std::array<Numbering, modes>& numberings,
@@ -71,7 +71,7 @@ class ResultExchange {
     Entries<std::int64_t, T::order> sent;
     Routes routes;
     jointly(ranks, [&] {
-      // A dense tensor's positions follow from its levels: its values need not be read.
+      // A dense tensor's positions follow from its levels, so its values need not be read.
       using Host = HostSpaceOf<Space>;
       const Tensor<Value, F, Host> shape = mine.template move_to<Host>();
       sent = Entries<std::int64_t, T::order>(distribution.extents(), shape.nnz());
@@ -118,10 +118,10 @@ class ResultExchange {
     });
   }
 
-  /// Takes this rank's values to their owners.
+  /// Sends this rank's values to their owners.
   /// @param to      what this rank owns of the result
-  /// @param clears  whether what is there is cleared first
-  /// @param adds    whether values are added, else they replace what is there
+  /// @param clears  whether the old values are cleared first
+  /// @param adds    whether values are added to the old ones, or replace them
   void run(const Space& space, const T& mine, const T& to, bool clears, bool adds) {
     values_.start(space, mine.values());
     if (clears) zero(space, to.values());

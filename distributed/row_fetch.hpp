@@ -24,12 +24,12 @@
 
 namespace sporos::detail {
 
-/// Whether the values of each coordinate of mode 0 are consecutive, and those of the next coordinate follow.
+/// Whether the values of each coordinate of mode 0 are consecutive, followed by those of the next coordinate.
 template <TensorFormat F>
 inline constexpr bool stores_rows =
     is_by_rows<F> || std::is_same_v<F, DenseVector> || std::is_same_v<F, DenseMatrix<>>;
 
-/// A level in the memory of a space, made of segments in host memory.
+/// A level in the memory of a space, made from segments in host memory.
 template <class Level, class Space>
 auto level_of_segments(SegmentsOf<Level> segments, std::int64_t parents, std::int64_t extent) {
   using Memory = typename Space::memory_space;
@@ -41,14 +41,14 @@ auto level_of_segments(SegmentsOf<Level> segments, std::int64_t parents, std::in
     return made.template copy_to<Memory>();
 }
 
-/// Some rows of a tensor that is divided into ranges of rows, of other ranks and of this one.
+/// Some rows of a tensor that is divided into ranges of rows, both other ranks' and this rank's.
 ///
 ///     rows of rank 0 │ this rank's │ of rank 2, 3, …
 ///      x   x         │ y y y y y y │  z      z
 ///      └── received ─┴─── copied ──┴ received ──┘     in one array, in the order of their coordinates
 ///
-/// Values arrive in their places: nothing is unpacked. Where only some of the rank's own rows are among them,
-/// these are packed, and not sent.
+/// Values arrive at their final place: nothing is unpacked. If only some of the rank's own rows are among
+/// them, these are packed, but not sent.
 template <class T>
 class RowFetch {
  public:
@@ -57,7 +57,7 @@ class RowFetch {
   using Space = typename T::space_type;
   using memory_space = typename T::memory_space;
 
-  /// Whether the rows of a numbering can be fetched so; the same on all ranks.
+  /// Whether the rows of a numbering can be fetched in this way; the same on all ranks.
   static bool takes(const Numbering& rows, const Distribution<T::order>& distribution) {
     const Partition& partition = distribution.partition(0);
     return rows.is_list() && partition.is_contiguous() && partition.parts() == distribution.ranks().size();
@@ -123,7 +123,7 @@ class RowFetch {
       Kokkos::deep_copy(space, part_of_array(values_.received(), own.begin, own.end), source_.values());
   }
 
-  /// The rows of a sparse matrix by rows: their lengths first, then their columns.
+  /// Fetches the rows of a sparse matrix by rows: first their lengths, then their columns.
   void fetch_columns(const Communicator& ranks, std::int64_t rows, std::int64_t own_rows,
                      const std::vector<std::int64_t>& asked, const std::vector<std::int64_t>& asked_counts,
                      const std::vector<std::int64_t>& counts) {

@@ -21,16 +21,16 @@
 
 namespace sporos {
 
-/// The candidates for statements on distributed tensors. A new one is a file of its own and one line here;
-/// the cheapest runs, and all ranks must find the same one cheapest.
+/// The candidates for statements on distributed tensors. A new one takes one file and one line here; the
+/// cheapest runs, and all ranks must find the same one cheapest.
 using DistributedCandidates = TypeList<HaloProduct, HaloSpgemm, SummaSpgemm, OwnerComputes>;
 
 template <class S>
 struct AcrossRanks {
   using candidates = DistributedCandidates;
 
-  /// f(), a step of the statement. One that returns something may fail after the ranks have last agreed, so
-  /// that they agree once more.
+  /// Runs f(), a step of the statement. If it returns something, it may fail after the last agreement of the
+  /// ranks, so they agree once more.
   template <class F>
   static decltype(auto) jointly(const S& statement, F&& f) {
     const Communicator& ranks = detail::ranks_of(statement);
@@ -76,7 +76,7 @@ struct AcrossRanks {
   }
 };
 
-/// What each rank computes and sends in one run of a statement. Collective; nothing is run.
+/// What each rank computes and sends in one run of a statement. Collective; runs nothing.
 template <class Result, class Right, class Order, class Options>
 Traffic traffic(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;

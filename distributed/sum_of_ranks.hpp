@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sum_of_ranks.hpp
-/// A dense result that every rank has, as the sum of what the ranks compute.
+/// A dense result that every rank gets, as the sum of what the ranks compute.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -25,8 +25,8 @@ struct AddValues {
   }
 };
 
-/// The values of a dense tensor, added over ranks: by NCCL in the memory of GPUs where they travel by NCCL
-/// and it adds values of this type, else by MPI on the host.
+/// Adds the values of a dense tensor over ranks: by NCCL in the memories of GPUs, if values travel by NCCL
+/// and it can add this type; otherwise by MPI on the host.
 template <class T>
 class SumOfRanks {
  public:
@@ -43,9 +43,9 @@ class SumOfRanks {
   }
 
   /// Collective.
-  /// @param mine  what this rank has computed; overwritten
-  /// @param to    the same tensor on every rank
-  /// @param adds  whether the sums are added to what is there, else they replace it
+  /// @param mine  what this rank has computed; it is overwritten
+  /// @param to    receives the sums, the same tensor on every rank
+  /// @param adds  whether the sums are added to the old values, or replace them
   void run(const Space& space, const T& mine, const T& to, bool adds) const {
 #ifdef KOKKOS_ENABLE_CUDA
     if constexpr (is_device)

@@ -47,13 +47,13 @@ namespace sporos {
 ///      └───┴───┴───┘              │ ↓ │
 ///                                 └───┘
 ///
-/// The rows of the products are runs in the accumulation array of insert-sort-merge, which merge_runs.hpp
-/// describes: in the order of stages they are sorted as they come, and merging them is one more product by
-/// rows. What is in there is merged early where it takes much more room than the first product.
+/// The rows of the products are runs in the accumulation array of insert-sort-merge, as merge_runs.hpp
+/// describes: taken in the order of stages they are already sorted, and merging them is another product by
+/// rows. The runs are merged early if they take much more room than the first product.
 ///
-/// A plan that runs more than once keeps the blocks of all stages instead, with their values: what it then
-/// computes is one product, whose values go to their places. That takes three quarters of the time, and the
-/// memory of all blocks of its row of A's grid and its column of B's.
+/// A plan that runs more than once keeps the blocks of all stages with their values instead: it then computes
+/// a single product, whose values go directly to their places. That takes three quarters of the time, but
+/// needs memory for all blocks of its row of A's grid and its column of B's.
 ///
 /// (R. van de Geijn, J. Watts, "SUMMA: scalable universal matrix multiplication algorithm", Concurrency:
 /// Practice and Experience 9, 1997; A. Buluç, J. Gilbert, "Parallel sparse matrix-matrix multiplication and
@@ -68,7 +68,7 @@ struct SummaSpgemm {
   template <class S>
   static constexpr bool matches = detail::multiplies_by_rows<Pattern, S>();
 
-  /// The type of the columns of the left factor.
+  /// The type of the left factor's column coordinates.
   template <class S>
   using ColumnOf = typename std::remove_cvref_t<decltype(Pattern::left(
       std::declval<const S&>()))>::format::template level<1>::coordinate_type;
@@ -194,7 +194,7 @@ struct SummaSpgemm {
       // A run has its row, its place and its number, and is one value of the product that merges.
       constexpr std::int64_t of_run = 2 * sizeof(detail::Key) + 2 * sizeof(std::int64_t) + sizeof(Acc);
       std::int64_t sum = held_by_factors() + of_run * runs +
-                         // The products behind one another, twice where some have been merged.
+                         // The products, one after another; twice, since some may have been merged.
                          2 * (detail::most_array_bytes<Acc>(elements + detail::row_slack) +
                               detail::most_array_bytes<Coordinate>(elements + detail::row_slack)) +
                          detail::most_array_bytes<Value>(elements) +
@@ -230,7 +230,7 @@ struct SummaSpgemm {
     using Product =
         detail::ProductByRows<Acc, typename Left::Rows, typename Right::Rows, Acc, std::int64_t, Coordinate>;
     using Stored = detail::MergedRuns<Acc, Coordinate>;
-    /// Merging, as a product: a row of Summands has a one for each run of a row of the result.
+    /// Merging as a product: a row of Summands has a one for each run that belongs to a row of the result.
     using Summands = SparseRows<Acc, std::int64_t, std::int32_t>;
     using AllRuns = SparseRows<Acc, std::int64_t, Coordinate>;
     using Merging = detail::ProductByRows<Acc, Summands, AllRuns, Value, Position, Coordinate>;
@@ -242,10 +242,11 @@ struct SummaSpgemm {
     using Whole = detail::ProductByRows<Acc, typename WholeLeft::Rows, typename WholeRight::Rows, Value,
                                         Position, Coordinate>;
 
-    /// So few values may be stored beside twice those of the first product before they are merged.
+    /// Up to this many values may be stored in addition to twice those of the first product before they are
+    /// merged.
     static constexpr std::int64_t worth_merging = std::int64_t{1} << 14;
 
-    /// Takes the values of all stages into what is one product.
+    /// Takes the values of all stages for the single product.
     void take_values() {
       detail::for_each_stage(*left_, *right_, [&](std::size_t at) {
         all_of_left_->take(*left_, at);
@@ -253,7 +254,7 @@ struct SummaSpgemm {
       });
     }
 
-    /// Looks at the patterns of the stages, once.
+    /// Analyses the patterns of the stages, once.
     void analyse() const {
       if (is_analysed_) return;
       for (Product& product : products_) product.prepare();
@@ -265,7 +266,7 @@ struct SummaSpgemm {
       return sum;
     }
 
-    /// Multiplies the blocks of a stage, and puts the product behind those before.
+    /// Multiplies the blocks of a stage, and puts the product after the previous ones.
     void store(std::size_t at) {
       products_[at].read(left_->block(at), right_->block(at));
       const auto [coordinates, values] = stored_->room();
@@ -281,7 +282,7 @@ struct SummaSpgemm {
       stored_ = std::move(merged);
     }
 
-    /// Adds up the products, as the result.
+    /// Adds up the products to get the result.
     void merge() {
       if (stored_->empty()) {
         detail::replace_rows(c_, no_elements());
@@ -301,7 +302,7 @@ struct SummaSpgemm {
       return out;
     }
 
-    /// Finds the runs of the result's rows: run number n * rows + i is row i of the n-th of what is stored.
+    /// Finds the runs of the result's rows: run number n * rows + i is row i of the n-th stored product.
     void gather_runs() {
       runs_ = stored_->runs(space_);
       const std::int64_t rows = c_.extent(0), parts = rows > 0 ? runs_.count / rows : 0;
@@ -342,11 +343,11 @@ struct SummaSpgemm {
     HostArray<detail::Key> rows_;           ///< 0, 1, …
     std::optional<Stored> stored_;          ///< the products of the stages
     detail::Runs<Acc, Coordinate> runs_;    ///< their rows
-    HostArray<std::int64_t> begins_;        ///< the summands of each row of the result
+    HostArray<std::int64_t> begins_;        ///< index of the first summand of each row of the result
     HostArray<std::int32_t> numbers_;
     HostArray<Acc> ones_;
     mutable bool is_analysed_ = false;
-    std::optional<WholeLeft> all_of_left_;  ///< of a plan, as what follows
+    std::optional<WholeLeft> all_of_left_;  ///< only in a plan that runs again, as are the next members
     std::optional<WholeRight> all_of_right_;
     std::optional<Whole> whole_;
     Traffic traffic_;

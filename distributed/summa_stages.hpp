@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file summa_stages.hpp
-/// The stages of a product of matrices on a grid of ranks, and the blocks of a factor that travel along one
-/// line of the grid in each of them.
+/// The stages of a product of matrices on a grid of ranks, and the blocks of a factor that each stage sends
+/// along one line of the grid.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -25,7 +25,7 @@
 
 namespace sporos::detail {
 
-/// One stage of C(i, j) = A(i, k) * B(k, j): coordinates of k that are of one part of A's columns and of one
+/// One stage of C(i, j) = A(i, k) * B(k, j): coordinates of k that belong to one part of A's columns and one
 /// part of B's rows, by their local numbers in both.
 struct SummaStage {
   int left_part = 0, right_part = 0;
@@ -37,8 +37,9 @@ inline bool has_stages(const Partition& left, const Partition& right) {
   return left == right || (left.is_contiguous() && right.is_contiguous());
 }
 
-/// The stages, where has_stages holds; those without a coordinate are left out. Alike divided factors have
-/// one for each part. Else these are the ranges between all places where a part of either begins:
+/// The stages, which requires has_stages; stages without coordinates are left out. If both factors are
+/// divided in the same way, there is a stage for each part. Otherwise the stages are the ranges between all
+/// coordinates at which a part of either begins:
 ///
 ///     left       0         1         2            3 parts
 ///     right      0              1                 2 parts
@@ -65,15 +66,15 @@ inline std::vector<SummaStage> summa_stages(const Partition& left, const Partiti
   return out;
 }
 
-/// Which block of a factor a stage reads: rows and columns of what one rank of the line stores.
+/// The block of a factor that a stage reads: rows and columns of what one rank of the line stores.
 struct StageBlock {
-  int owner = 0;  ///< its rank in the line
+  int owner = 0;  ///< the owner's rank in the line
   Bounds rows, columns;
 };
 
 /// A factor as the ranks of one line of the grid, a row or a column, read it stage by stage. They keep the
-/// patterns of all blocks, their rows and columns numbered from 0, and the values of two stages: one that is
-/// computed with and one that travels.
+/// patterns of all blocks, with rows and columns numbered from 0, and the values of two stages: one being
+/// computed with and one in flight.
 template <class T>
 class StagedFactor {
  public:
@@ -84,9 +85,9 @@ class StagedFactor {
 
   /// Collective.
   /// @param ranks   all ranks of the grid
-  /// @param line    those of this rank's line
+  /// @param line    the ranks of this rank's line
   /// @param source  what this rank stores of the factor
-  /// @param blocks  one for each stage
+  /// @param blocks  the block for each stage
   StagedFactor(const Communicator& ranks, const Communicator& line, const T& source,
                const std::vector<StageBlock>& blocks)
       : line_(line), source_(source), stages_(blocks.size()) {
@@ -118,7 +119,7 @@ class StagedFactor {
 
   std::size_t stages() const { return stages_.size(); }
 
-  /// Starts to send or to receive the values of a stage.
+  /// Starts to send or receive the values of a stage.
   void start(Requests& into, std::size_t at) const {
     const Stage& stage = stages_[at];
     const HostArray<Value>& values = values_[at % values_.size()];
@@ -126,23 +127,24 @@ class StagedFactor {
     line_.start_broadcast(into, values.data(), stage.nnz(), stage.owner,
                           std::make_shared<HostArray<Value>>(values));
   }
-  /// The block of a stage, with the values that have come for it or for the stage that shares their memory.
+  /// The block of a stage, with the values that have arrived for it, or for the stage that shares its memory.
   Rows block(std::size_t at) const {
     const Stage& stage = stages_[at];
     return {stage.rows, stage.columns, stage.positions.data(), stage.coordinates.data(),
             values_[at % values_.size()].data()};
   }
 
-  /// The rows of all blocks.
+  /// The number of rows in all blocks.
   std::int64_t rows() const {
     std::int64_t sum = 0;
     for (const Stage& stage : stages_) sum += stage.rows;
     return sum;
   }
-  /// The nonzeros of all blocks, and of those that this rank sends.
+  /// The number of nonzeros in all blocks, and in those that this rank sends.
   std::int64_t nnz() const { return count(false); }
   std::int64_t own_nnz() const { return count(true); }
-  /// Messages that this rank sends, where each owner sends to all others of its line, and values in them.
+  /// The number of messages that this rank sends, if each owner sends to all others of its line, and of
+  /// values in them.
   std::int64_t messages() const {
     std::int64_t sum = 0;
     for (const Stage& stage : stages_) sum += is_own(stage) && stage.nnz() > 0 ? line_.size() - 1 : 0;
@@ -165,7 +167,7 @@ class StagedFactor {
     std::int64_t rows = 0, columns = 0;
     HostArray<Position> positions;    // [rows + 1]
     HostArray<Column> coordinates;    // [nnz]
-    std::vector<std::int64_t> first;  // [rows] where each row begins in what the owner stores; there alone
+    std::vector<std::int64_t> first;  // [rows] where each row begins in what the owner stores; on it alone
 
     std::int64_t nnz() const { return static_cast<std::int64_t>(positions(static_cast<std::size_t>(rows))); }
     std::int64_t length(std::size_t row) const {
@@ -214,8 +216,8 @@ class StagedFactor {
   std::array<HostArray<Value>, 2> values_;
 };
 
-/// The blocks of all stages as one matrix, with values of its own: those of a left factor side by side, those
-/// of a right one below one another.
+/// The blocks of all stages as one matrix, with its own values: those of a left factor side by side, those of
+/// a right factor one below another.
 ///
 ///     left   [ stage 0 | stage 1 | stage 2 ]       right   [ stage 0 ]
 ///                                                          [ stage 1 ]
@@ -264,7 +266,7 @@ class AllBlocks {
     }
   }
 
-  /// Takes the values that have come for a stage.
+  /// Takes the values that have arrived for a stage.
   void take(const Factor& factor, std::size_t at) const {
     const typename Factor::Rows block = factor.block(at);
     if (block.rows == 0) return;
@@ -279,7 +281,7 @@ class AllBlocks {
 
   Rows rows() const { return {rows_, columns_, positions_.data(), coordinates_.data(), values_.data()}; }
   std::int64_t bytes() const { return most_bytes(rows_, static_cast<std::int64_t>(values_.extent(0))); }
-  /// An upper bound of what a matrix takes.
+  /// An upper bound of the bytes that such a matrix takes.
   static std::int64_t most_bytes(std::int64_t rows, std::int64_t nnz) {
     return array_bytes<std::int64_t>(2 * rows + 1) + array_bytes<Column>(nnz) + array_bytes<Value>(nnz);
   }
@@ -293,8 +295,8 @@ class AllBlocks {
   HostArray<Value> values_;                        // [nnz]
 };
 
-/// Calls multiply(stage) for each stage when the values of both factors' blocks have come, while those of the
-/// next stage travel. If it throws, this rank goes on to send what others wait for, and throws at the end.
+/// Calls multiply(stage) for each stage once the values of both factors' blocks have arrived, while those of
+/// the next stage travel. If it throws, this rank still sends what others wait for, and throws at the end.
 template <class Left, class Right, class Multiply>
 void for_each_stage(const Left& left, const Right& right, const Multiply& multiply) {
   const std::size_t stages = left.stages();

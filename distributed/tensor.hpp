@@ -27,8 +27,8 @@ inline constexpr bool is_distributed_v<Distributed<T>> = true;
 template <class T>
 concept AnyDistributed = is_distributed_v<std::remove_cvref_t<T>>;
 
-/// A tensor that is distributed over the ranks of a communicator: a local tensor on each, in any format, and
-/// a distribution, which says what each stores.
+/// A tensor distributed over the ranks of a communicator: a local tensor on each, in any format, and a
+/// distribution, which says what each rank stores.
 ///
 ///     A, CSR, distributed by blocks of rows             rank 1's local tensor
 ///
@@ -38,16 +38,16 @@ concept AnyDistributed = is_distributed_v<std::remove_cvref_t<T>>;
 ///       2  d     e      ┐ rank 1                           0  d     e
 ///       3        f      ┘                                  1        f
 ///
-/// Rows have their local numbers there; the mode of the columns is whole, and keeps the coordinates of A.
+/// There, rows have their local numbers; the mode of the columns is whole and keeps the coordinates of A.
 ///
-/// Like a Tensor it is a handle: copies refer to the same values. Statements on it are run by all ranks
-/// together, in the same notation:
+/// Like a Tensor it is a handle: copies refer to the same values. All ranks run statements on it together, in
+/// the same notation:
 ///
 ///     const auto A = read<CSR<>>(Communicator::world(), "matrix.mtx");
 ///     const Distributed<Tensor<double, DenseVector>> x(along(A, 0)), y(along(A, 0));   // A is square
 ///     y(i) = A(i, j) * x(j);
 ///
-/// Its members are local calls, except for the constructors.
+/// Its members are not collective, except for the constructors.
 template <TensorValue Value, TensorFormat F, ExecutionSpace Space>
 class Distributed<Tensor<Value, F, Space>> {
  public:
@@ -58,7 +58,7 @@ class Distributed<Tensor<Value, F, Space>> {
   using memory_space = typename local_type::memory_space;
   static constexpr int order = F::order;
 
-  /// No nonzero is stored; the values of a dense tensor are 0. Collective.
+  /// Stores no nonzeros; the values of a dense tensor are 0. Collective.
   /// @throws MemoryError, on all ranks, if one cannot store its part; CommError for different distributions
   explicit Distributed(Distribution<order> distribution)
       : distribution_(std::make_shared<const Distribution<order>>(std::move(distribution))) {
@@ -68,7 +68,7 @@ class Distributed<Tensor<Value, F, Space>> {
     });
   }
 
-  /// The local tensors that the ranks give. Collective.
+  /// Takes each rank's local tensor. Collective.
   /// @throws ShapeError, on all ranks, if one's extents are not those that the distribution gives it
   Distributed(Distribution<order> distribution, local_type local)
       : distribution_(std::make_shared<const Distribution<order>>(std::move(distribution))),
@@ -87,7 +87,7 @@ class Distributed<Tensor<Value, F, Space>> {
   /// What this rank stores, with local coordinates.
   const local_type& local() const { return local_; }
 
-  /// Of the whole tensor.
+  /// The extents of the whole tensor.
   Extents<order> extents() const { return distribution_->extents(); }
   std::int64_t extent(int mode) const { return distribution_->partition(mode).extent(); }
 
@@ -110,8 +110,8 @@ class Distributed<Tensor<Value, F, Space>> {
   local_type local_;
 };
 
-/// The distribution of a vector like a mode of a tensor: coordinate c is where the tensor's are. A mode that
-/// is not divided among all ranks gives a vector in blocks. Collective.
+/// The distribution of a vector in the same way as a mode of a tensor: coordinate c is where the tensor's is.
+/// For a mode that is not divided among all ranks, the vector is in blocks. Collective.
 template <AnyDistributed T>
 Distribution<1> along(const T& tensor, int mode) {
   const Partition& given = tensor.distribution().partition(mode);
@@ -122,10 +122,10 @@ Distribution<1> along(const T& tensor, int mode) {
 
 namespace detail {
 
-/// The pattern of what this rank stores, with a fingerprint by which coordinates that have been changed in
-/// place are found. Plans of distributed tensors have taken copies and lists of them, so that such a change
-/// is not an error by itself. All coordinates are a third of the bytes that SpMV reads, so that is_of reads
-/// them only where Kokkos checks the bounds of its Views; has_kept_coordinates does always.
+/// The pattern of what this rank stores, with a fingerprint that reveals coordinates changed in place. Plans
+/// of distributed tensors have made copies and lists of them, so such a change is not an error by itself.
+/// Reading all coordinates is a third of the bytes that SpMV reads, so is_of reads them only if Kokkos checks
+/// the bounds of its Views; has_kept_coordinates always does.
 template <class T>
 class Pattern<Distributed<T>> {
  public:

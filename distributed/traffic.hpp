@@ -16,8 +16,8 @@ namespace sporos {
 
 /// One rank's share of a run.
 struct RankTraffic {
-  std::int64_t work = 0;  ///< stored values of its operands in the numbering of its part: what it walks over
-  std::int64_t messages = 0;  ///< that it sends
+  std::int64_t work = 0;      ///< stored values of its operands that it visits, in the numbering of its part
+  std::int64_t messages = 0;  ///< number of messages that it sends
   std::int64_t sent = 0;      ///< bytes
   std::int64_t received = 0;  ///< bytes
 };
@@ -31,7 +31,7 @@ struct Traffic {
     for (const RankTraffic& rank : ranks) sum += rank.sent;
     return sum;
   }
-  /// The work of the rank that has most, divided by the average.
+  /// The work of the rank with the most, divided by the average.
   double imbalance() const {
     std::int64_t most = 0, sum = 0;
     for (const RankTraffic& rank : ranks) {
@@ -43,7 +43,7 @@ struct Traffic {
                : static_cast<double>(most) * static_cast<double>(ranks.size()) / static_cast<double>(sum);
   }
 
-  /// A line for each rank, of many ranks for some, and the imbalance.
+  /// Prints a line for each rank (for some, if there are many ranks), and the imbalance.
   void print(std::ostream& out) const {
     constexpr std::size_t shown = 16;
     for (std::size_t rank = 0; rank < std::min(shown, ranks.size()); ++rank) {

@@ -20,7 +20,7 @@
 
 namespace sporos::detail {
 
-/// Part [begin, end) of an array, which keeps it alive.
+/// Part [begin, end) of an array; it keeps the array alive.
 template <class T, class MemorySpace>
 Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int64_t begin,
                                     std::int64_t end) {
@@ -28,7 +28,7 @@ Array<T, MemorySpace> part_of_array(const Array<T, MemorySpace>& array, std::int
                                                                     static_cast<std::size_t>(end)));
 }
 
-/// What carries the messages of an exchange in the memory of a space.
+/// The type that carries the messages of an exchange in the memory of a space.
 template <class Value, class Space>
 struct MessagesOf {
   using type = HostMessages<Value, Space>;
@@ -40,13 +40,13 @@ struct MessagesOf<Value, Kokkos::Cuda> {
 };
 #endif
 
-/// The exchange of rows of values between ranks, in the same way each time.
+/// An exchange of rows of values between ranks that is the same each time.
 ///
 ///     values of this rank   packed for rank 0, 1, …         received from rank 0, 1, …
 ///     a b c d e f g         b c | f | a g          →→→      h i | j | k
 ///
-/// Packed in the memory of `Space`. HostMessages (ranked_values.hpp) or DeviceMessages (cuda/messages.hpp)
-/// take messages from there to the other ranks.
+/// Values are packed in the memory of `Space`. HostMessages (ranked_values.hpp) or DeviceMessages
+/// (cuda/messages.hpp) carry them from there to the other ranks.
 template <TensorValue Value, ExecutionSpace Space>
 class ValueExchange {
  public:
@@ -54,9 +54,9 @@ class ValueExchange {
 
   ValueExchange() = default;
 
-  /// @param width      the number of values of a row
+  /// @param width      number of values per row
   /// @param positions  the rows that are sent, those to rank 0 first
-  /// @param sends      how many of them to each rank
+  /// @param sends      how many rows go to each rank
   /// @param receives   how many come from each rank. A rank sends to itself what it receives from itself, or
   ///                   nothing: then room is left for its own rows, which the caller fills
   ValueExchange(const Communicator& ranks, std::int64_t width, const std::vector<std::int64_t>& positions,
@@ -68,7 +68,7 @@ class ValueExchange {
     messages_ = std::make_unique<Messages>(ranks, packed_, received_);
   }
 
-  /// Packs values and sends them, behind what `space` has been given so far. finish() must follow: other
+  /// Packs values and sends them, after all that `space` has been given so far. finish() must follow: other
   /// ranks wait for them.
   void start(const Space& space, const Array<Value, memory_space>& values) {
     if (messages_)
@@ -76,22 +76,22 @@ class ValueExchange {
                        static_cast<std::int64_t>(positions_.extent(0)));
   }
 
-  /// Waits for the values of the others, or has `space` wait for them.
+  /// Waits for the values of the other ranks, or makes `space` wait for them.
   void finish(const Space& space) {
     if (messages_) messages_->finish(space);
   }
 
-  /// The rows that have come, those from rank 0 first.
+  /// The rows that have arrived, those from rank 0 first.
   const Array<Value, memory_space>& received() const { return received_.values(); }
 
-  /// The place in them, in values, of the rows that come from this rank.
+  /// The range, in values, of the rows among them that come from this rank.
   const Bounds& own() const { return received_.own(); }
 
-  /// Messages to other ranks, and the bytes of all of them.
+  /// The number of messages to other ranks, and the bytes of all of them.
   std::int64_t messages() const { return std::ssize(packed_.messages()); }
   std::int64_t bytes_sent() const { return packed_.message_bytes(); }
   std::int64_t bytes_received() const { return received_.message_bytes(); }
-  /// Bytes of the buffers.
+  /// The bytes of the buffers.
   std::int64_t held_bytes() const {
     return static_cast<std::int64_t>(positions_.extent(0)) * 8 + packed_.bytes() + received_.bytes() +
            (messages_ ? messages_->bytes() : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file work_division.hpp
-/// Who computes what of a statement on distributed tensors: which variables are divided among the ranks.
+/// Who computes what in a statement on distributed tensors: which variables are divided among the ranks.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace sporos {
 
 namespace detail {
 
-/// The ranks of the first distributed tensor of a statement.
+/// The ranks of the first distributed tensor in a statement.
 template <class S>
 const Communicator& ranks_of(const S& statement) {
   const Communicator* found = nullptr;
@@ -41,7 +41,7 @@ const Communicator& ranks_of(const S& statement) {
   return *found;
 }
 
-/// The modes of a tensor that are divided among ranks, by their variables.
+/// The modes of a tensor that are divided among ranks, with their variables.
 template <class A>
 std::vector<Division> divisions_of(const A& access, const Communicator& ranks) {
   std::vector<Division> out;
@@ -55,7 +55,7 @@ std::vector<Division> divisions_of(const A& access, const Communicator& ranks) {
 inline constexpr std::string_view is_divided_otherwise =
     "other ranks are to compute than the owners of the result";
 
-/// Whether the owners of the result may compute it: unless the statement says who else does.
+/// Whether the owners of the result may compute it; they may, unless the statement names other owners.
 template <class S>
 bool owners_of_result_compute(const S& statement) {
   if constexpr (S::schedule::owners::are_given) {
@@ -90,10 +90,10 @@ Signature signature_of(const S& statement, const std::string& written) {
   return out;
 }
 
-/// Checks what makes a statement one that its ranks can run together, and agrees that all plan the same.
-/// @return what the ranks agree on when they run this plan, and no other plan of the same statement
-/// @throws ShapeError if extents do not match; CommError for tensors of several communicators, or different
-/// statements on different ranks
+/// Checks that the ranks can run a statement together, and agrees that all plan the same one.
+/// @return a signature on which the ranks agree when they run this plan, and that no other plan shares
+/// @throws ShapeError if extents do not match; CommError if tensors have different communicators, or ranks
+/// have different statements
 template <class S>
 Signature agree_on(const S& statement, const std::string& written) {
   const Communicator& ranks = ranks_of(statement);
@@ -116,21 +116,22 @@ Signature agree_on(const S& statement, const std::string& written) {
   });
 }
 
-inline constexpr std::size_t most_operands = 8;  // as kernels/statement/checks.hpp allows
+inline constexpr std::size_t most_operands = 8;  // the limit of kernels/statement/checks.hpp
 
 /// For is_bounded: the rank has what it needs of all operands.
 inline constexpr std::array<bool, most_operands> all_known{true, true, true, true, true, true, true, true};
 
 /// The variables of a statement whose coordinates are divided among the ranks, each of which computes the
-/// terms of its own: those that divide one of the tensors, which stays where it is. Of the tensors, the one
-/// for which the fewest values are expected to move.
+/// terms of its own coordinates. They are the variables that divide one of the tensors, which stays where it
+/// is: the tensor for which the fewest values are expected to move.
 template <class S>
 class WorkDivision {
  public:
   using Result = typename S::result_type;
   using Right = typename S::right_type;
 
-  /// Collective, for a statement that the ranks have agreed on: adds up how many values its tensors have.
+  /// Collective, for a statement on which the ranks have agreed: adds up the numbers of values of its
+  /// tensors.
   WorkDivision(const S& statement, const Communicator& ranks) : statement_(statement), ranks_(ranks) {
     choose();
   }
@@ -140,7 +141,7 @@ class WorkDivision {
   /// Whether a divided variable is summed over.
   bool sums() const { return sums_over(divisions_); }
 
-  /// Whether a rank stores of a tensor just what it needs, apart from lists of coordinates.
+  /// Whether a rank stores exactly what it needs of a tensor, apart from lists of coordinates.
   template <class A>
   bool is_in_place(const A& access) const {
     return is_in_place(access, divisions_);
@@ -149,7 +150,7 @@ class WorkDivision {
   /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, those that the
   /// result stores in an array of coordinates, and those of a dense result that is sent to its owners.
   static constexpr bool may_list(char variable, bool result_is_sent = false) {
-    if (S::schedule::is_deterministic && !adds_nothing<S>()) return false;  // the whole statement, as it is
+    if (S::schedule::is_deterministic && !adds_nothing<S>()) return false;  // the whole statement, unchanged
     const bool may_send = Result::format::is_dense && S::schedule::is_arithmetic && can_renumber(variable);
     for (int mode = 0; mode < Result::names.size; ++mode)
       if (Result::names[mode] == variable && !has_coordinate_array<typename Result::format>(mode) &&
@@ -158,7 +159,7 @@ class WorkDivision {
     return is_bounded<0, Right>(variable, all_known);
   }
 
-  /// Whether a rank sends of its result, at the coordinates of a variable, no more than it has terms of.
+  /// Whether a rank sends of its result only those coordinates of a variable at which it has terms.
   static constexpr bool sends_touched(char variable) {
     return Result::format::is_dense && S::schedule::is_arithmetic &&
            is_bounded<0, Right>(variable, all_known);
@@ -184,7 +185,8 @@ class WorkDivision {
     return LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
   }
 
-  /// Whether a rank stores of a tensor just what it needs if variables are divided so, apart from lists.
+  /// Whether a rank stores exactly what it needs of a tensor if variables are divided like this, apart from
+  /// lists.
   template <class A>
   bool is_in_place(const A& access, const std::vector<Division>& divisions) const {
     const auto& distribution = distribution_of(access);
@@ -199,8 +201,8 @@ class WorkDivision {
     return true;
   }
 
-  /// Chooses the variables that are divided: those of the tensor for which the fewest values are expected
-  /// to move, for which one number of each tensor is summed over the ranks.
+  /// Chooses the variables to be divided: those of the tensor for which the fewest values are expected to
+  /// move. To find it, one number for each tensor is summed over the ranks.
   void choose() {
     if constexpr (S::schedule::owners::are_given) {
       take_given();
@@ -241,7 +243,7 @@ class WorkDivision {
     for_each_access(statement_.right(), consider);
   }
 
-  /// The variables of the tensor whose owners compute.
+  /// Takes the variables of the tensor whose owners compute.
   void take_given() {
     const auto& access = statement_.options().access_of_owners();
     using A = std::remove_cvref_t<decltype(access)>;
@@ -283,7 +285,7 @@ class WorkDivision {
                        [](const auto& one) { return !Result::names.contains(one.variable); });
   }
 
-  /// Number of values that are expected to move if variables are divided so.
+  /// The number of values expected to move if variables are divided like this.
   double cost_of(const std::vector<Division>& divisions, const std::vector<std::int64_t>& counts) const {
     const auto is_divided = [&](char variable) {
       return std::any_of(divisions.begin(), divisions.end(),
@@ -294,14 +296,14 @@ class WorkDivision {
     std::size_t at = 0;
     const bool sums = sums_over(divisions);
     if (!is_in_place(statement_.result(), divisions) && !divisions.empty()) {
-      // Each rank has all coordinates of a sum, or those that its operands store, which few others have.
+      // Each rank has all coordinates of a sum, or those that its operands store, which few other ranks have.
       bool listed = true;
       for (int mode = 0; mode < Result::names.size; ++mode)
         listed = listed && (is_divided(Result::names[mode]) || may_list(Result::names[mode], true) ||
                             sends_touched(Result::names[mode]));
       cost += static_cast<double>(counts[0]) * (!sums || listed ? 1 : others);
     }
-    // Work that every rank does in full is as bad as sending all operands to all.
+    // Work that every rank does in full is as bad as sending all operands to all ranks.
     if (divisions.empty())
       for (const std::int64_t count : counts) cost += static_cast<double>(count) * others;
     for_each_access(statement_.right(), [&](const auto& access) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file write.hpp
-/// One file written by all ranks, each its own part of the text.
+/// One file written by all ranks, each writing its own part of the text.
 #pragma once
 
 #include <fcntl.h>
@@ -24,9 +24,9 @@ namespace sporos {
 
 namespace detail {
 
-/// A file that rank 0 creates under a name for the time being, PATH.part, and all ranks write to; rank 0
-/// gives it its name when it is complete, or removes it. An unnamed file cannot be opened by the other ranks,
-/// so that, where ranks are killed, PATH.part stays, and the next one to be written takes its place.
+/// A file that rank 0 creates under a temporary name, PATH.part, and that all ranks write to; rank 0 gives it
+/// its name when it is complete, or removes it. (An unnamed file could not be opened by the other ranks.) If
+/// the ranks are killed, PATH.part remains until the next file with this name is written.
 class SharedFile {
  public:
   /// Collective.
@@ -96,7 +96,7 @@ class SharedFile {
   bool is_done_ = false;
 };
 
-/// The lines of entries, with coordinates from 1 on.
+/// The lines of entries, with 1-based coordinates.
 template <class Value, int Order>
 std::string lines_of(const Entries<Value, Order>& entries, bool with_values) {
   std::string out;
@@ -119,8 +119,8 @@ std::string lines_of(const Entries<Value, Order>& entries, bool with_values) {
 
 }  // namespace detail
 
-/// Writes a distributed tensor as one file, of the kind that its name stands for. Of a plain .mtx or .tns
-/// file each rank writes its own entries, those of rank 0 first, to a file system that all ranks see; other
+/// Writes a distributed tensor as one file, of the kind indicated by its name. For a plain .mtx or .tns file,
+/// each rank writes its own entries, those of rank 0 first, to a file system that all ranks can see; other
 /// files are written by rank 0, which has to hold the whole tensor. The file appears under its name when it
 /// is complete. Collective.
 /// @throws IoError, on all ranks, if it cannot be written; FormatError for any other name
@@ -143,7 +143,7 @@ void write(const std::string& path, const T& tensor) {
     if constexpr (T::order == 2) {
       if (is_matrix_market) {
         MatrixMarketHeader header;
-        // A pattern holds no value: all ranks' values have to be true.
+        // A pattern has no values: all ranks' values must be true.
         const io::Field field = io::natural_field(mine, MatrixMarketLayout::coordinate);
         const bool any_values = ranks.max(static_cast<int>(field != io::Field::pattern)) != 0;
         header.field = any_values && field == io::Field::pattern ? io::Field::integer : field;

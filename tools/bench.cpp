@@ -114,7 +114,7 @@ void add_bench(CLI::App& app, Choice& choice) {
       ->required();
   const auto add_names = [&](const char* option, std::vector<std::string>& chosen) {
     std::string names;
-    std::size_t line = 0;  // where it begins
+    std::size_t line = 0;  // where the line begins
     for (const std::string& name : chosen) {
       names += names.empty() ? "" : ", ";
       if (names.size() + name.size() - line > 60) {

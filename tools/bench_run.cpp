@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file bench_run.cpp
-/// The statements that `explain` knows, run; and how long tensors take to be stored and converted.
+/// Runs the statements that `explain` knows, and times storing and converting tensors.
 #include "bench_run.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace sporos::tool {
 namespace {
 
-constexpr std::int64_t most_products = std::int64_t{1} << 32;  // more take minutes
+constexpr std::int64_t most_products = std::int64_t{1} << 32;  // larger products take minutes
 
 /// How long it takes to store entries in a format.
 struct Assembly {
@@ -48,7 +48,7 @@ bool is_in(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The format of all sparse operands of a statement; empty if it mixes several.
+/// The format of all sparse operands of a statement; empty if they differ.
 std::string format_of(const Explanation& what) {
   if (what.name != "spgemm") return what.format;
   return what.format == "ikj" ? "csr" : what.format == "jki" ? "csc" : "";
@@ -67,7 +67,7 @@ double operations_of(const Explanation& what, const StatementOperands& operands,
   return 2 * nnz;
 }
 
-/// The statement, with A by its name where both operands are made of it.
+/// The statement, with A under its own name if both operands are made from it.
 std::string statement_of(const Explanation& what, const Input& input) {
   const bool square = input.extents()[0] == input.extents()[1];
   if (what.name == "spgemm") return square ? "C = A * A" : "C = A * transpose(A)";

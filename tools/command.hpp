@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file command.hpp
-/// What the commands of `sporos` consist of. A command is one file, `<name>.cpp`, with one function,
-/// `add_<name>`, which declares its options and what it does; commands.hpp lists them.
+/// The parts of a command of `sporos`. A command is one file, `<name>.cpp`, with one function, `add_<name>`,
+/// which declares its options and what it does; commands.hpp lists them.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ class UsageError : public std::runtime_error {
 /// The outcome of a command.
 struct Outcome {
   Report report;
-  bool output_is_taken = false;  ///< the result is on standard output: the report goes to standard error
+  bool output_is_taken = false;  ///< the result goes to standard output, so the report goes to standard error
   std::string failed_check;      ///< one line; empty if every check holds
 };
 
@@ -45,7 +45,7 @@ struct Choice {
   bool json = false;
   int threads = 0;  ///< 0: not given
   std::function<Outcome()> run;
-  std::function<Outcome()> run_on_ranks;  ///< what all ranks do together; empty: it runs on one process
+  std::function<Outcome()> run_on_ranks;  ///< what all ranks do together; empty: only one process can run it
 };
 
 /// Adds a command. The options that all commands have, `--json` and `--threads`, follow its own.

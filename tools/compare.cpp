@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file compare.cpp
-/// `sporos compare A B`: whether two files hold the same matrix or tensor, and where they differ if not.
+/// `sporos compare A B`: whether two files hold the same matrix or tensor and, if not, where they differ.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ struct CompareOptions {
   Tolerance tolerance;
 };
 
-/// Coordinates as people and most kinds of files count them, from 1.
+/// Coordinates counted from 1, as people and most kinds of files do.
 std::vector<std::int64_t> counted_from_one(std::vector<std::int64_t> coordinate) {
   for (std::int64_t& i : coordinate) ++i;
   return coordinate;
@@ -60,7 +60,7 @@ void describe(Report& report, const Differences& found) {
   report.fact("first_in_B", "", first.b);
 }
 
-/// One line that says how two files differ; empty if they do not.
+/// One line that says how two files differ; empty if they are equal.
 std::string verdict(const Input& A, const Input& B, const Differences& found) {
   const std::string both = A.path + " and " + B.path;
   if (A.extents() != B.extents())

@@ -21,7 +21,7 @@ struct Comparison {
   bool holds() const { return missing == 0 && unexpected == 0 && beyond == 0; }
 };
 
-/// Adds them to a report.
+/// Adds these findings to a report.
 void describe(Report& report, const Comparison& found);
 
 }  // namespace sporos::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file config.cpp
-/// `sporos config`: what the program is built of, and what it runs on; what to put into a report of a fault.
+/// `sporos config`: what the program was built from and what it runs on, to be included in bug reports.
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ extern const char* const sporos_commit;  // written when the program is built
 namespace sporos::tool {
 namespace {
 
-/// A version, or "no" for people and null for programs where the program was built without.
+/// A version; if the program was built without the part, "no" for people and null for programs.
 void describe_part(Report& report, std::string_view key, std::string_view label, const std::string& version) {
   report.fact(key, "", version.empty() ? Cell(Absent{}) : Cell(version));
   report.fact("", label, version.empty() ? std::string("no") : version);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file convert.cpp
-/// `sporos convert IN OUT`: converts a file through a storage format into another file.
+/// `sporos convert IN OUT`: converts a file into another one by way of a storage format.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <numeric>
@@ -21,7 +21,7 @@ namespace {
 
 struct ConvertOptions {
   std::string in, out;
-  std::string format;  ///< empty: coo
+  std::string format;  ///< empty means coo
   std::string mode_order;
   bool general = false;
   bool pattern = false;
@@ -46,8 +46,8 @@ FormatName chosen_format(const ConvertOptions& options, const Input& input) {
   return *format;
 }
 
-/// The levels of a binsparse file that stores a tensor as a format does; of blocks, which it cannot store,
-/// CSR.
+/// The levels of a binsparse file that stores a tensor as a format does. Blocks cannot be stored that way;
+/// they become CSR.
 BinsparseLevels levels_of(FormatName format, int order, std::vector<int> modes) {
   const auto count = static_cast<std::size_t>(order);
   if (modes.empty()) {
@@ -72,7 +72,7 @@ BinsparseLevels levels_of(FormatName format, int order, std::vector<int> modes) 
   }
 }
 
-/// Has a .npz file store a matrix as a format does.
+/// Makes a .npz file store a matrix as a format does.
 void take_npz_format(FormatName format, OutputStyle& style) {
   switch (format) {
     case FormatName::coo:
@@ -93,7 +93,7 @@ void take_npz_format(FormatName format, OutputStyle& style) {
   }
 }
 
-/// SciPy's blocks divide a matrix.
+/// SciPy requires that blocks divide the matrix.
 void expect_blocks(const Destination& out, const Input& input, const OutputStyle& style) {
   if (out.kind != FileKind::npz || style.npz_format != NpzFormat::bsr) return;
   for (const std::int64_t extent : input.extents())
@@ -103,7 +103,7 @@ void expect_blocks(const Destination& out, const Input& input, const OutputStyle
                             ", as a .npz file needs: give csr, csc or coo"));
 }
 
-/// A .smtx file would lose the values, so the user has to ask for that.
+/// A .smtx file would lose the values, so the user has to request that explicitly.
 void expect_pattern(const Destination& out, const Input& input, const AnyEntries& any) {
   std::visit(
       [&]<class Value, int Order>(const Entries<Value, Order>& entries) {
@@ -168,7 +168,7 @@ Outcome convert_file(const ConvertOptions& options) {
     const AnyEntries expected = merged(input.entries, input.duplicates(), drops_zeros);
     const bool in_memory = through.keep_zeros || same_entries(expected, passage.entries);
     AnyEntries read_back = read_input(options.out, InputOptions{.kind = options.output.kind}).entries;
-    // An array file stores zeros where there is no entry, and a pattern has no values to compare.
+    // An array file stores zeros where there are no entries, and a pattern has no values to compare.
     if (style.layout == MatrixMarketLayout::array) read_back = merged(read_back, Duplicates::sum, true);
     const AnyEntries zero_free = merged(input.entries, input.duplicates(), true);
     const bool on_disk =

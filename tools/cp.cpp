@@ -55,7 +55,7 @@ void check(const CpOptions& options, const Input& input) {
                             std::numeric_limits<std::int32_t>::max()));
     rows += static_cast<double>(extent);
   }
-  // Each factor, and the right side of its least squares problem.
+  // Memory for each factor, and for the right side of its least squares problem.
   expect_memory(2 * rows * options.search.rank * sizeof(double), path + ": cp with its factor matrices");
 }
 
@@ -83,7 +83,7 @@ CpRun compute(const CpOptions& options, const Input& input) {
       entries);
 }
 
-/// All fits for programs; for people, about ten and the last.
+/// All fits for programs; about ten of them and the last for people.
 void describe_fits(Report& report, const CpRun& run) {
   std::vector<std::vector<Cell>> rows, some;
   const std::size_t count = run.fits.size(), step = (count + 9) / 10;
@@ -99,7 +99,7 @@ void describe_fits(Report& report, const CpRun& run) {
   report.table("", {{"", "iteration"}, {"", "fit"}, {"", "change"}}, std::move(some));
 }
 
-/// How the fit went, and by how much it changed in each iteration, which shows whether it converges.
+/// Plots the fit and how much it changed in each iteration, which shows whether it converges.
 Image convergence(const std::vector<double>& fits) {
   std::vector<double> changes(fits.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t at = 1; at < fits.size(); ++at) changes[at] = std::abs(fits[at] - fits[at - 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cp_run.hpp
-/// The decomposition of examples/cp_als for the tensors of this tool.
+/// The decomposition of examples/cp_als, for the tensors of this tool.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct CpRun {
 };
 
 /// Alternating least squares on the tensor, which is stored as CSF once for each mode.
-/// @param entries  merged
+/// @param entries  must be merged
 template <int Order>
 CpRun run_cp(const Entries<double, Order>& entries, const CpSearch& search);
 extern template CpRun run_cp(const Entries<double, 3>&, const CpSearch&);

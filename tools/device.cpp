@@ -13,7 +13,7 @@ namespace sporos::tool {
 #ifdef KOKKOS_ENABLE_CUDA
 namespace {
 
-/// Its image is there if the code of the kernels is.
+/// The program has an image of this kernel if it has code for this GPU.
 __global__ void any_kernel() {}
 
 [[noreturn]] void refuse(cudaError_t reason) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file device.hpp
-/// The GPU: the options by which commands use it, and whether there is one.
+/// The GPU: the options with which commands use it, and whether there is one.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct DeviceOptions {
   std::string value = "double";
 };
 
-/// Throws UsageError if the program was built with CUDA and there is no GPU that runs its code: Kokkos, which
-/// starts every space that it was built with, would abort.
+/// Throws UsageError if the program was built with CUDA and there is no GPU that can run its code: Kokkos,
+/// which starts every space that it was built with, would abort.
 void expect_device_to_start();
 
 }  // namespace sporos::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file device_product.cpp
-/// The choice of the code that is compiled for a type of value.
+/// Selects the code that was compiled for a type of value.
 #include "device_product.hpp"
 
 #include <sporos/formats/value_cast.hpp>
@@ -60,7 +60,7 @@ DeviceProduct<RealMatrix> spmm_on_device(const RealRows& A, const RealMatrix& B,
   return product_of<double>(A, B, settings);
 }
 #else
-// device_settings refuses --space cuda before.
+// Not reached: device_settings has already refused --space cuda.
 DeviceProduct<RealMatrix> spmm_on_device(const RealRows&, const RealMatrix&, const DeviceSettings&) {
   throw InternalError("a program without CUDA is asked for a product on a GPU");
 }

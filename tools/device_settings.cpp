@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file device_settings.cpp
-/// Settings by name.
+/// Converts names to settings.
 #include "device_settings.hpp"
 
 #include <Kokkos_Macros.hpp>

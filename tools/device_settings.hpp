@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file device_settings.hpp
-/// What the options of the command line say of a product on the GPU.
+/// The settings of a product on the GPU, as given by command-line options.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ namespace sporos::tool {
 struct DeviceOptions;
 
 /// What computes C(i, j) = A(i, k) * B(k, j), A sparse and B dense: "auto", the library's choice for A in CSR
-/// and, where B is one column, SpMV; "rows", CUDA cores by rows of A; "window", tensor cores by tiles of A
-/// that have nonzeros; "tca", tensor cores by dot products, TCA-SpMM; "dense", cuBLAS, A with its zeros;
-/// "2:4", sparse tensor cores; "N:M" or "N:M/L", the kernels for N:M sparsity, of which windows_of tells.
+/// and, if B is one column, SpMV; "rows", CUDA cores by rows of A; "window", tensor cores by tiles of A that
+/// have nonzeros; "tca", tensor cores by dot products, TCA-SpMM; "dense", cuBLAS, with A's zeros stored;
+/// "2:4", sparse tensor cores; "N:M" or "N:M/L", the kernels for N:M sparsity, see windows_of.
 enum class DevicePlan {
   automatic,
   rows,
@@ -31,15 +31,15 @@ enum class DevicePlan {
   sixteen_of_32
 };
 
-/// The values that are multiplied: "double", "float", "half", "bfloat16". Those of 16 bits are added up in
-/// float.
+/// The type of the values that are multiplied: "double", "float", "half", "bfloat16". 16-bit values are
+/// summed in float.
 enum class DeviceValue { real64, real32, real16, brain16 };
 
 std::string_view to_string(DevicePlan plan);
 std::string_view to_string(DeviceValue value);
 
-/// Of a plan for N:M sparsity, what A may hold: of each `window` neighbours in a row `kept` at most, in each
-/// `unit` neighbouring rows at the same places. None for other plans, 2:4 among them.
+/// What A may hold if a plan is for N:M sparsity: at most `kept` of each `window` neighbours in a row, at the
+/// same places in each `unit` neighbouring rows. Empty for other plans, including 2:4.
 std::optional<Windows> windows_of(DevicePlan plan);
 
 /// All plans, in the order in which they are reported.
@@ -49,13 +49,13 @@ std::vector<DevicePlan> device_plans();
 struct DeviceSettings {
   DevicePlan plan = DevicePlan::automatic;
   DeviceValue value = DeviceValue::real64;
-  int repeats = 1;       ///< 0: it is planned, not run
-  bool explain = false;  ///< say what the library says of the statement
+  int repeats = 1;       ///< 0: it is planned but not run
+  bool explain = false;  ///< report the library's explanation of the statement
 };
 
-/// The settings that options name; none for the host.
-/// @throws UsageError for unknown names, for choices of a GPU without --space cuda, and for that if the
-/// program was built without CUDA
+/// The settings named by options; empty for the host.
+/// @throws UsageError for unknown names, for choices that apply to a GPU without --space cuda, and for
+/// --space cuda if the program was built without CUDA
 std::optional<DeviceSettings> device_settings(const DeviceOptions& options);
 
 }  // namespace sporos::tool

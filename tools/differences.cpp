@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file differences.cpp
-/// Two sorted lists of entries, walked side by side.
+/// Compares two sorted lists of entries side by side.
 #include "differences.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace sporos::tool {
 namespace {
 
-/// A value of any type, which long double holds exactly.
+/// A value of any type; long double holds it exactly.
 struct Number {
   long double re = 0, im = 0;
 
@@ -28,7 +28,7 @@ Number number(double value) { return {value, 0}; }
 Number number(std::int64_t value) { return {static_cast<long double>(value), 0}; }
 Number number(const Complex& value) { return {value.real(), value.imag()}; }
 
-/// All digits of a value, since values that differ may do so in the last one.
+/// All digits of a value, since values may differ only in the last one.
 std::string digits(double value) { return fmt::format("{}", value); }
 std::string digits(std::int64_t value) { return std::to_string(value); }
 std::string digits(const Complex& value) { return fmt::format("{}{:+}i", value.real(), value.imag()); }
@@ -37,7 +37,7 @@ Cell cell(double value) { return value; }
 Cell cell(std::int64_t value) { return Count{value}; }
 Cell cell(const Complex& value) { return digits(value); }
 
-/// The distance of two values; infinite where only one of them is a number, or infinite.
+/// The distance between two values; infinite if only one of them is NaN, or infinite.
 long double distance(long double a, long double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   const long double difference = std::abs(a - b);
@@ -47,7 +47,7 @@ long double distance(const Number& a, const Number& b) {
   return std::hypot(distance(a.re, b.re), distance(a.im, b.im));
 }
 
-/// Entries of any order and type of values, with both erased, so that what walks over them is compiled once.
+/// Entries whose order and value type are erased, so that the code that visits them is compiled only once.
 class EntryList {
  public:
   explicit EntryList(const AnyEntries& any) {
@@ -87,7 +87,7 @@ class EntryList {
   std::variant<const double*, const std::int64_t*, const Complex*> values_;
 };
 
-/// Gathers what differs while two lists are walked.
+/// Collects the differences while two lists are visited.
 class Walk {
  public:
   Walk(const EntryList& a, const EntryList& b, const Tolerance& tolerance)
@@ -107,7 +107,7 @@ class Walk {
  private:
   static constexpr std::int64_t none = -1;
 
-  /// Takes the entries at one coordinate.
+  /// Compares the entries at one coordinate.
   void look(std::int64_t p, std::int64_t q) {
     const bool in_both = p != none && q != none;
     found_.in_both += in_both;

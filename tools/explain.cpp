@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explain.cpp
-/// `sporos explain NAME`: the loops of a statement, without writing any code.
+/// `sporos explain NAME`: shows the loops of a statement without any code having to be written.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -33,7 +33,7 @@ struct ExplainOptions {
 
 using Explanations = std::vector<Explanation>;
 
-/// The distinct values of a member, as "coo, csf", over all explanations or over those of one name.
+/// The distinct values of a member, as in "coo, csf", over all explanations or over those with one name.
 std::string joined(const Explanations& all, const std::string& name, std::string Explanation::* what) {
   std::string out, last;
   for (const Explanation& one : all) {
@@ -44,8 +44,7 @@ std::string joined(const Explanations& all, const std::string& name, std::string
   return out;
 }
 
-/// The explanation that was asked for. The formats of a product of sparse matrices follow from its loop
-/// order.
+/// The requested explanation. For a product of sparse matrices, the loop order determines the formats.
 const Explanation& chosen(const Explanations& all, const ExplainOptions& options) {
   const std::string names = joined(all, "", &Explanation::name);
   if (options.name.empty()) throw UsageError("NAME is required: one of " + names + ", or --list");
@@ -82,7 +81,7 @@ Outcome list(const Explanations& all) {
   return outcome;
 }
 
-/// Adds what was measured of each candidate, beside what was expected, and why others do not take the
+/// Adds the measured time of each candidate beside the expected one, and why other candidates decline the
 /// operands.
 void measure_candidates(Report& report, const std::vector<CandidateRuns>& runs) {
   std::vector<std::vector<Cell>> measured, refused;

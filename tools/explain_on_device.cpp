@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explain_on_device.cpp
-/// Operands of explained products, and the table of their plans.
+/// The operands of explained products, and the table of their plans.
 #include "explain_on_device.hpp"
 
 #include <exception>
@@ -21,8 +21,8 @@
 namespace sporos::tool {
 namespace {
 
-/// Puts values in (0, 1], which every type can hold, into a tensor; a product takes its time without them
-/// being random.
+/// Fills a tensor with values in (0, 1], which every type can hold; a product takes the same time as with
+/// random ones.
 template <class T>
 T filled(T tensor) {
   for (std::int64_t q = 0; q < tensor.nnz(); ++q) tensor.values()(q) = 1.0 / static_cast<double>(1 + q % 17);
@@ -71,7 +71,7 @@ void expect_statement(const DeviceExplanation& what, const DeviceSettings& setti
     throw UsageError("--type is for spmv and spmm; spgemm multiplies doubles");
 }
 
-/// Adds the plans that were measured, and why others do not take the operands.
+/// Adds the measured plans, and why others decline the operands.
 void measure_plans(Report& report, const Explained& statement, const DeviceSettings& settings, bool all) {
   std::vector<std::vector<Cell>> measured, refused;
   std::vector<std::string> remarks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explain_on_device.hpp
 /// `sporos explain --space cuda`: what a product does on the GPU, and how long each of its plans takes on a
-/// matrix from a file, beside what the library predicts.
+/// matrix from a file, compared with the library's predictions.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 namespace sporos::tool {
 
 struct DeviceExplanation {
-  std::string name;  ///< of the statement: spmv, spmm or spgemm
-  std::string file;  ///< with A; empty: a band that is made up, and nothing is run
+  std::string name;  ///< name of the statement: spmv, spmm or spgemm
+  std::string file;  ///< file that holds A; if empty, A is a made-up band and nothing is run
   InputOptions input;
-  int columns = 16;  ///< of the dense factor of spmm
+  int columns = 16;  ///< columns of spmm's dense factor
 };
 
-/// The pattern of A counts, its values are made up. With a file and no plan in the settings, spmm is measured
-/// by all plans.
-/// @throws UsageError for other statements and for settings that a statement does not have
+/// Only the pattern of A matters; its values are made up. With a file and no plan in the settings, spmm is
+/// measured with all plans.
+/// @throws UsageError for other statements, and for settings that do not apply to a statement
 Outcome explain_on_device(const DeviceExplanation& what, const DeviceSettings& settings);
 
 }  // namespace sporos::tool

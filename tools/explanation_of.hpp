@@ -25,7 +25,7 @@ Tensor<double, F> second_operand(const StatementOperands& operands) {
   return assembled<F>(std::get<Entries<double, F::order>>(operands.B));
 }
 
-/// A dense factor. Its values are in (0, 1] and need not be random for a product to take its time.
+/// A dense factor with values in (0, 1]; a product takes the same time as with random ones.
 template <class F = DenseMatrix<>>
 Tensor<double, F> factor(const Extents<F::order>& extents) {
   Tensor<double, F> out(extents);
@@ -73,7 +73,7 @@ std::vector<CandidateRuns> runs_by_candidates(const S& statement, int repeats) {
   return out;
 }
 
-/// The explanation of the statement that `make` makes of operands.
+/// The explanation of the statement that `make` builds from operands.
 template <class Make>
 Explanation explanation_of(const char* name, const char* format, int order, Make make) {
   return {

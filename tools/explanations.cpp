@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explanations.cpp
-/// The operands of explained statements: made up, or from a file.
+/// The operands of explained statements, made up or from a file.
 #include "explanations.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sporos::tool {
 namespace {
 
-/// Entries on the diagonal and next to it, at the same coordinate in all modes but the first.
+/// Entries on the diagonal and next to it, with the same coordinate in all modes except the first.
 template <int Order>
 Entries<double, Order> entries_of_band() {
   constexpr std::int64_t extent = 1000;  // of every mode

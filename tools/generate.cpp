@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file generate.cpp
-/// `sporos generate KIND OUT`: a matrix or tensor of a known kind and any size, to try things with.
+/// `sporos generate KIND OUT`: makes a matrix or tensor of a known kind and any size, for experiments.
 #include <CLI/CLI.hpp>
 #include <Kokkos_Timer.hpp>
 #include <algorithm>
@@ -32,7 +32,7 @@ struct GenerateOptions {
   bool pattern = false;
 };
 
-/// A kind of matrix: how many extents --size names, and which options it takes.
+/// A kind of matrix: how many extents --size gives, and which options it takes.
 struct GeneratedKind {
   std::string_view name;
   std::size_t least_order, largest_order;
@@ -82,7 +82,7 @@ void expect_options_of(const GeneratedKind& kind, const GenerateOptions& options
     throw UsageError("--degree and --entries say the same: give one of them");
 }
 
-/// Rejects what does not fit in memory, before any of it is made. Entries that are sorted take two copies.
+/// Rejects what does not fit in memory before any of it is made. Sorted entries take two copies.
 void expect_room(const GenerateOptions& options, double entries, std::size_t order, bool sorted) {
   if (!(entries < 0x1p60))
     throw UsageError(text("--size ", options.size, " asks for more than 2^60 entries"));
@@ -97,7 +97,7 @@ double product(const std::vector<std::int64_t>& extents) {
   return out;
 }
 
-/// Rows and columns; a square matrix where there is one number.
+/// Rows and columns; a single number gives a square matrix.
 Extents<2> rows_and_columns(const std::vector<std::int64_t>& size) { return {size.front(), size.back()}; }
 
 AnyEntries make_laplacian(const GenerateOptions& options, const std::vector<std::int64_t>& grid) {

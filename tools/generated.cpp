@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file generated.cpp
-/// Generators that draw by number: what an entry is depends on the seed and the entry's number or coordinate
-/// alone, and so not on the thread that draws it.
+/// Generators that draw by number: an entry depends only on the seed and on the entry's number or coordinate,
+/// and so not on the thread that draws it.
 #include "generated.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using sporos::detail::for_each_chunk;
 using sporos::detail::for_each_part;
 using sporos::detail::uint128;
 
-/// Random numbers by their number: the finaliser of SplitMix64.
+/// Random numbers as a function of their index: the finaliser of SplitMix64.
 ///
 /// G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 class Draws {
@@ -33,7 +33,7 @@ class Draws {
   explicit Draws(std::uint64_t seed) : start_(mixed(seed + step)) {}
 
   std::uint64_t bits(std::uint64_t number) const { return mixed(start_ + number * step); }
-  /// In (0, 1].
+  /// A number in (0, 1].
   double part(std::uint64_t number) const { return static_cast<double>((bits(number) >> 11) + 1) * 0x1p-53; }
   /// The value at a coordinate, in (0, 1].
   template <int Order>
@@ -66,8 +66,8 @@ void for_each_number(std::int64_t count, const Body& body) {
 }
 
 /// Makes a matrix row by row, in parallel.
-/// @param count_of  the number of entries of a row
-/// @param put       put(row, entries, at) writes the entries of a row, of numbers from `at` on
+/// @param count_of  returns the number of entries in a row
+/// @param put       put(row, entries, at) writes the entries of a row, numbered from `at` on
 template <class CountOf, class Put>
 Entries<double, 2> by_rows(const Extents<2>& extents, const CountOf& count_of, const Put& put) {
   const Host space;
@@ -90,8 +90,8 @@ Entries<double, 2> by_rows(const Extents<2>& extents, const CountOf& count_of, c
   return out;
 }
 
-/// The neighbours of a point of a grid, in ascending order, itself among them. Dimensions that a grid of
-/// fewer than three lacks have one point.
+/// The neighbours of a point of a grid, including itself, in ascending order. In a grid of fewer than three
+/// dimensions, the missing dimensions have one point.
 class Neighbours {
  public:
   Neighbours(const std::vector<std::int64_t>& grid, bool corners) : corners_(corners) {
@@ -100,7 +100,7 @@ class Neighbours {
 
   std::int64_t points() const { return grid_[0] * grid_[1] * grid_[2]; }
 
-  /// Calls body(neighbour) for each of them.
+  /// Calls body(neighbour) for each neighbour.
   template <class Body>
   void visit(std::int64_t point, const Body& body) const {
     const std::int64_t x = point % grid_[2], y = point / grid_[2] % grid_[1], z = point / grid_[2] / grid_[1];
@@ -126,7 +126,7 @@ class Neighbours {
 };
 
 /// A random permutation of [0, size): a Feistel network over at least as many numbers, applied again while
-/// the result is too large.
+/// its result is too large.
 ///
 /// J. Black, P. Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002.
 class Permutation {
@@ -215,7 +215,7 @@ Entries<double, 2> rmat(std::int64_t nodes, std::int64_t draws, std::uint64_t se
   Entries<double, 2> out({nodes, nodes}, draws);
   for_each_number(draws, [&](std::int64_t number) {
     Extents<2> at{};
-    // Where the number of nodes is not a power of two, an edge may fall outside, and is drawn again.
+    // If the number of nodes is not a power of two, an edge may fall outside and is then drawn again.
     auto attempt = static_cast<std::uint64_t>(number);
     do {
       at = edge(attempt);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file in_order.hpp
-/// Entries in the order of their coordinates, in as little memory as that takes.
+/// Entries in the order of their coordinates, using as little memory as possible.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace sporos::tool {
 
-/// Entries as they are, which are in order already.
+/// Entries that are already in order, used as they are.
 template <class Value, int Order>
 class AsGiven {
  public:
@@ -29,8 +29,8 @@ class AsGiven {
   const Entries<Value, Order>& entries_;
 };
 
-/// Copies of the values, and the coordinates of each entry in one number: two thirds of a matrix, and as much
-/// again that sorting takes.
+/// Copies of the values, and the coordinates of each entry in one number. This takes two thirds of the memory
+/// of a matrix, and sorting takes as much again.
 template <class Value, int Order>
 class AsKeys {
  public:
@@ -60,7 +60,7 @@ class AsKeys {
   sporos::detail::StableSort<Value> sorted_;
 };
 
-/// The numbers of entries whose coordinates do not fit in one.
+/// The numbers of entries, for coordinates that do not fit in one number.
 template <class Value, int Order>
 class AsNumbers {
  public:
@@ -78,7 +78,7 @@ class AsNumbers {
   std::vector<std::int64_t> numbers_;
 };
 
-/// Whether entries, however they are held, are in the order of their coordinates.
+/// Whether entries, in whichever form, are in the order of their coordinates.
 template <class Held>
 bool is_in_order(const Held& entries) {
   std::atomic<bool> descends{false};
@@ -89,8 +89,8 @@ bool is_in_order(const Held& entries) {
   return !descends;
 }
 
-/// Calls body with the entries in the order of their coordinates, those of equal ones in the given order.
-/// That they are in order is checked, so that what relies on it does not rely on the sort.
+/// Calls body with the entries in the order of their coordinates; entries with equal coordinates keep their
+/// order. The order is checked, so that what relies on it does not depend on the sort being correct.
 template <class Value, int Order, class Body>
 auto in_order(const Entries<Value, Order>& entries, const Body& body) {
   const auto checked = [&](const auto& sorted) {

@@ -21,12 +21,12 @@ namespace {
 
 struct InfoOptions {
   std::string path, histogram;
-  int mode = 0;  ///< of the histogram
+  int mode = 0;  ///< mode of the histogram
   bool no_formats = false;
   InputOptions input;
 };
 
-/// Formats worth showing: BCSR with larger blocks tells nothing that the smallest blocks do not.
+/// The formats worth showing: BCSR with larger blocks tells nothing that the smallest blocks do not.
 constexpr std::array matrix_formats = {FormatName::coo,    FormatName::csr,  FormatName::csc,
                                        FormatName::dcsr,   FormatName::dcsc, FormatName::bcsr2x2,
                                        FormatName::bcsr4x4};
@@ -83,15 +83,15 @@ void tabulate_modes(Report& report, const Statistics& counted) {
                std::move(rows));
 }
 
-/// Blocks that store more values for each entry are counted, not assembled: `info` takes no more memory than
-/// two and a half times that of the entries.
+/// With more padding than this, blocks are counted but not assembled: `info` takes no more than two and a
+/// half times the memory of the entries.
 constexpr std::int64_t most_padding = 2;
 
 int block_side(FormatName format) {
   return format == FormatName::bcsr2x2 ? 2 : format == FormatName::bcsr4x4 ? 4 : 0;
 }
 
-/// A format is assembled to find out what it takes, unless its full levels far exceed the size of the
+/// A format is assembled to find out how much memory it takes, unless its full levels are far larger than the
 /// entries.
 void tabulate_formats(Report& report, const Input& input, Stages& stages) {
   std::vector<std::vector<Cell>> rows;
@@ -149,7 +149,7 @@ void tabulate_formats(Report& report, const Input& input, Stages& stages) {
                std::move(rows));
 }
 
-/// Rows, or slices of another mode, by their number of entries: 0, 1, 2 to 3, 4 to 7, …
+/// Counts rows, or slices of another mode, by their number of entries: 0, 1, 2 to 3, 4 to 7, …
 void tabulate_lengths(Report& report, const Statistics& counted, int mode) {
   std::vector<std::vector<Cell>> rows;
   const auto& lengths = counted.modes[static_cast<std::size_t>(mode)].lengths;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file input.cpp
-/// Selects the reader that a file needs.
+/// Selects the reader for a file.
 #include "input.hpp"
 
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 namespace sporos::tool {
 namespace {
 
-/// The file at a path, or standard input. Devices are refused: they have no end, or nothing to tell.
+/// The file at a path, or standard input. Devices are refused: they have no end, or nothing to read.
 std::unique_ptr<io::FileSource> source_at(const std::string& path) {
   if (path == standard_stream) {
     const std::string name = "standard input";
@@ -28,7 +28,8 @@ std::unique_ptr<io::FileSource> source_at(const std::string& path) {
   return io::file_at(path);
 }
 
-/// Two numbers on a line are a vector's coordinate and value, or an edge; a file with extents tells which.
+/// Two numbers on a line may be a vector's coordinate and value, or an edge; a file that gives extents is a
+/// vector.
 void refuse_edges(const std::string& name, const FileInfo& file) {
   if (file.kind == FileKind::tns && file.order == 1 && file.extents.empty())
     throw UsageError(name +
@@ -65,7 +66,8 @@ AnyEntries read_by_order(io::FileSource& file, int order, const ReadOptions& opt
   }
 }
 
-/// The number of entries above the diagonal in a symmetric file. They are followed by their mirror images.
+/// The number of entries above the diagonal in a symmetric file, whose entries are followed by their mirror
+/// images.
 std::int64_t count_above_diagonal(const AnyEntries& any) {
   return std::visit(
       []<class Value, int Order>(const Entries<Value, Order>& entries) -> std::int64_t {

@@ -50,7 +50,7 @@ void clean_up_when_interrupted() {
     int number = 0;
     if (sigwait(&set, &number) != 0) return;
     remove_unfinished();
-    // The parent process has to learn that a signal ended the program.
+    // The parent process should see that a signal ended the program.
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file interrupt.hpp
-/// Leaves no partial files behind when the program is interrupted (Ctrl-C).
+/// Makes sure that no partial files are left behind when the program is interrupted (Ctrl-C).
 #pragma once
 
 #include <string>

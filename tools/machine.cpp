@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file machine.cpp
-/// What /proc, the processor and Kokkos say of the machine.
+/// What /proc, the processor and Kokkos reveal about the machine.
 #include "machine.hpp"
 
 #include <sched.h>
@@ -14,7 +14,7 @@
 namespace sporos::tool {
 namespace {
 
-/// The text behind "KEY:" in a file of /proc; empty if there is none.
+/// The text after "KEY:" in a file of /proc; empty if there is none.
 std::string line_of(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

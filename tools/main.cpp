@@ -124,7 +124,7 @@ void add_common_options(CLI::App& command, Choice& choice) {
       ->type_name("N");
 }
 
-/// A hint where to find help: "; see sporos info --help".
+/// A hint about where to find help: "; see sporos info --help".
 std::string where_to_look(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   const std::string command = chosen.empty() ? "" : ' ' + chosen.front()->get_name();
@@ -156,15 +156,15 @@ void expect_command_of_ranks(const Choice& choice, const RankScope& ranks) {
                           ": only multiply runs on several"));
 }
 
-/// The threads that a command starts; 0 leaves the choice to Kokkos. Each of several ranks has one, unless
-/// the user says otherwise.
+/// The number of threads that a command starts; 0 leaves the choice to Kokkos. With several ranks, each has
+/// one thread unless the user says otherwise.
 int threads_of(const Choice& choice, const RankScope* ranks) {
   const bool is_said =
       choice.threads > 0 || std::getenv("KOKKOS_NUM_THREADS") || std::getenv("OMP_NUM_THREADS");
   return ranks && !is_said ? 1 : threads_to_start(choice.threads);
 }
 
-/// @param ranks  null where there is one process
+/// @param ranks  null if there is only one process
 int run(const Choice& choice, const RankScope* ranks) {
   if (ranks) expect_command_of_ranks(choice, *ranks);
   // Kokkos' warnings about thread binding are of no use to someone who wants to convert a file.
@@ -190,7 +190,7 @@ int run(const Choice& choice, const RankScope* ranks) {
 int main(int argc, char** argv) {
   std::optional<RankScope> ranks;
   if (is_one_of_several()) {
-    // The threads of MPI have to find both done.
+    // The threads that MPI starts must find both of these done.
     let_waiting_threads_sleep(argv);
     clean_up_when_interrupted();
     ranks.emplace(argc, argv);

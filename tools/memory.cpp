@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file memory.cpp
-/// How much memory the machine has, and how much of it the program keeps.
+/// How much memory the machine has, and how much freed memory the program keeps.
 #include "memory.hpp"
 
 #if __has_include(<malloc.h>)

@@ -11,8 +11,8 @@ namespace sporos::tool {
 /// @param what  what needs the bytes, as the beginning of the message: "x.tns: dense storage"
 void expect_memory(double bytes, const std::string& what);
 
-/// From now on, arrays of more than a mebibyte go back to the system when they are freed. malloc keeps those
-/// of up to 32 MiB otherwise, in pieces between which larger ones do not fit.
+/// From now on, arrays of more than a mebibyte are returned to the system when they are freed. Otherwise
+/// malloc would keep those of up to 32 MiB, in pieces between which larger ones do not fit.
 void return_freed_memory();
 
 }  // namespace sporos::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file modes.hpp
-/// Orders of a tensor's modes, as options give them, and entries with their modes in such an order.
+/// Orders of a tensor's modes, as given by options, and entries with their modes in such an order.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace sporos::tool {
 
-/// Parses a list of modes such as "2,0,1"; an empty list is empty.
-/// @param option  whose value it is, for messages
+/// Parses a list of modes such as "2,0,1"; an empty list gives an empty result.
+/// @param option  name of the option, for messages
 /// @throws UsageError
 std::vector<int> parse_modes(std::string_view option, const std::string& list);
 

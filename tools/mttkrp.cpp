@@ -87,8 +87,8 @@ void check(const MttkrpOptions& options, const Input& input) {
   expect_memory(2 * rows * options.rank * sizeof(double), input.path + ": mttkrp with its factor matrices");
 }
 
-/// The statement in terms of the file's modes: "M(i, r) = T(k, i, l) * C(k, r) * D(l, r)" for mode 1 of
-/// three.
+/// The statement in terms of the file's modes; for mode 1 of three, "M(i, r) = T(k, i, l) * C(k, r) *
+/// D(l, r)".
 std::string statement_text(int order, int mode) {
   const std::string others = "klmnp";
   const std::string factors = "CDEFG";
@@ -157,7 +157,7 @@ Outcome mttkrp(const MttkrpOptions& options) {
   result.fact("extents", Shape{{run.result.extents[0], run.result.extents[1]}});
   result.fact("bytes", "memory", Bytes{run.result.size() * static_cast<std::int64_t>(sizeof(double))});
   describe(result, run.times);
-  // For each entry and column, one multiplication per factor and one addition.
+  // For each entry and column there is one multiplication per factor, and one addition.
   const double operations = static_cast<double>(run.tensor.stored) * options.rank * input.order();
   if (median > 0) result.fact("operations_per_second", "speed", PerSecond{operations / median});
 

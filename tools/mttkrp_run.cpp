@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mttkrp_run.cpp
-/// One statement for each order, and the reference sums that it is compared with.
+/// One statement for each order, and the reference sums with which it is compared.
 #include "mttkrp_run.hpp"
 
 #include <Kokkos_Timer.hpp>

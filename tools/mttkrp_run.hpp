@@ -28,8 +28,8 @@ struct MttkrpRun {
 };
 
 /// Runs the statement `repeats` times on the tensor stored as CSF.
-/// @param entries  merged, with the mode of the result first
-/// @param factors  one for each of the other modes, in their order
+/// @param entries  must be merged, with the mode of the result first
+/// @param factors  one for each of the other modes, in order
 template <int Order>
 MttkrpRun run_mttkrp(const Entries<double, Order>& entries, const Factors& factors, int rank, int repeats);
 extern template MttkrpRun run_mttkrp(const Entries<double, 2>&, const Factors&, int, int);
@@ -40,7 +40,7 @@ extern template MttkrpRun run_mttkrp(const Entries<double, 6>&, const Factors&, 
 
 /// Compares M with sums formed in long double, entry by entry of the tensor. The error bound of a value that
 /// is the sum of n products of f factors is (n + f) u / (1 - (n + f) u) times the sum of the products'
-/// moduli, with u the unit roundoff of double.
+/// moduli, where u is the unit roundoff of double.
 template <int Order>
 Comparison compare_mttkrp(const Entries<double, Order>& entries, const Factors& factors, int rank,
                           const Entries<double, 2>& result);

@@ -28,7 +28,7 @@ struct MultiplyOptions {
   bool verify = false;
 };
 
-/// Loop orders that form inner products visit every pair of a row and a column.
+/// Warns about loop orders that form inner products, because they visit every pair of a row and a column.
 void warn_of_pairs(ProductOrder order, const Input& A, const Input& B) {
   if (order != ProductOrder::ijk && order != ProductOrder::jik) return;
   const double pairs = static_cast<double>(A.extents()[0]) * static_cast<double>(B.extents()[1]);
@@ -97,7 +97,7 @@ Outcome multiply_files(const MultiplyOptions& options) {
   return multiply_on_device(options.files, *settings, options.verify);
 }
 
-/// The product under mpirun, which leaves fewer choices.
+/// The product under mpirun, where there are fewer choices.
 Outcome multiply_files_on_ranks(const MultiplyOptions& options) {
   if (options.order != "ikj" || options.workspace != "auto")
     throw UsageError("under mpirun, multiply takes no --order and no --workspace: it adds up rows of B");

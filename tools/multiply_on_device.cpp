@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file multiply_on_device.cpp
-/// Operands for the GPU from files, and the report.
+/// Reads operands for the GPU from files, and reports the result.
 #include "multiply_on_device.hpp"
 
 #include <Kokkos_Timer.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using RealEntries = Entries<double, 2>;
 
-/// A and B are multiplied as sparse matrices, which leaves no choice.
+/// If A and B are both sparse, no plan or type can be chosen.
 void expect_choice_of_dense(const Input& B, const DeviceSettings& settings) {
   const std::string sparse = B.path + " is sparse, and two sparse matrices are multiplied ";
   const std::string mend = "; `sporos convert FILE B.npy` makes an array of it";
@@ -44,15 +44,15 @@ RealMatrix dense(const RealEntries& entries, const std::string& path) {
   return out;
 }
 
-/// The elements of C that some entries of A and B contribute to, which are those that the host stores.
-/// @param A,B  sorted by rows
+/// Those elements of C to which entries of A and B contribute, which are the ones that the host stores.
+/// @param A,B  must be sorted by rows
 RealEntries reached(const RealMatrix& C, const RealEntries& A, const RealEntries& B) {
   constexpr std::int64_t bits = 64;
   const std::int64_t columns = C.extent(1), words = (columns + bits - 1) / bits;
   const auto place = [&](std::int64_t row, std::int64_t word) {
     return static_cast<std::size_t>(row * words + word);
   };
-  std::vector<std::uint64_t> rows_of_b(place(B.extents[0], 0));  // a bit for each element that is stored
+  std::vector<std::uint64_t> rows_of_b(place(B.extents[0], 0));  // a bit for each stored element
   for (std::int64_t q = 0; q < B.size(); ++q) {
     const auto [row, column] = B.coordinate(q);
     rows_of_b[place(row, column / bits)] |= std::uint64_t{1} << (column % bits);
@@ -76,7 +76,7 @@ RealEntries reached(const RealMatrix& C, const RealEntries& A, const RealEntries
   return out;
 }
 
-/// The product as the host would store it, and how it was computed.
+/// The product in the form in which the host would store it, and how it was computed.
 struct Computed {
   RealEntries C;
   DeviceRun run;

@@ -9,8 +9,8 @@
 
 namespace sporos::tool {
 
-/// B is dense if its file is an array: then the settings say what computes the product, and in which type;
-/// else both factors are sparse.
+/// B is dense if its file is an array: then the settings say what computes the product, and in which type.
+/// Otherwise both factors are sparse.
 /// @param verify  compare the product with a reference
 Outcome multiply_on_device(const ProductFiles& files, const DeviceSettings& settings, bool verify);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operands.cpp
-/// Conversion of values, checked one by one.
+/// Converts values, checking each one.
 #include "operands.hpp"
 
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace sporos::tool {
 namespace {
 
-/// Doubles represent all integers up to here exactly.
+/// Doubles represent all integers up to this one exactly.
 constexpr std::int64_t largest_whole = std::int64_t{1} << 53;
 
 template <class To, class Value>

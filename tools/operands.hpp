@@ -10,17 +10,17 @@
 namespace sporos::tool {
 
 /// The entries of a matrix, sorted and merged, with values of type To: double, or Complex.
-/// @throws UsageError for an integer that To does not represent exactly, and for complex values as double
+/// @throws UsageError for an integer that To cannot represent exactly, and for complex values if To is double
 template <class To>
 Entries<To, 2> operand_of(const Input& input);
 extern template Entries<double, 2> operand_of(const Input&);
 extern template Entries<Complex, 2> operand_of(const Input&);
 
-/// Rejects matrices whose extents do not fit into 32 bits.
-/// @param command  that takes no larger ones, for messages
+/// Rejects matrices whose extents do not fit in 32 bits.
+/// @param command  the command that cannot take larger ones, for messages
 void expect_narrow(const Input& input, std::string_view command);
 
-/// The same for matrices of complex values.
+/// Rejects matrices of complex values.
 void expect_real(const Input& input, std::string_view command);
 
 }  // namespace sporos::tool

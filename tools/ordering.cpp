@@ -20,7 +20,7 @@ std::span<const std::int64_t> neighbours_of(const Graph& graph, std::int64_t nod
           static_cast<std::size_t>(graph.degree(node))};
 }
 
-/// Visits the components of a graph, one after the other.
+/// Visits the components of a graph, one after another.
 class CuthillMcKee {
  public:
   explicit CuthillMcKee(const Graph& graph)
@@ -58,8 +58,8 @@ class CuthillMcKee {
     return out;
   }
 
-  /// A node of the component that is as far from some other one as can be found by going to the far end, as
-  /// long as that is farther.
+  /// A node of the component that is far from some other one: goes to the farthest node from the current one
+  /// as long as that increases the distance.
   std::int64_t far_from(std::int64_t node) {
     Levels levels = levels_from(node);
     while (true) {
@@ -77,7 +77,7 @@ class CuthillMcKee {
     return std::pair(graph_.degree(a), a) < std::pair(graph_.degree(b), b);
   }
 
-  /// Appends a component to the order, breadth first.
+  /// Appends a component to the order, breadth-first.
   void number(std::int64_t start) {
     std::size_t at = order_.size();
     append(start);
@@ -99,7 +99,7 @@ class CuthillMcKee {
   NodeOrder order_;
 };
 
-/// The neighbours of each node in the order in which entries name them, some of them twice.
+/// The neighbours of each node in the order in which entries name them, some of them repeated.
 template <class Value>
 Graph with_repeats(const Entries<Value, 2>& entries) {
   Graph out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ordering.hpp
-/// Orders of the rows and columns of a square matrix in which its entries are closer to the diagonal.
+/// Orders of the rows and columns of a square matrix that bring its entries closer to the diagonal.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace sporos::tool {
 
 /// The graph of a square matrix: i and j are neighbours if there is an entry (i, j) or (j, i).
 struct Graph {
-  std::vector<std::int64_t> begins;      ///< where the neighbours of each node begin; last, their number
-  std::vector<std::int64_t> neighbours;  ///< of each node ascending, without itself
+  std::vector<std::int64_t> begins;      ///< index of each node's first neighbour; the last is their number
+  std::vector<std::int64_t> neighbours;  ///< ascending for each node, which is not its own neighbour
 
   std::int64_t nodes() const { return static_cast<std::int64_t>(begins.size()) - 1; }
   std::int64_t degree(std::int64_t node) const {
@@ -23,21 +23,21 @@ struct Graph {
 
 Graph graph_of(const AnyEntries& entries);
 
-/// An order of nodes: the node that stands in each place.
+/// An order of nodes: the node in each place.
 using NodeOrder = std::vector<std::int64_t>;
 
-/// Reverse Cuthill-McKee: breadth first from a node at the end of a long shortest path of each component,
-/// neighbours by ascending degree; nodes of equal degree in the order of their numbers.
+/// Reverse Cuthill-McKee: breadth-first from a node at the end of a long shortest path of each component,
+/// with neighbours in ascending order of degree; nodes of equal degree are in the order of their numbers.
 ///
 /// E. Cuthill, J. McKee, "Reducing the Bandwidth of Sparse Symmetric Matrices", ACM '69; the reversal and the
 /// first node are from A. George, J. Liu, "Computer Solution of Large Sparse Positive Definite Systems",
 /// 1981.
 NodeOrder reverse_cuthill_mckee(const Graph& graph);
 
-/// By ascending degree; nodes of equal degree in the order of their numbers.
+/// Nodes in ascending order of degree; nodes of equal degree are in the order of their numbers.
 NodeOrder by_degree(const Graph& graph);
 
-/// How far entries are from the diagonal, in an order of the nodes.
+/// How far entries are from the diagonal if nodes are in a given order.
 struct Envelope {
   std::int64_t bandwidth = 0;  ///< largest |i - j| of neighbours
   std::int64_t profile = 0;    ///< sum over the rows of i - j, with j the first neighbour before i

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file output.cpp
-/// Selects the writer for a file name.
+/// Selects the writer for a file.
 #include "output.hpp"
 
 #include <unistd.h>
@@ -45,7 +45,7 @@ void write_pattern(const Destination& out, const Entries<Value, 2>& entries, boo
   write_smtx(out.path, entries, options);
 }
 
-/// Of a pattern, no value is written but one that says so.
+/// The only value written for a pattern is the one that says that it is a pattern.
 template <class Value, int Order>
 void write_levels(const Destination& out, const Entries<Value, Order>& entries, const OutputStyle& style) {
   BinsparseWriteOptions options;
@@ -102,11 +102,11 @@ void write(const Destination& out, const Entries<Value, Order>& entries, const O
   }
 }
 
-/// The kind of file that a name or --to asks for.
+/// The kind of file that a name or --to requests.
 std::optional<FileKind> kind_of_output(const std::string& path, const std::string& kind, int order) {
   if (!kind.empty()) return file_kind_named(kind);
   if (path == standard_stream) return order == 2 ? FileKind::matrix_market : FileKind::tns;
-  if (path.ends_with(".npz")) return FileKind::npz;  // which is compressed by itself
+  if (path.ends_with(".npz")) return FileKind::npz;  // compresses by itself
   if (io::has_hdf5_name(path)) return FileKind::binsparse;
   for (const FileKind known : {FileKind::matrix_market, FileKind::tns, FileKind::smtx, FileKind::npy})
     for (const auto& [named, name] : file_kind_names)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file passage.cpp
-/// Formats by name, and the selection of the passage for the type of a file's entries.
+/// Formats by name, and the choice of the passage for the type of a file's entries.
 #include "passage.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string relabelled(const std::string& levels, const std::vector<int>& mode_o
   for (std::size_t at = 0; at < levels.size(); ++at) {
     out += levels[at];
     if (levels.compare(at, 2, "(d") != 0) continue;
-    const auto level = static_cast<std::size_t>(levels[at + 2] - '0');  // an order has a single digit
+    const auto level = static_cast<std::size_t>(levels[at + 2] - '0');  // orders have one digit
     out += 'd' + std::to_string(mode_order[level]);
     at += 2;
   }

@@ -28,19 +28,19 @@ bool holds_order(FormatName format, int order);
 /// Whether a format can hold such extents: blocked formats have 32-bit coordinates.
 bool holds_extents(FormatName format, const std::vector<std::int64_t>& extents);
 
-/// Whether a format stores padding zeros, from which the zeros of a file cannot be distinguished.
+/// Whether a format stores padding zeros, which cannot be distinguished from zeros of a file.
 bool pads_with_zeros(FormatName format);
 
-/// The bytes that the full levels of a format take for these extents, whatever the number of entries; for
-/// rejecting unsuitable formats in advance. Infinity if 64 bits cannot hold the number.
+/// The bytes that a format's full levels take for these extents, regardless of the number of entries; used to
+/// reject unsuitable formats in advance. Infinity if 64 bits cannot hold the number.
 double bytes_of_full_levels(FormatName format, const std::vector<std::int64_t>& extents);
 
-/// What is known about a tensor while it was in the format.
+/// What was found out about a tensor while it was in the format.
 struct Passage {
-  AnyEntries entries;       ///< as read back; empty if they were not asked for
+  AnyEntries entries;       ///< as read back; empty if not requested
   std::string levels;       ///< "Dense(d0), Compressed(d1)", in terms of the file's modes
   std::int64_t stored = 0;  ///< number of stored values
-  std::int64_t bytes = 0;   ///< of all arrays
+  std::int64_t bytes = 0;   ///< bytes of all arrays
   double assemble_seconds = 0;
   double validate_seconds = 0;
   double extract_seconds = 0;
@@ -51,7 +51,7 @@ struct PassageOptions {
   Duplicates duplicates = Duplicates::sum;
   bool validate = true;
   bool take_out = true;
-  bool keep_zeros = false;        ///< also read back padding zeros, as an array file has them
+  bool keep_zeros = false;        ///< also read back padding zeros, as for an array file
   std::vector<int> mode_order{};  ///< the mode of each level, outermost first; empty: the natural order
 };
 
@@ -60,14 +60,14 @@ struct PassageOptions {
 /// @throws UsageError if the format cannot hold such tensors; also what assemble and validate throw
 Passage pass_through(FormatName format, const AnyEntries& entries, const PassageOptions& options);
 
-/// The same for a matrix of one value type, instantiated in passage_<type>.cpp.
+/// Does the same for a matrix of one value type; instantiated in passage_<type>.cpp.
 template <class Value>
 Passage pass_matrix(FormatName format, const Entries<Value, 2>& entries, const PassageOptions& options);
 extern template Passage pass_matrix(FormatName, const Entries<double, 2>&, const PassageOptions&);
 extern template Passage pass_matrix(FormatName, const Entries<std::int64_t, 2>&, const PassageOptions&);
 extern template Passage pass_matrix(FormatName, const Entries<Complex, 2>&, const PassageOptions&);
 
-/// The same for a tensor of another order, instantiated in passage_tensor_<orders>.cpp.
+/// Does the same for a tensor of another order; instantiated in passage_tensor_<orders>.cpp.
 template <int Order>
 Passage pass_tensor(FormatName format, const Entries<double, Order>& entries, const PassageOptions& options);
 extern template Passage pass_tensor(FormatName, const Entries<double, 1>&, const PassageOptions&);

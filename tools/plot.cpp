@@ -13,16 +13,16 @@ namespace sporos::tool {
 namespace {
 
 constexpr Colour white{255, 255, 255}, black{40, 40, 40}, grid{225, 225, 225}, blue{31, 90, 160};
-constexpr int width = 900;                                                // of the picture, in pixels
+constexpr int width = 900;                                                // width of the picture, in pixels
 constexpr int left = 90, right = 30, above_field = 50, below_field = 70;  // margins around a field
-constexpr int bars_height = 440, curve_height = 260;                      // of a field
-constexpr int scale = 2;                                                  // of the letters
+constexpr int bars_height = 440, curve_height = 260;                      // heights of a field
+constexpr int scale = 2;                                                  // size of the letters
 
 /// Maps coordinates to pixels.
 struct Field {
   Ticks x, y;
-  int top, height;           ///< its first row of pixels, and how many
-  bool logarithmic = false;  ///< y is the power of ten
+  int top, height;           ///< its first row of pixels, and its number of rows
+  bool logarithmic = false;  ///< y is an exponent of ten
 
   int bottom() const { return top + height; }
 
@@ -100,12 +100,12 @@ void draw_curve(Image& image, const Curve& curve, int top, std::string_view x_na
   draw_names(image, field, x_name, curve.name);
 }
 
-/// Three digits, or all of a whole number's.
+/// Three significant digits, or all digits of a larger whole number.
 std::string height_text(double height) {
   return height < 1000 ? fmt::format("{:.3g}", height) : fmt::format("{:.0f}", height);
 }
 
-/// Writes a text around x, in letters small enough for a width.
+/// Writes a text centred at x, in letters small enough for the available width.
 void write_around(Image& image, int x, int y, const std::string& words, int room) {
   const int size = Image::text_width(words, scale) <= room ? scale : 1;
   image.write(x - Image::text_width(words, size) / 2, y, words, size, black);

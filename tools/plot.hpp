@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plot.hpp
-/// Pictures of numbers: curves, such as the progress over iterations, and bars.
+/// Plots of numbers: curves, such as progress over iterations, and bars.
 #pragma once
 
 #include <sporos/formats/io/image.hpp>
@@ -10,7 +10,7 @@
 
 namespace sporos::tool {
 
-/// Numbers on an axis that are easy to read: multiples of 1, 2 or 5 times a power of ten.
+/// Easily readable numbers on an axis: multiples of 1, 2 or 5 times a power of ten.
 struct Ticks {
   double first = 0, step = 1;
   int count = 1;
@@ -24,14 +24,14 @@ struct Ticks {
 /// `least_step`, a power of ten: 1 for axes with whole numbers only.
 Ticks ticks(double least, double most, int most_ticks, double least_step = 0);
 
-/// Values over 1, 2, 3, …; those that are not finite are left out.
+/// Values plotted over 1, 2, 3, …; those that are not finite are left out.
 struct Curve {
   std::string_view name;  ///< may use the letters of formats/glyphs.hpp
   std::vector<double> values;
-  bool logarithmic = false;  ///< powers of ten on the axis; values that are not positive are left out
+  bool logarithmic = false;  ///< the axis shows powers of ten; values that are not positive are left out
 };
 
-/// Curves one below the other, each with axes of its own.
+/// Curves one below another, each with its own axes.
 Image plot(const std::vector<Curve>& curves, std::string_view x_name);
 
 struct Bar {
@@ -39,7 +39,7 @@ struct Bar {
   double height = 0;  ///< at least 0
 };
 
-/// Bars side by side, each with its height above it. Names and labels may use the same letters.
+/// Bars side by side, each with its height written above it. Names and labels may use the same letters.
 Image bar_chart(const std::vector<Bar>& bars, std::string_view x_name, std::string_view y_name);
 
 }  // namespace sporos::tool

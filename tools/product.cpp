@@ -25,7 +25,7 @@ constexpr std::array names = {Name{ProductOrder::ikj, "ikj"}, Name{ProductOrder:
 /// A product of two values and its modulus, in long double; for complex values, by components.
 struct Term {
   long double re = 0, im = 0;
-  long double modulus = 0;  ///< sum of the moduli of the real products that it consists of
+  long double modulus = 0;  ///< sum of the moduli of the real products that make it up
 };
 
 Term multiplied(double a, double b) {
@@ -43,7 +43,7 @@ double real_part(const Complex& value) { return value.real(); }
 double imaginary_part(double) { return 0; }
 double imaginary_part(const Complex& value) { return value.imag(); }
 
-/// The entries of row i in a list that is sorted by rows.
+/// The entries of row i in a list sorted by rows.
 template <class Value>
 std::pair<std::size_t, std::size_t> row(const Entries<Value, 2>& entries, std::int64_t i) {
   const std::int64_t* const begin = entries.coordinates[0].data();
@@ -115,7 +115,7 @@ void compare_value(const Value& value, const Term& term, std::int64_t count, con
   out.largest_part_of_bound = std::max(out.largest_part_of_bound, error / bound);
 }
 
-/// C sorted by rows and then by columns, like A and B.
+/// C must be sorted by rows and then by columns, like A and B.
 template <class Value>
 Comparison compare(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const Entries<Value, 2>& C,
                    const Rounding& rounding) {

@@ -17,8 +17,8 @@
 
 namespace sporos::tool {
 
-/// Loop orders, outermost loop first. If i is outside of j, the result is stored by rows (CSR), else by
-/// columns (CSC); an operand is stored by whichever of its two variables is the outer one.
+/// Loop orders, outermost loop first. If i is outside j, the result is stored by rows (CSR), otherwise by
+/// columns (CSC); an operand is stored along the outer one of its two variables.
 enum class ProductOrder { ikj, kij, ijk, jki, kji, jik };
 
 std::string_view to_string(ProductOrder order);
@@ -30,7 +30,7 @@ enum class WorkspaceChoice { automatic, dense, coordinate };
 std::string_view to_string(WorkspaceChoice workspace);
 std::optional<WorkspaceChoice> workspace_named(std::string_view name);
 
-/// Rejects workspaces that an order does not need, or that cannot hold what it scatters.
+/// Rejects workspaces that a loop order does not need, or that cannot hold what it scatters.
 /// @throws UsageError
 void expect_workspace(ProductOrder order, WorkspaceChoice workspace);
 
@@ -55,7 +55,7 @@ Product multiply(const Entries<Value, 2>& A, const Entries<Value, 2>& B, const P
 extern template Product multiply(const Entries<double, 2>&, const Entries<double, 2>&, const ProductPlan&);
 extern template Product multiply(const Entries<Complex, 2>&, const Entries<Complex, 2>&, const ProductPlan&);
 
-/// How a product rounds; by default, in double.
+/// How a product is rounded; by default, as in double.
 struct Rounding {
   double sum = 0x1p-53;      ///< relative error of an addition or a multiplication: u
   double term = 0;           ///< further relative error of each product of two values: t
@@ -68,8 +68,8 @@ struct Rounding {
 Comparison compare_product(const AnyEntries& A, const AnyEntries& B, const AnyEntries& C,
                            const Rounding& rounding = {});
 
-/// The number of multiplications in a row-wise product: for each entry (i, k) of A, the entries in row k of
-/// B.
+/// The number of multiplications in a row-wise product: for each entry (i, k) of A, the number of entries in
+/// row k of B.
 std::int64_t count_products(const AnyEntries& A, const AnyEntries& B);
 
 }  // namespace sporos::tool

@@ -22,8 +22,7 @@ void expect_fit(const Input& A, const Input& B) {
 
 bool is_whole(const Input& input) { return input.field() == "integer" || input.field() == "pattern"; }
 
-/// Products of integers and patterns are integers; they are written as such if doubles represent them
-/// exactly.
+/// Products of integers and patterns are integers, and are written as such if doubles represent them exactly.
 AnyEntries as_integers(const AnyEntries& any) {
   const auto& real = std::get<Entries<double, 2>>(any);
   Entries<std::int64_t, 2> out(real.extents, 0);

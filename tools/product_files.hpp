@@ -12,7 +12,7 @@
 
 namespace sporos::tool {
 
-/// C = A B.
+/// The files of C = A B.
 struct ProductFiles {
   std::string a, b;
   std::string c;  ///< empty: C is not written
@@ -24,10 +24,10 @@ struct MatrixFactors {
   Input A, B;
 };
 
-/// Where C is written; rejected before any work is done if it cannot be.
+/// Where C is written; if it cannot be, this is rejected before any work is done.
 std::optional<Destination> destination_of(const ProductFiles& files);
 
-/// Reads A and B, which must fit together.
+/// Reads A and B, whose extents must match.
 /// @throws UsageError, and what read_matrix throws
 MatrixFactors read_factors(const ProductFiles& files);
 
@@ -35,7 +35,7 @@ MatrixFactors read_factors(const ProductFiles& files);
 void describe_factor(Report& report, const Input& input, const Stored& stored);
 
 /// Writes C, and adds its file to the outcome.
-/// @param C  of double or complex values, written as integers if the factors are integers or patterns
+/// @param C  with double or complex values; written as integers if the factors are integers or patterns
 void write_product(Outcome& outcome, const Destination& out, const MatrixFactors& factors,
                    const AnyEntries& C);
 

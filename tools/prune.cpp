@@ -45,7 +45,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> parse_ratio(const std::stri
   return std::pair(*kept, *window);
 }
 
-/// The sum of the magnitudes.
+/// The sum of the values' magnitudes.
 double total(const AnyEntries& any) {
   return std::visit(
       [](const auto& entries) {

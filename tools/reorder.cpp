@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file reorder.cpp
-/// `sporos reorder IN OUT`: rows and columns of a square matrix in another order.
+/// `sporos reorder IN OUT`: puts the rows and columns of a square matrix into another order.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <numeric>
@@ -30,7 +30,7 @@ std::optional<Destination> destination_of_permutation(const std::string& path) {
   return out;
 }
 
-/// Writes the old number of each row: counted from 1 in a .mtx file, whose coordinates do so too, from 0 in a
+/// Writes the old number of each row, counted from 1 in a .mtx file, as its coordinates are, and from 0 in a
 /// .npy file.
 double write_permutation(const Destination& out, const NodeOrder& order) {
   const std::int64_t first = out.kind == FileKind::matrix_market ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file report.cpp
-/// The layout of facts and tables: aligned text, JSON.
+/// Lays out facts and tables, as aligned text or JSON.
 #include "report.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ bool is_number(const Cell& cell) {
   return !std::holds_alternative<std::string>(cell) && !std::holds_alternative<bool>(cell);
 }
 
-/// The width of a UTF-8 text on a terminal, for Latin letters.
+/// The width of a UTF-8 text on a terminal, correct for Latin letters.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
@@ -163,7 +163,7 @@ struct Report::Contents {
                  part);
   }
 
-  /// Numbers are aligned to the right, words to the left.
+  /// Numbers are right-aligned, words left-aligned.
   static void write(std::ostream& out, const Table& table) {
     if (std::all_of(table.columns.begin(), table.columns.end(),
                     [](const Column& column) { return column.heading.empty(); }))
@@ -181,7 +181,7 @@ struct Report::Contents {
       std::string text;
       for (std::size_t at = 0; at < widths.size(); ++at) {
         out << "  ";
-        // A last column of words needs no padding after it.
+        // A last column of words needs no padding.
         put_padded(out, text_of(at), right[at] || at + 1 < widths.size() ? widths[at] : 0, right[at]);
       }
       out << '\n';

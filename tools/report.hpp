@@ -33,7 +33,7 @@ struct Part {
 struct PerSecond {
   double value;
 };
-/// Bytes per second; people see "12.3 GB/s", of 10^9 bytes, as memory is rated.
+/// Bytes per second; people see "12.3 GB/s", with 10^9 bytes per GB, as is usual for memory.
 struct BytesPerSecond {
   double value;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sorted.cpp
-/// The library's radix sort, over the numbers of entries.
+/// Sorts the numbers of entries with the library's radix sort.
 #include "sorted.hpp"
 
 #include <algorithm>

@@ -23,7 +23,8 @@ struct CoordinateList {
       if (mode[a] != mode[b]) return false;
     return true;
   }
-  /// Whether entry a comes before b; of entries with equal coordinates, the one with the lower number does.
+  /// Whether entry a comes before b; if their coordinates are equal, the one with the lower number comes
+  /// first.
   bool before(std::int64_t a, std::int64_t b) const {
     for (const std::int64_t* const mode : modes)
       if (mode[a] != mode[b]) return mode[a] < mode[b];
@@ -39,8 +40,8 @@ CoordinateList coordinates_of(const Entries<Value, Order>& entries) {
   return out;
 }
 
-/// The numbers of the entries in the order of their coordinates. That they are in this order is checked, so
-/// that what relies on it does not rely on the sort.
+/// The numbers of the entries in the order of their coordinates. The order is checked, so that what relies on
+/// it does not depend on the sort being correct.
 std::vector<std::int64_t> sorted_order(const CoordinateList& coordinates);
 
 /// Calls body(begin, end) for parts of [0, count), on all threads.

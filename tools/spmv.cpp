@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmv.cpp
-/// `sporos spmv A`: y = A x, with its time beside that of memory.
+/// `sporos spmv A`: computes y = A x, and compares its time with the speed of memory.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -26,7 +26,7 @@ struct SpmvOptions {
   bool verify = false;
 };
 
-/// The vector in a file, of order 1, or a matrix of one column; what the file does not have is 0.
+/// The vector in a file, which may have order 1 or be a matrix of one column; missing values are 0.
 RealVector vector_of(const Input& input, std::int64_t extent, const std::string& a) {
   expect_real(input, "spmv");
   const auto extents = input.extents();
@@ -54,7 +54,7 @@ RealVector ones(std::int64_t extent) {
   return x;
 }
 
-/// The vector as entries: of one column where a .mtx file is written, which holds matrices.
+/// The vector as entries; as one column for a .mtx file, which holds matrices.
 AnyEntries entries_of_vector(const RealVector& y, FileKind kind) {
   const auto fill = [&](auto out) -> AnyEntries {
     for (std::int64_t i = 0; i < y.extent(0); ++i) {
@@ -122,7 +122,7 @@ Outcome spmv(const SpmvOptions& options) {
   return outcome;
 }
 
-/// The product under mpirun, which leaves fewer choices.
+/// The product under mpirun, where there are fewer choices.
 Outcome spmv_of_files_on_ranks(const SpmvOptions& options) {
   if (options.verify)
     throw UsageError("under mpirun, spmv takes no --verify; compare y with what one process writes");

@@ -21,14 +21,14 @@ struct SpmvRun {
   Times times;
   double plan_seconds = 0;
   std::string kernel;
-  std::int64_t bytes = 0;  ///< of A, x and y, each of which a product reads or writes once
+  std::int64_t bytes = 0;  ///< bytes of A, x and y, each of which a product reads or writes once
 };
 
-/// Runs the product as a plan, as often as goes into `seconds`, or `repeats` times if that is positive.
+/// Runs the product as a plan, as many times as fit in `seconds`, or `repeats` times if that is positive.
 SpmvRun run_spmv(const RealRows& A, const RealVector& x, const RealVector& y, int repeats, double seconds);
 
-/// Compares y with sums formed in long double. The bound on the error of a row of n entries is n u / (1 - n
-/// u) times the sum of the moduli of its products, with u the unit roundoff of double.
+/// Compares y with sums formed in long double. The error bound for a row of n entries is n u / (1 - n u)
+/// times the sum of the moduli of its products, where u is the unit roundoff of double.
 Comparison compare_spmv(const Entries<double, 2>& A, const RealVector& x, const RealVector& y);
 
 }  // namespace sporos::tool

@@ -22,7 +22,7 @@ struct SpyCommandOptions {
   SpyOptions look;
 };
 
-/// Only coordinates are drawn, so one type of value serves for all: that for which the assembly is compiled
+/// Only coordinates are drawn, so one value type serves for all: the one for which the assembly is compiled
 /// anyway.
 template <class Value, int Order>
 Image draw(const Entries<Value, Order>& entries, const SpyOptions& look) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file stages.hpp
-/// What a long command is doing, on a terminal.
+/// Shows on a terminal what a long command is doing.
 #pragma once
 
 #include <unistd.h>
@@ -13,11 +13,11 @@
 
 namespace sporos::tool {
 
-/// One line on standard error that names the stage of a long command, and is wiped at the end. Nothing is
+/// One line on standard error that names the stage of a long command, and is erased at the end. Nothing is
 /// written unless standard error is a terminal and there is much to do.
 class Stages {
  public:
-  /// @param name  what is worked on
+  /// @param name  what is being worked on
   /// @param size  its number of entries
   Stages(std::string name, std::int64_t size)
       : name_(std::move(name)), shown_(size >= many && isatty(STDERR_FILENO) != 0) {}
@@ -34,7 +34,7 @@ class Stages {
     percent_ = -1;
     put(std::string(wipe) + name_ + ": " + what_);
   }
-  /// Adds how much of it is done: "NAME: WHAT 42 %".
+  /// Adds how much of the stage is done: "NAME: WHAT 42 %".
   void share(double part) {
     const int percent = std::clamp(static_cast<int>(100 * part), 0, 100);
     if (!shown_ || percent <= percent_) return;
@@ -47,7 +47,7 @@ class Stages {
   static constexpr std::string_view wipe = "\r\033[K";
 
   static void put(std::string_view words) {
-    // If it cannot be shown, the work goes on all the same.
+    // If it cannot be shown, the work goes on regardless.
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, words.data(), words.size());
   }
 

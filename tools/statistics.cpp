@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statistics.cpp
-/// Counting, merging and comparing entries with plain loops over their sorted order, which is all that they
-/// share with what they check.
+/// Counts, merges and compares entries with plain loops over their sorted order, which is all that they share
+/// with the code that they check.
 #include "statistics.hpp"
 
 #include <algorithm>
@@ -27,12 +27,12 @@ std::vector<std::int64_t> order_of(const Entries<Value, Order>& entries) {
   return sorted_order(coordinates_of(entries));
 }
 
-constexpr std::int64_t piece = std::int64_t{1} << 18;  ///< entries, which take some milliseconds
+constexpr std::int64_t piece = std::int64_t{1} << 18;  ///< entries; they take some milliseconds
 
-/// How much of some work is done, told by whichever thread does it.
+/// The fraction of some work that is done, reported by whichever thread is working.
 class Share {
  public:
-  /// Of work that nobody asks about.
+  /// For work whose progress nobody follows.
   Share() : Share(1, {}) {}
   Share(std::int64_t total, std::function<void(double)> tell)
       : total_(std::max<std::int64_t>(total, 1)), tell_(std::move(tell)) {}
@@ -55,14 +55,14 @@ double magnitude(double value) { return value; }
 double magnitude(std::int64_t value) { return static_cast<double>(value); }
 double magnitude(const Complex& value) { return std::hypot(value.real(), value.imag()); }
 
-/// What is found in parts of the entries, on all threads.
+/// Combines what is found in parts of the entries, on all threads.
 template <class Found, class Look>
 Found over_parts(std::int64_t count, Share& share, const Look& look) {
   Found out;
   std::mutex guard;
   in_parts(count, [&](std::int64_t begin, std::int64_t end) {
     Found found;
-    // In pieces, after each of which the share is told.
+    // Works in pieces, and reports progress after each.
     for (std::int64_t from = begin; from < end; from += piece) {
       const std::int64_t to = std::min(from + piece, end);
       look(from, to, found);
@@ -132,7 +132,7 @@ struct Lengths {
   }
 };
 
-/// A count for each coordinate, where they are not many more than the entries.
+/// Counts the entries at each coordinate; used if there are not many more coordinates than entries.
 Lengths lengths_by_counts(const std::int64_t* coordinates, std::int64_t count, std::int64_t extent,
                           Share& share) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(extent));
@@ -147,7 +147,7 @@ Lengths lengths_by_counts(const std::int64_t* coordinates, std::int64_t count, s
   });
 }
 
-/// The lengths of runs of equal coordinates, sorted.
+/// Finds the lengths of runs of equal coordinates after sorting them.
 Lengths lengths_by_sorting(const std::int64_t* coordinates, std::int64_t count, std::int64_t extent,
                            Share& share) {
   Entries<char, 1> entries({extent}, 0);
@@ -155,7 +155,7 @@ Lengths lengths_by_sorting(const std::int64_t* coordinates, std::int64_t count, 
   std::copy(coordinates, coordinates + count, entries.coordinates[0].data());
   entries.values = make_array<char>("sporos::lengths", count);
   return in_order(entries, [&](const auto& sorted) {
-    // Each part takes the runs that begin in it.
+    // Each part handles the runs that begin in it.
     return over_parts<Lengths>(count, share, [&](std::int64_t begin, std::int64_t end, Lengths& part) {
       const auto begins = [&](std::int64_t at) {
         return at == 0 || at == count || sorted.coordinate(at) != sorted.coordinate(at - 1);
@@ -194,7 +194,7 @@ bool is_conjugate(const Value& a, const Value& b) {
     return a == b;
 }
 
-/// What is found of a matrix in a part of its entries.
+/// What is found out about a matrix from a part of its entries.
 struct MatrixPart : MatrixStatistics {
   MatrixPart() { symmetric_pattern = symmetric = hermitian = true; }
 
@@ -208,11 +208,11 @@ struct MatrixPart : MatrixStatistics {
   }
 };
 
-/// Finds entries of a matrix whose entries are in order.
+/// Looks up entries of a matrix whose entries are in order.
 template <class Sorted>
 class Finder {
  public:
-  /// Where each row begins is kept if that takes little memory.
+  /// The beginning of each row is kept if that takes little memory.
   Finder(const Sorted& sorted, std::int64_t rows) : sorted_(sorted) {
     if (2 * rows > sorted.size()) return;
     begins_.resize(static_cast<std::size_t>(rows) + 1, sorted.size());
@@ -224,7 +224,7 @@ class Finder {
     });
   }
 
-  /// The place of the first entry at a coordinate, or where it would be.
+  /// The position of the first entry at a coordinate, or where it would be.
   std::int64_t operator()(const Extents<2>& coordinate) const {
     std::int64_t low = 0, high = sorted_.size();
     if (!begins_.empty()) {
@@ -246,11 +246,11 @@ class Finder {
   std::vector<std::int64_t> begins_;
 };
 
-/// The k-th entry at (i, j) has the k-th at (j, i) for its image.
+/// The mirror image of the k-th entry at (i, j) is the k-th at (j, i).
 template <class Sorted>
 MatrixStatistics look_at_matrix(const Sorted& sorted, std::int64_t rows, Share& share) {
   const Finder<Sorted> find(sorted, rows);
-  std::atomic<bool> symmetric{true};  // once it is not, nothing is looked for any more
+  std::atomic<bool> symmetric{true};  // once it is false, nothing more is looked up
   return over_parts<MatrixPart>(
       sorted.size(), share, [&](std::int64_t begin, std::int64_t end, MatrixPart& part) {
         for (std::int64_t at = begin; at < end; ++at) {
@@ -273,7 +273,7 @@ MatrixStatistics look_at_matrix(const Sorted& sorted, std::int64_t rows, Share& 
       });
 }
 
-/// The number of entries with the coordinate of the one before.
+/// The number of entries with the same coordinate as the one before.
 struct Repeats {
   std::int64_t count = 0;
   void add(const Repeats& part) { count += part.count; }
@@ -289,7 +289,7 @@ std::int64_t count_duplicates(const Sorted& sorted, Share& share) {
       .count;
 }
 
-/// Merges entries at the same coordinate, which follow one another in a given order.
+/// Merges entries with the same coordinate, which follow one another in a given order.
 template <class Value, int Order>
 class Merge {
  public:
@@ -300,8 +300,8 @@ class Merge {
         duplicates_(duplicates),
         drop_zeros_(drop_zeros) {}
 
-  /// The entries that remain, in parallel: each part of the order counts its own, then writes them behind
-  /// those of the parts before it.
+  /// The remaining entries, found in parallel: each part of the order counts its own, then writes them after
+  /// those of earlier parts.
   Entries<Value, Order> run() const {
     const Host space;
     const std::int64_t parts = sporos::detail::chunks_for(space, entries_.size());
@@ -320,13 +320,13 @@ class Merge {
   }
 
  private:
-  /// Calls body(first, value) with the first entry at each coordinate of a part, and the value of all of
-  /// them.
+  /// Calls body(first, value) with the first entry at each coordinate of a part, and the merged value of all
+  /// entries there.
   template <class Body>
   void visit(std::int64_t part, std::int64_t parts, const Body& body) const {
     const auto [begin, end] = sporos::detail::chunk_bounds(entries_.size(), part, parts);
     std::int64_t at = begin;
-    while (at < end && repeats(at)) ++at;  // these belong to the part before
+    while (at < end && repeats(at)) ++at;  // these belong to the previous part
     while (at < end) {
       const std::int64_t first = number(at);
       Value value = value_of(first);
@@ -338,7 +338,7 @@ class Merge {
 
   std::int64_t number(std::int64_t at) const { return order_[static_cast<std::size_t>(at)]; }
   Value value_of(std::int64_t number) const { return entries_.values(static_cast<std::size_t>(number)); }
-  /// Whether the entry in place `at` has the coordinate of the one before.
+  /// Whether the entry at place `at` has the same coordinate as the one before.
   bool repeats(std::int64_t at) const { return at > 0 && coordinates_.same(number(at - 1), number(at)); }
 
   const Entries<Value, Order>& entries_;
@@ -387,7 +387,7 @@ Statistics statistics(const AnyEntries& any, const std::function<void(double)>& 
         Statistics out;
         out.entries = entries.size();
         const bool square = Order == 2 && entries.extents[0] == entries.extents.back();
-        // Sorting takes about as long as four looks at all entries.
+        // Sorting takes about as long as four passes over all entries.
         Share share(entries.size() * (2 + Order + 4 + square), progress);
         look_at_values(entries, share, out);
         for (std::size_t mode = 0; mode < entries.coordinates.size(); ++mode)

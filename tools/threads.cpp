@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file threads.cpp
-/// The limits of Kokkos' OpenMP space, and the variables of the environment by which users control it.
+/// The limits of Kokkos' OpenMP space, and the environment variables with which users control it.
 #include "threads.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -24,10 +24,10 @@ namespace sporos::tool {
 #ifdef KOKKOS_ENABLE_OPENMP
 namespace {
 
-/// The variables that say how the threads of GNU's and LLVM's OpenMP libraries wait.
+/// The variables that determine how threads of GNU's and LLVM's OpenMP libraries wait.
 constexpr std::array wait_variables = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY"};
 
-/// Kokkos keeps its threads in a table of this size, and writes beyond its end if there are more.
+/// Kokkos keeps its threads in a table of this size, and writes past its end if there are more.
 constexpr int most_threads = Kokkos::Impl::OpenMPTraits::MAX_THREAD_COUNT;
 
 void expect_room(const std::string& source, int threads) {
@@ -43,7 +43,7 @@ int threads_to_start(int asked) {
     expect_room("--threads", asked);
     return asked;
   }
-  // In the order of their precedence.
+  // In order of precedence.
   for (const char* const variable : {"KOKKOS_NUM_THREADS", "OMP_NUM_THREADS"})
     if (const char* const threads = std::getenv(variable)) {
       expect_room(variable, std::atoi(threads));
@@ -59,7 +59,7 @@ void let_waiting_threads_sleep(char** argv) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   if (unknown || setenv("OMP_WAIT_POLICY", "passive", 1) != 0) return;
   execv(self.c_str(), argv);
-  // Where that fails, the command runs all the same, only slower on a busy machine.
+  // If this fails, the command still runs, only slower on a busy machine.
 }
 #else
 int threads_to_start(int asked) { return asked; }

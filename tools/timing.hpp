@@ -40,7 +40,7 @@ Times times_of(int repeats, const Body& body) {
   return out;
 }
 
-/// The times of as many runs as go into some seconds, 3 to 10,000 of them.
+/// The times of as many runs as fit in some seconds, between 3 and 10,000.
 template <class Body>
 Times times_within(double seconds, const Body& body) {
   Times out;
@@ -51,8 +51,8 @@ Times times_within(double seconds, const Body& body) {
 /// Adds the median, the fastest and the number of runs.
 void describe(Report& report, const Times& times);
 
-/// Bytes per second of the triad a = b + s * c over arrays of `bytes` bytes together, the fastest of several
-/// runs: what memory, or the cache that holds as much, can do.
+/// Bytes per second of the triad a = b + s * c over arrays of `bytes` bytes in total, the fastest of several
+/// runs: the speed of memory, or of the cache if it holds that much.
 ///
 /// J. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers", IEEE TCCA
 /// Newsletter, December 1995.

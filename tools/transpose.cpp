@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file transpose.cpp
-/// `sporos transpose IN OUT`: a matrix with rows for columns, or a tensor with its modes in any order.
+/// `sporos transpose IN OUT`: swaps the rows and columns of a matrix, or reorders the modes of a tensor.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <numeric>
@@ -23,7 +23,7 @@ struct TransposeOptions {
   bool conjugate = false;
 };
 
-/// The modes of the input in the order of those of the result: as --modes says, or the other way round.
+/// The modes of the input in the order of the result's modes: as given by --modes, or reversed.
 std::vector<int> modes_of_transpose(const TransposeOptions& options, int order) {
   std::vector<int> modes = parse_modes("--modes", options.modes);
   if (modes.empty()) {

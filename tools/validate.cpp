@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file validate.cpp
-/// `sporos validate FILE`: checks that a file is well formed and that what it holds can be stored.
+/// `sporos validate FILE`: checks that a file is well formed and that its contents can be stored.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -21,8 +21,7 @@ struct ValidateOptions {
   InputOptions input;
 };
 
-/// Assembles the entries in the formats that are most likely to be used, and has the library check its
-/// arrays.
+/// Assembles the entries in the formats most likely to be used, and lets the library check the arrays.
 void check_formats(Report& report, const Input& input, Stages& stages) {
   PassageOptions options;
   options.duplicates = input.duplicates();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file messages.hpp
-/// The messages of an exchange between the memories of GPUs, by any transport.
+/// The messages of an exchange between GPUs' memories, by any transport.
 #pragma once
 
 #include "transport.hpp"
@@ -15,7 +15,7 @@
 
 namespace sporos::detail {
 
-/// Packs each row by `lanes` neighbouring threads, a power of 2.
+/// Packs rows, each by `lanes` neighbouring threads, a power of 2.
 template <class Value>
 __global__ void pack_rows_kernel(const __grid_constant__ PackRows<Value> pack, std::int64_t rows,
                                  int log_lanes) {
@@ -24,8 +24,8 @@ __global__ void pack_rows_kernel(const __grid_constant__ PackRows<Value> pack, s
   if (row < rows) pack.some(row, thread & (lanes - 1), lanes);
 }
 
-/// The messages of an exchange between the memories of GPUs. They are packed and travel on a stream of their
-/// own, beside what the space instance computes meanwhile, and the host waits only where MPI carries them:
+/// The messages of an exchange between GPUs' memories. They are packed and sent on a stream of their own,
+/// alongside what the space instance computes in the meantime, and the host waits only if MPI carries them:
 ///
 ///                  start()                                finish()
 ///     space        │ what is submitted meanwhile             │ what reads the values
@@ -33,14 +33,14 @@ __global__ void pack_rows_kernel(const __grid_constant__ PackRows<Value> pack, s
 ///     staged       └─ pack, copy to the host ─┐    ┌─ copy from the host ─┤
 ///     MPI                                     └────┘
 ///
-/// MPI's messages leave in finish(), so that the host can submit work before it waits. Whoever has called
-/// start() must call finish(), whatever happens between: the other ranks wait for the values.
+/// MPI's messages are sent in finish(), so that the host can submit work before it waits. Whoever calls
+/// start() must call finish(), whatever happens in between: the other ranks wait for the values.
 template <class Value>
 class DeviceMessages {
  public:
   using Values = RankedValues<Value, Kokkos::Cuda>;
 
-  /// Collective, if it is the first of the communicator: all ranks agree on the transport.
+  /// Collective if it is the communicator's first: all ranks agree on the transport.
   DeviceMessages(const Communicator& ranks, const Values& sent, const Values& received)
       : link_(DeviceLink::of(ranks)), sent_{sent, {}}, received_{received, {}} {
     if (transport() == Transport::nccl) return;
@@ -59,8 +59,8 @@ class DeviceMessages {
   DeviceMessages& operator=(const DeviceMessages&) = delete;
   ~DeviceMessages() { cudaStreamSynchronize(link_->stream().get()); }
 
-  /// Packs rows and sends them, behind what `space` has been given so far: what has made their values, and
-  /// what reads those that were received last.
+  /// Packs rows and sends them, after all that `space` has been given so far: the work that computes their
+  /// values, and the work that reads the values received last.
   void start(const Kokkos::Cuda& space, const PackRows<Value>& pack, std::int64_t rows) {
     const SideStream& stream = link_->stream();
     stream.follow(space);
@@ -75,7 +75,7 @@ class DeviceMessages {
 #endif
   }
 
-  /// Has `space` wait for the values of the others.
+  /// Makes `space` wait for the values of the other ranks.
   void finish(const Kokkos::Cuda& space) {
     if (transport() != Transport::nccl) {
       link_->stream().wait();
@@ -87,7 +87,7 @@ class DeviceMessages {
   }
 
   Transport transport() const { return link_->transport(); }
-  /// Of pinned memory.
+  /// The bytes of pinned memory.
   std::int64_t bytes() const { return sent_.staged_bytes() + received_.staged_bytes(); }
 
  private:
@@ -100,7 +100,7 @@ class DeviceMessages {
         "cudaMemcpyAsync");
   }
 
-  /// The values of the messages that are sent, or received.
+  /// The values of the messages in one direction.
   ///
   ///     values    a b c | d e | f g h      of ranks 0, 1 and 2; on rank 1, d and e stay here
   ///     staged    a b c | f g h            if messages travel through the host
@@ -119,7 +119,7 @@ class DeviceMessages {
         staged_at += message.places.size();
       }
     }
-    /// Starts to copy the messages to the host, or from there.
+    /// Starts to copy the messages to or from the host.
     void copy_staged(const SideStream& stream, cudaMemcpyKind kind) const {
       std::int64_t staged_at = 0;
       for (const auto& message : values.messages()) {
@@ -130,7 +130,7 @@ class DeviceMessages {
         staged_at += message.places.size();
       }
     }
-    /// What keeps the memory of the messages alive.
+    /// Keeps the memory of the messages alive.
     std::shared_ptr<const void> owner() const { return std::make_shared<Side>(*this); }
     std::int64_t staged_bytes() const { return static_cast<std::int64_t>(staged.extent(0) * sizeof(Value)); }
   };
@@ -147,7 +147,7 @@ class DeviceMessages {
 
 #ifdef SPOROS_HAVE_NCCL
   void exchange() const {
-    // A group that has begun ends, whatever happens in it.
+    // A group that has begun must be ended, whatever happens in it.
     ncclResult_t first = ncclSuccess;
     const auto keep = [&](ncclResult_t code) {
       if (first == ncclSuccess) first = code;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file nccl.hpp
-/// NCCL: the ranks of a communicator as it sees them, its error codes and its types.
+/// NCCL: its view of a communicator's ranks, its error codes and its types.
 #pragma once
 
 #ifdef SPOROS_HAVE_NCCL
@@ -25,8 +25,8 @@ inline void expect_success(ncclResult_t code, const char* function) {
         text(function, " failed: ", ncclGetErrorString(code), "; NCCL_DEBUG=INFO has it print what it does"));
 }
 
-/// The type of NCCL in which values of T are added; none for those that it does not add. A complex number is
-/// added as two real ones.
+/// The NCCL type in which values of T are added; nothing if NCCL cannot add them. A complex number is added
+/// as two real ones.
 template <class T>
 constexpr std::optional<ncclDataType_t> nccl_sum_type() {
   if constexpr (is_complex_v<T>)
@@ -43,10 +43,10 @@ constexpr std::optional<ncclDataType_t> nccl_sum_type() {
     return std::nullopt;
 }
 
-/// The ranks of a communicator, each with a GPU of its own.
+/// The ranks of a communicator, each with its own GPU.
 class NcclCommunicator {
  public:
-  /// @return none if it could not be made on every rank; `code` says why, the same on all of them. Collective
+  /// @return null if it could not be made on every rank; `code` then says why, the same on all. Collective
   static std::shared_ptr<const NcclCommunicator> connect(const Communicator& ranks, ncclResult_t& code) {
     const auto agreed = [&](ncclResult_t mine) {
       return static_cast<ncclResult_t>(ranks.max(static_cast<int>(mine)));

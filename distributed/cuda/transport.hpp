@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file transport.hpp
-/// How values in the memory of GPUs travel between ranks: by NCCL or by MPI, which of them, and on which
+/// How values in GPUs' memories travel between ranks: by NCCL or by MPI, how this is chosen, and on which
 /// stream.
 #pragma once
 
@@ -30,11 +30,11 @@
 
 namespace sporos {
 
-/// How values in the memory of GPUs travel between ranks.
+/// How values in GPUs' memories travel between ranks.
 enum class Transport {
-  staged,  ///< by MPI, from and to pinned memory of the host
-  mpi,     ///< by MPI from GPU to GPU, where the Open MPI that runs was built for CUDA
-  nccl     ///< by NCCL from GPU to GPU, where Sporos was built with it and every rank has a GPU of its own
+  staged,  ///< by MPI, through pinned memory of the host
+  mpi,     ///< by MPI from GPU to GPU, if the running Open MPI was built for CUDA
+  nccl     ///< by NCCL from GPU to GPU, if Sporos was built with it and every rank has its own GPU
 };
 
 inline constexpr std::array<std::string_view, 3> transport_names{"staged", "mpi", "nccl"};
@@ -44,7 +44,7 @@ constexpr std::string_view to_string(Transport transport) {
 
 namespace detail {
 
-/// What names a GPU, on any host.
+/// Identifies a GPU, on any host.
 using DeviceId = std::array<char, 16>;
 
 /// This rank's GPU.
@@ -57,8 +57,8 @@ inline DeviceId device_id() {
   return out;
 }
 
-/// A CUDA stream of the highest priority and an event for each direction: what is submitted to the stream
-/// runs beside the kernels of a space instance, and gets multiprocessors before them.
+/// A CUDA stream of the highest priority, with an event for each direction: its work runs alongside the
+/// kernels of a space instance, and gets multiprocessors first.
 class SideStream {
  public:
   SideStream() {
@@ -80,11 +80,11 @@ class SideStream {
 
   cudaStream_t get() const { return stream_; }
 
-  /// What follows on this stream runs behind what `space` has been given so far.
+  /// Makes later work on this stream run after all that `space` has been given so far.
   void follow(const Kokkos::Cuda& space) const { order(space.cuda_stream(), stream_, before_); }
-  /// What `space` is given from now on runs behind what this stream has been given so far.
+  /// Makes later work on `space` run after all that this stream has been given so far.
   void lead(const Kokkos::Cuda& space) const { order(stream_, space.cuda_stream(), after_); }
-  /// Returns when everything on this stream is done.
+  /// Returns when all work on this stream is done.
   void wait() const { gpu::expect_success(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
  private:
@@ -97,14 +97,14 @@ class SideStream {
   cudaEvent_t before_ = nullptr, after_ = nullptr;
 };
 
-/// The way between the GPUs of a communicator's ranks.
+/// The connection between the GPUs of a communicator's ranks.
 class DeviceLink {
  public:
   /// Collective.
-  /// @param asked  the transport that must be used; without one, the best that is there
-  /// @param old    the link that this one replaces, if there is one
-  /// @throws StateError, on all ranks, if what was asked for is not there; CommError if ranks ask for
-  /// different transports
+  /// @param asked  the transport that must be used; if empty, the best one available
+  /// @param old    the link that this one replaces, if any
+  /// @throws StateError, on all ranks, if the requested transport is not available; CommError if ranks
+  /// request different ones
   static std::shared_ptr<const DeviceLink> make(const Communicator& ranks, std::optional<Transport> asked,
                                                 const std::shared_ptr<const DeviceLink>& old = nullptr) {
     auto out = std::make_shared<DeviceLink>();
@@ -120,7 +120,7 @@ class DeviceLink {
                  asked ? to_string(*asked) : ""));
       devices = ranks.all(mine);
     });
-    // From here on all ranks know the same, and do the same.
+    // From here on, all ranks know the same and do the same.
     std::string lacks = out->connect(ranks, std::move(devices), asked, old);
     const bool mpi_reaches = ranks.min(Communicator::reaches<Kokkos::CudaSpace>() ? 1 : 0) == 1;
     if (asked == Transport::mpi && !mpi_reaches)
@@ -136,9 +136,9 @@ class DeviceLink {
     return out;
   }
 
-  /// That of a communicator: made when it is first needed, then collective, by SPOROS_TRANSPORT where that is
-  /// set.
-  /// @throws StateError, on all ranks, if SPOROS_TRANSPORT names nothing that is there
+  /// The link of a communicator. It is made when it is first needed, which is collective, with the transport
+  /// that SPOROS_TRANSPORT names if it is set.
+  /// @throws StateError, on all ranks, if SPOROS_TRANSPORT names a transport that is not available
   static std::shared_ptr<const DeviceLink> of(const Communicator& ranks) {
     auto& kept = ranks.attachment();
     if (!kept) kept = jointly(ranks, [&] { return make(ranks, from_environment()); });
@@ -149,11 +149,11 @@ class DeviceLink {
   const SideStream& stream() const { return *stream_; }
 
 #ifdef SPOROS_HAVE_NCCL
-  /// There if the transport is NCCL.
+  /// Only exists if the transport is NCCL.
   ncclComm_t nccl() const { return nccl_->get(); }
 #endif
 
-  /// Whether values of a type are added from GPU to GPU.
+  /// Whether values of a type can be added from GPU to GPU.
   template <class Value>
   bool adds() const {
 #ifdef SPOROS_HAVE_NCCL
@@ -163,8 +163,8 @@ class DeviceLink {
 #endif
   }
 
-  /// values[q] = the sum of all ranks' values[q], behind what `space` has been given so far; what follows on
-  /// `space` finds the sums. Collective; only where `adds<Value>()`.
+  /// values[q] = the sum of all ranks' values[q], computed after all that `space` has been given so far and
+  /// before its later work. Collective; requires `adds<Value>()`.
   template <class Value>
   void sum([[maybe_unused]] const Kokkos::Cuda& space,
            [[maybe_unused]] const Array<Value, Kokkos::CudaSpace>& values) const {
@@ -190,8 +190,8 @@ class DeviceLink {
     return static_cast<Transport>(at - transport_names.begin());
   }
 
-  /// Makes NCCL's communicator if it is wanted and can be.
-  /// @return why there is none, if it was asked for
+  /// Makes NCCL's communicator if it is wanted and possible.
+  /// @return why there is none, if it was requested
   std::string connect([[maybe_unused]] const Communicator& ranks,
                       [[maybe_unused]] std::vector<DeviceId> devices, std::optional<Transport> asked,
                       [[maybe_unused]] const std::shared_ptr<const DeviceLink>& old) {
@@ -221,13 +221,14 @@ class DeviceLink {
 
 }  // namespace detail
 
-/// How values in the memory of the ranks' GPUs travel: by NCCL if it can be used, else by MPI from GPU to GPU
-/// if that can be used, else staged; or what SPOROS_TRANSPORT=staged, mpi or nccl asks for. Collective.
-/// @throws StateError, on all ranks, if SPOROS_TRANSPORT names nothing that is there
+/// How values in the memories of the ranks' GPUs travel: by NCCL if it can be used, otherwise by MPI from GPU
+/// to GPU if that can be used, otherwise staged; or as SPOROS_TRANSPORT=staged, mpi or nccl requests.
+/// Collective.
+/// @throws StateError, on all ranks, if SPOROS_TRANSPORT names a transport that is not available
 inline Transport transport(const Communicator& ranks) { return detail::DeviceLink::of(ranks)->transport(); }
 
-/// Has plans that are made from now on use a transport. Collective.
-/// @throws StateError, on all ranks, if it is not there; then nothing changes
+/// Makes plans created from now on use a transport. Collective.
+/// @throws StateError, on all ranks, if it is not available; then nothing changes
 inline void use_transport(const Communicator& ranks, Transport transport) {
   auto& kept = ranks.attachment();
   kept = detail::DeviceLink::make(ranks, transport, std::static_pointer_cast<const detail::DeviceLink>(kept));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file breadth_first_search.cpp
-/// Breadth-first search and triangle counting in index notation, on a graph of who has written with whom.
+/// Breadth-first search and triangle counting in index notation, on a graph of who has exchanged messages
+/// with whom.
 ///
-/// A step of the search goes from the frontier, a sparse vector, along the edges to the vertices that have
-/// not been visited: a product over the semiring of *or* and *and*, under the complement of a mask. A queue
-/// checks the distances, and sorted neighbour lists the number of triangles.
+/// A step of the search goes from the frontier, a sparse vector, along the edges to the vertices not yet
+/// visited: a product over the semiring of *or* and *and*, under the complement of a mask. A search with a
+/// queue checks the distances, and sorted neighbour lists check the number of triangles.
 ///
 ///     breadth_first_search [matrix file] [vertex to start from]
 #include <fmt/core.h>
@@ -26,7 +27,7 @@ namespace {
 using Graph = Tensor<bool, CSR<>>;
 using Distances = Tensor<std::int32_t, DenseVector>;
 
-/// The number of edges from `source` to each vertex; -1 where none leads.
+/// The number of edges on the shortest path from `source` to each vertex; -1 if there is no path.
 Distances distances_from(const Graph& edges, std::int64_t source) {
   const std::int64_t vertices = edges.extent(0);
   auto frontier = assemble<SparseVector<>>(Entries<bool, 1>({vertices}, {{{source}, true}}));
@@ -45,7 +46,7 @@ Distances distances_from(const Graph& edges, std::int64_t source) {
   return distance;
 }
 
-/// The same by a queue of vertices.
+/// The same distances, found with a queue of vertices.
 std::vector<std::int32_t> distances_by_queue(const Graph& edges, std::int64_t source) {
   const auto rows = edges.level<1>().view();
   std::vector<std::int32_t> distance(static_cast<std::size_t>(edges.extent(0)), -1);
@@ -64,7 +65,7 @@ std::vector<std::int32_t> distances_by_queue(const Graph& edges, std::int64_t so
   return distance;
 }
 
-/// The edges to vertices of a smaller number.
+/// The edges that lead to vertices with smaller numbers.
 Tensor<std::int64_t, CSR<>> edges_below(const Graph& edges) {
   std::vector<Extents<2>> below;
   const auto rows = edges.level<1>().view();
@@ -78,7 +79,7 @@ Tensor<std::int64_t, CSR<>> edges_below(const Graph& edges) {
   return assemble<CSR<>>(out);
 }
 
-/// The number of triangles i > j > k: edges j-k under every pair of edges i-j, i-k.
+/// The number of triangles i > j > k: pairs of edges i-j, i-k for which there is an edge j-k.
 std::int64_t triangles(const Graph& edges) {
   const auto L = edges_below(edges);
   return sum(L(i, j) * L(i, k) * L(j, k));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cp_als.cpp
-/// Fluorescence of five samples, decomposed into the amino acids of which they are mixtures.
+/// The fluorescence of five samples, decomposed into the amino acids of which they are mixtures.
 ///
 ///     cp_als [tensor file] [rank]
 ///

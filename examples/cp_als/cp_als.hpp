@@ -25,7 +25,7 @@ struct Options {
   int rank = 16;
   int iterations = 50;      ///< the most iterations
   double tolerance = 1e-5;  ///< stop when the fit changes by less
-  unsigned seed = 1;        ///< of the random initial factors
+  unsigned seed = 1;        ///< seed of the random initial factors
 };
 
 /// The decomposition: factor m has a row for each coordinate of mode m, and columns of length 1.
@@ -62,7 +62,7 @@ inline void gram(const Matrix& G, const Matrix& A) {
   G(r, s) = A(i, r) * A(i, s);
 }
 
-/// V(r, s) = the product of the Gram matrices of all modes but `skipped`; -1 skips none.
+/// V(r, s) = the product of the Gram matrices of all modes except `skipped`; -1 skips none.
 inline std::vector<double> hadamard(const std::vector<Matrix>& grams, int skipped = -1) {
   std::vector<double> V(static_cast<std::size_t>(grams[0].nnz()), 1.0);
   for (int mode = 0; mode < std::ssize(grams); ++mode)
@@ -71,8 +71,8 @@ inline std::vector<double> hadamard(const std::vector<Matrix>& grams, int skippe
   return V;
 }
 
-/// Solves A V = B for A, in place of B: the normal equations of the least squares problem of one mode, by the
-/// Cholesky factorisation V = L L^T. If a column of V depends on earlier ones, its column of A is 0.
+/// Solves A V = B and puts A in place of B: the normal equations of one mode's least squares problem, by the
+/// Cholesky factorisation V = L L^T. If a column of V depends on earlier ones, that column of A becomes 0.
 inline void solve(const Matrix& B, std::vector<double> V) {
   const auto rank = static_cast<std::size_t>(B.extent(1));
   const auto L = [&](std::size_t r, std::size_t s) -> double& { return V[r * rank + s]; };
@@ -131,7 +131,7 @@ inline double fit(double norm, const Model& model, const std::vector<Matrix>& gr
   return norm > 0 ? 1 - std::sqrt(std::max(square, 0.0)) / norm : 1;
 }
 
-/// The same tensor with its first mode last.
+/// The same tensor with its first mode moved to the end.
 template <class Tensor>
 Tensor turned(const Tensor& X) {
   if constexpr (Tensor::order == 3)
@@ -142,9 +142,9 @@ Tensor turned(const Tensor& X) {
     return sporos::permute<1, 2, 3, 4, 0>(X);
 }
 
-/// Decomposes a tensor of order 3 to 5. In turn, the factor of each mode is computed with all others fixed,
-/// so that the error never grows. Keeps a copy of the tensor for each mode, with that mode first, so that
-/// each MTTKRP writes its rows in order.
+/// Decomposes a tensor of order 3 to 5. The factor of each mode is computed in turn with all others fixed, so
+/// the error never grows. Keeps a copy of the tensor for each mode, with that mode first, so that each MTTKRP
+/// writes its rows in order.
 /// @throws ShapeError for a rank or a number of iterations below 1
 /// @param after  called after each iteration with its number and the fit
 template <class Tensor>

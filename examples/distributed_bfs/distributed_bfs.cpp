@@ -5,11 +5,11 @@
 ///     distributed_bfs [graph.mtx] [vertex to start from]
 ///     mpirun -n 4 distributed_bfs
 ///
-/// A step goes from the frontier, a distributed sparse vector, along the edges to the vertices that have not
-/// been visited: a product of truth values, where + is *or* and * is *and*, under the complement of a mask.
-/// Each rank follows the edges of its own vertices, and tells the owners of those that it reaches. The
-/// distances are checked by what they alone satisfy: each is 1 more than the least of the neighbours', a
-/// product over the semiring of minimum and plus.
+/// A step goes from the frontier, a distributed sparse vector, along the edges to the vertices not yet
+/// visited: a product of truth values, where + is *or* and * is *and*, under the complement of a mask. Each
+/// rank follows the edges of its own vertices, and informs the owners of those that it reaches. The distances
+/// are checked by a property that only they have: each is 1 more than the smallest of its neighbours', which
+/// is computed by a product over the semiring of minimum and plus.
 #include <fmt/core.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ using Distances = Distributed<Tensor<std::int32_t, sporos::DenseVector>>;
 
 constexpr std::int32_t unreached = std::numeric_limits<std::int32_t>::max();
 
-/// The number of edges from `source` to each vertex, with the numbers of vertices at each distance.
+/// Finds the number of edges from `source` to each vertex; returns the number of vertices at each distance.
 std::vector<std::int64_t> search(const Graph& edges, std::int64_t source, const Distances& distance) {
   const auto vertices = along(edges, 0);
   sporos::Entries<bool, 1> first({edges.extent(0)}, edges.ranks().rank() == 0 ? 1 : 0);
@@ -56,7 +56,7 @@ std::vector<std::int64_t> search(const Graph& edges, std::int64_t source, const 
   return at_distance;
 }
 
-/// Whether each distance is 1 more than the least of the neighbours'; that of the source is 0.
+/// Whether each distance is 1 more than the smallest of its neighbours', and that of the source is 0.
 bool are_distances(const Graph& edges, std::int64_t source, const Distances& distance) {
   const Lengths ones(edges.distribution());
   ones(i, j) = 1 * pattern(edges(i, j));
@@ -105,6 +105,6 @@ int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  // An error of one rank, whatever it is, becomes one of all ranks.
+  // An error on one rank, of any kind, becomes an error of all ranks.
   return sporos::run_jointly(ranks, [&] { return run(ranks, argc, argv); });
 }

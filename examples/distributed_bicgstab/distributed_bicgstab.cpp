@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file distributed_bicgstab.cpp
-/// Stabilised biconjugate gradients with Jacobi's preconditioner, on any number of ranks.
+/// The stabilised biconjugate gradient method with Jacobi's preconditioner, on any number of ranks.
 ///
 ///     distributed_bicgstab [matrix.mtx or points on a side of the grid]
 ///     mpirun -n 4 distributed_bicgstab
 ///
 /// H. van der Vorst, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of
-/// nonsymmetric linear systems", SIAM Journal on Scientific and Statistical Computing 13 (1992). Solves
-/// A x = b for a matrix from a file, each rank reading a part of it, or for convection and diffusion on a
-/// square grid. The right side is that of x = 1, so that the error is known.
+/// nonsymmetric linear systems", SIAM Journal on Scientific and Statistical Computing 13 (1992). Solves A x =
+/// b for a matrix from a file, of which each rank reads a part, or for convection and diffusion on a square
+/// grid. The right side is that of x = 1, so that the error is known.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ using Matrix = sporos::Distributed<sporos::Tensor<double, sporos::CSR<>>>;
 using Vector = sporos::Distributed<sporos::Tensor<double, sporos::DenseVector>>;
 using Number = sporos::Tensor<double, sporos::Scalar>;
 
-/// Diffusion, and a wind towards the right and upwards that makes what lies behind a point count for more
-/// than what lies ahead of it. Every rank makes the rows of its points.
+/// Diffusion, with a wind towards the right and upwards, which makes upwind points count for more than
+/// downwind ones. Every rank makes the rows of its points.
 Matrix convection(const Communicator& ranks, std::int64_t side) {
   constexpr double wind = 0.7;
   const std::int64_t n = side * side;
@@ -51,16 +51,16 @@ Matrix convection(const Communicator& ranks, std::int64_t side) {
 
 struct Result {
   int steps = 0;
-  double residual = 1;  ///< relative
+  double residual = 1;  ///< relative residual
 };
 
-/// Solves A x = b from the x that is given.
+/// Solves A x = b, starting from the given x.
 Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance, int most_steps) {
   const auto rows = along(A, 0);
   const Vector d(rows), r(rows), shadow(rows), p(rows), v(rows), t(rows), turned_p(rows), turned_r(rows);
   const Number alpha, beta, omega, rho, shadow_v, tr, tt, rr;
 
-  // Each statement is planned once: messages, buffers and what each rank computes.
+  // Each statement is planned once: its messages, buffers, and what each rank computes.
   auto find_rho = plan(assign(rho(), shadow(i) * r(i)));
   auto turn = plan(assign(p(i), r(i) + beta() * p(i) - beta() * omega() * v(i)));
   auto precondition_p = plan(assign(turned_p(i), p(i) / d(i)));
@@ -133,6 +133,6 @@ int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  // An error of one rank, whatever it is, becomes one of all ranks.
+  // An error on one rank, of any kind, becomes an error of all ranks.
   return sporos::run_jointly(ranks, [&] { return run(ranks, argc, argv); });
 }

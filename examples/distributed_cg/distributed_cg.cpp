@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file distributed_cg.cpp
-/// Conjugate gradients with Jacobi's preconditioner, on any number of ranks.
+/// The conjugate gradient method with Jacobi's preconditioner, on any number of ranks.
 ///
 ///     distributed_cg [matrix.mtx or points on a side of the grid]
 ///     mpirun -n 4 distributed_cg
 ///
-/// Solves A x = b for a symmetric positive definite matrix: one that is read from a file, each rank a part of
-/// it, or the five-point Laplacian of a square grid. The right side is that of x = 1, so that the error is
-/// known.
+/// Solves A x = b for a symmetric positive definite matrix: one from a file, of which each rank reads a part,
+/// or the five-point Laplacian of a square grid. The right side is that of x = 1, so that the error is known.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,12 +20,12 @@ namespace {
 
 using namespace sporos::indices;
 using sporos::Communicator;
-using Space = sporos::Host;  // where all of it runs; Kokkos::Cuda for a GPU on each rank
+using Space = sporos::Host;  // where everything runs; Kokkos::Cuda for a GPU on each rank
 using Matrix = sporos::Distributed<sporos::Tensor<double, sporos::CSR<>, Space>>;
 using Vector = sporos::Distributed<sporos::Tensor<double, sporos::DenseVector, Space>>;
 using Number = sporos::Tensor<double, sporos::Scalar, Space>;
 
-/// The one value of a tensor of order 0, read and set by the host.
+/// The value of a tensor of order 0, read or set by the host.
 double number(const Number& of) {
   double out = 0;
   Kokkos::deep_copy(out, Kokkos::subview(of.values(), 0));
@@ -59,17 +58,17 @@ Matrix laplacian(const Communicator& ranks, std::int64_t side) {
 
 struct Result {
   int steps = 0;
-  double residual = 0;  ///< relative
+  double residual = 0;  ///< relative residual
 };
 
-/// Solves A x = b from the x that is given.
+/// Solves A x = b, starting from the given x.
 Result solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance, int most_steps) {
   const auto rows = along(A, 0);
   const Vector d(rows), r(rows), z(rows), p(rows), q(rows);
   const Number alpha, beta, pq, rz, rr;
 
-  // Each statement is planned once: messages, buffers and what each rank computes. The matrix stays the same,
-  // so that the plan may keep it in a layout of its own.
+  // Each statement is planned once: its messages, buffers, and what each rank computes. The matrix does not
+  // change, so the plan may keep it in another layout.
   auto product = plan(assign(q(i), A(i, j) * p(j)).with_constant_operands());
   auto p_dot_q = plan(assign(pq(), p(i) * q(i)));
   auto r_dot_z = plan(assign(rz(), r(i) * z(i)));
@@ -135,6 +134,6 @@ int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  // An error of one rank, whatever it is, becomes one of all ranks.
+  // An error on one rank, of any kind, becomes an error of all ranks.
   return sporos::run_jointly(ranks, [&] { return run(ranks, argc, argv); });
 }

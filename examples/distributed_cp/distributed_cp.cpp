@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file distributed_cp.cpp
-/// The CP decomposition of a tensor that is distributed over any number of ranks.
+/// The CP decomposition of a tensor distributed over any number of ranks.
 ///
 ///     distributed_cp [tensor file] [rank]
 ///     mpirun -n 4 distributed_cp
 ///
 /// Alternating least squares as in examples/cp_als, from the same initial factors. Each rank has a brick of
-/// the tensor, which stays where it is; what travels are rows of the factors, and the sums of the ranks'
-/// products for the owners of these rows (S. Smith, G. Karypis, "A medium-grained algorithm for distributed
-/// sparse tensor factorization", IPDPS 2016). Without a file, a tensor of rank 3 is made and has to be found
-/// again; any fit has to be that of examples/cp_als on one process.
+/// the tensor, which stays where it is; only rows of the factors travel, and the sums that ranks contribute
+/// to rows of other owners (S. Smith, G. Karypis, "A medium-grained algorithm for distributed sparse tensor
+/// factorization", IPDPS 2016). Without a file, a tensor of rank 3 is made, which the decomposition has to
+/// recover. In either case the fit must equal that of examples/cp_als on one process.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,11 +29,10 @@ using namespace sporos::indices;
 using sporos::Communicator;
 using Cube = sporos::Distributed<sporos::Tensor<double, sporos::CSF<3>>>;
 using Matrix = sporos::Distributed<cp::Matrix>;
-using Vector = sporos::Tensor<double, sporos::DenseVector>;  // on every rank, like all that follow
+using Vector = sporos::Tensor<double, sporos::DenseVector>;  // on every rank, as are all that follow
 using Number = sporos::Tensor<double, sporos::Scalar>;
 
-/// The sum of products of the columns of three matrices, with all of its values. Each rank makes some of
-/// them.
+/// A sum of products of the columns of three matrices, with all its values. Each rank makes some of them.
 sporos::Entries<double, 3> made_tensor(const Communicator& ranks, int rank) {
   const sporos::Extents<3> extents{40, 30, 20};
   std::mt19937_64 bits(7);
@@ -88,7 +87,7 @@ Fit als(const Cube& X, const cp::Options& options) {
       const auto m = static_cast<std::size_t>(mode);
       mode == 0 ? first.run() : mode == 1 ? second.run() : third.run();
       F[m](i, r) = 1.0 * M[m](i, r);
-      cp::solve(F[m].local(), cp::hadamard(G, mode));  // each rank its own rows
+      cp::solve(F[m].local(), cp::hadamard(G, mode));  // each rank solves for its own rows
       G[m](r, s) = F[m](i, r) * F[m](i, s);
       for (std::int64_t c = 0; c < rank; ++c) {
         length.values()(c) = std::sqrt(sporos::at(G[m], {c, c}));
@@ -107,7 +106,8 @@ Fit als(const Cube& X, const cp::Options& options) {
   return out;
 }
 
-/// Decomposes a tensor; prints its fit. Whether that is the fit on one process, and at least `least`.
+/// Decomposes a tensor and prints its fit. Returns whether that equals the fit on one process and is at least
+/// `least`.
 bool decompose(const std::string& name, const sporos::Entries<double, 3>& entries, int rank, double least,
                const Communicator& ranks) {
   cp::Options options;
@@ -141,6 +141,6 @@ int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  // An error of one rank, whatever it is, becomes one of all ranks.
+  // An error on one rank, of any kind, becomes an error of all ranks.
   return sporos::run_jointly(ranks, [&] { return run(ranks, argc, argv); });
 }

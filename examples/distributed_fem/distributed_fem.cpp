@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file distributed_fem.cpp
-/// Linear finite elements on triangles, assembled and solved on any number of ranks, and the matrix as hypre,
-/// Tpetra and PETSc take it.
+/// Linear finite elements on triangles, assembled and solved on any number of ranks, and the matrix in the
+/// form that hypre, Tpetra and PETSc take.
 ///
 ///     distributed_fem [cells on a side of the square]
 ///     mpirun -n 4 distributed_fem
 ///
-/// Solves -laplace(u) + u = f on the unit square, with no flow through its sides, for the f that makes u(x,
-/// y) = cos(pi x) cos(pi y), so that the error is known. Each rank loops over its own triangles and hands
-/// over what they give to nodes of any rank.
+/// Solves -laplace(u) + u = f on the unit square, with no flow through its sides, for the f that makes
+/// u(x, y) = cos(pi x) cos(pi y), so that the error is known. Each rank loops over its own triangles and
+/// contributes to nodes of any rank.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct System {
   Matrix stiffness, mass;
 };
 
-/// What this rank's triangles give, sent to the owners of rows and added up there.
+/// The contributions of this rank's triangles, sent to the owners of rows and added there.
 System assemble(const Communicator& ranks, const Mesh& mesh) {
   const std::int64_t n = mesh.nodes();
   const sporos::Bounds mine = sporos::Partition::blocks(mesh.triangles(), ranks.size()).range(ranks.rank());
@@ -83,7 +83,7 @@ System assemble(const Communicator& ranks, const Mesh& mesh) {
   return {sporos::assemble<sporos::CSR<>>(rows, stiffness), sporos::assemble<sporos::CSR<>>(rows, mass)};
 }
 
-/// Solves A x = b by conjugate gradients from x = 0.
+/// Solves A x = b by the conjugate gradient method, starting from x = 0.
 int solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance) {
   const Vector r(b.distribution()), p(b.distribution()), q(b.distribution());
   auto product = plan(assign(q(i), A(i, j) * p(j)).with_constant_operands());
@@ -105,9 +105,9 @@ int solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance) {
   return steps;
 }
 
-/// Stands for a library that has never heard of Sporos: y = A x, of rows in CSR with local numbers of
-/// columns, this rank's own first and then the ghosts. hypre's ParCSR, a Tpetra::CrsMatrix and PETSc's MATIS
-/// have such rows. (PETSc's MatCreateMPIAIJWithArrays takes rows with global columns: those of A.local().)
+/// Stands for a library that knows nothing of Sporos: y = A x, for rows in CSR with local column numbers,
+/// this rank's own first and then the ghosts. hypre's ParCSR, a Tpetra::CrsMatrix and PETSc's MATIS have such
+/// rows. (PETSc's MatCreateMPIAIJWithArrays takes rows with global columns: those of A.local().)
 template <class Position, class Column>
 std::vector<double> foreign_product(std::int64_t rows, const Position* begins, const Column* columns,
                                     const double* values, const std::vector<double>& x) {
@@ -121,7 +121,7 @@ std::vector<double> foreign_product(std::int64_t rows, const Position* begins, c
 /// The largest difference between A x and the foreign product, over all ranks.
 double hand_over(const Communicator& ranks, const Matrix& A, const Vector& x) {
   const auto G = ghosted(A, x.distribution().partition(0));
-  const auto all = gather(x);  // a library with its own messages fetches the ghosts' values alone
+  const auto all = gather(x);  // a library with its own messages fetches only the ghosts' values
   std::vector<double> with_ghosts(x.local().values().data(), x.local().values().data() + G.own_columns);
   for (const std::int64_t ghost : G.ghosts) with_ghosts.push_back(at(all, {ghost}));
   const auto& level = G.matrix.template level<1>();
@@ -132,7 +132,7 @@ double hand_over(const Communicator& ranks, const Matrix& A, const Vector& x) {
   double difference = 0;
   for (std::size_t row = 0; row < y.size(); ++row)
     difference = std::max(difference, std::abs(y[row] - expected.local().values()(row)));
-  // rows, columns of its own, ghosts, and the first of them with its owner
+  // rows, own columns, ghosts, and the first of them with its owner
   std::array<std::int64_t, 5> mine{G.matrix.extent(0), G.own_columns, std::ssize(G.ghosts), 0, 0};
   if (!G.ghosts.empty()) mine[3] = G.ghosts[0], mine[4] = G.owners[0];
   const auto of_ranks = ranks.all(mine);

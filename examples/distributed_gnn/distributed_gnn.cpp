@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file distributed_gnn.cpp
-/// A graph convolutional network of two layers, trained on a graph of citations, on any number of ranks.
+/// A two-layer graph convolutional network, trained on a citation graph, on any number of ranks.
 ///
 ///     distributed_gnn [graph] [width of the hidden layer] [steps]
 ///     mpirun -n 4 distributed_gnn
 ///
 /// T. Kipf, M. Welling, "Semi-supervised classification with graph convolutional networks", ICLR 2017. The
-/// task is that of `gnn_layer`, which trains on one host or GPU.
+/// task is the same as in `gnn_layer`, which trains on one host or GPU.
 ///
-/// Each rank has the features of some papers and the rows of the graph that belong to them; it fetches the
-/// features of papers that these cite, once in each direction of a step. All ranks have the weights, whose
-/// derivatives they add up.
+/// Each rank has the features of some papers and their rows of the graph; it fetches the features of the
+/// papers that they cite, once in each direction of a step. All ranks have the weights, whose derivatives
+/// they add up.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>
@@ -50,8 +50,8 @@ struct InverseRoot {
   KOKKOS_FUNCTION float operator()(float x) const { return 1 / Kokkos::sqrt(x); }
 };
 
-/// The weights of a layer, which learn by their derivative (D. Kingma, J. Ba, "Adam: a method for stochastic
-/// optimization", ICLR 2015). Every rank has all of them, and takes the same steps.
+/// The weights of a layer, which learn from their derivative (D. Kingma, J. Ba, "Adam: a method for
+/// stochastic optimization", ICLR 2015). Every rank has all of them, and takes the same steps.
 struct Layer {
   Layer(std::int64_t from, std::int64_t to, unsigned seed)
       : W({from, to}), dW({from, to}), mean({from, to}), square({from, to}) {
@@ -69,13 +69,13 @@ struct Layer {
   Weights W, dW, mean, square;
 };
 
-/// Features of the papers, of which each rank has those of its own.
+/// Features of the papers; each rank has those of its own papers.
 Features features_of(const Graph& graph, std::int64_t count) {
   return Features(
       Distribution<2>::along(graph.ranks(), {graph.extent(0), count}, 0, graph.distribution().partition(0)));
 }
 
-/// The length of the shortest way from each paper to each of some others; infinity where there is none.
+/// The length of the shortest path from each paper to each of some others; infinity if there is none.
 Features ways(const Graph& graph, const std::vector<std::int64_t>& to) {
   const auto columns = static_cast<std::int64_t>(to.size());
   const Features length = features_of(graph, columns);
@@ -91,7 +91,7 @@ Features ways(const Graph& graph, const std::vector<std::int64_t>& to) {
   return length;
 }
 
-/// The fraction of the papers, of all ranks, of which `asked` holds that the likeliest field is theirs.
+/// Of the papers for which `asked` holds, on all ranks, the fraction whose likeliest field is the right one.
 double accuracy(const Features& Z, const std::vector<int>& fields, const std::vector<bool>& asked) {
   const std::int64_t count = Z.extent(1);
   std::int64_t right = 0, all = 0;
@@ -115,7 +115,8 @@ int run(const Communicator& ranks, int argc, char** argv) {
   const Graph edges(matrix.distribution()), A(matrix.distribution());
   edges(i, j) = matrix(i, j);
 
-  // The papers to measure from, and the seven that stand for fields, at random, the same on every rank.
+  // The papers from which distances are measured, and the seven that stand for fields, at random but the same
+  // on every rank.
   std::mt19937_64 draw(1);
   std::vector<std::int64_t> from, of_fields;
   for (std::int64_t at = 0; at < landmarks + count; ++at)
@@ -129,7 +130,7 @@ int run(const Communicator& ranks, int argc, char** argv) {
   const auto own = static_cast<std::size_t>(mine.size());
   std::vector<int> fields(own, -1);
   std::vector<bool> is_learned(own), is_asked(own);
-  const Vector mask(along(edges, 0));  // 1 for the papers whose fields are learned
+  const Vector mask(along(edges, 0));  // 1 for papers whose fields are used for training
   for (std::int64_t paper = 0; paper < mine.size(); ++paper) {
     const float* const row = to_fields.local().values().data() + paper * count;
     const auto nearest = std::min_element(row, row + count);
@@ -142,8 +143,8 @@ int run(const Communicator& ranks, int argc, char** argv) {
     mask.local().values()(paper) = is_learned[at] ? 1 : 0;
   }
 
-  // A, scaled by the roots of the degrees on both sides: it is symmetric, so that derivatives go through it
-  // as features do.
+  // A, scaled by the roots of the degrees on both sides. It is symmetric, so derivatives pass through it in
+  // the same way as features.
   const Vector root(along(edges, 0));
   root(i) = sporos::map(InverseRoot{}, sporos::sum(j, edges(i, j)) + 1e-6);
   A(i, j) = root(i) * edges(i, j) * root(j);
@@ -156,12 +157,12 @@ int run(const Communicator& ranks, int argc, char** argv) {
   const Vector sums(along(A, 0));
   AX(i, j) = A(i, k) * X(k, j);
 
-  // A step forward and backward, planned once: what is fetched and added up, and by which messages.
+  // One step forward and backward, planned once: what is fetched and added up, and with which messages.
   auto hidden = plan(assign(Z1(i, j), AX(i, k) * first.W(k, j)));
   auto activate = plan(assign(H(i, j), max(Z1(i, j), 0)));
   auto gather_hidden = plan(assign(AH(i, j), A(i, k) * H(k, j)));
   auto classify = plan(assign(Z2(i, j), AH(i, k) * second.W(k, j)));
-  // The derivative of the cross entropy of softmax(Z2), for the papers that are learned.
+  // The derivative of the cross entropy of softmax(Z2), for the papers used for training.
   auto exponentials = plan(assign(E(i, j), sporos::map(Exp{}, Z2(i, j))));
   auto add_up = plan(assign(sums(i), sporos::sum(j, E(i, j))));
   auto derive_loss = plan(assign(dZ2(i, j), mask(i) * (E(i, j) / sums(i) - Y(i, j))));

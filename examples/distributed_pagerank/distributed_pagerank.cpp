@@ -6,8 +6,8 @@
 ///     mpirun -n 4 distributed_pagerank
 ///
 /// L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank citation ranking" (1998). The graph is read from
-/// a file, each rank a part of it, where entry (i, j) is a link from i to j; or it is made: pages that link
-/// to some pages before them, popular ones most of all.
+/// a file, of which each rank reads a part, and where entry (i, j) is a link from i to j; or it is made:
+/// pages link to some earlier pages, most often to popular ones.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>
@@ -38,7 +38,7 @@ struct Magnitude {
   KOKKOS_FUNCTION double operator()(double x) const { return Kokkos::abs(x); }
 };
 
-/// Links of each page to others before it. Every rank makes those of some pages.
+/// Links of each page to earlier ones. Every rank makes those of some pages.
 sporos::Entries<double, 2> made_links(const Communicator& ranks, std::int64_t pages) {
   std::vector<std::pair<std::int64_t, std::int64_t>> links;
   for (std::int64_t page = 1 + ranks.rank(); page < pages; page += ranks.size()) {
@@ -59,7 +59,7 @@ sporos::Entries<double, 2> made_links(const Communicator& ranks, std::int64_t pa
 int run(const Communicator& ranks, int argc, char** argv) {
   const auto links = argc > 1 ? sporos::read_entries<double, 2>(ranks, argv[1]) : made_links(ranks, 20000);
   if (links.extents[0] != links.extents[1]) throw sporos::ShapeError("the matrix of a graph is square");
-  // Rows are the pages that links lead to: a rank sums what its pages are given.
+  // Rows are the pages to which links lead: a rank sums what its pages receive.
   sporos::Entries<double, 2> turned({links.extents[1], links.extents[0]}, links.size());
   for (std::int64_t e = 0; e < links.size(); ++e) {
     const auto [from, to] = links.coordinate(e);
@@ -117,6 +117,6 @@ int main(int argc, char** argv) {
   const sporos::MpiScope mpi(argc, argv);
   const sporos::ScopeGuard guard(argc, argv);
   const auto ranks = Communicator::world();
-  // An error of one rank, whatever it is, becomes one of all ranks.
+  // An error on one rank, of any kind, becomes an error of all ranks.
   return sporos::run_jointly(ranks, [&] { return run(ranks, argc, argv); });
 }

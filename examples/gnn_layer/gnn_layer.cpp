@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file gnn_layer.cpp
-/// A graph convolutional network of two layers, forward and backward, trained on a graph of citations.
+/// A two-layer graph convolutional network, forward and backward, trained on a citation graph.
 ///
 ///     gnn_layer [graph] [width of the hidden layer] [steps]
 ///
 /// T. Kipf, M. Welling, "Semi-supervised classification with graph convolutional networks", ICLR 2017: a
 /// layer is A X W, where A is the graph with its rows and columns scaled by the roots of the degrees.
 ///
-/// Papers belong to the field of that of seven papers to which they have the fewest citations to follow. What
-/// the network knows of a paper is how far it is from sixty others; it learns the fields of one half of the
-/// papers and is asked for those of the other half. With CUDA it is trained on the GPU, else on the host.
+/// Seven papers stand for fields; every other paper belongs to the field of the one that it can reach by the
+/// fewest citations. The network knows how far each paper is from sixty others; it learns the fields of one
+/// half of the papers and is asked for those of the other half. With CUDA it is trained on the GPU, otherwise
+/// on the host.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>
@@ -55,7 +56,7 @@ struct InverseRoot {
   KOKKOS_FUNCTION float operator()(float x) const { return 1 / Kokkos::sqrt(x); }
 };
 
-/// Z = A X W, and its derivatives.
+/// Z = A X W and its derivatives.
 class GraphConvolution {
  public:
   GraphConvolution(const Graph& A, std::int64_t from, std::int64_t to, unsigned seed)
@@ -77,7 +78,7 @@ class GraphConvolution {
     AX_(i, j) = A_(i, k) * X(k, j);
     Z(i, j) = AX_(i, k) * W_(k, j);
   }
-  /// From the loss's derivative by Z, after forward(): those by W, kept here, and by X.
+  /// Computes from the loss's derivative by Z, after forward(), those by W, which are kept here, and by X.
   void backward(const Matrix& dZ, const Matrix& dX) const {
     backward(dZ);
     dAX_(i, j) = dZ(i, k) * W_(j, k);
@@ -85,7 +86,7 @@ class GraphConvolution {
   }
   void backward(const Matrix& dZ) const { dW_(i, j) = AX_(k, i) * dZ(k, j); }
 
-  /// The step that follows backward() the number-th time (D. Kingma, J. Ba, "Adam: a method for stochastic
+  /// The update after the number-th call of backward() (D. Kingma, J. Ba, "Adam: a method for stochastic
   /// optimization", ICLR 2015).
   void step(int number) const {
     mean_(i, j) = 0.9 * mean_(i, j) + 0.1 * dW_(i, j);
@@ -99,7 +100,7 @@ class GraphConvolution {
   Matrix AX_, dAX_, W_, dW_, mean_, square_;
 };
 
-/// The length of the shortest way from each vertex to each of some others; infinity where there is none.
+/// The length of the shortest path from each vertex to each of some others; infinity if there is none.
 HostMatrix ways(const Tensor<float, sporos::CSR<std::int32_t, std::int32_t>>& edges,
                 const std::vector<std::int64_t>& to) {
   const HostMatrix length({edges.extent(0), static_cast<std::int64_t>(to.size())});
@@ -112,7 +113,7 @@ HostMatrix ways(const Tensor<float, sporos::CSR<std::int32_t, std::int32_t>>& ed
   return length;
 }
 
-/// The fraction of every second paper, from the first or the second on, whose field is the likeliest.
+/// The fraction of papers number `first`, `first` + 2, … whose likeliest field is the right one.
 double accuracy(const HostMatrix& Z, const std::vector<int>& fields, std::size_t first) {
   const std::int64_t count = Z.extent(1);
   int right = 0, all = 0;
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
     const std::int64_t papers = edges.extent(0);
     fmt::print("{}\n", sporos::summary(edges));
 
-    // The papers to measure from, and the seven that stand for fields, at random.
+    // The papers from which distances are measured, and the seven that stand for fields, at random.
     std::mt19937_64 draw(1);
     std::vector<std::int64_t> from, of_fields;
     for (std::int64_t at = 0; at < landmarks + count; ++at)
@@ -150,7 +151,7 @@ int main(int argc, char** argv) {
     const HostMatrix near({papers, landmarks}), wanted({papers, count});
     near(i, j) = 1.0 / (1.0 + distances(i, j));
     std::vector<int> fields(static_cast<std::size_t>(papers), -1);
-    const Tensor<float, DenseVector> learned({papers});  // 1 for the papers whose fields are learned
+    const Tensor<float, DenseVector> learned({papers});  // 1 for papers whose fields are used for training
     for (std::int64_t paper = 0; paper < papers; ++paper) {
       const float* const row = to_fields.values().data() + paper * count;
       const auto nearest = std::min_element(row, row + count);
@@ -181,7 +182,7 @@ int main(int argc, char** argv) {
       H(i, j) = max(Z1(i, j), 0);
       second.forward(H, Z2);
 
-      // The derivative of the cross entropy of softmax(Z2), for the papers that are learned.
+      // The derivative of the cross entropy of softmax(Z2), for the papers used for training.
       E(i, j) = sporos::map(Exp{}, Z2(i, j));
       sums(i) = sporos::sum(j, E(i, j));
       dZ2(i, j) = mask(i) * (E(i, j) / sums(i) - Y(i, j));

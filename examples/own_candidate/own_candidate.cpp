@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file own_candidate.cpp
-/// A user-defined way of running statements: a tiled product of dense matrices, which joins the library's
+/// A user-defined way to run statements: a tiled product of dense matrices, which joins the library's
 /// candidates and runs the statements for which it is the cheapest.
 #include <algorithm>
 #include <cmath>
@@ -14,18 +14,18 @@
 using namespace sporos;
 using namespace sporos::indices;
 
-/// C(i, j) = A(i, k) * B(k, j), all dense and row-major, of double, on the host.
+/// C(i, j) = A(i, k) * B(k, j), all dense and row-major, with double values, on the host.
 struct TiledProduct {
   static constexpr std::string_view name = "dense product in tiles";
   static constexpr std::string_view takes = "C(i, j) = A(i, k) * B(k, j), all dense, row-major, of double";
   static constexpr bool deterministic = true;
-  static constexpr std::int64_t tile = 64;  ///< of k and j: 32 KiB of B stay in the first-level cache
+  static constexpr std::int64_t tile = 64;  ///< of k and j: 32 KiB of B stay in the L1 cache
 
   template <class A>
   static constexpr bool is_row_major =
       std::is_same_v<typename A::format, DenseMatrix<>> && std::is_same_v<typename A::value_type, double>;
 
-  /// By type: can the candidate compute this statement?
+  /// Decides by type: can the candidate compute this statement?
   template <class S>
   static constexpr bool matches = [] {
     using C = typename S::result_type;
@@ -38,7 +38,7 @@ struct TiledProduct {
     return false;
   }();
 
-  /// For a given statement: how long will it take?
+  /// Decides for a given statement: how long will it take?
   template <class S>
   static Offer cost(const S& statement, const Resources<Host>&) {
     const auto& A = factor<0>(statement.right()).tensor();
@@ -51,7 +51,7 @@ struct TiledProduct {
     return Cost{products * 0.25e-9};
   }
 
-  /// What it does for one statement.
+  /// The candidate's work for one statement.
   template <class S>
   class Plan {
    public:

@@ -22,7 +22,7 @@ struct HeapPolicy {
 
   AccumulationSettings settings{};
 
-  /// The accumulation array: components whose smallest is on top.
+  /// The accumulation array: components, with the smallest on top.
   template <class Keys, class T>
   class accumulation {
    public:
@@ -30,7 +30,7 @@ struct HeapPolicy {
     struct Component {
       key_type key;
       T value;
-      std::int64_t number;  ///< values of one key are summed in the order in which they were inserted
+      std::int64_t number;  ///< values with the same key are summed in the order in which they were inserted
     };
 
     accumulation(const HeapPolicy&, const Keys&) {}
@@ -52,7 +52,7 @@ struct HeapPolicy {
     }
     std::int64_t size() const { return static_cast<std::int64_t>(heap_.size()); }
 
-    /// The components in order, each key once.
+    /// The components in order, with each key once.
     struct Run {
       const detail::CountedVector<Component>* components;
       std::int64_t size() const { return static_cast<std::int64_t>(components->size()); }
@@ -69,7 +69,7 @@ struct HeapPolicy {
         else
           heap_[kept++] = next;
       }
-      heap_.resize(kept);  // ascending, which is a heap as well
+      heap_.resize(kept);  // ascending, which is also a valid heap
       return {&heap_};
     }
     void clear() { heap_.clear(); }
@@ -89,7 +89,7 @@ static_assert(AccumulationPolicy<HeapPolicy>);
 int main(int argc, char** argv) {
   const ScopeGuard guard(argc, argv);
   try {
-    // A tensor times a sparse matrix over its outermost mode: results come in no order of theirs.
+    // A tensor times a sparse matrix over its outermost mode: results arrive in no particular order.
     constexpr std::int64_t n = 60;
     Entries<double, 3> entries({n, n, n}, 2000);
     for (std::int64_t e = 0; e < entries.size(); ++e)

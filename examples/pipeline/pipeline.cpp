@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pipeline.cpp
-/// A typical pipeline: reads real files, computes products in several formats, verifies each, and writes a
-/// table and a picture.
+/// A typical pipeline: reads real files, computes products in several formats, verifies each of them, and
+/// writes a table and a picture.
 ///
 ///     pipeline [matrix file] [tensor file]
 #include <fmt/core.h>
@@ -58,7 +58,7 @@ double difference(const A& a, const B& b) {
 bool all_verified = true;
 
 /// Runs `work`, which computes `result`, and prints a row of the table. error() compares the result with a
-/// reference; `operations` is the number of products in the longest of its sums.
+/// reference; `operations` is the number of products in its longest sum.
 template <class Work, class Result, class Error>
 void report(const std::string& what, const Work& work, const Result& result, std::int64_t operations,
             const Error& error) {

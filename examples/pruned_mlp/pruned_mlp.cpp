@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pruned_mlp.cpp
 /// The feed-forward block of a transformer, Y = relu(X V^T + b) W^T + c, with dense weights and with pruned
-/// ones: 2:4, 16 and 8 of 32 in units of 32, and the largest tenth of all, in CSR. What changes is the format
-/// of the weights; the statements stay.
+/// ones: 2:4, 16 and 8 of 32 in units of 32, and the largest tenth of all, in CSR. Only the format of the
+/// weights changes; the statements stay the same.
 ///
 ///     pruned_mlp [tokens] [width of the model] [width of the block]
 ///
 /// Weights and inputs are random; the widths are those of the transformer in the Deep Learning Matrix
 /// Collection (Gale et al., "Sparse GPU kernels for deep learning", SC 2020). With CUDA, everything is in
-/// half on the GPU, and those with structured weights run on tensor cores; else in float on the host.
+/// half on the GPU, and structured weights run on tensor cores; otherwise everything is in float on the host.
 #include <fmt/core.h>
 
 #include <Kokkos_Core.hpp>
@@ -41,7 +41,7 @@ using Matrix = Tensor<Value, DenseMatrix<>, Space>;
 using Vector = Tensor<Value, DenseVector, Space>;
 using Unstructured = sporos::CSR<std::int32_t, std::int32_t>;
 
-/// Normally distributed, with a standard deviation.
+/// Normally distributed values with a given standard deviation.
 template <class F>
 Tensor<Value, F, Space> random(const sporos::Extents<F::order>& extents, float deviation, unsigned seed) {
   std::mt19937 draw(seed);
@@ -51,8 +51,8 @@ Tensor<Value, F, Space> random(const sporos::Extents<F::order>& extents, float d
   return out.template copy_to<Space>();
 }
 
-/// The weights in a format: all of them, the tenth that is largest wherever it is, or as many of each window
-/// as the format keeps.
+/// The weights in a format: all of them, the largest tenth wherever it is, or as many per window as the
+/// format keeps.
 template <class Format>
 Tensor<Value, Format, Space> weights(const Matrix& dense) {
   if constexpr (Format::is_dense) {
@@ -72,14 +72,14 @@ Tensor<Value, Format, Space> weights(const Matrix& dense) {
   }
 }
 
-/// The two layers of a block, their weights [to, from] in any format.
+/// The two layers of a block, with weights [to, from] in any format.
 template <class Format>
 class FeedForward {
  public:
   FeedForward(const Matrix& v, const Vector& b, const Matrix& w, const Vector& c)
       : v_(weights<Format>(v)), w_(weights<Format>(w)), b_(b), c_(c) {}
 
-  /// Y [tokens, to] from X [tokens, from].
+  /// Computes Y [tokens, to] from X [tokens, from].
   void operator()(const Matrix& X, const Matrix& hidden, const Matrix& Y) const {
     hidden(i, j) = relu(X(i, k) * v_(j, k) + b_(j));
     Y(i, j) = hidden(i, k) * w_(j, k) + c_(j);
@@ -91,7 +91,7 @@ class FeedForward {
   Vector b_, c_;
 };
 
-/// |A - B| / |B|, in the Frobenius norm.
+/// |A - B| / |B| in the Frobenius norm.
 double difference(const Matrix& A, const Matrix& B) {
   const auto a = A.copy_to<sporos::Host>(), b = B.copy_to<sporos::Host>();
   double apart = 0, size = 0;
@@ -103,7 +103,7 @@ double difference(const Matrix& A, const Matrix& B) {
   return std::sqrt(apart / size);
 }
 
-/// The least of five times, in seconds.
+/// The shortest of five times, in seconds.
 template <class Work>
 double seconds(const Work& work) {
   double least = 1e300;

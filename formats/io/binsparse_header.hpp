@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file binsparse_header.hpp
-/// What the descriptor of a binsparse file says: how its arrays make up a tensor.
+/// The descriptor of a binsparse file: how the file's arrays make up a tensor.
 ///
 ///     {"binsparse": {"version": "0.1.0", "format": "CSR", "shape": [5, 5], "number_of_stored_values": 6,
 ///                    "data_types": {"pointers_to_1": "int32", "indices_1": "int32", "values": "iso[int8]"}},
@@ -31,10 +31,11 @@
 
 namespace sporos {
 
-/// A level of a binsparse file: dense, with all coordinates of its modes, or sparse, with lists of them.
+/// A level of a binsparse file: dense, with all coordinates of its mode, or sparse, with a list of those that
+/// occur.
 struct BinsparseLevel {
   bool sparse = false;
-  int modes = 1;  ///< how many; of a sparse level, one list holds tuples of as many coordinates
+  int modes = 1;  ///< number of modes; the list of a sparse level holds tuples of this many coordinates
 
   friend bool operator==(const BinsparseLevel&, const BinsparseLevel&) = default;
 };
@@ -48,10 +49,10 @@ struct BinsparseLevel {
 ///     COOR {sparse of two modes}   modes 0 1      COOC   {sparse of two modes}   modes 1 0
 struct BinsparseLevels {
   std::vector<BinsparseLevel> levels;  ///< outermost first; a dense one has a single mode
-  std::vector<int> modes;              ///< of the tensor, in the order in which the levels hold them
+  std::vector<int> modes;              ///< the tensor's modes, in the order in which the levels hold them
 
   int order() const { return static_cast<int>(modes.size()); }
-  /// Whether the innermost level is dense, so that zeros are stored where there is no entry.
+  /// Whether the innermost level is dense, so that zeros are stored where there are no entries.
   bool padded() const { return levels.empty() || !levels.back().sparse; }
 
   friend bool operator==(const BinsparseLevels&, const BinsparseLevels&) = default;
@@ -59,9 +60,9 @@ struct BinsparseLevels {
 
 /// A value type of the specification, such as complex[float64] or iso[int8].
 struct BinsparseType {
-  std::string stored;    ///< of the numbers in the array: "float64", "int8", "bint8"
-  bool complex = false;  ///< two numbers, the real and the imaginary part, make a value
-  bool iso = false;      ///< one value is that of all entries
+  std::string stored;    ///< type of the numbers in the array: "float64", "int8", "bint8"
+  bool complex = false;  ///< each value is two numbers, the real and the imaginary part
+  bool iso = false;      ///< one value is stored and holds for all entries
 
   std::string str() const {
     const std::string value = complex ? "complex[" + stored + "]" : stored;
@@ -69,21 +70,21 @@ struct BinsparseType {
   }
 };
 
-/// What the descriptor of a binsparse file says.
+/// The contents of a binsparse file's descriptor.
 struct BinsparseHeader {
   std::string version;
   std::string format;               ///< "CSR", "COOR", "custom", …
-  BinsparseLevels levels;           ///< the same in full
-  std::vector<std::int64_t> shape;  ///< of the tensor
-  std::int64_t stored = 0;          ///< values in the file; of a symmetric matrix, those of one triangle
+  BinsparseLevels levels;           ///< the same format, spelled out
+  std::vector<std::int64_t> shape;  ///< extents of the tensor
+  std::int64_t stored = 0;          ///< values in the file; for a symmetric matrix, those of one triangle
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
-  bool upper = false;  ///< the triangle that is stored is the upper one
+  bool upper = false;  ///< the stored triangle is the upper one
   BinsparseType type;
   std::map<std::string, BinsparseType> arrays;        ///< the type of each array
-  MatrixMarketField field = MatrixMarketField::real;  ///< pattern: one boolean, true, is that of all entries
-  bool fill = false;                              ///< a value is given for what is not stored; it must be 0
-  std::int64_t index_base = 0;                    ///< of coordinates and positions, 0 or 1
-  std::map<std::string, std::string> attributes;  ///< texts, and other values as JSON
+  MatrixMarketField field = MatrixMarketField::real;  ///< pattern: a single boolean, true, for all entries
+  bool fill = false;            ///< there is a value for everything that is not stored; it must be 0
+  std::int64_t index_base = 0;  ///< base of coordinates and positions, 0 or 1
+  std::map<std::string, std::string> attributes;  ///< texts; other values as JSON
 };
 
 namespace io {
@@ -91,7 +92,7 @@ namespace io {
 inline constexpr BinsparseLevel binsparse_dense{}, binsparse_sparse{.sparse = true},
     binsparse_pairs{.sparse = true, .modes = 2};
 
-/// The formats that have names. Of two names for one format, the first is written.
+/// The formats that have names. If a format has two names, the first is written.
 inline const std::vector<std::pair<std::string_view, BinsparseLevels>>& binsparse_formats() {
   static const std::vector<std::pair<std::string_view, BinsparseLevels>> known = {
       {"DVEC", {{binsparse_dense}, {0}}},
@@ -109,13 +110,13 @@ inline const std::vector<std::pair<std::string_view, BinsparseLevels>>& binspars
   return known;
 }
 
-/// The structures of the specification without the triangle: symmetric_lower, hermitian_upper, …
+/// The specification's structures without the triangle: symmetric_lower, hermitian_upper, …
 inline constexpr std::array binsparse_structures = {
     std::pair{std::string_view("symmetric"), MatrixMarketSymmetry::symmetric},
     std::pair{std::string_view("hermitian"), MatrixMarketSymmetry::hermitian},
     std::pair{std::string_view("skew_symmetric"), MatrixMarketSymmetry::skew_symmetric}};
 
-/// Turns a descriptor into a header; throws ParseError for one that is incomplete or says what cannot be.
+/// Turns a descriptor into a header; throws ParseError if it is incomplete or impossible.
 class BinsparseDescriptor {
  public:
   BinsparseDescriptor(const std::string& json, const std::string& file) : file_(file) {
@@ -285,7 +286,7 @@ class BinsparseDescriptor {
   Json root_;
 };
 
-/// The type of values of `Value`; nothing if the specification has none.
+/// The specification's type for values of `Value`; nothing if there is none.
 template <class Value>
 std::optional<BinsparseType> binsparse_type() {
   if constexpr (std::same_as<Value, bool>)
@@ -307,7 +308,7 @@ inline std::string_view binsparse_name(const BinsparseLevels& levels) {
   return {};
 }
 
-/// The array of positions of a sparse level whose first mode is at `depth`, and those of coordinates.
+/// The names of the arrays of positions and coordinates of a sparse level whose first mode is at `depth`.
 inline std::string binsparse_pointers(int depth) { return text("pointers_to_", depth); }
 inline std::string binsparse_indices(int depth) { return text("indices_", depth); }
 
@@ -344,8 +345,8 @@ inline std::string binsparse_descriptor(const BinsparseHeader& header) {
 
 }  // namespace io
 
-/// The levels in which a binsparse file stores a tensor of format F just as F does; nothing where the
-/// specification has no such levels: blocks, N:M sparsity, levels of the user's own.
+/// The levels in which a binsparse file stores a tensor of format F just as F does; nothing if the
+/// specification has no such levels, as for blocks, N:M sparsity and the user's own levels.
 template <TensorFormat F>
 std::optional<BinsparseLevels> binsparse_levels() {
   BinsparseLevels out;

@@ -36,7 +36,7 @@ inline constexpr bool has_hdf5 = true;
 inline constexpr bool has_hdf5 = false;
 #endif
 
-/// Throws the IoError of a program that cannot.
+/// Throws the IoError of a program that was built without HDF5.
 [[noreturn]] inline void refuse_hdf5(const std::string& file) {
   throw IoError(
       file,
@@ -63,14 +63,14 @@ class BinsparseFile {
   const std::string& name() const { return file_->name(); }
   const BinsparseHeader& header() const { return header_; }
 
-  /// An array that the descriptor names, of the type that it says. Throws ParseError.
+  /// An array that the descriptor names, checked against the type it states. Throws ParseError.
   Hdf5Array array(const std::string& array) const {
     const auto type = header_.arrays.find(array);
     if (type == header_.arrays.end())
       throw ParseError(name(), 0, text("its descriptor lacks the type of '", array, "' in 'data_types'"));
     Hdf5Array found = file_->array(array);
     const std::string& announced = type->second.stored;
-    // A bint8 is an integer of 8 bits, for which h5py has a type of its own.
+    // A bint8 is an 8-bit integer, for which h5py has its own type.
     const bool one_byte = found.type_name().ends_with("int8") || found.type_name() == "bool";
     found.expect(
         announced == found.type_name() || (announced == "bint8" && one_byte),
@@ -78,7 +78,7 @@ class BinsparseFile {
     return found;
   }
 
-  /// Coordinates or positions, from `index_base` on in the file, from 0 on as they are returned.
+  /// Coordinates or positions, converted from the file's `index_base` to base 0.
   HostArray<std::int64_t> integers(const std::string& name) const {
     const Hdf5Array held = array(name);
     const bool whole = !held.type_name().starts_with("float") && !header_.arrays.at(name).iso;
@@ -91,13 +91,13 @@ class BinsparseFile {
       if (index > 0)
         --index;
       else
-        index = -1;  // whatever it is, it is out of range
+        index = -1;  // any value that is out of range
     }
     return out;
   }
 
-  /// The values of `count` positions; throws ParseError if there are not as many, or for one that `Value`
-  /// cannot hold.
+  /// Reads the values of `count` positions; throws ParseError if their number differs, or if `Value` cannot
+  /// hold one of them.
   template <class Value>
   void read_values(Value* out, std::int64_t count) const {
     const Hdf5Array held = array("values");
@@ -107,7 +107,7 @@ class BinsparseFile {
         text("it has ", held.count(), " elements, expected ", distinct, parts == 2 ? " pairs of them" : "",
              header_.type.iso ? ", as all values are the same" : ""));
     if (!read_as_they_are(held, out, parts * distinct)) {
-      // HDF5 widens them, which is exact.
+      // HDF5 widens the numbers, which is exact.
       const std::string& type = header_.type.stored;
       if (header_.type.complex)
         convert<double, Kokkos::complex<double>>(held, out, distinct);
@@ -131,8 +131,8 @@ class BinsparseFile {
     return std::make_unique<Hdf5Reader>(HeldBytes(all).take(), source.name());
   }
 
-  /// Reads values of the type that the file has to where they belong; false, and nothing read, if it has
-  /// another one.
+  /// Reads values directly to their final place if the file has their type; otherwise returns false, having
+  /// read nothing.
   template <class Value>
   bool read_as_they_are(const Hdf5Array& held, Value* out, std::int64_t numbers) const {
     const auto type = binsparse_type<Value>();
@@ -148,7 +148,7 @@ class BinsparseFile {
     return false;
   }
 
-  /// Reads elements block by block, of which each has `sizeof(Stored) / sizeof(Number)` numbers.
+  /// Reads elements block by block; each has `sizeof(Stored) / sizeof(Number)` numbers.
   template <class Number, class Stored, class Value>
   void convert(const Hdf5Array& held, Value* out, std::int64_t count) const {
     constexpr std::int64_t parts = std::is_same_v<Stored, bool> ? 1 : sizeof(Stored) / sizeof(Number);
@@ -189,7 +189,7 @@ class BinsparseReader {
   Entries<Value, Order> read(bool expand) {
     read_levels();
     expect_fill();
-    // Also keeps from walking through dense levels of which one has no coordinates.
+    // This also avoids walking through dense levels if another level has no coordinates.
     if (header_.stored == 0) return Entries<Value, Order>(extents_, 0);
     Entries<Value, Order> out = header_.levels.padded() ? nonzeros() : entries();
     if constexpr (Order == 2)
@@ -198,15 +198,15 @@ class BinsparseReader {
   }
 
  private:
-  /// A level as it is read: `positions` coordinates, or tuples of them, below those of the level above.
+  /// A level as it is read: `positions` coordinates, or tuples of them, for each position of the level above.
   struct Level {
     bool sparse = false;
-    std::size_t mode = 0;                   ///< of the tensor, the first one of this level
-    std::int64_t extent = 0;                ///< of a dense level
-    int depth = 0;                          ///< modes of the levels above
-    HostArray<std::int64_t> pointers = {};  ///< of a sparse level, one more than positions above
+    std::size_t mode = 0;                   ///< first mode of the tensor in this level
+    std::int64_t extent = 0;                ///< for a dense level
+    int depth = 0;                          ///< number of modes in the levels above
+    HostArray<std::int64_t> pointers = {};  ///< for a sparse level: one more than there are positions above
     std::vector<HostArray<std::int64_t>> indices =
-        {};  ///< of a sparse level, one array for each of its modes
+        {};  ///< for a sparse level: one array for each of its modes
   };
 
   std::size_t mode_at(int depth) const {
@@ -240,7 +240,7 @@ class BinsparseReader {
                             " stored values, but its levels have ", positions));
   }
 
-  /// Reads a sparse level below `parents` positions; returns how many positions it has.
+  /// Reads a sparse level below `parents` positions; returns the number of its positions.
   std::int64_t read_sparse(Level& level, int modes, std::int64_t parents) const {
     if (level.depth > 0) read_pointers(level, parents);
     for (int mode = 0; mode < modes; ++mode) {
@@ -283,7 +283,7 @@ class BinsparseReader {
         refuse(name, p, all[p], text("at least ", all[p - 1] + header_.index_base, ", as the one before"));
   }
 
-  /// Tuples below one position ascend, so that none occurs twice.
+  /// Checks that tuples below a position ascend, so that none occurs twice.
   void expect_ascending(const Level& level, std::int64_t p) const {
     const std::int64_t begin = level.pointers(static_cast<std::size_t>(p));
     const std::int64_t end = level.pointers(static_cast<std::size_t>(p) + 1);
@@ -330,7 +330,7 @@ class BinsparseReader {
     }
   }
 
-  /// Every value is an entry, whose last coordinates are those of the innermost level as they were read.
+  /// Every value is an entry; its last coordinates are those of the innermost level, as they were read.
   Entries<Value, Order> entries() {
     Entries<Value, Order> out;
     out.extents = extents_;
@@ -354,7 +354,7 @@ class BinsparseReader {
     return out;
   }
 
-  /// Where the innermost level is dense, zeros stand for no entry.
+  /// If the innermost level is dense, zeros stand for missing entries.
   Entries<Value, Order> nonzeros() {
     const HostArray<Value> values = make_array<Value>("sporos::binsparse", header_.stored);
     file_.read_values(values.data(), header_.stored);
@@ -368,7 +368,7 @@ class BinsparseReader {
     return out;
   }
 
-  /// Checks that the entries are those of one triangle, and adds the other one.
+  /// Checks that the entries are those of one triangle, and adds the other triangle.
   Entries<Value, 2> both_triangles(const Entries<Value, 2>& one, bool expand) const {
     std::int64_t off_diagonal = 0;
     for (std::int64_t q = 0; q < one.size(); ++q) {
@@ -409,7 +409,7 @@ class BinsparseReader {
 
 #endif
 
-/// What the descriptor of a file says. Throws ParseError, IoError.
+/// The contents of a file's descriptor. Throws ParseError, IoError.
 inline BinsparseHeader take_binsparse_header(FileSource& source,
                                              [[maybe_unused]] const ReadOptions& options) {
 #ifdef SPOROS_HAVE_HDF5
@@ -441,14 +441,14 @@ Entries<Value, Order> read_binsparse_entries(io::FileSource& source,
 #endif
 }
 
-/// The entries of a binsparse file in an HDF5 container, in the order of the file: all formats that the
-/// specification names, and custom ones of dense and sparse levels; the other triangle of a symmetric matrix
-/// is added, unless options.expand_symmetry is off. Stored zeros are kept, except where the innermost level
-/// is dense: there they are padding. options.group names the group of the file that holds the tensor. Cost:
-/// linear in the file.
+/// The entries of a binsparse file in an HDF5 container, in the order of the file. All formats named in the
+/// specification can be read, and custom ones made of dense and sparse levels. The other triangle of a
+/// symmetric matrix is added, unless options.expand_symmetry is off. Stored zeros are kept, except if the
+/// innermost level is dense: there they are padding. options.group names the group of the file that holds the
+/// tensor. Cost: linear in the file.
 ///
-/// @throws ParseError for a file that is incomplete, a descriptor or arrays that break the specification or
-/// do not fit together, coordinates out of range, out of order or twice, a fill value other than 0, and
+/// @throws ParseError for an incomplete file, a descriptor or arrays that break the specification or do not
+/// fit together, coordinates that are out of range, out of order or repeated, a fill value other than 0, and
 /// values that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be
 /// read, or this program was built without HDF5
 template <TensorValue Value, int Order>

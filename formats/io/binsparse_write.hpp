@@ -30,16 +30,16 @@ inline constexpr std::string_view binsparse_version = "0.1.0";
 /// How entries are written as a binsparse file.
 struct BinsparseWriteOptions {
   std::optional<BinsparseLevels> levels =
-      std::nullopt;  ///< unset: CVEC for vectors, CSR for matrices, for others one list of coordinates
+      std::nullopt;  ///< unset: CVEC for vectors, CSR for matrices, one list of coordinates for others
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;  ///< if not general, the entries are checked
                                                                   ///< and the lower triangle is written
-  bool iso = true;                                     ///< if all values are the same, write one of them
-  int level = 0;                                       ///< of compression; 0: none, 1 (fast) to 9 (small)
-  std::map<std::string, std::string> attributes = {};  ///< texts of the user's own
+  bool iso = true;                                                ///< if all values are equal, write only one
+  int level = 0;  ///< level of compression; 0: none, 1 (fast) to 9 (small)
+  std::map<std::string, std::string> attributes = {};  ///< the user's own texts
 };
 
-/// The levels of a format that the specification names: "CSR", "COOC", …
-/// @throws FormatError if it names none so
+/// The levels of a format with a name in the specification: "CSR", "COOC", …
+/// @throws FormatError if no format has this name
 inline BinsparseLevels binsparse_levels_named(std::string_view name) {
   for (const auto& [known, levels] : io::binsparse_formats())
     if (known == name) return levels;
@@ -95,8 +95,8 @@ class BinsparseWriter {
  private:
   /// A sparse level as it is written.
   struct Level {
-    int depth = 0;                                        ///< modes of the levels above
-    std::vector<std::int64_t> pointers = {};              ///< unless it is the outermost level
+    int depth = 0;                                        ///< number of modes in the levels above
+    std::vector<std::int64_t> pointers = {};              ///< empty for the outermost level
     std::vector<std::vector<std::int64_t>> indices = {};  ///< one list for each mode
   };
 
@@ -147,7 +147,7 @@ class BinsparseWriter {
                                "entries first"));
   }
 
-  /// Builds the arrays of the levels, and for each entry its position in the level at hand.
+  /// Builds the arrays of the levels and, for each entry, finds its position in the current level.
   void lay_out() {
     std::vector<std::int64_t> place(order_.size(), 0);
     std::int64_t positions = 1;
@@ -172,7 +172,7 @@ class BinsparseWriter {
       values_(static_cast<std::size_t>(place[at])) = entries_.values(static_cast<std::size_t>(order_[at]));
   }
 
-  /// Entries that agree in all modes so far share a position. Returns the number of positions.
+  /// Gives entries that agree in all modes so far one common position. Returns the number of positions.
   std::int64_t lay_out_sparse(int depth, int modes, std::int64_t parents, std::vector<std::int64_t>& place) {
     Level level{.depth = depth};
     if (depth > 0) level.pointers.assign(static_cast<std::size_t>(parents) + 1, 0);
@@ -196,7 +196,7 @@ class BinsparseWriter {
     return positions;
   }
 
-  /// The bytes of the file. The arrays are gone afterwards.
+  /// The bytes of the file. The writer's arrays are gone afterwards.
   std::string image() {
     const std::int64_t width = narrow_ ? sizeof(std::int32_t) : sizeof(std::int64_t);
     auto bytes = header_.stored * static_cast<std::int64_t>(sizeof(Value));
@@ -226,7 +226,8 @@ class BinsparseWriter {
     const HostArray<Value> values = std::exchange(values_, {});
     const Value* const all = values.data();
     const auto same = [&](const Value& value) { return std::memcmp(&value, all, sizeof(Value)) == 0; };
-    // One boolean is written as all of one, so that a pattern with a single entry is a pattern as well.
+    // A single boolean is written as the value of all entries, so that a pattern with one entry is also a
+    // pattern.
     const bool several = header_.stored > 1 || (std::same_as<Value, bool> && header_.stored == 1);
     header_.type.iso = options_.iso && several && std::all_of(all, all + header_.stored, same);
     header_.arrays["values"] = header_.type;
@@ -247,8 +248,8 @@ class BinsparseWriter {
   const BinsparseWriteOptions& options_;
   BinsparseHeader header_;
   bool narrow_ = false;
-  std::vector<std::int64_t> order_;  ///< entries in the order of the levels
-  std::vector<Level> levels_;        ///< sparse ones; dense levels have no arrays
+  std::vector<std::int64_t> order_;  ///< entries in the order in which the levels store them
+  std::vector<Level> levels_;        ///< only sparse ones; dense levels have no arrays
   HostArray<Value> values_;
 };
 
@@ -257,13 +258,13 @@ class BinsparseWriter {
 }  // namespace io
 
 /// Writes `entries` as a binsparse file in an HDF5 container: a matrix as CSR, unless the options say
-/// otherwise. Coordinates and positions have 32 bits where that suffices. The file appears when it is
-/// complete. Cost: linear, and a sort unless the entries are in the order of the levels; memory for two
-/// copies of the file, and in dense levels for all positions.
+/// otherwise. Coordinates and positions have 32 bits if that suffices. The file appears when it is complete.
+/// Cost: linear, plus a sort unless the entries are in the order of the levels; memory for two copies of the
+/// file and, for dense levels, for all their positions.
 ///
-/// @throws FormatError if a coordinate occurs twice, options.levels do not hold such a tensor, the entries
-/// do not have options.symmetry, or the specification has no such type of values; MemoryError; IoError if the
-/// file cannot be written, or this program was built without HDF5
+/// @throws FormatError if a coordinate occurs twice, if options.levels cannot hold such a tensor, if the
+/// entries do not have options.symmetry, or if the specification has no such type of values; MemoryError;
+/// IoError if the file cannot be written, or this program was built without HDF5
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_binsparse(const std::string& path, [[maybe_unused]] const Entries<Value, Order>& entries,

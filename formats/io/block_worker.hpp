@@ -15,7 +15,7 @@ namespace sporos::io {
 
 /// The progress of all blocks together; changed in file order only.
 struct TextPlace {
-  std::int64_t lines = 0;    ///< in the blocks before the one whose turn it is
+  std::int64_t lines = 0;    ///< in the blocks before the current one
   std::int64_t entries = 0;  ///< likewise
 };
 

@@ -43,9 +43,9 @@ class FileStream final : public ByteStream {
     if (descriptor_ < 0) throw IoError(path_, text("cannot be opened for reading: ", std::strerror(errno)));
     look_at_file();
   }
-  /// A file that is open already, such as standard input, from where it stands.
-  /// @param descriptor  duplicated: the caller keeps its own
-  /// @param name        what messages call it
+  /// A file that is already open, such as standard input, from its current position on.
+  /// @param descriptor  is duplicated: the caller keeps its own
+  /// @param name        the name used in messages
   FileStream(int descriptor, std::string name)
       : path_(std::move(name)), descriptor_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {
     if (descriptor_ < 0) throw IoError(path_, text("cannot be read: ", std::strerror(errno)));
@@ -69,8 +69,8 @@ class FileStream final : public ByteStream {
   std::int64_t taken() const override { return taken_; }
   std::int64_t total() const override { return total_; }
 
-  /// Reads `count` bytes from `at` on, whatever has been read in order. Throws IoError, also where the file
-  /// ends before.
+  /// Reads `count` bytes from `at` on, independently of what has been read in order. Throws IoError, also if
+  /// the file ends too early.
   void read_at(std::uint64_t at, char* out, std::size_t count) const {
     while (count > 0) {
       const auto got = ::pread(descriptor_, out, count, static_cast<off_t>(at));
@@ -165,7 +165,7 @@ class PlainOrGzipStream final : public ByteStream {
     at_ += count;
     available_ -= count;
   }
-  /// Moves the unread bytes to the front and reads more behind them; false at the end of the file.
+  /// Moves the unread bytes to the front and reads more after them; false at the end of the file.
   bool refill() {
     std::memmove(input_.get(), input_.get() + at_, available_);
     at_ = 0;

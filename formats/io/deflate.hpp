@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file deflate.hpp
-/// Parts of a text or of other bytes, compressed independently so that they can follow one another.
+/// Parts of a text or of other bytes, compressed independently but able to follow one another.
 #pragma once
 
 #include <zlib.h>
@@ -17,7 +17,7 @@ namespace sporos::io {
 /// A text under construction.
 class TextBuffer {
  public:
-  /// Room for `count` more characters; end(p) tells how far they have been used.
+  /// Makes room for `count` more characters; end(p) then says how much of it was used.
   char* room(std::size_t count) {
     if (size_ + count > capacity_) {
       const std::size_t larger = 2 * capacity_ + count;
@@ -41,8 +41,7 @@ class TextBuffer {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// Bytes as a part of a deflate stream, which can follow any other part; `last_deflated_part` ends the
-/// stream.
+/// A part of a deflate stream, which can follow any other part; `last_deflated_part` ends the stream.
 struct DeflatedPart {
   TextBuffer compressed;
   uLong checksum = 0;  ///< crc32 of the bytes
@@ -66,7 +65,7 @@ inline void deflate_part(std::string_view bytes, int level, DeflatedPart& part) 
   stream.next_out = reinterpret_cast<Bytef*>(out);
   stream.avail_out = static_cast<uInt>(most);
   const int status =
-      deflate(&stream, Z_SYNC_FLUSH);  // ends on a byte, and no block refers to what comes before
+      deflate(&stream, Z_SYNC_FLUSH);  // ends at a byte boundary, and no later block refers back beyond it
   part.compressed.end(reinterpret_cast<const char*>(stream.next_out));
   deflateEnd(&stream);
   ensure(status == Z_OK && stream.avail_in == 0, "deflate takes a whole part");

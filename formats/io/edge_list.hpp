@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file edge_list.hpp
-/// Edge lists and CSV files of a matrix: a row, a column and possibly a value on each line. Reading.
+/// Edge lists and CSV files of a matrix: each line has a row, a column and possibly a value. Reading.
 ///
 ///     # comments begin with # or %          source,target,weight
 ///     0 1 0.5                               0,1,0.5
@@ -28,20 +28,20 @@ namespace sporos {
 /// What the first lines of an edge list show.
 struct EdgeListHeader {
   int columns = 0;         ///< 2, or 3 with values
-  std::int64_t lines = 0;  ///< before the first edge
+  std::int64_t lines = 0;  ///< number of lines before the first edge
 };
 
 namespace io {
 
 constexpr bool ends_field(char c) { return ends_number(c) || c == ','; }
 
-/// The place of the next field: behind blanks and at most one comma.
+/// Skips the blanks, and at most one comma, before the next field.
 inline const char* skip_separator(const char* p) {
   p = skip_blanks(p);
   return *p == ',' ? skip_blanks(p + 1) : p;
 }
 
-/// Counts the fields of a line; two commas have an empty one between them.
+/// Counts the fields of a line; there is an empty field between two commas.
 inline int count_fields(const char* p) {
   int fields = 0;
   for (p = skip_blanks(p); *p != '\n';) {
@@ -55,17 +55,17 @@ inline int count_fields(const char* p) {
   return fields;
 }
 
-/// The field at `p` as a text of its own, which parsers of numbers can read.
+/// The field at `p` as a separate text, which parsers of numbers can read.
 inline std::string field_text(const char* p) {
   std::string field;
   for (; !ends_field(*p); ++p) field += *p;
   return field.append(1 + text_padding, '\n');
 }
 
-/// Whether a line without an edge may stand anywhere: it is blank or a comment.
+/// Whether a line with this first character has no edge and may occur anywhere: it is blank or a comment.
 constexpr bool is_no_edge(char first) { return first == '\n' || first == '#' || first == '%'; }
 
-/// Takes what precedes the first edge: comments, and a line of names.
+/// Reads what precedes the first edge: comments, and a line of names.
 inline EdgeListHeader take_edge_list_header(TextSource& source) {
   EdgeListHeader header;
   int names = 0;
@@ -105,7 +105,7 @@ struct EdgeListJob {
   int columns;
   std::int64_t first_node;
   TextPlace place;
-  Extents<2> extents{};  ///< of what has been read so far
+  Extents<2> extents{};  ///< those of the edges read so far
   EntryStore<Value, 2> store{};
 };
 
@@ -250,14 +250,13 @@ Entries<Value, 2> read_edge_list_entries(io::TextSource& source, const ReadOptio
   return job.store.take(job.extents);
 }
 
-/// The entries of an edge list or CSV file, plain or gzip, in the order of the file: a line is a row, a
-/// column and possibly a value, which is 1 where there is none. The extents are the largest row and column,
-/// counted from options.first_node; the matrix is square, as that of a graph, unless options.bipartite. Edges
-/// are taken as they are directed. Duplicates and zeros are kept. Cost: linear in the text, parallel over
-/// blocks.
+/// The entries of an edge list or CSV file, plain or gzip, in the order of the file. A line has a row, a
+/// column and possibly a value, which is otherwise 1. The extents are the largest row and column, counted
+/// from options.first_node; the matrix is square, like that of a graph, unless options.bipartite is set.
+/// Edges keep their direction. Duplicates and zeros are kept. Cost: linear in the text, parallel over blocks.
 ///
-/// @throws ParseError naming file, line and column for malformed text, lines of another number of columns
-/// than the first, and values that `Value` cannot hold; IoError if the file cannot be read
+/// @throws ParseError naming file, line and column for malformed text, lines whose number of columns differs
+/// from the first line's, and values that `Value` cannot hold; IoError if the file cannot be read
 template <TensorValue Value>
 Entries<Value, 2> read_edge_list_entries(const std::string& path, const ReadOptions& options = {}) {
   expect_kokkos();

@@ -44,7 +44,7 @@ class Scratch {
 template <class Value, int Order>
 class EntryStore {
  public:
-  /// A contiguous place for some entries: write them there while other threads reserve places of their own.
+  /// A contiguous place for some entries: write them there while other threads reserve their own places.
   struct Slot {
     std::array<std::int64_t*, static_cast<std::size_t>(Order)> coordinates;
     Value* values;
@@ -103,7 +103,7 @@ class EntryStore {
   };
 
   void grow(std::int64_t count, double read_part) {
-    double guess = static_cast<double>(size_);  // as many again as there are
+    double guess = static_cast<double>(size_);  // as many more as there are
     const double entries = static_cast<double>(size_ + count);
     if (read_part > 0) guess = entries * (1 / read_part - 1) * 1.05;
     const double left = std::min(static_cast<double>(most_ - size_), 4e18);
@@ -112,8 +112,8 @@ class EntryStore {
     try {
       add_segment(capacity);
     } catch (const std::exception&) {
-      // The extrapolation may be far off (a file with a huge hole), but what is needed for certain may still
-      // fit.
+      // The extrapolation may be far too large (for a file with a huge hole), while the memory that is
+      // certainly needed may still fit.
       if (capacity == count) throw;
       add_segment(count);
     }

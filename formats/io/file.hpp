@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file file.hpp
-/// Files of entries of any kind: finding out the kind, reading by content, writing by name.
+/// Files of entries of any kind: detecting the kind, reading by content, writing by name.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ struct FileInfo {
   std::int64_t bytes = 0;              ///< size of the file on disk; 0 if it is not a regular file
   int order = 2;                       ///< number of modes
   std::vector<std::int64_t> extents;   ///< empty if only the entries determine them
-  std::optional<std::int64_t> stored;  ///< entries in the file; of a symmetric one, those of one triangle
+  std::optional<std::int64_t> stored;  ///< entries in the file; for a symmetric one, those of one triangle
   MatrixMarketField field = MatrixMarketField::real;  ///< what the values are; pattern: there are none
   std::optional<MatrixMarketHeader> matrix_market;    ///< field, symmetry, layout
   std::optional<BinsparseHeader> binsparse;           ///< format, structure, attributes
 
-  /// Of which matrices a file stores one triangle.
+  /// The symmetry of the matrix if the file stores only one triangle.
   MatrixMarketSymmetry symmetry() const {
     if (matrix_market) return matrix_market->symmetry;
     return binsparse ? binsparse->symmetry : MatrixMarketSymmetry::general;
@@ -46,7 +46,7 @@ struct FileInfo {
 
 namespace io {
 
-/// Whether the name, in lower case and without folder and .gz, ends in `suffix`.
+/// Whether the name ends in `suffix`, ignoring case, folders and .gz.
 inline bool has_suffix(std::string_view path, std::string_view suffix) {
   std::string name;
   for (const char c : path) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -54,19 +54,19 @@ inline bool has_suffix(std::string_view path, std::string_view suffix) {
   return name.ends_with(suffix);
 }
 
-/// Whether the name is one that edge lists and CSV files have.
+/// Whether the name is typical of edge lists and CSV files.
 inline bool has_edge_list_name(std::string_view path) {
   for (const std::string_view suffix : {".csv", ".tsv", ".edges", ".edgelist", ".el", ".wel"})
     if (has_suffix(path, suffix)) return true;
   return false;
 }
 
-/// Whether the name is one that HDF5 files have, which compress their arrays themselves.
+/// Whether the name is typical of HDF5 files, which compress their arrays themselves.
 inline bool has_hdf5_name(std::string_view path) {
   return !path.ends_with(".gz") && (has_suffix(path, ".h5") || has_suffix(path, ".hdf5"));
 }
 
-/// The kind of a text according to its first line, or to its name if the line does not tell.
+/// The kind of a text, by its first line or, if that is not conclusive, by its name.
 inline FileKind kind_of(TextSource& source) {
   const std::string& name = source.name();
   const char* const line = peek_line(source);
@@ -87,7 +87,7 @@ inline FileKind kind_of(TextSource& source) {
            holds('\0') ? " (if this is an archive, unpack it first)" : ""));
 }
 
-/// The kind of a file: what the caller says, else what its first bytes say, else its name.
+/// The kind of a file, as given by the caller, else by its first bytes, else by its name.
 inline FileKind kind_of(FileSource& file, const ReadOptions& options) {
   if (options.kind) return *options.kind;
   {
@@ -111,9 +111,9 @@ inline FileKind kind_of(FileSource& file, const ReadOptions& options) {
 
 }  // namespace io
 
-/// What the first lines of a file say: its kind and order, and its extents and number of entries if they are
-/// given there. Reads a few kilobytes. Throws ParseError, IoError.
-/// @param options  kind, if the content is not to tell it
+/// The information in the first lines of a file: its kind and order, and its extents and number of entries if
+/// they are given there. Reads a few kilobytes. Throws ParseError, IoError.
+/// @param options  may set `kind`; otherwise the content decides
 inline FileInfo inspect(io::FileSource& file, const ReadOptions& options = {}) {
   const auto look = [&](io::Cut cut = io::Cut::at_lines) {
     return io::TextSource(file.look(), file.name(), io::header_options(cut));
@@ -182,15 +182,15 @@ inline FileInfo inspect(io::FileSource& file, const ReadOptions& options = {}) {
   return info;
 }
 
-/// The same for a file that is named by its path.
+/// Inspects the file at a path.
 inline FileInfo inspect(const std::string& path, const ReadOptions& options = {}) {
   return inspect(*io::file_at(path), options);
 }
 
-/// The entries of a file of any kind, which is recognised by its content or by its name: see
+/// The entries of a file of any kind, which is detected from its content or its name: see
 /// read_matrix_market_entries, read_tns_entries, read_smtx_entries, read_edge_list_entries, read_npy_entries,
 /// read_npz_entries, read_binsparse_entries.
-/// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(file) tells
+/// @throws ParseError, IoError; ShapeError if the file holds a tensor of another order (inspect(file) finds
 /// the order beforehand)
 template <TensorValue Value, int Order>
   requires(Order >= 1)
@@ -216,16 +216,16 @@ Entries<Value, Order> read_entries(io::FileSource& file, const ReadOptions& opti
   }
 }
 
-/// The same for a file that is named by its path.
+/// The entries of the file at a path.
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 Entries<Value, Order> read_entries(const std::string& path, const ReadOptions& options = {}) {
   return read_entries<Value, Order>(*io::file_at(path), options);
 }
 
-/// Writes `entries` in the format that the file's name stands for: .mtx, .tns, .smtx or .npy, optionally with
+/// Writes `entries` in the format indicated by the file's name: .mtx, .tns, .smtx or .npy, optionally with
 /// .gz, or .npz, .h5 (binsparse) or .hdf5.
-/// @throws FormatError for any other name and for entries that such a file cannot hold; IoError if it cannot
+/// @throws FormatError for any other name, and for entries that such a file cannot hold; IoError if it cannot
 /// be written
 template <TensorValue Value, int Order>
   requires(Order >= 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file file_kind.hpp
-/// The kinds of files that are read and written.
+/// The kinds of files that can be read and written.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file file_source.hpp
-/// What a file is read from: something that can be looked at, to find out what it is, before all of it is
-/// read.
+/// The source of a file's bytes, which can be examined to find out what kind of file it is before all of it
+/// is read.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 
 namespace sporos::io {
 
-/// Bytes with a name, from the beginning as often as they are needed.
+/// Bytes with a name, which can be read from the beginning as often as necessary.
 class FileSource {
  public:
   explicit FileSource(std::string name) : name_(std::move(name)) {}
@@ -26,15 +26,16 @@ class FileSource {
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
-  /// What messages call it.
+  /// The name used in messages.
   const std::string& name() const { return name_; }
-  /// Whether the name is a path at which the bytes can be read as often as they are needed.
+  /// Whether the name is a path at which the bytes can be read any number of times.
   virtual bool is_named() const { return false; }
-  /// The bytes from the beginning, for a reader that stops after the first of them; any number of times.
+  /// The bytes from the beginning, for a reader that stops after the first few; can be called any number of
+  /// times.
   virtual std::unique_ptr<ByteStream> look() = 0;
-  /// All bytes from the beginning; the last call. Throws ParseError, IoError.
+  /// All bytes from the beginning; must be the last call. Throws ParseError, IoError.
   virtual std::unique_ptr<ByteStream> open() = 0;
-  /// The bytes, for a reader that reads them in any order; any number of times. Throws ParseError, IoError.
+  /// The bytes for reading in any order; can be called any number of times. Throws ParseError, IoError.
   virtual std::unique_ptr<RandomBytes> open_at_random() = 0;
 
  private:
@@ -52,8 +53,8 @@ class PathSource final : public FileSource {
   std::unique_ptr<RandomBytes> open_at_random() override { return std::make_unique<FileBytes>(name()); }
 };
 
-/// A stream that delivers its bytes once, as a pipe does. What has been looked at is kept until it is read
-/// again; what follows is never kept, so that a pipe takes no more memory than a file.
+/// A stream that delivers its bytes only once, as a pipe does. Bytes that were examined are kept until they
+/// are read again; later bytes are never kept, so that a pipe takes no more memory than a file.
 class PipeSource final : public FileSource {
  public:
   PipeSource(std::unique_ptr<ByteStream> pipe, std::string name)
@@ -96,7 +97,7 @@ class PipeSource final : public FileSource {
   std::shared_ptr<std::string> kept_ = std::make_shared<std::string>();
 };
 
-/// The file at a path: looked at and read by its path, or once if it is a pipe or a device.
+/// The file at a path: opened by its path each time or, if it is a pipe or a device, read only once.
 inline std::unique_ptr<FileSource> file_at(const std::string& path) {
   struct stat status{};
   const bool once =

@@ -27,11 +27,11 @@
 namespace sporos {
 namespace io {
 
-/// What precedes the entries of a .tns file, and what its first entry shows.
+/// What precedes the entries of a .tns file, and what its first entry reveals.
 struct TnsPreamble {
   std::int64_t numbers = 0;           ///< on the line of the first entry; 0 if there is no entry
   std::vector<std::int64_t> extents;  ///< empty if the file does not give them
-  std::int64_t lines = 0;             ///< taken so far
+  std::int64_t lines = 0;             ///< number of lines taken so far
 };
 
 inline std::int64_t count_words(const char* p) {
@@ -68,7 +68,7 @@ inline bool all_counts(const char* p) {
 inline TnsPreamble take_tns_preamble(TextSource& source) {
   constexpr std::string_view extents_comment = "# extents ";
   TnsPreamble preamble;
-  std::int64_t order = -1;  // from a line of its own; -1 if there is none
+  std::int64_t order = -1;  // if given on its own line; otherwise -1
   while (const char* const line = peek_line(source)) {
     const std::int64_t number = source.lines_taken() + 1;
     const char* const p = skip_blanks(line);
@@ -90,7 +90,7 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
                          text("found ", preamble.extents.size(), " extents, expected ", order,
                               ", the order that stands above them"));
     } else {
-      // Text without any entries has no order either.
+      // Text without any entries also has no order.
       std::int64_t coordinate = 0;
       if (!parse_count(p, coordinate))
         throw ParseError(source.name(), number,
@@ -114,8 +114,8 @@ inline TnsPreamble take_tns_preamble(TextSource& source) {
 template <class Value, int Order>
 struct TnsJob {
   TextSource& source;
-  bool bounded;            ///< whether the extents are known before the entries
-  Extents<Order> extents;  ///< known ones, or the largest coordinates so far
+  bool bounded;            ///< whether the extents are known before the entries are read
+  Extents<Order> extents;  ///< the known ones, or the largest coordinates so far
   TextPlace place;
   EntryStore<Value, Order> store{};
 };
@@ -231,10 +231,10 @@ void read_tns_body(TnsJob<Value, Order>& job, int workers) {
 
 }  // namespace io
 
-/// What the first lines of a .tns file say.
+/// The information in the first lines of a .tns file.
 ///
-/// Lines of two numbers are read as a coordinate and a value, order 1. A list of the edges of a graph looks
-/// the same, so a program that chooses the order of its tensor by the file should ask which of the two it is.
+/// Lines of two numbers are read as a coordinate and a value, order 1. The list of a graph's edges looks the
+/// same, so a program that takes the order of its tensor from the file should ask which of the two it is.
 struct TnsHeader {
   int order = 0;                      ///< number of modes
   std::vector<std::int64_t> extents;  ///< empty if only the entries determine them
@@ -309,7 +309,7 @@ Entries<Value, Order> read_tns_entries(io::TextSource& source, const ReadOptions
 /// "3" and "5 6 7"), else the largest coordinates. A complex value is two numbers, or a single real one.
 /// Duplicates and stored zeros are kept. Cost: linear in the text, parallel over blocks.
 ///
-/// @tparam Order  number of modes; read_tns_order(path) finds it out
+/// @tparam Order  number of modes; read_tns_order(path) finds it
 /// @throws ParseError naming file and line for malformed text, coordinates outside the extents and values
 /// that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot be read
 template <TensorValue Value, int Order>
@@ -323,15 +323,15 @@ Entries<Value, Order> read_tns_entries(const std::string& path, const ReadOption
 
 /// How entries are written as a .tns file.
 struct TnsWriteOptions {
-  std::string comment = {};  ///< lines to write at the front
+  std::string comment = {};  ///< lines to write at the beginning
   int threads = 0;           ///< for formatting and compressing; 0: as many as the default host space has
   int gzip_level = 6;        ///< 1 (fast) to 9 (small), for names that end in .gz
 };
 
 /// Writes `entries`, in their order, as a FROSTT .tns file, compressed if `path` ends in .gz. Numbers have
 /// the fewest digits that read back as the same number. A comment gives the extents if they differ from the
-/// largest coordinates, and those of a vector. The file appears when it is complete; until then, an old file
-/// of that name stays. Cost: linear, parallel over pieces.
+/// largest coordinates, and always for a vector. The file appears when it is complete; until then, an old
+/// file with that name remains. Cost: linear, parallel over pieces.
 ///
 /// @throws IoError if the file cannot be written
 template <TensorValue Value, int Order>
@@ -352,8 +352,8 @@ void write_tns(const std::string& path, const Entries<Value, Order>& entries,
     head += text("# ", rest.substr(0, length), '\n');
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }
-  // If the caller's comment happens to look like extents, the true extents have to override it. The entries
-  // of a vector could be taken for the coordinates of a matrix.
+  // If the caller's comment happens to look like extents, the true extents must override it. The entries of a
+  // vector could be mistaken for the coordinates of a matrix.
   if (largest != entries.extents || entries.size() == 0 || !head.empty() || Order == 1) {
     head += "# extents";
     for (const std::int64_t extent : entries.extents) head += text(' ', extent);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file hdf5_file.hpp
 /// HDF5 files: their text attributes and one-dimensional arrays, read and written by the HDF5 library. Only
-/// there if SPOROS_HAVE_HDF5 is defined.
+/// available if SPOROS_HAVE_HDF5 is defined.
 #pragma once
 
 #ifdef SPOROS_HAVE_HDF5
@@ -25,7 +25,7 @@
 
 namespace sporos::io {
 
-/// An object of the HDF5 library, given back at the end.
+/// An object of the HDF5 library, released at the end of its life.
 class Hdf5Object {
  public:
   Hdf5Object() = default;
@@ -48,8 +48,8 @@ class Hdf5Object {
   herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// The time in which the HDF5 library is used: by one thread, since it is not built for several everywhere,
-/// and without messages of its own on standard error.
+/// The period during which the HDF5 library is used: by one thread, since it is not always built for several,
+/// and without its own messages on standard error.
 class Hdf5Session {
  public:
   Hdf5Session() : lock_(mutex()) {
@@ -61,12 +61,12 @@ class Hdf5Session {
   Hdf5Session(const Hdf5Session&) = delete;
   Hdf5Session& operator=(const Hdf5Session&) = delete;
 
-  /// Why the last call failed, as the function says that noticed it first.
+  /// Why the last call failed, according to the function that first noticed it.
   static std::string reason() {
     std::string reason = "the HDF5 library gives no reason";
     const auto take_first = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
       if (error->desc) *static_cast<std::string*>(out) = error->desc;
-      return 1;  // no more of them
+      return 1;  // no more messages
     };
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &reason);
     return reason;
@@ -83,7 +83,7 @@ class Hdf5Session {
   void* stream_ = nullptr;
 };
 
-/// The type of HDF5 for numbers of type `Number` on this machine.
+/// The HDF5 type of numbers of type `Number` on this machine.
 template <class Number>
   requires std::integral<Number> || std::floating_point<Number>
 hid_t hdf5_type() {
@@ -101,10 +101,10 @@ hid_t hdf5_type() {
     return std::is_signed_v<Number> ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
 }
 
-/// An array of numbers in a file that is read.
+/// An array of numbers in a file that is being read.
 class Hdf5Array {
  public:
-  /// @param name  what messages call it
+  /// @param name  the name used in messages
   /// @throws ParseError if it is not one-dimensional, holds no numbers, or if the file has no data for it
   Hdf5Array(std::string name, Hdf5Object dataset) : name_(std::move(name)), dataset_(std::move(dataset)) {
     const Hdf5Object space(H5Dget_space(dataset_), H5Sclose);
@@ -118,15 +118,15 @@ class Hdf5Array {
 
   const std::string& name() const { return name_; }
   std::int64_t count() const { return count_; }
-  /// "int32", "float64"; "bool" for the booleans that h5py writes, an enumeration of one byte.
+  /// "int32", "float64"; "bool" for the booleans that h5py writes, which are an enumeration of one byte.
   const std::string& type_name() const { return type_name_; }
 
   void expect(bool holds, const std::string& reason) const {
     if (!holds) throw ParseError(name_, 0, reason);
   }
 
-  /// Reads elements `first` to `first + count`, which must be there, converted as HDF5 does: a number that is
-  /// too large becomes the largest one.
+  /// Reads elements [first, first + count), which must exist, converted in HDF5's way: a number that is too
+  /// large becomes the largest one.
   template <class Number>
   void read(Number* out, std::int64_t first, std::int64_t count) const {
     if (count == 0) return;
@@ -151,13 +151,13 @@ class Hdf5Array {
     return text(H5Tget_sign(type_) == H5T_SGN_NONE ? "uint" : "int", bits);
   }
 
-  /// Makes sure that the elements are in this file, so that no small file asks for much memory, and none
-  /// reads another one: HDF5 can take data from any file that the writer names.
+  /// Checks that the elements are in this file, so that no small file demands much memory, and none reads
+  /// another file: HDF5 can take data from any file that the writer names.
   void expect_data() const {
     const Hdf5Object how(H5Dget_create_plist(dataset_), H5Pclose);
     expect(H5Pget_layout(how) != H5D_VIRTUAL && H5Pget_external_count(how) == 0,
            "its elements are in other files, which are not read");
-    constexpr std::int64_t deflated = 1040;  // deflate makes nothing smaller than by 1032
+    constexpr std::int64_t deflated = 1040;  // deflate never compresses by more than 1032
     const std::int64_t factor = H5Pget_nfilters(how) > 0 ? deflated : 1;
     const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(dataset_));
     const auto element = static_cast<std::int64_t>(H5Tget_size(type_));
@@ -172,10 +172,10 @@ class Hdf5Array {
   std::int64_t count_ = 0;
 };
 
-/// The name of a file in memory, which the library asks for: that of no file on the disk.
+/// The name of a file in memory, which the library requires; no file on the disk has it.
 inline constexpr const char* image_name = "sporos in memory";
 
-/// A file that is read; messages call it by its name.
+/// A file that is being read; messages use its name.
 class Hdf5Reader {
  public:
   /// The file at a path.
@@ -187,16 +187,17 @@ class Hdf5Reader {
   /// The bytes of a file.
   Hdf5Reader(std::string bytes, const std::string& name) : name_(name) {
     Hdf5Object access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    constexpr std::size_t portion = std::size_t{1} << 16;  // by which the image would grow
+    constexpr std::size_t portion = std::size_t{1} << 16;  // increment by which the image would grow
     H5Pset_fapl_core(access, portion, false);
     H5Pset_file_image(access, bytes.data(), bytes.size());
-    bytes = {};  // the library has its own copy
+    bytes = {};  // the library has made its own copy
     open(image_name, access);
   }
 
   const std::string& name() const { return name_; }
 
-  /// Enters a group, below which attributes and arrays are looked up. Throws ParseError if it is not there.
+  /// Enters a group, in which attributes and arrays are then looked up. Throws ParseError if it does not
+  /// exist.
   void enter(const std::string& group) {
     Hdf5Object entered(H5Gopen2(place_ ? place_ : file_, group.c_str(), H5P_DEFAULT), H5Gclose);
     if (!entered) throw ParseError(name_, 0, text("there is no group '", group, "'"));
@@ -257,17 +258,17 @@ class Hdf5Reader {
   Hdf5Object file_, place_;
 };
 
-/// A file that is written in memory, since HDF5 writes to files with names only, of which something would be
-/// left if the program ended.
+/// A file that is written in memory: HDF5 can only write to files with names, which would be left incomplete
+/// if the program ended early.
 class Hdf5Writer {
  public:
-  /// @param name     what messages call it
-  /// @param bytes    about how large it will be
+  /// @param name     the name used in messages
+  /// @param bytes    approximate size
   /// @param deflate  0: arrays are not compressed; 1 (fast) to 9 (small)
   /// @throws IoError if it cannot be created or this HDF5 library does not compress
   Hdf5Writer(std::string name, std::int64_t bytes, int deflate) : name_(std::move(name)), deflate_(deflate) {
     const Hdf5Object access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    constexpr std::int64_t least = std::int64_t{1} << 16;  // by which the memory grows
+    constexpr std::int64_t least = std::int64_t{1} << 16;  // increment by which the memory grows
     H5Pset_fapl_core(access, static_cast<std::size_t>(std::max(bytes, least)), false);
     file_ = Hdf5Object(H5Fcreate(image_name, H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
     expect(bool(file_), "created");
@@ -281,7 +282,7 @@ class Hdf5Writer {
     const auto size = static_cast<hsize_t>(count);
     const Hdf5Object space(H5Screate_simple(1, &size, nullptr), H5Sclose);
     const Hdf5Object how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    constexpr hsize_t chunk = hsize_t{1} << 17;  // elements that are compressed at once
+    constexpr hsize_t chunk = hsize_t{1} << 17;  // elements compressed together
     if (deflate_ > 0 && count > 0) {
       const hsize_t part = std::min(size, chunk);
       H5Pset_chunk(how, 1, &part);

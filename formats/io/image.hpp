@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file image.hpp
-/// A picture in memory, and its PNG file.
+/// An image in memory, and its PNG file.
 #pragma once
 
 #include <zlib.h>
@@ -24,7 +24,7 @@ struct Colour {
   friend bool operator==(const Colour&, const Colour&) = default;
 };
 
-/// Width x height pixels, from the upper left corner.
+/// Width x height pixels, starting at the upper left corner.
 class Image {
  public:
   Image(int width, int height, Colour background)
@@ -38,7 +38,7 @@ class Image {
   Colour& at(int x, int y) { return pixels_[index(x, y)]; }
   const Colour& at(int x, int y) const { return pixels_[index(x, y)]; }
 
-  /// Fills a rectangle, clipped to the picture.
+  /// Fills a rectangle, clipped to the image.
   void fill(int x, int y, int width, int height, Colour colour) {
     for (int row = std::max(y, 0); row < std::min(y + height, height_); ++row)
       for (int column = std::max(x, 0); column < std::min(x + width, width_); ++column)
@@ -53,7 +53,7 @@ class Image {
     fill(x + width, y, 1, height, colour);
   }
 
-  /// Width of a text in pixels, where each dot of a glyph is `scale` pixels wide.
+  /// The width of a text in pixels, if each dot of a glyph is `scale` pixels wide.
   static int text_width(std::string_view words, int scale) {
     return words.empty() ? 0 : (static_cast<int>(words.size()) * (detail::Glyph::width + 1) - 1) * scale;
   }
@@ -71,12 +71,12 @@ class Image {
     }
   }
 
-  /// The picture as the bytes of a PNG file, 8 bits per channel.
+  /// The image as the bytes of a PNG file, with 8 bits per channel.
   std::string png() const {
     std::string rows;
     rows.reserve((static_cast<std::size_t>(width_) * 3 + 1) * static_cast<std::size_t>(height_));
     for (int y = 0; y < height_; ++y) {
-      // Each row as its difference from the one above: runs of equal rows become runs of zeros.
+      // Store each row as its difference from the one above: runs of equal rows become runs of zeros.
       rows.push_back(y == 0 ? '\0' : '\2');
       for (int x = 0; x < width_; ++x) {
         const Colour above = y == 0 ? Colour{} : at(x, y - 1);
@@ -104,7 +104,7 @@ class Image {
     return out;
   }
 
-  /// Writes the PNG file completely or not at all.
+  /// Writes the PNG file, either completely or not at all.
   /// @throws IoError
   void save(const std::string& path) const {
     const std::string bytes = png();

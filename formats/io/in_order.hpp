@@ -19,9 +19,9 @@
 
 namespace sporos::io {
 
-/// What one thread does with one piece after another. Pieces are fetched by one thread at a time and numbered
-/// in that order; in_turn() runs in the order of these numbers, one at a time; work() and after() run in any
-/// order and at the same time.
+/// The work of one thread, which processes one piece after another. Pieces are fetched by one thread at a
+/// time and numbered in that order; in_turn() runs in the order of these numbers, one piece at a time; work()
+/// and after() run in any order and at the same time.
 class PieceWorker {
  public:
   virtual ~PieceWorker() = default;
@@ -32,9 +32,9 @@ class PieceWorker {
   virtual void after() {}
 };
 
-/// Runs `worker_count` workers, one per thread including the calling one, until nothing is left to fetch. Of
-/// all exceptions, the one from the earliest piece is rethrown, so that the outcome does not depend on the
-/// number of threads.
+/// Runs `worker_count` workers, each on a thread of its own (one is the calling thread), until nothing is
+/// left to fetch. If several throw, the exception from the earliest piece is rethrown, so that the outcome
+/// does not depend on the number of threads.
 class InOrder {
  public:
   using MakeWorker = std::function<std::unique_ptr<PieceWorker>()>;
@@ -53,7 +53,7 @@ class InOrder {
           spread.apply();
           pieces.all(worker);
         };
-        // If the system refuses more threads, those that exist do all the work.
+        // If the system refuses more threads, the existing ones do all the work.
         if (outcome([&] { threads.emplace_back(all); })) break;
       }
       pieces.all(*workers.front());

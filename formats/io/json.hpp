@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file json.hpp
-/// JSON, as far as the descriptors of files need it: a text parsed into a tree of values, and strings
-/// written.
+/// JSON, to the extent that descriptors of files need it: parsing a text into a tree of values, and writing
+/// strings.
 ///
 /// RFC 8259, "The JavaScript Object Notation (JSON) Data Interchange Format".
 #pragma once
@@ -21,25 +21,25 @@
 
 namespace sporos::io {
 
-/// A value of JSON and what is below it.
+/// A JSON value and everything below it.
 struct Json {
   enum class Kind { null, boolean, number, string, array, object };
 
   Kind kind = Kind::null;
-  std::string text;         ///< the characters of a string, decoded; anything else as it stands in the source
-  std::vector<Json> items;  ///< of an array; of an object, the values of its members
-  std::vector<std::string> names;  ///< of an object: the names of its members, in their order
+  std::string text;                ///< the decoded characters of a string; for other kinds, the source text
+  std::vector<Json> items;         ///< elements of an array, or values of an object's members
+  std::vector<std::string> names;  ///< names of an object's members, in order
 
   bool is(Kind other) const { return kind == other; }
 
-  /// The member of an object with this name, the first of several; nullptr if there is none.
+  /// The member of an object with this name, the first if there are several; nullptr if there is none.
   const Json* find(std::string_view name) const {
     for (std::size_t at = 0; at < names.size(); ++at)
       if (names[at] == name) return &items[at];
     return nullptr;
   }
 
-  /// The integer that a number is, also if it is written as 5.0 or 1e3; nothing for any other value.
+  /// The value of a number that is an integer, even if written as 5.0 or 1e3; nothing for any other value.
   std::optional<std::int64_t> integer() const {
     if (kind != Kind::number) return std::nullopt;
     const char* const end = text.data() + text.size();
@@ -49,15 +49,15 @@ struct Json {
     double number = 0;
     if (const auto [to, fault] = std::from_chars(text.data(), end, number); fault != std::errc{} || to != end)
       return std::nullopt;
-    constexpr double exact = 9007199254740992;  // 2^53: beyond it, a double is no longer one integer
+    constexpr double exact = 9007199254740992;  // 2^53: beyond it, doubles do not represent all integers
     if (number != std::trunc(number) || std::abs(number) > exact) return std::nullopt;
     return static_cast<std::int64_t>(number);
   }
 };
 
-/// Why a text is not JSON.
+/// Why a text is not valid JSON.
 struct JsonFault {
-  std::size_t byte;  ///< where, from 0
+  std::size_t byte;  ///< its position, counted from 0
   std::string reason;
 };
 
@@ -74,7 +74,7 @@ class JsonParser {
   }
 
  private:
-  /// Arrays and objects within each other; deeper ones could exhaust the stack.
+  /// The deepest nesting of arrays and objects; deeper ones could exhaust the stack.
   static constexpr int deepest = 64;
 
   [[noreturn]] void refuse(std::string_view expected) const {
@@ -187,7 +187,7 @@ class JsonParser {
     return out;
   }
 
-  /// Decodes an escape; the position is left at its last character.
+  /// Decodes an escape sequence; the position is left at its last character.
   void take_escape(std::string& out) {
     ++at_;
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
@@ -197,7 +197,7 @@ class JsonParser {
     out += meanings[which];
   }
 
-  /// Four hexadecimal digits behind the current character, which is the 'u' of an escape.
+  /// Reads the four hexadecimal digits after the current character, the 'u' of an escape.
   std::uint32_t take_hexadecimal() {
     std::uint32_t code = 0;
     for (int digit = 0; digit < 4; ++digit) {
@@ -210,7 +210,7 @@ class JsonParser {
     return code;
   }
 
-  /// A character beyond the first 65536 is written as two surrogates.
+  /// Characters beyond the first 65536 are written as two surrogates.
   std::uint32_t take_code_point() {
     const std::uint32_t first = take_hexadecimal();
     if (first < 0xd800 || first > 0xdfff) return first;
@@ -242,7 +242,7 @@ class JsonParser {
   std::size_t at_ = 0;
 };
 
-/// A text as a string of JSON, in double quotes.
+/// A text as a JSON string, in double quotes.
 inline std::string json_string(std::string_view characters) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out = "\"";

@@ -24,14 +24,14 @@ enum class MatrixMarketLayout { coordinate, array };
 using MatrixMarketField = io::Field;
 enum class MatrixMarketSymmetry { general, symmetric, skew_symmetric, hermitian };
 
-/// What the first lines of a Matrix Market file say.
+/// The information in the first lines of a Matrix Market file.
 struct MatrixMarketHeader {
   MatrixMarketLayout layout = MatrixMarketLayout::coordinate;
   MatrixMarketField field = MatrixMarketField::real;
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t stored = 0;     ///< entries in the file; of a symmetric one, those of one triangle
+  std::int64_t stored = 0;     ///< entries in the file; for a symmetric one, those of one triangle
   std::int64_t size_line = 0;  ///< 1-based number of the line with the three numbers above
 };
 
@@ -68,7 +68,7 @@ constexpr std::string_view to_string(Field field) {
   }
 }
 
-/// Why the standard does not allow this banner; empty if it does.
+/// Why the standard does not permit this banner; empty if it does.
 inline std::string unlawful_banner(const MatrixMarketHeader& header) {
   using enum MatrixMarketSymmetry;
   const bool pattern = header.field == Field::pattern;
@@ -170,8 +170,7 @@ inline void parse_sizes(const char* p, const std::string& file, std::int64_t lin
         text("an array of ", header.rows, " x ", header.columns, " has more entries than 64 bits count"));
 }
 
-/// Reads the banner, the comments and the sizes; the next line of the source is then the first line of
-/// entries.
+/// Reads the banner, the comments and the sizes; the next line of the source is then the first with entries.
 inline MatrixMarketHeader take_header(TextSource& source) {
   const char* line = take_line(source);
   if (!line) throw ParseError(source.name(), 0, "the file is empty, expected a Matrix Market file");

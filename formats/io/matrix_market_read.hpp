@@ -38,8 +38,8 @@ struct MatrixMarketJob {
 
   TextSource& source;
   const MatrixMarketHeader header;
-  const bool one_triangle;  ///< entries off the diagonal stand for two entries each
-  const bool expand;        ///< and they become two
+  const bool one_triangle;  ///< each entry off the diagonal stands for two
+  const bool expand;        ///< whether those two are stored
   const bool strict;
   TextPlace place{header.size_line, 0};
   EntryStore<Value, 2> store;
@@ -196,8 +196,8 @@ class CoordinateWorker final : public BlockWorker {
     return true;
   }
 
-  /// Whether `Value` can hold the entry below the diagonal that an entry above it stands for: an unsigned one
-  /// holds no negative. (Where the symmetry is expanded, it is refused for its banner.)
+  /// Whether `Value` can hold the entry below the diagonal that an entry above it stands for: unsigned types
+  /// hold no negative numbers. (If the symmetry is expanded, this is refused because of the banner.)
   bool has_lower_image(const Value& value) const {
     return !std::is_unsigned_v<Value> || header_.symmetry != MatrixMarketSymmetry::skew_symmetric ||
            value == Value{};
@@ -243,7 +243,7 @@ class CoordinateWorker final : public BlockWorker {
   Scratch<Value> values_;
   std::int64_t diagonal_ = 0;       ///< entries of the block with equal coordinates
   std::int64_t above_ = 0;          ///< entries of the block above the diagonal
-  std::vector<std::int64_t> gaps_;  ///< of a symmetric file: lines of the block that hold no entry
+  std::vector<std::int64_t> gaps_;  ///< for a symmetric file: lines of the block without an entry
   typename EntryStore<Value, 2>::Slot slot_{};
 };
 
@@ -315,7 +315,7 @@ class ArrayWorker final : public BlockWorker {
       column_ = first / header_.rows;
       return;
     }
-    // The previous block, whose turn was just before, has left the place after its last value here.
+    // The previous block, whose turn was just before, has stored here the place after its last value.
     row_ = job_.next_row;
     column_ = job_.next_column;
     const std::int64_t below = header_.symmetry == skew_symmetric ? 1 : 0;

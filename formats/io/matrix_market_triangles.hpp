@@ -2,8 +2,8 @@
 /// @file matrix_market_triangles.hpp
 /// Symmetric Matrix Market files with entries on both sides of the diagonal.
 ///
-/// The standard has them hold the lower triangle; many hold the upper one, or some entries of each. Any of
-/// them is read, but of two entries that are mirror images of each other only one may be there.
+/// According to the standard they hold the lower triangle; many hold the upper one, or some entries of each.
+/// All of them can be read, but of two entries that are mirror images of each other only one may be present.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@
 
 namespace sporos::io {
 
-/// The line of each entry of a text. Takes room for each block and for each line that holds no entry, not for
-/// each entry.
+/// The line of each entry of a text. Takes memory for each block and for each line without an entry, but not
+/// for each entry.
 class EntryLines {
  public:
   /// Adds the next block of the text.
-  /// @param lines    lines of the text before the block
-  /// @param entries  entries of the block
-  /// @param gaps     the lines of the block that hold no entry, ascending and counted from 0
+  /// @param lines    number of lines before the block
+  /// @param entries  number of entries in the block
+  /// @param gaps     the lines of the block without an entry, ascending and counted from 0
   void add(std::int64_t lines, std::int64_t entries, std::vector<std::int64_t> gaps) {
     blocks_.push_back({entries_, lines, std::move(gaps)});
     entries_ += entries;
   }
 
-  /// The 1-based line of an entry, which is counted from 0.
+  /// The 1-based line of an entry; entries are counted from 0.
   std::int64_t line_of(std::int64_t entry) const {
     const auto behind =
         std::upper_bound(blocks_.begin(), blocks_.end(), entry,
@@ -51,9 +51,9 @@ class EntryLines {
   std::int64_t entries_ = 0;
 };
 
-/// Calls `body(i, j, entry)` for the entries off the diagonal in the order of the file, where `entry` counts
-/// the entries of the file.
-/// @param expanded  whether the mirror image of each follows it in the list
+/// Calls `body(i, j, entry)` for the entries off the diagonal in the order of the file, where `entry` is the
+/// number of the entry in the file.
+/// @param expanded  whether each entry is followed in the list by its mirror image
 template <class Value, class Body>
 void for_each_off_diagonal(const Entries<Value, 2>& list, bool expanded, const Body& body) {
   const std::int64_t* const rows = list.coordinates[0].data();
@@ -72,13 +72,13 @@ struct MirrorImages {
   std::int64_t first, second;
 };
 
-/// Of all pairs of mirror images, the one that is complete first in the file; nothing if there is none. Cost:
-/// a sort of the entries off the diagonal.
+/// Of all pairs of mirror images, the one whose second entry comes first in the file; nothing if there is
+/// none. Cost: a sort of the entries off the diagonal.
 template <class Value>
 std::optional<MirrorImages> first_mirror_images(const Entries<Value, 2>& list, bool expanded,
                                                 std::int64_t off_diagonal) {
   struct Place {
-    std::int64_t row, column;  // of the entry itself if it is below the diagonal, else of its mirror image
+    std::int64_t row, column;  // of the entry if it is below the diagonal, else of its mirror image
     std::int64_t entry;
     bool above;
     auto operator<=>(const Place&) const = default;
@@ -91,7 +91,7 @@ std::optional<MirrorImages> first_mirror_images(const Entries<Value, 2>& list, b
   std::sort(places.begin(), places.end());
 
   std::optional<MirrorImages> earliest;
-  const Place* first = places.data();  // of those with the same coordinates
+  const Place* first = places.data();  // the first of those with the same coordinates
   for (const Place& place : places) {
     if (place.row != first->row || place.column != first->column) first = &place;
     if (place.above != first->above && (!earliest || place.entry < earliest->second))

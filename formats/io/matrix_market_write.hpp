@@ -27,7 +27,7 @@ struct MatrixMarketWriteOptions {
   std::optional<MatrixMarketField> field =
       std::nullopt;               ///< unset: determined by the type of the values; pattern drops them
   std::string comment = {};       ///< lines to write after the banner
-  bool expanded_symmetry = true;  ///< off: the entries are already those of the lower triangle only
+  bool expanded_symmetry = true;  ///< off: the entries already are only those of the lower triangle
   int threads = 0;     ///< for formatting and compressing; 0: as many as the default host space has
   int gzip_level = 6;  ///< 1 (fast) to 9 (small), for names that end in .gz
 };
@@ -75,7 +75,7 @@ bool is_nan(const Value& x) {
     return std::isnan(static_cast<double>(x));
 }
 
-/// Checks that all values are legal with the given banner; throws FormatError for the first one that is not.
+/// Checks that all values are valid with the given banner; throws FormatError for the first one that is not.
 template <class Value>
 void expect_field(const Entries<Value, 2>& entries, Field field, const std::string& path) {
   if (is_complex_v<Value> && field != Field::complex && field != Field::pattern)
@@ -90,13 +90,13 @@ void expect_field(const Entries<Value, 2>& entries, Field field, const std::stri
   }
 }
 
-/// The positions of the entries that a file of the given symmetry stores, in their order. Throws FormatError
-/// if the entries are not symmetric.
+/// The positions of the entries that a file of the given symmetry stores, in order. Throws FormatError if the
+/// entries are not symmetric.
 template <class Value>
 std::vector<std::int64_t> stored_triangle(const Entries<Value, 2>& entries, MatrixMarketSymmetry symmetry,
                                           bool expanded, const std::string& path) {
   struct Place {
-    std::int64_t row, column, position;  // of the entry, or of its mirror image
+    std::int64_t row, column, position;  // those of the entry, or of its mirror image
   };
   const auto order = [](const Place& a, const Place& b) {
     if (a.row != b.row) return a.row < b.row;
@@ -209,7 +209,7 @@ std::vector<Value> array_values(const Entries<Value, 2>& entries, const MatrixMa
 
 /// Writes `entries`, in their order, as a Matrix Market file, compressed if `path` ends in .gz. Numbers have
 /// the fewest digits that read back as the same number. The file appears when it is complete; until then, an
-/// old file of that name stays. Cost: linear, parallel over pieces; checking a symmetry takes a sort.
+/// old file with that name remains. Cost: linear, parallel over pieces; checking a symmetry requires a sort.
 ///
 /// @throws FormatError if the values do not fit the field or the symmetry that `options` ask for; IoError if
 /// the file cannot be written

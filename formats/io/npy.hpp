@@ -24,12 +24,12 @@
 namespace sporos {
 namespace io {
 
-/// What the elements of an array are.
+/// The field that describes the elements of an array.
 inline Field field_of(const NpyType& type) {
   return type.kind == 'c' ? Field::complex : type.kind == 'f' ? Field::real : Field::integer;
 }
 
-/// Calls `body` with a value of the type of an array's elements.
+/// Calls `body` with a value of the array's element type.
 template <class Body>
 void with_npy_type(const NpyType& type, const Body& body) {
   switch (type.kind) {
@@ -52,19 +52,18 @@ void with_npy_type(const NpyType& type, const Body& body) {
   }
 }
 
-/// The elements of an array, in the order of the file, a block at a time.
+/// Reads the elements of an array, in the order of the file, a block at a time.
 class NpyElements {
  public:
-  /// @param stream  stands at the first element
-  /// @param file    what messages call it
+  /// @param stream  positioned at the first element
+  /// @param file    the name used in messages
   NpyElements(ByteStream& stream, const NpyHeader& header, std::string file)
       : stream_(stream), header_(header), file_(std::move(file)) {
     if (header.type.kind == 'S' || header.type.kind == 'U')
       throw ParseError(file_, 0, text("it holds text ('", header.descr, "'), expected numbers"));
   }
 
-  /// Reads the next `count` elements, which must be there. Throws ParseError for one that `Value` cannot
-  /// hold.
+  /// Reads the next `count` elements, which must exist. Throws ParseError for one that `Value` cannot hold.
   template <class Value>
   void read(Value* out, std::size_t count) {
     const auto width = static_cast<std::size_t>(header_.type.bytes);
@@ -118,7 +117,7 @@ class NpyElements {
   std::vector<char> bytes_;
 };
 
-/// Counts through the coordinates of an array in the order of its elements.
+/// Iterates over the coordinates of an array in the order of its elements.
 template <int Order>
 class NpyCoordinate {
  public:
@@ -161,7 +160,7 @@ Entries<Value, Order> read_npy_entries(io::ByteStream& stream, const std::string
   io::EntryStore<Value, Order> store(header.count);
   const std::int64_t most = std::min<std::int64_t>(header.count, 1 << 16);
   const auto block =
-      std::make_unique<Value[]>(static_cast<std::size_t>(most));  // not a vector: of bool, that has no array
+      std::make_unique<Value[]>(static_cast<std::size_t>(most));  // a vector of bool would have no array
   for (std::int64_t done = 0; done < header.count;) {
     const auto some = static_cast<std::size_t>(std::min(header.count - done, most));
     elements.read(block.get(), some);
@@ -186,7 +185,7 @@ Entries<Value, Order> read_npy_entries(io::ByteStream& stream, const std::string
 }
 
 /// The nonzeros of a NumPy .npy file, plain or gzip, in the order of its elements: an array of booleans,
-/// integers, real or complex numbers of either byte order, in C or Fortran order. Cost: linear in the array.
+/// integers, real or complex numbers in either byte order, in C or Fortran order. Cost: linear in the array.
 ///
 /// @throws ParseError for malformed data and elements that `Value` cannot hold; ShapeError for an array of
 /// another order; IoError if the file cannot be read
@@ -202,8 +201,8 @@ Entries<Value, Order> read_npy_entries(const std::string& path) {
 /// .gz; elements without an entry are 0. The file appears when it is complete. Cost: memory and time linear
 /// in the array.
 ///
-/// @throws FormatError if a coordinate occurs twice, the array has more elements than 64 bits count, or NumPy
-/// has no such type; MemoryError; IoError if the file cannot be written
+/// @throws FormatError if a coordinate occurs twice, the array has more elements than 64 bits can count, or
+/// NumPy has no such type; MemoryError; IoError if the file cannot be written
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_npy(const std::string& path, const Entries<Value, Order>& entries) {

@@ -26,25 +26,25 @@ namespace sporos {
 
 /// The type of the elements of an array.
 struct NpyType {
-  char kind = 'f';       ///< as NumPy has it: b(ool), i(nt), u(nsigned), f(loat), c(omplex), S or U (text)
-  int bytes = 8;         ///< of an element
-  bool swapped = false;  ///< the bytes of a number stand in the other order than on this machine
+  char kind = 'f';       ///< NumPy's letter: b(ool), i(nt), u(nsigned), f(loat), c(omplex), S or U (text)
+  int bytes = 8;         ///< per element
+  bool swapped = false;  ///< the bytes of a number are in the opposite order to this machine's
 };
 
-/// What the first bytes of a .npy file say.
+/// The information in the first bytes of a .npy file.
 struct NpyHeader {
   NpyType type;
   bool fortran_order = false;       ///< the first coordinate runs fastest
   std::vector<std::int64_t> shape;  ///< empty for a single value
   std::int64_t count = 1;           ///< product of the shape
-  std::string descr;                ///< the type as it stands there: '<f8'
+  std::string descr;                ///< the type as written in the file: '<f8'
 };
 
 namespace io {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// Reads exactly `count` bytes; throws ParseError naming what they are if there are fewer.
+/// Reads exactly `count` bytes; if there are fewer, throws a ParseError that says what they were to be.
 inline void read_fully(ByteStream& stream, char* out, std::size_t count, const std::string& file,
                        std::string_view what) {
   for (std::size_t got = 0; got < count;) {
@@ -55,7 +55,7 @@ inline void read_fully(ByteStream& stream, char* out, std::size_t count, const s
   }
 }
 
-/// Parses the dictionary of a header, which is a literal of Python.
+/// Parses the dictionary of a header, which is a Python literal.
 class NpyDictionary {
  public:
   NpyDictionary(std::string_view literal, const std::string& file) : literal_(literal), file_(file) {}
@@ -197,7 +197,7 @@ class NpyDictionary {
 };
 
 /// Reads the header; the next byte of the stream is then the first of the array.
-/// @param file  what messages call it
+/// @param file  the name used in messages
 inline NpyHeader take_npy_header(ByteStream& stream, const std::string& file) {
   std::array<char, 12> head{};
   read_fully(stream, head.data(), 8, file, "its first bytes, those of a .npy file");
@@ -220,7 +220,7 @@ inline NpyHeader take_npy_header(ByteStream& stream, const std::string& file) {
   return NpyDictionary(literal, file).parse();
 }
 
-/// The type of `Value` as NumPy writes it. Throws FormatError for a type that NumPy lacks.
+/// NumPy's name for `Value`. Throws FormatError for a type that NumPy lacks.
 template <TensorValue Value>
 std::string npy_type() {
   const char order = sizeof(Value) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
@@ -239,7 +239,7 @@ std::string npy_type() {
   return text(order, kind, static_cast<int>(sizeof(Value)));
 }
 
-/// The header of an array, padded so that what follows is aligned.
+/// The header of an array, padded so that the array is aligned.
 inline std::string npy_head(std::string_view type, const std::vector<std::int64_t>& shape) {
   std::string extents;
   for (const std::int64_t extent : shape) extents += text(extent, ", ");

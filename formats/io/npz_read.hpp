@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file npz_read.hpp
-/// Reading sparse matrices that SciPy's save_npz wrote: ZIP archives of .npy arrays.
+/// Reads sparse matrices written by SciPy's save_npz: ZIP archives of .npy arrays.
 ///
 ///     format.npy   b'csr'       indptr.npy, indices.npy    csr, csc and bsr
 ///     shape.npy    (3, 4)       row.npy, col.npy           coo; coords.npy for arrays of any order
@@ -24,17 +24,17 @@
 
 namespace sporos {
 
-/// What the small arrays of a .npz file say.
+/// The information in the small arrays of a .npz file.
 struct NpzHeader {
   std::string format;               ///< csr, csc, coo, bsr or dia
-  std::vector<std::int64_t> shape;  ///< of the tensor
+  std::vector<std::int64_t> shape;  ///< extents of the tensor
   std::int64_t stored = 0;          ///< values in the file
   MatrixMarketField field = MatrixMarketField::real;
 };
 
 namespace io {
 
-/// One array of an archive, with its header read.
+/// One array of an archive, whose header has been read.
 class NpzArray {
  public:
   NpzArray(const ZipArchive& archive, const ZipMember& member)
@@ -44,15 +44,15 @@ class NpzArray {
         elements_size_(stream_->total() - stream_->taken()) {}
 
   const NpyHeader& header() const { return header_; }
-  /// What messages call it.
+  /// The name used in messages.
   const std::string& name() const { return file_; }
 
   void expect(bool holds, std::string_view reason) const {
     if (!holds) throw ParseError(file_, 0, std::string(reason));
   }
 
-  /// Reads all elements to where `room(count)` says; called after the size of the archive's member, which is
-  /// bounded by what the file can hold, has been found to be that of the array.
+  /// Reads all elements to `room(count)`. This is only called once the size of the archive's member, which is
+  /// bounded by what the file can hold, is known to be that of the array.
   template <class Value, class Room>
   void read_to(const Room& room) {
     std::int64_t bytes = 0;
@@ -74,7 +74,7 @@ class NpzArray {
     return values;
   }
 
-  /// The letters of a single text.
+  /// The characters of a single text.
   std::string letters() {
     const char kind = header_.type.kind;
     expect((kind == 'S' || kind == 'U') && header_.count == 1 && elements_size_ == header_.type.bytes &&
@@ -82,7 +82,7 @@ class NpzArray {
            "it is not the name of a format");
     std::string bytes(static_cast<std::size_t>(elements_size_), '\0');
     read_fully(*stream_, bytes.data(), bytes.size(), file_, "its text");
-    std::erase(bytes, '\0');  // padding, and the upper bytes of the letters of 'U'
+    std::erase(bytes, '\0');  // padding, and the upper bytes of the characters of 'U'
     return bytes;
   }
 
@@ -178,7 +178,8 @@ class NpzReader {
         array.expect(false, text("element ", q, " is ", out[q], ", expected 0 to ", extent - 1));
   }
 
-  /// Room for as many entries as the array of values has elements, whose number its size in the file bounds.
+  /// Allocates as many entries as the array of values has elements; that number is bounded by the array's
+  /// size in the file.
   Entries<Value, Order> with_values(NpzArray& data) {
     Entries<Value, Order> out;
     data.read_to<Value>([&](std::int64_t count) {
@@ -211,7 +212,7 @@ class NpzReader {
         read_coordinates(array, extents_[mode], out.size(), out.coordinates[mode].data());
       }
     else
-      file_.array("coords.npy");  // which is missing
+      file_.array("coords.npy");  // throws, since it is missing
     return out;
   }
 
@@ -231,7 +232,7 @@ class NpzReader {
     return offsets;
   }
 
-  /// CSR, of which the rows are mode 0, or CSC, of which they are mode 1.
+  /// Reads CSR, whose rows are mode 0, or CSC, whose "rows" are mode 1.
   Entries<Value, 2> read_compressed(std::size_t rows) {
     NpzArray data = file_.array("data.npy");
     Entries<Value, 2> all = with_values(data);
@@ -244,7 +245,7 @@ class NpzReader {
     return offsets.back() == all.size() ? all : front(all, offsets.back());
   }
 
-  /// The first entries: the arrays may be longer than what is in use.
+  /// The first `count` entries: the arrays may be longer than the part in use.
   static Entries<Value, 2> front(const Entries<Value, 2>& all, std::int64_t count) {
     Entries<Value, 2> out(all.extents, count);
     for (std::int64_t q = 0; q < count; ++q)
@@ -252,7 +253,7 @@ class NpzReader {
     return out;
   }
 
-  /// Collects entries one by one, without zeros, which are padding.
+  /// Collects entries one by one, dropping zeros, which are padding.
   class Nonzeros {
    public:
     void put(std::int64_t row, std::int64_t column, const Value& value) {
@@ -272,7 +273,7 @@ class NpzReader {
     std::vector<Value> values_;
   };
 
-  /// Blocks of rows and columns, in the rows of blocks of a CSR matrix.
+  /// Reads dense blocks, arranged as the nonzeros of a CSR matrix.
   Entries<Value, 2> read_bsr() {
     NpzArray data = file_.array("data.npy");
     const auto shape = data.header().shape;
@@ -295,7 +296,8 @@ class NpzReader {
     return out.entries(extents_);
   }
 
-  /// Diagonals: element (d, j) of the values is that of column j, `offsets(d)` above the main diagonal.
+  /// Reads diagonals: element (d, j) of the values belongs to column j, on the diagonal `offsets(d)` above
+  /// the main one.
   Entries<Value, 2> read_dia() {
     NpzArray data = file_.array("data.npy");
     const auto shape = data.header().shape;
@@ -324,7 +326,7 @@ class NpzReader {
 
 }  // namespace io
 
-/// Reads what the small arrays of a .npz file say. Throws ParseError, IoError.
+/// Reads the information in the small arrays of a .npz file. Throws ParseError, IoError.
 inline NpzHeader read_npz_header(const std::string& path) {
   return io::NpzFile(std::make_unique<io::FileBytes>(path), path).header();
 }
@@ -338,9 +340,9 @@ Entries<Value, Order> read_npz_entries(std::unique_ptr<io::RandomBytes> bytes, c
   return io::NpzReader<Value, Order>(file).read();
 }
 
-/// The entries of a sparse matrix that scipy.sparse.save_npz wrote, compressed or not, in the order of the
+/// The entries of a sparse matrix written by scipy.sparse.save_npz, compressed or not, in the order of the
 /// file: formats csr, csc, coo, bsr and dia, and coo of other orders. Duplicates and stored zeros are kept;
-/// zeros in blocks and diagonals are padding, and left out. Cost: linear in the file.
+/// zeros in blocks and diagonals are padding and are left out. Cost: linear in the file.
 ///
 /// @throws ParseError for a broken archive, arrays that do not fit together, coordinates outside the shape
 /// and values that `Value` cannot hold; ShapeError for a tensor of another order; IoError if the file cannot

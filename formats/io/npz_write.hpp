@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file npz_write.hpp
-/// Writing sparse matrices that SciPy's load_npz reads.
+/// Writes sparse matrices that SciPy's load_npz can read.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 
 namespace sporos {
 
-/// The formats of SciPy in which entries are written.
+/// The SciPy formats in which entries can be written.
 enum class NpzFormat { csr, csc, coo, bsr };
 
 /// How entries are written as a .npz file.
 struct NpzWriteOptions {
-  NpzFormat format = NpzFormat::csr;           ///< of a matrix; tensors of other orders are written as coo
-  std::array<std::int64_t, 2> block = {2, 2};  ///< of bsr; it must divide the matrix
+  NpzFormat format = NpzFormat::csr;           ///< for a matrix; tensors of other orders are written as coo
+  std::array<std::int64_t, 2> block = {2, 2};  ///< size of bsr's blocks; must divide the matrix
   int level = 6;                               ///< 0: not compressed; 1 (fast) to 9 (small)
   int threads = 0;                             ///< for compressing; 0: as many as the default host space has
 };
@@ -102,7 +102,7 @@ class NpzWriter {
     put_values(entries_.values.data(), {entries_.size()});
   }
 
-  /// Tensors that are no matrices are sparse arrays of SciPy, whose coordinates are one array.
+  /// Tensors that are not matrices are SciPy's sparse arrays, whose coordinates are one array.
   void put_coords() {
     std::vector<std::int64_t> all;
     for (std::size_t mode = 0; mode < entries_.coordinates.size(); ++mode) {
@@ -114,7 +114,7 @@ class NpzWriter {
     put_values(entries_.values.data(), {entries_.size()});
   }
 
-  /// Where each row begins, of which entry q is in row key(q), and the entries in the order of their rows;
+  /// Finds where each row begins, if entry q is in row key(q), and the entries in the order of their rows;
   /// those of one row keep their order.
   template <class Key>
   std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> by_rows(std::int64_t rows,
@@ -129,7 +129,7 @@ class NpzWriter {
     return {std::move(offsets), std::move(order)};
   }
 
-  /// CSR, of which the rows are mode 0, or CSC, of which they are mode 1.
+  /// Writes CSR, whose rows are mode 0, or CSC, whose "rows" are mode 1.
   void put_compressed(std::size_t mode) {
     const std::int64_t* const rows = entries_.coordinates[mode].data();
     const std::int64_t* const columns = entries_.coordinates[1 - mode].data();
@@ -157,7 +157,7 @@ class NpzWriter {
     const auto [offsets, order] = by_rows(entries_.extents[0] / high, entries_.size(),
                                           [&, height = high](std::int64_t q) { return i[q] / height; });
     std::vector<std::int64_t> begins = {0}, columns;
-    std::vector<std::int64_t> block_of(order.size());  // of the entries in that order
+    std::vector<std::int64_t> block_of(order.size());  // block of each entry, in that order
     for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
       const auto first = static_cast<std::ptrdiff_t>(columns.size());
       for (std::int64_t at = offsets[row]; at < offsets[row + 1]; ++at)
@@ -198,12 +198,12 @@ class NpzWriter {
 
 }  // namespace io
 
-/// Writes `entries` as a .npz file that scipy.sparse.load_npz reads: a matrix as csr, unless the options say
-/// otherwise, a tensor of another order as coo. Entries of one row keep their order. Indices have 32 bits
-/// where that suffices. The file appears when it is complete. Cost: linear; compressed in parallel.
+/// Writes `entries` as a .npz file that scipy.sparse.load_npz can read: a matrix as csr, unless the options
+/// say otherwise, and a tensor of another order as coo. Entries of one row keep their order. Indices have 32
+/// bits if that suffices. The file appears when it is complete. Cost: linear; compressed in parallel.
 ///
-/// @throws FormatError if blocks do not divide the matrix or a coordinate occurs twice in one, or NumPy has
-/// no such type of values; MemoryError; IoError if the file cannot be written
+/// @throws FormatError if blocks do not divide the matrix, if a coordinate occurs twice in a block, or if
+/// NumPy has no such type of values; MemoryError; IoError if the file cannot be written
 template <TensorValue Value, int Order>
   requires(Order >= 1)
 void write_npz(const std::string& path, const Entries<Value, Order>& entries,

@@ -3,9 +3,9 @@
 /// Numbers as text: fast parsing of coordinates and values, and writing with the fewest digits that read back
 /// as the same number.
 ///
-/// Every parser takes a pointer into text that ends in a newline followed by at least `text_padding` readable
-/// bytes (a block of TextSource), so that it need not check for the end. It returns a pointer to what follows
-/// the number, or nullptr if there is no number of the requested kind.
+/// Every parser takes a pointer into a text that ends in a newline followed by at least `text_padding`
+/// readable bytes (a block of TextSource), so that it need not check for the end. It returns a pointer to
+/// what follows the number, or nullptr if there is no number of the requested kind.
 #pragma once
 
 #include <fast_float/fast_float.h>
@@ -55,7 +55,7 @@ inline std::string_view line_at(const char* p) {
   return {p, static_cast<std::size_t>(end - p)};
 }
 
-/// Takes the next word at `p`, in lower case, and moves `p` behind it. Empty at the end of the line.
+/// Takes the next word at `p`, in lower case, and moves `p` past it. Empty at the end of the line.
 inline std::string take_word(const char*& p) {
   std::string word;
   for (p = skip_blanks(p); !ends_number(*p); ++p)
@@ -66,7 +66,7 @@ inline std::string take_word(const char*& p) {
 /// An unsigned decimal integer; nullptr if there is no digit or 64 bits cannot hold the number.
 inline const char* parse_unsigned(const char* p, std::uint64_t& value) {
   if constexpr (std::endian::native == std::endian::little) {
-    // Eight characters at once: digits become 0..9, and the lowest byte of `stop` with its high bit set marks
+    // Eight characters at once: digits become 0..9, and the lowest byte of `stop` whose high bit is set marks
     // the first character that is not a digit. One path for all lengths avoids the branch that a loop over
     // digits would mispredict.
     std::uint64_t word;
@@ -123,7 +123,7 @@ const char* parse_integer(const char* p, Integer& value) {
   return p;
 }
 
-/// Whether `x` is an infinity; correct also under -ffast-math, where std::isinf may not be.
+/// Whether `x` is an infinity; correct even with -ffast-math, where std::isinf may fail.
 inline bool is_infinite(double x) {
   return (std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffu) == 0x7ff0000000000000u;
 }
@@ -227,8 +227,8 @@ const char* parse_value(const char* p, const char* end, Value& value) {
   }
 }
 
-/// The token at `p` for a message: quoted, with unprintable bytes as `\xNN`, cut at 40 characters; "the end
-/// of the line" if there is none.
+/// The token at `p` for a message: quoted, with unprintable bytes as `\xNN`, truncated to 40 characters; "the
+/// end of the line" if there is none.
 inline std::string found(const char* p) {
   p = skip_blanks(p);
   if (*p == '\n') return "the end of the line";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file output_file.hpp
-/// A file that appears under its name when it is complete, and not at all if writing it fails.
+/// A file that appears under its name only when it is complete, and not at all if writing it fails.
 #pragma once
 
 #include <fcntl.h>
@@ -22,17 +22,17 @@
 
 namespace sporos::io {
 
-/// Writes to a temporary file in the folder of the final one, without a name where the file system can do
-/// that, so that nothing is left of it however the program ends. commit() forces it to the disk and gives it
-/// its name; without commit() it is removed. Until then an old file stays as it was, and its permissions are
-/// kept. Anything that is not a regular file (a pipe, a device) is written directly, and so is /dev/stdout,
-/// wherever standard output leads.
+/// Writes to a temporary file in the folder of the final one; if the file system supports it, without a name,
+/// so that nothing is left of it however the program ends. commit() forces it to disk and gives it its name;
+/// without commit() it is removed. Until then an old file stays as it was; its permissions are kept. Anything
+/// that is not a regular file (a pipe, a device) is written directly, and so is /dev/stdout, wherever
+/// standard output leads.
 class OutputFile {
  public:
   /// Throws IoError if the file cannot be created.
   explicit OutputFile(std::string path) : path_(std::move(path)), final_(path_) {
     if (path_ == standard_output) {
-      // To open it anew would write over what a file to which it is redirected holds already.
+      // Opening it again would overwrite the contents of a file to which it is redirected.
       descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
       if (descriptor_ < 0) fail("opened for writing");
       return;
@@ -47,7 +47,7 @@ class OutputFile {
       return;
     }
     if (char* const target = exists ? ::realpath(path_.c_str(), nullptr) : nullptr) {
-      final_ = target;  // a symbolic link is kept, and the file that it points to is replaced
+      final_ = target;  // keep a symbolic link and replace the file that it points to
       std::free(target);
     }
     if (!open_unnamed())
@@ -90,8 +90,8 @@ class OutputFile {
     if (in_place) return;
     if (!temporary_.empty() && ::rename(temporary_.c_str(), final_.c_str()) != 0) fail("put in place");
     temporary_.clear();
-    // The new name survives a power failure only if its folder reaches the disk too; not every file system
-    // can do that.
+    // The new name survives a power failure only if its folder reaches the disk too, which not every file
+    // system can ensure.
     if (const int folder_descriptor = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         folder_descriptor >= 0) {
       ::fsync(folder_descriptor);
@@ -105,8 +105,8 @@ class OutputFile {
     return slash == std::string::npos ? "./" : final_.substr(0, slash + 1);
   }
 
-  /// Opens a file without a name; false where the file system has none, or where /proc is not there to give
-  /// it a name later.
+  /// Opens a file without a name; false if the file system does not support it, or if /proc is not available
+  /// to give the file a name later.
   bool open_unnamed() {
 #ifdef O_TMPFILE
     descriptor_ = ::open(folder().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
@@ -117,7 +117,7 @@ class OutputFile {
     return unnamed_;
   }
 
-  /// Gives the file its name, or, where an old file has it, a temporary one for the moment.
+  /// Gives the file its name or, if an old file has that name, a temporary one for the moment.
   void name() {
     const std::string link = own_link();
     const auto name_it = [&](const std::string& name) {
@@ -132,8 +132,7 @@ class OutputFile {
 
   std::string own_link() const { return text("/proc/self/fd/", descriptor_); }
 
-  /// Calls make(), which makes a file called temporary_, with new names until there is no other file of that
-  /// name.
+  /// Calls make(), which creates a file called temporary_, with new names until one is not taken.
   template <class Make>
   void with_temporary_name(const Make& make) {
     for (int attempt = 0;; ++attempt) {
@@ -164,7 +163,7 @@ class OutputFile {
     unnamed_ = false;
   }
 
-  std::string path_;       ///< as the caller named it
+  std::string path_;       ///< as given by the caller
   std::string final_;      ///< where it will appear
   std::string temporary_;  ///< empty if the file is written directly, has no name, or is in place
   bool unnamed_ = false;   ///< whether the file has no name yet

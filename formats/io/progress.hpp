@@ -43,7 +43,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Reports that `done` of the total is done, and redraws the line if it is time to.
+  /// Reports how much of the total is done, and redraws the line if it is due.
   void update(std::int64_t done) {
     if (!options_.drawn || total_ <= 0) return;
     const auto now = Clock::now();

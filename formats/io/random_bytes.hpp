@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file random_bytes.hpp
-/// Bytes that can be read at any place, as those of an archive have to be.
+/// Bytes that can be read at any position, as archives require.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class RandomBytes {
  public:
   virtual ~RandomBytes() = default;
   virtual std::uint64_t size() const = 0;
-  /// Reads `count` bytes from `at` on, all of which are there. Throws IoError.
+  /// Reads `count` bytes from `at` on, all of which must exist. Throws IoError.
   virtual void read_at(std::uint64_t at, char* out, std::size_t count) = 0;
 };
 
@@ -39,7 +39,7 @@ class FileBytes final : public RandomBytes {
 class HeldBytes final : public RandomBytes {
  public:
   explicit HeldBytes(std::string bytes) : bytes_(std::move(bytes)) {}
-  /// All bytes of a stream.
+  /// Takes all bytes of a stream.
   explicit HeldBytes(ByteStream& stream) {
     constexpr std::size_t portion = std::size_t{1} << 20;
     for (std::size_t size = 0;;) {
@@ -53,7 +53,7 @@ class HeldBytes final : public RandomBytes {
   }
 
   std::uint64_t size() const override { return bytes_.size(); }
-  /// All bytes, which are gone afterwards.
+  /// Returns all bytes, and holds none afterwards.
   std::string take() { return std::exchange(bytes_, {}); }
   void read_at(std::uint64_t at, char* out, std::size_t count) override {
     ensure(at <= bytes_.size() && count <= bytes_.size() - at, "bytes that are read are there");

@@ -12,14 +12,14 @@
 
 namespace sporos {
 
-/// The tensor that a file holds, in format F: Matrix Market, FROSTT .tns, DLMC .smtx, NumPy .npy, SciPy .npz,
-/// binsparse or an edge list, which is recognised by its content; texts and .npy plain or gzip. Symmetric
-/// files are expanded, the values of duplicate coordinates are added.
+/// The tensor in a file, in format F. The file may be Matrix Market, FROSTT .tns, DLMC .smtx, NumPy .npy,
+/// SciPy .npz, binsparse or an edge list, which is detected from its content; texts and .npy may be plain or
+/// gzip. Symmetric files are expanded, and the values of duplicate coordinates are added.
 ///
 ///     auto B = read<CSR<>>("west0497.mtx");
 ///     auto T = read<CSF<3>, float>("nips.tns.gz");
 ///
-/// @tparam F      format of the tensor, of the same order as the file
+/// @tparam F      format of the tensor, of the same order as the tensor in the file
 /// @tparam Value  type of its values: double unless given
 /// @throws ParseError naming file, line and reason; IoError; ShapeError for another order; RangeError if the
 /// format's coordinates cannot hold the extents; MemoryError
@@ -30,8 +30,8 @@ Tensor<Value, F, Space> read(const std::string& path, const ReadOptions& options
   return tensor.template move_to<Space>();
 }
 
-/// Writes a tensor of any format as the kind of file that its name stands for: .mtx, .tns, .smtx or .npy,
-/// optionally with .gz, .npz, or .h5 (binsparse), which stores it as its format does where binsparse has such
+/// Writes a tensor of any format as the kind of file indicated by its name: .mtx, .tns, .smtx or .npy,
+/// optionally with .gz, .npz, or .h5 (binsparse), which stores it as its format does if binsparse has such
 /// levels. The file appears under its name when it is complete, or not at all.
 /// @throws FormatError for any other name and for a tensor that such a file cannot hold; IoError if it cannot
 /// be written

@@ -19,13 +19,12 @@ namespace sporos {
 /// How a file of entries is read.
 struct ReadOptions {
   int threads = 0;              ///< for parsing; 0: as many as the default host space has
-  bool expand_symmetry = true;  ///< off: a symmetric file gives the triangle that it stores, which is the
-                                ///< lower one in Matrix Market
-  bool strict = false;          ///< refuse entries of a symmetric Matrix Market file above the diagonal
+  bool expand_symmetry = true;  ///< off: only the stored triangle, in Matrix Market the lower one
+  bool strict = false;          ///< refuse entries above the diagonal in a symmetric Matrix Market file
   bool progress = true;  ///< a bar on standard error, if it is a terminal and reading takes over a second
   std::size_t block_bytes = std::size_t{1} << 20;  ///< size of the blocks of text that threads take
-  std::optional<FileKind> kind = std::nullopt;     ///< unset: the content tells, then the name
-  std::int64_t first_node = 0;  ///< of an edge list: the number of its first row and column, 0 or 1
+  std::optional<FileKind> kind = std::nullopt;     ///< unset: determined by the content, then by the name
+  std::int64_t first_node = 0;  ///< of an edge list: number of the first row and column, 0 or 1
   bool bipartite = false;       ///< of an edge list: rows and columns are different nodes; off: it is square
   std::string group = {};       ///< of an HDF5 file: the group that holds the tensor; empty: the root
 };
@@ -49,7 +48,7 @@ inline TextOptions header_options(Cut cut = Cut::at_lines) {
   return text;
 }
 
-/// The next line of a header, or nullptr at the end of the text; a fault is reported with its line.
+/// The next line of a header, or nullptr at the end of the text; errors are reported with their line.
 inline const char* take_line(TextSource& source) {
   try {
     return source.next_line();
@@ -57,7 +56,7 @@ inline const char* take_line(TextSource& source) {
     throw ParseError(source.name(), source.lines_taken() + 1, fault.reason);
   }
 }
-/// The same, but the line remains to be taken.
+/// The same line, which remains to be taken.
 inline const char* peek_line(TextSource& source) {
   try {
     return source.peek_line();
@@ -66,9 +65,9 @@ inline const char* peek_line(TextSource& source) {
   }
 }
 
-/// Throws the ShapeError for a file that holds a tensor of another order than its reader asks for.
+/// Throws the ShapeError for a file that holds a tensor of a different order from the one requested.
 /// @param what  what the file holds, and how that is known: "a matrix"
-/// @param cure  what else may have to be done about it
+/// @param cure  what else the user may have to do
 [[noreturn]] inline void refuse_order(const std::string& file, const std::string& what, std::int64_t found,
                                       int expected, std::string_view cure = "") {
   throw ShapeError(text(file, ": holds ", what, ", order ", found, ", expected a tensor of order ", expected,

@@ -30,7 +30,7 @@
 
 namespace sporos {
 
-/// What the first line of a .smtx file says.
+/// The information in the first line of a .smtx file.
 struct SmtxHeader {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -64,11 +64,11 @@ inline SmtxHeader take_smtx_header(TextSource& source) {
   return header;
 }
 
-/// How a .smtx text is read, whose second and third lines are long.
+/// How a .smtx text is read: its second and third lines are long.
 inline TextOptions smtx_text_options(const ReadOptions& options) {
   TextOptions text = text_options(options, Cut::at_words);
   text.block_bytes =
-      std::max(text.block_bytes, std::size_t{1} << 12);  // so that the first line lies in one block
+      std::max(text.block_bytes, std::size_t{1} << 12);  // so that the first line fits in one block
   return text;
 }
 
@@ -131,7 +131,7 @@ class SmtxWorker final : public BlockWorker {
     }
   }
 
-  /// Takes numbers `begin` to `end`, which stand on line `line` of this block. The line ends after them, or
+  /// Takes numbers `begin` to `end`, which are on line `line` of this block. The line ends after them or
   /// continues in the next block.
   void take(std::int64_t line, std::int64_t begin, std::int64_t end, bool ends, double read_part) {
     const std::int64_t file_line = so_far().lines + line + 1;
@@ -207,7 +207,7 @@ class SmtxWorker final : public BlockWorker {
 
 }  // namespace io
 
-/// Reads what the first line of a .smtx file, plain or gzip, says. Throws ParseError, IoError.
+/// Reads the first line of a .smtx file, plain or gzip. Throws ParseError, IoError.
 inline SmtxHeader read_smtx_header(const std::string& path) {
   io::TextSource source(path, io::header_options(io::Cut::at_words));
   return io::take_smtx_header(source);
@@ -244,14 +244,14 @@ Entries<Value, 2> read_smtx_entries(const std::string& path, const ReadOptions& 
 /// How entries are written as a .smtx file.
 struct SmtxWriteOptions {
   bool drop_values =
-      false;           ///< off: values other than 1 are a FormatError, since the file cannot hold values
+      false;           ///< off: values other than 1 cause a FormatError, since the file cannot hold values
   int threads = 0;     ///< for formatting and compressing; 0: as many as the default host space has
   int gzip_level = 6;  ///< 1 (fast) to 9 (small), for names that end in .gz
 };
 
 /// Writes the coordinates of `entries`, row by row, as a DLMC .smtx file, compressed if `path` ends in .gz.
-/// The entries of one row keep their order. The file appears when it is complete; until then, an old file of
-/// that name stays. Cost: linear in entries and rows, parallel over pieces.
+/// The entries of one row keep their order. The file appears when it is complete; until then, an old file
+/// with that name remains. Cost: linear in entries and rows, parallel over pieces.
 ///
 /// @throws FormatError if values would be lost; IoError if the file cannot be written
 template <TensorValue Value>

@@ -17,7 +17,7 @@
 
 namespace sporos::io {
 
-/// Whether a file of this name is to be compressed.
+/// Whether a file with this name is to be compressed.
 inline bool has_gzip_name(std::string_view path) { return path.ends_with(".gz") || path.ends_with(".GZ"); }
 
 /// Writes bytes to a file, either plain or as one gzip member whose parts are compressed independently.
@@ -125,7 +125,7 @@ inline void put_pieces(TextSink& sink, std::int64_t pieces, int threads, const F
 /// Number of entries per piece of a written text.
 inline constexpr std::int64_t entries_per_piece = std::int64_t{1} << 15;
 
-/// Calls put(q, p) for every q below `count`, in parallel by pieces; put writes entry q at p, at most
+/// Calls put(q, p) for every q below `count`, in parallel by pieces; put writes entry q at p, using at most
 /// `widest` characters, and returns where it ends.
 template <class Put>
 void put_lines(TextSink& sink, std::int64_t count, std::size_t widest, int threads, Put put) {

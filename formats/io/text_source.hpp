@@ -85,7 +85,7 @@ class BlockCutter {
     block.reserve(std::max(options_.block_bytes, 2 * carry_.size()));
     std::memcpy(block.bytes_.get(), carry_.data(), carry_.size());
     block.end_ = carry_.size();
-    std::size_t searched = 0;  // there is no cut before it
+    std::size_t searched = 0;  // no cut is possible before it
     for (;;) {
       while (block.end_ < block.capacity_) {
         const std::size_t count = stream_.read(block.bytes_.get() + block.end_, block.capacity_ - block.end_);
@@ -130,8 +130,8 @@ class BlockCutter {
     std::memset(block.bytes_.get() + block.end_, '\n', text_padding);
     const std::int64_t total = stream_.total();
     text_bytes_ += static_cast<double>(block.end_);
-    // Text that gzip makes more than twenty times smaller is exceptional, so no such ratio is assumed for
-    // what follows.
+    // Text that gzip compresses by more than a factor of twenty is exceptional, so no higher ratio is assumed
+    // for what follows.
     const double taken =
         stream_.compressed() ? std::max(static_cast<double>(stream_.taken()), text_bytes_ / 20) : text_bytes_;
     block.read_part_ = total > 0 ? std::min(1.0, taken / static_cast<double>(total)) : 0;
@@ -167,7 +167,7 @@ class TextSource {
   explicit TextSource(const std::string& path, const TextOptions& options = {})
       : TextSource(std::make_unique<FileStream>(path), path, options) {}
 
-  /// The text that `stream` delivers; messages call it `name`.
+  /// The text delivered by `stream`; messages use `name`.
   TextSource(std::unique_ptr<ByteStream> stream, const std::string& name, const TextOptions& options = {})
       : name_(name), stream_(std::move(stream), name), cutter_(stream_, name, options) {
     constexpr std::int64_t worth_a_thread = std::int64_t{1} << 16;
@@ -193,8 +193,8 @@ class TextSource {
   bool compressed() const { return stream_.compressed(); }
   std::int64_t file_bytes() const { return stream_.total(); }
 
-  /// The next line, including its newline, which remains to be taken; nullptr at the end of the text. For
-  /// headers: next() delivers what follows the lines taken. Throws what next() throws.
+  /// The next line, including its newline, which remains to be taken; nullptr at the end of the text. Meant
+  /// for headers: next() delivers what follows the lines taken. Throws what next() throws.
   const char* peek_line() {
     if (front_.empty() && !fetch(front_)) return nullptr;
     const std::string_view rest = front_.view();
@@ -277,7 +277,7 @@ class TextSource {
   PlainOrGzipStream stream_;
   BlockCutter cutter_;
   Block front_;                 ///< the block from which next_line takes lines
-  std::size_t line_bytes_ = 0;  ///< of the line that was peeked at, including its newline
+  std::size_t line_bytes_ = 0;  ///< length of the line that was peeked at, with its newline
   std::int64_t lines_ = 0;
 
   std::thread ahead_;

@@ -22,7 +22,7 @@
 
 namespace sporos::io {
 
-/// The numbers of the specification.
+/// Constants from the specification.
 namespace zip {
 
 inline constexpr std::uint32_t local_signature = 0x04034b50, central_signature = 0x02014b50,
@@ -31,9 +31,9 @@ inline constexpr std::uint32_t local_signature = 0x04034b50, central_signature =
 inline constexpr std::size_t local_size = 30, central_size = 46, end_size = 22, end64_size = 56,
                              locator64_size = 20;
 inline constexpr std::uint16_t stored = 0, deflated = 8;
-inline constexpr std::uint16_t extra64 = 1;                 ///< the extra field with sizes of 64 bits
-inline constexpr std::uint32_t in_extra64 = 0xffffffff;     ///< a size or offset that stands there
-inline constexpr std::uint64_t most_deflated_times = 1032;  ///< deflate makes nothing smaller by more
+inline constexpr std::uint16_t extra64 = 1;                 ///< the extra field that holds 64-bit sizes
+inline constexpr std::uint32_t in_extra64 = 0xffffffff;     ///< marks a size or offset that is stored there
+inline constexpr std::uint64_t most_deflated_times = 1032;  ///< deflate never compresses by more
 
 /// An integer of `Bytes` bytes, lowest first.
 template <int Bytes>
@@ -46,18 +46,18 @@ std::uint64_t number(const char* at) {
 
 }  // namespace zip
 
-/// What the directory of an archive says of a member; none of it is trusted.
+/// What the directory of an archive says about a member; none of it is trusted.
 struct ZipMember {
   std::string name;
-  std::uint64_t offset = 0;  ///< of its local header
+  std::uint64_t offset = 0;  ///< position of its local header
   std::uint64_t packed = 0;  ///< bytes in the archive
   std::uint64_t size = 0;    ///< bytes when unpacked
   std::uint32_t checksum = 0;
   std::uint16_t method = zip::stored;
 };
 
-/// The unpacked bytes of a member. Throws ParseError where they do not match its size or checksum; at the
-/// latest when the last of them is read.
+/// The unpacked bytes of a member. Throws ParseError if they do not match its size or checksum, at the latest
+/// when the last of them is read.
 class ZipMemberStream final : public ByteStream {
  public:
   ZipMemberStream(RandomBytes& archive, const ZipMember& member, std::uint64_t begin, std::string where)
@@ -126,7 +126,7 @@ class ZipMemberStream final : public ByteStream {
   RandomBytes& archive_;
   ZipMember member_;
   std::string where_;
-  std::uint64_t at_, left_;  ///< the next packed byte, and how many follow
+  std::uint64_t at_, left_;  ///< the next packed byte, and how many follow it
   std::uint64_t taken_ = 0;
   uLong checksum_ = crc32(0, nullptr, 0);
   std::vector<char> input_;
@@ -136,8 +136,8 @@ class ZipMemberStream final : public ByteStream {
 /// The directory of an archive.
 class ZipArchive {
  public:
-  /// Reads the directory. Throws ParseError where the bytes are no archive, IoError.
-  /// @param name  what messages call the archive
+  /// Reads the directory. Throws ParseError if the bytes are not an archive, and IoError.
+  /// @param name  the archive's name in messages
   ZipArchive(std::unique_ptr<RandomBytes> bytes, std::string name)
       : bytes_(std::move(bytes)), name_(std::move(name)) {
     read_directory();
@@ -208,7 +208,7 @@ class ZipArchive {
     read_members(part(offset, length), count);
   }
 
-  /// The place of the last record of the archive, which a comment may follow.
+  /// The position of the archive's last record, which a comment may follow.
   std::size_t end_record(const std::string& tail) const {
     if (tail.size() >= zip::end_size)
       for (std::size_t at = tail.size() - zip::end_size + 1; at-- > 0;)
@@ -241,7 +241,7 @@ class ZipArchive {
     }
   }
 
-  /// Sizes that 32 bits do not hold stand in an extra field, those that are needed one after the other.
+  /// Sizes that do not fit in 32 bits are in an extra field, only those that need it, one after another.
   void take_extra64(ZipMember& member, std::string_view extra) const {
     while (extra.size() >= 4) {
       const std::uint64_t id = zip::number<2>(extra.data()), length = zip::number<2>(extra.data() + 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file zip_write.hpp
-/// Writing a ZIP archive, its members stored, or deflated in parallel.
+/// Writes a ZIP archive whose members are stored, or deflated in parallel.
 #pragma once
 
 #include <zlib.h>
@@ -22,12 +22,12 @@ namespace sporos::io {
 /// An archive that appears under its name when it is complete.
 class ZipWriter {
  public:
-  /// @param level  0: members are stored; else 1 (fast) to 9 (small)
+  /// @param level  0: members are stored; otherwise 1 (fast) to 9 (small)
   ZipWriter(const std::string& path, int level, int threads)
       : file_(path), level_(level), threads_(threads > 0 ? threads : default_threads()) {}
 
   /// Adds a member. Throws IoError.
-  /// @param head,body  its bytes, one behind the other
+  /// @param head,body  its bytes, first head, then body
   void add(const std::string& name, std::string_view head, std::string_view body) {
     const std::vector<DeflatedPart> parts = packed(head, body);
     Entry entry{name, 0, head.size() + body.size(), 0, at_};
@@ -69,7 +69,7 @@ class ZipWriter {
   static constexpr std::size_t part_bytes = std::size_t{1} << 20;
   static constexpr std::uint64_t most_32 = zip::in_extra64 - 1;
 
-  /// Compresses one part after the other, or only sums it up.
+  /// Compresses one part after another, or only computes checksums.
   class PartWorker final : public PieceWorker {
    public:
     PartWorker(const std::vector<std::string_view>& bytes, std::vector<DeflatedPart>& parts,
@@ -125,14 +125,14 @@ class ZipWriter {
     append<Bytes>(out, std::min(value, most));
   }
 
-  /// The fields that the header of a member and its entry in the directory have in common.
+  /// The fields that a member's header and its entry in the directory have in common.
   std::string common_fields(const Entry& entry, std::string_view extra) const {
     std::string out;
-    append<2>(out, extra.empty() ? 20 : 45);  // the version that is needed to extract it
+    append<2>(out, extra.empty() ? 20 : 45);  // the version needed to extract it
     append<2>(out, 0);                        // no flags
     append<2>(out, level_ == 0 ? zip::stored : zip::deflated);
     append<2>(out, 0);
-    append<2>(out, 0x21);  // midnight of the first of January 1980: the same bytes at any time
+    append<2>(out, 0x21);  // midnight on 1 January 1980, so that the bytes are the same at any time
     append<4>(out, entry.checksum);
     append_at_most<4>(out, extra.empty() ? entry.packed : zip::in_extra64);
     append_at_most<4>(out, extra.empty() ? entry.size : zip::in_extra64);

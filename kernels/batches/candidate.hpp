@@ -25,10 +25,10 @@ namespace sporos {
 template <class S>
 class Plan;
 
-/// C(b, i, j) = A(b, i, k) * B(k, j), also with the transpose of B, of each A, or with B on the left, factors
-/// in any order; A and C dense and stored in the order of their modes.
+/// C(b, i, j) = A(b, i, k) * B(k, j), also with B or each A transposed, or with B on the left; factors in any
+/// order, A and C dense and stored in the order of their modes.
 ///
-/// @tparam Operands  `Operands::is_sparse<B>` says which sparse matrices it takes
+/// @tparam Operands  `Operands::is_sparse<B>` says which sparse matrices are taken
 template <class Operands>
 struct BatchPattern : SparseTimesDense<BatchPattern<Operands>, Operands> {
   template <class C, class B, class A>
@@ -47,13 +47,13 @@ struct BatchPattern : SparseTimesDense<BatchPattern<Operands>, Operands> {
 
 namespace detail {
 
-/// One of the matrices of an order-3 tensor, under the names of their modes.
+/// One of the matrices in an order-3 tensor, and an access to it with the names of its modes.
 template <class T>
 using MatrixOf = Tensor<typename T::value_type, DenseMatrix<>, typename T::space_type>;
 template <class A>
 using AccessOfMatrix = Access<MatrixOf<typename A::tensor_type>, A::names[1], A::names[2]>;
 
-/// The product of one batch, with what the statement demands of its computation.
+/// The product for one batch, with the same demands on how it is computed as the whole statement.
 template <class C, class A, class B, class S>
 auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
   const auto product = with_demands_of(of, assign(c, a * b), DenseTarget<S>::bytes(of));
@@ -63,16 +63,17 @@ auto assign_batch(const C& c, const A& a, const B& b, const S& of) {
 }  // namespace detail
 
 /// Batches of products with one sparse matrix: in `NM<…>` or TwoFour on the host and on GPUs, in CSR or CSC
-/// on GPUs. (The loop nest of the host reads a row of such a B once for all batches.)
+/// on GPUs. (On the host, the loop nest already reads each row of a CSR or CSC matrix only once for all
+/// batches.)
 ///
-/// Where the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all
-/// batches are one product of matrices with b * i rows. Else there is a product for each batch, one behind
-/// the other; B is then packed for each of them, or once if the statement says `.with_constant_operands()`.
-/// (On GPUs, C(b, i, j) = A(b, k, i) * B(k, j) with B in `NM<…>` is one product of gpu::NmByGathering or
+/// If the rows of the results are those of the dense factors, C(b, i, j) = A(b, i, k) * B(k, j), all batches
+/// form one product of matrices with b * i rows. Otherwise there is a product for each batch, one after
+/// another, and B is packed for each of them, or once if the statement says `.with_constant_operands()`. (On
+/// GPUs, C(b, i, j) = A(b, k, i) * B(k, j) with B in `NM<…>` is one product of gpu::NmByGathering or
 /// gpu::NmByBlocks.)
 ///
-/// The candidate for the product of matrices is the one that is expected to take least time. On a GPU it may
-/// return before the GPU is through.
+/// The fastest candidate, by its estimate, computes the products of matrices. On a GPU it may return before
+/// the GPU has finished.
 struct ProductsInBatches {
   struct Operands {
     template <class S>
@@ -90,7 +91,7 @@ struct ProductsInBatches {
   static constexpr std::string_view name = "Products in batches";
   static constexpr std::string_view takes =
       "C(b, i, j) = A(b, i, k) * B(k, j), A and C dense, B in NM<N, M, L>, TwoFour, or on a GPU CSR or CSC";
-  static constexpr bool deterministic = true;  ///< as the candidate for the matrices is, which is asked
+  static constexpr bool deterministic = true;  ///< asks the candidate for the matrices too
   static constexpr bool replaces_nest = true;
 
   template <class S>
@@ -122,12 +123,12 @@ class ProductsInBatches::Plan {
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&)
       : statement_(statement), a_(matrix_of(dense().tensor())), c_(matrix_of(result())) {
-    bounds_of(statement);  // what does not fit is named by its variable
-    // An estimate counts what an unaligned matrix takes: the second is aligned where all of them are.
+    bounds_of(statement);  // throws ShapeError if extents do not match
+    // An estimate counts what an unaligned matrix needs: the second is aligned only if all are.
     refer_to(products() > 1 ? 1 : 0, result().values());
   }
 
-  /// The product of matrices, and how many there are.
+  /// The product of two matrices, and how many such products there are.
   Product product() const {
     return detail::assign_batch(detail::AccessOfMatrix<C>(c_), detail::AccessOfMatrix<A>(a_),
                                 Pattern::sparse(statement_), statement_);
@@ -165,7 +166,7 @@ class ProductsInBatches::Plan {
   const auto& dense() const { return Pattern::dense(statement_); }
   const auto& result() const { return statement_.result().tensor(); }
 
-  /// A matrix of the extents of one product, without memory yet.
+  /// A matrix with the extents of one product, still without memory.
   template <class T>
   static detail::MatrixOf<T> matrix_of(const T& batches) {
     using Matrix = detail::MatrixOf<T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ceil_div.hpp
-/// Quotients that are rounded up, on the host and in kernels.
+/// Division that rounds up, on the host and in kernels.
 #pragma once
 
 #include <Kokkos_Core.hpp>

@@ -14,9 +14,9 @@ namespace sporos::gpu {
 
 /// When a kernel may begin.
 enum class Begins {
-  behind,  ///< when all that was started before it in its stream has ended
-  /// While the kernel before it, which says `ptx::let_next_kernel_begin`, still runs:
-  /// `ptx::wait_for_kernel_before` waits for that one.
+  behind,  ///< when everything started before it in its stream has ended
+  /// while the previous kernel, which calls `ptx::let_next_kernel_begin`, is still running;
+  /// `ptx::wait_for_kernel_before` waits for the end of that one
   early
 };
 
@@ -42,7 +42,7 @@ struct ClusterLaunch {
   cudaLaunchConfig_t config{};
 };
 
-/// Starts `kernel` as `launch` does, with blocks in clusters of so many.
+/// Starts `kernel` as `launch` does, in clusters of `blocks_of_cluster` blocks.
 template <class... Parameters, class... Arguments>
 void launch_clusters(Begins begins, const Kokkos::Cuda& space, const char* name,
                      void (*kernel)(Parameters...), const Grid& grid, int blocks_of_cluster, int threads,
@@ -61,7 +61,7 @@ void launch_clusters(const Kokkos::Cuda& space, const char* name, void (*kernel)
                   arguments...);
 }
 
-/// How many clusters of so many blocks run at the same time.
+/// How many clusters of `blocks_of_cluster` blocks run at the same time.
 template <class... Parameters>
 int clusters_at_a_time(const Kokkos::Cuda& space, void (*kernel)(Parameters...), int blocks_of_cluster,
                        int threads, std::int64_t shared_bytes) {
@@ -76,16 +76,17 @@ namespace ptx {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-/// Lets the next kernel of the stream begin where blocks of this one have ended, if it was started so.
+/// Lets the next kernel of the stream begin as blocks of this one end, if it was started with
+/// `Begins::early`.
 __device__ __forceinline__ void let_next_kernel_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-/// Waits for the end of the kernel before this one where this one began early; else that has ended.
+/// Waits for the previous kernel, if this one began before its end.
 __device__ __forceinline__ void wait_for_kernel_before() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
-/// Loads from the shared memory of a block of the cluster.
+/// Loads 16 bytes from the shared memory of one block of the cluster.
 __device__ __forceinline__ float4 load_shared_of(std::uint32_t block, std::uint32_t at) {
   float4 out;
   asm volatile(
@@ -100,7 +101,7 @@ __device__ __forceinline__ float4 load_shared_of(std::uint32_t block, std::uint3
   return out;
 }
 
-/// This block among those of its cluster, and how many they are.
+/// The number of this block within its cluster, and the number of blocks in a cluster.
 __device__ __forceinline__ int rank_in_cluster() {
   int out;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(out));
@@ -112,7 +113,8 @@ __device__ __forceinline__ int blocks_of_cluster() {
   return out;
 }
 
-/// Arrives at a barrier in the shared memory of a block of the cluster: at the same place as in this one.
+/// Arrives at a barrier in the shared memory of another block of the cluster, at the same address as in this
+/// one.
 __device__ __forceinline__ void arrive_at(std::uint32_t block, std::uint32_t barrier) {
   asm volatile(
       "{\n"
@@ -123,8 +125,8 @@ __device__ __forceinline__ void arrive_at(std::uint32_t block, std::uint32_t bar
       "r"(block)
       : "memory");
 }
-/// Copies the box of a matrix whose first element is (row, column) to the same place in the shared memory of
-/// each of the blocks whose bits are set, where the same barrier counts its bytes.
+/// Copies the box of a matrix whose first element is (row, column) to the same address in the shared memory
+/// of each block whose bit is set; the barrier at the same address in each counts the bytes.
 __device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t to, const CUtensorMap* matrix,
                                             int column, int row, std::uint32_t barrier) {
   asm volatile(
@@ -134,7 +136,7 @@ __device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t 
       : "memory");
 }
 
-/// The same of matrices of one shape, one behind the other: the box of one of them.
+/// Copies a box of one of several matrices of one shape, which lie one after another.
 __device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t to,
                                             const CUtensorMap* matrices, int column, int row, int matrix,
                                             std::uint32_t barrier) {
@@ -145,11 +147,11 @@ __device__ __forceinline__ void copy_box_to(std::uint16_t blocks, std::uint32_t 
       : "memory");
 }
 
-/// Arrives at the barrier of the cluster, and makes what this thread has written visible to those that wait.
+/// Arrives at the barrier of the cluster and makes what this thread has written visible to those that wait.
 __device__ __forceinline__ void arrive_in_cluster() {
   asm volatile("barrier.cluster.arrive.release;\n" ::: "memory");
 }
-/// Waits until all threads of the cluster that have not ended have arrived.
+/// Waits until all threads of the cluster that are still running have arrived.
 __device__ __forceinline__ void wait_for_cluster() {
   asm volatile("barrier.cluster.wait.acquire;\n" ::: "memory");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file launch.hpp
-/// Starting kernels on the stream of a Kokkos instance, and the memory that they work in.
+/// Starting kernels on the stream of a Kokkos instance, and the memory they work in.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -18,15 +18,15 @@ namespace sporos::gpu {
 
 using Memory = Kokkos::CudaSpace;
 
-/// Throws StateError with the device's own words where a call or the launch before it failed.
+/// Throws StateError with CUDA's own message if a call, or the launch before it, failed.
 inline void expect_success(cudaError_t status, const char* what) {
   if (status != cudaSuccess)
     throw StateError(text("CUDA: ", what, ": ", cudaGetErrorString(status),
                           ". Run the program under compute-sanitizer to find the place"));
 }
 
-/// A grid of `x` blocks, or of x by y: checked.
-/// @throws RangeError where a grid cannot have that many
+/// A grid of `x` blocks, or of x by y, whose size is checked.
+/// @throws RangeError if a grid cannot have that many blocks
 struct Grid {
   Grid(std::int64_t x, std::int64_t y = 1)
       : size(static_cast<unsigned>(narrow<std::int32_t>(x, "the number of thread blocks of a kernel")),
@@ -34,7 +34,7 @@ struct Grid {
   dim3 size;
 };
 
-/// Has `kernel` be started with so much shared memory: without this, with no more than 48 KiB.
+/// Lets `kernel` be launched with this much shared memory; without this call, at most 48 KiB.
 template <class... Parameters>
 void allow_shared_memory(const char* name, void (*kernel)(Parameters...), std::int64_t shared_bytes) {
   if (shared_bytes > 48 * 1024)
@@ -43,7 +43,7 @@ void allow_shared_memory(const char* name, void (*kernel)(Parameters...), std::i
                    name);
 }
 
-/// Starts `kernel` with a grid of blocks of `threads` threads on the stream of `space`; nothing where the
+/// Starts `kernel` with a grid of blocks of `threads` threads on the stream of `space`; does nothing if the
 /// grid is empty.
 template <class... Parameters, class... Arguments>
 void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Parameters...), const Grid& grid,
@@ -55,8 +55,8 @@ void launch(const Kokkos::Cuda& space, const char* name, void (*kernel)(Paramete
   expect_success(cudaGetLastError(), name);
 }
 
-/// Has a multiprocessor that runs `kernel` keep `kilobytes` of its memory, or the next size that it can, as
-/// shared memory, and the rest as its cache.
+/// Makes a multiprocessor that runs `kernel` use `kilobytes` of its memory, rounded up to a size it supports,
+/// as shared memory and the rest as L1 cache.
 template <class... Parameters>
 void divide_memory(void (*kernel)(Parameters...), int kilobytes) {
   int device = 0;
@@ -70,7 +70,7 @@ void divide_memory(void (*kernel)(Parameters...), int kilobytes) {
                  "the shared memory of a kernel");
 }
 
-/// Sets `count` elements to zero bytes, in the order of the stream.
+/// Zeroes the bytes of `count` elements, in the order of the stream.
 template <class T>
 void zero(const Kokkos::Cuda& space, T* at, std::int64_t count) {
   if (count > 0)
@@ -78,7 +78,7 @@ void zero(const Kokkos::Cuda& space, T* at, std::int64_t count) {
                    "zero");
 }
 
-/// The value at `at` in device memory, once the stream has come so far.
+/// The value at `at` in device memory, once the stream has got this far.
 template <class T>
 T read_back(const Kokkos::Cuda& space, const T* at) {
   T value;
@@ -88,7 +88,7 @@ T read_back(const Kokkos::Cuda& space, const T* at) {
   return value;
 }
 
-/// Reads so many elements as `to` has, once the stream has come so far.
+/// Reads `to.size()` elements, once the stream has got this far.
 template <class T>
 void read_back(const Kokkos::Cuda& space, const T* at, std::vector<T>& to) {
   expect_success(
@@ -97,12 +97,12 @@ void read_back(const Kokkos::Cuda& space, const T* at, std::vector<T>& to) {
   expect_success(cudaStreamSynchronize(space.cuda_stream()), "read back");
 }
 
-/// How many elements, or bytes, are allocated where `count` are needed: what is kept for the next statement
-/// has room to grow. Bounds on memory count with it.
+/// How many elements or bytes to allocate where `count` are needed: memory that is kept for the next
+/// statement has room to grow. Memory bounds count with it.
 constexpr std::int64_t with_room_to_grow(std::int64_t count) { return count + count / 8; }
 
-/// Makes an array larger where it has fewer than `count` elements; then its contents are gone. Allocating and
-/// freeing device memory takes longer than sorting a million entries, so arrays are kept.
+/// Reallocates an array that has fewer than `count` elements, losing its contents. Allocating and freeing
+/// device memory takes longer than sorting a million entries, so arrays are kept.
 template <class T>
 T* at_least(std::int64_t count, Array<T, Memory>& array, const char* label) {
   if (static_cast<std::int64_t>(array.extent(0)) < count) {
@@ -112,12 +112,12 @@ T* at_least(std::int64_t count, Array<T, Memory>& array, const char* label) {
   return array.data();
 }
 
-/// Device memory that kernels work in, kept from one statement to the next: it grows. Kernels borrow one from
-/// the scratch memory of their stream (core/resources.hpp), and so use it one behind the other.
+/// Device memory that kernels work in, kept from one statement to the next and grown as needed. Kernels
+/// borrow it from the scratch memory of their stream (core/resources.hpp), so they use it one after another.
 class Workspace {
  public:
-  /// Room for `bytes` bytes, aligned to 256. Memory is zero when it is made; where it grows, what was there
-  /// is gone.
+  /// Returns room for `bytes` bytes, aligned to 256. New memory is zero; when the workspace grows, its
+  /// contents are lost.
   char* reserve(std::int64_t bytes) {
     if (bytes > size()) {
       memory_ = {};
@@ -127,20 +127,19 @@ class Workspace {
   }
   std::int64_t size() const { return static_cast<std::int64_t>(memory_.extent(0)); }
   void release() { memory_ = {}; }
-  /// A handle to the memory, which lives as long as the handle: a CUDA graph that was captured from a run
-  /// goes on using it where the workspace has grown since.
+  /// A handle that keeps the memory alive: a CUDA graph captured from a run still uses this memory after the
+  /// workspace has grown.
   const Array<char, Memory>& memory() const { return memory_; }
 
  private:
   Array<char, Memory> memory_;
 };
 
-/// The working memory of a plan: that of the stream's statements, which is large enough once the plan is
-/// made, and is kept for as long as the plan is there. So a run allocates nothing, and may be captured in a
-/// CUDA graph.
+/// The working memory of a plan, shared with the stream's other statements. It is made large enough with the
+/// plan and kept as long as the plan exists, so a run allocates nothing and can be captured in a CUDA graph.
 class RoomOfPlan {
  public:
-  /// Calls work(memory) with so many bytes.
+  /// Calls work(memory) with `bytes` bytes of memory.
   template <class Work>
   void with(Scratch& scratch, std::int64_t bytes, const Work& work) {
     auto workspace = scratch.borrow<Workspace>();
@@ -149,16 +148,16 @@ class RoomOfPlan {
     if (std::none_of(kept_.begin(), kept_.end(), is_it)) kept_.push_back(workspace->memory());
     work(memory);
   }
-  /// Has the stream's workspace hold `bytes` bytes.
+  /// Makes the stream's workspace hold `bytes` bytes.
   void prepare(Scratch& scratch, std::int64_t bytes) {
     with(scratch, bytes, [](char*) {});
   }
 
  private:
-  std::vector<Array<char, Memory>> kept_;  ///< what any run has worked in
+  std::vector<Array<char, Memory>> kept_;  ///< every block of memory that a run has used
 };
 
-/// Cuts one stretch of memory into arrays, each aligned to 256 bytes; with no memory it only counts.
+/// Cuts a block of memory into arrays, each aligned to 256 bytes; without memory it only counts the bytes.
 class Layout {
  public:
   explicit Layout(char* memory = nullptr) : memory_(memory) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file matrix_by_rows.hpp
-/// A sparse matrix on the GPU as kernels take it, by rows: read where it is stored so, copied where it is
-/// stored by columns.
+/// A sparse matrix on the GPU, by rows as kernels need it: read in place if it is stored by rows, copied if
+/// it is stored by columns.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// The first of `count` ascending numbers that is larger than `wanted`.
+/// The index of the first of `count` ascending numbers that is larger than `wanted`.
 template <class T>
 KOKKOS_INLINE_FUNCTION std::int64_t first_above(const T* numbers, std::int64_t count, std::int64_t wanted) {
   std::int64_t low = 0, high = count;
@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t first_above(const T* numbers, std::int64_t c
   return low;
 }
 
-/// A row for each entry, and its number, which are then sorted by row.
+/// Writes the row of each entry and the entry's number; both are then sorted by row.
 template <class Coordinate, class Number>
 struct NumberEntries {
   const Coordinate* rows;
@@ -47,10 +47,10 @@ struct NumberEntries {
   }
 };
 
-/// Columns and values of the entries in the order of their rows.
+/// Writes columns and values of the entries in the order of their rows.
 template <class Source, class To, class Number>
 struct WriteByRows {
-  Source from;  ///< by columns: its rows are the columns
+  Source from;  ///< the matrix by columns, seen as a transpose: its rows are the columns
   To to;
   const Number* numbers;
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t e) const {
@@ -61,7 +61,7 @@ struct WriteByRows {
   }
 };
 
-/// Where each row begins among entries that are sorted by row.
+/// Writes where each row begins among entries sorted by row.
 template <class Coordinate, class Position>
 struct WriteRowPositions {
   const Coordinate* rows;  // [entries], sorted
@@ -72,17 +72,17 @@ struct WriteRowPositions {
   }
 };
 
-/// A copy by rows and what makes it, borrowed from the scratch memory of the stream.
+/// The memory of a copy by rows and of making it, borrowed from the scratch memory of the stream.
 struct CopyByRows {
   Array<char, Memory> memory;
 };
 
 }  // namespace detail
 
-/// A matrix in CSR or CSC, or its transpose in the same memory, by rows.
+/// The rows of a matrix in CSR or CSC, or of its transpose, which has the same arrays.
 ///
-/// A matrix by columns is copied by a stable radix sort of its entries by row, which keeps the columns of
-/// each row in order.
+/// A matrix by columns is copied, by a stable radix sort of its entries by row, which keeps each row's
+/// columns in order.
 template <class T, bool Transposed>
 class MatrixByRows {
   using Level = typename T::format_type::template level<1>;
@@ -112,7 +112,7 @@ class MatrixByRows {
       sort(from, layout_of(matrix, layout));
     }
   }
-  /// Its rows, once it was read; before, its sizes.
+  /// The rows, once read() was called; before that, only the sizes.
   View view(const T& matrix) const {
     if (view_) return *view_;
     View sizes = detail::csr_view<(Transposed != is_copied)>(matrix);
@@ -134,7 +134,7 @@ class MatrixByRows {
   }
 
  private:
-  /// The arrays of the copy, and those of the sort.
+  /// The arrays of the copy and of the sort.
   struct Arrays {
     View to;
     Coordinate* rows[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mma.hpp
-/// The instructions of tensor cores and of the copies that feed them, as functions of one line each. What
-/// their operands mean is said in mma_traits.hpp.
+/// The instructions of tensor cores and of the copies that feed them, one short function each. mma_traits.hpp
+/// says what their operands mean.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@
 
 namespace sporos::gpu::ptx {
 
-/// The address of an object in shared memory, as instructions take it.
+/// The address of an object in shared memory, in the form that instructions take.
 __device__ __forceinline__ std::uint32_t shared_address(const void* at) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(at));
 }
@@ -45,7 +45,7 @@ __device__ __forceinline__ void store_shared_zeros(std::uint32_t at) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
 }
 
-/// Four 8 x 8 matrices of 16-bit elements, transposed. sm_75.
+/// Loads four 8 x 8 matrices of 16-bit elements, transposed. sm_75.
 __device__ __forceinline__ void load_matrices_transposed(std::uint32_t at, std::uint32_t (&a)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
@@ -53,14 +53,14 @@ __device__ __forceinline__ void load_matrices_transposed(std::uint32_t at, std::
                : "memory");
 }
 
-/// An 8 x 8 matrix of 16-bit elements, two neighbours of a row in a lane, transposed. sm_75.
+/// Transposes an 8 x 8 matrix of 16-bit elements, of which each lane holds two neighbours of a row. sm_75.
 __device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
   std::uint32_t out;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
   return out;
 }
 
-/// The same way back: four 8 x 8 matrices of 16-bit elements to shared memory, by rows or by columns. sm_90.
+/// Stores four 8 x 8 matrices of 16-bit elements to shared memory, by rows or by columns. sm_90.
 template <bool ByRows>
 __device__ __forceinline__ void store_matrices(std::uint32_t at, const std::uint32_t (&a)[4]) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -109,7 +109,7 @@ __device__ __forceinline__ void mma_m16n8k8(float (&d)[4], const std::uint32_t (
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(b));
 }
-/// The same of floats in tf32, of whose mantissas 10 bits count. sm_80.
+/// d += a * b, 16 x 8 times 8 x 8, of floats in tf32, which has 10 bits of mantissa. sm_80.
 __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                                  std::uint32_t b1) {
   asm volatile(
@@ -118,7 +118,7 @@ __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const std::uint3
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-/// The same of doubles: a product is rounded as it is added. sm_90.
+/// d += a * b, 16 x 8 times 8 x 8, of doubles; a product is rounded only when it is added. sm_90.
 __device__ __forceinline__ void mma_m16n8k8(double (&d)[4], const double (&a)[4], double b0, double b1) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   asm volatile(
@@ -128,14 +128,14 @@ __device__ __forceinline__ void mma_m16n8k8(double (&d)[4], const double (&a)[4]
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
 #endif
 }
-/// A float as tf32, rounded to nearest. sm_80.
+/// Converts a float to tf32, rounding to nearest. sm_80.
 __device__ __forceinline__ std::uint32_t to_tf32(float x) {
   std::uint32_t out;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(out) : "f"(x));
   return out;
 }
 
-/// d = a * b, of halfs.
+/// d = a * b, 16 x 16 times 16 x 8, of halfs.
 template <class T>
 __device__ __forceinline__ void mma_m16n8k16_of_zero(float (&d)[4], const std::uint32_t (&a)[4],
                                                      std::uint32_t b0, std::uint32_t b1) {
@@ -158,11 +158,11 @@ __device__ __forceinline__ void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 /// Makes what this thread wrote to shared memory, or knows to be written, visible to the copy engine and to
-/// the matrix instructions that read there.
+/// the matrix instructions that read it.
 __device__ __forceinline__ void fence_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
-/// The same of memory outside of the block.
+/// Does the same for memory outside the block.
 __device__ __forceinline__ void fence_copies_from_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
@@ -187,7 +187,7 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
       : "memory");
 }
 
-/// Whether a phase of a barrier is complete, without waiting for it.
+/// Whether a phase of a barrier is complete. Does not wait.
 __device__ __forceinline__ bool is_complete(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t out;
   asm volatile(
@@ -210,22 +210,22 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t to, const void* from, s
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
 }
-/// Copies 16 bytes to shared memory, or zeros, without the copy engine.
+/// Copies 16 bytes to shared memory, or writes zeros there, without the copy engine.
 __device__ __forceinline__ void copy_piece(std::uint32_t to, const void* from, bool copies) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(__cvta_generic_to_global(from)),
                "r"(copies ? 16 : 0)
                : "memory");
 }
-/// Arrives at the barrier as soon as this thread's pieces are there.
+/// Arrives at the barrier once the pieces that this thread copies are there.
 __device__ __forceinline__ void arrive_with_pieces(std::uint32_t barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
-/// Loads the description of a matrix that is going to be copied from.
+/// Prefetches the description of a matrix that will be copied from.
 __device__ __forceinline__ void prefetch(const CUtensorMap* matrix) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(matrix) : "memory");
 }
-/// Copies the box of a matrix whose first element is (row, column) to shared memory; what lies outside of the
-/// matrix is zero, and counts.
+/// Copies the box of a matrix whose first element is (row, column) to shared memory; elements outside the
+/// matrix are zero and are counted as well.
 __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap* matrix, int column, int row,
                                          std::uint32_t barrier) {
   asm volatile(
@@ -235,7 +235,7 @@ __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap* ma
       : "memory");
 }
 
-/// The same of matrices of one shape, one behind the other: the box of one of them.
+/// Copies a box of one of several matrices of one shape, which lie one after another.
 __device__ __forceinline__ void copy_box(std::uint32_t to, const CUtensorMap* matrices, int column, int row,
                                          int matrix, std::uint32_t barrier) {
   asm volatile(

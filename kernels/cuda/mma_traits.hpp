@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file mma_traits.hpp
-/// What the operands of tensor core instructions mean: which lane holds which element. Functions of numbers
-/// alone, tested on the host.
+/// What the operands of tensor core instructions mean: which lane holds which element. These functions depend
+/// on numbers alone and are tested on the host.
 #pragma once
 
 #include <Kokkos_Core.hpp>
 
 namespace sporos::gpu {
 
-/// d[16, 8] += a[16, 16] b[16, 8] of 16-bit elements by one warp: a and b hold two elements in a register.
+/// d[16, 8] += a[16, 16] b[16, 8] of 16-bit elements by one warp; each register of a and b holds two
+/// elements.
 ///
 /// PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type".
 struct MmaM16N8K16 {
@@ -19,46 +20,46 @@ struct MmaM16N8K16 {
     constexpr bool operator==(const Place&) const = default;
   };
 
-  /// The place in b of element `half` of register `r` of a lane.
+  /// The row and column in b of element `half` of register `r` of a lane.
   KOKKOS_INLINE_FUNCTION static constexpr Place of_b(int lane, int r, int half) {
     return {lane % 4 * 2 + r * 8 + half, lane / 4};
   }
-  /// The place in d of register `r` of a lane.
+  /// The row and column in d of register `r` of a lane.
   KOKKOS_INLINE_FUNCTION static constexpr Place of_d(int lane, int r) {
     return {lane / 4 + r / 2 * 8, lane % 4 * 2 + r % 2};
   }
 
-  /// For a that is stored by columns, one row of 16 bytes for 8 of its rows: which of the 16 columns, and
-  /// which of the two halves of its 16 rows, a lane addresses for `load_matrices_transposed`.
+  /// For an a stored by columns, with 16 bytes for each 8 rows of a column: the column, of 16, and the half
+  /// of the 16 rows whose address a lane gives to `load_matrices_transposed`.
   KOKKOS_INLINE_FUNCTION static constexpr int column_of_address(int lane) { return lane % 8 + lane / 16 * 8; }
   KOKKOS_INLINE_FUNCTION static constexpr int rows_of_address(int lane) { return lane / 8 % 2; }
 };
 
-/// d[16, 8] += a[16, 8] b[8, 8] by one warp, of 16-bit elements, two in a register, of tf32, or of doubles,
-/// which lie as those of tf32 do.
+/// d[16, 8] += a[16, 8] b[8, 8] by one warp: of 16-bit elements, two in a register, of tf32, or of doubles,
+/// which have the same layout as tf32.
 ///
 /// PTX ISA, "Matrix Fragments for mma.m16n8k8".
 struct MmaM16N8K8 {
   static constexpr int m = 16, n = 8, k = 8;
 
-  /// The row of a, below 8, of which a lane holds elements in its even registers; in odd ones those of the
-  /// row 8 further down. The same is its column of b.
+  /// The row of a, below 8, whose elements a lane holds in its even registers; its odd registers hold the row
+  /// 8 further down. This is also the column of b that the lane holds.
   KOKKOS_INLINE_FUNCTION static constexpr int row(int lane) { return lane / 4; }
-  /// The two numbers k of which a lane holds elements, in a and in b: in one register where they have 16
-  /// bits.
+  /// The two indices k of the elements that a lane holds in a and in b; elements of 16 bits share one
+  /// register.
   KOKKOS_INLINE_FUNCTION static constexpr int k_of_narrow(int lane, int which) {
     return lane % 4 * 2 + which;
   }
   KOKKOS_INLINE_FUNCTION static constexpr int k_of_tf32(int lane, int which) { return lane % 4 + which * 4; }
-  /// The lane, and which of its registers 0 and 1, that hold d(row, row), and of registers 2 and 3 that hold
-  /// d(row + 8, row), for row < 8.
+  /// The lane that holds d(row, row) and d(row + 8, row), for row < 8, and which of its registers: this one
+  /// of 0 and 1 for the former, of 2 and 3 for the latter.
   KOKKOS_INLINE_FUNCTION static constexpr int lane_of_diagonal(int row) { return row * 4 + row / 2; }
   KOKKOS_INLINE_FUNCTION static constexpr int register_of_diagonal(int row) { return row % 2; }
 };
 
-/// Where 16-byte pieces of 128-byte rows stand in shared memory so that any 8 rows with different remainders
-/// modulo 8 can be read at the same piece without bank conflicts: piece c of row r at place c ^ (r % 8). The
-/// copy engine calls it the 128-byte swizzle; it begins at multiples of 1024 bytes.
+/// How 16-byte pieces of 128-byte rows are placed in shared memory so that the same piece of any 8 rows with
+/// different remainders modulo 8 can be read without bank conflicts: piece c of row r at place c ^ (r % 8).
+/// The copy engine calls it the 128-byte swizzle; it begins at multiples of 1024 bytes.
 struct Swizzle128 {
   static constexpr int row_bytes = 128, piece_bytes = 16, alignment = 1024;
 
@@ -68,27 +69,27 @@ struct Swizzle128 {
   }
 };
 
-/// The order in which the copy engine lays out rows of 2 or 4 pieces of 16 bytes, so that those of the same
-/// number of eight rows lie in different banks.
-/// @tparam Pieces  of a row; rows begin at multiples of 128 bytes times as many
+/// The order in which the copy engine lays out rows of 2 or 4 pieces of 16 bytes, so that pieces of the same
+/// number in eight rows lie in different banks.
+/// @tparam Pieces  pieces per row; the rows begin at a multiple of 128 * Pieces bytes
 template <int Pieces>
 struct SwizzledRows {
   static_assert(Pieces == 2 || Pieces == 4);
   static constexpr int piece_bytes = 16, row_bytes = Pieces * piece_bytes;
 
-  /// The offset of a piece of a row.
+  /// The offset of a piece of a row, in bytes.
   KOKKOS_INLINE_FUNCTION static constexpr int place(int row, int piece) {
     return row * row_bytes + (piece ^ row / (8 / Pieces) % Pieces) * piece_bytes;
   }
 };
 
-/// The 32 columns of a product that a warp computes, four mma of 8 columns each. They are in groups of 32, 16
-/// or 8, of one mma or more each, in an order in which lane t of four holds a fourth of a group's columns,
-/// one behind the other: of 32 columns, 16 bytes of a 16-bit result.
+/// The 32 columns of a product that a warp computes, by four mma of 8 columns each. They form groups of 32,
+/// 16 or 8 columns, each of one mma or more, ordered so that each of four neighbouring lanes holds a quarter
+/// of a group's columns contiguously: for 32 columns, 16 bytes of a 16-bit result.
 struct ColumnsOfWarp {
   static constexpr int tiles = 4, columns = 32;
 
-  /// The column of a group of `count` columns that stands in column c of its mma number `tile`.
+  /// The column, within a group of `count` columns, that stands in column c of the group's mma number `tile`.
   KOKKOS_INLINE_FUNCTION static constexpr int column(int tile, int c, int count = columns) {
     return c / 2 * (count / 4) + tile * 2 + c % 2;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operands.hpp
-/// What the specialised kernels for GPUs admit as operands, their arrays, and room for a CSR result.
+/// The operands that the specialised kernels for GPUs admit, their arrays, and room for a CSR result.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ using sporos::detail::is_by_rows;
 template <class S>
 using compute_of = compute_t<typename S::result_type, typename S::right_type>;
 
-/// The rows of a matrix by rows, or of the transpose of one by columns.
+/// The rows of a matrix stored by rows, or of the transpose of one stored by columns.
 template <bool Transposed = false, class TensorType>
 auto csr_view(const TensorType& t) {
   using Level = typename TensorType::format_type::template level<1>;
@@ -38,14 +38,14 @@ auto csr_view(const TensorType& t) {
       columns.positions.data(),     columns.coordinates.data(),   t.values().data()};
 }
 
-/// Whether results by rows or by columns can be made of segments on a GPU.
+/// Whether results by rows or by columns can be built from segments on a GPU.
 template <class F, bool HasSegments = is_by_rows<F> || is_by_columns<F>>
 inline constexpr bool is_made_of_segments = false;
 template <class F>
 inline constexpr bool is_made_of_segments<F, true> = BuiltAnywhere<typename F::template level<1>>;
 
-/// A result by rows, or the transpose of one by columns, in the making: positions first, then room for what
-/// they hold.
+/// A result by rows that is being made, or the transpose of one by columns: first its positions, then room
+/// for the coordinates and values.
 template <class TensorType, bool Transposed = false>
 class NewCsr {
  public:
@@ -67,12 +67,12 @@ class NewCsr {
     return {extents_[0],   extents_[1], nonzeros, segments_.positions.data(), segments_.coordinates.data(),
             values_.data()};
   }
-  /// Bytes of a result of so many nonzeros.
+  /// The bytes of a result with `nonzeros` nonzeros.
   static std::int64_t bytes(const Extents<2>& extents, std::int64_t nonzeros) {
     return Level::template Storage<Memory>::most_bytes(turned(extents)[0], nonzeros, turned(extents)[1]) +
            nonzeros * static_cast<std::int64_t>(sizeof(Value));
   }
-  /// Makes the result of what has been written. A level that does more than keep the arrays needs them
+  /// Makes the result from what has been written. A level that does more than keep the arrays needs them
   /// complete.
   void put_into(const TensorType& result) const {
     using Lines = std::tuple_element_t<0, typename TensorType::level_storage>;
@@ -95,9 +95,9 @@ class NewCsr {
 
 }  // namespace detail
 
-/// What the specialised kernels for GPUs admit, for the patterns of `kernels/<operation>/pattern.hpp`: sparse
-/// matrices by rows, such as CSR, and dense operands, of any values in the GPU's memory, the loops in the
-/// order that was derived.
+/// Admits operands of the patterns in `kernels/<operation>/pattern.hpp` for the specialised kernels for GPUs:
+/// sparse matrices by rows, such as CSR, and dense operands, with any type of values, in the GPU's memory;
+/// the loops must be in the derived order.
 struct GpuOperands {
   template <class S>
   static constexpr bool admits() {
@@ -116,8 +116,7 @@ struct GpuOperands {
   static constexpr bool is_dense_by_rows = std::is_same_v<typename A::format, DenseMatrix<>>;
 };
 
-/// The same, but for sparse matrices by columns, which are admitted wherever those by rows are, and loops in
-/// any order.
+/// Admits sparse matrices by columns as well as by rows, and loops in any order.
 struct GpuMatrixOperands : GpuOperands {
   template <class S>
   static constexpr bool admits() {

@@ -26,8 +26,8 @@ struct PadRows {
   }
 };
 
-/// Two windows of metadata in a byte. A window that pads keeps its first two places: the instructions take
-/// only ascending ones.
+/// Puts the metadata of two windows into a byte. Windows that pad a row keep their first two places, since
+/// the instructions take only ascending ones.
 struct PadWindows {
   const std::uint8_t* from;
   std::int64_t windows, stride;
@@ -54,7 +54,7 @@ void for_each(const Kokkos::Cuda& space, const char* name, std::int64_t count, c
 
 }  // namespace detail
 
-/// to[row, column] = from[row, column], rows `stride` elements apart, zero behind the last column.
+/// to[row, column] = from[row, column], with rows `stride` elements apart and zeros after the last column.
 /// @param from  [rows, columns]
 /// @param to    [rows, stride]
 template <class T, class To>
@@ -64,7 +64,7 @@ void pad_rows(const Kokkos::Cuda& space, const T* from, std::int64_t rows, std::
                    detail::PadRows<T, To>{from, columns, stride, to});
 }
 
-/// The metadata of 2:4 rows, 4 bits a window, with rows that begin `stride` bytes apart.
+/// Copies the metadata of 2:4 rows, 4 bits per window, to rows that begin `stride` bytes apart.
 /// @param from  [rows, windows] of 4 bits
 /// @param to    [rows, stride] of bytes
 inline void pad_windows(const Kokkos::Cuda& space, const std::uint8_t* from, std::int64_t rows,

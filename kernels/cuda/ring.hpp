@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ring.hpp
-/// Rings of slots in shared memory through which operands come: the copy engine fills them and warps empty
+/// Rings of slots in shared memory that operands pass through: the copy engine fills them and warps empty
 /// them. sm_90.
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace sporos::gpu {
 
-/// A ring of slots in shared memory that the copy engine fills and warps empty, each with a barrier for
-/// either: here seen by one thread, which goes from slot to slot.
-/// @tparam Bytes   from one slot to the next
-/// @tparam Copied  bytes that are copied to each
+/// A ring of slots in shared memory: the copy engine fills them, warps empty them, and each has a barrier for
+/// both. This is one thread's view.
+/// @tparam Bytes   bytes from one slot to the next
+/// @tparam Copied  bytes copied to each slot
 template <int Slots, int Bytes, int Copied = Bytes>
 struct Ring {
-  std::uint32_t slots, barriers;  ///< addresses
+  std::uint32_t slots, barriers;  ///< addresses in shared memory
   int at = 0;
   std::uint32_t parity = 0;
 
@@ -39,7 +39,7 @@ struct Ring {
       parity ^= 1;
     }
   }
-  /// By one thread, before all others use the ring.
+  /// Initialises the barriers. One thread calls it before any other uses the ring.
   __device__ __forceinline__ void init(int arrivals) const {
     for (int slot = 0; slot < Slots; ++slot) {
       ptx::barrier_init(barriers + static_cast<std::uint32_t>(slot * 8), 1);
@@ -47,13 +47,13 @@ struct Ring {
                         static_cast<std::uint32_t>(arrivals));
     }
   }
-  /// Waits until the slot is empty, and says that it is being filled.
+  /// Waits until the slot is empty, then announces the bytes that will fill it.
   __device__ __forceinline__ void begin_filling() const {
     ptx::wait(empty(), parity ^ 1);
     ptx::arrive_expecting(full(), Copied);
   }
   __device__ __forceinline__ void wait_until_full() const { ptx::wait(full(), parity); }
-  /// Whether it is full: asked while there is something else to do, since the answer takes its time.
+  /// Whether the slot is full. Ask while there is other work to do, since the answer takes time to arrive.
   __device__ __forceinline__ bool is_full() const { return ptx::is_complete(full(), parity); }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file scan.hpp
-/// Sizes of segments to where they start.
+/// Turns sizes of segments into the positions where they start.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <type_traits>
 
-// An empty object of CUB's that g++ takes for one without a value.
+// g++ wrongly reports an empty object of CUB's as uninitialised.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <cub/device/device_scan.cuh>
@@ -23,7 +23,7 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// The size of segment `at`, and zero behind the last.
+/// The size of segment `at`, and zero after the last.
 template <class Size>
 struct SizeAt {
   const Size* sizes;  // [count]
@@ -34,12 +34,12 @@ struct SizeAt {
   }
 };
 
-/// a + b, as CUB's scan is given it.
+/// a + b, in the form that CUB's scan takes.
 struct AddSizes {
   __host__ __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
 };
 
-/// Takes sums of 64 bits to positions of fewer, and keeps the last sum as it is.
+/// Converts 64-bit sums to positions of a narrower type, and keeps the last sum in full.
 template <class Position>
 class PositionWriter {
  public:
@@ -59,7 +59,7 @@ class PositionWriter {
   };
   using iterator_category = std::random_access_iterator_tag;
 #ifdef __clang__
-  using value_type = std::int64_t;  // clang looks up CUB's parameters for this type even where none are tuned
+  using value_type = std::int64_t;  // clang looks up CUB's tuning for this type even where there is none
 #else
   using value_type = void;
 #endif
@@ -67,7 +67,7 @@ class PositionWriter {
   using pointer = void;
   using reference = Place;
 
-  /// @param total  of all sizes; null where it is not asked for
+  /// @param total  receives the sum of all sizes; may be null
   PositionWriter(Position* positions, std::int64_t count, std::int64_t* total)
       : positions_(positions), last_(positions + count), total_(total) {}
 
@@ -85,7 +85,7 @@ class PositionWriter {
   std::int64_t* total_;
 };
 
-/// CUB's scan from sizes to positions; with no scratch it only sets `bytes` to what it needs.
+/// CUB's scan from sizes to positions; without scratch it only sets `bytes` to what it needs.
 template <class Size, class Position>
 void scan_sizes(const Kokkos::Cuda& space, std::int64_t count, const Size* sizes, Position* positions,
                 std::int64_t* total, void* scratch, std::size_t& bytes) {
@@ -107,11 +107,11 @@ std::int64_t sizes_to_positions_bytes(const Kokkos::Cuda& space, std::int64_t co
   return static_cast<std::int64_t>(bytes);
 }
 
-/// positions[p] = the sum of the first p sizes, for p = 0 to count; *total that of all, in 64 bits.
+/// positions[p] = the sum of the first p sizes, for p = 0 to count; *total = the sum of all, in 64 bits.
 ///
 /// @param sizes      [count], of a type that converts to std::int64_t
 /// @param positions  [count + 1]
-/// @param total      null where it is not asked for
+/// @param total      may be null
 /// @param scratch    [sizes_to_positions_bytes<Size, Position>(space, count)], aligned to 256
 /// Cost: one pass; sizes are read once and positions written once (decoupled look-back: Merrill and Garland,
 /// *Single-pass Parallel Prefix Scan with Decoupled Look-back*, NVIDIA, 2016).

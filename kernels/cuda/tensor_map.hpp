@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tensor_map.hpp
-/// Matrices in the GPU's memory as its copy engine is told of them.
+/// Descriptions of matrices in the GPU's memory for its copy engine.
 #pragma once
 
 #include <cuda.h>
@@ -31,8 +31,8 @@ inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
   return encode;
 }
 
-/// Describes what the arguments say. In a thread that has not used the GPU yet, the driver, unlike the
-/// runtime, does not know which it is.
+/// Calls the driver's encoder. In a thread that has not used the GPU yet, the driver, unlike the runtime,
+/// does not know which GPU is meant.
 template <class... Arguments>
 bool encode_tensor_map(const Arguments&... arguments) {
   const auto encode = [&] { return tensor_map_encoder()(arguments...); };
@@ -44,9 +44,9 @@ bool encode_tensor_map(const Arguments&... arguments) {
   return result == CUDA_SUCCESS;
 }
 
-/// Matrices of one shape, one behind the other.
-/// @param type, bytes  of an element
-/// @param order        in which a box, which lies in one matrix, is laid out
+/// Describes matrices of one shape that lie one after another. A box lies in one matrix.
+/// @param type, bytes  type and size of an element
+/// @param order        how a box is laid out in shared memory
 inline CUtensorMap describe_matrices(CUtensorMapDataType type, int bytes, const void* at,
                                      std::int64_t matrices, std::int64_t rows, std::int64_t columns,
                                      std::int64_t stride, int box_rows, int box_columns,
@@ -66,8 +66,8 @@ inline CUtensorMap describe_matrices(CUtensorMapDataType type, int bytes, const 
   return map;
 }
 
-/// @param type, bytes  of an element
-/// @param order        in which a box is laid out
+/// @param type, bytes  type and size of an element
+/// @param order        how a box is laid out in shared memory
 inline CUtensorMap describe_matrix(CUtensorMapDataType type, int bytes, const void* at, std::int64_t rows,
                                    std::int64_t columns, std::int64_t stride, int box_rows, int box_columns,
                                    CUtensorMapSwizzle order) {
@@ -86,9 +86,8 @@ inline CUtensorMap describe_matrix(CUtensorMapDataType type, int bytes, const vo
 
 }  // namespace detail
 
-/// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of
-/// box_rows x box_columns elements: 64 columns, in the order of Swizzle128; or 32 or 16, in that of
-/// SwizzledRows.
+/// Describes a row-major matrix of 16-bit elements to the copy engine, which copies boxes of box_rows x
+/// box_columns elements: 64 columns in the order of Swizzle128, or 32 or 16 in that of SwizzledRows.
 /// @param at      aligned to 16 bytes
 /// @param stride  elements from one row to the next, a multiple of 8
 inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
@@ -100,16 +99,16 @@ inline CUtensorMap tensor_map(const void* at, std::int64_t rows, std::int64_t co
                                                      : CU_TENSOR_MAP_SWIZZLE_32B);
 }
 
-/// The same of some matrices, one behind the other, in boxes of 64 columns.
+/// Describes several such matrices that lie one after another, in boxes of 64 columns.
 inline CUtensorMap tensor_map_of_matrices(const void* at, std::int64_t matrices, std::int64_t rows,
                                           std::int64_t columns, std::int64_t stride, int box_rows) {
   return detail::describe_matrices(CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, at, matrices, rows, columns, stride,
                                    box_rows, 64, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-/// The same for floats and doubles, whose boxes are copied row by row as they are.
+/// Describes matrices of floats or doubles, whose boxes are copied row by row without swizzling.
 /// @param at      aligned to 16 bytes
-/// @param stride  elements from one row to the next, a multiple of 16 bytes
+/// @param stride  elements from one row to the next; in bytes, a multiple of 16
 template <class T>
 CUtensorMap plain_tensor_map_of_matrices(const T* at, std::int64_t matrices, std::int64_t rows,
                                          std::int64_t columns, std::int64_t stride, int box_rows,
@@ -121,7 +120,7 @@ CUtensorMap plain_tensor_map_of_matrices(const T* at, std::int64_t matrices, std
       CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
-/// One matrix of such elements in boxes of 128 bytes of each row, in the order of Swizzle128.
+/// Describes one matrix of floats or doubles in boxes of 128 bytes per row, in the order of Swizzle128.
 template <class T>
 CUtensorMap swizzled_tensor_map(const T* at, std::int64_t rows, std::int64_t columns, std::int64_t stride,
                                 int box_rows) {

@@ -12,7 +12,7 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// Where a transpose goes: to[c, r], rows `stride` elements apart.
+/// Stores an element of a transpose: to[c, r], rows `stride` elements apart.
 template <class T, class To = T>
 struct StoreTransposed {
   To* to;
@@ -22,8 +22,8 @@ struct StoreTransposed {
   }
 };
 
-/// store(c, r, from[r, c]) for the elements of a tile of 32 x 32 of [rows, columns], by 256 threads through
-/// shared memory; neighbouring lanes have neighbouring r.
+/// Calls store(c, r, from[r, c]) for the elements of a 32 x 32 tile of [rows, columns], by 256 threads
+/// through shared memory; neighbouring lanes have neighbouring r.
 /// @param tile  [32, 32 + 1] in shared memory
 template <class T, class Store>
 __device__ void transpose_tile(std::int64_t rows, std::int64_t columns, const T* from, const Store& store,
@@ -47,7 +47,7 @@ __global__ __launch_bounds__(256) void transpose_kernel(std::int64_t rows, std::
 
 }  // namespace detail
 
-/// store(c, r, from[r, c]) for all elements of `from`, [rows, columns] row-major, in any order.
+/// Calls store(c, r, from[r, c]) for all elements of `from`, [rows, columns] row-major, in any order.
 template <class T, class Store>
 void for_each_transposed(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t columns, const T* from,
                          const Store& store) {
@@ -56,7 +56,7 @@ void for_each_transposed(const Kokkos::Cuda& space, std::int64_t rows, std::int6
          256, 0, rows, columns, from, store, column_tiles);
 }
 
-/// to = the transpose of `from`, [rows, columns] row-major.
+/// to = the transpose of `from`; `from` is [rows, columns], row-major.
 template <class T>
 void transpose(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t columns, const T* from, T* to) {
   for_each_transposed(space, rows, columns, from, detail::StoreTransposed<T>{to, rows});

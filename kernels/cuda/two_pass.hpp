@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file two_pass.hpp
-/// The plan of a statement that makes a new CSR matrix of two others in two passes on the GPU.
+/// The plan of a statement that makes a new CSR matrix from two others, in two passes on the GPU.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,12 @@ namespace sporos::gpu {
 /// The first pass counts the nonzeros in each row of the result, the second writes columns and values.
 ///
 /// Candidate has
-///  - Pattern, with left() and right(), the operands, in CSR, or in CSC, which is copied;
-///  - `is_transposed<S>`, whether the result is made as its transpose, which exchanges the operands;
-///  - `Passes<Compute, B, C, New>`, made of a space, both operands and a PassesWorkspace, with read(),
-///  count(),
-///    and most_workspace_bytes(), which is asked after count();
+///  - Pattern, with left() and right(): the operands, in CSR or, copied, in CSC;
+///  - `is_transposed<S>`: whether the transpose of the result is made, which swaps the operands;
+///  - `Passes<Compute, B, C, New>`, made from a space, both operands and a PassesWorkspace, with read(),
+///    count() and, after count(), most_workspace_bytes();
 ///  - PassesWorkspace, borrowed from the scratch, with size() in bytes;
-///  - fill(statement, passes, to), the second pass into the view of a CSR matrix;
+///  - fill(statement, passes, to): the second pass, into the view of a CSR matrix;
 ///  - fence_name, and explanation, a line for explain().
 template <class Candidate, class S>
 class TwoPassPlan {
@@ -59,7 +58,7 @@ class TwoPassPlan {
         passes_(resources.space(), first_.view(first(statement)), second_.view(second(statement)),
                 *workspace_) {}
 
-  /// The first pass: how many nonzeros each row of the result has.
+  /// Runs the first pass, which counts the nonzeros in each row of the result.
   void prepare() { count(); }
 
   void run() {
@@ -73,7 +72,7 @@ class TwoPassPlan {
     made_.reset();
   }
 
-  /// The second pass alone.
+  /// Runs the second pass alone.
   void refill() {
     read();
     Candidate::fill(statement_, passes_, detail::csr_view<is_transposed>(statement_.result().tensor()));
@@ -112,7 +111,7 @@ class TwoPassPlan {
 
   const S& statement_;
   Scratch::Loan<Workspace> workspace_;
-  // Analysis on demand: what estimate() finds, run() uses.
+  // Analysis on demand: run() uses what estimate() has found.
   mutable First first_;
   mutable Second second_;
   mutable Passes passes_;

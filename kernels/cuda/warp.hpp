@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file warp.hpp
-/// What the lanes of a warp do together: sum, search, find the row of each nonzero.
+/// What the lanes of a warp do together: sum, search, and find the row of each nonzero.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -23,7 +23,7 @@ __device__ __forceinline__ T times(const T& a, const T& b) {
   return static_cast<T>(a * b);
 }
 
-/// *at as other blocks of this kernel left it: past the cache of this multiprocessor.
+/// Loads *at as other blocks of this kernel left it, bypassing the L1 cache.
 template <class T>
 __device__ __forceinline__ T load_fresh(const T* at) {
   if constexpr (is_complex_v<T>) {
@@ -40,7 +40,7 @@ __device__ __forceinline__ T load_fresh(const T* at) {
   }
 }
 
-/// The value of `x` in lane `from`; complex values part by part.
+/// The value of `x` in lane `from`; complex values are exchanged part by part.
 template <class T>
 __device__ __forceinline__ T shuffle(T x, int from, int width = warp_size) {
   if constexpr (is_complex_v<T>)
@@ -50,7 +50,7 @@ __device__ __forceinline__ T shuffle(T x, int from, int width = warp_size) {
   else
     return __shfl_sync(all_lanes, x, from, width);
 }
-/// The same among the lanes of `mask`, all of which call it.
+/// The value of `x` in lane `from`, among the lanes of `mask`, all of which call it.
 template <class T>
 __device__ __forceinline__ T shuffle_among(unsigned mask, T x, int from, int width) {
   if constexpr (is_complex_v<T>)
@@ -70,15 +70,15 @@ __device__ __forceinline__ T shuffle_xor(T x, int mask) {
     return __shfl_xor_sync(all_lanes, x, mask);
 }
 
-/// The sum of `x` over groups of `lanes` neighbouring lanes, a power of two, in each of them. All lanes of
-/// the warp call it.
+/// The sum of `x` over each group of `lanes` neighbouring lanes, a power of two, returned to every lane of
+/// the group. All lanes of the warp call it.
 template <class T>
 __device__ __forceinline__ T group_sum(T x, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2) x = plus(x, shuffle_xor(x, step));
   return x;
 }
 
-/// *at += x where others add too.
+/// *at += x where other threads add too.
 template <class T>
 __device__ __forceinline__ void atomic_add(T* at, const T& x) {
   if constexpr (is_complex_v<T>) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ void atomic_add(T* at, const T& x) {
   }
 }
 
-/// `Count` neighbouring values that are loaded at once.
+/// `Count` neighbouring values, loaded at once.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Pack {
   T at[Count];
@@ -104,14 +104,14 @@ inline constexpr int widest_pack = sizeof(T) >= 16  ? 1
                                    : sizeof(T) <= 2 ? 8
                                                     : 16 / static_cast<int>(sizeof(T));
 
-/// Whether an array may be read as one of T, which is wider than its elements.
+/// Whether an array may be read as one of a wider type T.
 template <class T>
 bool is_aligned(const void* at) {
   return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
 }
 
-/// A pack that is read once and that nothing writes meanwhile: past the cache of this multiprocessor, which
-/// keeps what is read again. By way of it where no instruction has the pack's size.
+/// Loads a pack that is read once and that nothing writes while the kernel runs. It does not enter the L1
+/// cache, which is left to data read again, unless no instruction has the pack's size.
 template <class T, int Count>
 __device__ __forceinline__ Pack<T, Count> load_once(const Pack<T, Count>* at) {
   if constexpr (sizeof(*at) == 16 || sizeof(*at) == 8) {
@@ -127,7 +127,7 @@ __device__ __forceinline__ Pack<T, Count> load_once(const Pack<T, Count>* at) {
 
 namespace detail {
 
-/// Loads a pack in the widest words that it consists of.
+/// Loads a pack in the widest words that it can be divided into.
 template <class T, int Count, class LoadWord>
 __device__ __forceinline__ Pack<T, Count> load_words(const Pack<T, Count>* at, const LoadWord& load) {
   constexpr int size = sizeof(*at);
@@ -148,19 +148,19 @@ __device__ __forceinline__ Pack<T, Count> load_words(const Pack<T, Count>* at, c
 
 }  // namespace detail
 
-/// A pack that nothing writes meanwhile.
+/// Loads a pack that nothing writes while the kernel runs.
 template <class T, int Count>
 __device__ __forceinline__ Pack<T, Count> load_constant(const Pack<T, Count>* at) {
   return detail::load_words(at, [](const auto* word) { return __ldg(word); });
 }
 
-/// A pack as other blocks of this kernel left it: past the cache of this multiprocessor.
+/// Loads a pack as other blocks of this kernel left it, bypassing the L1 cache.
 template <class T, int Count>
 __device__ __forceinline__ Pack<T, Count> load_fresh(const Pack<T, Count>* at) {
   return detail::load_words(at, [](const auto* word) { return __ldcg(word); });
 }
 
-/// at[0 … Count-1] += x, where others add too.
+/// at[0 … Count-1] += x, where other threads add too.
 template <class T, int Count>
 __device__ __forceinline__ void atomic_add(T* at, const Pack<T, Count>& x) {
   if constexpr (std::is_same_v<T, float> && Count == 4) {
@@ -173,8 +173,8 @@ __device__ __forceinline__ void atomic_add(T* at, const Pack<T, Count>& x) {
   }
 }
 
-/// The first place in [begin, end) where `holds` is false, `holds` being true up to there: 33-ary search by
-/// the whole warp, all lanes with the same arguments.
+/// The first place in [begin, end) where `holds` is false, if it is true for all places before that. The
+/// whole warp does a 33-ary search; all lanes pass the same arguments.
 template <class Holds>
 __device__ __forceinline__ std::int64_t warp_partition_point(std::int64_t begin, std::int64_t end,
                                                              const Holds& holds) {
@@ -189,7 +189,7 @@ __device__ __forceinline__ std::int64_t warp_partition_point(std::int64_t begin,
   return begin;
 }
 
-/// The same by one thread: binary search.
+/// The same place, found by one thread with a binary search.
 template <class Holds>
 __device__ __forceinline__ std::int64_t partition_point(std::int64_t begin, std::int64_t end,
                                                         const Holds& holds) {
@@ -211,14 +211,15 @@ class ParentFinder {
   __device__ ParentFinder(const Position* positions, std::int64_t parents)
       : positions_(positions), parents_(parents) {}
 
-  /// The parent of this lane's q. All lanes call it, q ascending with the lane and from call to call.
+  /// The parent of this lane's q. All lanes call it; q ascends from lane to lane and from call to call.
   __device__ __forceinline__ std::int64_t operator()(std::int64_t q) {
     std::int64_t lowest = shuffle(q, 0);
     if (first_ < 0) first_ = search(0, lowest);
     std::int64_t parent = first_;
     bool open = true;
     while (true) {
-      // Where this lane's q lies and 32 parents end, seen from the lowest q that has no parent yet.
+      // Where this lane's q lies, and where its one of the next 32 parents ends, relative to the lowest q
+      // without a parent.
       const std::int64_t at = first_ + 1 + lane_id();
       const int mine = near(q - lowest);
       const int end = at <= parents_ ? near(static_cast<std::int64_t>(positions_[at]) - lowest) : far;
@@ -243,7 +244,7 @@ class ParentFinder {
   }
 
  private:
-  /// Distances in 32 bits; what is `far` or farther waits for the next round.
+  /// Distances fit 32 bits; whatever is `far` away or farther waits for the next round.
   static constexpr int far = 1 << 30;
   __device__ static int near(std::int64_t distance) {
     return distance < far ? static_cast<int>(distance > -far ? distance : -far) : far;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wgmma.hpp
-/// The matrix instructions that a group of four warps issues together and that run while it goes on, as
-/// functions of one line each: sm_90a. What their operands mean is said in wgmma_traits.hpp.
+/// Matrix instructions that a group of four warps issues together and that run while the warps go on, one
+/// short function each: sm_90a. wgmma_traits.hpp says what their operands mean.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace sporos::gpu::ptx {
 
-/// Before the first matrix instruction that adds to registers which other instructions have written.
+/// Needed before the first matrix instruction that adds to registers written by other instructions.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 /// Closes a group of matrix instructions.
 __device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits until at most so many of the last groups run.
+/// Closes a group of matrix instructions.
 template <int Running>
 __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Running) : "memory");
 }
 
-/// Keeps registers that matrix instructions read from being written before this point: behind the wait for
-/// those instructions. The compiler knows nothing of their reading on.
+/// Keeps the compiler from writing registers before this point, which follows the wait for the matrix
+/// instructions that read them: it does not know that these read on in the background.
 __device__ __forceinline__ void keep(std::uint32_t& first, std::uint32_t& second) {
   asm volatile("" : "+r"(first), "+r"(second)::"memory");
 }
 
-/// Registers that each thread of these four warps has from now on.
+/// Raises the number of registers of each thread of these four warps to `Registers`.
 template <int Registers>
 __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
@@ -42,11 +42,11 @@ __device__ __forceinline__ void give_registers_back() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-/// Counts as one of those that others wait for at a barrier (ptx.hpp), without waiting.
+/// Arrives at a barrier that other threads wait for (ptx.hpp), without waiting.
 __device__ __forceinline__ void arrive_for_threads(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-/// The same, and says whether `holds` is true in any of these threads.
+/// Waits at the barrier, and returns whether `holds` is true in any of its threads.
 __device__ __forceinline__ bool any_of_threads(int id, int threads, bool holds) {
   int out;
   asm volatile(
@@ -69,7 +69,7 @@ __device__ __forceinline__ bool any_of_threads(int id, int threads, bool holds) 
   "+f"(d[t##0]), "+f"(d[t##1]), "+f"(d[t##2]), "+f"(d[t##3]), "+f"(d[t##4]), "+f"(d[t##5]), "+f"(d[t##6]), \
       "+f"(d[t##7]), "+f"(d[t##8]), "+f"(d[t##9])
 
-// d += a b for d of 64 x N; behind d come the operands that `operands` makes of their numbers.
+// d += a b for d of 64 x N. The operands after d are what `operands` makes of their numbers.
 #define SPOROS_WGMMA(instruction, shape, type, list, operands, inputs, ...)                                 \
   asm volatile("{\n.reg .pred adds;\nsetp.eq.u32 adds, 0, 0;\n" instruction "." shape ".f32." type "." type \
                " {" list "}" operands ";\n}"                                                                \
@@ -152,9 +152,9 @@ __device__ __forceinline__ void wgmma_sparse(float (&d)[N / 2], std::uint64_t a,
 
 /// d += a b, or d = a b, for a of 64 x 8 in registers and b of 8 x N in shared memory, of tf32, which are
 /// floats whose lowest 13 bits are zero. sm_90a.
-/// @param a     WgmmaTf32::of_a says which elements these are; written again only behind a wait
+/// @param a     WgmmaTf32::of_a says which elements these are; written again only after a wait
 /// @param b     a description; the 8 elements of a column of b are neighbours
-/// @param adds  whether to d
+/// @param adds  d += a b, or else d = a b
 template <int N>
 __device__ __forceinline__ void wgmma_tf32(float (&d)[N / 2], const std::uint32_t (&a)[4], std::uint64_t b,
                                            bool adds) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wgmma_tile.hpp
-/// Tiles of a product that groups of four warps compute by matrix instructions: what a tile is, adding up the
-/// parts of several blocks, and storing.
+/// Tiles of a product that groups of four warps compute by matrix instructions: what a tile is, how the sums
+/// of several blocks are added, and how it is stored.
 #pragma once
 
 #include <algorithm>
@@ -21,33 +21,33 @@
 
 namespace sporos::gpu {
 
-/// How a block computes a tile of the result: two groups of four warps, or three, multiply, each 64 rows of
-/// it, and further ones copy.
+/// How a block computes a tile of the result: two or three groups of four warps multiply, each for 64 rows,
+/// and further groups copy.
 /// @tparam BlockN      columns of a tile: 64, 128, 192 or 256
-/// @tparam StageBytes  of operands that are copied at a time
-/// @tparam Copying     groups that copy
-/// @tparam Groups      groups that multiply
+/// @tparam StageBytes  bytes of operands copied at a time
+/// @tparam Copying     number of groups that copy
+/// @tparam Groups      number of groups that multiply
 template <int BlockN, int StageBytes, int Copying = 1, int Groups = 2>
 struct WgmmaTile {
-  static constexpr int warpgroups = Groups;  ///< that multiply
+  static constexpr int warpgroups = Groups;  ///< groups that multiply
   static constexpr int block_m = warpgroups * Wgmma::m, block_n = BlockN;
   static constexpr int multiplying = warpgroups * Wgmma::threads, copying = Copying * Wgmma::threads;
   static constexpr int threads = multiplying + copying;
   static constexpr int stage_bytes = StageBytes;
 
-  /// What a group stores goes through this much shared memory, so many columns of the tile at a time: from
-  /// the threads that have computed it to neighbouring ones. Three groups take half as many, which leaves
-  /// memory to the stages.
+  /// A group stores its results through shared memory, this many columns of the tile at a time, so that
+  /// neighbouring threads store neighbouring elements. With three groups it is half as many, which leaves
+  /// memory for the stages.
   static constexpr int columns_at_a_time = Groups == 2 ? 64 : 32, parts = block_n / columns_at_a_time;
-  static constexpr int sums_of_part = columns_at_a_time / 2;  ///< that a thread has
-  /// Two parts of 16-bit elements, or one of floats.
+  static constexpr int sums_of_part = columns_at_a_time / 2;  ///< sums per thread
+  /// Room for two parts of 16-bit elements, or one of floats.
   static constexpr int staged_bytes_of_group = 2 * 64 * (columns_at_a_time * 2 + 16);
   static constexpr int staged_bytes = warpgroups * staged_bytes_of_group;
 
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
   static constexpr int stages =
       std::min(8, (most_shared_bytes - Swizzle128::alignment - staged_bytes) / (stage_bytes + 16));
-  /// What a group has summed, where several blocks add theirs up: in the place of the stages.
+  /// The bytes of a group's sums, where several blocks add up theirs; they take the place of the stages.
   static constexpr int sums_bytes_of_group = Wgmma::m * block_n * 4;
   static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16) + staged_bytes;
   /// Whether several blocks can share a tile.
@@ -65,7 +65,7 @@ struct TiledProduct {
   std::int64_t m = 0, n = 0, k = 0;
   Out* d = nullptr;          ///< [m, n], or [n, m] where it is stored by columns
   bool accumulates = false;  ///< D += f(A B)
-  E epilogue;                ///< of coordinates as D is stored
+  E epilogue;                ///< takes coordinates in the order in which D is stored
 };
 
 namespace detail {
@@ -94,15 +94,15 @@ __device__ __forceinline__ void add_result(const Product& product, std::int64_t 
   }
 }
 
-/// Which of the blocks of a cluster adds up and stores a part of the columns of a tile.
+/// Which block of a cluster adds up and stores a part of a tile's columns.
 __device__ __forceinline__ int block_of_part(int part, int blocks) { return part % blocks; }
 
 /// Stores the 64 rows of a tile that a group of threads has computed. Each thread holds small pieces of many
-/// lines of the result; they are put together in shared memory, so that lines are stored 16 bytes a thread.
-/// An epilogue is applied there, on the way from shared memory, where its code is that of one piece.
+/// lines of the result; shared memory puts them together, so that each thread stores 16 bytes of a line. An
+/// epilogue is applied on the way from shared memory, where its code is needed only once.
 /// @param staged       Config::staged_bytes_of_group bytes
 /// @param row, column  where the 64 rows begin in the result
-/// @param rank         of this block among those of the cluster, which stores the parts that are its own
+/// @param rank         of this block in its cluster; it stores the parts that block_of_part assigns to it
 template <class Config, bool DIsByRows, class Product, int Count, class Sync>
 __device__ __forceinline__ void store_tile(const Product& product, char* staged, std::int64_t row,
                                            std::int64_t column, int thread, int rank, int blocks,
@@ -120,8 +120,8 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
   const std::int64_t lines_of_all = DIsByRows ? product.m : product.n;
   const bool is_aligned =
       line_length % in_piece == 0 && reinterpret_cast<std::uintptr_t>(product.d) % 16 == 0;
-  // Where the first of this thread's pieces goes. Of 16-bit elements, four matrices of 8 x 8 are stored
-  // together: two one below the other, and the next two columns of them.
+  // Where the first of this thread's pieces goes. For 16-bit elements, four 8 x 8 matrices are stored
+  // together: two below each other, and the two beside them.
   const auto first = Wgmma::of_d(thread, 0);
   const int matrix = lane_id() / 8, line_of_matrix = lane_id() % 8;
   const int first_row =
@@ -129,7 +129,7 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
   const int first_column =
       sizeof(Staged) == 2 ? matrix / 2 * 8 + (DIsByRows ? 0 : line_of_matrix) : first.column;
   const int at_first = DIsByRows ? first_row * pitch + first_column : first_column * pitch + first_row;
-  // Two parts fit where elements have 16 bits: while one is read, the next one is written.
+  // Two parts fit if elements have 16 bits: while one is read, the next is written.
   constexpr bool alternates = staged_bytes * 2 <= Config::staged_bytes_of_group;
 #pragma unroll
   for (int part = 0; part < Config::parts; ++part) {
@@ -158,7 +158,7 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
     sync();
     const std::int64_t first_line = DIsByRows ? row : column + part * columns;
     const std::int64_t first_place = DIsByRows ? column + part * columns : row;
-    constexpr int pieces = length / in_piece;  // of a line
+    constexpr int pieces = length / in_piece;  // pieces per line
 #pragma unroll(has_epilogue ? 1 : 4)
     for (int piece = thread; piece < lines * pieces; piece += Wgmma::threads) {
       const std::int64_t line = first_line + piece / pieces, place = first_place + piece % pieces * in_piece;
@@ -171,7 +171,7 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
           if (product.accumulates) out += static_cast<float>(to[e]);
           return static_cast<Out>(out);
         };
-        if (is_aligned) {  // and so whole: without a branch, what the epilogue reads is on its way together
+        if (is_aligned) {  // and so whole: without a branch, all that the epilogue reads is loaded together
           alignas(16) Out values[in_piece];
 #pragma unroll
           for (int e = 0; e < in_piece; ++e) values[e] = value(e);
@@ -189,9 +189,10 @@ __device__ __forceinline__ void store_tile(const Product& product, char* staged,
   }
 }
 
-/// Adds up what all blocks of a cluster have summed, each the parts that are its own: what the others need
-/// goes to shared memory, where they read it. The order is that of the blocks, beginning with the own one.
-/// @param exchanged  Config::sums_bytes_of_group bytes in shared memory, at the same place in each block
+/// Adds up the sums of all blocks of a cluster; each block does so for the parts it stores. It puts what
+/// other blocks need into its shared memory, where they read it. The order is that of the blocks, beginning
+/// with the block itself.
+/// @param exchanged  Config::sums_bytes_of_group bytes in shared memory, at the same address in each block
 template <class Config, int Count, class Sync>
 __device__ __forceinline__ void add_sums_of_cluster(float4* exchanged, int thread, int rank, int blocks,
                                                     float (&sums)[Count], const Sync& sync) {
@@ -238,18 +239,19 @@ struct TileChoice {
 /// How long the parts of such a product take, in seconds, for tiles of 64, 128 and 256 columns.
 struct TileTimes {
   double launch;
-  /// A stage, by the shared memory of a multiprocessor, and by the L2 cache while all multiprocessors read.
+  /// A stage, limited by the shared memory of a multiprocessor, and by the L2 cache while all of them read.
   std::array<double, 3> stage, stage_of_all;
-  std::array<double, 3> store;              ///< of a tile
-  std::array<double, 3> exchange;           ///< adding what another block has summed
-  double again;                             ///< before the next tile of blocks that share tiles
-  std::array<int, 3> most_blocks{1, 2, 4};  ///< that share a tile: as many as store a part of it, or more
+  std::array<double, 3> store;              ///< storing a tile
+  std::array<double, 3> exchange;           ///< adding the sums of another block
+  double again;                             ///< delay before the next tile, where blocks share tiles
+  std::array<int, 3> most_blocks{1, 2, 4};  ///< blocks that can share a tile: as many as it has parts, or
+                                            ///< more
 };
 
 inline constexpr int most_blocks_of_tile = 4;
 
-/// The tiles with which a product of m x n is expected to take least time.
-/// @param clusters  how many clusters run at the same time, by their blocks
+/// The tiles with which a product of m x n is expected to be fastest.
+/// @param clusters  how many clusters run at the same time, indexed by their number of blocks
 inline TileChoice choose_tiles(const TileTimes& times, std::int64_t m, std::int64_t n, std::int64_t stages,
                                int multiprocessors,
                                const std::array<int, most_blocks_of_tile + 1>& clusters) {
@@ -282,7 +284,7 @@ auto with_tile_width(int width, const Visit& visit) {
   return visit(std::integral_constant<int, 2>{});
 }
 
-/// Whether a kernel was compiled with the instructions of sm_90a, without which its body is empty.
+/// Whether a kernel was compiled with the instructions of sm_90a; its body is empty otherwise.
 template <class... Parameters>
 bool has_wgmma(void (*kernel)(Parameters...)) {
   cudaFuncAttributes of_kernel{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file window_columns.hpp
-/// The distinct columns of a window of rows of a sparse matrix, in ascending order, found by one block: a bit
-/// in shared memory for each column, and for each word of 32 bits the number of columns before it.
+/// Finds the distinct columns of a window of rows of a sparse matrix, in ascending order, by one block:
+/// shared memory has a bit for each column, and for each word of 32 bits the number of columns before it.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sporos::gpu {
 
-/// Columns of a matrix, at most: a block has a bit for each, and a number for each 32, in shared memory.
+/// The most columns that a matrix can have: shared memory holds a bit for each and a number for every 32.
 inline constexpr std::int64_t most_window_columns = 32 * 12'000;
 
 namespace detail {
 
 /// Sets a bit for each column of the window of this block; all threads of the block call it.
 /// @param a          a CsrView
-/// @param rows       of a window
+/// @param rows       rows per window
 /// @param are_there  [words] in shared memory
 template <class A>
 __device__ __forceinline__ void mark_columns_of_window(const A& a, int rows, int words,
@@ -36,7 +36,7 @@ __device__ __forceinline__ void mark_columns_of_window(const A& a, int rows, int
   __syncthreads();
 }
 
-/// The sum of `x` over the threads of a block, in all of them.
+/// The sum of `x` over the threads of a block, returned to all of them.
 /// @param sums  [warps] in shared memory
 __device__ __forceinline__ int sum_of_block(int x, int* sums) {
   const int warps = static_cast<int>(blockDim.x) / warp_size;
@@ -49,7 +49,7 @@ __device__ __forceinline__ int sum_of_block(int x, int* sums) {
   return all;
 }
 
-/// How many columns the window of this block has, in all of its threads.
+/// How many columns the window of this block has, returned to all of its threads.
 /// @param sums  [warps] in shared memory
 __device__ __forceinline__ int count_columns(int words, const std::uint32_t* are_there, int* sums) {
   int columns = 0;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void count_columns_before(int words, const std::uint3
   __syncthreads();
 }
 
-/// The number of a column that the window has, among its columns.
+/// The index of `column`, one of the window's columns, among them.
 __device__ __forceinline__ int number_of_column(std::uint32_t column, const std::uint32_t* are_there,
                                                 const std::int32_t* before) {
   return before[column / 32] + __popc(are_there[column / 32] & ((1U << column % 32) - 1));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file epilogue.hpp
-/// Right sides that are made of the sums of one product, element by element:
+/// Right-hand sides that are computed, element by element, from the sums of one product:
 ///
 ///     Y(i, j) = gelu(X(i, k) * W(j, k) + b(j))
 ///     C(i, j) = 2.0 * A(i, k) * B(k, j) * s(j) - D(i, j)
 ///
-/// The accesses with a variable that the result lacks are the factors of the product; the rest, dense
-/// operands and scalars, is the *epilogue*: a function of each sum and its place, which a kernel applies
-/// before it stores the result.
+/// The accesses with a variable that the result lacks are the factors of the product. The rest, dense
+/// operands and scalars, is the *epilogue*: a function of each sum and its coordinates, which a kernel
+/// applies before it stores the result.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -40,14 +40,14 @@ constexpr bool has_factor() {
   }
 }
 
-/// Whether a node means the same at a number that is zero as where nothing is stored.
+/// Whether a node gives the same for a stored zero as where nothing is stored.
 template <class E>
 inline constexpr bool ignores_storage = !drops_values<E>;
 template <class E, class F>
 inline constexpr bool ignores_storage<Mapped<E, F>> =
     at_zero_of<F>() != AtZero::skipped && at_zero_of<F>() != AtZero::skipped_unless_all;
 
-/// Whether an expression without factors has a value at every element of the result that takes no loop.
+/// Whether an expression without factors has a value at every element of the result that needs no loop.
 template <class E>
 constexpr bool is_known_at_element() {
   if constexpr (AnyAccess<E>)
@@ -59,7 +59,7 @@ constexpr bool is_known_at_element() {
            fold<E>([]<class... C>(TypeList<C...>) { return (is_known_at_element<C>() && ...); });
 }
 
-/// Whether an expression is a product of all its factors and of what is known at an element.
+/// Whether an expression is a product of all its factors and of values known at an element of the result.
 template <class Result, class E>
 constexpr bool is_scaled_product() {
   if constexpr (AnyAccess<E>)
@@ -80,9 +80,9 @@ constexpr bool is_scaled_product() {
     });
 }
 
-/// Whether an expression consists of the sums of one product and of what is known at an element.
+/// Whether an expression is made of the sums of one product and of values known at an element of the result.
 /// @param sums_terms  whether the terms of the expression are summed over the variables that the result
-/// lacks; else only an explicit sum is
+///                    lacks, or only explicit sums are
 template <class Result, class E>
 constexpr bool is_of_sums(bool sums_terms) {
   if constexpr (is_reduction<E>) {
@@ -124,7 +124,7 @@ constexpr auto list_of_factors() {
   }
 }
 
-/// The sum, in an epilogue.
+/// The sum of the product, in an epilogue.
 template <class Compute>
 struct TheSum {
   using compute = Compute;
@@ -137,7 +137,7 @@ struct Element {
   static constexpr int order = Order;
   const T* values;
   std::int64_t strides[static_cast<std::size_t>(Order) +
-                       1];  ///< elements from one coordinate of the result to the next, by mode
+                       1];  ///< distance in memory between neighbouring coordinates of the result, by mode
 };
 
 template <class E>
@@ -149,7 +149,7 @@ inline constexpr bool is_element = false;
 template <class T, class Compute, int Order>
 inline constexpr bool is_element<Element<T, Compute, Order>> = true;
 
-/// What `access` is at an element of the result.
+/// The node of an epilogue that reads what `access` is at an element of the result.
 template <class Compute, class Result, class A>
 auto element_of(const A& access) {
   using Format = typename A::format;
@@ -163,7 +163,7 @@ auto element_of(const A& access) {
   return out;
 }
 
-/// A number in place of a product without factors.
+/// A number that replaces a product without factors.
 template <class Compute, class E>
 auto as_number(const E& e) {
   if constexpr (std::is_same_v<E, stream::One>)
@@ -172,9 +172,9 @@ auto as_number(const E& e) {
     return e;
 }
 
-/// An expression as a function of the sum of its product. The product's first factor becomes the sum, and the
+/// An expression as a function of the sum of its product: the product's first factor becomes the sum, the
 /// others become 1.
-/// @tparam HoldsFirst  whether the first factor is in e, if any is
+/// @tparam HoldsFirst  whether the first factor, if there is one, is in e
 template <class Compute, class Result, bool HoldsFirst, class E>
 auto epilogue_of(const E& e) {
   if constexpr (AnyAccess<E>) {
@@ -225,8 +225,8 @@ SPOROS_INLINE auto value_at(const E& e, Compute sum, const std::int64_t* at) {
 
 }  // namespace detail
 
-/// The factors of a product whose sums make up, with an epilogue, the right side of a statement, from the
-/// left; none if the right side is something else, or has operands that are wider than the product's sums.
+/// The factors, from left to right, of the product from whose sums an epilogue computes the right side of a
+/// statement; none if the right side is something else, or has operands wider than the product's sums.
 template <class S>
 using factors_of_sums =
     ListOf<decltype(detail::list_of_factors<typename S::result_type, typename S::right_type>())>;
@@ -247,11 +247,11 @@ const auto& factor_of_sums(const S& statement) {
   return *found;
 }
 
-/// What a statement makes of the sums of its product: epilogue(sum, coordinates of the result...).
+/// What a statement computes from the sums of its product: epilogue(sum, coordinates of the result...).
 template <class E>
 struct Epilogue {
   using compute = typename E::compute;
-  /// Whether the sums are the result.
+  /// Whether the result is just the sums.
   static constexpr bool is_identity = detail::is_the_sum<E>;
 
   E expression;
@@ -268,7 +268,7 @@ struct Epilogue {
   }
 };
 
-/// That of a product and nothing else, in the type of its sums.
+/// The epilogue of a bare product, in the type of its sums.
 template <class Compute>
 using NoEpilogue = Epilogue<detail::TheSum<Compute>>;
 
@@ -283,19 +283,19 @@ auto epilogue_of(const S& statement) {
 
 namespace detail {
 
-/// Applies an epilogue to a piece of a line of sums, the last level of a dense format.
+/// Applies an epilogue to a piece of a line of sums; a line is the last level of a dense format.
 template <int Order, class Sum, class Out, class E>
 struct ApplyEpilogue {
-  const Sum* sums;  ///< null where they are zero
+  const Sum* sums;  ///< null if they are zero
   Out* values;
   bool accumulates;
   E epilogue;
   static constexpr std::size_t size =
       static_cast<std::size_t>(Order) + 1;  // one more, for tensors of order 0
-  int modes[size];                          ///< by level
+  int modes[size];                          ///< mode of each level
   std::int64_t extents[size];
-  std::int64_t length;  ///< of a piece
-  std::int64_t pieces;  ///< of a line
+  std::int64_t length;  ///< elements per piece
+  std::int64_t pieces;  ///< pieces per line
 
   SPOROS_MAY_CALL_HOST
   KOKKOS_FUNCTION void operator()(std::int64_t at) const {
@@ -321,9 +321,9 @@ struct ApplyEpilogue {
 
 }  // namespace detail
 
-/// Writes what a statement computes from the sums of its product, or adds it to the result.
-/// @param sums    as the dense result stores its values, which they may be; null where all are zero
-/// @param values  of the result
+/// Writes to the result, or adds to it, what a statement computes from the sums of its product.
+/// @param sums    in the layout of the dense result's values, and possibly these values; null if all are zero
+/// @param values  those of the result
 template <class S, class Sum, class Out>
 void apply_epilogue(const S& statement, const Sum* sums, Out* values) {
   using Space = typename S::space_type;

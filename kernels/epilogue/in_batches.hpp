@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file in_batches.hpp
-/// The epilogue of batches of products that a kernel computes as the rows of one.
+/// The epilogue of batched products that a kernel computes as the rows of one product.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sporos {
 
-/// An epilogue of elements (b, i, j) as a function of the rows of all batches, one behind the other.
+/// An epilogue of elements (b, i, j) as a function of the rows of all batches, one batch after another.
 template <class E>
 struct EpilogueInBatches {
   using compute = typename E::compute;
@@ -23,7 +23,7 @@ struct EpilogueInBatches {
 
   SPOROS_MAY_CALL_HOST
   SPOROS_INLINE compute operator()(compute sum, std::int64_t row, std::int64_t column) const {
-    // Numbers of 32 bits are divided in much less time.
+    // Dividing 32-bit numbers is much faster.
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     const std::int64_t batch = row <= most && rows_of_batch <= most
                                    ? static_cast<std::int64_t>(static_cast<std::uint32_t>(row) /
@@ -45,7 +45,7 @@ auto epilogue_by_rows(const S& statement) {
     return epilogue;
 }
 
-/// Whether a statement makes something of the sums of its product.
+/// Whether a statement does more with the sums of its product than store them.
 template <class S>
 constexpr bool has_epilogue() {
   if constexpr (factors_of_sums<S>::size > 0)

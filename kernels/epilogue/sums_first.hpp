@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sums_first.hpp
-/// A product with an epilogue as two passes: the sums of the product, by whichever candidate computes them
+/// A product with an epilogue, in two passes: first the sums of the product, by whichever candidate is
 /// fastest, then the epilogue.
 #pragma once
 
@@ -20,14 +20,14 @@ namespace sporos {
 
 namespace detail {
 
-/// Whether an expression contains a sum that is a number inside it.
+/// Whether an expression contains an explicit sum.
 template <class E>
 constexpr bool has_inner_sum() {
   return is_reduction<E> || fold<E>([]<class... C>(TypeList<C...>) { return (has_inner_sum<C>() || ...); });
 }
 
-/// Whether a product that may lack terms is a factor next to scalars alone, and no divisor: where it has
-/// none, the result is zero, also next to an infinite or NaN operand.
+/// Whether a product that may lack terms is multiplied by literals alone, and is no divisor. Where it has no
+/// terms the result must be zero, which zero times an infinite or NaN operand is not.
 template <class Result, class E>
 constexpr bool scales_what_is_there() {
   if constexpr (!has_factor<Result, E>() || AnyAccess<E>) {
@@ -47,15 +47,15 @@ constexpr bool scales_what_is_there() {
 
 }  // namespace detail
 
-/// C(i, j) = map(f, sum(k, A(i, k) * B(k, j)) + b(j)) and the like, C dense: right sides made of the sums of
-/// one product (epilogue.hpp), where the loop nest would compute each sum by itself.
+/// C(i, j) = map(f, sum(k, A(i, k) * B(k, j)) + b(j)) and the like, with C dense: right-hand sides made of
+/// the sums of one product (epilogue.hpp), where the loop nest would compute each sum separately.
 ///
-/// On a GPU it returns as the candidate for the sums does, which may be before the GPU is through.
+/// On a GPU it returns when the candidate for the sums does, possibly before the GPU has finished.
 struct SumsFirst {
   static constexpr std::string_view name = "sums of the product, then the epilogue";
   static constexpr std::string_view takes =
       "a dense result made of an explicit sum over a product of tensors, dense operands and scalars";
-  static constexpr bool deterministic = true;  ///< as the candidate for the sums is, which is asked
+  static constexpr bool deterministic = true;  ///< the candidate for the sums is asked for determinism too
 
   template <class S>
   static constexpr bool matches = [] {
@@ -95,7 +95,7 @@ class SumsFirst::Plan {
       : statement_(statement),
         sums_(place_of_sums()),
         product_(statement, at_names_of(statement.result(), sums_), bytes_of_sums()) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   /// The statement that computes the sums.
@@ -126,11 +126,11 @@ class SumsFirst::Plan {
  private:
   const Own& result() const { return statement_.result().tensor(); }
 
-  /// Whether the sums are formed in the values of the result.
+  /// Whether the sums are formed in the result's own values.
   static bool are_in_result(const S& statement) {
     return std::is_same_v<Sums, Own> && !statement.accumulates() && !reads_result(statement);
   }
-  /// The result, or a tensor like it that has no memory yet.
+  /// The tensor that takes the sums: the result, or one like it that has no memory yet.
   Sums place_of_sums() const {
     if constexpr (std::is_same_v<Sums, Own>)
       if (are_in_result(statement_)) return result();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sums_of_product.hpp
-/// The sums of the product in a statement with an epilogue, as a statement of their own.
+/// The sums of the product in a statement with an epilogue, as a separate statement.
 #pragma once
 
 #include <cstdint>
@@ -28,28 +28,28 @@ auto product_of_factors(const S& statement) {
   }(std::make_integer_sequence<int, factors_of_sums<S>::size>{});
 }
 
-/// The statement that assigns the sums of a statement's product to another tensor, with what the statement
-/// demands of its computation.
+/// A statement that assigns the sums of another statement's product to another tensor, with the same demands
+/// on how they are computed.
 /// @param to     the access to that tensor
-/// @param bytes  of that tensor, where it is allocated for the statement
+/// @param bytes  size of that tensor, if it is allocated for the statement
 template <class To, class S>
 auto assign_sums(const To& to, const S& of, std::int64_t bytes) {
   return with_demands_of(of, assign(to, product_of_factors(of)), bytes);
 }
 
-/// Computes the sums of a statement's product into another tensor, by whichever candidate takes least time.
+/// Computes the sums of a statement's product into another tensor, by whichever candidate is fastest.
 /// @tparam To  the access to that tensor
 template <class S, class To>
 class SumsOfProduct {
  public:
-  /// @param bytes  of the other tensor, where it is allocated for the statement
+  /// @param bytes  size of the other tensor, if it is allocated for the statement
   SumsOfProduct(const S& of, const To& to, std::int64_t bytes) : of_(of), to_(to), bytes_(bytes) {}
 
   auto statement() const { return assign_sums(to_, of_, bytes_); }
 
   void prepare() { plan_.emplace(statement()); }
   void run() { plan_ ? plan_->run() : statement().run(); }
-  /// Only after prepare().
+  /// Call prepare() first.
   void refill() { plan_->run(); }
 
   std::int64_t workspace_bytes() const { return workspace_of_part(statement(), plan_); }

@@ -8,11 +8,11 @@
 namespace sporos {
 
 /// C(i, j) = A(i, k) * B(k, j), all dense, each stored along either mode; and batches of such products,
-/// C(b, i, j) = A(b, i, k) * B(b, k, j), the batch being the first level of the result and of one factor or
-/// both.
+/// C(b, i, j) = A(b, i, k) * B(b, k, j), where the batch is the first level of the result and of one factor
+/// or both.
 template <class Operands>
 struct GemmPattern : ProductOfTwo<GemmPattern<Operands>, Operands, FactorsOfSums> {
-  /// The left factor is the one that has the variable of C's last level: it is contiguous in C.
+  /// The left factor is the one with the variable of C's last level, which is contiguous in C.
   template <class C, class Left, class Right>
   static constexpr bool fits() {
     if constexpr (is_dense_batch<C> && is_dense_batch<Left> && is_dense_batch<Right> &&
@@ -44,11 +44,11 @@ struct GemmPattern : ProductOfTwo<GemmPattern<Operands>, Operands, FactorsOfSums
 
   /// The variables of a matrix, or of the matrices of a batch, by level.
   struct Matrix {
-    bool is_one;  ///< two different variables, none of them the batch
+    bool is_one;  ///< has two different variables, neither of them the batch
     bool has_batch;
     char rows, columns;
 
-    /// The variable beside `name`, or none.
+    /// The variable other than `name`, or none.
     constexpr char other_than(char name) const {
       return rows == name ? columns : columns == name ? rows : none;
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file forms.hpp
-/// Kernels that exist in several forms, of which the processor decides which is fastest.
+/// Kernels that exist in several forms; which is fastest depends on the processor.
 ///
 /// Two processors with the same instructions may take very different times for them: gather instructions are
-/// fast on some and slow on others. So the forms that can be compiled are all compiled, and the first use
-/// measures them, on a problem that takes well under a millisecond; or who made the processor decides, where
-/// a small problem would not tell. An environment variable, SPOROS_<KERNEL>_FORM, names a form to use
-/// instead, say to compare results between machines bit by bit.
+/// fast on some and slow on others. So all forms that can be compiled are compiled, and the first use
+/// measures them on a problem that takes well under a millisecond. Where a small problem would not be
+/// representative, the maker of the processor decides instead. The environment variable SPOROS_<KERNEL>_FORM
+/// names a form to use, for example to compare results of two machines bit by bit.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct NamedForm {
   bool is_compiled;
 };
 
-/// Whether this is a processor of AMD. It is asked once: a virtual machine takes microseconds for the answer.
+/// Whether AMD made this processor. Asked once, because the answer takes microseconds on a virtual machine.
 inline bool is_made_by_amd() {
 #if defined(__x86_64__) && defined(__GNUC__)
   static const bool is_amd = [] {
@@ -48,8 +48,7 @@ inline bool is_made_by_amd() {
 #endif
 }
 
-/// Whether gather instructions take longer than scalar loads from the caches, as on all of AMD's processors
-/// so far.
+/// Whether gather instructions are slower than scalar loads from the caches, as on all AMD processors so far.
 inline bool gathers_slowly() { return is_made_by_amd(); }
 
 /// The form that an environment variable names, or null.
@@ -68,8 +67,8 @@ const NamedForm<Form>* form_from_environment(const char* variable,
   throw RangeError(text(variable, "=", value, ": this program has the forms ", known));
 }
 
-/// The time that each form takes: the shortest of its runs, which are taken in turn for 0.3 ms, but each form
-/// at least five times; infinity for forms that were not compiled.
+/// The time of each form: the shortest of its runs. The forms run in turn for 0.3 ms, at least five times
+/// each; forms that were not compiled get infinity.
 template <class Form, std::size_t Count, class Run>
 std::array<double, Count> seconds_of_forms(const std::array<NamedForm<Form>, Count>& forms, const Run& run) {
   using Clock = std::chrono::steady_clock;

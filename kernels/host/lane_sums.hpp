@@ -13,8 +13,8 @@ namespace sporos::detail {
 
 #ifdef SPOROS_VECTOR_EXTENSION
 
-/// out = the lanes of x and y that the numbers select. A function for each number of lanes: nvcc loses packs
-/// among the arguments of the builtin.
+/// out = lanes of x and y, selected by number. There is a function for each number of lanes, because nvcc
+/// loses parameter packs among the arguments of the builtin.
 template <int A, int B, class Vector, class Out>
 SPOROS_HOST_INLINE void select(const Vector& x, const Vector& y, Out& out) {
   out = __builtin_shufflevector(x, y, A, B);
@@ -33,8 +33,8 @@ SPOROS_HOST_INLINE void select(const Vector& x, const Vector& y, Out& out) {
   out = __builtin_shufflevector(x, y, A, B, C, D, E, F, G, H, I, J, K, L, M, N, O, P);
 }
 
-/// out = blocks of `Grain` lanes from x and y in turn: of each vector those with an even (`Odd` = 0) or odd
-/// (1) number.
+/// out = blocks of `Grain` lanes, alternately from x and y: the blocks of each with an even (`Odd` = 0) or
+/// odd (1) number.
 template <int Grain, int Odd, class Vector, int... Lane>
 SPOROS_HOST_INLINE void blocks_in_turn(const Vector& x, const Vector& y, Vector& out,
                                        std::integer_sequence<int, Lane...> /*lanes*/) {
@@ -43,8 +43,8 @@ SPOROS_HOST_INLINE void blocks_in_turn(const Vector& x, const Vector& y, Vector&
       x, y, out);
 }
 
-/// Where x and y each hold, in turn, partial sums of `Grain` packets, partial sums of all these packets in
-/// turn.
+/// If x and y each hold partial sums of packets, `Grain` lanes at a time in turn, returns partial sums of all
+/// these packets, in turn.
 template <int Grain, class T, int Lanes>
 SPOROS_HOST_INLINE Packet<T, Lanes> add_in_turn(const Packet<T, Lanes>& x, const Packet<T, Lanes>& y) {
   using All = std::make_integer_sequence<int, Lanes>;
@@ -55,7 +55,7 @@ SPOROS_HOST_INLINE Packet<T, Lanes> add_in_turn(const Packet<T, Lanes>& x, const
   return even;
 }
 
-/// The sum of the lower half of the lanes and the upper half.
+/// The lower half of the lanes plus the upper half.
 template <class T, int Lanes, int... Lane>
 SPOROS_HOST_INLINE Packet<T, Lanes / 2> add_halves(const Packet<T, Lanes>& x,
                                                    std::integer_sequence<int, Lane...> /*lanes*/) {
@@ -73,7 +73,7 @@ SPOROS_HOST_INLINE Packet<T, N> fold_to(const Packet<T, Lanes>& x) {
     return fold_to<N>(add_halves(x, std::make_integer_sequence<int, Lanes / 2>{}));
 }
 
-/// Adds N packets up to one that holds partial sums of each in turn: packets[0].
+/// Reduces N packets to one, packets[0], whose lanes hold partial sums of each of them in turn.
 template <int Grain, int N, class T, int Lanes>
 SPOROS_HOST_INLINE void add_pairs(Packet<T, Lanes>* packets) {
   unrolled<N / 2>([&] SPOROS_INLINE_LAMBDA(auto n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file operands.hpp
-/// What the host's specialised kernels admit as operands, for the patterns of
+/// The operands that the host's specialised kernels admit, for the patterns of
 /// `kernels/<operation>/pattern.hpp`.
 #pragma once
 
@@ -18,7 +18,8 @@ namespace sporos {
 
 namespace detail {
 
-/// Whether all accesses of a statement are in host memory, of the type in which it computes, float or double.
+/// Whether all operands of a statement are in host memory and have the type in which it computes, float or
+/// double.
 template <class S>
 constexpr bool has_one_real_type() {
   using Result = typename S::result_type;
@@ -34,7 +35,7 @@ constexpr bool has_one_real_type() {
 
 }  // namespace detail
 
-/// Sparse matrices by rows and dense operands by rows, in host memory, of any values.
+/// Admits sparse and dense operands by rows, in host memory, with any type of values.
 struct HostOperands {
   template <class S>
   static constexpr bool admits() {
@@ -48,7 +49,7 @@ struct HostOperands {
   static constexpr bool is_dense_by_rows = std::same_as<typename A::format, DenseMatrix<>>;
 };
 
-/// The same, all values of one type, float or double, and the loops in the order that was derived.
+/// Admits such operands if all values have one type, float or double, and the loops are in the derived order.
 struct RealHostOperands : HostOperands {
   template <class S>
   static constexpr bool admits() {

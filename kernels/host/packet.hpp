@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packet.hpp
-/// Vectors of a few numbers that are computed with at once, and the transposition of rows into such vectors.
+/// Small vectors of numbers that one instruction computes with, and transposition of rows into such vectors.
 #pragma once
 
 #include <array>
@@ -33,14 +33,15 @@ inline constexpr int vector_bytes = 32;
 inline constexpr int vector_bytes = 16;
 #endif
 
-/// How many vector registers that processor has: what a kernel keeps in them, it must not exceed.
+/// How many vector registers that processor has: a kernel must not keep more than this in registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int vector_registers = 32;
 #else
 inline constexpr int vector_registers = 16;
 #endif
 
-/// The type of the parts of a complex number, and how many there are; a real number is its own only part.
+/// The type of the parts of a complex number, and how many parts there are; a real number has one part,
+/// itself.
 template <class T>
 struct RealPart {
   using type = T;
@@ -55,9 +56,9 @@ struct RealPart<T> {
 template <class T>
 using real_part_t = typename RealPart<T>::type;
 
-/// a * b + c, rounded once where the processor has an instruction for it. The instruction is asked for by
-/// name: compilers fuse some products and sums and not others, depending on the code around them, and two
-/// functions that compute the same sum would give different bits.
+/// a * b + c, rounded once if the processor has an instruction for it. The instruction is requested by name:
+/// compilers fuse some products and sums but not others, depending on the surrounding code, so that two
+/// functions computing the same sum would give different bits.
 template <class T>
 SPOROS_HOST_INLINE T multiply_add(const T& a, const T& b, const T& c) {
   if constexpr (is_complex_v<T>) {
@@ -77,8 +78,8 @@ SPOROS_HOST_INLINE T multiply_add(const T& a, const T& b, const T& c) {
 }
 
 #ifdef SPOROS_VECTOR_EXTENSION
-/// sum = a * b + sum in each lane of vectors of T. The vectors are passed by address: a function that returns
-/// one is warned about where the program is compiled for a processor without such registers.
+/// sum = a * b + sum in each lane of vectors of T. Vectors are passed by address, because compilers warn
+/// about functions that return one when the target processor lacks such registers.
 template <class T, class Vector>
 SPOROS_HOST_INLINE void add_product_of_lanes(const Vector& a, const Vector& b, Vector& sum) {
 #ifdef __FMA__
@@ -104,7 +105,7 @@ SPOROS_HOST_INLINE void add_product_of_lanes(const Vector& a, const Vector& b, V
       sum[lane] = multiply_add<T>(a[lane], b[lane], sum[lane]);
 #elif defined(SPOROS_NEON_FMA)
   if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
-    // Registers have 16 bytes; longer vectors take several.
+    // Registers have 16 bytes; longer vectors use several.
     typedef T Part __attribute__((vector_size(16)));
     constexpr std::size_t parts = sizeof(Vector) / sizeof(Part);
     if constexpr (parts == 0) {
@@ -150,8 +151,8 @@ struct Packet {
   SPOROS_HOST_INLINE void set(int lane, T x) { v[lane] = x; }
   SPOROS_HOST_INLINE T get(int lane) const { return v[lane]; }
 
-  /// N numbers at any address; imaginary parts, where there are any, lie `plane` numbers behind the real
-  /// ones.
+  /// Loads or stores N numbers at any address. Imaginary parts, if there are any, are stored `plane` numbers
+  /// after the real ones.
   SPOROS_HOST_INLINE void load(const T* from, std::ptrdiff_t /*plane*/) { std::memcpy(&v, from, sizeof v); }
   SPOROS_HOST_INLINE void store(T* to, std::ptrdiff_t /*plane*/) const { std::memcpy(to, &v, sizeof v); }
 
@@ -198,8 +199,7 @@ struct Packet {
   }
 };
 
-/// Loads `count` numbers, fewer than there are lanes, and reads none behind them; the other lanes become
-/// zero.
+/// Loads `count` numbers, fewer than there are lanes, and reads none past them; the other lanes become zero.
 template <class T, int N>
 SPOROS_HOST_INLINE void load_some(Packet<T, N>& lanes, const T* from, int count) {
 #if defined(__AVX512F__)
@@ -301,7 +301,7 @@ template <class T>
 SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride, T* to,
                                       std::ptrdiff_t to_stride) {
 #ifdef SPOROS_VECTOR_EXTENSION
-  // Rows and columns have names of their own: an array of them that a loop indexes would be kept in memory.
+  // Rows and columns are separate variables, because an array that a loop indexes would be kept in memory.
   typedef T Four __attribute__((vector_size(4 * sizeof(T))));
   Four row_0, row_1, row_2, row_3;
   std::memcpy(&row_0, from, sizeof(Four));
@@ -329,7 +329,7 @@ SPOROS_HOST_INLINE void transpose_4x4(const T* from, std::ptrdiff_t from_stride,
 template <class T>
 inline constexpr bool transposes_in_registers = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns. A function of its own, which
+/// to[c * to_stride + r] = from[r * from_stride + c] for r < rows, c < columns. It is not inlined, since it
 /// needs all registers for its addresses.
 template <class T>
   requires transposes_in_registers<T>
@@ -347,8 +347,8 @@ SPOROS_HOST_KERNEL void transpose(const T* from, std::ptrdiff_t from_stride, std
     for (std::ptrdiff_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
 }
 
-/// Transposes rows of values into columns of numbers of the accumulation type; the parts of complex numbers
-/// go into two planes.
+/// Transposes rows of values into columns of numbers of the accumulation type; real and imaginary parts go
+/// into separate planes.
 template <class Acc, class Value>
 SPOROS_HOST_INLINE void rows_to_columns(const Value* from, std::ptrdiff_t from_stride, std::ptrdiff_t rows,
                                         std::ptrdiff_t columns, real_part_t<Acc>* to,

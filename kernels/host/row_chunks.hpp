@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_chunks.hpp
-/// The rows of a sparse matrix shared among the threads of a host space.
+/// Shares the rows of a sparse matrix among the threads of a host space.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 
 namespace sporos::detail {
 
-/// Calls body(begin, end) for chunks of the rows with about equally many nonzeros each. There are several for
-/// each thread, handed out as threads become free; or one for each thread where the matrix stays in the
-/// cores' own caches, in which each then finds its part again. The first exception that a call throws is
-/// rethrown here.
+/// Calls body(begin, end) for chunks of rows with about equally many nonzeros each. Usually there are several
+/// chunks per thread, handed out as threads become free. If the matrix fits in the cores' private caches,
+/// each thread gets one, so that it finds its part in its cache again. Rethrows the first exception that a
+/// call throws.
 ///
-/// @param step  about how many operations a nonzero takes: too little work in all stays on one thread
+/// @param step  about how many operations a nonzero takes; too little work in total stays on one thread
 template <class Matrix, class Body>
 void for_each_row_chunk(const HostThreads& host_threads, const Matrix& a, std::int64_t step,
                         const Body& body) {
-  constexpr std::int64_t least_work = 8192;  // operations that take no less time than waking a thread
-  constexpr std::int64_t most_cached = std::int64_t{1} << 20;  // bytes for each thread
-  // An empty row is work as well.
+  constexpr std::int64_t least_work = 8192;  // operations; they take as long as waking a thread
+  constexpr std::int64_t most_cached = std::int64_t{1} << 20;  // bytes per thread
+  // An empty row costs something too.
   const auto work_before = [&a](std::int64_t row) { return a.begin(row) + row; };
   const std::int64_t threads = host_threads.concurrency();
   const std::int64_t work = a.rows > 0 ? work_before(a.rows) * step : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sparse_rows.hpp
-/// A sparse matrix by rows as the host's kernels see it, plain arrays; and which tensors are stored so.
+/// A sparse matrix by rows as plain arrays, for the host's kernels, and which tensors are stored that way.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@
 namespace sporos {
 
 /// A view of a matrix in compressed sparse rows: row r has the columns coordinates[positions[r]] to
-/// coordinates[positions[r + 1] - 1], ascending, each once, and the values at the same positions. They may be
-/// rows of a larger matrix, whose positions do not begin with 0.
+/// coordinates[positions[r + 1] - 1], ascending and distinct, and the values at the same positions. It may
+/// show some rows of a larger matrix, so positions[0] need not be 0.
 template <class Value, class Position, class Coordinate>
 struct SparseRows {
   using value_type = Value;
@@ -35,7 +35,7 @@ struct SparseRows {
 
 namespace detail {
 
-/// A matrix as the kernels see it.
+/// The view of a matrix that the kernels use.
 template <class Value, class F, class Space>
 auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
   using Columns = typename F::template level<1>;
@@ -46,7 +46,7 @@ auto sparse_rows(const Tensor<Value, F, Space>& matrix) {
 
 }  // namespace detail
 
-/// A matrix in host memory that has its rows in segments of columns, ordered and unique, such as CSR; whose
+/// A matrix in host memory whose rows are segments of ordered, distinct columns, such as CSR, and whose
 /// values multiply and add as numbers do.
 template <class T>
 concept SparseRowsMatrix = AnyTensor<T> && detail::is_by_rows<typename std::remove_cvref_t<T>::format_type> &&

@@ -19,8 +19,7 @@ struct MttkrpPlaces {
 };
 
 /// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, with i at any level of T and a matrix for each other
-/// level. Matrices are dense and stored by rows, all values are of one type, and factors may come in any
-/// order.
+/// level. Matrices are dense and stored by rows, all values have one type, and factors may come in any order.
 ///
 /// @tparam Operands  also has Operands::is_fibers<F>, which says whether T may have the format F
 template <class Operands>

@@ -14,7 +14,7 @@
 namespace sporos {
 
 /// N, M and L of a format, the mode along which its windows lie, and the bits of an index; `is` is false for
-/// other formats.
+/// all other formats.
 template <class F>
 struct NmTraits {
   static constexpr bool is = false;
@@ -57,9 +57,9 @@ struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums
   }
 };
 
-/// C(b, i, j) = A(b, k, i) * B(k, j) or A(b, k, i) * B(j, k), factors in any order: the same of batches of
-/// matrices that are stored k-major; or, with an epilogue, of row-major ones, A(b, i, k). (Without one, the
-/// latter are the rows of one product of matrices: kernels/batches/candidate.hpp.)
+/// C(b, i, j) = A(b, k, i) * B(k, j) or A(b, k, i) * B(j, k), factors in any order: batches of such products
+/// whose dense matrices are stored k-major or, with an epilogue, row-major, A(b, i, k). (Without an epilogue,
+/// row-major batches are the rows of one product of matrices: kernels/batches/candidate.hpp.)
 template <class Operands>
 struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands, FactorsOfSums> {
   using Base = SparseTimesDense<NmBatchPattern<Operands>, Operands, FactorsOfSums>;
@@ -88,7 +88,7 @@ struct NmBatchPattern : SparseTimesDense<NmBatchPattern<Operands>, Operands, Fac
   }
 };
 
-/// The one of the two that a statement matches, if any.
+/// The one of the two patterns that a statement matches, if any.
 template <class Operands, class S>
 using NmPatternOf = std::conditional_t<NmBatchPattern<Operands>::template matches<S>,
                                        NmBatchPattern<Operands>, NmPattern<Operands>>;

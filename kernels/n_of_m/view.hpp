@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file view.hpp
-/// An N:M sparse matrix as kernels see it.
+/// An N:M sparse matrix in the form that kernels use.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -11,14 +11,14 @@
 
 namespace sporos {
 
-/// A k x n matrix of which, of each M consecutive rows, each unit of L consecutive columns keeps N: format
+/// A k x n matrix in which each unit of L consecutive columns keeps N of each M consecutive rows: format
 /// NM<N, M, L>, or the transpose of NM<N, M, L, 1>.
 template <class T>
 struct NmView {
   std::int64_t rows = 0, columns = 0;  ///< k, n
   int kept = 0, window = 0;            ///< N, M
   std::int64_t unit = 0;               ///< L
-  /// Positions from a window to the next, and from a unit to the next.
+  /// Positions from one window to the next, and from one unit to the next.
   std::int64_t window_stride = 0, unit_stride = 0;
   const std::uint8_t* indices = nullptr;  ///< [positions]
   const T* values = nullptr;              ///< [positions, L]

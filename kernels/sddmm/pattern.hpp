@@ -11,8 +11,8 @@ namespace sporos {
 
 /// A(i, j) = B(i, j) * C(i, k) * D(j, k), with factors in any order. A and B are sparse, stored in the same
 /// format, by rows; C and D are dense; all have the same value type. If Operands::turns_dense holds, C and D
-/// may bind k first and be stored along either mode. Where Operands::is_csr admits matrices by columns, whose
-/// outer level is that of the columns, the pattern is that of the transpose: C is the factor that binds the
+/// may bind k first and be stored along either mode. If Operands::is_csr admits matrices by columns, whose
+/// outer level holds the columns, the pattern describes the transpose: C is the factor that binds the
 /// variable of the outer level.
 template <class Operands>
 struct SddmmPattern {
@@ -27,7 +27,7 @@ struct SddmmPattern {
       return false;
     }
   }
-  /// The places of B, C and D in the product.
+  /// The indices of B, C and D among the factors.
   template <class S>
   static constexpr auto places = places_of_factors<SddmmPattern, Operands, S, 3>();
   template <class S>
@@ -38,20 +38,20 @@ struct SddmmPattern {
   static const auto& sampled(const S& statement) {
     return factor<places<S>[0]>(statement.right());
   }
-  /// C, the factor selected by rows: by the outer level.
+  /// C, the factor whose rows are selected by the outer level.
   template <class S>
   static const auto& of_rows(const S& statement) {
     return factor<places<S>[1]>(statement.right());
   }
-  /// D, the factor selected by columns: by the inner level.
+  /// D, the factor whose rows are selected by the inner level.
   template <class S>
   static const auto& of_columns(const S& statement) {
     return factor<places<S>[2]>(statement.right());
   }
 
  private:
-  /// @param c, d                what they bind
-  /// @param turned_c, turned_d  the other way
+  /// @param c, d                the variables that they bind, in order
+  /// @param turned_c, turned_d  the same in the opposite order
   template <class A, class B, class C, class D>
   static constexpr bool fits_factors(const char* c, const char* turned_c, const char* d,
                                      const char* turned_d) {

@@ -18,7 +18,7 @@ struct SpgemmPattern {
     else
       return false;
   }
-  /// The places of B and C in the product.
+  /// The indices of B and C among the factors.
   template <class S>
   static constexpr auto places = places_of_factors<SpgemmPattern, Operands, S, 2>();
   template <class S>

@@ -21,8 +21,8 @@ struct SpmmPattern : SparseTimesDense<SpmmPattern<Operands>, Operands> {
   }
 };
 
-/// The same with A in CSR or CSC, B stored along either mode, and the transposes A(k, i) and B(j, k); and
-/// epilogues of such a product (kernels/epilogue/epilogue.hpp).
+/// Such a product with A in CSR or CSC, B stored along either mode, or their transposes A(k, i) and B(j, k);
+/// and epilogues of such products (kernels/epilogue/epilogue.hpp).
 template <class Operands>
 struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class A, class B>
@@ -36,8 +36,8 @@ struct SpmmOfSumsPattern : SparseTimesDense<SpmmOfSumsPattern<Operands>, Operand
   }
 };
 
-/// The same where the rows of A are not the lines of C that are contiguous: C(i, j) = B(i, k) * A(j, k) with
-/// C by rows, and all products into a C by columns.
+/// Such a product if the rows of A do not correspond to contiguous lines of C: C(i, j) = B(i, k) * A(j, k)
+/// with C by rows, and all products into a C by columns.
 template <class Operands>
 struct SpmmIntoColumnsPattern : SparseTimesDense<SpmmIntoColumnsPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class A, class B>

@@ -11,8 +11,8 @@
 
 namespace sporos {
 
-/// C(i, j) = A(i, k) * B(k, j), or A(j, k) * B(k, i), B also as B(j, k) or B(i, k), factors in any order;
-/// A in TwoFour, B dense and stored along either mode, C dense and row-major.
+/// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), where B may also be B(j, k) or B(i, k), factors in any
+/// order; A in TwoFour, B dense and stored along either mode, C dense and row-major.
 template <class Operands>
 struct TwoFourPattern : SparseTimesDense<TwoFourPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class A, class B>
@@ -26,8 +26,8 @@ struct TwoFourPattern : SparseTimesDense<TwoFourPattern<Operands>, Operands, Fac
   }
 };
 
-/// C(b, i, j) = f(B(b, i, k) * A(j, k)) with an epilogue f, factors in any order: batches of layers, whose
-/// rows are those of one. (Without an epilogue: kernels/batches/candidate.hpp.)
+/// C(b, i, j) = f(B(b, i, k) * A(j, k)) with an epilogue f, factors in any order: batches whose rows are
+/// those of one product. (Without an epilogue: kernels/batches/candidate.hpp.)
 template <class Operands>
 struct TwoFourBatchPattern : SparseTimesDense<TwoFourBatchPattern<Operands>, Operands, FactorsOfSums> {
   using Base = SparseTimesDense<TwoFourBatchPattern<Operands>, Operands, FactorsOfSums>;
@@ -47,7 +47,7 @@ struct TwoFourBatchPattern : SparseTimesDense<TwoFourBatchPattern<Operands>, Ope
   }
 };
 
-/// The one of the two that a statement matches, if any.
+/// The one of the two patterns that a statement matches, if any.
 template <class Operands, class S>
 using TwoFourPatternOf = std::conditional_t<TwoFourBatchPattern<Operands>::template matches<S>,
                                             TwoFourBatchPattern<Operands>, TwoFourPattern<Operands>>;

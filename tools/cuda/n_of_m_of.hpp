@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file n_of_m_of.hpp
-/// The template that implements device_n_of_m of device_spmm.hpp: A in a format for each plan, and the
+/// The template that implements device_n_of_m of device_spmm.hpp: A in the format for each plan, and the
 /// statement.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace sporos::tool {
 
-/// The kernels for N:M sparsity have the sparse factor on the right: the transpose of C is computed, from
-/// that of B, which is B by columns of its rows, and A, whose windows lie along what is summed over.
+/// The kernels for N:M sparsity take the sparse factor on the right, so the transpose of C is computed, from
+/// the transposes of B, which is B by columns, and of A, whose windows lie along the summed mode.
 template <class Value>
 class DeviceNofM : DeviceOperands<Value> {
   using DeviceOperands<Value>::a_;
@@ -30,7 +30,7 @@ class DeviceNofM : DeviceOperands<Value> {
 
   DeviceProduct<RealMatrix> run() {
     out_.run.rounding = rounding_of_sums<Value>();
-    // On tensor cores a float is two halfs, of 22 digits.
+    // On tensor cores, a float is represented by two halfs, with 22 digits.
     if (std::is_same_v<Value, float>) out_.run.rounding.term = 0x1p-20;
     switch (settings_.plan) {
       case DevicePlan::one_of_4:

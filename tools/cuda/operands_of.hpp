@@ -10,7 +10,7 @@
 
 namespace sporos::tool {
 
-/// The operands of C = A B in the type that is multiplied, and what becomes known of the product.
+/// The operands of C = A B in the type in which they are multiplied, and what is found out about the product.
 template <class Value>
 class DeviceOperands {
  public:

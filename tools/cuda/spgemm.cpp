@@ -15,7 +15,7 @@ DeviceProduct<RealRows> spgemm_on_device(const RealRows& A, const RealRows& B,
   const auto a = copied(A, out.run), b = copied(B, out.run);
   const Tensor<double, CSR<>, Cuda> c({A.extent(0), B.extent(1)});
   const auto statement = assign(c(i, j), a(i, k) * b(k, j));
-  // As on the host, each run finds the pattern of C anew.
+  // As on the host, each run finds the pattern of C again.
   run_statement(statement, settings, out.run, [&](auto&) { statement.run(); });
   out.run.plan_seconds.reset();
   out.run.A = stored_on_device(a);

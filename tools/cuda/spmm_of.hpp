@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmm_of.hpp
-/// The template that implements device_spmm.hpp: operands as each plan wants them, and the statement.
+/// The template that implements device_spmm.hpp: operands in the form that each plan takes, and the
+/// statement.
 #pragma once
 
 #include <sporos/core/index.hpp>
@@ -31,7 +32,7 @@ class DeviceSpmm : DeviceOperands<Value> {
     out_.run.rounding = rounding_of_sums<Value>();
     switch (settings_.plan) {
       case DevicePlan::automatic:
-        // Tensor cores multiply floats that are split: split_tiles.hpp.
+        // Tensor cores multiply floats that have been split: split_tiles.hpp.
         if (std::is_same_v<Value, float> && b_.extent(1) != 1)
           out_.run.rounding = {.sum = 0x1p-24, .term = 3 * 0x1p-20, .least = 0x1p-126};
         b_.extent(1) == 1 ? spmv() : spmm();
@@ -114,7 +115,7 @@ class DeviceSpmm : DeviceOperands<Value> {
     }
   }
 
-  /// Gives `run` the statement with the operands on the GPU, and keeps its result.
+  /// Gives `run` the statement with its operands on the GPU, and keeps the result.
   template <class Left, class Run>
   void compute(const Left& left, const Run& run) {
     using namespace sporos::indices;

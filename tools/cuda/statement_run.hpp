@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file statement_run.hpp
-/// Runs a statement on the GPU as a plan, with its time beside the one that the library predicts.
+/// Runs a statement on the GPU as a plan, and records its time and the time that the library predicts.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -16,7 +16,7 @@
 
 namespace sporos::tool {
 
-/// The time of one call of `body` and of what it starts on the GPU.
+/// The time of one call of `body`, including the work that it starts on the GPU.
 template <class Body>
 double seconds_of(const Body& body) {
   Kokkos::fence("sporos: before it is timed");
@@ -26,7 +26,7 @@ double seconds_of(const Body& body) {
   return timer.seconds();
 }
 
-/// A copy in the GPU's memory; its time is added to those of the run.
+/// A copy in the GPU's memory; copying time is added to the run's copy_seconds.
 template <class T>
 auto copied(const T& tensor, DeviceRun& run) {
   Tensor<typename T::value_type, typename T::format_type, Cuda> out;
@@ -39,7 +39,7 @@ Stored stored_on_device(const T& tensor) {
   return {format_name<typename T::format_type>(), tensor.nnz(), tensor.bytes(), 0};
 }
 
-/// Seconds of a run of the cheapest plan, as the candidates predict.
+/// The seconds that the candidates predict for a run of the cheapest plan.
 template <class S>
 double expected_seconds(const S& statement) {
   return [&]<class... K>(TypeList<K...>) {
@@ -48,9 +48,9 @@ double expected_seconds(const S& statement) {
   }(CandidatesOf<S>{});
 }
 
-/// Plans the statement, and runs it as often as the settings say.
-/// @param run_again  what is repeated: given the plan, runs it once
-/// @throws ScheduleError if no candidate takes the statement
+/// Plans the statement, and runs it as many times as the settings say.
+/// @param run_again  the step that is repeated: given the plan, runs it once
+/// @throws ScheduleError if no candidate can run the statement
 template <class S, class RunAgain>
 void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun& out,
                    const RunAgain& run_again) {
@@ -71,8 +71,8 @@ void run_statement(const S& statement, const DeviceSettings& settings, DeviceRun
   out.times = times_of(settings.repeats, run);
 }
 
-/// The same for a statement that one candidate runs, that of the plan in the settings.
-/// @throws UsageError with the candidate's reason
+/// Does the same for a statement that one candidate has to run, that of the plan in the settings.
+/// @throws UsageError with the candidate's reason for declining it
 template <class Candidate, class S>
 void run_statement_by(const S& statement, const DeviceSettings& settings, DeviceRun& out) {
   const std::string refused = text("--plan ", to_string(settings.plan), ": ", Candidate::name);

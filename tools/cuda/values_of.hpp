@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file values_of.hpp
-/// Operands in the type of value that is multiplied, and how its sums are rounded.
+/// Operands in the type of value in which they are multiplied, and how sums of that type are rounded.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace sporos::tool {
 
-/// A tensor with its values converted to another type; levels are shared.
-/// @param name  of the operand, for messages
+/// A tensor with its values converted to another type; the levels are shared.
+/// @param name  name of the operand, for messages
 template <class Value, class F>
 Tensor<Value, F> with_values_of(const Tensor<double, F>& tensor, std::string_view name,
                                 const DeviceSettings& settings) {
@@ -35,7 +35,7 @@ Tensor<Value, F> with_values_of(const Tensor<double, F>& tensor, std::string_vie
 template <class Value>
 Rounding rounding_of_sums() {
   if (std::is_same_v<Value, float>) return {.sum = 0x1p-24, .least = 0x1p-149};
-  // Tensor cores cut off what other additions round.
+  // Tensor cores truncate where other additions round.
   if (is_narrow_float_v<Value>) return {.sum = 0x1p-23, .least = 0x1p-149};
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file factor.hpp
-/// Matrices that all ranks read together, as the factors of products.
+/// Matrices that all ranks read together, as factors of products.
 #pragma once
 
 #include <Kokkos_Timer.hpp>
@@ -19,7 +19,7 @@ namespace sporos::tool {
 template <class Value>
 using Rows = Distributed<Tensor<Value, CSR<>>>;
 
-/// A factor, and what its file says of it.
+/// A factor, and the information in its file.
 template <class Value>
 struct Factor {
   FileInfo file;
@@ -27,8 +27,8 @@ struct Factor {
   double read_seconds = 0;
 };
 
-/// What the file of a matrix says of it.
-/// @throws UsageError for other tensors
+/// The information in the file of a matrix.
+/// @throws UsageError if it holds another kind of tensor
 inline FileInfo matrix_info(const std::string& path) {
   FileInfo file = inspect(path);
   if (file.order != 2)
@@ -36,7 +36,7 @@ inline FileInfo matrix_info(const std::string& path) {
   return file;
 }
 
-/// Reads a factor into rows of about equally many nonzeros.
+/// Reads a factor, divided into rows with about equally many nonzeros.
 template <class Value>
 Factor<Value> read_factor(const Communicator& ranks, const std::string& path, const FileInfo& file) {
   const Kokkos::Timer timer;

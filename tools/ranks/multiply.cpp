@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file multiply.cpp
-/// `mpirun sporos multiply A B -o C`: each rank reads a part of the files, has some rows of the product, and
-/// writes them.
+/// `mpirun sporos multiply A B -o C`: each rank reads a part of the files, computes some rows of the product,
+/// and writes them.
 #include <Kokkos_Timer.hpp>
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ bool is_whole(const FileInfo& file) {
   return file.field == MatrixMarketField::integer || file.field == MatrixMarketField::pattern;
 }
 
-/// The same matrix with integers, if doubles represent all of them exactly.
+/// The same matrix with integer values, if doubles represent all of them exactly.
 std::optional<Rows<std::int64_t>> as_integers(const Rows<double>& real) {
   const auto& values = real.local().values();
   const auto whole = make_array<std::int64_t>("sporos::product", real.nnz());

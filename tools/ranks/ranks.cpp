@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file ranks.cpp
-/// Whether there are several ranks, and how they run a command together.
+/// Detects several ranks, and runs a command on them together.
 #include "../ranks.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace sporos::tool {
 namespace {
 
-/// Takes what is printed, and forgets it.
+/// Discards everything that is printed.
 class Silence final : public std::streambuf {
   int_type overflow(int_type c) override { return traits_type::not_eof(c); }
 };
@@ -46,7 +46,7 @@ RankScope::RankScope(int& argc, char**& argv) : state_(std::make_unique<State>(a
 }
 
 RankScope::~RankScope() {
-  // When one rank ends with an error, mpirun ends the others: the first must have printed by then.
+  // When one rank ends with an error, mpirun kills the others: the first must have printed by then.
   state_->ranks.barrier();
   if (prints()) return;
   std::cout.rdbuf(state_->out);

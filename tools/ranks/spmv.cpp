@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmv.cpp
-/// `mpirun sporos spmv A -o y`: each rank reads a part of the files, has some rows of A, and writes their
+/// `mpirun sporos spmv A -o y`: each rank reads a part of the files, holds some rows of A, and writes their
 /// part of y.
 #include <Kokkos_Timer.hpp>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 using namespace sporos::indices;
 using Vector = Distributed<Tensor<double, DenseVector>>;
 
-/// The vector in a file, of order 1, or a matrix of one column.
+/// The vector in a file, which may have order 1 or be a matrix of one column.
 Vector read_vector(const Distribution<1>& distribution, const SpmvOnRanks& wanted) {
   const Communicator& ranks = distribution.ranks();
   const std::int64_t extent = distribution.extents()[0];
@@ -49,7 +49,7 @@ Vector read_vector(const Distribution<1>& distribution, const SpmvOnRanks& wante
   return assemble<DenseVector>(distribution, mine);
 }
 
-/// y with all of its values stored, also zeros, which a dense tensor leaves out of a list of entries.
+/// y with all its values as entries, including zeros, which listing the entries of a dense tensor leaves out.
 template <class F>
 auto with_zeros(const Distribution<F::order>& distribution, const Vector& y) {
   Entries<double, F::order> mine(distribution.local_extents(), y.nnz());
@@ -58,7 +58,7 @@ auto with_zeros(const Distribution<F::order>& distribution, const Vector& y) {
   return Distributed<Tensor<double, F>>(distribution, assemble<F>(mine));
 }
 
-/// Writes y, as a matrix of one column where the file is one that holds matrices.
+/// Writes y, as a matrix of one column if the kind of file holds matrices.
 void write_vector(const std::string& path, const Vector& y) {
   const auto& rows = y.distribution().partition(0);
   const auto ends_with = [&](const std::string& end) {

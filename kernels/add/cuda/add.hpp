@@ -3,10 +3,10 @@
 /// C = alpha A + beta B on the GPU, all in CSR, in two passes balanced by nonzeros.
 ///
 /// The first pass looks up each nonzero of A in the same row of B and notes in a bit whether it is there.
-/// With M(p) the number of bits set before nonzero p of A, everything has its place by arithmetic: row i of C
-/// starts at positions_A[i] + positions_B[i] - M(positions_A[i]); nonzero p of A goes to p + b - M(p), where
-/// b is the first of its row of B at or behind its column; nonzero q of B that A lacks to q + a - M(a), a
-/// likewise.
+/// With M(p) the number of bits set before nonzero p of A, every nonzero's place follows by arithmetic: row i
+/// of C starts at positions_A[i] + positions_B[i] - M(positions_A[i]); nonzero p of A goes to p + b - M(p),
+/// where b is the first nonzero in its row of B whose column is not smaller; nonzero q of B that A lacks goes
+/// to q + a - M(a), with a defined likewise.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace sporos::gpu {
 /// Shape of the kernels of a sparse sum.
 struct AddConfig {
   static constexpr int threads = 256;
-  static constexpr int nonzeros = 128;  ///< a warp
+  static constexpr int nonzeros = 128;  ///< per warp
   static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
 };
 
@@ -49,8 +49,8 @@ __device__ __forceinline__ std::int64_t lower_bound(const Matrix& matrix, std::i
       [&](std::int64_t q) { return static_cast<std::int64_t>(matrix.coordinates[q]) < column; });
 }
 
-/// Calls visit(position, row, column, there) for the nonzeros of a matrix, 32 neighbours at a time: all lanes
-/// call it, those behind the end with there = false.
+/// Calls visit(position, row, column, there) for the nonzeros of a matrix, 32 neighbours at a time. All lanes
+/// call it; lanes past the end pass there = false.
 template <class Matrix, class Visit>
 __device__ __forceinline__ void for_each_nonzero(const Matrix& matrix, const Visit& visit) {
   const std::int64_t warp =
@@ -82,7 +82,7 @@ __global__ __launch_bounds__(AddConfig::threads) void match_kernel(const __grid_
   });
 }
 
-/// The number of bits set, as a size of a segment.
+/// The number of bits set in a word, used as the size of a segment.
 struct BitCount {
   std::uint32_t bits = 0;
   KOKKOS_INLINE_FUNCTION explicit operator std::int64_t() const { return Kokkos::popcount(bits); }
@@ -135,7 +135,7 @@ __global__ __launch_bounds__(AddConfig::threads) void add_right_kernel(const __g
 
 }  // namespace detail
 
-/// A sum in two passes.
+/// The sum of two sparse matrices in two passes.
 ///
 ///     SparseSum<Compute, A, B, C> sum(space, a, b, workspace);
 ///     c.nonzeros = sum.count(c.positions);   // waits for the GPU
@@ -161,14 +161,14 @@ class SparseSum {
     cut(workspace.reserve(cut(nullptr)));
   }
 
-  /// Takes the arrays of operands with the same patterns.
+  /// Takes new arrays of the operands, whose patterns must be the same.
   void read(const MatrixA& a, const MatrixB& b) {
     a_ = a;
     b_ = b;
   }
 
-  /// positions [rows + 1] of C; returns the number of C's nonzeros.
-  /// @throws RangeError where C's positions cannot hold it
+  /// Writes C's positions, [rows + 1], and returns the number of C's nonzeros.
+  /// @throws RangeError if C's positions cannot hold it
   std::int64_t count(Position* positions) {
     const std::int64_t words = ceil_div(a_.nonzeros, 32);
     launch(space_, "sporos::add match", &detail::match_kernel<MatrixA, MatrixB>, blocks(a_),
@@ -182,7 +182,7 @@ class SparseSum {
     return nonzeros;
   }
 
-  /// C's columns and values; its positions are those of count().
+  /// Writes C's columns and values; its positions must be those from count().
   void fill(const MatrixC& c, Compute alpha, Compute beta) const {
     launch(space_, "sporos::add left", &detail::add_left_kernel<Compute, MatrixA, MatrixB, MatrixC>,
            blocks(a_), AddConfig::threads, 0, a_, b_, c, matches_, alpha, beta);
@@ -190,7 +190,7 @@ class SparseSum {
            blocks(b_), AddConfig::threads, 0, a_, b_, c, matches_, beta);
   }
 
-  /// Bytes of the workspace at most.
+  /// The most bytes that the workspace takes.
   std::int64_t most_workspace_bytes() const { return workspace_.size(); }
 
  private:
@@ -205,7 +205,7 @@ class SparseSum {
   const Workspace& workspace_;
   detail::Matches matches_{};
   std::int64_t* total_ = nullptr;
-  char* scratch_ = nullptr;  // of the scan
+  char* scratch_ = nullptr;  // for the scan
   std::int64_t scratch_bytes_ = 0;
 };
 

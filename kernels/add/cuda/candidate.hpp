@@ -14,7 +14,7 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = ± b * B(i, j) ± c * C(i, j) with scalars b and c or without, all in CSR: add.hpp.
+/// A(i, j) = ± b * B(i, j) ± c * C(i, j) with optional scalars b and c, all in CSR, by add.hpp.
 struct SparseSumByMatches {
   using Pattern = AddPattern<GpuOperands>;
   static constexpr std::string_view name = "sparse sum by matches";

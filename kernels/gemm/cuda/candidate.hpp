@@ -19,12 +19,13 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), all dense and stored along either mode, batches C(b, i, j) of such products,
-/// or an epilogue of them (kernels/epilogue/epilogue.hpp): cuBLAS. Sums of floats are formed in float, of
-/// products in tf32 only if the statement allows it, and those of half and bfloat16 in float.
+/// C(i, j) = A(i, k) * B(k, j), all dense and each stored along either mode, batches C(b, i, j) of such
+/// products, or an epilogue of them (kernels/epilogue/epilogue.hpp), by cuBLAS. Sums of floats are formed in
+/// float, from products in tf32 only if the statement allows it; sums of half and bfloat16 are formed in
+/// float.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct GemmByCublas {
   struct Operands : GpuMatrixOperands {
     template <class C, class A, class B>
@@ -65,7 +66,7 @@ class GemmByCublas::Plan {
   static constexpr bool is_in_tf32 = S::schedule::allows_tf32 && std::is_same_v<T, float>;
   static constexpr bool has_epilogue = !decltype(epilogue_of(std::declval<const S&>()))::is_identity;
 
-  // The variables, from the levels of the result.
+  // The variables, taken from the levels of the result.
   static constexpr int of_batch = Result::level_names.size - 2;
   static constexpr char rows = Result::level_names[of_batch], columns = Result::level_names[of_batch + 1];
   static constexpr char inner = [] {
@@ -76,10 +77,11 @@ class GemmByCublas::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// The seconds that a product is expected to take: a little above what cuBLAS takes on an H200.
+  /// Expected seconds of a product, a little more than cuBLAS takes on an H200: a launch, and the longer of
+  /// computing, at a rate in flop/s for each type, and moving the matrices, at a rate in bytes/s.
   double seconds() const {
     const CublasShape shape = this->shape();
     const double products = static_cast<double>(result().nnz()) * static_cast<double>(shape.k);

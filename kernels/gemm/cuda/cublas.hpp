@@ -15,7 +15,7 @@
 
 namespace sporos::gpu {
 
-/// Throws StateError, or MemoryError, with cuBLAS's own words where a call failed.
+/// Throws StateError or MemoryError with cuBLAS's own message if a call failed.
 inline void expect_success(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const auto why = text("cuBLAS: ", what, ": ", cublasGetStatusString(status));
@@ -23,11 +23,11 @@ inline void expect_success(cublasStatus_t status, const char* what) {
   throw StateError(why);
 }
 
-/// A handle of cuBLAS with a workspace of its own, kept in the scratch memory of a stream: making one takes
-/// milliseconds, and with memory that is there already, products can be captured in a graph.
+/// A cuBLAS handle with its own workspace, kept in the scratch memory of a stream: making one takes
+/// milliseconds, and since its memory is already allocated, products can be captured in a graph.
 class Cublas {
  public:
-  /// What NVIDIA recommends for Hopper.
+  /// The size that NVIDIA recommends for Hopper.
   static constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
 
   Cublas() = default;
@@ -42,7 +42,7 @@ class Cublas {
     if (workspace_.extent(0) == 0)
       workspace_ = make_array<char, Memory>("sporos::workspace of cuBLAS", workspace_bytes);
     if (handle_ == nullptr) expect_success(cublasCreate(&handle_), "create");
-    // This takes the workspace away, so it comes first.
+    // Setting the stream takes the workspace away, so it comes first.
     expect_success(cublasSetStream(handle_, space.cuda_stream()), "set the stream");
     expect_success(cublasSetWorkspace(handle_, workspace_.data(), workspace_bytes), "set the workspace");
     return handle_;
@@ -53,7 +53,7 @@ class Cublas {
   Array<char, Memory> workspace_;
 };
 
-/// How cuBLAS names a type of values; `is` is false for types that it does not multiply.
+/// cuBLAS's name for a type of values; `is` is false for types that it does not multiply.
 template <class T>
 struct CublasType {
   static constexpr bool is = false;
@@ -62,7 +62,7 @@ template <cudaDataType_t Data, cublasComputeType_t Compute>
 struct CublasTypeOf {
   static constexpr bool is = true;
   static constexpr cudaDataType_t data = Data;
-  static constexpr cublasComputeType_t compute = Compute;  ///< of its sums
+  static constexpr cublasComputeType_t compute = Compute;  ///< how sums are formed
 };
 template <>
 struct CublasType<half> : CublasTypeOf<CUDA_R_16F, CUBLAS_COMPUTE_32F> {};
@@ -81,18 +81,18 @@ struct CublasType<Kokkos::complex<double>> : CublasTypeOf<CUDA_C_64F, CUBLAS_COM
 template <class T>
 struct CublasFactor {
   const T* values;
-  cublasOperation_t operation;  ///< whether it is transposed
-  std::int64_t stride;          ///< from a column to the next
-  std::int64_t of_matrix;       ///< from a matrix of the batch to the next; 0 where all use the same
+  cublasOperation_t operation;  ///< whether the factor is transposed
+  std::int64_t stride;          ///< from one column to the next
+  std::int64_t of_matrix;       ///< from one matrix of the batch to the next; 0 if all use the same
 };
 
 /// The sizes of a batch of products.
 struct CublasShape {
-  std::int64_t m, n, k;  ///< of C [m, n] = A [m, k] B [k, n], stored by columns
+  std::int64_t m, n, k;  ///< C [m, n] = A [m, k] B [k, n], stored by columns
   std::int64_t batch;
 };
 
-/// C = A B, or C += A B where `accumulates`, for every matrix of a batch; C [m, n] without gaps.
+/// C = A B, or C += A B if `accumulates`, for every matrix of a batch; C [m, n] has no gaps.
 /// @tparam Compute  how sums are formed
 template <cublasComputeType_t Compute, class T, class Out>
 void multiply(Cublas& cublas, const Kokkos::Cuda& space, const CublasShape& shape, const CublasFactor<T>& a,

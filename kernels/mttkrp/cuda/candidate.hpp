@@ -20,21 +20,21 @@
 
 namespace sporos::gpu {
 
-/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, T in coordinates, compressed fibers or CSR, for any mode
-/// i of it; M and the factors row-major: mttkrp.hpp. A matrix in CSR is left to SpmmByGroups.
+/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, with T in coordinates, compressed fibers or CSR and i any
+/// of its modes, and M and the factors row-major, by mttkrp.hpp. A matrix in CSR is left to SpmmByGroups.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct MttkrpByNonzeros {
   struct Operands : GpuOperands {
-    /// Sums are formed in the result, so its values are of a type that sums are formed in.
+    /// Sums are formed in the result, so its values must have a type in which sums can be formed.
     template <class S>
     static constexpr bool admits() {
       using Value = typename S::result_type::value_type;
       return std::is_same_v<Value, accumulate_t<Value>> && !std::is_same_v<Value, bool> &&
              GpuOperands::admits<S>();
     }
-    /// A format whose nonzeros' coordinates can be found from their positions.
+    /// A format in which the coordinates of nonzeros can be found from their positions.
     template <class F>
     static constexpr bool is_fibers = [] {
       if constexpr (F::is_blocked || F::is_dense || F::levels != F::order) {
@@ -69,7 +69,7 @@ struct MttkrpByNonzeros {
 
    public:
     Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
-      bounds_of(statement);  // what does not fit is named by its variable
+      bounds_of(statement);  // throws ShapeError if extents do not match
     }
 
     void run() {

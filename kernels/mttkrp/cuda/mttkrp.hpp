@@ -3,10 +3,10 @@
 /// Matricised tensor times Khatri-Rao product on the GPU: M(i, r) = sum over the nonzeros T(i, k, l, …) of
 /// T(i, k, l, …) B(k, r) C(l, r) …, for any mode i of a tensor in coordinate or compressed-fiber format.
 ///
-/// A warp takes 32 neighbouring nonzeros at a time. Groups of lanes each take some of them, a lane 16 bytes
-/// of the factors' rows; a group adds up in registers as long as its nonzeros lie in one row of M, and adds
-/// to M when the row changes. Where the tensor is sorted by mode i that is seldom; where it is not, each
-/// nonzero costs one addition in the L2 cache, 16 bytes a lane. Balanced by nonzeros.
+/// A warp takes 32 neighbouring nonzeros at a time. Groups of lanes each take some of them, and each lane 16
+/// bytes of the factors' rows. A group adds up in registers as long as its nonzeros lie in one row of M, and
+/// adds to M when the row changes. If the tensor is sorted by mode i, that is rare; if not, each nonzero
+/// costs one addition in the L2 cache, 16 bytes per lane. The work is balanced by nonzeros.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -18,24 +18,24 @@
 
 namespace sporos::gpu {
 
-/// Shape of the MTTKRP kernel: `Lanes` lanes a nonzero, `Count` values a lane.
+/// Shape of the MTTKRP kernel: `Lanes` lanes per nonzero, `Count` values per lane.
 template <int Lanes, int Count>
 struct MttkrpConfig {
   static constexpr int threads = 256;
   static constexpr int lanes = Lanes;
   static constexpr int pack = Count;
-  static constexpr int columns = Lanes * Count;           ///< of M, a block
-  static constexpr int steps = Lanes;                     ///< nonzeros of a group, of 32 of its warp
-  static constexpr int together = steps < 4 ? steps : 4;  ///< loaded before the first is used
-  static constexpr int nonzeros = 256;                    ///< a warp
+  static constexpr int columns = Lanes * Count;           ///< columns of M per block
+  static constexpr int steps = Lanes;                     ///< nonzeros per group, of the 32 of its warp
+  static constexpr int together = steps < 4 ? steps : 4;  ///< nonzeros loaded before the first is used
+  static constexpr int nonzeros = 256;                    ///< per warp
   static_assert((Lanes & (Lanes - 1)) == 0 && Lanes <= warp_size, "a warp divides into groups of 2^n lanes");
   static_assert(nonzeros % warp_size == 0, "a warp takes 32 nonzeros at a time");
 };
 
 namespace detail {
 
-/// The coordinates of a tensor's nonzeros, 32 neighbours at a time: read at the last level that repeats no
-/// parent, found from positions above it.
+/// The coordinates of a tensor's nonzeros, for 32 neighbours at a time: read directly at levels whose
+/// positions are those of the nonzeros, and found from the positions array at levels above.
 template <class View, int K>
 class LevelCoordinates {
  public:
@@ -104,15 +104,16 @@ class LevelCoordinates {
 
 }  // namespace detail
 
-/// One product: the tensor and, for each of its levels, the matrix that its coordinates pick rows of.
+/// The arguments of a product: the tensor and, for each of its levels, the matrix whose rows its coordinates
+/// select.
 template <class View, class T>
 struct MttkrpArguments {
   static constexpr int levels = View::format_type::levels;
   View tensor;
   std::int64_t sizes[levels];  ///< positions of each level
-  std::int64_t columns;        ///< of the result and of each factor, all row-major
+  std::int64_t columns;        ///< columns of the result and of each factor, all row-major
   const T* factors[levels];    ///< [extent, columns]; null for the result's level
-  T* result;                   ///< [extent, columns]; added to
+  T* result;                   ///< [extent, columns]; the product is added to it
 };
 
 namespace detail {
@@ -189,8 +190,8 @@ __global__ __launch_bounds__(Config::threads) void mttkrp_kernel(
 /// M += the tensor's nonzeros times rows of the factors, summed by the coordinates of level `ResultLevel`, in
 /// the order of the stream of `space`. Sums are formed in T, in an order that varies from run to run.
 ///
-/// Cost: one kernel. Each nonzero reads a row of each factor, from the L2 cache where
-/// they fit there, and adds to M once where neighbours lie in other rows of M.
+/// Cost: one kernel. Each nonzero reads a row of each factor, from the L2 cache if they fit there, and adds
+/// to M once if its neighbours lie in other rows of M.
 template <int ResultLevel, class View, class T>
 void mttkrp(const Kokkos::Cuda& space, const MttkrpArguments<View, T>& arguments) {
   constexpr int levels = MttkrpArguments<View, T>::levels;

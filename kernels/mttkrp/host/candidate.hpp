@@ -20,14 +20,14 @@
 
 namespace sporos {
 
-/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, T in compressed fibers, M and the factors dense and
-/// row-major, all float or all double in host memory: product.hpp.
+/// M(i, r) = T(i, k, l, …) * B(k, r) * C(l, r) * …, with T in compressed fibers, M and the factors dense and
+/// row-major, all float or all double in host memory, by product.hpp.
 ///
-/// @tparam Outermost  whether i is T's outermost level or one of the others
+/// @tparam Outermost  whether i is T's outermost level, or one of the others
 template <bool Outermost>
 struct MttkrpByFibers {
   struct Operands : RealHostOperands {
-    /// Three or more levels that store Segments, of which the outermost may be full instead.
+    /// Three or more levels that store Segments; the outermost may be full instead.
     template <class F>
     static constexpr bool is_fibers = [] {
       if constexpr (F::is_blocked || F::is_dense || F::levels != F::order || F::levels < 3) {
@@ -67,7 +67,7 @@ struct MttkrpByFibers {
 
    public:
     Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-      bounds_of(statement);  // reports extents that do not match, by variable
+      bounds_of(statement);  // throws ShapeError if extents do not match
     }
 
     void run() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file columns.hpp
-/// Some columns of a row, in registers.
+/// Some columns of a row, kept in registers.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Columns {
   using Lanes = Packet<T, lanes>;
 
  public:
-  // Not an initialiser of the member: nvcc knows no constants that are arrays of vectors.
+  // Not a default member initialiser: nvcc does not support constants that are arrays of vectors.
   SPOROS_HOST_INLINE static Columns zero() {
     Columns out;
     unrolled<count>([&] SPOROS_INLINE_LAMBDA(auto at) { out.parts_[at.value] = Lanes::zero(); });
@@ -80,7 +80,7 @@ class Columns {
   Lanes parts_[std::size_t{count}];
 };
 
-/// The number of columns for which a sum over fibers is kept in registers, as vectors of the widest type.
+/// The number of columns for which a sum over fibers is kept in registers, as vectors of the greatest width.
 template <class T>
 inline constexpr int most_columns = 8 * vector_bytes / static_cast<int>(sizeof(T));
 

@@ -28,7 +28,7 @@
 
 namespace sporos::detail {
 
-/// What the product reads. Rows of the factors and of the result are `columns` adjacent numbers, one row
+/// The operands of the product. Rows of the factors and of the result are `columns` adjacent numbers, one row
 /// after another.
 template <class View, class T>
 struct MttkrpOperands {
@@ -39,7 +39,7 @@ struct MttkrpOperands {
       factors{};  ///< by level; none for the result's level
 };
 
-/// Traverses the fibers for the W columns from `first` on.
+/// Traverses the fibers for W columns, from `first` on.
 ///
 /// @tparam D  the level of the result's mode
 template <class View, class T, int D, int W>
@@ -97,7 +97,7 @@ class MttkrpWalk {
   SPOROS_HOST_INLINE const T* row_of(std::int64_t q) const {
     return of_.factors[static_cast<std::size_t>(K)] + coordinate<K>(q) * of_.columns + first_;
   }
-  /// The first of the columns in the row of a root node, or in a private row.
+  /// The first of the columns in the row of a root node, or in its row of a private result.
   SPOROS_HOST_INLINE T* row_in(T* rows, std::int64_t root) const {
     return rows + coordinate<0>(root) * of_.columns + first_;
   }
@@ -137,7 +137,7 @@ class Mttkrp {
   static_assert(F::levels >= 3 && D <= last, "the result's mode is one of three levels or more");
 
  public:
-  /// @param threads  share the work
+  /// @param threads  the threads that share the work
   /// @param tensor  the tensor that the operands' view belongs to
   /// @param result  [rows, operands.columns], row-major
   Mttkrp(const HostThreads& threads, const TensorType& tensor, const Operands& operands, T* result,
@@ -150,7 +150,7 @@ class Mttkrp {
   /// @param accumulates  whether to add to the result's old values
   void operator()(bool accumulates) const;
 
-  /// Bytes that a run allocates: sums of divided rows, or private results.
+  /// The bytes that a run allocates: sums of divided rows, or private results.
   std::int64_t workspace_bytes() const {
     const std::int64_t count = part_count();
     const std::int64_t values =
@@ -160,7 +160,7 @@ class Mttkrp {
   }
 
  private:
-  /// The row of a root node of which a part has only some of the children; -1 if there is none.
+  /// The row of a root node of which a part has only some children; -1 if there is none.
   struct Edge {
     std::int64_t row = -1;
   };
@@ -187,7 +187,7 @@ class Mttkrp {
     for (std::int64_t at = 0; at < count; ++at) to[at] += from[at];
   }
 
-  /// Calls body(root, begin, end) for each root node with children in [begin, end), and the range of these
+  /// Calls body(root, begin, end) for each root node with children in [begin, end), with the range of these
   /// children.
   template <class Body>
   void for_each_root(std::int64_t begin, std::int64_t end, const Body& body) const {
@@ -205,7 +205,7 @@ class Mttkrp {
     }
   }
 
-  /// Calls body(walk) for all columns, in groups as wide as registers allow.
+  /// Calls body(walk) for all columns, in groups as wide as the registers allow.
   template <int W, class Body>
   void for_columns(std::int64_t first, const Body& body) const {
     for (; first + W <= operands_.columns; first += W) body(MttkrpWalk<View, T, D, W>(operands_, first));

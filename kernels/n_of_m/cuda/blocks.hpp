@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file blocks.hpp
-/// The product of a dense and an N:M sparse matrix on CUDA cores, in the full accuracy of floats or doubles:
-/// the method of Ma et al., *NM-SpMM* (arXiv 2503.01253).
+/// The product of a dense and an N:M sparse matrix on CUDA cores, with the full accuracy of floats or
+/// doubles, by the method of Ma et al., *NM-SpMM* (arXiv 2503.01253).
 ///
-/// A block computes a tile of the result from tiles of both factors in shared memory, a warp a part of it,
-/// and a thread a part of that in registers (section III-B, Table I). The dense factor is not packed: a block
-/// copies all rows of its windows (section III-C1, "non-packing"), and each kept row finds its partner among
-/// them by a place that was computed when the sparse factor was packed (chunks.hpp; the paper's reordered
-/// index matrix). What the next kept row needs is loaded while this one is multiplied, across chunks
-/// (section III-C2). Unlike there, one thread has the copy engine bring the next chunks while all other warps
-/// multiply, so that these issue almost nothing but multiplications and loads from shared memory; the dense
-/// factor is k-major for that. Where the result has few tiles, up to eight blocks share one, each a part of
-/// k; their sums are added in a fixed order.
+/// A block computes a tile of the result from tiles of both factors in shared memory; each warp computes a
+/// part of the tile, and each thread a part of that in registers (section III-B, Table I). The dense factor
+/// is not packed: a block copies all rows of its windows (section III-C1, "non-packing"), and each kept row
+/// finds its partner among them at a place that was computed when the sparse factor was packed (chunks.hpp;
+/// the paper's reordered index matrix). What the next kept row needs is loaded while this one is multiplied,
+/// also from one chunk to the next (section III-C2). Unlike in the paper, one thread makes the copy engine
+/// fetch the next chunks while all other warps multiply, so that these issue little but multiplications and
+/// loads from shared memory; the dense factor is k-major for that. If the result has few tiles, up to eight
+/// blocks share one, each computing a part of k; their sums are added in a fixed order.
 #pragma once
 
 #include <algorithm>
@@ -31,20 +31,20 @@
 
 namespace sporos::gpu {
 
-/// How many parts of the operands are in shared memory at a time.
+/// How many sections and chunks of the operands are in shared memory at a time.
 struct NmSlots {
   int sections = 0, chunks = 0;
 
   constexpr bool fit() const { return sections >= 2 && chunks >= 2; }
 };
 
-/// How a block computes a tile: 8 x 4 lanes of a warp, each with rows x columns of the result, and the warps
-/// side by side.
-/// @tparam Rows        of a thread
-/// @tparam Columns     of a thread, which lie in one unit
+/// How a block computes a tile: a warp has 8 x 4 lanes, each with rows x columns of the result, and the warps
+/// stand side by side.
+/// @tparam Rows        rows per thread
+/// @tparam Columns     columns per thread, all in one unit
 /// @tparam SharesUnit  whether all columns of a warp lie in one unit
-/// @tparam Warps       that multiply: whole groups of four
-/// @tparam AtATime     blocks on a multiprocessor
+/// @tparam Warps       number of warps that multiply, in whole groups of four
+/// @tparam AtATime     blocks that share a multiprocessor
 template <class Compute, int Rows, int Columns, bool SharesUnit, int Warps, int AtATime>
 struct NmBlockConfig {
   using compute = Compute;
@@ -54,27 +54,28 @@ struct NmBlockConfig {
   static constexpr int block_m = lanes_m * Rows, warp_columns = lanes_n * Columns;
   static constexpr int block_n = Warps * warp_columns;
   static constexpr int multiplying = Warps * warp_size, copying = 4 * warp_size;
-  static constexpr int threads = multiplying + copying;  ///< one of the last ones copies
-  static constexpr int pack = widest_pack<Compute>;      ///< values that are loaded together
+  static constexpr int threads = multiplying + copying;  ///< one of the last threads copies
+  static constexpr int pack = widest_pack<Compute>;      ///< values loaded together
   static constexpr int row_packs = Rows / pack, column_packs = Columns / pack;
   static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
 
-  // From a pack of a thread to its next one. Where all lanes read one row of A, neighbouring ones hold
-  // neighbouring packs of B.
+  // The distance from one pack of a thread to its next. If all lanes read the same row of A, neighbouring
+  // lanes hold neighbouring packs of B.
   static constexpr int next_rows = lanes_m * pack;
   static constexpr int next_columns = SharesUnit ? lanes_n * pack : pack;
-  /// From a thread's first row to its i-th.
+  /// The distance from a thread's first row to its i-th.
   static constexpr int row_offset(int i) { return i / pack * next_rows + i % pack; }
-  static constexpr bool is_row_major = false;  ///< the dense factor in shared memory
+  static constexpr bool is_row_major = false;  ///< layout of the dense factor in shared memory
 
   static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));
-  static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));  ///< of B
+  static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));  ///< bytes per row of B
   static constexpr int sums_bytes = block_m * row_bytes;
-  static constexpr int alignment = 128;  ///< that the copy engine asks for
+  static constexpr int alignment = 128;  ///< required by the copy engine
   static constexpr int most_slots = 8;
   static constexpr int most_shared_bytes = 227 * 1024, shared_bytes_of_many = 224 * 1024 / AtATime;
 
-  /// Of a thread, in eights: the copying group gives its own back, no more than the block had at its start.
+  /// Registers per thread, a multiple of 8. The copying group gives its own back; the total must not exceed
+  /// what the block starts with.
   static constexpr int registers_of_all = 64 * 1024 / (threads * AtATime) / 8 * 8, registers_to_copy = 24;
   static constexpr int registers_to_multiply =
       std::min((registers_of_all * threads - registers_to_copy * copying) / multiplying / 8 * 8, 240);
@@ -83,8 +84,9 @@ struct NmBlockConfig {
   static_assert(Rows % pack == 0 && Columns % pack == 0,
                 "a thread loads its rows and columns in whole packs");
 
-  /// The lane's place in the warp's tile. Neighbours share a pack of A or of B, so that four lanes of each
-  /// read no more than two packs; where lanes read different rows of A, those of one row are together.
+  /// The lane's row and column in the warp's tile. Neighbours share a pack of A or B, so that four of them
+  /// read at most two packs of each; where lanes read different rows of A, those reading the same row are
+  /// neighbours.
   __device__ static int lane_m(int lane) { return SharesUnit ? lane / 2 % 8 : lane % 8; }
   __device__ static int lane_n(int lane) { return SharesUnit ? lane % 2 + lane / 16 * 2 : lane / 8; }
 
@@ -94,14 +96,14 @@ struct NmBlockConfig {
             place_columns,
             static_cast<int>(sizeof(Compute)),
             dense_row_bytes,
-            cut.dense_rows() * dense_row_bytes};  // behind the section
+            cut.dense_rows() * dense_row_bytes};  // zeros follow the section
   }
   static constexpr int shared_bytes(const NmSlots& slots, int section_bytes, int chunk_bytes) {
     return alignment +
            std::max(slots.sections * section_bytes + slots.chunks * (chunk_bytes + 16), sums_bytes);
   }
-  /// As many as fit; a multiprocessor's whole memory is used where its part for a block does not suffice.
-  /// Chunks are so few that a section's slot is free as soon as the slot of its first chunk is.
+  /// As many slots as fit. If a block's share of a multiprocessor's memory is not enough, it takes all of it.
+  /// Chunk slots are few enough that a section's slot is free as soon as the slot of its first chunk is.
   static constexpr NmSlots slots(const NmChunkLayout& layout) {
     for (const int room : {shared_bytes_of_many, most_shared_bytes})
       for (int sections = most_slots; sections >= 2; --sections)
@@ -119,18 +121,19 @@ template <class Out, class E>
 struct NmBlockProduct {
   static constexpr bool epilogue_is_identity = E::is_identity;
   std::int64_t m = 0, n = 0;
-  int rows_of_batch = 0;         ///< of A: whole tiles, or all
-  int sections = 0;              ///< of k
+  int rows_of_batch = 0;         ///< rows of A per batch: a multiple of the tile's, or all
+  int sections = 0;              ///< number of sections of k
   const char* packed = nullptr;  ///< B: chunks.hpp
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;
   E epilogue;
-  const int* only_if = nullptr;  ///< null, or whether to compute anything
+  const int* only_if = nullptr;  ///< if not null, computes only if it points to a nonzero number
   NmSlots slots{};
-  /// Added to each sum. The compiler, which does not know it, would else keep sums that are stored together
-  /// in registers side by side, in the same banks as the values of B that they are multiplied by.
+  /// Added to each sum. It hides its value from the compiler, which would otherwise keep sums that are stored
+  /// together in neighbouring registers, in the same register banks as the values of B that they are
+  /// multiplied by.
   float nothing = -0.0f;
-  // From an NmChunkLayout.
+  // Copied from an NmChunkLayout.
   int chunks_of_section = 0, rows_of_chunk = 0, dense_rows = 0;
   int chunk_bytes = 0, places_at = 0, section_bytes = 0;
 
@@ -146,9 +149,9 @@ struct NmBlockProduct {
 
 namespace detail {
 
-/// Adds up the sums of the blocks of a cluster in the order of their ranks, and stores them: pack p in the
-/// block whose rank is p modulo their number.
-/// @param exchanged  Config::sums_bytes in shared memory, at the same place in each block
+/// Adds up the sums of the blocks of a cluster in the order of their ranks and stores them: the block of rank
+/// p modulo the number of blocks does so for pack p.
+/// @param exchanged  Config::sums_bytes in shared memory, at the same address in each block
 template <class Config, class Store>
 __device__ __forceinline__ void store_sums_of_cluster(
     char* exchanged, int rank, int blocks,
@@ -156,7 +159,7 @@ __device__ __forceinline__ void store_sums_of_cluster(
   using Packed = Pack<typename Config::compute, Config::pack>;
   char* const of_thread = exchanged + threadIdx.x * 16;
   constexpr int next = Config::multiplying * 16, packs = Config::rows * Config::column_packs;
-  constexpr int loaded = 4;  // packs at a time
+  constexpr int loaded = 4;  // packs loaded at a time
   put_sums<Config>(sums, store.product.nothing, of_thread, next);
   ptx::arrive_in_cluster();
   ptx::wait_for_cluster();
@@ -209,7 +212,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
             tiles_at_a_time = static_cast<int>(gridDim.x) / blocks;
   const int begin = product.sections * rank / blocks, end = product.sections * (rank + 1) / blocks;
 
-  // The rows of zeros behind the sections.
+  // The rows of zeros after the sections.
   constexpr int words_of_row = Config::dense_row_bytes / 16;
   for (int at = static_cast<int>(threadIdx.x); at < slots.sections * words_of_row; at += Config::threads)
     ptx::store_shared_zeros(ptx::shared_address(sections_0) + at / words_of_row * section_bytes +
@@ -274,7 +277,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
 #pragma unroll
       for (int j = 0; j < Config::columns; ++j) sums[i][j] = 0;
 
-    // Where the rows of a step are. What its first row needs is loaded during the step before.
+    // Where the rows of a step are. What the step's first row needs is loaded during the step before.
     const char *a, *b, *places_at;
     uint4 places;
     NmBlockOperands<Config> even, odd;
@@ -312,7 +315,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
             chunks_left = product.chunks_of_section;
             if (++section_slot == slots.sections) section_slot = 0;
           }
-          if (left > 1) begin_chunk();  // else what is loaded now is not used
+          if (left > 1) begin_chunk();  // otherwise what was loaded is not used
         }
         places = *reinterpret_cast<const uint4*>(places_at);
         even.load(a + places.x, b);
@@ -325,7 +328,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
         product, std::int64_t{tile % row_tiles} * Config::block_m + std::int64_t{lane_m} * Config::pack,
         std::int64_t{tile / row_tiles} * Config::block_n + first_column};
     if (blocks > 1) {
-      ptx::sync_threads(1, Config::multiplying);  // nothing in the slots is needed any more
+      ptx::sync_threads(1, Config::multiplying);  // the contents of the slots are no longer needed
       store_sums_of_cluster<Config>(sections_0, rank, blocks, sums, store);
     } else {
       store_sums<Config>(sums, store);
@@ -337,8 +340,9 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param a       A, k-major as `stored` says; its batches, if there are several, have whole tiles of rows
-/// @param shared  blocks that share a tile: 1, 2, 4 or 8
+/// @param a       A, k-major in the layout `stored`; if there are several batches, each has whole
+///                tiles of rows
+/// @param shared  number of blocks that share a tile: 1, 2, 4 or 8
 template <class Config, class Product>
 void nm_block_product(const Kokkos::Cuda& space, Product product, const typename Config::compute* a,
                       const KMajorBatches& stored, int shared) {

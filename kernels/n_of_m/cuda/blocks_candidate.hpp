@@ -25,20 +25,20 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), or all batches of
-/// C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j), at once, on CUDA
-/// cores: blocks.hpp and, where the result is small, teams.hpp, after Ma et al., *NM-SpMM* (arXiv
-/// 2503.01253), sections III-B and III-C.
+/// C(i, j) = A(i, k) * B(k, j) on CUDA cores, with B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A
+/// dense, C dense and row-major; also an epilogue of such a product (kernels/epilogue/epilogue.hpp), and all
+/// batches at once of C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) *
+/// B(k, j). Computed as in blocks.hpp or, if the result is small, teams.hpp, after Ma et al., *NM-SpMM*
+/// (arXiv 2503.01253), sections III-B and III-C.
 ///
-/// Any N, M and shapes; L is a multiple of 4, of 8 for full speed. Half and bfloat16 are summed in float,
-/// others in the wider type of operands and result, and every run sums in the same order. Half and bfloat16
-/// in units of a multiple of 32 are left to tensor cores. A plan allocates all that its runs need,
-/// and packs B if the statement says `.with_constant_operands()`; else each run packs it. A is copied k-major
-/// in each run unless it is stored so or the result is small.
+/// Takes any N, M and shapes; L must be a multiple of 4, for full speed of 8. Half and bfloat16 are summed in
+/// float, other types in the wider of the types of operands and result, and every run sums in the same order.
+/// Half and bfloat16 in units of a multiple of 32 are left to tensor cores. A plan allocates all that its
+/// runs need, and packs B if the statement says `.with_constant_operands()`; otherwise each run packs it.
+/// Each run copies A k-major unless A is stored that way or the result is small.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct NmByBlocks {
   struct Operands : NmOperands {
     template <class C, class A, class B>
@@ -88,15 +88,15 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   using Product = NmBlockProduct<Out, Epilogue>;
   using TeamProduct = NmTeamProduct<Out, Epilogue>;
   static constexpr NmChunks cut = NmChunks::of(Traits::kept, Traits::window);
-  /// Tiles for results that fill the GPU with them, and for smaller ones.
+  /// Large tiles for results that fill the GPU with them, and small ones for other results.
   static constexpr int rows = 64 / static_cast<int>(sizeof(Compute)), columns = Traits::unit % 8 == 0 ? 8 : 4;
   static constexpr bool shares_unit = Traits::unit % (4 * columns) == 0;
   using Large = NmBlockConfig<Compute, rows, columns, shares_unit, 8, 1>;
   using Small = NmBlockConfig<Compute, rows / 2, columns, shares_unit, 4, 3>;
   static constexpr bool has_large = Large::slots(Large::layout(cut)).fit();
   static_assert(Small::slots(Small::layout(cut)).fit(), "two windows of 256 rows fit in shared memory");
-  /// Tiles of teams, which take A as it is stored. So many teams that a multiprocessor has eight or twelve
-  /// warps; with more, a thread has too few registers.
+  /// Tiles computed by teams, which read A as it is stored. The number of teams gives a multiprocessor eight
+  /// or twelve warps; with more, a thread would have too few registers.
   template <int Rows, int WarpsOfTeam, int Teams>
   using TeamConfig = NmTeamConfig<Compute, !is_k_major, Rows, columns, shares_unit, WarpsOfTeam, Teams>;
   using TinyOfTeams = TeamConfig<rows / 4, 2, 4>;
@@ -110,6 +110,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement) {
     const NmDevice device = nm_device(resources.space().cuda_device_prop().multiProcessorCount);
+    // The seconds of copying A k-major: a launch, and a time per byte.
     const double copy = 2.5e-6 + static_cast<double>(a().nnz()) * sizeof(Compute) * 0.8e-12;
     const double before_blocks = reads_k_major_in_place() ? 0 : copy,
                  before_teams = reads_in_place() ? 0 : copy;
@@ -121,7 +122,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     consider<WideOfTeams>(times[2], device, before_teams, NmBlockChoice::by_teams_wide);
   }
 
-  /// Why the kernel does not run here or take these operands; empty if it does.
+  /// Why the kernel cannot run on this device or take these operands; empty if it can.
   std::string_view why_not() const {
     static const bool are_compiled = has_wgmma(&detail::nm_block_kernel<Small, Product>);
     if (!are_compiled || space().cuda_device_prop().major != 9)
@@ -130,14 +131,15 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     if (std::max({m(), n(), k()}) > most) return "the copy engine counts rows and columns in 32 bits";
     return {};
   }
-  /// The seconds that a run is expected to take.
+  /// The seconds that a run is expected to take, with packing B unless it is constant: a launch, and a time
+  /// per byte.
   double seconds() const {
     double seconds = choice_.prediction.seconds;
     if (!S::schedule::has_constant_operands) seconds += 3e-6 + this->kept() * sizeof(Compute) * 1e-12;
     return seconds;
   }
 
-  /// Allocates what runs need, and packs B where it stays the same.
+  /// Allocates what runs need, and packs B if it is constant.
   void prepare() {
     if (!this->has_terms()) return;
     room_.prepare(statement_.resources().scratch(), copied_bytes());
@@ -147,15 +149,15 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     this->write_result([&](Out* c) { multiply(c); });
   }
 
-  /// The bytes that `run_if` works with.
+  /// The bytes that `run_if` works in.
   std::int64_t bytes_of_run_if() const {
     Layout layout;
     layout.take<char>(packed_bytes());
     layout.take<char>(copied_bytes());
     return layout.bytes();
   }
-  /// Computes what another kernel has found that it cannot: if *only_if is not zero by then. Operands are
-  /// packed and copied only then, in `memory`.
+  /// Computes the product if *only_if is not zero by then: another kernel has found that it cannot. Only then
+  /// are the operands packed and copied, into `memory`.
   void run_if(const int* only_if, char* memory, Out* c) const
     requires(std::is_same_v<T, Compute>)
   {
@@ -208,8 +210,9 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
       return cut;
   }
 
-  /// Chooses between what is chosen and tiles of a Config, if two parts of the operands fit in its slots.
-  /// @param before  seconds of what precedes the product
+  /// Replaces the current choice by tiles of this Config if they are faster and two parts of the operands fit
+  /// in its slots.
+  /// @param before  seconds of the work that precedes the product
   template <class Config, class Times>
   void consider(const Times& times, const NmDevice& device, double before, NmBlockChoice::Tiles which) {
     const auto look = [&](int shared, NmPrediction prediction) {
@@ -226,7 +229,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
         look(shared, predict_blocks(device, tile, times, cut, m(), n(), k(), shared));
     }
   }
-  /// Calls visit(Config{}) with the tiles that were chosen.
+  /// Calls visit(Config{}) with the chosen tiles.
   template <class Visit>
   decltype(auto) with_config(const Visit& visit) const {
     if constexpr (has_large)
@@ -244,16 +247,17 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
   }
   std::int64_t packed_bytes() const { return layout().bytes(k(), n()); }
 
-  /// Whether the kernel reads A k-major, however it is stored.
+  /// Whether the kernel reads A k-major, possibly from a copy.
   bool reads_it_k_major() const { return is_k_major || !choice_.is_by_teams(); }
-  /// Elements from one row of A, as it is read, to the next: in a copy, whole lines of the cache.
+  /// Elements from one row of A, in the form that the kernel reads, to the next; rows of a copy have whole
+  /// cache lines.
   std::int64_t stride() const {
     const std::int64_t extent = reads_it_k_major() ? m() : k();
     constexpr int line = 128 / static_cast<int>(sizeof(Compute));
     return is_copied() ? ceil_div(extent, line) * line : extent;
   }
-  /// Whether the copy engine, which counts in 16 bytes, reads A as it is stored; the rows of a tile lie in
-  /// one batch.
+  /// Whether the copy engine, which counts in units of 16 bytes, can read A as it is stored; the rows of a
+  /// tile must lie in one batch.
   bool reads_in_place() const {
     const std::int64_t extent = is_k_major ? this->rows_of_batch() : k();
     return std::is_same_v<T, Compute> && extent % widest_pack<Compute> == 0 &&
@@ -266,7 +270,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     return is_copied() ? array_bytes<Compute>((reads_it_k_major() ? k() : m()) * stride()) : 0;
   }
 
-  /// Makes room for the packed B.
+  /// Allocates memory for the packed B.
   void hold_packed() {
     if (packed_.extent(0) == 0) packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
   }
@@ -277,7 +281,7 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
     is_packed_ = true;
   }
 
-  /// A as the kernel reads it, at `to` if it has to be copied.
+  /// A in the form that the kernel reads, copied to `to` if necessary.
   const Compute* copy(Compute* to) const {
     const T* const from = a().values().data();
     if constexpr (std::is_same_v<T, Compute>)

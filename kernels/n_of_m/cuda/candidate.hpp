@@ -22,21 +22,21 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp); or all batches of
-/// C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j), at once.
+/// C(i, j) = A(i, k) * B(k, j), with B in NM<N, M, L> or its transpose in NM<N, M, L, 1>, A dense, C dense
+/// and row-major; also an epilogue of such a product (kernels/epilogue/epilogue.hpp), and all batches at once
+/// of C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j).
 ///
-/// On tensor cores where A and B hold floats or 16-bit floats and L is a multiple of 8, the columns of a
-/// matrix instruction, of 16 where floats are split; best of 32, which four instructions share:
-/// tensor_cores.hpp. 16-bit floats and multiples of 128: wide_units.hpp. Else on CUDA cores, whatever N, M
-/// and L are: cuda_cores.hpp. Floats are split in halfs, with an error like that of a sum of floats:
-/// split.hpp; those whose range is too wide for that are left to NmByBlocks, without waiting for the GPU to
-/// say so. Of statements that allow tf32, floats are rounded to its 11 bits instead. A plan allocates all
-/// that its runs need, and packs B for tensor cores if the statement says `.with_constant_operands()`; else
-/// each run packs it.
+/// Runs on tensor cores (tensor_cores.hpp) if A and B hold floats or 16-bit floats and L is a multiple of 8,
+/// the columns of a matrix instruction, or of 16 if floats are split; 32, which four instructions share, is
+/// best. 16-bit floats with L a multiple of 128 use wide_units.hpp. Everything else, with any N, M and L,
+/// runs on CUDA cores (cuda_cores.hpp). Floats are split into halfs, with an error like that of a sum of
+/// floats (split.hpp); floats whose range is too wide for that are left to NmByBlocks, without waiting for
+/// the GPU to report it. If a statement allows tf32, floats are rounded to its 11 bits instead. A plan
+/// allocates all that its runs need, and packs B for tensor cores if the statement says
+/// `.with_constant_operands()`; otherwise each run packs it.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct NmByGathering {
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =
@@ -60,9 +60,9 @@ struct NmByGathering {
 
 namespace detail {
 
-/// Tiles for N of M kept rows: large ones of 256 columns, or of 64 x 128. Stages of 256 rows, in which fewer
-/// of the gathered rows share a bank, but of 128 where multiplying a large tile's takes less time than
-/// copying the next, or where more rows are kept than can be packed.
+/// Tiles where N of M rows are kept: large ones of 256 columns or of 64 x 128. A stage has 256 rows, so that
+/// fewer of the gathered rows share a bank; it has 128 if multiplying the rows of a large tile would be
+/// faster than copying the next ones, or if more rows are kept than can be packed.
 template <class T, int Planes, int GroupColumns, bool IsLarge, int N, int M>
 struct NmConfigFor {
   static constexpr bool is_split = Planes == 2;
@@ -72,7 +72,7 @@ struct NmConfigFor {
   static constexpr int stage_rows = is_long ? 256 : 128;
   static constexpr int steps =
       (NmPacking::most_kept(N, M, stage_rows) + NmPacking::step_rows - 1) / NmPacking::step_rows;
-  /// As many as leave room for the steps of the sparse matrix.
+  /// As many stages as leave room for the steps of the sparse matrix.
   static constexpr int stages = is_long ? (IsLarge || is_split ? 2 : 3) : is_split ? 4 : 5;
   using type = NmTensorCoreConfig<T, Planes, GroupColumns, block_m, block_n, stage_rows, steps, stages,
                                   IsLarge ? 1 : 2>;
@@ -80,7 +80,7 @@ struct NmConfigFor {
 
 }  // namespace detail
 
-/// How long products of a matrix in groups take on an H200, measured.
+/// How long products of a matrix in groups take, in seconds, measured on an H200.
 inline constexpr TileTimes nm_group_times{.launch = 2.2e-6,
                                           .stage = {0.58e-6, 0.85e-6, 1.2e-6},
                                           .stage_of_all = {0.36e-6, 0.60e-6, 1.1e-6},
@@ -114,7 +114,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   static constexpr bool for_tensor_cores =
       (is_narrow_float_v<T> || (is_scaled<T> && std::is_same_v<Out, float>)) &&
       Traits::unit % (is_split ? 16 : 8) == 0;
-  /// Whether tiles of the columns of one unit compute it, where the instructions for four warps are there.
+  /// Whether tiles with the columns of one unit can compute it, given the instructions for four warps.
   static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
                                      (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
   using GroupProduct = TiledProduct<Out, Epilogue>;
@@ -122,7 +122,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   using GroupConfig = NmGroupConfig<T, (64 << Width)>;
   template <int Width>
   static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
-  /// Tiles for results that fill the GPU with them, and for smaller ones.
+  /// Large tiles for results that fill the GPU with them, and small ones for other results.
   using Large =
       typename detail::NmConfigFor<T, planes, group_columns, true, Traits::kept, Traits::window>::type;
   using Small =
@@ -137,7 +137,10 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
         by_groups_(on_tensor_cores_ && can_group(resources.space())),
         blocks_(statement, resources) {}
 
-  /// The seconds that a run is expected to take.
+  /// The seconds that a run is expected to take: the product, and before it what prepares its operands, each
+  /// a time in seconds per launch and per element. For A these are the exponents and halfs of floats, or a
+  /// k-major copy unless it is read in place; for B, unless it is constant, packing, of floats with exponents
+  /// as well.
   double seconds() const {
     if (!on_tensor_cores_) return seconds_of_gathering();
     const double elements = static_cast<double>(a().nnz());
@@ -147,7 +150,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return seconds + seconds_of_product();
   }
 
-  /// Allocates what runs need, and packs B where it stays the same.
+  /// Allocates what runs need, and packs B if it is constant.
   void prepare() {
     if constexpr (for_tensor_cores)
       if (on_tensor_cores_ && this->has_terms()) {
@@ -203,13 +206,15 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return static_cast<double>(ceil_div(tiles, at_a_time));
   }
 
-  /// The seconds of a product on CUDA cores, fitted on an H200: each kept row, and each that is staged.
+  /// The seconds of a product on CUDA cores, fitted on an H200: a time for each kept row and for each staged
+  /// row.
   double seconds_of_gathering() const {
     const auto rows = static_cast<double>(k());
     return 8e-6 + rounds(ceil_div(m(), 128) * ceil_div(n(), 64), 2 * multiprocessors()) *
                       (rows * Traits::kept / Traits::window * 0.3e-6 + rows * 0.2e-6);
   }
-  /// The same on tensor cores, of packed operands: stages of 64 rows, by what is kept of them.
+  /// The seconds of a product of packed operands on tensor cores, by stages of 64 rows and the part of them
+  /// that is kept.
   double seconds_of_product() const {
     if constexpr (for_groups)
       if (by_groups_) return tiles_of_groups().seconds;
@@ -217,7 +222,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       return std::min(seconds_of<Large>(large_times), seconds_of<Small>(small_times));
     return 0;
   }
-  /// What binds a product on tensor cores.
+  /// What limits the speed of a product on tensor cores.
   std::string_view bound() const {
     if constexpr (for_tensor_cores) {
       if (by_groups_) return "the copies of gathered rows";
@@ -230,13 +235,14 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       return {};
     }
   }
-  /// Seconds of a stage of 64 rows of a tile, and of a tile besides. Fitted on an H100; of split floats on an
-  /// H200, where stages of which little is kept take what copying takes.
+  /// The seconds of a stage of 64 rows of a tile, and of the rest of a tile. Fitted on an H100; for split
+  /// floats on an H200, where stages of which little is kept take as long as copying them.
   struct Times {
     double stage, tile;
   };
   static constexpr double kept_part = static_cast<double>(Traits::kept) / Traits::window;
-  /// How much longer the kept rows take where a warp gathers for two or four groups of columns. Of an H200.
+  /// How much longer the kept rows take if a warp gathers for two or four groups of columns. Measured on an
+  /// H200.
   static constexpr int groups_of_warp = ColumnsOfWarp::columns / group_columns;
   static constexpr double gathering_large = groups_of_warp == 1   ? 1
                                             : is_split            ? 1.1
@@ -282,7 +288,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     nm_gather(space(), in);
   }
 
-  /// Whether this device and the code that was compiled have tensor cores fed by a copy engine.
+  /// Whether this device and the compiled code have tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
       static const bool are_compiled = has_wgmma(kernel<Small>);
@@ -292,7 +298,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     }
   }
 
-  /// The same for `group_kernel`, which also counts rows and columns in 32 bits.
+  /// Whether they also have the instructions of `group_kernel`, which counts rows and columns in 32 bits.
   bool can_group(const Kokkos::Cuda& space) const {
     if constexpr (for_groups) {
       static const bool are_compiled = has_wgmma(group_kernel<2>);
@@ -305,9 +311,9 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   }
   NmGroups groups() const { return NmGroups::of(view()); }
 
-  /// Elements from one row of the k-major copy of A to the next: whole lines of the cache.
+  /// Elements from one row of the k-major copy of A to the next: whole cache lines.
   std::int64_t stride() const { return ceil_div(m(), 64) * 64; }
-  /// What is copied together lies in one batch.
+  /// What is copied together must lie in one batch.
   bool reads_a_in_place() const {
     return !is_scaled<T> && is_k_major &&
            (is_in_batches ? !by_groups_ && this->rows_of_batch() % 64 == 0 : m() % 8 == 0) &&
@@ -319,8 +325,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   {
     return is_large() ? Large::packing : Small::packing;
   }
-  /// Whether the kernel that multiplies makes the k-major copy of A itself: where so many blocks have tiles,
-  /// and multiply for so long, that those of their warps that have nothing else to do copy fast enough.
+  /// Whether the kernel that multiplies makes the k-major copy of A itself: so many blocks have tiles, and
+  /// multiply for so long, that their otherwise idle warps copy fast enough.
   bool copies_in_parts() const {
     if constexpr (for_tensor_cores && !is_scaled<T>) {
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
@@ -333,8 +339,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       return false;
     }
   }
-  /// Whether the kernel before the one that multiplies is that which copies A, so that the latter may begin
-  /// while the former ends.
+  /// When the kernel that multiplies may begin: early, if the kernel before it is the one that copies A.
   Begins begins() const { return reads_a_in_place() || copies_in_parts() ? Begins::behind : Begins::early; }
   KMajorOrder order_of_parts() const {
     return {static_cast<int>(m()), static_cast<int>(k()), Large::stage_rows};
@@ -352,7 +357,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       return 0;
   }
 
-  /// What a run works with.
+  /// The memory that a run works in.
   struct Room {
     Packed* high = nullptr;
     Packed* low = nullptr;
@@ -375,7 +380,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     return bytes;
   }
 
-  /// Makes room for the packed B.
+  /// Allocates memory for the packed B.
   void hold_packed() {
     if (packed_.extent(0) > 0) return;
     packed_ = make_array<char, Memory>("sporos::packed N:M", packed_bytes());
@@ -383,8 +388,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     if (copies_in_parts()) counters_ = zeroed_array<int, Memory>("sporos::parts of a copy", counters());
   }
 
-  /// Packs B, and finds the exponents of its columns, which are held behind it; then too_wide[0] says whether
-  /// B cannot be split, and too_wide[1] whether A or B cannot.
+  /// Packs B and finds the exponents of its columns. Two flags follow the exponents: too_wide[0] says that B
+  /// cannot be split, too_wide[1] that A or B cannot.
   void pack() {
     if (is_packed_ && S::schedule::has_constant_operands) return;
     hold_packed();
@@ -406,7 +411,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     pack();
     room_.with(statement_.resources().scratch(), room_bytes(), [&](char* memory) {
       multiply_in(lay_out(memory), c);
-      // What is in the room is not needed any more.
+      // The working memory's contents are no longer needed.
       if constexpr (is_scaled<T>) {
         const int* const too_wide = exponents_.data() + n() + 1;
         blocks_.why_not().empty() ? blocks_.run_if(too_wide, memory, c) : gather(c, too_wide);
@@ -496,7 +501,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   }
 
   bool on_tensor_cores_, by_groups_;
-  /// For floats that cannot be split.
+  /// Stands in for the plan that takes floats which cannot be split, where no floats are split.
   struct Nothing {
     Nothing(const S&, const Resources<Kokkos::Cuda>&) {}
   };
@@ -504,7 +509,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   bool is_packed_ = false;
   RoomOfPlan room_;
   Array<char, Memory> packed_;
-  Array<int, Memory> exponents_;  ///< [n], and two flags: pack()
+  Array<int, Memory> exponents_;  ///< [n], and the two flags that pack() sets
   Array<int, Memory> counters_;   ///< [counters()]: k_major_parts.hpp
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunk_layout.hpp
-/// How an N:M sparse matrix is cut into chunks for CUDA cores, and where a chunk has what. Functions of
-/// numbers alone, as the host and kernels use them.
+/// How an N:M sparse matrix is cut into chunks for CUDA cores, and where a chunk holds what. These functions
+/// depend on numbers alone; host and kernels use them.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -11,29 +11,29 @@
 
 namespace sporos::gpu {
 
-/// How k is cut. A *section* is some whole windows: so many dense rows are in shared memory at a time. What a
-/// unit keeps of a section is copied in one *chunk* or several.
+/// How k is cut. A *section* is a number of whole windows, whose dense rows are in shared memory at the same
+/// time. The rows that a unit keeps of a section are copied in one or more *chunks*.
 struct NmChunks {
   int kept = 0, window = 0;  ///< N, M
-  int windows = 0;           ///< of a section
-  int chunks = 0;            ///< of a section
-  int rows = 0;              ///< kept rows of a chunk, padded to a multiple of rows_at_a_time
+  int windows = 0;           ///< windows per section
+  int chunks = 0;            ///< chunks per section
+  int rows = 0;              ///< kept rows per chunk, padded to a multiple of rows_at_a_time
 
-  static constexpr int rows_at_a_time = 4;  ///< whose places are loaded together
+  static constexpr int rows_at_a_time = 4;  ///< rows whose places are loaded together
   static constexpr int most_rows = 16;
-  static constexpr int most_dense_rows = 64;  ///< of a section of several windows
+  static constexpr int most_dense_rows = 64;  ///< limit for a section of several windows
 
   KOKKOS_INLINE_FUNCTION constexpr int dense_rows() const { return windows * window; }
   KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return windows * kept; }
   constexpr std::int64_t sections(std::int64_t k) const { return ceil_div(k, dense_rows()); }
 
-  /// Sections of so many windows, each in one chunk.
+  /// Sections of `windows` windows, each copied in one chunk.
   static constexpr NmChunks in_one_chunk(int kept, int window, int windows) {
     return {kept, window, windows, 1,
             static_cast<int>(ceil_div(windows * kept, rows_at_a_time)) * rows_at_a_time};
   }
 
-  /// The cut that loses least to padding, and to what a chunk costs besides its rows: as much as half a row.
+  /// The cut that wastes least on padding and on the overhead of chunks, which equals half a row each.
   static constexpr NmChunks of(int kept, int window) {
     NmChunks best;
     double least = 0;
@@ -50,29 +50,29 @@ struct NmChunks {
   }
 };
 
-/// A packed matrix:
+/// The layout of a packed matrix:
 ///
 ///     for each `block_columns` columns, for each section, for each of its chunks:
 ///         values   [rows][block_columns]
 ///         places   [block_columns / place_columns][rows] of 32 bits
 ///
-/// A place is the offset in bytes of a row of the dense matrix from the first of its section. Rows of a unit
-/// that are zero, and those that pad, refer to zeros, so that they are multiplied by nothing that a dense
-/// matrix holds there.
+/// A place is the offset in bytes of a row of the dense matrix from the first row of its section. Rows of a
+/// unit that are zero, and padding, refer to a row of zeros, so that they are never multiplied by infinities
+/// or NaN of the dense matrix.
 struct NmChunkLayout {
   NmChunks cut{};
   int block_columns = 0;
-  int place_columns = 0;    ///< that share their places
-  int value_bytes = 0;      ///< of a value
-  int dense_row_bytes = 0;  ///< of a row of the dense matrix in shared memory, k-major
+  int place_columns = 0;    ///< columns that share their places
+  int value_bytes = 0;      ///< bytes per value
+  int dense_row_bytes = 0;  ///< bytes per row of the dense matrix in shared memory, if it is k-major there
   int place_of_zeros = 0;
-  /// Where the dense matrix is not k-major in shared memory: of a box of it, `box_row_bytes` of each row of a
-  /// tile.
+  /// If the dense matrix is not k-major in shared memory: the bytes of a box of it, which holds
+  /// `box_row_bytes` of each row of a tile.
   int box_bytes = 0;
 
   static constexpr int box_row_bytes = 128;
 
-  /// Of row `row` of a section.
+  /// The place of row `row` of a section.
   KOKKOS_INLINE_FUNCTION constexpr int place(int row) const {
     if (box_bytes == 0) return row * dense_row_bytes;
     return row * value_bytes / box_row_bytes * box_bytes + row * value_bytes % box_row_bytes;
@@ -82,11 +82,12 @@ struct NmChunkLayout {
   KOKKOS_INLINE_FUNCTION constexpr int chunk_bytes() const {
     return places_at() + block_columns / place_columns * cut.rows * 4;
   }
-  /// Of a section in shared memory, and of that what is copied: not the row of zeros.
+  /// The bytes of a section that are copied, and all its bytes in shared memory, which include a row of
+  /// zeros.
   KOKKOS_INLINE_FUNCTION constexpr int copied_bytes() const { return cut.dense_rows() * dense_row_bytes; }
   KOKKOS_INLINE_FUNCTION constexpr int section_bytes() const { return copied_bytes() + dense_row_bytes; }
 
-  /// Kept rows of all chunks.
+  /// The kept rows in all chunks.
   constexpr std::int64_t lines(std::int64_t k, std::int64_t n) const {
     return ceil_div(n, block_columns) * cut.sections(k) * cut.chunks * cut.rows;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file chunks.hpp
 /// An N:M sparse matrix packed for CUDA cores: the values that a block multiplies by, chunk after chunk, and
-/// for each kept row the place in shared memory where its partner of the dense matrix stands:
-/// chunk_layout.hpp.
+/// for each kept row the place in shared memory of the row of the dense matrix that it meets
+/// (chunk_layout.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// Packs one kept row of a chunk with one whole warp: line number `line` of all chunks.
+/// Packs line number `line` of all chunks, one kept row of a chunk, with one whole warp.
 template <class T, class Compute>
 __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::int64_t line, char* packed) {
   constexpr int pack = widest_pack<Compute>;
@@ -26,12 +26,12 @@ __device__ void pack_line(const NmView<T>& b, const NmChunkLayout& layout, std::
   const std::int64_t chunk = line / cut.rows;
   const int at = static_cast<int>(line % cut.rows);
   const std::int64_t section = chunk / cut.chunks % sections;
-  const int of_section = static_cast<int>(chunk % cut.chunks) * cut.rows + at;  // which kept row of it
+  const int of_section = static_cast<int>(chunk % cut.chunks) * cut.rows + at;  // its number in the section
   const std::int64_t window = section * cut.windows + of_section / cut.kept;
   const bool is_there = of_section < cut.kept_rows() && window * cut.window < b.rows;
   const std::int64_t first_column = chunk / cut.chunks / sections * layout.block_columns;
   char* const out = packed + chunk * layout.chunk_bytes();
-  const int sharing = layout.place_columns / pack;  // lanes, less than a warp
+  const int sharing = layout.place_columns / pack;  // lanes with the same places, fewer than a warp
   for (int begin = 0; begin < layout.block_columns; begin += warp_size * pack) {
     const int in_block = begin + lane_id() * pack;
     const bool is_in_block = in_block < layout.block_columns;
@@ -72,8 +72,8 @@ __global__ __launch_bounds__(128) void pack_chunks_kernel(NmView<T> b, NmChunkLa
 
 }  // namespace detail
 
-/// Packs a matrix whose units are multiples of `layout.place_columns` columns: packed [layout.bytes(k, n)],
-/// values as `Compute`.
+/// Packs a matrix whose units are multiples of `layout.place_columns` columns into `packed`,
+/// [layout.bytes(k, n)], converting values to `Compute`.
 template <class Compute, class T>
 void pack_chunks(const Kokkos::Cuda& space, const NmView<T>& b, const NmChunkLayout& layout, char* packed) {
   const std::int64_t lines = layout.lines(b.rows, b.columns);

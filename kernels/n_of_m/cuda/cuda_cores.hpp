@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cuda_cores.hpp
-/// The product of a dense and an N:M sparse matrix without tensor cores: any values, any N, M and L.
+/// The product of a dense and an N:M sparse matrix without tensor cores, for any values, N, M and L.
 ///
 /// A block stages whole windows of the dense factor in shared memory, k-major, and each thread gathers the
 /// rows that its columns keep: the non-packing kernel of Ma et al., *NM-SpMM* (arXiv 2503.01253), section
@@ -22,20 +22,20 @@ namespace sporos::gpu {
 template <class T, class Out, class E>
 struct NmGather {
   std::int64_t m = 0;
-  const T* a = nullptr;                  ///< [m, k]
-  std::int64_t a_row = 0, a_column = 0;  ///< elements from a row of A to the next, from a column to the next
-  std::int64_t rows_of_batch = 0, a_batch = 0;  ///< of A, and elements from a batch of it to the next
+  const T* a = nullptr;                         ///< [m, k]
+  std::int64_t a_row = 0, a_column = 0;         ///< elements between rows of A, and between its columns
+  std::int64_t rows_of_batch = 0, a_batch = 0;  ///< rows of A per batch, and elements from batch to batch
   NmView<T> b{};                                ///< [k, n]
   Out* c = nullptr;                             ///< [m, n]
   bool accumulates = false;
   E epilogue;
-  int windows = 0;               ///< that a stage holds
-  const int* only_if = nullptr;  ///< null, or whether to compute anything
+  int windows = 0;               ///< windows per stage
+  const int* only_if = nullptr;  ///< if not null, computes only if it points to a nonzero number
 };
 
 /// How a block computes a tile.
-/// @tparam Columns   of a thread
-/// @tparam OneUnit   whether they lie in one unit and share its indices
+/// @tparam Columns   columns per thread
+/// @tparam OneUnit   whether they lie in one unit and so share its indices
 template <class T, class Out, int Columns, bool OneUnit>
 struct NmGatherConfig {
   using value_type = T;
@@ -45,11 +45,11 @@ struct NmGatherConfig {
   static constexpr bool one_unit = OneUnit;
   static constexpr int side = 16;  ///< threads along each mode
   static constexpr int threads = side * side;
-  static constexpr int rows = sizeof(compute) == 8 ? 4 : 8;  ///< of a thread
+  static constexpr int rows = sizeof(compute) == 8 ? 4 : 8;  ///< rows per thread
   static constexpr int block_m = side * rows, block_n = side * Columns;
-  static constexpr int pack = 16 / static_cast<int>(sizeof(compute));  ///< values that are loaded together
+  static constexpr int pack = 16 / static_cast<int>(sizeof(compute));  ///< values loaded together
   static constexpr int pitch = block_m + pack;
-  static constexpr int stage_rows = 32;  ///< at least one window, else about as many rows of A
+  static constexpr int stage_rows = 32;  ///< about as many rows of A, but at least one window
 
   static constexpr int windows(int window) { return std::max(1, stage_rows / window); }
   static constexpr std::int64_t shared_bytes(int window) {
@@ -88,9 +88,10 @@ __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * Config::block_n + x * Config::columns;
   const NmView<T>& b = in.b;
   const int stage_rows = in.windows * b.window;
-  const std::int64_t left = b.columns - column;  // columns of this thread and behind
+  const std::int64_t left = b.columns - column;  // columns from this thread's first to the end
 
-  // Where B has what this thread's columns keep of the first window, and what it has between two windows.
+  // Where B stores what this thread's columns keep of the first window, and the distance from one window to
+  // the next.
   const std::uint8_t* indices[Config::one_unit ? 1 : Config::columns];
   const T* values[Config::one_unit ? 1 : Config::columns];
 #pragma unroll
@@ -106,7 +107,7 @@ __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
   Compute sums[Config::rows][Config::columns] = {};  // [rows, columns]
   for (std::int64_t first = 0; first < b.rows; first += stage_rows) {
     if (first > 0) __syncthreads();
-    // Along the mode of A that is contiguous.
+    // Neighbouring threads load along the mode of A that is contiguous.
     for (int at = static_cast<int>(threadIdx.x); at < stage_rows * Config::block_m; at += Config::threads) {
       const int row = in.a_row == 1 ? at % Config::block_m : at / stage_rows;
       const int k = in.a_row == 1 ? at / Config::block_m : at % stage_rows;
@@ -185,7 +186,7 @@ void nm_gather(const Kokkos::Cuda& space, NmGather<T, Out, E> in) {
   const auto start = [&]<class Config>(Config) {
     in.windows = Config::windows(in.b.window);
     const Grid grid(ceil_div(in.m, Config::block_m), ceil_div(in.b.columns, Config::block_n));
-    if (in.only_if != nullptr)  // where nothing is to be done, its beginning is all that takes time
+    if (in.only_if != nullptr)  // if there is nothing to do, launching it is all that takes time
       launch_clusters(Begins::early, space, "sporos::nm_gather", &detail::nm_gather_kernel<Config, E>, grid,
                       1, Config::threads, Config::shared_bytes(in.b.window), in);
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file k_major.hpp
-/// The dense factor of an N:M product as the tensor cores' kernel reads it: k-major, floats split in halfs.
+/// The dense factor of an N:M product in the form that the tensor cores' kernel reads: k-major, floats split
+/// into halfs.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// Copies tiles of 64 x 64, 8 elements of a row at a time, through shared memory where they are transposed.
+/// Copies tiles of 64 x 64, 8 elements of a row at a time, transposing them through shared memory if
+/// necessary.
 template <class T, int Planes, bool Transposed>
 __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_t rows, std::int64_t columns,
                                                       KMajorBatches stored, packed_t<T>* high,
@@ -31,7 +33,7 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
   const std::int64_t row_0 = blockIdx.x / column_tiles * tile, column_0 = blockIdx.x % column_tiles * tile;
 #if __CUDA_ARCH__ >= 900
   ptx::let_next_kernel_begin();
-  if (is_scaled<T>) ptx::wait_for_kernel_before();  // that of the exponents
+  if (is_scaled<T>) ptx::wait_for_kernel_before();  // the one that finds the exponents
 #endif
   const int piece = static_cast<int>(threadIdx.x) % pack, line_0 = static_cast<int>(threadIdx.x) / pack;
   int most = 0;
@@ -60,7 +62,7 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
       int tiny = 0;
 #pragma unroll
       for (int e = 0; e < pack; ++e) {
-        // The mode of A that k is not.
+        // The index in the mode of A other than k.
         const std::int64_t in_m = Transposed ? row : column + e;
         const int exponent = in_m < (Transposed ? rows : columns) ? exponents[in_m] : 0;
         if (exponent == no_exponent)
@@ -90,8 +92,8 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
   if (is_scaled<T> && most >= most_tiny) *too_wide = 1;
   if constexpr (Transposed) {
     __syncthreads();
-    // A warp takes 8 columns. A lane holds 8 of the first 32 rows of one of them, and 8 of the others; two
-    // lanes exchange theirs, so that whole lines are stored.
+    // A warp takes 8 columns. A lane holds 8 of the first 32 rows of one of them, and 8 of the other rows;
+    // two lanes exchange theirs, so that whole cache lines are stored.
     const int of_warp = static_cast<int>(threadIdx.x) / warp_size, is_odd = lane_id() / 4 % 2;
     const std::int64_t row = row_0 + is_odd * 32 + lane_id() % 4 * 8;
 #pragma unroll
@@ -125,17 +127,17 @@ __global__ __launch_bounds__(256) void k_major_kernel(const T* from, std::int64_
 
 }  // namespace detail
 
-/// A k-major. The next kernel of the stream may begin early.
+/// Makes a k-major copy of A. The next kernel of the stream may begin early.
 ///
-/// high[k, i] = A[i, k], rows `stride` elements apart, or the high and low parts of
-/// A[i, k] * 2^-exponents[i]; zero in columns from m on.
+/// high[k, i] = A[i, k], with rows `stride` elements apart; or high and low are the two parts of A[i, k] *
+/// 2^-exponents[i]. Columns from m on are zero.
 ///
-/// @param from        A, [m, k] or, if it is k-major, as `stored` says
+/// @param from        A, [m, k] or, if it is k-major, in the layout `stored`
 /// @param stride      a multiple of 8, at least m
-/// @tparam Planes     1, or 2 where floats are split
-/// @param high, low   [k, stride], aligned to 16 bytes; `low` where there are two planes
-/// @param too_wide    set where splitting loses too much
-/// @param begins      `early` behind `exponents_of_rows`
+/// @tparam Planes     1, or 2 if floats are split
+/// @param high, low   [k, stride], aligned to 16 bytes; `low` only if there are two planes
+/// @param too_wide    set if splitting loses too much
+/// @param begins      `early` if it follows `exponents_of_rows`
 template <int Planes, class T>
 void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std::int64_t k, bool is_k_major,
                   const KMajorBatches& stored, packed_t<T>* high, packed_t<T>* low, std::int64_t stride,
@@ -152,7 +154,7 @@ void copy_k_major(const Kokkos::Cuda& space, const T* from, std::int64_t m, std:
 
 namespace detail {
 
-/// A thread for each row of the product, and some k.
+/// Each thread copies some k of one row of the product.
 template <class T, class To>
 __global__ __launch_bounds__(256) void join_batches_kernel(const T* from, KMajorBatches stored,
                                                            std::int64_t stride, To* to) {
@@ -171,13 +173,13 @@ __global__ __launch_bounds__(256) void join_batches_kernel(const T* from, KMajor
 
 }  // namespace detail
 
-/// to[k, i] = A[i, k], the rows of all batches, zero behind the last. The next kernel of the stream may begin
-/// early.
+/// to[k, i] = A[i, k] for the rows of all batches, and zero after the last. The next kernel of the stream may
+/// begin early.
 /// @param to  [stored.k, stride]
 template <class T, class To>
 void join_batches(const Kokkos::Cuda& space, const T* from, const KMajorBatches& stored, std::int64_t stride,
                   To* to) {
-  constexpr std::int64_t most = 8192;  // of the k: a thread that has 8 loads them together
+  constexpr std::int64_t most = 8192;  // blocks along k; a thread that has 8 k loads them together
   const std::int64_t parts = std::min(ceil_div(stored.k, 8), most);
   launch(space, "sporos::join_batches", &detail::join_batches_kernel<T, To>,
          Grid(ceil_div(stride, 256), parts), 256, 0, from, stored, stride, to);

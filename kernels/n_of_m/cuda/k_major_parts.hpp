@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file k_major_parts.hpp
-/// A k-major copy of a dense matrix that is made by the kernel that reads it, part by part.
+/// A k-major copy of a dense matrix, made part by part by the kernel that reads it.
 ///
-/// Copying takes the memory's time, multiplying that of the multiprocessors, so that the copy costs little
-/// where warps that would be idle make it. Parts are dealt out in the order in which they are needed, to
-/// warps that are running, so that none waits for a block that has not started.
+/// Copying is limited by memory, multiplying by the multiprocessors, so the copy costs little if warps that
+/// would otherwise be idle make it. Parts are handed out in the order in which they are needed, to warps that
+/// are already running, so that none waits for a block that has not started.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,15 @@
 
 namespace sporos::gpu {
 
-/// The copy, where it is made, and how far it is.
+/// The copy: its source, its destination and how far it has got.
 template <class T>
 struct KMajorParts {
-  const T* from = nullptr;  ///< [m, k], aligned to 16 bytes as its rows are; none where there is no copy
+  const T* from = nullptr;  ///< [m, k], rows aligned to 16 bytes; null if there is no copy
   T* to = nullptr;          ///< [k, stride]
   std::int64_t stride = 0;  ///< a multiple of 8, at least m
   KMajorOrder order;
-  /// [size(order)], zero before the first run: how many runs there were, how many parts have been dealt out,
-  /// how many warps have no more to do with them, and for each stage of a tile's rows the parts that all runs
-  /// have made.
+  /// [size(order)], zero before the first run: the number of runs so far, of parts handed out, of warps that
+  /// are done with them, and for each stage of a tile's rows, the number of parts that all runs have made.
   int* state = nullptr;
 
   static constexpr int counters = 3;
@@ -35,7 +34,7 @@ struct KMajorParts {
   }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  /// Copies parts until none is left. By whole warps.
+  /// Copies parts until none is left. Called by whole warps.
   __device__ __forceinline__ void copy() const {
     const auto claim = [&] { return lane_id() == 0 ? atomicAdd(state + 1, 1) : 0; };
     int next = claim();
@@ -50,12 +49,12 @@ struct KMajorParts {
       if (lane_id() == 0) ptx::add_release(made(part.row_tile, part.of_stage), 1);
     }
   }
-  /// Waits until all parts of a stage are there for the copy engine. By a whole warp, whose lanes look at as
-  /// many stages at a time: a load from memory takes as long as a stage.
-  /// @param ready  how many stages of these rows are known to be there
+  /// Waits until all parts of a stage are there for the copy engine. Called by a whole warp, each lane of
+  /// which checks a different stage: a load from memory takes as long as a stage.
+  /// @param ready  how many stages of these rows are known to be complete
   __device__ __forceinline__ void wait_for(int run, int row_tile, int of_stage, int& ready) const {
     const unsigned needed = (static_cast<unsigned>(run) + 1) * static_cast<unsigned>(order.parts_of_stage());
-    const auto is_missing = [&](int at) {  // the counts begin again after 2^32
+    const auto is_missing = [&](int at) {  // the counts wrap around at 2^32
       if (at >= order.stages()) return false;
       return static_cast<int>(static_cast<unsigned>(ptx::load_acquire(made(row_tile, at))) - needed) < 0;
     };
@@ -65,9 +64,10 @@ struct KMajorParts {
       ptx::fence_copies_from_global();
     }
   }
-  /// Which run this is, before `leave`.
+  /// The number of this run; asked before `leave`.
   __device__ __forceinline__ int run() const { return ptx::load_acquire(state); }
-  /// Said by one lane of each of `warps` warps that has no more to do with the copy: then the next can begin.
+  /// Called by one lane of each of `warps` warps when it is done with the copy; after the last, the next run
+  /// can begin.
   __device__ __forceinline__ void leave(int warps) const {
     __threadfence();
     if (atomicAdd(state + 2, 1) + 1 < warps) return;
@@ -83,7 +83,7 @@ struct KMajorParts {
     using Tile = TransposedTile;
     constexpr int parts_of_32 = KMajorOrder::rows / 32;
     const int column = column_0 + lane_id() % 4 * 8;
-    uint4 held[parts_of_32][4];  // [rows, columns]: 8 columns of four rows of each 32 a lane
+    uint4 held[parts_of_32][4];  // [rows, columns]: a lane holds 8 columns of four rows of each 32
 #pragma unroll
     for (int at = 0; at < parts_of_32; ++at)
 #pragma unroll

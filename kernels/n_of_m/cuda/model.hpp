@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file model.hpp
-/// What binds an N:M product on CUDA cores, and how long it takes: the model of Ma et al., *NM-SpMM* (arXiv
-/// 2503.01253), section III-A, carried further to what a plan chooses by. Functions of numbers alone, tested
-/// on the host.
+/// What limits the speed of an N:M product on CUDA cores, and how long it takes: the model of Ma et al.,
+/// *NM-SpMM* (arXiv 2503.01253), section III-A, extended to what a plan has to choose. These functions depend
+/// on numbers alone and are tested on the host.
 ///
-/// A block multiplies m_s rows of the dense factor by n_s columns of the sparse one; of each k_s dense rows
-/// it keeps w_s = k_s N/M. That takes m_s n_s w_s multiplications, and m_s k_s + w_s n_s elements of the
-/// operands: with fewer kept rows, there are fewer multiplications for each element that is copied. The paper
-/// compares this *arithmetic intensity* with that of the device. Here it is the time of each part that is
-/// compared: the instructions that multiprocessors issue, what they read from shared memory, and what reaches
-/// them from the L2 cache and from memory. The longest binds, and what the parts leave unexplained is
-/// waiting.
+/// A block multiplies m_s rows of the dense factor by n_s columns of the sparse one; of every k_s dense rows
+/// it keeps w_s = k_s N/M. That takes m_s n_s w_s multiplications and copies m_s k_s + w_s n_s elements of
+/// the operands: the fewer rows are kept, the fewer multiplications there are for each copied element. The
+/// paper compares this *arithmetic intensity* with that of the device. Here, the times of the parts are
+/// compared instead: the instructions that multiprocessors issue, what they read from shared memory, and what
+/// reaches them from the L2 cache and from memory. The longest part is the limit; time that no part explains
+/// is waiting.
 #pragma once
 
 #include <algorithm>
@@ -25,39 +25,39 @@
 
 namespace sporos::gpu {
 
-/// Equation 3 of the paper: operations for each element that a block reads or writes, of m_s x n_s results.
+/// Equation 3 of the paper: operations per element that a block reads or writes, for m_s x n_s results.
 constexpr double arithmetic_intensity(double rows, double columns, double dense_rows, double kept_rows) {
   return 2 * rows * columns * kept_rows / (rows * dense_rows + kept_rows * columns + 2 * rows * columns);
 }
-/// Equation 5: the most dense rows, whole windows, of which half the shared memory of a multiprocessor holds
-/// a block's parts of both factors in float.
+/// Equation 5: the most dense rows, in whole windows, for which half the shared memory of a multiprocessor
+/// holds a block's parts of both factors in float.
 constexpr int most_dense_rows_of_block(std::int64_t shared_bytes, int rows, int columns, int kept,
                                        int window) {
   const double most =
       static_cast<double>(shared_bytes) / (8 * (rows + static_cast<double>(kept * columns) / window));
   return std::max(1, static_cast<int>(most) / window) * window;
 }
-/// The part of a window's rows that are kept by any of so many units, which keep random ones.
+/// The fraction of a window's rows that at least one of `units` units keeps, if each keeps random ones.
 inline double kept_by_any(int kept, int window, int units) {
   return 1 - std::pow(1 - static_cast<double>(kept) / window, units);
 }
 
-/// What a device does in a second.
+/// What a device can do per second.
 struct NmDevice {
   int multiprocessors;
   double multiplications;  ///< multiply-adds of floats, by all multiprocessors
   double clock;            ///< cycles of a multiprocessor
-  double l2_bytes;         ///< that reach multiprocessors from the L2 cache
+  double l2_bytes;         ///< bytes that reach multiprocessors from the L2 cache
   double memory_bytes;
 };
-/// One of so many multiprocessors as an H200 has 132, by what was measured there: 65 TF of
-/// multiply-adds, 4.28 TB/s of copies, and 9 TB/s for the copies of these kernels.
+/// A device with this many multiprocessors like those of an H200, which has 132, by measurements there: 65 TF
+/// of multiply-adds, 4.28 TB/s of copies, and 9 TB/s for the copies of these kernels.
 constexpr NmDevice nm_device(int multiprocessors) {
   const double part = multiprocessors / 132.0;
   return {multiprocessors, 32.5e12 * part, 1.92e9, 9e12 * part, 4.28e12 * part};
 }
 
-/// What a product takes longest for.
+/// What takes a product longest.
 enum class NmBound { issue, shared_memory, l2_cache, memory, waiting };
 constexpr std::string_view to_string(NmBound bound) {
   constexpr std::array<std::string_view, 5> names{"the instructions that multiply", "shared memory",
@@ -68,22 +68,22 @@ constexpr std::string_view to_string(NmBound bound) {
 /// How long a product is expected to take, and its parts, in seconds.
 struct NmPrediction {
   double seconds = std::numeric_limits<double>::infinity();
-  std::array<double, 4> parts{};  ///< of the first four NmBounds, each as if there were no other
+  std::array<double, 4> parts{};  ///< for the first four NmBounds, each as if it were alone
 
-  /// The longest part, if that is half of the time or more.
+  /// The longest part, if it is at least half of the time; otherwise, waiting.
   constexpr NmBound bound() const {
     const auto longest = std::max_element(parts.begin(), parts.end());
     return *longest * 2 < seconds ? NmBound::waiting : static_cast<NmBound>(longest - parts.begin());
   }
 };
 
-/// How blocks compute tiles: what follows from a Config.
+/// How blocks compute tiles, as derived from a Config.
 struct NmTileShape {
   int block_m, block_n;
-  int rows, columns;  ///< of a thread
+  int rows, columns;  ///< per thread
   int warps;
-  int value_bytes, pack;  ///< of a value, and values that are loaded together
-  int at_a_time;          ///< blocks on a multiprocessor
+  int value_bytes, pack;  ///< bytes of a value, and values loaded together
+  int at_a_time;          ///< blocks per multiprocessor
 
   template <class Config>
   static constexpr NmTileShape of(int warps, int at_a_time) {
@@ -93,25 +93,25 @@ struct NmTileShape {
   }
 };
 
-/// What was measured of tiles on an H200, in seconds.
+/// Times measured for tiles on an H200, in seconds; `waits` are factors.
 struct NmBlockTimes {
   double launch;
-  std::array<double, 3> waits;  ///< how much longer a kept row takes than to issue it, by blocks at a time
-  double store;                 ///< of a tile
-  double exchange;              ///< adding what another block has summed
+  std::array<double, 3> waits;  ///< time of a kept row over that to issue it, by blocks per multiprocessor
+  double store;                 ///< storing a tile
+  double exchange;              ///< adding the sums of another block
 };
 inline constexpr NmBlockTimes nm_large_block_times{
     .launch = 4e-6, .waits = {1.12}, .store = 3e-6, .exchange = 0.7e-6};
 inline constexpr NmBlockTimes nm_small_block_times{
     .launch = 2.7e-6, .waits = {1.42, 1.27, 1.02}, .store = 0.7e-6, .exchange = 1.8e-6};
 
-/// The seconds of a multiprocessor for so many kept rows of a tile: to issue their instructions, and to read
+/// The seconds that a multiprocessor needs for one kept row of a tile: to issue its instructions, and to read
 /// shared memory.
 struct NmRowTimes {
   double issue, shared_memory;
 
   static constexpr NmRowTimes of(const NmDevice& device, const NmTileShape& tile) {
-    constexpr double slots_beside = 11;  // of a warp for a kept row: places, slots and counts
+    constexpr double slots_beside = 11;  // instructions of a warp per kept row for places, slots and counts
     const double packs = static_cast<double>(tile.rows + tile.columns) / tile.pack,
                  multiplications = tile.rows * tile.columns * (tile.value_bytes == 8 ? 2.0 : 1.0),
                  slots = multiplications + packs + slots_beside;
@@ -125,7 +125,7 @@ constexpr double bytes_of_section(const NmTileShape& tile, const NmChunks& cut, 
   return tile.value_bytes * (tile.block_m * cut.dense_rows() * part_of_dense_rows +
                              static_cast<double>(tile.block_n) * cut.chunks * cut.rows);
 }
-/// The seconds for which a product keeps memory busy: each operand read once, the result written.
+/// The seconds for which a product keeps memory busy: each operand is read once, the result written once.
 constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, int value_bytes,
                                    std::int64_t m, std::int64_t n, std::int64_t k) {
   const double rows = static_cast<double>(m), columns = static_cast<double>(n),
@@ -134,17 +134,15 @@ constexpr double seconds_of_memory(const NmDevice& device, const NmChunks& cut, 
          device.memory_bytes;
 }
 
-/// A product of m x k by k x n with tiles of a shape.
-/// @param shared              blocks that share a tile
-/// @param part_of_dense_rows  that are copied: all; fewer if the dense factor were packed, which no kernel
-/// here does
-///                            since it takes longer than it saves (kernels/cuda/README.md)
+/// Predicts a product of m x k by k x n with tiles of a shape.
+/// @param shared              number of blocks that share a tile
+/// @param part_of_dense_rows  the fraction of dense rows that is copied: 1; less if the dense factor were
+///                            packed, but that takes longer than it saves (kernels/cuda/README.md)
 inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& tile, const NmBlockTimes& times,
                                    const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k,
                                    int shared, double part_of_dense_rows = 1) {
   const std::int64_t tiles = ceil_div(m, tile.block_m) * ceil_div(n, tile.block_n);
-  // Blocks that share a tile run together in one part of the GPU, which they do not fill: a tenth is left
-  // over.
+  // Blocks that share a tile run together in one part of the GPU and do not fill it: a tenth is left over.
   const int places = device.multiprocessors * tile.at_a_time,
             tiles_at_a_time = shared == 1 ? places : places * 9 / 10 / shared;
   const std::int64_t rounds = std::max<std::int64_t>(ceil_div(tiles, tiles_at_a_time), 1);
@@ -166,14 +164,14 @@ inline NmPrediction predict_blocks(const NmDevice& device, const NmTileShape& ti
   return out;
 }
 
-/// How long products by teams take, in seconds: fitted on an H200.
+/// How long products by teams take, in seconds, fitted on an H200.
 struct NmTeamTimes {
   double launch;
-  double tile;       ///< besides its rows
+  double tile;       ///< a tile without its rows
   double row;        ///< a kept row
-  double dense_row;  ///< that is copied
+  double dense_row;  ///< a dense row that is copied
 };
-/// Of tiny, small and wide tiles, by whether A is row-major or k-major.
+/// Times for tiny, small and wide tiles, with A row-major or k-major.
 template <bool RowMajor>
 inline constexpr std::array<NmTeamTimes, 3> nm_team_times = {{{0.9e-6, 2.5e-6, 0.0139e-6, 0.0006e-6},
                                                               {0.4e-6, 4.0e-6, 0.0239e-6, 0.0006e-6},
@@ -183,7 +181,8 @@ inline constexpr std::array<NmTeamTimes, 3> nm_team_times<false> = {{{0.9e-6, 2.
                                                                      {0.4e-6, 4.1e-6, 0.0215e-6, 0.0005e-6},
                                                                      {0.4e-6, 5.1e-6, 0.0438e-6, 0.0007e-6}}};
 
-/// The same with tiles of teams, which have a multiprocessor each and share out its sections.
+/// Predicts the same product by teams: each tile has a multiprocessor to itself, and its teams share the
+/// sections.
 inline NmPrediction predict_teams(const NmDevice& device, const NmTileShape& tile, const NmTeamTimes& times,
                                   const NmChunks& cut, std::int64_t m, std::int64_t n, std::int64_t k) {
   const std::int64_t tiles = ceil_div(m, tile.block_m) * ceil_div(n, tile.block_n);
@@ -200,20 +199,20 @@ inline NmPrediction predict_teams(const NmDevice& device, const NmTileShape& til
   return out;
 }
 
-/// A product on tensor cores with tiles of block_m x block_n, each 32 columns of which gather their rows from
-/// shared memory: tensor_cores.hpp.
-/// @param planes   2 where values are split, else 1
-/// @param seconds  that it is expected to take
+/// Predicts a product on tensor cores with tiles of block_m x block_n, in which each 32 columns gather their
+/// rows from shared memory (tensor_cores.hpp).
+/// @param planes   2 if values are split, else 1
+/// @param seconds  the time that it is expected to take in all
 inline NmPrediction predict_gathering(const NmDevice& device, int block_m, int block_n, int planes, int kept,
                                       int window, std::int64_t m, std::int64_t n, std::int64_t k,
                                       double seconds) {
-  constexpr double multiplications_a_cycle = 1344;  // of a multiprocessor, by m16n8k16
-  constexpr double wavefronts = 1.3;                // for each that gathering needs: of conflicts
-  constexpr double received = 90e9;                 // bytes of a multiprocessor, where blocks copy for two
+  constexpr double multiplications_a_cycle = 1344;  // per multiprocessor, by m16n8k16
+  constexpr double wavefronts = 1.3;                // per wavefront without bank conflicts, when gathering
+  constexpr double received = 90e9;  // bytes per second and multiprocessor, where blocks copy for two
   const auto rounds =
       static_cast<double>(ceil_div(ceil_div(m, block_m) * ceil_div(n, block_n), device.multiprocessors));
   const double dense_rows = static_cast<double>(k), kept_rows = dense_rows * kept / window;
-  const double of_dense = block_m * 2.0 * planes, of_sparse = block_n * 2.0 * planes;  // bytes of a row
+  const double of_dense = block_m * 2.0 * planes, of_sparse = block_n * 2.0 * planes;  // bytes per row
   const double copied = dense_rows * of_dense + kept_rows * of_sparse;
   const double gathered = kept_rows * (block_n / 32.0 * of_dense * wavefronts + of_sparse);
   const double products = planes == 2 ? 3 : 1;
@@ -233,7 +232,7 @@ struct NmBlockChoice {
   NmPrediction prediction{};
 
   bool is_by_teams() const { return tiles >= by_teams_tiny; }
-  /// Takes other tiles, if they are expected to take less time.
+  /// Takes other tiles if they are expected to be faster.
   void consider(const NmBlockChoice& other) {
     if (other.prediction.seconds < prediction.seconds) *this = other;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file pack_and_copy.hpp
-/// The operands of a product by blocks, packed and copied where a kernel before says that it is needed: in
-/// one kernel of few blocks, which takes next to no time where it is not.
+/// Packs and copies the operands of a product by blocks only if an earlier kernel says that it is needed: one
+/// kernel of few blocks, which takes next to no time when it is not.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace sporos::gpu {
 
-/// What becomes of the dense factor before a product by blocks.
+/// How the dense factor is copied before a product by blocks.
 template <class T>
 struct NmDenseCopy {
   const T* from = nullptr;
-  T* to = nullptr;          ///< null where it is read as it is stored
-  bool transposes = false;  ///< whether it is row-major, [rows, k], and the copy k-major
-  KMajorBatches stored{};   ///< as it is stored; where it is transposed, `rows` and `k` alone count
-  std::int64_t stride = 0;  ///< from a line of the copy to the next
+  T* to = nullptr;          ///< null if A is read as it is stored
+  bool transposes = false;  ///< whether `from` is row-major, [rows, k], and the copy k-major
+  KMajorBatches stored{};   ///< the layout of `from`; if it is transposed, only `rows` and `k` matter
+  std::int64_t stride = 0;  ///< from one line of the copy to the next
 };
 
 namespace detail {
@@ -60,7 +60,7 @@ __global__ __launch_bounds__(256) void pack_and_copy_kernel(const int* only_if, 
 
 }  // namespace detail
 
-/// Packs B as `pack_chunks` does, and copies A, if *only_if is not zero by the end of the kernel before.
+/// Packs B as `pack_chunks` does, and copies A, if *only_if is not zero by the end of the previous kernel.
 template <class T>
 void pack_and_copy(const Kokkos::Cuda& space, const int* only_if, const NmView<T>& b,
                    const NmChunkLayout& layout, char* packed, const NmDenseCopy<T>& copy) {

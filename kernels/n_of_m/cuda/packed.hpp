@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packed.hpp
 /// An N:M sparse matrix packed for tensor cores: fragments in the order in which lanes load them, and for
-/// each kept row the place in shared memory where its partner of the dense matrix stands.
+/// each kept row the place in shared memory of the row of the dense matrix that it meets.
 #pragma once
 
 #include <algorithm>
@@ -18,36 +18,36 @@
 namespace sporos::gpu {
 
 /// How a packed matrix is cut. Its rows are cut into stages, as many dense rows as a block holds in shared
-/// memory at a time; of each, a group of 32 columns, or of 16 or 8 where units have no more, keeps up to
-/// `steps` * 16. What a block multiplies by in one step is copied together:
+/// memory at a time. Of each stage, a group of 32 columns (of 16 or 8 if units are no wider) keeps up to
+/// `steps` * 16 rows. What a block multiplies by in one step is copied together:
 ///
 ///     for each `together` groups of columns, for each stage, for each step:
 ///         fragments   [together][planes][2 pairs of mma][32 lanes][16 bytes]
 ///         places      [together][this step, the next][16] of 16 bits
 ///
-/// Groups of 16 columns have one pair of mma, and those of 8 half a pair, 8 bytes a lane.
+/// Groups of 16 columns have one pair of mma; groups of 8 have half a pair, 8 bytes per lane.
 struct NmPacking {
-  int stage_rows = 0;                    ///< dense rows of a stage
-  int steps = 0;                         ///< times 16 kept rows
-  int planes = 1;                        ///< 2 where each value is split in a high and a low part
-  int together = 0;                      ///< groups of columns that a block computes
-  int columns = ColumnsOfWarp::columns;  ///< of a group
+  int stage_rows = 0;                    ///< dense rows per stage
+  int steps = 0;                         ///< 16 kept rows each
+  int planes = 1;                        ///< 2 if each value is split into a high and a low part
+  int together = 0;                      ///< groups of columns that a block computes together
+  int columns = ColumnsOfWarp::columns;  ///< columns per group
 
   static constexpr int step_rows = MmaM16N8K16::k;
-  static constexpr int most_kept_rows = 128;  ///< of a stage
+  static constexpr int most_kept_rows = 128;  ///< per stage
   static constexpr int bytes_of_places = 2 * step_rows * 2;
-  /// Of 16 rows of a group.
+  /// The bytes of the fragments of 16 rows of a group.
   KOKKOS_INLINE_FUNCTION constexpr int fragment_bytes() const { return step_rows * columns * 2; }
 
   KOKKOS_INLINE_FUNCTION constexpr int kept_rows() const { return steps * step_rows; }
-  /// Where the places of a step begin, and how many bytes it takes.
+  /// Where the places of a step begin, and how many bytes a step has.
   KOKKOS_INLINE_FUNCTION constexpr int places_at() const { return together * planes * fragment_bytes(); }
   KOKKOS_INLINE_FUNCTION constexpr int step_bytes() const { return places_at() + together * bytes_of_places; }
 
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t stages(std::int64_t rows) const {
     return ceil_div(rows, stage_rows);
   }
-  /// Groups of a matrix, padded to a multiple of `together`.
+  /// The number of groups in a matrix, padded to a multiple of `together`.
   KOKKOS_INLINE_FUNCTION constexpr std::int64_t groups(std::int64_t of_matrix) const {
     return ceil_div(of_matrix, together * columns) * together;
   }
@@ -55,7 +55,7 @@ struct NmPacking {
     return groups(of_matrix) / together * stages(rows) * steps * step_bytes();
   }
 
-  /// The most rows that N of M keeps of `stage` consecutive ones that begin at a multiple of `stage`.
+  /// The most rows that N:M keeps among `stage` consecutive ones beginning at a multiple of `stage`.
   static constexpr int most_kept(int kept, int window, int stage) {
     int most = 0;
     int begin = 0;
@@ -76,7 +76,7 @@ struct NmPacking {
 
 namespace detail {
 
-/// *at, through the cache for memory that nothing writes meanwhile.
+/// Loads *at through the read-only cache; nothing may write it while the kernel runs.
 template <class T>
 __device__ __forceinline__ T load(const T* at) {
   if constexpr (sizeof(T) == 2) {
@@ -88,16 +88,16 @@ __device__ __forceinline__ T load(const T* at) {
   }
 }
 
-/// Warps of a block that packs, as many as hold what they pack in shared memory.
+/// Warps of a block that packs: as many as fit what they pack in shared memory.
 template <class T>
 inline constexpr int pack_nm_warps = 8 / static_cast<int>(sizeof(T));
 
 /// Packs one stage of one group of columns with one warp.
 ///
-/// The rows that a step of 16 sums over may come in any order. They are dealt out by their remainders modulo
-/// 8, so that few of the 8 rows of one matrix in shared memory share a bank (Swizzle128). Units that are zero
-/// are left out: they refer to rows of zeros behind the stage, so that padding is multiplied by nothing that
-/// a dense matrix holds there.
+/// A step sums over its 16 rows in any order, so they are arranged by their remainders modulo 8: few of the 8
+/// rows of one matrix in shared memory then share a bank (Swizzle128). Units that are zero are left out: they
+/// refer to rows of zeros after the stage, so that padding is never multiplied by infinities or NaN of the
+/// dense matrix.
 template <class T>
 __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(NmView<T> b, NmPacking packing,
                                                                               std::int64_t groups,
@@ -105,8 +105,8 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
                                                                               int* too_wide, char* packed) {
   using Packed = packed_t<T>;
   constexpr int warps = pack_nm_warps<T>, most = NmPacking::most_kept_rows;
-  __shared__ T values_of[warps][most][warp_size];  // of each kept row
-  __shared__ std::uint8_t rows_of[warps][most];    // of each kept row in the stage, of at most 256
+  __shared__ T values_of[warps][most][warp_size];  // values of each kept row
+  __shared__ std::uint8_t rows_of[warps][most];    // index of each kept row in the stage, below 256
   __shared__ std::uint8_t order_of[warps][most];   // which kept row is the at-th of the packed stage, if any
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t stages = packing.stages(b.rows);
@@ -139,11 +139,12 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
         ++count;
       }
   __syncwarp();
-  // As long as there are rows of each remainder, every 8 have one of each; of the others, those of a
-  // remainder are spread over the places that are left, since 8 that lack one have another twice.
+  // While there are rows of every remainder, each group of 8 gets one of each. The remaining rows are spread
+  // so that those with the same remainder are far apart, since a group of 8 that lacks one remainder has
+  // another twice.
   constexpr int parts = most / warp_size;
-  int remainder[parts], earlier[parts];  // of rows lane, lane + 32, …: earlier ones of the same remainder
-  int of_remainder[8] = {};              // how many rows there are of each
+  int remainder[parts], earlier[parts];  // for rows lane, lane + 32, …; earlier ones with the same remainder
+  int of_remainder[8] = {};              // number of rows with each remainder
 #pragma unroll
   for (int part = 0; part < parts; ++part) {
     const int at = part * warp_size + lane_id();
@@ -161,13 +162,13 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   int of_each = of_remainder[0];
 #pragma unroll
   for (int r = 1; r < 8; ++r) of_each = ::min(of_each, of_remainder[r]);
-  const int others = ::max((count - of_each * 8 + 7) / 8, 1);  // eights without one of each
+  const int others = ::max((count - of_each * 8 + 7) / 8, 1);  // groups of 8 without one of each
 #pragma unroll
   for (int part = 0; part < parts; ++part) {
     if (remainder[part] < 0) continue;
     int to = earlier[part] * 8 + remainder[part];
     if (earlier[part] >= of_each) {
-      int before = earlier[part] - of_each;  // of the others
+      int before = earlier[part] - of_each;  // among the remaining rows
 #pragma unroll
       for (int r = 0; r < 8; ++r) before += r < remainder[part] ? of_remainder[r] - of_each : 0;
       to = (of_each + before % others) * 8 + before / others;
@@ -188,7 +189,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
                                          packing.places_at() + in_block * NmPacking::bytes_of_places) +
         at % NmPacking::step_rows;
     *places = place;
-    // Steps stand one behind the other, those of the stage before this one too.
+    // Steps lie one after another, also across stages.
     const bool is_first = piece % stages == 0 && at < NmPacking::step_rows;
     const bool is_last = piece % stages == stages - 1 && at >= packing.kept_rows() - NmPacking::step_rows;
     if (!is_first) *(places + NmPacking::step_rows - packing.step_bytes() / 2) = place;
@@ -196,7 +197,7 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
   }
   for (int step = 0; step < packing.steps; ++step)
     for (int pair = 0; pair * 2 < packing.columns / MmaM16N8K16::n; ++pair) {
-      alignas(16) Packed high[8] = {};  // of two mma, two registers of two elements each
+      alignas(16) Packed high[8] = {};  // two registers of two elements for each of two mma
       alignas(16) Packed low[8] = {};
       int tiny = 0;
       for (int e = 0; e < 8; ++e) {
@@ -235,8 +236,8 @@ __global__ __launch_bounds__(pack_nm_warps<T>* warp_size) void pack_nm_kernel(Nm
 }  // namespace detail
 
 /// Packs a matrix whose units are multiples of packing.columns columns.
-/// @param exponents  of each column, where values are scaled: split.hpp
-/// @param too_wide   set where that loses too much
+/// @param exponents  one for each column, if values are scaled (split.hpp)
+/// @param too_wide   set if scaling loses too much
 /// @param packed     [packing.bytes_of(b.rows, b.columns)]
 template <class T>
 void pack_nm(const Kokkos::Cuda& space, const NmView<T>& b, const NmPacking& packing, const int* exponents,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file split.hpp
-/// Floats as sums of two halfs, so that three products on tensor cores give a product of floats; or, where
-/// the precision of tf32 is enough, as one half each.
+/// Represents floats as sums of two halfs, so that three products on tensor cores give one product of floats;
+/// or as one half each, where the precision of tf32 is enough.
 ///
-/// A row of A and a column of B are scaled by a power of two each, so that their largest element lies in
-/// [2^14, 2^15). Each element x is then high + low, both halfs, with an error of at most 2^-22 |x| or, where
-/// it is tiny, 2^-25: 2^-39 of the largest of its row or column. The product of two elements is
-/// low * high + high * low + high * high; what is left out, low * low, is at most 2^-22 of it.
+/// Each row of A and each column of B is scaled by a power of two, so that its largest element lies in [2^14,
+/// 2^15). Each element x is then high + low, both halfs, with an error of at most 2^-22 |x| or, if it is
+/// tiny, 2^-25: 2^-39 of the largest of its row or column. The product of two elements is low * high + high *
+/// low + high * high; the omitted term, low * low, is at most 2^-22 of it.
 ///
-/// Of tf32, the high parts alone are multiplied: a half has its 11 bits, and what tf32 has beyond a half, the
-/// exponents, the scale of rows and columns replaces. Each element has an error of at most 2^-11 |x| or,
-/// where it is tiny, 2^-25, that is 2^-39 of the largest of its row or column.
+/// For tf32, only the high parts are multiplied. A half has tf32's 11 bits; it lacks tf32's range of
+/// exponents, for which the scale of rows and columns makes up. Each element has an error of at most 2^-11
+/// |x| or, if it is tiny, 2^-25, that is 2^-39 of the largest of its row or column.
 ///
-/// Where that loses what a float holds - infinities, NaN, rows whose largest element dwarfs most others - the
+/// If that loses what a float holds - infinities, NaN, rows whose largest element dwarfs most others - the
 /// kernels here say so in device memory, and the product is computed on CUDA cores instead.
 #pragma once
 
@@ -29,8 +29,8 @@
 
 namespace sporos::gpu {
 
-/// Whether elements of a type are scaled for tensor cores, and what they become: so many *planes* of
-/// `packed_t`, of floats the high and the low parts, or the high ones alone where tf32 is allowed.
+/// Whether elements of a type are scaled for tensor cores, and what they become: a number of *planes* of
+/// `packed_t`. Floats have a high and a low plane, or only the high one if tf32 is allowed.
 template <class T>
 inline constexpr bool is_scaled = std::is_same_v<T, float>;
 template <class T>
@@ -40,39 +40,39 @@ inline constexpr int planes_of = is_scaled<T> && !AllowsTf32 ? 2 : 1;
 
 namespace detail {
 
-/// So many of 8 neighbours are tiny where a range is too wide to be split.
+/// If this many or more of 8 neighbours are tiny, their range is too wide to be split.
 inline constexpr int most_tiny = 4;
 
-/// In the place of the exponent of a row that holds infinities or NaN.
+/// Marks a row that holds infinities or NaN, in place of its exponent.
 inline constexpr int no_exponent = std::numeric_limits<int>::min();
 
-/// The exponent of a row or column with this largest magnitude: x * 2^-exponent is below 2^15.
+/// The exponent for a row or column with this largest magnitude: x * 2^-exponent is below 2^15.
 __device__ __forceinline__ int exponent_for(unsigned largest_bits) {
   return largest_bits == 0 ? 0 : static_cast<int>(largest_bits >> 23) - 126 - 15;
 }
 /// x * 2^exponent, for exponents of any size.
 __device__ __forceinline__ float scaled(float x, int exponent) { return ::scalbnf(x, exponent); }
 
-/// Splits x; returns 1 where it is so small that the low part loses bits.
+/// Splits x; returns 1 if it is so small that the low part loses bits.
 __device__ __forceinline__ int split(float x, int exponent, half& high, half& low) {
   const float y = scaled(x, -exponent);
   high = half(y);
   low = half(y - static_cast<float>(high));
   return y != 0 && ::fabsf(y) < 0.25f ? 1 : 0;
 }
-/// The high part of x alone; returns 1 where it is so small that it loses bits.
+/// Computes only the high part of x; returns 1 if x is so small that it loses bits.
 __device__ __forceinline__ int round_to_half(float x, int exponent, half& high) {
   const float y = scaled(x, -exponent);
   high = half(y);
   return y != 0 && ::fabsf(y) < 0x1p-14f ? 1 : 0;
 }
 
-/// The same of a row of A, or no_exponent.
+/// The exponent of a row of A, or no_exponent.
 __device__ __forceinline__ int exponent_of_row(int largest_bits) {
   return largest_bits >= 0x7f800000 ? no_exponent : exponent_for(static_cast<unsigned>(largest_bits));
 }
 
-/// Turns the bits of the largest magnitudes of columns of B into exponents.
+/// Converts the bits of the largest magnitudes of B's columns to exponents.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void exponents_kernel(std::int64_t count, int* bits, int* too_wide) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * 256 + threadIdx.x;
@@ -81,7 +81,7 @@ __global__ __launch_bounds__(256) void exponents_kernel(std::int64_t count, int*
   bits[at] = exponent_for(static_cast<unsigned>(bits[at]));
 }
 
-/// The same of rows of A; the next kernel may begin.
+/// Does the same for rows of A; the next kernel may begin.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void exponents_of_largest_kernel(std::int64_t rows, int* bits,
                                                                    const int* is_b_too_wide, int* too_wide) {
@@ -93,8 +93,8 @@ __global__ __launch_bounds__(256) void exponents_of_largest_kernel(std::int64_t 
   if (at < rows) bits[at] = exponent_of_row(bits[at]);
 }
 
-/// The exponents of the rows of a row-major matrix, with one warp each or all eight of a block; the next
-/// kernel may begin.
+/// Finds the exponents of the rows of a row-major matrix, each by one warp or by all eight of a block; the
+/// next kernel may begin.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, std::int64_t rows,
                                                                 std::int64_t columns, int warps_of_row,
@@ -137,8 +137,8 @@ __global__ __launch_bounds__(256) void exponents_of_rows_kernel(const float* a, 
   if (row < rows && part == 0 && lane_id() == 0) exponents[row] = exponent_of_row(most);
   if (blockIdx.x == 0 && threadIdx.x == 0) *too_wide = *is_b_too_wide;
 }
-/// largest[i] = the bits of the largest magnitude of row i of a k-major matrix; a thread for each 64 k.
-/// (Blocks along k are the grid's x: it may have more of them.)
+/// largest[i] = the bits of the largest magnitude in row i of a k-major matrix; each thread takes 64 k.
+/// (Blocks along k are the grid's x, since x can have more of them.)
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_k_major_kernel(const float* a, KMajorBatches stored,
                                                                  std::int64_t rows, int* largest) {
@@ -152,7 +152,7 @@ __global__ __launch_bounds__(256) void largest_of_k_major_kernel(const float* a,
   for (int at = 0; at < count; ++at) most = ::max(most, __float_as_int(::fabsf(from[at * stored.stride])));
   atomicMax(largest + row, most);
 }
-/// The same of the columns of an N:M matrix; a thread for each column and part of so many windows.
+/// Does the same for columns of an N:M matrix; each thread takes `part` windows of one column.
 template <class Unused = void>
 __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, std::int64_t part,
                                                                int* largest) {
@@ -171,10 +171,10 @@ __global__ __launch_bounds__(256) void largest_of_units_kernel(NmView<float> b, 
 
 }  // namespace detail
 
-/// exponents[r] for each row r of A, stored by rows or k-major; of rows that cannot be split, no_exponent.
-/// The next kernel of the stream may begin early.
-/// @param stored         where it is k-major
-/// @param is_b_too_wide  what too_wide becomes: copy_k_major sets it where A is
+/// Finds exponents[r] for each row r of A, stored by rows or k-major; for rows that cannot be split,
+/// no_exponent. The next kernel of the stream may begin early.
+/// @param stored         the layout of A if it is k-major
+/// @param is_b_too_wide  the initial value of too_wide, which copy_k_major sets if A is too wide as well
 inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::int64_t rows,
                               std::int64_t columns, bool is_k_major, const KMajorBatches& stored,
                               int* exponents, const int* is_b_too_wide, int* too_wide) {
@@ -191,11 +191,11 @@ inline void exponents_of_rows(const Kokkos::Cuda& space, const float* a, std::in
            256, 0, a, rows, columns, warps_of_row, exponents, is_b_too_wide, too_wide);
   }
 }
-/// exponents[j] for each column j of an N:M matrix.
+/// Finds exponents[j] for each column j of an N:M matrix.
 inline void exponents_of_columns(const Kokkos::Cuda& space, const NmView<float>& b, int* exponents,
                                  int* too_wide) {
   zero(space, exponents, b.columns);
-  const std::int64_t part = ceil_div(32, b.kept);  // windows, of 32 values or more
+  const std::int64_t part = ceil_div(32, b.kept);  // windows, so that there are 32 values or more
   launch(space, "sporos::largest", &detail::largest_of_units_kernel<>,
          Grid(ceil_div(ceil_div(b.rows, b.window), part), ceil_div(b.columns, 256)), 256, 0, b, part,
          exponents);

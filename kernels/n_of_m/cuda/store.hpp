@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file store.hpp
-/// Storing neighbouring results of a thread.
+/// Stores neighbouring results of a thread.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,15 +12,15 @@
 
 namespace sporos::gpu::detail {
 
-/// What one instruction stores: Bytes bytes.
+/// The type with which one instruction stores `Bytes` bytes.
 template <int Bytes>
 using StoredWord = std::conditional_t<
     Bytes == 16, uint4,
     std::conditional_t<Bytes == 8, uint2, std::conditional_t<Bytes == 4, unsigned, unsigned short>>>;
 
 /// Stores up to `Count` neighbouring results, or adds them to what is there.
-/// @param left        how many there are, if they are fewer
-/// @param is_aligned  whether `at` is aligned to that many results, or to 16 bytes
+/// @param left        how many there are, if fewer than Count
+/// @param is_aligned  whether `at` is aligned to the size of Count results, or to 16 bytes
 template <int Count, class Out, class Compute>
 __device__ __forceinline__ void store_values(Out* at, std::int64_t left, bool is_aligned, bool accumulates,
                                              const Compute (&values)[Count]) {

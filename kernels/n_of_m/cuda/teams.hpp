@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file teams.hpp
-/// The product of a dense and an N:M sparse matrix on CUDA cores where the result is small: as blocks.hpp
-/// does, with tiles so small that each multiprocessor has one.
+/// The product of a dense and an N:M sparse matrix on CUDA cores if the result is small: as in blocks.hpp,
+/// but with tiles small enough that every multiprocessor has one.
 ///
 /// A tile of so few elements has too few warps to keep a multiprocessor busy, so several *teams* of warps
-/// compute it, to which the sections of k are dealt out in turn, and their sums are added in a fixed order
-/// through shared memory. The dense factor is read as it is stored, without a copy before: where that is
-/// row-major, the copy engine brings 128 bytes of each row of the tile, swizzled, so that the eight rows of
+/// compute it. The sections of k are dealt out to the teams in turn, and their sums are added through shared
+/// memory in a fixed order. The dense factor is read as it is stored, without copying it first: if it is
+/// row-major, the copy engine fetches 128 bytes of each row of the tile, swizzled, so that the eight rows of
 /// which lanes read one element each lie in different banks.
 #pragma once
 
@@ -26,13 +26,13 @@
 
 namespace sporos::gpu {
 
-/// How a block computes a tile: 8 x 4 lanes of a warp, each with rows x columns of the result; the warps of a
-/// team side by side; and teams, each with the whole tile and parts of k.
-/// @tparam RowMajor    whether the dense factor is row-major, else k-major
-/// @tparam Rows        of a thread
-/// @tparam Columns     of a thread, which lie in one unit
+/// How a block computes a tile: a warp has 8 x 4 lanes, each with rows x columns of the result; the warps of
+/// a team stand side by side; each team has the whole tile and a part of k.
+/// @tparam RowMajor    whether the dense factor is row-major; otherwise it is k-major
+/// @tparam Rows        rows per thread
+/// @tparam Columns     columns per thread, all in one unit
 /// @tparam SharesUnit  whether all columns of a warp lie in one unit
-/// @tparam WarpsOfTeam  side by side
+/// @tparam WarpsOfTeam  warps per team, side by side
 template <class Compute, bool RowMajor, int Rows, int Columns, bool SharesUnit, int WarpsOfTeam, int Teams>
 struct NmTeamConfig {
   using compute = Compute;
@@ -43,13 +43,14 @@ struct NmTeamConfig {
   static constexpr int block_n = WarpsOfTeam * warp_columns;
   static constexpr int warps_of_team = WarpsOfTeam, threads_of_team = WarpsOfTeam * warp_size;
   static constexpr int multiplying = Teams * threads_of_team;
-  /// One of each of the last warps copies, for one team: a single thread is too slow where little is kept.
+  /// Each of the last warps copies for one team, by one of its threads: a single thread for all would be too
+  /// slow where little is kept.
   static constexpr int threads = multiplying + Teams * warp_size;
-  static constexpr int pack = widest_pack<Compute>;  ///< values that are loaded together
+  static constexpr int pack = widest_pack<Compute>;  ///< values loaded together
   static constexpr int row_packs = Rows / pack, column_packs = Columns / pack, packs = Rows * column_packs;
   static constexpr int place_columns = SharesUnit ? warp_columns : Columns;
 
-  // As in NmBlockConfig, but for rows of a row-major matrix, of which neighbours have neighbouring lanes.
+  // As in NmBlockConfig, except that neighbouring lanes hold neighbouring rows of a row-major matrix.
   static constexpr int next_rows = lanes_m * pack;
   static constexpr int next_columns = SharesUnit ? lanes_n * pack : pack;
   static constexpr int row_offset(int i) { return RowMajor ? i * lanes_m : i / pack * next_rows + i % pack; }
@@ -59,11 +60,12 @@ struct NmTeamConfig {
 
   static constexpr int box_row_bytes = NmChunkLayout::box_row_bytes, box_bytes = block_m * box_row_bytes;
   static constexpr int box_columns = box_row_bytes / static_cast<int>(sizeof(Compute));
-  static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));  ///< if it is k-major
-  static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));        ///< of B
-  /// Behind the sections, what is read at the place of zeros: one element of a thread's rows, or a row.
+  static constexpr int dense_row_bytes = block_m * static_cast<int>(sizeof(Compute));  ///< if A is k-major
+  static constexpr int row_bytes = block_n * static_cast<int>(sizeof(Compute));        ///< bytes per row of B
+  /// After the sections comes what is read at the place of zeros: one element of each of a thread's rows, or
+  /// a row.
   static constexpr int zeros_bytes = RowMajor ? Rows * lanes_m * box_row_bytes : dense_row_bytes;
-  static constexpr int place_of_zeros = 1 << 24;  ///< beyond all others: limited to that of the zeros
+  static constexpr int place_of_zeros = 1 << 24;  ///< beyond all others; clamped to where the zeros are
   static constexpr int sums_bytes = block_m * row_bytes;
   static constexpr int alignment = Swizzle128::alignment;
   static constexpr int most_slots_of_team = 8;
@@ -82,7 +84,7 @@ struct NmTeamConfig {
             place_of_zeros,
             RowMajor ? box_bytes : 0};
   }
-  /// Bytes of a section's part of the dense factor, which is `boxes` boxes.
+  /// The number of boxes that make up a section's part of the dense factor.
   static constexpr int boxes(const NmChunks& cut) {
     return RowMajor ? static_cast<int>(
                           ceil_div(cut.dense_rows() * static_cast<int>(sizeof(Compute)), box_row_bytes))
@@ -96,17 +98,17 @@ struct NmTeamConfig {
     return alignment + std::max(slots * (section_bytes(cut) + layout(cut).chunk_bytes() + 16) + zeros_bytes,
                                 Teams > 1 ? Teams * sums_bytes : 0);
   }
-  /// Whether each team has a second slot for sections of this cut, and all of them begin at multiples of 16
-  /// bytes in the rows of a row-major matrix, without which the copy engine stops the kernel.
+  /// Whether each team has two or more slots for sections of this cut, and all sections begin at multiples of
+  /// 16 bytes in the rows of a row-major matrix; otherwise the copy engine would stop the kernel.
   static constexpr bool takes(const NmChunks& cut) {
     return slots_of_team(cut) >= 2 &&
            (!RowMajor || cut.dense_rows() * static_cast<int>(sizeof(Compute)) % 16 == 0);
   }
-  /// The cut that loses least to padding and to what a section costs, of those that it takes; if it takes
-  /// none, one that it does not take.
+  /// The cut, among those that takes() accepts, that wastes least on padding and on the overhead of sections;
+  /// if it accepts none, one that it does not accept.
   static constexpr NmChunks cut(int kept, int window) {
-    constexpr int cost_of_section = 4;  // as much as so many rows
-    constexpr int always_tried = 4;     // windows, so many floats are 16 bytes
+    constexpr int cost_of_section = 4;  // costs as much as this many rows
+    constexpr int always_tried = 4;     // windows; this many floats have 16 bytes
     NmChunks best = NmChunks::in_one_chunk(kept, window, 1);
     const auto cost = [](const NmChunks& of) {
       return static_cast<double>(of.rows + cost_of_section) / of.kept_rows();
@@ -119,7 +121,7 @@ struct NmTeamConfig {
     }
     return best;
   }
-  /// As many as fit.
+  /// As many slots as fit.
   static constexpr int slots_of_team(const NmChunks& cut) {
     int slots = most_slots_of_team;
     while (slots > 0 && shared_bytes(cut, slots) > most_shared_bytes) --slots;
@@ -137,12 +139,12 @@ struct NmTeamProduct {
   Out* c = nullptr;              ///< [m, n]
   bool accumulates = false;
   E epilogue;
-  const int* only_if = nullptr;  ///< null, or whether to compute anything
-  int rows_of_batch = 0;         ///< of a k-major A: whole tiles, or all
+  const int* only_if = nullptr;  ///< if not null, computes only if it points to a nonzero number
+  int rows_of_batch = 0;         ///< rows of a k-major A per batch: a multiple of the tile's, or all
   int slots_of_team = 0;
-  float nothing = -0.0f;  ///< added to each sum: NmBlockProduct
-  int sections = 0;       ///< of k
-  // From an NmChunkLayout and a Config.
+  float nothing = -0.0f;  ///< added to each sum; see NmBlockProduct
+  int sections = 0;       ///< number of sections of k
+  // Derived from an NmChunkLayout and a Config.
   int rows_of_chunk = 0, dense_rows = 0, boxes = 0;
   int chunk_bytes = 0, places_at = 0, section_bytes = 0;
 
@@ -185,7 +187,7 @@ __global__ __launch_bounds__(Config::threads,
             row_of_batch = row - batch * product.rows_of_batch;
   const char* const packed = product.packed + std::int64_t{column_tile} * product.sections * chunk_bytes;
 
-  // Has the copy engine bring a section to a slot.
+  // Makes the copy engine bring a section to a slot.
   const auto fill = [&](int section, int slot) {
     const std::uint32_t full = full_0 + slot * 8, to = memory_at + sections_0 + slot * section_bytes;
     const int k = section * product.dense_rows;
@@ -198,8 +200,8 @@ __global__ __launch_bounds__(Config::threads,
     else
       ptx::copy_box(to, &a_map, row_of_batch, k, batch, full);
   };
-  // Sections are dealt out to the teams in turn. Each has a ring of slots of its own, which it fills for the
-  // first time itself.
+  // Sections are dealt out to the teams in turn. Each team has its own ring of slots, which it first fills
+  // itself.
   const int team = static_cast<int>(threadIdx.x) / Config::threads_of_team,
             in_team = static_cast<int>(threadIdx.x) % Config::threads_of_team;
   const int slot_0 = team * depth;
@@ -221,7 +223,7 @@ __global__ __launch_bounds__(Config::threads,
   if (team >= Config::teams) {  // the copying warps
     const int copier = static_cast<int>(threadIdx.x) - Config::multiplying;
     if (copier % warp_size > 0) return;
-    const int first = copier / warp_size * depth;  // of this team's slots
+    const int first = copier / warp_size * depth;  // first of this team's slots
     int slot = first;
     std::uint32_t parity = 0;
     for (int section = copier / warp_size + slots; section < product.sections; section += Config::teams) {
@@ -236,7 +238,7 @@ __global__ __launch_bounds__(Config::threads,
   }
   ptx::wait_for_kernel_before();
 
-  const int warp = in_team / warp_size;  // of the team
+  const int warp = in_team / warp_size;  // within the team
   const int lane_m = Config::lane_m(lane_id()), lane_n = Config::lane_n(lane_id());
   const int first_column =
       warp * Config::warp_columns + lane_n * (Config::shares_unit ? Config::pack : Config::columns);
@@ -254,9 +256,10 @@ __global__ __launch_bounds__(Config::threads,
 #pragma unroll
     for (int j = 0; j < Config::columns; ++j) sums[i][j] = 0;
 
-  const int sections = (product.sections - team + Config::teams - 1) / Config::teams;  // of this team
+  const int sections =
+      (product.sections - team + Config::teams - 1) / Config::teams;  // sections that this team computes
   if (sections > 0) {
-    // Where the rows of a step are. What its first row needs is loaded during the step before.
+    // Where the rows of a step are. What the step's first row needs is loaded during the step before.
     int a = 0, slot = slot_0;
     std::uint32_t parity = 0;
     const char *b, *places_at;
@@ -294,7 +297,7 @@ __global__ __launch_bounds__(Config::threads,
             slot = slot_0;
             parity ^= 1;
           }
-          if (left > 1) begin_chunk();  // else what is loaded now is not used
+          if (left > 1) begin_chunk();  // otherwise what was loaded is not used
         }
         places = *reinterpret_cast<const uint4*>(places_at);
         even.load(row_of_a(places.x), b);
@@ -310,11 +313,11 @@ __global__ __launch_bounds__(Config::threads,
   if constexpr (Config::teams == 1) {
     store_sums<Config>(sums, store);
   } else {
-    // Packs are dealt out to the teams in turn, which add up and store them.
+    // Packs are dealt out to the teams in turn; each team adds up and stores its own.
     using Packed = Pack<Compute, Config::pack>;
     constexpr int next = Config::threads_of_team * 16;
     char* const of_thread = memory + sections_0 + in_team * 16;  // [teams][packs][threads of a team]
-    ptx::sync_threads(1, Config::multiplying);                   // nothing in the slots is needed any more
+    ptx::sync_threads(1, Config::multiplying);  // the contents of the slots are no longer needed
     put_sums<Config>(sums, product.nothing, of_thread + team * Config::packs * next, next);
     ptx::sync_threads(1, Config::multiplying);
 #pragma unroll
@@ -334,9 +337,9 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param a       in Config's layout: [m, k], or k-major as `stored` says; its batches, if there are several,
-///                have whole tiles of rows
-/// @param stored  `stride` is that of the rows of a row-major A, too
+/// @param a       [m, k], or k-major in the layout `stored`, whichever Config expects; if there are several
+///                batches, each has whole tiles of rows
+/// @param stored  its `stride` is also that of the rows of a row-major A
 template <class Config, class Product>
 void nm_team_product(const Kokkos::Cuda& space, Product product, const NmChunks& cut,
                      const typename Config::compute* a, const KMajorBatches& stored,

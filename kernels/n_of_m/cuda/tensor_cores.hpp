@@ -2,11 +2,11 @@
 /// @file tensor_cores.hpp
 /// The product of a dense and an N:M sparse matrix on tensor cores.
 ///
-/// A multiprocessor loads whole rows of the dense factor, stored k-major, and gathers: the address of each
-/// row goes to the matrix load instruction, one for each of 16 kept rows, so that gathering costs nothing but
-/// bank conflicts, and packing leaves few of them (packed.hpp). Each warp computes 32 columns of the result,
-/// which share their pattern where units have a multiple of 32 columns; else it gathers for each 16 or 8 of
-/// them, whose units have a multiple of so many.
+/// A multiprocessor loads whole rows of the dense factor, stored k-major, and gathers: the matrix load
+/// instruction is given the address of each of 16 kept rows, so gathering costs nothing but bank conflicts,
+/// of which packing leaves few (packed.hpp). Each warp computes 32 columns of the result. If units have a
+/// multiple of 32 columns, these share their pattern; otherwise the warp gathers separately for each 16 or 8
+/// of them, of which units must then have a multiple.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@ namespace sporos::gpu {
 
 /// How a block computes a tile of the result.
 ///
-/// The operands come through two rings of slots in shared memory: one of stages of the dense matrix, and one
+/// The operands pass through two rings of slots in shared memory: one of stages of the dense matrix, and one
 /// of steps of the sparse one.
-/// @tparam StageRows  dense rows that a stage holds
-/// @tparam Steps      times 16 rows that a group of columns keeps of them
+/// @tparam StageRows  dense rows per stage
+/// @tparam Steps      steps per stage, each of 16 rows that a group of columns keeps
 /// @tparam Stages     slots of the dense matrix
-/// @tparam WarpsOfGroup  warps that share 32 columns of a tile, each a part of its rows
-/// @tparam Planes  2 where floats are split
+/// @tparam WarpsOfGroup  warps that share 32 columns of a tile, each computing a part of its rows
+/// @tparam Planes  2 if floats are split
 /// @tparam GroupColumns  columns that share their pattern: 32, 16 or 8
 template <class T, int Planes, int GroupColumns, int BlockM, int BlockN, int StageRows, int Steps, int Stages,
           int WarpsOfGroup>
@@ -44,20 +44,20 @@ struct NmTensorCoreConfig {
   static constexpr int planes = Planes;
   static constexpr int group_columns = GroupColumns;
   static constexpr int groups_of_warp = ColumnsOfWarp::columns / GroupColumns;
-  static constexpr int warps_of_rows = BlockN / ColumnsOfWarp::columns;  ///< that compute the same rows
-  static constexpr int warps = warps_of_rows * WarpsOfGroup;             ///< that multiply
+  static constexpr int warps_of_rows = BlockN / ColumnsOfWarp::columns;  ///< warps that compute the same rows
+  static constexpr int warps = warps_of_rows * WarpsOfGroup;             ///< warps that multiply
   static constexpr int rows_of_warp = BlockM / WarpsOfGroup, tiles_of_warp = rows_of_warp / MmaM16N8K16::m;
   static constexpr NmPacking packing{StageRows, Steps, planes, BlockN / GroupColumns, GroupColumns};
 
-  /// One more warp would do for copying. Four can give registers to the others.
+  /// One more warp would do for copying, but four can give registers to the others.
   static constexpr int multiplying = warps * warp_size, threads = multiplying + 4 * warp_size;
   static constexpr int registers = 216, registers_to_copy = 72;
-  /// Whether A can be copied k-major by this kernel, by the warps that have no other part in it.
+  /// Whether this kernel can copy A k-major itself, by warps that are otherwise idle.
   static constexpr bool can_copy_parts = !is_scaled<T> && BlockM == KMajorOrder::tile_rows;
 
-  static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A, 128 bytes of each k
+  static constexpr int slabs_of_plane = BlockM / 64;  ///< of 64 rows of A: 128 bytes for each k
   static constexpr int slabs = slabs_of_plane * planes;
-  /// Bytes of a slab: the rows of a stage, and rows of zeros behind them.
+  /// The bytes of a slab: the rows of a stage, followed by rows of zeros.
   static constexpr int slab_bytes = StageRows * Swizzle128::row_bytes + Swizzle128::alignment;
   static constexpr int a_slots = Stages, a_bytes = slabs * slab_bytes,
                        a_copied = slabs * StageRows * Swizzle128::row_bytes;
@@ -86,10 +86,10 @@ template <class Out, class E>
 struct NmProduct {
   static constexpr bool epilogue_is_identity = E::is_identity;
   std::int64_t m = 0, n = 0, k = 0;
-  int rows_of_batch = 0;         ///< of A: whole slabs, or all
+  int rows_of_batch = 0;         ///< rows of A per batch: whole slabs, or all
   const char* packed = nullptr;  ///< B: packed.hpp
-  /// Where floats are scaled: the exponents of A's rows and of B's columns, and whether that loses too much,
-  /// so that nothing is computed.
+  /// If floats are scaled: the exponents of A's rows and B's columns, and a flag that is set if scaling loses
+  /// too much; then nothing is computed.
   const int* row_exponents = nullptr;
   const int* column_exponents = nullptr;
   const int* too_wide = nullptr;
@@ -100,14 +100,14 @@ struct NmProduct {
 
 namespace detail {
 
-/// d += a b for a tile of 16 x 8, number j of four.
+/// d += a b for tile number j of four, 16 x 8.
 template <class T>
 __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[1][4],
                                              const std::uint32_t (&b)[1][2][4], int j) {
   ptx::mma_m16n8k16<packed_t<T>>(d, a[0], b[0][j / 2][j % 2 * 2], b[0][j / 2][j % 2 * 2 + 1]);
 }
-/// d = a b for some tiles of 16 x 8 of split floats, from number `first` of four on: three products each, the
-/// smallest first, of all tiles in turn, since each waits for the one before.
+/// d = a b for some 16 x 8 tiles of split floats, from number `first` of four on: three products each, the
+/// smallest first. The tiles take turns, since each product waits for the previous one of its tile.
 template <int Tiles>
 __device__ __forceinline__ void multiply_split(float (&d)[Tiles][4], const std::uint32_t (&a)[2][4],
                                                const std::uint32_t (&b)[2][2][4], int first) {
@@ -149,7 +149,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int stages = static_cast<int>(packing.stages(product.k));
   const int rank = ptx::rank_in_cluster(), blocks = ptx::blocks_of_cluster();
-  // The blocks of a cluster compute tiles side by side, and each copies its part of A to all of them.
+  // The blocks of a cluster compute tiles side by side; each copies its part of A to all of them.
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int column_tiles = static_cast<int>(ceil_div(product.n, Config::block_n));
   const int pairs = (column_tiles + blocks - 1) / blocks;
@@ -176,7 +176,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 
   const bool copies_parts = Config::can_copy_parts && parts.from != nullptr;
   const int leavers = (Config::threads / warp_size - Config::warps) * static_cast<int>(gridDim.x);
-  if (warp >= Config::warps) {  // the copying warps: one thread for the stages
+  if (warp >= Config::warps) {  // the copying warps; one thread copies stages
     ptx::give_registers_back<Config::registers_to_copy>();
     if constexpr (Config::can_copy_parts)
       if (copies_parts && warp > Config::warps) {
@@ -185,7 +185,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         return;
       }
     if (warp > Config::warps) return;
-    ptx::wait_for_kernel_before();  // of this kernel, nothing else reads what that one writes
+    ptx::wait_for_kernel_before();  // nothing else in this kernel reads what that one writes
     const int run = copies_parts ? parts.run() : 0;
     const int lines = Config::stage_rows / blocks, first_line = rank * lines;
     const bool is_copying_lane = lane_id() == 0;
@@ -200,7 +200,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 #pragma unroll
       for (int at = 0; at < Config::slabs_of_plane; ++at) {
         const int first = row + at * 64;
-        // What is not there lies behind the end of a row, where boxes have to be aligned as well.
+        // Slabs past the end of A begin after the end of a row, where boxes must be aligned as well.
         slabs[at].batch = first < product.m ? first / product.rows_of_batch : 0;
         slabs[at].column = first - slabs[at].batch * product.rows_of_batch;
       }
@@ -251,9 +251,9 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
       of_rows * groups * planes * packing.fragment_bytes() + lane_id() * (tiles_of_group == 1 ? 8 : 16);
   const std::uint32_t places_at = packing.places_at() + of_rows * groups * NmPacking::bytes_of_places +
                                   MmaM16N8K16::column_of_address(lane_id()) * 2;
-  const int steps = stages * Config::steps;  // of a tile
-  // Whether the slots of the next step are asked for before the instructions of this one, and waited for
-  // behind some of them: split floats gain by it, halfs, of whose instructions there are fewer, lose.
+  const int steps = stages * Config::steps;  // per tile
+  // Whether to ask for the slots of the next step before the instructions of this step, and to wait for them
+  // after some of these. Split floats gain by it; halfs, which have fewer instructions, lose.
   constexpr bool asks_ahead = planes == 2;
   for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
     float sums[tiles_of_warp][ColumnsOfWarp::tiles][4];  // [block_m, 32]
@@ -265,12 +265,12 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
         for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 
     std::uint32_t a[tiles_of_warp][planes][4];  // [block_m, 16 kept]
-    std::uint32_t b[2][planes][2][4];           // of this step and of the next: [16 kept, 32]
-    std::uint32_t place;           // of this lane's row of A for the first group in the next step
-    std::uint32_t places[groups];  // for the others in this step
-    // Products of split floats, which are added to the sums while the next ones are formed.
+    std::uint32_t b[2][planes][2][4];           // for this step and the next: [16 kept, 32]
+    std::uint32_t place;           // place of this lane's row of A, for the first group in the next step
+    std::uint32_t places[groups];  // places for the other groups in this step
+    // Products of split floats, which are added to the sums while the next ones are computed.
     [[maybe_unused]] float products[tiles_of_group][4] = {};
-    [[maybe_unused]] const auto add_products = [&](int at) {  // those of group and rows number `at`
+    [[maybe_unused]] const auto add_products = [&](int at) {  // adds those of group and rows number `at`
 #pragma unroll
       for (int t = 0; t < tiles_of_group; ++t)
 #pragma unroll
@@ -418,12 +418,12 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param high, low  A, stored k-major as `stored` says; `low` where floats are split
-/// @param stored     its batches, if there are several, have whole slabs of 64 rows
-/// @param blocks     of a cluster
-/// @param clusters   that run at the same time
-/// @param begins     `early` behind `copy_k_major`
-/// @param parts      how `high` is made, where it is not there; `order.tiles_together` is set here
+/// @param high, low  A, k-major in the layout `stored`; `low` only if floats are split
+/// @param stored     if it has several batches, each has whole slabs of 64 rows
+/// @param blocks     blocks per cluster
+/// @param clusters   number of clusters that run at the same time
+/// @param begins     `early` if it follows `copy_k_major`
+/// @param parts      how `high` is made, if it does not exist yet; `order.tiles_together` is set here
 template <class Config, class Product>
 void nm_product(const Kokkos::Cuda& space, Product product, const void* high, const void* low,
                 const KMajorBatches& stored, int blocks, std::int64_t clusters, Begins begins,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file thread_tile.hpp
-/// What a thread has of a tile of an N:M product on CUDA cores: what it multiplies, and where its sums go.
+/// A thread's part of a tile of an N:M product on CUDA cores: what it multiplies, and where its sums go.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace sporos::gpu::detail {
 
-/// Whether a product is computed only if a kernel before says so, and it does not.
+/// Whether a product is to be skipped, because it is conditional and no earlier kernel asked for it.
 template <class Product>
 __device__ __forceinline__ bool is_left_out([[maybe_unused]] const Product& product) {
 #if __CUDA_ARCH__ >= 900
@@ -54,7 +54,7 @@ struct NmBlockOperands {
       for (int e = 0; e < Config::pack; ++e) b[j * Config::pack + e] = packed.at[e];
     }
   }
-  /// To and fro, so that of the values of one product one is that of the last.
+  /// Goes back and forth over the columns, so that each product shares one factor with the one before.
   __device__ __forceinline__ void multiply(Compute (&sums)[Config::rows][Config::columns]) const {
 #pragma unroll
     for (int i = 0; i < Config::rows; ++i)
@@ -78,7 +78,7 @@ __device__ __forceinline__ Pack<typename Config::compute, Config::pack> pack_of_
   return out;
 }
 
-/// Where the packs of a thread's sums are in the result, and how they get there.
+/// Where the packs of a thread's sums are in the result, and how they are stored.
 template <class Config, class Product>
 struct NmBlockStore {
   using Compute = typename Config::compute;
@@ -113,7 +113,7 @@ __device__ __forceinline__ void store_sums(
   for (int p = 0; p < Config::rows * Config::column_packs; ++p)
     store(p, pack_of_sums<Config>(sums, p, store.product.nothing).at);
 }
-/// Puts the packs of a thread's sums in shared memory, `next` bytes apart, where others add them up.
+/// Puts the packs of a thread's sums into shared memory, `next` bytes apart, for other threads to add up.
 template <class Config>
 __device__ __forceinline__ void put_sums(
     const typename Config::compute (&sums)[Config::rows][Config::columns], float nothing, char* to,

@@ -24,9 +24,9 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// The statement that writes the right side of another one to the transpose of its result.
+/// A statement that assigns the right side of another one to the transpose of its result.
 /// @tparam To    the access to the transpose
-/// @param bytes  of the transpose, where it is allocated for the statement
+/// @param bytes  size of the transpose, if it is allocated for the statement
 template <class To, class S>
 auto transposed(const S& statement, const typename To::tensor_type& to, std::int64_t bytes) {
   const auto product = sporos::detail::with_demands_of(statement, assign(To(to), statement.right()), bytes);
@@ -35,15 +35,16 @@ auto transposed(const S& statement, const typename To::tensor_type& to, std::int
 
 }  // namespace detail
 
-/// C(i, j) = B(i, k) * A(k, j) or B(k, i) * A(k, j), B in NM<N, M, L, 1> or NM<N, M, L> with windows along k,
-/// A and C dense and stored along either mode; or C(i, j) = A(i, k) * B(k, j) with C by columns; or an
-/// epilogue of such a product: all whose result NmByGathering and NmByBlocks would make transposed.
+/// C(i, j) = B(i, k) * A(k, j) or B(k, i) * A(k, j), with B in NM<N, M, L, 1> or NM<N, M, L> with windows
+/// along k, and A and C dense and stored along either mode; or C(i, j) = A(i, k) * B(k, j) with C by columns;
+/// or an epilogue of such a product: all those whose result NmByGathering and NmByBlocks would compute
+/// transposed.
 ///
-/// One of these computes the transpose, epilogue included. Where that is how C is stored - by columns, with B
-/// on the left - it goes there directly; else into working memory, from which it is transposed.
+/// One of these computes the transpose, epilogue included. If that is how C is stored - by columns, with B on
+/// the left - it goes there directly; otherwise it goes to working memory and is transposed from there.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct NmTransposed {
   struct Pattern : SparseTimesDense<Pattern, NmOperands, FactorsOfSums> {
     template <class C, class B, class A>
@@ -92,7 +93,7 @@ class NmTransposed::Plan {
   using Out = typename Result::value_type;
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
   using Transpose = Tensor<Out, DenseMatrix<>, Kokkos::Cuda>;
-  /// The variables of the result that are those of the sparse factor and of the dense one.
+  /// The result's variables that come from the sparse factor and from the dense one.
   static constexpr char of_sparse = Sparse::names[1 - NmTraits<typename Sparse::format>::along];
   static constexpr int sparse_mode = Result::names.find(of_sparse);
   static constexpr char of_dense = Result::names[1 - sparse_mode];
@@ -101,11 +102,11 @@ class NmTransposed::Plan {
                                                            std::declval<const Transpose&>(), 0));
 
  public:
-  /// Whether the result is stored as the kernels make it.
+  /// Whether the result is stored in the order in which the kernels compute it.
   static constexpr bool is_in_place = Result::level_names[0] == of_dense;
 
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
     refer_to(is_in_place ? result().values() : Array<Out, Memory>());
   }
 
@@ -145,7 +146,7 @@ class NmTransposed::Plan {
   const auto& result() const { return statement_.result().tensor(); }
   std::int64_t extent(int mode) const { return result().extent(mode); }
   std::int64_t bytes_of_transpose() const { return array_bytes<Out>(result().nnz()); }
-  /// Bytes besides those of the product.
+  /// The bytes needed besides those of the product.
   std::int64_t own_bytes() const { return is_in_place ? 0 : with_room_to_grow(bytes_of_transpose()); }
 
   void refer_to(const Array<Out, Memory>& values) const {
@@ -164,7 +165,7 @@ class NmTransposed::Plan {
       work();
     });
   }
-  /// to = the transpose of `from`, which has so many rows.
+  /// to = the transpose of `from`, which has `rows` rows.
   void turn(const Out* from, std::int64_t rows, Out* to) const {
     transpose(statement_.resources().space(), rows, result().nnz() / rows, from, to);
   }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file wide_units.hpp
-/// The product of a dense and an N:M sparse matrix whose units have a multiple of 128 columns, on tensor
-/// cores.
+/// The product of a dense and an N:M sparse matrix on tensor cores, for units with a multiple of 128 columns.
 ///
-/// A tile of the result has the columns of one unit, which keep the same rows of B, so that only the rows of
-/// A (stored k-major) that they need are copied to shared memory, one behind the other: what follows is a
-/// dense product with N/M of the work. Its tiles are transposed: 128 columns of the result by up to 256 rows.
+/// A tile of the result has columns of one unit only, which keep the same rows of B. So only the rows of A
+/// (stored k-major) that they need are copied to shared memory, contiguously, and the rest is a dense product
+/// with N/M of the work. Its tiles are transposed: 128 columns of the result by up to 256 rows.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@
 
 namespace sporos::gpu {
 
-/// An N:M matrix cut into groups of 128 columns of one unit each:
+/// An N:M matrix cut into groups of 128 columns, each within one unit:
 ///
 ///     for each group:
 ///         values  [kept rows][128]
@@ -45,18 +44,18 @@ struct NmGroupConfig
     : WgmmaTile<BlockN, (NmGroups::columns + BlockN) * NmGroups::stage_rows * 2, BlockN == 256 ? 1 : 2> {
   using value_type = T;
   static constexpr int stage_rows = NmGroups::stage_rows;
-  static constexpr int box_bytes =
-      stage_rows * Swizzle128::row_bytes;  ///< a line of 64 elements for each row
+  static constexpr int box_bytes = stage_rows * Swizzle128::row_bytes;  ///< each row is a line of 64 elements
   static constexpr int sparse_bytes = NmGroups::columns / 64 * box_bytes;
   static constexpr int pieces_of_row = BlockN / 8;  ///< of 16 bytes
-  /// Of a thread that copies, and of one that multiplies: no more than the block has at its start.
+  /// Registers per thread that copies, and per thread that multiplies: together no more than the block starts
+  /// with.
   static constexpr int registers_to_copy = BlockN == 256 ? 72 : 48,
                        registers_to_multiply = BlockN == 256 ? 216 : 208;
 };
 
 namespace detail {
 
-/// Packs one kept row of a group with one warp, four columns a lane.
+/// Packs one kept row of a group with one warp, four columns per lane.
 template <class T>
 __global__ __launch_bounds__(128) void pack_groups_kernel(NmView<T> b, NmGroups packing, char* packed) {
   const std::int64_t line = static_cast<std::int64_t>(blockIdx.x) * 4 + threadIdx.x / warp_size;
@@ -125,12 +124,12 @@ __global__ __launch_bounds__(Config::threads,
     __syncthreads();
   }
 
-  // After each tile the blocks of a cluster wait twice for each other: until all have their sums in shared
-  // memory, and until all have read them.
+  // After each tile the blocks of a cluster wait for each other twice: until all have put their sums into
+  // shared memory, and until all have read them.
   int stage = 0;
   if (group >= Config::warpgroups) {  // a copying group
     ptx::give_registers_back<Config::registers_to_copy>();
-    ptx::wait_for_kernel_before();  // of this kernel, nothing else reads what that one writes
+    ptx::wait_for_kernel_before();  // nothing else in this kernel reads what that one writes
     constexpr int rows_at_a_time = Config::copying / Config::pieces_of_row;
     const int copier = static_cast<int>(threadIdx.x) - multiplying;
     const int piece = copier % Config::pieces_of_row, line_0 = copier / Config::pieces_of_row;
@@ -142,7 +141,7 @@ __global__ __launch_bounds__(Config::threads,
       const std::int64_t column = std::int64_t{tile / row_tiles} * Config::block_n + piece * 8;
       const T* const of_column = a + column;
       const bool is_inside = column < stride;
-      // The rows of a stage, two a lane, are loaded two stages ahead.
+      // The rows of a stage, two per lane, are loaded two stages ahead.
       struct Rows {
         int of_lane[2];
       };
@@ -216,7 +215,7 @@ __global__ __launch_bounds__(Config::threads,
       const std::uint64_t of_dense = SharedMatrix::describe(
           at + Config::sparse_bytes, SharedMatrix::Lines::of_128_bytes, Config::box_bytes);
       ptx::wait(full_0 + stage * 8, parity);
-      ptx::fence_copies();  // the pieces are no work of the copy engine
+      ptx::fence_copies();  // the pieces are not copied by the copy engine
       ptx::wgmma_fence();
 #pragma unroll
       for (int step = 0; step < Config::stage_rows / Wgmma::k; ++step) {
@@ -238,7 +237,7 @@ __global__ __launch_bounds__(Config::threads,
     const std::int64_t row = std::int64_t{tile % row_tiles} * Config::block_m + group * Wgmma::m;
     const std::int64_t column = std::int64_t{tile / row_tiles} * Config::block_n;
     if (blocks > 1) {
-      ptx::sync_threads(1, multiplying);  // nothing in the stages is needed any more
+      ptx::sync_threads(1, multiplying);  // the contents of the stages are no longer needed
       const auto all_have_summed = [] {
         ptx::arrive_in_cluster();
         ptx::wait_for_cluster();
@@ -266,7 +265,7 @@ void pack_groups(const Kokkos::Cuda& space, const NmView<T>& b, const NmGroups& 
 /// D = f(B^T A^T) or D += f(B^T A^T), in the order of the stream of `space`.
 /// @param product  its k is that of the packed matrix
 /// @param a        A, k-major: rows `stride` elements apart, a multiple of 8; aligned to 16 bytes
-/// @param begins   `early` behind `copy_k_major`
+/// @param begins   `early` if it follows `copy_k_major`
 template <class Config, class Product>
 void nm_group_product(const Kokkos::Cuda& space, const Product& product, const NmGroups& packing,
                       const char* packed, const typename Config::value_type* a, std::int64_t stride,

@@ -21,12 +21,12 @@
 
 namespace sporos {
 
-/// C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or its transpose in NM<N, M, L, 1> or TwoFour, A dense, C
-/// dense and row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp): units.hpp. A is
-/// copied to panels of rows first.
+/// C(i, j) = A(i, k) * B(k, j), with B in NM<N, M, L> or its transpose in NM<N, M, L, 1> or TwoFour, A dense,
+/// C dense and row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), by units.hpp. A
+/// is first copied into panels of rows.
 ///
-/// What a window stores without an entry is a zero that is multiplied by an element of A: where that is
-/// infinite or NaN, so is the result.
+/// Where a window stores a place without an entry, it holds a zero that is multiplied by an element of A: if
+/// that is infinite or NaN, the result becomes NaN.
 struct NmByUnits {
   struct Operands {
     template <class S>
@@ -38,7 +38,7 @@ struct NmByUnits {
     }
     template <class A>
     static constexpr bool is_dense_by_rows = std::same_as<typename A::format, DenseMatrix<>>;
-    /// All of one type, float or double.
+    /// All values must have one type, float or double.
     template <class C, class A, class B>
     static constexpr bool computes =
         std::same_as<typename A::value_type, typename B::value_type> &&
@@ -72,14 +72,14 @@ class NmByUnits::Plan {
 
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-    bounds_of(statement);  // reports extents that do not match, by variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   void run() {
     if (result().nnz() == 0) return;
     const detail::DenseTarget<S> target(statement_);
     NmView<T> b = this->b();
-    Array<std::uint8_t, Memory> indices;  // a byte each, where the format packs them
+    Array<std::uint8_t, Memory> indices;  // one byte each, if the format packs them
     if constexpr (Traits::bits != 8) {
       indices = make_array<std::uint8_t, Memory>("sporos::indices", indices_of_all());
       unpack(indices.data());
@@ -99,7 +99,7 @@ class NmByUnits::Plan {
 
   Bytes bytes() const {
     const auto& c = result();
-    // Sums of a panel, for each task that runs.
+    // Sums of a panel, for each task that runs at the same time.
     const std::int64_t threads = statement_.resources().space().concurrency();
     return {c.nnz(), c.bytes(),
             detail::DenseTarget<S>::bytes(statement_) + array_bytes<T>(panels_of_all() * panel_size()) +
@@ -128,7 +128,7 @@ class NmByUnits::Plan {
     const NmView<T> sparse = b();
     return parts(sparse.rows, sparse.window) * sparse.window * rows_of_panel();
   }
-  /// A task computes a few units, for a line of the cache or more, in a range of panels.
+  /// The units that a task computes, in a range of panels: at least a cache line of columns.
   std::int64_t units_of_task() const { return parts(64, b().unit); }
   std::int64_t columns_of_task() const { return units_of_task() * b().unit; }
 
@@ -162,7 +162,7 @@ class NmByUnits::Plan {
     const bool accumulates = statement_.accumulates();
     const std::int64_t units = parts(n(), b.unit), of_task = units_of_task(), size = panel_size();
     const std::int64_t columns = parts(units, of_task), width = columns_of_task();
-    // So many ranges of panels that each thread has several tasks.
+    // Enough ranges of panels that each thread has several tasks.
     const std::int64_t threads = statement_.resources().space().concurrency();
     const std::int64_t ranges = std::clamp<std::int64_t>(parts(8 * threads, columns), 1, panels_of_all());
     const std::int64_t of_range = parts(panels_of_all(), ranges);

@@ -2,10 +2,10 @@
 /// @file units.hpp
 /// The product of a dense and an N:M sparse matrix on the host.
 ///
-/// Rows of A are packed in panels, one column of a panel behind the other, so that the numbers which a kept
-/// row of B is multiplied by are neighbours. Units of several columns are computed with a vector of columns
-/// in each register, narrower ones with a vector of rows: of wide panels, so that a nonzero is read once for
-/// many of them.
+/// Rows of A are packed in panels, in which each column follows the one before, so that the numbers
+/// multiplied by one kept row of B are neighbours. Units of several columns are computed with a vector of
+/// columns in each register. Narrower units are computed with a vector of rows, in wide panels, so that each
+/// nonzero that is read serves many rows.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 
 namespace sporos::detail {
 
-/// Rows of A that are packed together, and as many for units of fewer than four columns.
+/// Rows of A that are packed together, and the same for units of fewer than four columns.
 inline constexpr int rows_of_panel = 8, rows_of_wide_panel = 32;
 
-/// Packs rows [row, row + R) of A: to[k][r] = a[(row + r) * a_row + k * a_column], zero below the last row
-/// and behind the last column.
+/// Packs rows [row, row + R) of A: to[k][r] = a[(row + r) * a_row + k * a_column], with zeros below the last
+/// row and after the last column.
 /// @param to  [padded_k, R]
 template <int R, class T>
 void pack_panel(const T* a, std::int64_t rows, std::int64_t columns, std::int64_t a_row,
@@ -34,8 +34,8 @@ void pack_panel(const T* a, std::int64_t rows, std::int64_t columns, std::int64_
   std::fill(to + columns * R, to + padded_k * R, T{});
 }
 
-/// Adds up, for `Rows` rows of a panel, `Packets` packets of columns of a unit.
-/// @param values  of the unit's first position, from the first of these columns on
+/// Computes, for `Rows` rows of a panel, `Packets` packets of columns of a unit.
+/// @param values  those of the unit's first position, from the first of these columns on
 /// @param to      [Rows], `pitch` numbers apart
 template <int Rows, int Packets, int Lanes, class T>
 SPOROS_HOST_INLINE void sum_columns(const NmView<T>& b, std::int64_t first_position, const T* values,
@@ -46,7 +46,7 @@ SPOROS_HOST_INLINE void sum_columns(const NmView<T>& b, std::int64_t first_posit
     unrolled<Packets>([&] SPOROS_INLINE_LAMBDA(auto p) { sums[r][p] = Columns::zero(); });
   });
   const std::uint8_t* indices = b.indices + first_position;
-  const std::int64_t to_next = (b.window_stride - b.kept) * b.unit;  // values between two windows
+  const std::int64_t to_next = (b.window_stride - b.kept) * b.unit;  // from the end of a window to the next
   for (std::int64_t row = 0; row < b.rows; row += b.window, indices += b.window_stride, values += to_next) {
     const T* const of_window = panel + row * rows_of_panel;
     for (int slot = 0; slot < b.kept; ++slot, values += b.unit) {
@@ -64,14 +64,14 @@ SPOROS_HOST_INLINE void sum_columns(const NmView<T>& b, std::int64_t first_posit
   });
 }
 
-/// Adds up one column of a unit, with all R rows of a panel in the lanes of packets.
+/// Computes one column of a unit, with all R rows of a panel in the lanes of packets.
 /// @param to  [R], `pitch` numbers apart
 template <int R, class T>
 SPOROS_HOST_INLINE void sum_column(const NmView<T>& b, std::int64_t first_position, const T* values,
                                    const T* panel, T* to, std::int64_t pitch) {
   constexpr int lanes = std::min(R, vector_bytes / static_cast<int>(sizeof(T)));
   constexpr int packets = R / lanes;
-  constexpr int chains = packets < 4 ? 2 : 1;  // each sum waits for the one before
+  constexpr int chains = packets < 4 ? 2 : 1;  // each sum waits for the previous one of its chain
   using RowsOf = Packet<T, lanes>;
   RowsOf sums[static_cast<std::size_t>(packets)][static_cast<std::size_t>(chains)];
   unrolled<packets>([&] SPOROS_INLINE_LAMBDA(auto p) {
@@ -109,7 +109,7 @@ SPOROS_HOST_INLINE void sum_column(const NmView<T>& b, std::int64_t first_positi
   for (int r = 0; r < R; ++r) to[r * pitch] = out[r];
 }
 
-/// The sums of a panel of rows in the columns [begin, end) of a unit.
+/// Computes the sums of a panel of rows in the columns [begin, end) of a unit.
 /// @param to  [R, end - begin], rows `pitch` numbers apart
 template <int R, int Lanes, class T>
 SPOROS_HOST_INLINE void sum_unit(const NmView<T>& b, std::int64_t of_unit, std::int64_t begin,
@@ -118,7 +118,7 @@ SPOROS_HOST_INLINE void sum_unit(const NmView<T>& b, std::int64_t of_unit, std::
   const std::int64_t first = b.position(0, of_unit);
   const T* const values = b.values + first * b.unit;
   if constexpr (R == rows_of_panel && Lanes > 2) {
-    // As many sums as there are registers for: 8 x 2 of 32, or 4 x 2 of 16, twice.
+    // As many sums as fit in the registers: 8 x 2 of 32 registers, or 4 x 2 of 16, twice.
     constexpr int rows = vector_registers == 32 ? rows_of_panel : rows_of_panel / 2;
     constexpr int packets = Lanes == full ? 2 : 1;
     for (; begin + packets * Lanes <= end; begin += packets * Lanes, to += packets * Lanes)
@@ -136,9 +136,9 @@ SPOROS_HOST_INLINE void sum_unit(const NmView<T>& b, std::int64_t of_unit, std::
   }
 }
 
-/// sums[r, j] = the sum over k of A(row + r, k) B(k, j) for the rows of a panel and the columns of some
+/// sums[r, j] = the sum over k of A(row + r, k) B(k, j), for the rows of a panel and the columns of some
 /// units.
-/// @param panel  [padded k, R], of pack_panel()
+/// @param panel  [padded k, R], made by pack_panel()
 /// @param sums   [R, columns of these units]
 template <int R, class T>
 [[gnu::noinline]] void multiply_units(const NmView<T>& b, std::int64_t first_unit, std::int64_t last_unit,

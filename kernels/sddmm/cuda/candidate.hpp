@@ -15,11 +15,11 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in CSR, CSC or COO, C and D dense and stored along either
-/// mode: sddmm.hpp. A gets the pattern of B, and where B's arrays are counted shares them.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense and stored along
+/// either mode, by sddmm.hpp. A gets the pattern of B, and shares B's arrays if they are reference counted.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SddmmByWarps {
   using Pattern = SddmmPattern<SampledOperands>;
   static constexpr std::string_view name = "SDDMM by warps";
@@ -47,16 +47,16 @@ class SddmmByWarps::Plan {
   using Rows = typename Product::Rows;
   using Value = typename Product::Value;
   using T = typename Product::T;
-  /// Whether a dense matrix is transposed first, so that the summed mode is contiguous.
+  /// Whether a dense matrix is transposed first, to make the summed mode contiguous.
   static constexpr bool turn_c = Product::c_is_turned, turn_d = Product::d_is_turned;
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement), product_(statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// The seconds that a product is expected to take. Fitted to an H200 in half, within 15 %: what a warp
-  /// waits for, or what nonzeros cost where there are many.
+  /// The seconds that a product is expected to take, fitted on an H200 for half, within 15 %: the time that a
+  /// warp waits or, with many nonzeros, the cost of these, whichever is longer; and transposing.
   double seconds() const {
     const auto nonzeros = static_cast<double>(product_.nonzeros());
     const auto inner = static_cast<double>(product_.inner());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file nonzeros.hpp
 /// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) for 32
-/// neighbouring nonzeros at a time, whatever they have in common.
+/// neighbouring nonzeros at a time, whatever rows and columns they lie in.
 ///
-/// An instruction m16n8k16 multiplies 16 rows of D, one for each nonzero, by up to 8 rows of C, those in
-/// which the nonzeros lie; of its 128 results 16 count. That wastes nothing that is scarce: CUDA cores would
-/// spend a conversion and a product on each element, where the L2 cache delivers rows of D no faster than
-/// this. A lane reads 16 bytes, 8 elements of a row, and gives them to two instructions, whose 32 summed
-/// elements are so in another order, the same one for C and D.
+/// An instruction m16n8k16 multiplies 16 rows of D, one for each nonzero, by up to 8 rows of C, those of the
+/// nonzeros. Only 16 of its 128 results are used. That wastes nothing scarce: CUDA cores would spend a
+/// conversion and a product on each element, and the L2 cache delivers rows of D no faster than this uses
+/// them. A lane reads 16 bytes, 8 elements of a row, and gives them to two instructions. Their 32 elements
+/// are therefore summed in a different order, which is the same for C and D.
 #pragma once
 
 #include <cstdint>
@@ -25,31 +25,33 @@ struct alignas(8) SampledPlace {
   std::int32_t row, column;
 };
 
-/// @tparam Chunks  of 32 elements of a row that the registers hold: 1, 2 or 4
-/// @tparam Exact   whether that is the whole row
-/// @tparam Eights  of rows of C that are on their way at a time. With 2, a warp whose nonzeros lie in up to
-///                 16 rows waits once; with 1, it needs fewer registers.
+/// @tparam Chunks  chunks of 32 elements of a row that the registers hold: 1, 2 or 4
+/// @tparam Exact   whether these chunks are the whole row
+/// @tparam Eights  groups of 8 rows of C that are loaded at the same time. With 2, a warp whose
+///                 nonzeros lie in up to 16 rows waits once; with 1, it needs fewer registers.
 template <int Chunks, bool Exact, int Eights>
 struct SddmmNonzerosConfig {
   static constexpr bool exact = Exact;
   static constexpr int chunks = Chunks;
   static constexpr int eights = Eights;
-  static constexpr int chunk = 32;  ///< elements: two instructions
-  static constexpr int pack = 8;    ///< that a lane reads at a time
+  static constexpr int chunk = 32;  ///< elements; two instructions multiply them
+  static constexpr int pack = 8;    ///< elements that a lane reads at a time
   static constexpr int inner = chunks * chunk;
-  static constexpr int nonzeros = 32;  ///< of a warp, all of whose rows of D are on their way at once
+  static constexpr int nonzeros = 32;  ///< per warp; all their rows of D are loaded at the same time
   static constexpr int of_instruction = MmaM16N8K16::m;
-  static constexpr int rows = MmaM16N8K16::n;  ///< of C, that are multiplied at a time
-  /// A warp has much on its way and ends soon: small blocks make room for others sooner.
+  static constexpr int rows = MmaM16N8K16::n;  ///< rows of C multiplied at a time
+  /// A warp has many loads in flight and ends soon: small blocks make room for others sooner.
   static constexpr int threads = chunks == 4 ? 64 : 128, warps = threads / warp_size;
-  static constexpr int blocks = chunks == 1 ? 10 : chunks == 2 ? 6 : 8;  ///< of a multiprocessor, at least
-  /// What so many blocks take of the memory that is shared memory or cache, a KiB each for the system.
+  static constexpr int blocks = chunks == 1 ? 10 : chunks == 2 ? 6 : 8;  ///< per multiprocessor, at least
+  /// How much of the memory that serves as shared memory or cache this many blocks take, with 1 KiB per block
+  /// for the system.
   static constexpr int kilobytes = blocks * (1024 + warps * nonzeros * 4) / 1024 + 1;
   static_assert(nonzeros == warp_size, "a lane has one nonzero");
   static_assert(chunk == 2 * MmaM16N8K16::k && chunk == 4 * pack, "four lanes read a chunk of a row");
 };
 
-/// The product by address. C is [rows, inner] and D [columns, inner], rows at multiples of 16 bytes.
+/// The arguments of the product. C is [rows, inner] and D [columns, inner]; rows begin at multiples of 16
+/// bytes.
 template <class Value, class T>
 struct SddmmNonzerosArguments {
   std::int64_t nonzeros;
@@ -77,7 +79,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
   const SampledPlace place{packed.x, packed.y};  // [32 nonzeros]
   const Value scale = in.scale[q];               // [32 nonzeros]
 
-  // Rows are numbered as they come: a lane's nonzero lies in row number `rank`.
+  // Rows are numbered in order of appearance: a lane's nonzero lies in row number `rank`.
   const std::int32_t row_before = __shfl_up_sync(all_lanes, place.row, 1);
   const bool is_first = lane_id() == 0 || row_before != place.row;
   const std::uint32_t firsts = __ballot_sync(all_lanes, is_first);
@@ -87,7 +89,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
   if (is_first) rows[rank] = place.row;
   __syncwarp();
 
-  // This lane's place in operands.
+  // The part of the operands that this lane loads.
   const int row = lane_id() / 4, element = lane_id() % 4 * Config::pack;
   const std::int64_t inner = Config::exact ? Config::inner : in.inner;
   const auto load = [&](const T* matrix, std::int32_t of_row, std::int64_t from, Words(&to)[Config::chunks]) {
@@ -101,18 +103,18 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
   float sum = 0;  // [32 nonzeros]
 #pragma unroll 1
   for (std::int64_t from = 0; from < inner; from += Config::inner) {
-    Words d[instructions][2][Config::chunks];  // [16 nonzeros, inner] an instruction
+    Words d[instructions][2][Config::chunks];  // [16 nonzeros, inner] per instruction
 #pragma unroll
     for (int at = 0; at < instructions; ++at)
 #pragma unroll
       for (int half = 0; half < 2; ++half)
         load(in.d, shuffle(place.column, at * Config::of_instruction + half * 8 + row), from, d[at][half]);
     int first_rank = 0;
-    do {  // once where nonzeros lie in few rows
+    do {  // runs once if the nonzeros lie in few rows
       const auto is_there = [&](int eight) {
         return eight == 0 || first_rank + eight * Config::rows <= last_rank;
       };
-      Words c[Config::eights][Config::chunks];  // [8, inner] each; the last row again where there are fewer
+      Words c[Config::eights][Config::chunks];  // [8, inner] each; the last row fills up
 #pragma unroll
       for (int eight = 0; eight < Config::eights; ++eight)
         if (is_there(eight))
@@ -131,13 +133,14 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
                                    {d[at][0][chunk].at[k], d[at][1][chunk].at[k], d[at][0][chunk].at[k + 1],
                                     d[at][1][chunk].at[k + 1]},
                                    c[eight][chunk].at[k], c[eight][chunk].at[k + 1]);
-          // A nonzero's own sum is that of its row, which one of the four lanes of its results holds.
+          // A nonzero's own sum is the one in the column of its row, held by one of the four lanes with its
+          // results.
           const int column = rank % Config::rows;
           const int holder = lane_id() % 8 * 4 + column / 2;
           float held[4];
 #pragma unroll
           for (int r = 0; r < 4; ++r) held[r] = shuffle(sums[r], holder);
-          const float upper = column % 2 == 0 ? held[0] : held[1];  // of rows 0 to 7 of the instruction
+          const float upper = column % 2 == 0 ? held[0] : held[1];  // sum in rows 0 to 7 of the instruction
           const float lower = column % 2 == 0 ? held[2] : held[3];
           if (lane_id() / Config::of_instruction == at &&
               rank / Config::rows == first_rank / Config::rows + eight)
@@ -150,7 +153,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_nonzero
   if (lane_id() < count) in.result[q] = static_cast<Value>(static_cast<float>(scale) * sum);
 }
 
-/// Writes where each nonzero lies, one lane a nonzero.
+/// Writes where each nonzero lies; each lane takes one nonzero.
 template <class Position, class Coordinate>
 __global__ __launch_bounds__(128) void find_sampled_places(const Position* positions,
                                                            const Coordinate* coordinates, std::int64_t rows,
@@ -165,7 +168,7 @@ __global__ __launch_bounds__(128) void find_sampled_places(const Position* posit
 
 }  // namespace detail
 
-/// Where the nonzeros of `a` lie, in the order of the stream.
+/// Finds where the nonzeros of `a` lie, in the order of the stream.
 template <class A>
 void find_sampled_places(const Kokkos::Cuda& space, const A& a, SampledPlace* places) {
   constexpr int threads = 128;
@@ -176,8 +179,8 @@ void find_sampled_places(const Kokkos::Cuda& space, const A& a, SampledPlace* pl
          places);
 }
 
-/// Whether a warp has rows of C for 16 rows of B on their way: where rows are short, and where all warps run
-/// at the same time and each waits for the longest of them.
+/// Whether a warp loads rows of C for 16 rows of B at the same time. This helps if rows are short, and if all
+/// warps run at the same time, so that the product takes as long as the warp that waits longest.
 inline bool sddmm_nonzeros_in_many_rows(const Kokkos::Cuda& space, std::int64_t rows, std::int64_t nonzeros) {
   constexpr std::int64_t short_row = 4, warps_of_multiprocessor = 16;
   return nonzeros < short_row * rows ||
@@ -185,8 +188,8 @@ inline bool sddmm_nonzeros_in_many_rows(const Kokkos::Cuda& space, std::int64_t 
 }
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
-/// @param rows  of B
-/// Cost: one kernel; a row of D is read a nonzero, and of C one for each row in which 32 nonzeros lie.
+/// @param rows  rows of B
+/// Cost: one kernel; it reads a row of D per nonzero, and a row of C per row that each 32 nonzeros lie in.
 template <class Value, class T>
 void sddmm_nonzeros(const Kokkos::Cuda& space, std::int64_t rows,
                     const SddmmNonzerosArguments<Value, T>& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file nonzeros_candidate.hpp
-/// Dot products at the nonzeros of a sparse matrix by 32 of them on tensor cores, as a candidate for
+/// Dot products at the nonzeros of a sparse matrix, 32 at a time on tensor cores, as a candidate for
 /// statements.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in CSR, CSC or COO, C and D dense of half or bfloat16 and
-/// stored along either mode: nonzeros.hpp. Sums are formed in float and multiplied by B's values in float,
-/// before they are rounded. A gets the pattern of B, and where B's arrays are counted shares them. A plan
-/// keeps where each nonzero lies, 8 bytes.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense, of half or
+/// bfloat16, and stored along either mode, by nonzeros.hpp. Sums are formed in float and multiplied by B's
+/// values in float before they are rounded. A gets the pattern of B, and shares B's arrays if they are
+/// reference counted. A plan keeps where each nonzero lies, in 8 bytes.
 ///
-/// Returns before the GPU is through, as SddmmByWarps does.
+/// Returns before the GPU has finished, as SddmmByWarps does.
 struct SddmmByNonzeros : SddmmPackedCandidate<SddmmByNonzeros> {
   static constexpr std::string_view name = "SDDMM by nonzeros on tensor cores";
 
-  // What the plan asks for.
+  // What SddmmPackedPlan asks for.
 
-  /// Nothing has to be counted.
+  /// There is nothing to count.
   struct Counts {};
 
   static Counts most(const SampledSizes&) { return {}; }
@@ -34,8 +34,8 @@ struct SddmmByNonzeros : SddmmPackedCandidate<SddmmByNonzeros> {
   }
   static std::string_view why_not(const SampledSizes&) { return {}; }
 
-  /// Fitted to an H200, within 8 % but for small rows in cache: what a warp waits for, what a nonzero costs,
-  /// and the rows of D through the L2 cache.
+  /// Fitted on an H200, within 8 % except for short rows in cache: the time that a warp waits, the cost of
+  /// each nonzero, and the time to read rows of D through the L2 cache.
   static double seconds(const SampledSizes& in, const Counts&) {
     const auto inner = static_cast<double>(in.inner);
     return 1.85e-6 + 4.4e-9 * inner + static_cast<double>(in.nonzeros) * (2.3e-12 + 2 * inner / 9.6e12);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packed_plan.hpp
-/// Plans of sampled products on tensor cores, which read the pattern of the sparse operand in a form of their
-/// own that is found once: by tiles (tiles_candidate.hpp) or by windows of rows (windows_candidate.hpp).
+/// Plans of sampled products on tensor cores that convert the pattern of the sparse operand, once, to a form
+/// of their own: nonzeros with their places (nonzeros_candidate.hpp), tiles (tiles_candidate.hpp) or windows
+/// of rows (windows_candidate.hpp).
 ///
 /// A candidate K with such plans has
 ///
-///     K::Counts                               how much the form takes, counted, or 0 where it was not
-///     K::most(sizes)                          the same, at most
-///     K::count(space, a, to)                  counts it; waits for the GPU
-///     K::why_not(sizes)                       why the kernel does not take a product; empty if it does
-///     K::seconds(sizes, counts)               that the product takes, and
-///     K::seconds_of_packing(sizes)            that finding the form takes, expected
-///     K::kept_bytes, K::packing_bytes         of the form, and of finding it (space, sizes, counts)
+///     K::Counts                               counts that give the size of the form, or 0 if not counted
+///     K::most(sizes)                          upper bounds of these counts
+///     K::count(space, a, to)                  counts; waits for the GPU
+///     K::why_not(sizes)                       why the kernel cannot take a product; empty if it can
+///     K::seconds(sizes, counts)               expected seconds of the product
+///     K::seconds_of_packing(sizes)            expected seconds of finding the form
+///     K::kept_bytes, K::packing_bytes         bytes of the form, and of finding it (space, sizes, counts)
 ///     K::pack(space, sizes, counts, a, room, kept)
 ///     K::multiply(space, sizes, counts, kept, factors, scale, result)
 ///     K::explain(out, sizes, counts)          the rest of a line
@@ -29,7 +30,8 @@
 
 namespace sporos::gpu {
 
-/// C and D as the kernels read them: [rows, inner] and [columns, inner], rows `stride` elements apart.
+/// C and D in the form that the kernels read: [rows, inner] and [columns, inner], with rows `stride` elements
+/// apart.
 template <class T>
 struct SampledFactors {
   const T* c;
@@ -57,10 +59,10 @@ class SddmmPackedPlan {
  public:
   SddmmPackedPlan(const S& statement, const Resources<Kokkos::Cuda>&)
       : statement_(statement), product_(statement), counts_(K::most(product_.sizes())) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// Why the kernel does not take these operands; empty if it does.
+  /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
     const SampledSizes sizes = product_.sizes();
@@ -69,7 +71,8 @@ class SddmmPackedPlan {
       return "rows, columns and nonzeros are counted in 32 bits";
     return K::why_not(sizes);
   }
-  /// The seconds that a product is expected to take.
+  /// The seconds that a product is expected to take, with copies of C and D if they are needed: a launch, and
+  /// a time per byte.
   double seconds() const {
     const FactorsByRows<S> factors(product_);
     return K::seconds(product_.sizes(), counts_) +
@@ -77,7 +80,7 @@ class SddmmPackedPlan {
   }
   double seconds_of_packing() const { return K::seconds_of_packing(product_.sizes()); }
 
-  /// Counts what the form of the pattern takes, unless memory is bounded: then what was estimated stays.
+  /// Counts how large the form of the pattern is, unless memory is bounded: then the upper bounds are kept.
   void measure() {
     if (product_.nonzeros() == 0 ||
         statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited)
@@ -149,23 +152,22 @@ class SddmmPackedPlan {
 
   const S& statement_;
   Product product_;
-  Counts counts_;  ///< at most, until they are counted
+  Counts counts_;  ///< upper bounds until they are counted
   bool is_packed_ = false;
   Array<char, Memory> packed_;
 };
 
-/// What such a plan answers when it is asked for its cost. For a plan that is kept, the pattern is measured.
+/// The cost of a statement with such a plan. For a plan that is kept, the form of the pattern is counted.
 template <class K, class S>
 Offer cost_of_packed(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
   SddmmPackedPlan<K, S> plan(statement, resources);
   if (const auto why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
   if (use == Use::often) plan.measure();
-  constexpr double of_memory = 1e-4;  // what is kept is allocated
+  constexpr double of_memory = 1e-4;  // seconds to allocate what is kept
   return Cost{plan.seconds() + plan.seconds_of_packing() + of_memory, plan.seconds()};
 }
 
-/// What candidates with such plans have in common whose instructions are there from compute capability 8.0
-/// on.
+/// What candidates with such plans have in common. Their instructions exist from compute capability 8.0 on.
 template <class K>
 struct SddmmPackedCandidate {
   static constexpr std::string_view takes =
@@ -177,7 +179,7 @@ struct SddmmPackedCandidate {
   template <class S>
   static constexpr bool matches = is_narrow_sampled_product<S>();
 
-  /// For a plan, what the form of the pattern takes is counted.
+  /// For a plan that is kept, the form of the pattern is counted.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     if (resources.space().cuda_device_prop().major < 8)

@@ -17,8 +17,8 @@
 
 namespace sporos::gpu {
 
-/// What sampled products on the GPU admit: sparse matrices by rows, by columns and in a list of coordinates,
-/// as in CSR, CSC and COO; dense ones stored along either mode.
+/// Admits sparse matrices by rows, by columns and as lists of coordinates, such as CSR, CSC and COO, and
+/// dense ones stored along either mode.
 struct SampledOperands : GpuMatrixOperands {
   static constexpr bool turns_dense = true;
   template <class A>
@@ -26,8 +26,8 @@ struct SampledOperands : GpuMatrixOperands {
       GpuMatrixOperands::is_csr<A> || sporos::detail::is_coordinate_list<typename A::format>;
 };
 
-/// A sparse matrix by rows, or its transpose where it is stored by columns: the outer level has the rows. A
-/// list of coordinates stores no positions of rows, which are found first.
+/// A sparse matrix by rows, or the transpose of one by columns: the outer level holds the rows. A list of
+/// coordinates stores no positions of rows; they are found first.
 template <class TensorType>
 class SampledRows {
   using F = typename TensorType::format_type;
@@ -38,7 +38,7 @@ class SampledRows {
   using Position = typename F::template level<finds_positions ? 0 : 1>::position_type;
   using View = CsrView<typename TensorType::value_type, Position, Coordinate>;
 
-  /// The matrix with, if they have to be found, its positions at `positions`.
+  /// The view of the matrix; positions that are not stored have been found and are at `positions`.
   static View view(const TensorType& t, [[maybe_unused]] Position* positions) {
     if constexpr (finds_positions) {
       constexpr int mode = F::mode_of_level[0];
@@ -52,13 +52,13 @@ class SampledRows {
       return detail::csr_view<detail::is_by_columns<F>>(t);
     }
   }
-  /// Bytes of the positions that have to be found.
+  /// The bytes of positions that have to be found; 0 if they are stored.
   static std::int64_t position_bytes(const TensorType& t) {
     Layout layout;
     if (finds_positions) layout.template take<Position>(view(t, nullptr).rows + 1);
     return layout.bytes();
   }
-  /// Finds them, in the order of the stream of `space`.
+  /// Finds the positions if necessary, in the order of the stream of `space`.
   static void find_positions(const Kokkos::Cuda& space, const TensorType& t, Position* positions) {
     if constexpr (finds_positions) {
       using RowCoordinate = typename F::template level<0>::coordinate_type;
@@ -70,9 +70,9 @@ class SampledRows {
   }
 };
 
-/// How large a sampled product is.
+/// The sizes of a sampled product.
 struct SampledSizes {
-  std::int64_t rows, columns;  ///< of the sparse matrix, as SampledRows sees it
+  std::int64_t rows, columns;  ///< those of the sparse matrix, as SampledRows sees it
   std::int64_t nonzeros;
   std::int64_t inner;  ///< the extent of the summed variable
 };
@@ -107,7 +107,8 @@ class SampledProduct {
   std::int64_t inner() const { return c().extent(C::names[0] == S::result_type::level_names[0] ? 1 : 0); }
   SampledSizes sizes() const { return {rows(), columns(), nonzeros(), inner()}; }
 
-  /// The sparse operand by rows, in the order of the stream: positions that have to be found take memory.
+  /// The sparse operand by rows, in the order of the stream. Positions that have to be found are put into
+  /// `layout`.
   typename Rows::View by_rows(Layout& layout) const {
     typename Rows::Position* positions = nullptr;
     if constexpr (Rows::finds_positions) {
@@ -117,8 +118,8 @@ class SampledProduct {
     return Rows::view(sparse(), positions);
   }
 
-  /// Gives the result the sparse operand's pattern, and calls compute(values) with values of its own: those
-  /// that it has where nobody else has them and nothing reads them.
+  /// Gives the result the sparse operand's pattern, and calls compute(values) with values that only the
+  /// result refers to: its present ones if no other tensor shares them and no operand reads them.
   template <class Compute>
   void replace_result(const Compute& compute) const {
     auto values = result().values();  // [nonzeros]
@@ -133,8 +134,8 @@ class SampledProduct {
   const S& statement_;
 };
 
-/// C and D of a sampled product of 16-bit floats by rows that begin at multiples of 16 bytes: as they lie in
-/// memory, or copied.
+/// C and D of a sampled product of 16-bit floats, by rows that begin at multiples of 16 bytes: read in place
+/// or copied.
 template <class S>
 class FactorsByRows {
   using Product = SampledProduct<S>;
@@ -143,17 +144,18 @@ class FactorsByRows {
  public:
   explicit FactorsByRows(const Product& product) : product_(product) {}
 
-  /// Elements from one row to the next, in both.
+  /// Elements from one row to the next, in both matrices.
   std::int64_t stride() const { return ceil_div(product_.inner(), widest_pack<T>) * widest_pack<T>; }
   bool copies() const { return copies_c() || copies_d(); }
-  /// Of the copies.
+  /// The bytes of the copies.
   std::int64_t bytes() const {
     Layout layout;
     if (copies_c()) layout.template take<T>(product_.rows() * stride());
     if (copies_d()) layout.template take<T>(product_.columns() * stride());
     return layout.bytes();
   }
-  /// C and D, in the order of the stream; zero from the last column to the stride.
+  /// Returns C and D, copied if necessary in the order of the stream, with zeros from the last column to the
+  /// stride.
   std::pair<const T*, const T*> read(Layout& layout) const {
     const T* const c = copies_c() ? copy<Product::c_is_turned>(product_.c(), product_.rows(), layout)
                                   : product_.c().values().data();

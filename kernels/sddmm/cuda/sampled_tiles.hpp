@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sampled_tiles.hpp
-/// The pattern of a sparse matrix by square tiles: which ones have nonzeros, and where those lie in them.
+/// The pattern of a sparse matrix by square tiles: which tiles have nonzeros, and where in the tile each one
+/// lies.
 ///
-/// The nonzeros of a tile are listed row by row. Of a matrix with tiles of 4 rows and columns,
+/// The nonzeros of a tile are listed row by row. For a matrix with tiles of 4 rows and columns,
 ///
 ///     row 0   0 . 0 0 | . . . 0        tile (0, 0)   places 0 2 3 | 7 | 9      distances 0 1 1 .
 ///     row 1   . . . 0 | . . . .        tile (0, 1)   places 3 | 11 | 14        distances 3 . 5 5
 ///     row 2   . 0 . . | . . . 0
 ///     row 3   . . . . | . . 0 .
 ///
-/// a place being row * 4 + column inside its tile. Number n of the list, if its place lies in row r, is
-/// nonzero `distances[r] + n` of the matrix: those of a row are neighbours in both.
+/// a place is row * 4 + column within the tile. Number n of the list, if its place lies in row r, is nonzero
+/// `distances[r] + n` of the matrix, since the nonzeros of a row are neighbours in both.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +23,18 @@
 
 namespace sporos::gpu {
 
-/// The tiles of a matrix that have nonzeros: 2 bytes a nonzero, and 4 for each row of a tile.
+/// The tiles of a matrix that have nonzeros: 2 bytes per nonzero, and 4 for each row of a tile.
 struct SampledTiles {
-  /// Lists begin at multiples of so many nonzeros, which are 16 bytes.
+  /// Lists begin at multiples of this many nonzeros, which are 16 bytes.
   static constexpr int alignment = 8;
 
   struct alignas(16) Tile {
     std::int32_t row_tile, column_tile;
-    std::int32_t first;  ///< of `places`
-    std::int32_t count;  ///< of nonzeros
+    std::int32_t first;  ///< index of its first place in `places`
+    std::int32_t count;  ///< number of nonzeros
   };
 
-  const std::int32_t* kept = nullptr;       ///< how many tiles there are
+  const std::int32_t* kept = nullptr;       ///< the number of tiles with nonzeros
   const Tile* tiles = nullptr;              ///< [kept], row by row
   const std::int32_t* distances = nullptr;  ///< [kept, size]
   const std::uint16_t* places = nullptr;
@@ -45,14 +46,14 @@ struct SampledTiles {
   }
 };
 
-/// How many tiles of either size have nonzeros.
+/// How many tiles of each size have nonzeros.
 struct SampledTileCounts {
   std::int32_t of_64 = 0, of_128 = 0;
 
   std::int64_t of(int size) const { return size == 64 ? of_64 : of_128; }
 };
 
-/// The grid of tiles of a matrix, with or without nonzeros.
+/// The grid of all tiles of a matrix, with or without nonzeros.
 struct TileGrid {
   std::int64_t row_tiles, column_tiles;
 
@@ -62,19 +63,19 @@ struct TileGrid {
   std::int64_t tiles() const { return row_tiles * column_tiles; }
 };
 
-/// Column tiles of a matrix, at most: a block counts the nonzeros of each in shared memory.
+/// The most column tiles that a matrix can have: a block counts the nonzeros of each in shared memory.
 inline constexpr std::int64_t most_sampled_column_tiles = 48 * 1024 / 4;
 
-/// The arrays that finding the tiles works in.
+/// The arrays used while the tiles are found.
 struct SampledTileRoom {
-  static constexpr int threads = 256;           ///< of a block for one tile
-  static constexpr int threads_of_rows = 1024;  ///< of a block for a row of tiles, of which there are few
+  static constexpr int threads = 256;           ///< threads per block for one tile
+  static constexpr int threads_of_rows = 1024;  ///< threads per block for a row of tiles; such blocks are few
 
   std::int32_t* nonzeros = nullptr;  ///< [tiles of the grid]
-  std::int32_t* rooms = nullptr;     ///< [tiles of the grid], of places, aligned
+  std::int32_t* rooms = nullptr;     ///< [tiles of the grid], room for places, aligned
   std::int32_t* are_kept = nullptr;  ///< [tiles of the grid]
-  std::int32_t* first = nullptr;     ///< [tiles of the grid + 1], of places
-  std::int32_t* number = nullptr;    ///< [tiles of the grid + 1], among those that are kept
+  std::int32_t* first = nullptr;     ///< [tiles of the grid + 1], index of the first place
+  std::int32_t* number = nullptr;    ///< [tiles of the grid + 1], index among the tiles that are kept
   int2* segments = nullptr;          ///< [most, size]: the nonzeros of each row of a tile, [begin, end)
   char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;
@@ -98,7 +99,7 @@ struct SampledTileRoom {
 namespace detail {
 
 /// Calls visit(row of the block, nonzero, its column, begin and end of its row) for the nonzeros of `Rows`
-/// rows, a warp a row at a time.
+/// rows; each warp takes a row at a time.
 template <int Rows, class A, class Visit>
 __device__ __forceinline__ void for_each_nonzero_of_rows(const A& a, const Visit& visit) {
   const std::int64_t first_row = std::int64_t{blockIdx.x} * Rows;
@@ -111,11 +112,11 @@ __device__ __forceinline__ void for_each_nonzero_of_rows(const A& a, const Visit
   }
 }
 
-/// Counts tiles of 64 and of 128 rows and columns that have nonzeros; one block for 128 rows.
+/// Counts the tiles of 64 and of 128 rows and columns that have nonzeros; each block takes 128 rows.
 template <class A>
 __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_sampled_tiles_kernel(
     A a, int words, SampledTileCounts* to) {
-  // Two bits for each 64 columns: whether the upper and the lower 64 rows have nonzeros there.
+  // Two bits for every 64 columns: whether the upper and the lower 64 rows have nonzeros there.
   extern __shared__ std::uint32_t are_there[];  // [words]
   for (int at = static_cast<int>(threadIdx.x); at < words; at += SampledTileRoom::threads_of_rows)
     are_there[at] = 0;
@@ -143,7 +144,7 @@ __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_sample
   }
 }
 
-/// Counts the nonzeros of each tile; one block a row of tiles.
+/// Counts the nonzeros of each tile; each block takes a row of tiles.
 template <int Size, class A>
 __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_nonzeros_of_sampled_tiles_kernel(
     A a, int column_tiles, SampledTileRoom to) {
@@ -165,8 +166,8 @@ __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void count_nonzer
   }
 }
 
-/// Writes what each tile is, and the nonzeros of each of its rows where it has some; one block a row of
-/// tiles.
+/// Writes the description of each tile and, if it has nonzeros, where those of each of its rows are; each
+/// block takes a row of tiles.
 template <int Size, class A>
 __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void find_segments_kernel(
     A a, int column_tiles, SampledTileRoom in, SampledTiles::Tile* tiles) {
@@ -187,7 +188,7 @@ __global__ __launch_bounds__(SampledTileRoom::threads_of_rows) void find_segment
       });
 }
 
-/// Lists the nonzeros of each tile; one block a tile.
+/// Lists the nonzeros of each tile; each block takes a tile.
 template <int Size, class A>
 __global__ __launch_bounds__(SampledTileRoom::threads) void list_places_kernel(
     A a, const std::int32_t* kept, const int2* segments, const SampledTiles::Tile* tiles,
@@ -202,7 +203,7 @@ __global__ __launch_bounds__(SampledTileRoom::threads) void list_places_kernel(
     counts[thread] = segment.y - segment.x;
   }
   __syncthreads();
-  if (warp == 0) {  // the nonzeros before each row
+  if (warp == 0) {  // the number of nonzeros before each row
     int before = 0;
     for (int r = lane_id(); r < Size; r += warp_size) {
       int sum = counts[r];
@@ -228,7 +229,7 @@ __global__ __launch_bounds__(SampledTileRoom::threads) void list_places_kernel(
 }  // namespace detail
 
 /// Counts the tiles of a matrix that have nonzeros, and waits for the result.
-/// @param a   by rows, at most 64 * most_sampled_column_tiles columns
+/// @param a   by rows, with at most 64 * most_sampled_column_tiles columns
 /// @param to  in the GPU's memory
 template <class A>
 SampledTileCounts count_sampled_tiles(const Kokkos::Cuda& space, const A& a, SampledTileCounts* to) {
@@ -261,10 +262,10 @@ struct SampledTileOutput {
   SampledTiles view() const { return {kept, tiles, distances, places}; }
 };
 
-/// Finds the tiles of a matrix and lists their nonzeros, in the order of the stream of `space`: the same
-/// lists whatever the order in which threads run.
-/// @param a     by rows, fewer than 2^31 nonzeros, at most most_sampled_column_tiles column tiles
-/// @param most  tiles with nonzeros, at most
+/// Finds the tiles of a matrix and lists their nonzeros, in the order of the stream of `space`. The lists do
+/// not depend on the order in which threads run.
+/// @param a     by rows, with fewer than 2^31 nonzeros and at most most_sampled_column_tiles column tiles
+/// @param most  upper bound of the number of tiles with nonzeros
 template <int Size, class A>
 void find_sampled_tiles(const Kokkos::Cuda& space, const A& a, std::int64_t most, const SampledTileRoom& room,
                         const SampledTileOutput& to) {

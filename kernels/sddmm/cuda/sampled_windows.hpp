@@ -3,14 +3,14 @@
 /// The pattern of a sparse matrix by windows of 16 rows: the distinct columns of each window, in groups of 8,
 /// and which of them each row has.
 ///
-/// In windows of 2 rows and groups of 4 columns, 0 marking nonzeros,
+/// With windows of 2 rows and groups of 4 columns, where 0 marks nonzeros:
 ///
 ///     row 0   0 . . 0 . . 0 .        window 0   group 0   columns 0 2 3 6   masks  0: 1 . 1 1   1: 1 1 1 .
 ///     row 1   0 . 0 0 . . . 0                   group 1   columns 7         masks  0: .         1: 1
 ///
 /// The nonzeros of a row in a group are neighbours in the matrix, in the order of the mask's bits. So are
-/// those in neighbouring groups, and a warp that takes them one after the other counts on from where it
-/// begins.
+/// those in neighbouring groups, and a warp that takes groups one after another keeps counting from where it
+/// began.
 #pragma once
 
 #include <algorithm>
@@ -24,28 +24,27 @@
 
 namespace sporos::gpu {
 
-/// The windows of a matrix: 48 bytes for 8 columns of a window, and 80 for each 32 of them.
+/// The windows of a matrix: 48 bytes for 8 columns of a window, and 80 bytes for every 32 columns.
 struct SampledWindows {
-  static constexpr int rows = 16;            ///< of a window
-  static constexpr int columns = 8;          ///< of a group
-  static constexpr int groups_of_piece = 4;  ///< that a warp takes, at most
+  static constexpr int rows = 16;            ///< per window
+  static constexpr int columns = 8;          ///< per group
+  static constexpr int groups_of_piece = 4;  ///< the most groups that a warp takes
 
   struct alignas(16) Group {
     std::int32_t
-        columns[SampledWindows::columns];      ///< ascending; the last one is repeated where there are fewer
-    std::uint8_t masks[SampledWindows::rows];  ///< bit c of that of a row: whether it has columns[c]
+        columns[SampledWindows::columns];      ///< ascending; the last one is repeated if there are fewer
+    std::uint8_t masks[SampledWindows::rows];  ///< bit c of a row's mask: whether it has columns[c]
   };
-  /// What a warp computes.
+  /// The part of a window that one warp computes.
   struct alignas(16) Piece {
     std::int32_t window;
-    std::int32_t first;  ///< of groups
-    std::int32_t count;  ///< of groups
+    std::int32_t first;  ///< index of the first group
+    std::int32_t count;  ///< number of groups
     std::int32_t unused;
-    std::int32_t
-        starts[SampledWindows::rows];  ///< the first nonzero of each row in these groups, or behind it
+    std::int32_t starts[SampledWindows::rows];  ///< each row's first nonzero in, or after, these groups
   };
 
-  const std::int32_t* count = nullptr;  ///< of pieces
+  const std::int32_t* count = nullptr;  ///< number of pieces
   const Piece* pieces = nullptr;        ///< [*count], window by window
   const Group* groups = nullptr;
 };
@@ -54,7 +53,7 @@ struct SampledWindows {
 struct SampledWindowCounts {
   std::int32_t groups = 0, pieces = 0;
 
-  /// At most, for a matrix of so many rows and nonzeros.
+  /// Upper bounds for a matrix with this many rows and nonzeros.
   static SampledWindowCounts most(std::int64_t rows, std::int64_t nonzeros) {
     const std::int64_t windows = std::min(ceil_div(rows, SampledWindows::rows), nonzeros);
     const std::int64_t groups = windows + nonzeros / SampledWindows::columns;
@@ -63,7 +62,7 @@ struct SampledWindowCounts {
   }
 };
 
-/// The arrays that finding the windows works in.
+/// The arrays used while the windows are found.
 struct SampledWindowRoom {
   static constexpr int threads = 128;
 
@@ -107,7 +106,8 @@ struct SampledWindowOutput {
 
 namespace detail {
 
-/// Counts the groups and pieces of each window; one block a window. Where `all` is given, adds them up there.
+/// Counts the groups and pieces of each window; each block takes a window. If `all` is given, adds them up
+/// there.
 template <class A>
 __global__ __launch_bounds__(SampledWindowRoom::threads) void count_sampled_windows_kernel(
     A a, int words, SampledWindowRoom to, SampledWindowCounts* all) {
@@ -128,12 +128,12 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void count_sampled_wind
   }
 }
 
-/// Writes the groups and pieces of each window; one block a window.
+/// Writes the groups and pieces of each window; each block takes a window.
 template <class A>
 __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windows_kernel(
     A a, int words, SampledWindowRoom in, SampledWindowOutput to) {
   extern __shared__ std::uint32_t are_there[];                              // [words]
-  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns
+  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns before each
   __shared__ int sums[SampledWindowRoom::threads / warp_size];
   const int groups = in.groups[blockIdx.x], pieces = in.pieces[blockIdx.x];
   if (groups == 0) return;
@@ -200,7 +200,7 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windo
 }  // namespace detail
 
 /// Counts the groups and pieces of a matrix, and waits for the result.
-/// @param a   by rows, at most most_window_columns columns
+/// @param a   by rows, with at most most_window_columns columns
 /// @param to  in the GPU's memory
 template <class A>
 SampledWindowCounts count_sampled_windows(const Kokkos::Cuda& space, const A& a, SampledWindowCounts* to) {
@@ -212,9 +212,9 @@ SampledWindowCounts count_sampled_windows(const Kokkos::Cuda& space, const A& a,
   return read_back(space, to);
 }
 
-/// Finds the windows of a matrix, in the order of the stream of `space`: the same whatever the order in which
-/// threads run.
-/// @param a  by rows, fewer than 2^31 nonzeros, at most most_window_columns columns
+/// Finds the windows of a matrix, in the order of the stream of `space`. The result does not depend on the
+/// order in which threads run.
+/// @param a  by rows, with fewer than 2^31 nonzeros and at most most_window_columns columns
 template <class A>
 void find_sampled_windows(const Kokkos::Cuda& space, const A& a, const SampledWindowRoom& room,
                           const SampledWindowOutput& to) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sddmm.hpp
 /// Sampled dense-dense products on the GPU: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) where B, in
-/// CSR, stores something.
+/// CSR, stores a value.
 ///
-/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads one row of D after the other
-/// in 16-byte pieces, as many rows as the group has lanes, and keeps the row of C in registers while nonzeros
-/// lie in one row; then the group's sums are transposed as they are added, so that each lane ends with the
-/// sum of one nonzero, which it stores beside its neighbours'. Balanced by nonzeros; rows are found from
-/// positions as the warp goes.
+/// A warp takes 32 neighbouring nonzeros at a time. A group of its lanes reads rows of D, one after another,
+/// in 16-byte pieces, as many rows as the group has lanes, and keeps the row of C in registers as long as
+/// nonzeros lie in the same row. The group's sums are then transposed as they are added, so that each lane
+/// ends with the sum of one nonzero and stores it beside its neighbours'. The work is balanced by nonzeros;
+/// rows are found from positions as the warp proceeds.
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,20 @@
 
 namespace sporos::gpu {
 
-/// Shape of the SDDMM kernel for values of T: `Lanes` lanes a nonzero, `Pieces` loads of `Count` values a
-/// lane hold a row of C; `Exact` where that is the whole inner extent, no more and no less.
+/// Shape of the SDDMM kernel for values of type T: `Lanes` lanes work on a nonzero; `Pieces` loads of `Count`
+/// values per lane hold a row of C; `Exact` says that this is exactly the inner extent.
 template <class T, int Lanes, int Count, int Pieces, bool Exact>
 struct SddmmConfig {
   static constexpr bool exact = Exact;
   static constexpr int threads = 256;
-  static constexpr int lanes = Lanes;  ///< a nonzero
-  static constexpr int pack = Count;   ///< values a load
+  static constexpr int lanes = Lanes;  ///< per nonzero
+  static constexpr int pack = Count;   ///< values per load
   static constexpr int pieces = Pieces;
-  static constexpr int step = lanes * pack;    ///< of the inner extent, a group at a time
-  static constexpr int inner = step * pieces;  ///< that the registers hold
+  static constexpr int step = lanes * pack;    ///< part of the inner extent that a group loads at a time
+  static constexpr int inner = step * pieces;  ///< part of it that the registers hold
   static constexpr int together =
       pieces >= 4 ? 1 : 4 / pieces;  ///< rows of D loaded before the first is used
-  /// Registers of a thread for rows and sums, and how many blocks a multiprocessor can hold so.
+  /// Registers that a thread needs for rows and sums, and how many blocks a multiprocessor can then hold.
   static constexpr int words = ((1 + together) * pieces * pack * static_cast<int>(sizeof(T)) +
                                 lanes * static_cast<int>(sizeof(accumulate_t<T>))) /
                                4;
@@ -41,7 +41,7 @@ struct SddmmConfig {
   static_assert(lanes % together == 0, "a group's rows of D are loaded in equal batches");
 };
 
-/// The product by address. C is [rows, inner] and D [columns, inner], row-major.
+/// The arguments of the product. C is [rows, inner] and D [columns, inner], row-major.
 template <class Value, class T, class Position, class Coordinate>
 struct SddmmArguments {
   std::int64_t rows;
@@ -74,12 +74,12 @@ __device__ __forceinline__ T transpose_sum(T (&sums)[Lanes]) {
   return sums[0];
 }
 
-/// Elements of T that one word of 32 bits holds, where a lane reads words: two of 16 bits, which the compiler
-/// would otherwise keep in a register each.
+/// How many elements of T one 32-bit word holds if a lane reads words: two of 16 bits, each of which the
+/// compiler would otherwise keep in a separate register.
 template <class Config, class T>
 inline constexpr int sddmm_elements_of_word = is_narrow_float_v<T> && Config::pack % 2 == 0 ? 2 : 1;
 
-/// A lane's pieces of one row, from `first` on; zeros behind the end.
+/// A lane's pieces of one row, from `first` on; zeros after the end.
 template <class Config, class T>
 struct SddmmRow {
   static constexpr int in_word = sddmm_elements_of_word<Config, T>;
@@ -168,8 +168,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_kernel(
 
 }  // namespace detail
 
-/// How many nonzeros a warp takes: a multiple of 32. A warp searches its first row, which pays for many; but
-/// few warps leave the GPU idle.
+/// How many nonzeros a warp takes, a multiple of 32. Finding its first row takes a search, which pays off
+/// with many nonzeros; but too few warps leave the GPU idle.
 inline int sddmm_nonzeros_of_warp(const Kokkos::Cuda& space, std::int64_t nonzeros) {
   constexpr std::int64_t warps_of_multiprocessor = 64, most = 256;
   const std::int64_t share =
@@ -179,10 +179,10 @@ inline int sddmm_nonzeros_of_warp(const Kokkos::Cuda& space, std::int64_t nonzer
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
 ///
-/// @tparam Compute  the type that products and sums are formed in
-/// @throws RangeError where a row or column number does not fit in 32 bits
-/// Cost: one kernel; a row of D is read a nonzero, one of C where the row changes, from the caches as they
-/// can.
+/// @tparam Compute  the type in which products and sums are formed
+/// @throws RangeError if a row or column number does not fit in 32 bits
+/// Cost: one kernel; it reads a row of D per nonzero, and a row of C whenever the row changes, from the
+/// caches where possible.
 template <class Compute, class Value, class T, class Position, class Coordinate>
 void sddmm(const Kokkos::Cuda& space, const SddmmArguments<Value, T, Position, Coordinate>& arguments) {
   narrow<std::uint32_t>(arguments.rows, "the number of rows of a sampled product on the GPU");

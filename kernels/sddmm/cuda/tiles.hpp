@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tiles.hpp
-/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) by tiles
-/// of the dense product C D', of which only those are computed in which B has nonzeros (sampled_tiles.hpp).
+/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)), by
+/// tiles of the dense product C D'. Only tiles in which B has nonzeros are computed (sampled_tiles.hpp).
 ///
-/// A block computes one tile. The copy engine brings 64 columns of C and of D at a time; groups of four warps
-/// multiply them. Their sums are put down in shared memory, in the place of the operands, where each thread
-/// fetches those of its nonzeros, multiplies them by B's values and stores them: neighbouring threads have
-/// neighbouring nonzeros, so that values and results are read and written in whole lines. Several blocks
-/// share a multiprocessor, so that one multiplies while another one waits or stores.
+/// A block computes one tile. The copy engine fetches 64 columns of C and D at a time, and groups of four
+/// warps multiply them. Their sums go to shared memory, replacing the operands. There, each thread fetches
+/// the sums of its nonzeros, multiplies them by B's values and stores them: neighbouring threads have
+/// neighbouring nonzeros, so that values and results are read and written in whole cache lines. Several
+/// blocks share a multiprocessor, so that one multiplies while another waits or stores.
 ///
-/// A sum is that of one row of C and one of D, whatever else its tile contains: an infinite or NaN element
-/// reaches only the results that use it.
+/// A sum involves one row of C and one of D only, whatever else its tile contains: an infinite or NaN element
+/// affects only the results that use it.
 #pragma once
 
 #include <algorithm>
@@ -25,46 +25,46 @@
 namespace sporos::gpu {
 
 /// How a block computes a tile.
-/// @tparam T     of C and D, half or bfloat16
+/// @tparam T     type of C and D, half or bfloat16
 /// @tparam Size  rows and columns of a tile: 64 or 128
 template <class T, int Size>
 struct SddmmTileConfig {
   using value_type = T;
   static constexpr int size = Size;
-  static constexpr int threads = Size / Wgmma::m * Wgmma::threads;  ///< four warps for 64 rows
-  static constexpr int blocks = Size == 128 ? 2 : 5;                ///< of a multiprocessor, at least
+  static constexpr int threads = Size / Wgmma::m * Wgmma::threads;  ///< four warps for every 64 rows
+  static constexpr int blocks = Size == 128 ? 2 : 5;                ///< at least this many per multiprocessor
   static constexpr int stage_k = 64;
-  static constexpr int operand_bytes = Size * Swizzle128::row_bytes;  ///< of a stage, for C or D
+  static constexpr int operand_bytes = Size * Swizzle128::row_bytes;  ///< per stage, for C or for D
   static constexpr int stage_bytes = 2 * operand_bytes;
   static constexpr int most_stages = 3;
-  static constexpr int pitch = Size + 8;  ///< floats from one row of sums to the next: no bank conflicts
+  static constexpr int pitch = Size + 8;  ///< floats from one row of sums to the next; avoids bank conflicts
   static constexpr int sums_bytes = Size * pitch * 4;
-  static constexpr int batch = 8;  ///< nonzeros of a thread that are on their way at a time
+  static constexpr int batch = 8;  ///< nonzeros that a thread loads at the same time
   static_assert(Size == 64 || Size == 128, "a tile is one square of 64 or 128 rows and columns");
   static_assert(operand_bytes % Swizzle128::alignment == 0, "operands begin where the swizzle begins");
 
   static int stages(std::int64_t inner) {
     return static_cast<int>(std::min<std::int64_t>(most_stages, ceil_div(inner, stage_k)));
   }
-  /// Of stages, and of sums in their place.
+  /// The bytes of the stages, or of the sums that replace them.
   static int bytes_of_stages(std::int64_t inner) { return std::max(stages(inner) * stage_bytes, sums_bytes); }
   static int shared_bytes(std::int64_t inner) {
     return Swizzle128::alignment + bytes_of_stages(inner) + most_stages * 16 + Size * 4;
   }
 };
 
-/// The product by address.
+/// The arguments of the product.
 template <class Value>
 struct SddmmTilesArguments {
   std::int64_t inner;   ///< at least 1
-  int stages;           ///< in shared memory
-  int bytes_of_stages;  ///< before barriers
+  int stages;           ///< number of stages in shared memory
+  int bytes_of_stages;  ///< the barriers follow them
   SampledTiles tiles;   ///< those of B
   const Value* scale;   ///< [nonzeros], B's values
   Value* result;        ///< [nonzeros]
 };
 
-/// The dense operands as the copy engine is told of them: C is [rows, inner] and D [columns, inner].
+/// The dense operands as described to the copy engine: C is [rows, inner] and D [columns, inner].
 struct SddmmMaps {
   CUtensorMap c, d;
 };
@@ -112,7 +112,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
     for (int stage = 0; stage < in.stages; ++stage) copy(stage, stage);
   __syncwarp();
 
-  // The first nonzeros' places, and where rows begin, come while the operands do.
+  // The places of the first nonzeros, and where rows begin, are loaded along with the operands.
   const std::uint16_t* const place = in.tiles.places + tile.first;
   std::uint16_t next[Config::batch];  // [batch nonzeros]
   const auto read_places = [&](int first) {
@@ -126,7 +126,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
   if (thread < Config::size)
     distances[thread] = __ldg(in.tiles.distances + std::int64_t{blockIdx.x} * Config::size + thread);
 
-  float sums[Config::size / 2];  // [64, size] of a group
+  float sums[Config::size / 2];  // [64, size] per group
 #pragma unroll
   for (float& sum : sums) sum = 0;
   int stage = 0;
@@ -168,7 +168,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
       parity ^= 1;
     }
   }
-  __syncthreads();  // nothing in the stages is needed any more
+  __syncthreads();  // the contents of the stages are no longer needed
 
 #pragma unroll
   for (int r = 0; r < Config::size / 2; r += 2) {
@@ -203,8 +203,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_tiles_k
 }  // namespace detail
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
-/// @param tiles  of B, of Config::size rows and columns
-/// @param most   tiles, at most
+/// @param tiles  the tiles of B, of Config::size rows and columns
+/// @param most   upper bound of the number of tiles
 template <class Config, class Value>
 void sddmm_tiles(const Kokkos::Cuda& space, std::int64_t inner, const SampledTiles& tiles, std::int64_t most,
                  const Value* scale, const SddmmMaps& maps, Value* result) {

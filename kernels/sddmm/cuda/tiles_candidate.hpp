@@ -14,11 +14,12 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in CSR, CSC or COO, C and D dense of half or bfloat16 and
-/// stored along either mode: tiles.hpp. Sums are formed in float and multiplied by B's values in float,
-/// before they are rounded. A gets the pattern of B, and where B's arrays are counted shares them.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense, of half or
+/// bfloat16, and stored along either mode, by tiles.hpp. Sums are formed in float and multiplied by B's
+/// values in float before they are rounded. A gets the pattern of B, and shares B's arrays if they are
+/// reference counted.
 ///
-/// Returns before the GPU is through, as SddmmByWarps does.
+/// Returns before the GPU has finished, as SddmmByWarps does.
 struct SddmmByTiles {
   static constexpr std::string_view name = "SDDMM by tiles on tensor cores";
   static constexpr std::string_view takes =
@@ -30,7 +31,7 @@ struct SddmmByTiles {
   template <class S>
   static constexpr bool matches = is_narrow_sampled_product<S>();
 
-  /// For a plan, tiles that have nonzeros are counted.
+  /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     using Product = SampledProduct<S>;
@@ -44,7 +45,7 @@ struct SddmmByTiles {
   template <class S>
   using Plan = SddmmPackedPlan<SddmmByTiles, S>;
 
-  // What the plan asks for.
+  // What SddmmPackedPlan asks for.
 
   using Counts = SampledTileCounts;
 
@@ -124,8 +125,9 @@ struct SddmmByTiles {
     size_of(in, counts) == 64 ? f(std::integral_constant<int, 64>{}) : f(std::integral_constant<int, 128>{});
   }
 
-  /// Fitted to an H200, within 6 %: a tile takes as long as its steps of 64 summed columns, or as the L2
-  /// cache delivers its rows of C and D. So many tiles run at a time and take as long as one.
+  /// Fitted on an H200, within 6 %: a tile takes as long as its steps of 64 summed columns, or as the L2
+  /// cache takes to deliver its rows of C and D. The first `at_a_time` tiles run together and take as long as
+  /// one.
   static double seconds_of(const SampledSizes& in, const Counts& counts, int size) {
     const bool is_small = size == 64;
     const auto steps = static_cast<double>(ceil_div(in.inner, 64));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file windows.hpp
-/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)) by
+/// Sampled dense-dense products on tensor cores: A(i, j) = B(i, j) * (sum over k of C(i, k) D(j, k)), by
 /// windows of 16 rows of B and groups of 8 of their columns (sampled_windows.hpp).
 ///
 /// An instruction m16n8k16 multiplies 16 rows of C by 8 rows of D, those of the group's columns. Both are
-/// read from memory into the registers in which the instruction takes them: a lane reads 16 bytes, 8 elements
-/// of a row, and gives them to two instructions, whose 32 summed elements are so in another order, the same
-/// one for C and D. Rows of C are read once for 64 columns. What pays is what the rows of a window have in
-/// common: a row of D is read once for all of them.
+/// read from memory directly into the registers from which the instruction takes them: a lane reads 16 bytes,
+/// 8 elements of a row, and gives them to two instructions. Their 32 elements are therefore summed in a
+/// different order, which is the same for C and D. Rows of C are read once for 64 columns. The method pays
+/// off if the rows of a window have columns in common: a row of D is read once for all of them.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@
 
 namespace sporos::gpu {
 
-/// @tparam Chunks  of 32 elements of a row of C that the registers hold: 1, 2 or 4
+/// @tparam Chunks  chunks of 32 elements of a row of C that the registers hold: 1, 2 or 4
 template <int Chunks>
 struct SddmmWindowConfig {
   static constexpr int threads = 128, warps = threads / warp_size;
-  static constexpr int blocks = 4;  ///< of a multiprocessor, at least
+  static constexpr int blocks = 4;  ///< at least this many per multiprocessor
   static constexpr int chunks = Chunks;
-  static constexpr int chunk = 32;  ///< elements: two instructions
-  static constexpr int pack = 8;    ///< that a lane reads at a time
+  static constexpr int chunk = 32;  ///< elements; two instructions multiply them
+  static constexpr int pack = 8;    ///< elements that a lane reads at a time
   static_assert(SampledWindows::rows == MmaM16N8K16::m && SampledWindows::columns == MmaM16N8K16::n,
                 "a group of a window is one instruction's result");
   static_assert(chunk == 2 * MmaM16N8K16::k && chunk == 4 * pack, "four lanes read a chunk of a row");
 };
 
-/// The product by address. C is [rows, inner] and D [columns, inner], rows at multiples of 16 bytes.
+/// The arguments of the product. C is [rows, inner] and D [columns, inner]; rows begin at multiples of 16
+/// bytes.
 template <class Value, class T>
 struct SddmmWindowsArguments {
   std::int64_t rows;
@@ -59,15 +60,15 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
   const auto header = __ldg(reinterpret_cast<const int4*>(piece));
   const int count = header.z;
   const SampledWindows::Group* const group = in.windows.groups + header.y;
-  // This lane's place in operands and results.
+  // The part of operands and results that this lane holds.
   const int row = lane_id() / 4, pair = lane_id() % 4;
   const std::int64_t first_row = std::int64_t{header.x} * SampledWindows::rows;
   std::int32_t start[2];
 #pragma unroll
   for (int half = 0; half < 2; ++half) start[half] = __ldg(piece->starts + row + half * 8);
 
-  std::int32_t columns[groups];  // [8 columns] a group
-  std::uint32_t masks[groups];   // of this lane's two rows, 8 bits each
+  std::int32_t columns[groups];  // [8 columns] per group
+  std::uint32_t masks[groups];   // 8 bits for each of this lane's two rows
 #pragma unroll
   for (int g = 0; g < groups; ++g) {
     columns[g] = 0;
@@ -82,8 +83,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
   const auto load = [&](const T* from, std::int64_t k) {
     return k < in.inner ? load_constant(reinterpret_cast<const Words*>(from + k)) : Words{};
   };
-  // B's values come while the operands do.
-  Value scale[groups][4];  // [16, 8] a group
+  // B's values are loaded along with the operands.
+  Value scale[groups][4];  // [16, 8] per group
   const auto for_each_result = [&](const auto& visit) {
     std::int32_t at[2] = {start[0], start[1]};
 #pragma unroll
@@ -100,10 +101,10 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
   };
   for_each_result([&](int g, int r, std::int64_t q) { scale[g][r] = in.scale[q]; });
 
-  float sums[groups][4] = {};  // [16, 8] a group
+  float sums[groups][4] = {};  // [16, 8] per group
   for (std::int64_t first = 0; first < in.inner; first += Config::chunks * Config::chunk) {
     Words c[Config::chunks][2];  // [16, chunks * 32]
-    Words d[2][Config::chunks];  // [8, chunks * 32], of this group and the next one
+    Words d[2][Config::chunks];  // [8, chunks * 32], of this group and the next
     const auto load_columns = [&](int g) {
 #pragma unroll
       for (int at = 0; at < Config::chunks; ++at)
@@ -140,7 +141,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void sddmm_windows
 }  // namespace detail
 
 /// A(i, j) = B(i, j) * sum over k of C(i, k) D(j, k), on B's pattern, in the order of the stream of `space`.
-/// @param most  pieces, at most
+/// @param most  upper bound of the number of pieces
 template <class Value, class T>
 void sddmm_windows(const Kokkos::Cuda& space, const SddmmWindowsArguments<Value, T>& arguments,
                    std::int64_t most) {

@@ -14,15 +14,16 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), A and B in CSR, CSC or COO, C and D dense of half or bfloat16 and
-/// stored along either mode: windows.hpp. Sums are formed in float and multiplied by B's values in float,
-/// before they are rounded. A gets the pattern of B, and where B's arrays are counted shares them.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), with A and B in CSR, CSC or COO, and C and D dense, of half or
+/// bfloat16, and stored along either mode, by windows.hpp. Sums are formed in float and multiplied by B's
+/// values in float before they are rounded. A gets the pattern of B, and shares B's arrays if they are
+/// reference counted.
 ///
-/// Returns before the GPU is through, as SddmmByWarps does.
+/// Returns before the GPU has finished, as SddmmByWarps does.
 struct SddmmByWindows : SddmmPackedCandidate<SddmmByWindows> {
   static constexpr std::string_view name = "SDDMM by windows of rows on tensor cores";
 
-  // What the plan asks for.
+  // What SddmmPackedPlan asks for.
 
   using Counts = SampledWindowCounts;
 
@@ -35,8 +36,8 @@ struct SddmmByWindows : SddmmPackedCandidate<SddmmByWindows> {
     return in.columns > most_window_columns ? "the sparse operand has too many columns" : "";
   }
 
-  /// Fitted to an H200, within 15 % for up to 256 summed columns: what a warp waits for, and what groups and
-  /// nonzeros cost where there are many.
+  /// Fitted on an H200, within 15 % for up to 256 summed columns: the time that a warp waits, and the cost of
+  /// groups and nonzeros where there are many.
   static double seconds(const SampledSizes& in, const Counts& counts) {
     const auto inner = static_cast<double>(in.inner);
     const double of_group = 0.16e-9 + 2.9e-12 * std::min(inner, 256.0) + 2e-12 * std::max(inner - 256, 0.0);

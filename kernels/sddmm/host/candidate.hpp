@@ -18,9 +18,9 @@
 
 namespace sporos {
 
-/// A(i, j) = B(i, j) * C(i, k) * D(j, k), factors in any order, A and B in the same CSR, C and D dense and
-/// row-major, all in host memory: rows.hpp. A gets the pattern of B, and shares B's arrays if they are
-/// reference counted.
+/// A(i, j) = B(i, j) * C(i, k) * D(j, k), factors in any order, with A and B in the same CSR format, C and D
+/// dense and row-major, all in host memory, by rows.hpp. A gets the pattern of B, and shares B's arrays if
+/// they are reference counted.
 struct SddmmByRows {
   struct Operands : RealHostOperands {
     static constexpr bool turns_dense = false;
@@ -48,13 +48,13 @@ class SddmmByRows::Plan {
 
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-    bounds_of(statement);  // reports extents that do not match, by variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   void run() {
     const auto& pattern = Pattern::sampled(statement_).tensor();
     const auto& result = statement_.result().tensor();
-    // An empty sum is absent, so the result has no elements.
+    // A sum over nothing is absent, so the result has no elements.
     if (inner() == 0) {
       const Tensor empty(result.extents());
       result.replace(empty.extents(), empty.levels(), empty.values());

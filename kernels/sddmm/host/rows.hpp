@@ -15,9 +15,9 @@
 
 namespace sporos::detail {
 
-/// to[n] = values[n] * the dot product of `left` and the row coordinates[n] of `right`, for n < Count.
+/// to[n] = values[n] * the dot product of `left` and row coordinates[n] of `right`, for n < Count.
 ///
-/// @tparam Lanes  of the vectors that are multiplied
+/// @tparam Lanes  number of lanes of the vectors
 /// @param left    [inner]
 /// @param right   rows of `inner` numbers
 template <int Count, int Lanes, class T, class Coordinate>
@@ -58,13 +58,13 @@ SPOROS_HOST_INLINE void scale_dots(const T* left, const T* right, std::int64_t i
   unrolled<Count>([&] SPOROS_INLINE_LAMBDA(auto n) { to[n] = products[n]; });
 }
 
-/// to[q] = the value q of B, at (r, j), times the dot product of row r of C and row j of D, for rows begin <=
-/// r < end.
+/// to[q] = value q of B, at (r, j), times the dot product of row r of C and row j of D, for rows begin <= r <
+/// end.
 ///
 /// A row of C is combined with eight rows of D at a time: it is read once for all of them, and the eight sums
 /// do not wait for each other. The remainder of B's row is handled in one step.
 ///
-/// @tparam Lanes  of the vectors that are multiplied
+/// @tparam Lanes  number of lanes of the vectors
 /// @param c  [b.rows, inner]
 /// @param d  [b.columns, inner]
 /// @param to [nnz]
@@ -110,7 +110,7 @@ template <int Lanes, class T, class Position, class Coordinate>
   }
 }
 
-/// The same in vectors of the given form.
+/// Computes the same in vectors of the given form.
 template <class T, class Position, class Coordinate>
 [[gnu::noinline]] void scale_dots_of_rows(SddmmForm form, SparseRows<T, Position, Coordinate> b, const T* c,
                                           const T* d, std::int64_t inner, T* to, std::int64_t begin,

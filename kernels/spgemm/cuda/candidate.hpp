@@ -14,8 +14,8 @@
 
 namespace sporos::gpu {
 
-/// A(i, j) = B(i, k) * C(k, j), each in CSR or CSC, A of the type in which the product computes: spgemm.hpp.
-/// Factors that are not stored by the rows that this takes are copied first; a result in CSC is computed as
+/// A(i, j) = B(i, k) * C(k, j), each in CSR or CSC, with A of the type in which the product computes, by
+/// spgemm.hpp. Factors not stored by the rows that it needs are copied first; a result in CSC is computed as
 /// its transpose.
 struct SpgemmByBins {
   using Pattern = SpgemmPattern<GpuMatrixOperands>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file column_table.hpp
-/// The columns of one row of C as a hash table in shared memory.
+/// The columns of one row of C, as a hash table in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace sporos::gpu::detail {
 
-/// No column: larger than any.
+/// Marks a free place: larger than any column.
 inline constexpr std::uint32_t no_column = 0xffffffffu;
 
-/// A set of columns: open addressing, linear probing. Free places hold no_column.
+/// A set of columns, with open addressing and linear probing. Free places hold no_column.
 template <int Capacity>
 struct ColumnTable {
   std::uint32_t* keys;  // [Capacity]
@@ -22,7 +22,7 @@ struct ColumnTable {
   __device__ __forceinline__ static unsigned hash(std::uint32_t column) {
     return (column * 2654435769u) >> (32 - __builtin_ctz(Capacity));
   }
-  /// The column's place; `added` where it was not there.
+  /// The column's place; sets `added` if it was not in the table.
   __device__ __forceinline__ unsigned insert(std::uint32_t column, bool& added) const {
     unsigned at = hash(column);
     while (true) {
@@ -34,7 +34,7 @@ struct ColumnTable {
       at = (at + 1) % Capacity;
     }
   }
-  /// The place of a column that is there.
+  /// The place of a column that is in the table.
   __device__ __forceinline__ unsigned find(std::uint32_t column) const {
     unsigned at = hash(column);
     while (keys[at] != column) at = (at + 1) % Capacity;

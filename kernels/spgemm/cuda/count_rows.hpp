@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file count_rows.hpp
-/// The first pass over rows of C = A B that fit a hash table in shared memory: how many columns each has.
+/// The first pass over rows of C = A B that fit in a hash table in shared memory: how many columns each row
+/// has.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// The bytes of shared memory of one block of count_rows_kernel, and where its parts are.
+/// The bytes of shared memory of one block of count_rows_kernel, and where its parts begin.
 template <class Config>
 struct CountShared {
   static constexpr std::int64_t keys = 0;
@@ -53,7 +54,8 @@ __global__ __launch_bounds__(Config::threads) void count_rows_kernel(
 
 }  // namespace detail
 
-/// sizes[row] = the number of columns of each row of a bin, none of more than Config::most_counted products.
+/// sizes[row] = the number of columns, for each row of a bin; none may have more than Config::most_counted
+/// products.
 template <class Config, class MatrixA, class MatrixB>
 void count_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                 std::int32_t* sizes) {

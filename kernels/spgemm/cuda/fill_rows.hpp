@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file fill_rows.hpp
-/// The second pass over rows of C = A B that fit a hash table in shared memory: their columns, in order, and
-/// values.
+/// The second pass over rows of C = A B that fit in a hash table in shared memory: their columns, in order,
+/// and their values.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,17 @@ namespace sporos::gpu {
 
 namespace detail {
 
-/// The bytes of shared memory of one block of fill_rows_kernel, and where its parts are.
+/// The bytes of shared memory of one block of fill_rows_kernel, and where its parts begin.
 template <class Config, class Compute>
 struct FillShared {
-  static constexpr std::int64_t values = 0;  // wide ones first: each part is aligned
+  static constexpr std::int64_t values = 0;  // wide types first, so that each part is aligned
   static constexpr std::int64_t keys = values + sizeof(Compute) * Config::rows * Config::capacity;
   static constexpr std::int64_t list = keys + sizeof(std::uint32_t) * Config::rows * Config::capacity;
   static constexpr std::int64_t totals = list + sizeof(std::uint32_t) * Config::rows * Config::most;
   static constexpr std::int64_t bytes = totals + sizeof(int) * Config::rows;
 };
 
-/// One row of C in shared memory while a team of threads sums it up, sorts it and stores it.
+/// One row of C in shared memory, while a team of threads sums it up, sorts it and stores it.
 template <class Config, class Compute, class MatrixC>
 class RowSum {
   using Shared = FillShared<Config, Compute>;
@@ -49,7 +49,7 @@ class RowSum {
     team_.sync();
   }
 
-  /// Adds the products of the row.
+  /// Adds the products of the row to the table.
   template <class Arguments>
   __device__ __forceinline__ void add_products(const Arguments& in) const {
     if (team_.there)
@@ -91,8 +91,8 @@ class RowSum {
     }
     sort_in_registers<Config::lanes>(mine);
     team_.sync();
-    // The list becomes that of the columns' places in the table, in order, so that neighbours are stored
-    // together.
+    // The list now becomes that of the columns' places in the table, in column order, so that neighbours are
+    // stored together.
 #pragma unroll
     for (int k = 0; k < Config::each; ++k) {
       const int at = team_.lane * Config::each + k;
@@ -114,8 +114,8 @@ class RowSum {
     }
   }
 
-  /// The list holds places in the table. Once columns and places are in registers, the sort takes the room of
-  /// the table's keys and of the list behind them.
+  /// The list holds places in the table. Once columns and places are in registers, the sort reuses the memory
+  /// of the table's keys and of the list after them.
   __device__ __forceinline__ void store_sorted_by_digits(const MatrixC& c, std::int64_t out,
                                                          int count) const {
     using Sort = cub::BlockRadixSort<std::uint32_t, Config::lanes, Config::each, std::uint16_t>;
@@ -132,7 +132,7 @@ class RowSum {
       column[k] = at < count ? table_.keys[place[k]] : no_column;
     }
     team_.sync();
-    // As many bits as tell columns apart, from each other and from no_column.
+    // Enough bits to tell columns apart from each other and from no_column.
     const int bits = 32 - __clz(static_cast<int>(c.columns));
     Sort(*reinterpret_cast<typename Sort::TempStorage*>(table_.keys))
         .SortBlockedToStriped(column, place, 0, bits);
@@ -152,13 +152,13 @@ class RowSum {
   }
 
   const RowTeam<Config>& team_;
-  Compute* values_;                      // [capacity], beside the table's places
+  Compute* values_;                      // [capacity], at the same places as the table's columns
   ColumnTable<Config::capacity> table_;  // [capacity]
-  std::uint32_t* list_;                  // [most], the columns that are there
-  int* total_;                           // how many they are
+  std::uint32_t* list_;                  // [most], the columns in the table
+  int* total_;                           // their number
 };
 
-/// Columns and values of the rows of C, at C's positions.
+/// Writes columns and values of the rows of C, at C's positions.
 template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_rows_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, const __grid_constant__ MatrixC c) {
@@ -171,7 +171,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_rows_ker
 
 }  // namespace detail
 
-/// The rows of a bin, none of more than Config::most columns.
+/// Writes the rows of a bin; none may have more than Config::most columns.
 template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
 void fill_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                const MatrixC& c) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file heavy_rows.hpp
-/// Rows of C = A B too large for shared memory: a bitmap of their columns in device memory, filled by the
-/// whole GPU. Counting its bits gives the row's size, and the rank of a bit the place of a value, so nothing
-/// is sorted.
+/// Rows of C = A B that are too large for shared memory: a bitmap of their columns in device memory, filled
+/// by the whole GPU. The number of bits set is the row's size, and the rank of a bit is the place of its
+/// value, so nothing is sorted.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +20,20 @@ namespace sporos::gpu {
 
 /// Shape of the kernels over heavy rows.
 struct HeavyConfig {
-  static constexpr int threads = 256;                   ///< a block
-  static constexpr std::int64_t blocks = 8192;          ///< a batch of rows, about
-  static constexpr std::int64_t most_blocks = 128;      ///< a row
-  static constexpr std::int64_t most_bytes = 64 << 20;  ///< of bitmaps and ranks, unless one row takes more
+  static constexpr int threads = 256;                   ///< per block
+  static constexpr std::int64_t blocks = 8192;          ///< per batch of rows, approximately
+  static constexpr std::int64_t most_blocks = 128;      ///< per row
+  static constexpr std::int64_t most_bytes = 64 << 20;  ///< for bitmaps and ranks, unless one row takes more
 };
 
-/// Bitmaps of a batch of rows, and for each word the number of bits before it in its row.
+/// Bitmaps for a batch of rows, and for each word the number of bits set before it in its row.
 struct HeavyRows {
-  std::int64_t words = 0;          ///< a row
-  std::int64_t capacity = 0;       ///< rows a batch
+  std::int64_t words = 0;          ///< per row
+  std::int64_t capacity = 0;       ///< rows per batch
   std::uint32_t* bits = nullptr;   ///< [capacity, words]
   std::int32_t* before = nullptr;  ///< [capacity, words]
 
-  /// For `count` rows of `columns` columns, in a product of matrices that has `products` products of
+  /// Takes memory for `count` rows of `columns` columns, in a product of matrices with `products` products of
   /// elements.
   static HeavyRows take(Layout& layout, std::int64_t columns, std::int64_t count, std::int64_t products) {
     HeavyRows out;
@@ -42,7 +42,7 @@ struct HeavyRows {
     const std::int64_t row_bytes =
         out.words * static_cast<std::int64_t>(sizeof(std::uint32_t) + sizeof(std::int32_t));
     const std::int64_t budget =
-        std::min(HeavyConfig::most_bytes, 2 * products);  // no more than the work is worth
+        std::min(HeavyConfig::most_bytes, 2 * products);  // no more than the work justifies
     out.capacity = std::clamp<std::int64_t>(budget / row_bytes, 1, count);
     out.bits = layout.take<std::uint32_t>(out.capacity * out.words);
     out.before = layout.take<std::int32_t>(out.capacity * out.words);
@@ -52,8 +52,8 @@ struct HeavyRows {
 
 namespace detail {
 
-/// Calls visit(column, value of A, value of B) for this block's share of a heavy row's products: block y of
-/// gridDim.y.
+/// Calls visit(column, value of A, value of B) for this block's share of a heavy row's products; gridDim.y
+/// blocks share them.
 template <bool Values, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in,
                                                        std::int64_t row, const Visit& visit) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void for_each_heavy_product(const RowArguments<Matrix
       static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
 }
 
-/// Sets the bits of a row's columns: gridDim.y blocks a row.
+/// Sets the bits of a row's columns, with gridDim.y blocks per row.
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy) {
@@ -76,7 +76,7 @@ __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
                                 });
 }
 
-/// before[word], and the size of the row: one block a row.
+/// Computes before[word] and the size of the row, with one block per row.
 template <class Size>
 __global__ __launch_bounds__(HeavyConfig::threads) void rank_heavy_kernel(const std::int32_t* members,
                                                                           HeavyRows heavy, Size* sizes) {
@@ -93,12 +93,12 @@ __global__ __launch_bounds__(HeavyConfig::threads) void rank_heavy_kernel(const 
     Scan(scratch).ExclusiveSum(mine, below, total);
     if (word < heavy.words) before[word] = carry + below;
     carry += total;
-    __syncthreads();  // before the scratch is used again
+    __syncthreads();  // before the scan's memory is used again
   }
   if (threadIdx.x == 0 && sizes) sizes[members[blockIdx.x]] = carry;
 }
 
-/// The columns of the rows in order, and zeros as their values.
+/// Writes the columns of the rows in order, and zeros as their values.
 template <class MatrixC>
 __global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const std::int32_t* members,
                                                                           HeavyRows heavy,
@@ -107,7 +107,7 @@ __global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const 
   for (std::int64_t word = static_cast<std::int64_t>(blockIdx.y) * HeavyConfig::threads + threadIdx.x;
        word < heavy.words; word += static_cast<std::int64_t>(gridDim.y) * HeavyConfig::threads) {
     std::uint32_t bits = heavy.bits[blockIdx.x * heavy.words + word];       // [32 columns]
-    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];  // of the word's first column
+    std::int64_t at = out + heavy.before[blockIdx.x * heavy.words + word];  // its first column's position
     for (; bits != 0; bits &= bits - 1, ++at) {
       c.coordinates[at] =
           static_cast<typename MatrixC::coordinate_type>(word * 32 + __ffs(static_cast<int>(bits)) - 1);
@@ -116,7 +116,7 @@ __global__ __launch_bounds__(HeavyConfig::threads) void emit_heavy_kernel(const 
   }
 }
 
-/// Adds each product to the value of its column, whose place is the rank of the column's bit.
+/// Adds each product to the value of its column; the rank of the column's bit is the value's place.
 template <class Compute, class MatrixA, class MatrixB, class MatrixC>
 __global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy,
@@ -133,9 +133,9 @@ __global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
 }
 
 /// Makes the bitmaps of as many rows as there is memory for, runs work(these rows, grid), and goes on to the
-/// next ones.
+/// next rows.
 ///
-/// @param sizes  [rows of C], set for the rows; null where they are known
+/// @param sizes  [rows of C], set for the rows; null if they are known
 template <class MatrixA, class MatrixB, class Work>
 void for_each_heavy_batch(const Kokkos::Cuda& space, const RowArguments<MatrixA, MatrixB>& rows,
                           const HeavyRows& heavy, std::int32_t* sizes, const Work& work) {
@@ -163,7 +163,7 @@ void count_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<Matr
   detail::for_each_heavy_batch(space, rows, heavy, sizes, [](const auto&, const Grid&) {});
 }
 
-/// Columns and values of the rows, at C's positions.
+/// Writes columns and values of the rows, at C's positions.
 template <class Compute, class MatrixA, class MatrixB, class MatrixC>
 void fill_heavy_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                      const HeavyRows& heavy, const MatrixC& c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_bins.hpp
-/// Rows sorted into bins by how much work they are, so that each bin has a kernel of its own shape.
+/// Sorts rows into bins by how much work they are, so that each bin can have a kernel of suitable shape.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sporos::gpu {
 
-/// Bin b takes the rows of sizes limit[b - 1] + 1 to limit[b]. Empty rows are in no bin, and rows larger than
-/// all limits in the last.
+/// Bin b takes the rows of sizes limit[b - 1] + 1 to limit[b]. Empty rows are in no bin; rows larger than all
+/// limits are in the last.
 template <int Count>
 struct BinLimits {
   static constexpr int count = Count;
@@ -25,7 +25,7 @@ struct BinLimits {
   }
 };
 
-/// How many rows each bin has, and how many of them are in the list already.
+/// How many rows each bin has, and how many of them are already in the list.
 template <int Count>
 struct BinCounts {
   unsigned long long count[Count];
@@ -78,8 +78,9 @@ __global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes, const __g
 
 }  // namespace detail
 
-/// Lists rows bin by bin in `members`, and their numbers in `bins`, which is zero before. Within a bin rows
-/// are in no particular order: a block counts its own rows in shared memory and takes a stretch of each bin.
+/// Lists rows bin by bin in `members` and counts them in `bins`, which must be zero before. Within a bin,
+/// rows are in no particular order: a block counts its own rows in shared memory and reserves a range of each
+/// bin.
 ///
 /// @param sizes    [rows]
 /// @param members  [rows]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_config.hpp
-/// The shape of a kernel over rows of C = A B that fit a hash table in shared memory, and what it is called
-/// with.
+/// The shape of a kernel over rows of C = A B that fit in a hash table in shared memory, and the kernel's
+/// arguments.
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,35 @@
 
 namespace sporos::gpu {
 
-/// How the columns of a row are brought into order.
+/// How the columns of a row are sorted.
 enum class RowSort {
-  by_rank,       ///< each column's place is the number of smaller ones: short rows, by lanes of one warp
-  in_registers,  ///< bitonic, by lanes of one warp
+  by_rank,       ///< each column's place is the number of smaller ones; for short rows, by lanes of one warp
+  in_registers,  ///< bitonic sort, by lanes of one warp
   by_digits      ///< CUB's radix sort, by a whole block
 };
 
-/// `Lanes` threads and a table of `Capacity` columns for each row, `Rows` rows a block.
+/// `Lanes` threads and a table of `Capacity` columns for each row, `Rows` rows per block.
 template <int Lanes, int Rows, int Capacity>
 struct RowConfig {
-  static constexpr int lanes = Lanes;        ///< a row
-  static constexpr int rows = Rows;          ///< a block
+  static constexpr int lanes = Lanes;        ///< per row
+  static constexpr int rows = Rows;          ///< per block
   static constexpr int capacity = Capacity;  ///< columns that a row's table has places for
   static constexpr int threads = Lanes * Rows;
-  /// Columns that a row may have: the table stays half empty, and two of the largest fit a multiprocessor.
+  /// The most columns that a row may have: the table stays half empty, and two of the largest fit a
+  /// multiprocessor.
   static constexpr int most = Capacity <= 4096 ? Capacity / 2 : Capacity / 8 * 3;
-  static constexpr int most_counted = Capacity / 4 * 3;  ///< the same where columns are only counted
+  static constexpr int most_counted = Capacity / 4 * 3;  ///< the same if columns are only counted
   static constexpr bool in_warp = Lanes <= warp_size;
-  static constexpr int least_to_sort = 128;  ///< places from which on counting smaller columns takes longer
+  static constexpr int least_to_sort = 128;  ///< places: from here on, sorting beats counting
   static constexpr RowSort sort = !in_warp                    ? RowSort::by_digits
                                   : Capacity >= least_to_sort ? RowSort::in_registers
                                                               : RowSort::by_rank;
   static constexpr int each = sort == RowSort::by_rank ? 1 : most / Lanes;  ///< columns that a lane sorts
-  /// Rows of B are asked for by all lanes at once where there are few lanes and much to do for each.
+  /// With few lanes, each of which has much to do, all lanes fetch rows of B at once and share them.
   static constexpr bool lists_rows = sort == RowSort::in_registers && Lanes < warp_size;
-  /// Blocks that a multiprocessor is to hold while it fills rows: it waits for memory, so occupancy counts
-  /// for more than registers, as far as shared memory lets it. Where a row has a block alone, shared memory
-  /// has room for 1024 threads of the largest shape, so that a thread may have 64 registers.
+  /// Blocks that a multiprocessor should hold while it fills rows. The kernel waits for memory, so occupancy
+  /// matters more than registers, as far as shared memory allows. If each row has a block to itself, shared
+  /// memory has room for 1024 threads of the largest shape, so a thread may have 64 registers.
   static constexpr int blocks = !in_warp ? 1024 / threads : lists_rows ? 5 : 8;
 
   static_assert((Capacity & (Capacity - 1)) == 0 && Capacity >= 8, "a table has 2^n places, 8 at least");
@@ -51,22 +52,23 @@ struct RowConfig {
 
 namespace detail {
 
-/// What the kernels over the rows of a bin are called with.
+/// The arguments of the kernels over the rows of a bin.
 template <class MatrixA, class MatrixB>
 struct RowArguments {
   MatrixA a;
   MatrixB b;
   const std::int32_t* members;   ///< [count], the bin's rows
-  std::int64_t count;            ///< of them
+  std::int64_t count;            ///< number of these rows
   const std::int64_t* products;  ///< [rows of A]
 };
 
-/// This thread's place: its lane in the team of a row, the row in the block, and among all rows.
+/// This thread's place: its lane in the team of a row, the row's slot in the block, and the row among all
+/// rows.
 template <class Config>
 struct RowTeam {
-  int lane;              ///< of the team
-  int slot;              ///< of the row's part of shared memory
-  bool there;            ///< false behind the bin's last row
+  int lane;              ///< within the team
+  int slot;              ///< index of the row's part of shared memory
+  bool there;            ///< false after the bin's last row
   std::int64_t row = 0;  ///< of A and C
 
   template <class Arguments>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_products.hpp
-/// How a team of threads walks the products of one row of A with rows of B.
+/// How a team of threads visits the products of one row of A with rows of B.
 ///
-/// A row of A with the columns k0, k1, … has one product for each nonzero of B's rows k0, k1, …. As many
-/// lanes take one row of B as it has entries on the average, a power of two, so that a team of 8 lanes walks
+/// A row of A with the columns k0, k1, … has one product for each nonzero of B's rows k0, k1, …. The number
+/// of lanes that take one row of B is the average number of its entries, rounded to a power of two, so a team
+/// of 8 lanes visits
 ///
 ///     rows of about 1:  k0 k1 k2 k3 k4 k5 k6 k7     one lane each
 ///     rows of about 4:  k0 k0 k0 k0 k1 k1 k1 k1     two rows at a time
@@ -19,19 +20,19 @@ namespace sporos::gpu::detail {
 
 /// How the products of a row are read.
 enum class ProductsOf {
-  columns,  ///< no values; each thread asks for its next row of B before it is through with the last
+  columns,  ///< no values; each thread fetches its next row of B before it has finished the last
   values,   ///< with values
-  lists     ///< with values; the lanes of a team ask for a row of B each, all at once, and pass them round
+  lists     ///< with values; the lanes of a team fetch one row of B each, all at once, and pass them round
 };
 
-/// The part of one thread in the products of a row of A: see for_each_product().
+/// One thread's part of the products of a row of A: see for_each_product().
 template <int Lanes, class MatrixA, class MatrixB>
 class RowProducts {
   using A = std::remove_const_t<typename MatrixA::value_type>;
   using B = std::remove_const_t<typename MatrixB::value_type>;
   using PositionA = std::remove_const_t<typename MatrixA::position_type>;
   using PositionB = std::remove_const_t<typename MatrixB::position_type>;
-  static constexpr int widest = Lanes < warp_size ? Lanes : warp_size;  ///< lanes on one row of B, at most
+  static constexpr int widest = Lanes < warp_size ? Lanes : warp_size;  ///< the most lanes on one row of B
 
  public:
   __device__ __forceinline__ RowProducts(const MatrixA& a, const MatrixB& b, std::int64_t row,
@@ -43,7 +44,7 @@ class RowProducts {
     offset_ = static_cast<PositionB>(lane % width_);
   }
 
-  /// ProductsOf::columns.
+  /// Visits the products as in ProductsOf::columns.
   template <class Visit>
   __device__ __forceinline__ void columns(const Visit& visit) const {
     PositionA at = begin_ + static_cast<PositionA>(lane_ / width_);
@@ -52,7 +53,7 @@ class RowProducts {
     const auto ask = [&] {
       if (at >= end_) return;
       const auto k = static_cast<std::int64_t>(a_.coordinates[at]);
-      next = b_.positions[k];  // used as late as can be: what adds to it waits for it
+      next = b_.positions[k];  // used as late as possible: whatever uses it waits for it
       next_end = b_.positions[k + 1];
     };
     ask();
@@ -66,7 +67,7 @@ class RowProducts {
     }
   }
 
-  /// ProductsOf::values.
+  /// Visits the products as in ProductsOf::values.
   template <class Visit>
   __device__ __forceinline__ void values(const Visit& visit) const {
     const bool alone = is_alone();
@@ -89,7 +90,7 @@ class RowProducts {
     }
   }
 
-  /// ProductsOf::lists.
+  /// Visits the products as in ProductsOf::lists.
   template <class Visit>
   __device__ __forceinline__ void lists(const Visit& visit) const {
     static_assert(Lanes <= warp_size, "values are passed round within a warp");
@@ -120,9 +121,9 @@ class RowProducts {
   }
 
  private:
-  /// Whether the whole team, of one warp, is on one row of B.
+  /// Whether the whole team, within one warp, works on one row of B.
   __device__ __forceinline__ bool is_alone() const { return Lanes <= warp_size && groups_ == 1; }
-  /// The lanes of the team within its warp.
+  /// The mask of the team's lanes in its warp.
   __device__ __forceinline__ static unsigned mask() {
     return Lanes >= warp_size ? all_lanes
                               : ((1u << Lanes % warp_size) - 1) << (lane_id() - lane_id() % widest);
@@ -134,15 +135,15 @@ class RowProducts {
   PositionA end_;
   int lane_;
   int width_ = 1;  // lanes on one row of B
-  int groups_;     // rows of B at a time
+  int groups_;     // rows of B visited at the same time
   PositionB offset_;
 };
 
 /// Calls visit(column, value of A, value of B, alone) for the products of a row of A, by thread `lane` of a
-/// team of `lanes`. `alone` where the whole team, `Lanes` lanes of a warp at most, is on one row of B, whose
-/// columns differ: then its lanes wait for one another between visits.
+/// team of `lanes`. `alone` is true if the whole team, at most the `Lanes` lanes of a warp, works on one row
+/// of B, whose columns differ: then its lanes wait for one another between visits.
 ///
-/// @param products  of the row, more than none
+/// @param products  of the row; more than zero
 template <int Lanes, ProductsOf How, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t row,
                                                  std::int64_t products, int lane, int lanes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sort_columns.hpp
-/// Sorting the columns of one row by lanes of a warp: in registers, or by counting smaller ones.
+/// Sorts the columns of one row by lanes of a warp: in registers, or by counting smaller columns.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace sporos::gpu::detail {
 
-/// Sorts the columns that `Lanes` neighbouring lanes hold, `Each` a lane, one lane's behind the other's. All
-/// lanes of the warp call it. Bitonic; each merge begins by comparing a block of columns with its own mirror
-/// image, so that all exchanges go one way.
+/// Sorts the columns held by `Lanes` neighbouring lanes, `Each` per lane, those of one lane after those of
+/// the lane before. All lanes of the warp call it. The sort is bitonic; each merge begins by comparing a
+/// block of columns with its own mirror image, so that all exchanges go in one direction.
 template <int Lanes, int Each>
 __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each]) {
   const int lane = lane_id() % Lanes;
@@ -24,7 +24,7 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each])
   };
 #pragma unroll
   for (int size = 2; size <= Lanes * Each; size *= 2) {
-    // Each column of a block of `size` with its mirror image.
+    // Compare each column of a block of `size` with its mirror image.
     if (size <= Each) {
 #pragma unroll
       for (int k = 0; k < Each; ++k) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each])
       for (int k = 0; k < Each; ++k)
         column[k] = upper ? ::max(column[k], theirs[k]) : ::min(column[k], theirs[k]);
     }
-    // Then with the one `step` behind it.
+    // Then compare it with the one `step` places after it.
 #pragma unroll
     for (int step = size / 4; step > 0; step /= 2) {
       if (step < Each) {
@@ -60,14 +60,14 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each])
   }
 }
 
-/// Fills a list up to whole fours with what is larger than any column, as rank() reads it.
+/// Pads a list to a multiple of four with a number larger than any column, as rank() requires.
 template <class Config>
 __device__ __forceinline__ void fill_up(const RowTeam<Config>& team, std::uint32_t* list, int count) {
   if (team.lane < (4 - count % 4) % 4) list[count + team.lane] = no_column;
   team.sync();
 }
 
-/// How many columns of the list are smaller, read four at a time.
+/// How many columns of the list are smaller than `column`; reads four at a time.
 __device__ __forceinline__ int rank(const std::uint32_t* list, int count, std::uint32_t column) {
   int smaller = 0;
   for (int other = 0; other < count; other += 4) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm.hpp
-/// C = A B on the GPU, all in CSR, row by row (Gustavson), in two passes: the sizes of C's rows, then their
-/// columns and values. Memory beside A, B and C is a few numbers a row.
+/// C = A B on the GPU, all in CSR, row by row (Gustavson), in two passes: first the sizes of C's rows, then
+/// their columns and values. The memory needed besides A, B and C is a few numbers per row.
 ///
-/// Rows are sorted into bins by their products, for the first pass, and by their columns, for the second.
-/// Each bin has a kernel whose team of threads and hash table in shared memory fit its rows; rows that fit
-/// none go through bitmaps in device memory (heavy_rows.hpp). Bins after Nagasaka, Nukada, Matsuoka,
-/// *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA Pascal GPU*
-/// (ICPP 2017), section III.
+/// Rows are sorted into bins by their number of products for the first pass, and by their number of columns
+/// for the second. Each bin has a kernel whose team of threads and hash table in shared memory fit its rows;
+/// rows that fit none go through bitmaps in device memory (heavy_rows.hpp). The bins follow Nagasaka, Nukada,
+/// Matsuoka, *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA
+/// Pascal GPU* (ICPP 2017), section III.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 
 namespace sporos::gpu {
 
-/// The kernels' shapes, small rows first.
+/// The kernels' shapes, for small rows first.
 struct SpgemmConfig {
   using Count = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
                            RowConfig<32, 8, 512>, RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>,
@@ -37,9 +37,9 @@ struct SpgemmConfig {
   using Fill = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
                           RowConfig<32, 8, 256>, RowConfig<32, 4, 512>, RowConfig<128, 1, 1024>,
                           RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
-  static constexpr int count_threads = 256;   ///< of the kernel that counts products
-  static constexpr int count_nonzeros = 128;  ///< of A, a warp of it
-  static constexpr int bins = 9;              ///< the last for heavy rows
+  static constexpr int count_threads = 256;   ///< threads of the kernel that counts products
+  static constexpr int count_nonzeros = 128;  ///< nonzeros of A per warp of that kernel
+  static constexpr int bins = 9;              ///< the last is for heavy rows
   static_assert(std::tuple_size_v<Count> == bins - 1 && std::tuple_size_v<Fill> == bins - 1,
                 "each bin but the last has a kernel in either pass");
 
@@ -52,7 +52,7 @@ struct SpgemmConfig {
   }
 };
 
-/// The memory of a product: a few numbers a row, and bitmaps of heavy rows.
+/// The memory of a product: a few numbers per row, and bitmaps of heavy rows.
 struct SpgemmWorkspace {
   Workspace rows;
   Workspace heavy;
@@ -66,8 +66,8 @@ struct SpgemmWorkspace {
 
 namespace detail {
 
-/// products[row] += how many products of A's row with rows of B there are; total += their sum. By nonzeros of
-/// A, a warp 32 neighbours at a time.
+/// products[row] += the number of products of A's row with rows of B; total += their sum. The work is shared
+/// by nonzeros of A; a warp takes 32 neighbours at a time.
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_kernel(
     const __grid_constant__ MatrixA a, const __grid_constant__ MatrixB b, std::int64_t* products,
@@ -96,7 +96,7 @@ __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_ke
     if (at >= end) sum = 0;
     mine += sum;                         // [32 nonzeros]
     const std::int64_t row = row_of(q);  // [32 nonzeros]
-    // The first of a row's lanes adds up those of all of them.
+    // The first of a row's lanes adds up the numbers of all of them.
     const std::int64_t row_before = __shfl_up_sync(all_lanes, row, 1);
     const bool is_first = lane_id() == 0 || row_before != row;
     const std::int64_t of_row =
@@ -109,7 +109,7 @@ __global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_ke
 
 }  // namespace detail
 
-/// A product in two passes, and what the second needs of the first.
+/// A product in two passes, and what the second pass needs from the first.
 ///
 ///     Spgemm<Compute, A, B, C> product(space, a, b, workspace);
 ///     c.nonzeros = product.count(c.positions);   // waits for the GPU
@@ -121,7 +121,7 @@ class Spgemm {
   using Config = SpgemmConfig;
   using Position = typename MatrixC::position_type;
 
-  /// @throws RangeError where a row number or a column of B does not fit in 32 bits
+  /// @throws RangeError if a row number or a column of B does not fit in 32 bits
   Spgemm(const Kokkos::Cuda& space, const MatrixA& a, const MatrixB& b, SpgemmWorkspace& workspace)
       : space_(space), a_(a), b_(b), workspace_(workspace) {
     narrow<std::int32_t>(a.rows, "the number of rows of a product on the GPU");
@@ -140,14 +140,14 @@ class Spgemm {
     cut(workspace_.rows.reserve(cut(nullptr)));
   }
 
-  /// Takes the arrays of operands with the same patterns.
+  /// Takes new arrays of the operands, whose patterns must be the same.
   void read(const MatrixA& a, const MatrixB& b) {
     a_ = a;
     b_ = b;
   }
 
-  /// positions [rows of A + 1] of C; returns the number of C's nonzeros.
-  /// @throws RangeError where C's positions cannot hold it
+  /// Writes C's positions, [rows of A + 1], and returns the number of C's nonzeros.
+  /// @throws RangeError if C's positions cannot hold it
   std::int64_t count(Position* positions) {
     zero(space_, reinterpret_cast<char*>(head_), counted_);
     launch(space_, "sporos::spgemm products", &detail::count_products_kernel<MatrixA, MatrixB>,
@@ -172,7 +172,7 @@ class Spgemm {
     return found_.nonzeros;
   }
 
-  /// C's columns and values; its positions are those of count().
+  /// Writes C's columns and values; its positions must be those from count().
   void fill(const MatrixC& c) const {
     const auto fill_bin = [&]<std::size_t... K>(std::index_sequence<K...>) {
       (fill_rows<std::tuple_element_t<K, typename Config::Fill>, Compute>(
@@ -184,7 +184,7 @@ class Spgemm {
     fill_heavy_rows<Compute>(space_, heavy, heavy_memory(heavy.count), c);
   }
 
-  /// Bytes of the workspace at most, once rows have been counted.
+  /// The most bytes that the workspace takes, once rows have been counted.
   std::int64_t most_workspace_bytes() const {
     Layout heavy;
     const auto rows = std::max(rows_of(found_.by_products, Config::bins - 1).count,
@@ -199,7 +199,7 @@ class Spgemm {
 
  private:
   using Rows = detail::RowArguments<MatrixA, MatrixB>;
-  /// What the host reads back.
+  /// What the host reads back from the device.
   struct Head {
     std::int64_t products;
     std::int64_t nonzeros;
@@ -222,12 +222,12 @@ class Spgemm {
   MatrixA a_;
   MatrixB b_;
   SpgemmWorkspace& workspace_;
-  std::int64_t counted_ = 0;          // bytes from the head to the end of the sizes: counts, zero at first
+  std::int64_t counted_ = 0;          // bytes from the head to the end of the sizes, all zeroed at first
   Head* head_ = nullptr;              // on the device
   std::int64_t* products_ = nullptr;  // [rows]
   std::int32_t* sizes_ = nullptr;     // [rows]
   std::int32_t* members_ = nullptr;   // [rows], bin by bin
-  char* scratch_ = nullptr;           // of the scan
+  char* scratch_ = nullptr;           // for the scan
   std::int64_t scratch_bytes_ = 0;
   Head found_{};
 };

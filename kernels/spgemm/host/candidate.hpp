@@ -26,12 +26,12 @@
 
 namespace sporos {
 
-/// A(i, j) = B(i, k) * C(k, j), each in CSR or CSC in host memory, whatever the order of the loops.
+/// A(i, j) = B(i, k) * C(k, j), each in CSR or CSC in host memory, for any order of the loops.
 ///
 /// A result in CSC is computed as its transpose, A'(j, i) = C'(j, k) * B'(k, i), whose rows are the columns
-/// of A. Factors that are not stored by the rows that this takes are copied first, in time linear in their
-/// nonzeros: scattering each product, as loops over k on the outside do, takes longer as soon as there are
-/// more products than nonzeros.
+/// of A. Factors not stored by the rows that this needs are copied first, in time linear in their nonzeros:
+/// scattering each product, as loops with k outermost do, is slower as soon as there are more products than
+/// nonzeros.
 struct SpgemmByRows {
   using Pattern = SpgemmPattern<detail::SparseMatrixOperands>;
   static constexpr std::string_view name = "SpGEMM by rows";
@@ -40,7 +40,7 @@ struct SpgemmByRows {
   static constexpr std::string_view less_memory =
       "compute it in parts, or one row at a time, with .generic().workspace(sorted_workspace)";
 
-  /// The nest remains for rows that are too long for a dense accumulator, which take 64-bit coordinates.
+  /// The nest remains for rows too long for a dense accumulator, which have 64-bit coordinates.
   template <class S>
   static constexpr bool replaces_nest_for =
       sizeof(typename S::result_type::format::template level<1>::coordinate_type) < sizeof(std::int64_t);
@@ -156,7 +156,7 @@ class SpgemmByRows::Plan {
     }
   }
   /// Reads the values of the factors, whose patterns are those that were analysed.
-  /// @return the bytes left of those that refills may keep
+  /// @return how many of the bytes that refills may keep are left
   std::int64_t read_values() {
     if (!is_analysed_) analyse();
     std::int64_t left = most_for_places_;
@@ -167,7 +167,7 @@ class SpgemmByRows::Plan {
     product_->read(first_.rows(), second_.rows());
     return left;
   }
-  /// Analyses the patterns on the first call.
+  /// Analyses the patterns at the first call.
   void analyse() const {
     if (is_analysed_) return;
     read_factors();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file diagonals.hpp
-/// Many rows of the product at once, where the columns of both operands only shift from row to row, as along
-/// the lines of a grid.
+/// Computes many rows of the product at once if the columns of both operands only shift from row to row, as
+/// along the lines of a grid.
 ///
-/// R neighbouring rows of A then have the same columns but for the shift; so have the rows of B that they
-/// name; and so has the product. One symbolic pass, the program, says which products add up to which element
-/// of a row. Stored by diagonals, elements of neighbouring rows are contiguous, and each diagonal of the
-/// product is a sum of products of contiguous vectors, formed in registers.
+/// R neighbouring rows of A then have the same columns except for the shift, and so have the rows of B that
+/// they refer to, and so has the product. One symbolic pass, the program, says which products add up to which
+/// element of a row. Stored by diagonals, elements of neighbouring rows are contiguous, and each diagonal of
+/// the product is a sum of products of contiguous vectors, formed in registers.
 #pragma once
 
 #include <algorithm>
@@ -23,18 +23,18 @@
 
 namespace sporos::detail {
 
-/// The largest rows that a DiagonalProduct multiplies, and how many at once.
+/// The largest rows that a DiagonalProduct multiplies, and how many rows at once.
 struct DiagonalLimits {
-  static constexpr std::int64_t fewest_rows = 6;  ///< that are worth a program
-  static constexpr std::int64_t columns = 128;    ///< of a row of A
-  static constexpr std::int64_t products = 2048;  ///< of a row of the product
-  static constexpr std::int64_t overhang = 8;     ///< by how much rows of B may be shifted to share a part
+  static constexpr std::int64_t fewest_rows = 6;  ///< fewer rows are not worth a program
+  static constexpr std::int64_t columns = 128;    ///< the most columns of a row of A
+  static constexpr std::int64_t products = 2048;  ///< the most products for a row of the product
+  static constexpr std::int64_t overhang = 8;     ///< how far rows of B may be shifted and still share a part
   static constexpr std::int64_t window = std::int64_t{1} << 22;  ///< columns that a row can reach
-  /// Rows at once, and the stride from one diagonal to the next: many where all of it fits in the first
-  /// cache, else few.
+  /// Rows computed at once, and the stride from one diagonal to the next: many rows if everything fits in the
+  /// L1 cache, otherwise few.
   static constexpr std::int64_t rows = 48, stride = rows + overhang;
   static constexpr std::int64_t few_rows = 16, few_stride = few_rows + 2 * overhang;
-  static constexpr std::int64_t numbers_of_many = 3072;  ///< numbers of B up to which there are many
+  static constexpr std::int64_t numbers_of_many = 3072;  ///< numbers of B up to which there are many rows
 };
 
 /// The arrays of a DiagonalProduct.
@@ -47,7 +47,7 @@ struct DiagonalSpace {
   static constexpr std::int64_t sums_plane = DiagonalLimits::products * DiagonalLimits::stride;
 
   std::int32_t* columns;    // [products + order_slack] of a row of the product, relative to A's first column
-  std::int32_t* b_columns;  // [products] of the rows of B, one behind the other, relative to A's first column
+  std::int32_t* b_columns;  // [products] of the rows of B, one after another, relative to A's first column
   std::uint32_t* begin;     // [products + 1] where an element's pairs begin
   std::uint32_t* a_at;      // [products] where the first factor of a pair is in a_values
   std::uint32_t* b_at;      // [products] where the second factor is in b_values
@@ -57,7 +57,7 @@ struct DiagonalSpace {
   Real* sums;               // [planes, sums_plane]
 };
 
-/// Multiplies runs of shifted rows, and keeps the program of the last one, which grid lines repeat.
+/// Multiplies runs of shifted rows, and keeps the program of the last run, because grid lines repeat it.
 template <class Acc, class A, class B>
 class DiagonalProduct {
  public:
@@ -69,7 +69,7 @@ class DiagonalProduct {
                   const Space& space, const Marks& marks)
       : a_(a), b_(b), similar_a_(similar_a), similar_b_(similar_b), space_(space), marks_(marks) {}
 
-  /// How many of the rows from `row` to `end` can be multiplied together; 0 where it does not pay.
+  /// How many of the rows from `row` to `end` can be multiplied together; 0 if it does not pay off.
   std::int64_t rows_from(std::int64_t row, std::int64_t end) {
     std::int64_t rows = std::min<std::int64_t>(similar_a_.shifted[row] + 1, end - row);
     const std::int64_t count = a_.length(row);
@@ -79,7 +79,9 @@ class DiagonalProduct {
     for (std::int64_t k = 0; k < count; ++k) {
       const auto c = static_cast<std::int64_t>(columns[k]);
       rows = std::min<std::int64_t>(rows, similar_b_.shifted[c] + 1);
-      if (rows < Limits::fewest_rows) return 0;  // so does an empty row of B, of which none is shifted
+      if (rows < Limits::fewest_rows)
+        return 0;  // an empty row of B also gives none, since no row is its
+                   // shift
       const std::int64_t q = b_.begin(c), length = b_.length(c);
       products += length;
       first = std::min(first, static_cast<std::int64_t>(b_.coordinates[q]));
@@ -94,10 +96,10 @@ class DiagonalProduct {
     return rows;
   }
 
-  /// The number of columns that can be reached by the row that rows_from looked at.
+  /// The number of columns that the row examined by rows_from can reach.
   std::int64_t window() const { return window_; }
 
-  /// What multiply() has computed: rows, and the elements in each of them.
+  /// What multiply() has computed: the rows, and the elements in each of them.
   struct Done {
     std::int64_t rows, elements;
   };
@@ -120,7 +122,7 @@ class DiagonalProduct {
   struct Part {
     std::int64_t column;  ///< its first row, relative to A's first column
     std::int64_t length;  ///< elements in each of its rows
-    std::int64_t beyond;  ///< rows that it has beyond those of the product
+    std::int64_t beyond;  ///< rows that it has in addition to those of the product
     std::int64_t at;      ///< where its numbers begin
   };
   /// A column of the row of A.
@@ -151,8 +153,8 @@ class DiagonalProduct {
     return rows;
   }
 
-  /// to[q * count + s] = columns[s] + origin + q for q < rows, s < count, and up to 7 elements more: whole
-  /// vectors are written, of which the next row's overwrite what is too much.
+  /// to[q * count + s] = columns[s] + origin + q for q < rows, s < count, and up to 7 more elements: whole
+  /// vectors are written, and the next row's overwrite the excess.
   template <class Coordinate>
   SPOROS_HOST_KERNEL static void write_columns(const std::int32_t* __restrict columns, std::int64_t count,
                                                Coordinate origin, std::int64_t rows,
@@ -188,7 +190,7 @@ class DiagonalProduct {
     return true;
   }
 
-  /// Cuts the rows of B that are needed into parts, and decides how many rows are computed at once.
+  /// Cuts the required rows of B into parts, and decides how many rows are computed at once.
   void lay_out(std::int64_t row, std::int64_t rows) {
     most_rows_ = Limits::rows;
     stride_ = Limits::stride;
@@ -225,7 +227,8 @@ class DiagonalProduct {
     return at;
   }
 
-  /// Finds the elements of the row, and for each the products that add up to it, in the order of A's columns.
+  /// Finds the elements of the row, and for each of them the products that add up to it, in the order of A's
+  /// columns.
   void make_program(std::int64_t row) {
     const auto* const columns = a_.coordinates + a_.begin(row);
     const auto origin = static_cast<std::int64_t>(columns[0]);
@@ -260,7 +263,7 @@ class DiagonalProduct {
         space_.b_at[pair] = static_cast<std::uint32_t>(part.at + t * stride_ + column.delta);
       }
     }
-    // Each begin has moved to where the next element's pairs begin.
+    // Each `begin` has moved to where the next element's pairs begin.
     for (std::int64_t s = elements_; s > 0; --s) space_.begin[s] = space_.begin[s - 1];
     space_.begin[0] = 0;
   }
@@ -277,7 +280,7 @@ class DiagonalProduct {
     }
   }
 
-  /// Computes all elements of Lanes * Vectors rows from the r-th on.
+  /// Computes all elements of Lanes * Vectors rows, starting at row r.
   template <int Lanes, int Vectors>
   SPOROS_HOST_KERNEL void sum(std::int64_t r) const {
     using Numbers = Packet<Acc, Lanes>;
@@ -309,7 +312,7 @@ class DiagonalProduct {
   const SimilarRows similar_a_, similar_b_;
   const Space space_;
   const Marks marks_;
-  // Of the row that rows_from looked at:
+  // Found by rows_from for the row that it examined:
   std::int64_t first_ = 0, window_ = 0, products_ = 0;
   // The program:
   std::int64_t count_ = -1, part_count_ = 0, elements_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file factor_by_rows.hpp
-/// A factor of a product by rows: read where it is stored by rows, and copied by rows where it is not.
+/// A factor of a product by rows: read in place if it is stored by rows, copied if it is not.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ auto turned(const T& matrix) {
     return matrix;
 }
 
-/// Whether a matrix is stored by rows or by columns, as the kernel takes rows.
+/// Whether a matrix is stored by rows or by columns in a way that the kernel can take as rows.
 template <class T>
 constexpr bool is_by_rows_or_columns() {
   if constexpr (T::order != 2)
@@ -39,8 +39,7 @@ constexpr bool is_by_rows_or_columns() {
     return SparseRowsMatrix<T> || SparseRowsMatrix<decltype(turned<true>(std::declval<const T&>()))>;
 }
 
-/// The same as HostOperands, but for sparse matrices by columns, which are admitted wherever those by rows
-/// are.
+/// Admits what HostOperands admits, and sparse matrices by columns wherever it admits those by rows.
 struct SparseMatrixOperands : HostOperands {
   template <class A>
   static constexpr bool is_csr = is_by_rows_or_columns<typename A::tensor_type>();
@@ -71,15 +70,15 @@ class FactorByRows {
     else
       matrix_.emplace(turned<Transposed>(matrix));
   }
-  /// The same for a matrix that has the pattern with which it was read before: the values of a copy are
-  /// fetched from where they are known to come from.
-  /// @param most_bytes  what finding that out may allocate; the matrix is copied anew if this is too little
+  /// Reads a matrix whose pattern is the same as before: the values of a copy are fetched from their known
+  /// positions in the matrix.
+  /// @param most_bytes  what finding these positions may allocate; if too little, the matrix is copied anew
   template <HostSpace Space>
   void refill(const Space& space, const T& matrix, [[maybe_unused]] std::int64_t most_bytes) {
     if constexpr (is_copied) {
       if (sources_.extent(0) == 0 && bytes_to_find_sources(matrix) <= most_bytes) try {
           find_sources(space, matrix);
-        } catch (const MemoryError&) {  // it is copied anew
+        } catch (const MemoryError&) {  // then it is copied anew
         }
       if (sources_.extent(0) > 0) {
         const auto* const from = matrix.values().data();
@@ -105,9 +104,9 @@ class FactorByRows {
     else
       return bytes_to_copy<typename T::value_type>(matrix);
   }
-  /// Bytes that are held until the next read().
+  /// The bytes that are held until the next read().
   std::int64_t held_bytes() const { return (is_copied && matrix_ ? copy_bytes() : 0) + held_for_refills(); }
-  /// Those of them from which refill() knows where values come from.
+  /// The part of them that tells refill() where values come from.
   std::int64_t held_for_refills() const {
     return static_cast<std::int64_t>(sources_.size() * sizeof(Source));
   }
@@ -116,19 +115,19 @@ class FactorByRows {
   using Source = std::int32_t;
   using PositionsOfSource = Tensor<Source, typename Turned::format_type, typename T::space_type>;
 
-  /// Bytes that a copy of the matrix with values of type V allocates, the copy among them.
+  /// The bytes that copying the matrix with values of type V allocates, including the copy.
   template <class V>
   static std::int64_t bytes_to_copy(const T& matrix) {
     const Turned as_read = turned<Transposed>(matrix);
     return storage_bound<Format, V>(as_read.extents(), as_read.nnz()).bytes +
            assemble_bytes<Format, V>(as_read.extents(), as_read.nnz());
   }
-  /// Bytes that find_sources() allocates; more than there are if positions exceed the type Source.
+  /// The bytes that find_sources() allocates; more than any machine has if positions exceed the type Source.
   static std::int64_t bytes_to_find_sources(const T& matrix) {
     if (!std::in_range<Source>(matrix.nnz())) return std::numeric_limits<std::int64_t>::max();
     return array_bytes<Source>(matrix.nnz()) + bytes_to_copy<Source>(matrix);
   }
-  /// Copies the matrix with the positions of its values for values.
+  /// Copies the matrix with the position of each value in place of the value.
   template <HostSpace Space>
   void find_sources(const Space& space, const T& matrix) {
     const Turned as_read = turned<Transposed>(matrix);

@@ -11,20 +11,21 @@
 
 namespace sporos::detail {
 
-/// Products of a row that are sorted, at most: as many keys as a network sorts in registers, and fewer than
-/// an accumulator is opened and emptied for.
+/// The most products for which a row is sorted: as many keys as a network sorts in registers, and fewer than
+/// would be worth opening and emptying an accumulator.
 inline constexpr std::int64_t row_of_few_products = 8;
-/// Bits of a key that say which of these products it belongs to.
+/// Bits of a key that number these products.
 inline constexpr int product_bits = 3;
 static_assert(row_of_few_products == 1 << product_bits);
 
-/// Matrices with fewer columns than this leave a key room for product_bits, and for keys behind all of
-/// theirs.
+/// In matrices with fewer columns than this, keys have room for product_bits, and there are keys larger than
+/// any that is used.
 template <class Key>
 inline constexpr std::int64_t few_columns =
     std::int64_t{1} << (std::numeric_limits<Key>::digits - product_bits - 1);
 
-/// Elements of B that are read at once where its rows are no longer: without a branch on their length.
+/// The number of elements of B that are read at once if none of its rows is longer, without a branch on their
+/// length.
 inline constexpr std::int64_t brief_row = 4;
 
 template <class Key>
@@ -55,11 +56,12 @@ SPOROS_HOST_INLINE void sort_8(Key* k) {
   order(k[1], k[2]), order(k[3], k[4]), order(k[5], k[6]);
 }
 
-/// The row that is the sum of a[k] times row a_columns[k] of `b`, at most row_of_few_products products in
-/// all, which is how many elements it writes at most. Sums are formed in the order of k.
+/// Computes the row that is the sum of a[k] times row a_columns[k] of `b`. There may be at most
+/// row_of_few_products products in total, and so it writes at most that many elements. Sums are formed in the
+/// order of k.
 /// @tparam Key   unsigned; there are at most few_columns<Key> columns
-/// @param brief  no row has more than brief_row elements, and as many can be read from where any of them
-/// begins
+/// @param brief  whether no row has more than brief_row elements, and that many can be read from the
+///               beginning of any of them
 /// @return the number of elements
 template <class Key, class Acc, class A, class B, class Value, class Coordinate>
 SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
@@ -68,7 +70,7 @@ SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
   Key key[row_of_few_products + brief_row] = {};
   Acc product[row_of_few_products + brief_row];
   std::int64_t products = 0;
-  // Elements of the next rows are read as well and may be any numbers: products of integers could overflow.
+  // Elements of the next rows are read as well, and may be any numbers: products of integers could overflow.
   if (brief && !std::is_integral_v<Acc>) {
     for (std::int64_t k = 0; k < count; ++k) {
       const std::int64_t begin = b.begin(a_columns[k]), length = b.length(a_columns[k]);
@@ -89,8 +91,8 @@ SPOROS_HOST_INLINE std::int64_t multiply_few(const typename A::value_type* a,
       }
     }
   }
-  // The number of the product behind the column keeps products of one column in their order, and says where
-  // the value is. Keys that stand for no product are the largest.
+  // The product's number, in the lowest bits of a key after the column, keeps products of one column in order
+  // and says where the value is. Keys that stand for no product are the largest.
   constexpr Key number_mask = row_of_few_products - 1;
   Key sorted[row_of_few_products];
   for (int t = 0; t < row_of_few_products; ++t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file few_in_lanes.hpp
-/// A row of few products in the lanes of a vector, without a branch that depends on the row: where rows are
-/// short, a mispredicted branch costs more than their products.
+/// Computes a row of few products in the lanes of a vector, without a branch that depends on the row: if rows
+/// are short, a mispredicted branch costs more than their products.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace sporos::detail {
 
-/// Whether multiply_few_in_lanes computes products of such types on this processor.
+/// Whether multiply_few_in_lanes supports these types on this processor.
 template <class Acc, class A, class B, class Coordinate, class Value>
 inline constexpr bool few_in_lanes =
 #ifdef SPOROS_SPGEMM_FEW_IN_LANES
@@ -35,12 +35,13 @@ inline constexpr bool few_in_lanes =
 
 #ifdef SPOROS_SPGEMM_FEW_IN_LANES
 
-static_assert(row_of_few_products == 8);  // lanes of a vector of doubles
+static_assert(row_of_few_products == 8);  // the lanes of a vector of doubles
 
-/// A mask of all lanes: in the forms without a mask, g++ 12 warns of undefined registers in its own header.
+/// A mask of all lanes: with the intrinsics that take no mask, g++ 12 warns of undefined registers in its own
+/// header.
 inline constexpr __mmask8 all_lanes = 0xff;
 
-/// Moves lane t - By to lane t; the first lanes become `fill`'s last ones, or zero.
+/// Moves lane t - By to lane t; the first lanes get the last ones of `fill`, or zero.
 template <int By>
 SPOROS_HOST_INLINE __m256i moved_up(__m256i lanes, __m256i fill) {
   return _mm256_maskz_alignr_epi32(all_lanes, lanes, fill, 8 - By);
@@ -51,8 +52,8 @@ SPOROS_HOST_INLINE __m512d moved_up(__m512d lanes) {
       _mm512_maskz_alignr_epi64(all_lanes, _mm512_castpd_si512(lanes), _mm512_setzero_si512(), 8 - By));
 }
 
-/// Orders pairs of keys: `partners` has each key's partner in its place. The greater key of a pair goes to
-/// its lane in `upper`, the lesser to the other one.
+/// Orders pairs of keys: `partners` has each key's partner in the same lane. The greater key of a pair goes
+/// to its lane in `upper`, the lesser to the other lane.
 SPOROS_HOST_INLINE __m256i ordered(__m256i keys, __m256i partners, __mmask8 upper) {
   return _mm256_mask_max_epu32(_mm256_min_epu32(keys, partners), upper, keys, partners);
 }
@@ -69,7 +70,7 @@ SPOROS_HOST_INLINE __m256i sorted_8(__m256i k) {
   return ordered(k, _mm256_shuffle_epi32(k, 0b10'11'00'01), 0b10101010);
 }
 
-/// The positions at which eight rows begin, of those that the mask names.
+/// The positions at which eight rows begin, for those rows that the mask selects.
 template <class Position>
 SPOROS_HOST_INLINE __m512i positions_of(const Position* positions, __m256i rows, __mmask8 mask) {
   if constexpr (sizeof(Position) == 4)
@@ -79,10 +80,10 @@ SPOROS_HOST_INLINE __m512i positions_of(const Position* positions, __m256i rows,
     return _mm512_mask_i32gather_epi64(_mm512_setzero_si512(), mask, rows, positions, 8);
 }
 
-/// The row that is the sum of a[k] times row a_columns[k] of `b`, k < count <= 8, of fewer than
-/// few_columns<std::uint32_t> columns. Writes 8 elements, whatever their number. The sum of a column's
-/// products is formed in pairs.
-/// @return the number of elements; -1 where there are more than 8 products, and nothing has been written
+/// Computes the row that is the sum of a[k] times row a_columns[k] of `b`, for k < count <= 8 and fewer than
+/// few_columns<std::uint32_t> columns. Writes 8 elements, whatever their actual number. The products of a
+/// column are summed in pairs.
+/// @return the number of elements; -1, with nothing written, if there are more than 8 products
 template <class B>
 SPOROS_HOST_INLINE std::int64_t multiply_few_in_lanes(const double* a, const std::int32_t* a_columns,
                                                       std::int64_t count, const B& b, std::int32_t* columns,
@@ -93,7 +94,7 @@ SPOROS_HOST_INLINE std::int64_t multiply_few_in_lanes(const double* a, const std
   const __m512i begins = positions_of(b.positions, tops, rows);
   const __m512i ends = positions_of(b.positions + 1, tops, rows);
   const __m256i lengths = _mm512_maskz_cvtepi64_epi32(all_lanes, _mm512_sub_epi64(ends, begins));
-  // Products up to the end of each row of B.
+  // The number of products up to the end of each row of B.
   __m256i up_to = _mm256_add_epi32(lengths, moved_up<1>(lengths, none));
   up_to = _mm256_add_epi32(up_to, moved_up<2>(up_to, none));
   up_to = _mm256_add_epi32(up_to, moved_up<4>(up_to, none));
@@ -101,8 +102,8 @@ SPOROS_HOST_INLINE std::int64_t multiply_few_in_lanes(const double* a, const std
   if (products > 8) return -1;
   const auto active = static_cast<__mmask8>((1U << products) - 1);
 
-  // Product t comes from the row of B whose number is how many rows end before it; bit 8 t + k says whether
-  // row k does.
+  // Product t comes from the row of B whose number is the count of rows that end at or before t; bit 8 t + k
+  // says whether row k does.
   const __m512i each_eight =
       _mm512_maskz_broadcastq_epi64(all_lanes, _mm256_maskz_cvtepi32_epi8(all_lanes, up_to));
   alignas(64) static constexpr auto product_numbers = [] {
@@ -121,12 +122,12 @@ SPOROS_HOST_INLINE std::int64_t multiply_few_in_lanes(const double* a, const std
       _mm512_mul_pd(_mm512_maskz_permutexvar_pd(all_lanes, row, _mm512_maskz_loadu_pd(rows, a)),
                     _mm512_mask_i64gather_pd(_mm512_setzero_pd(), active, at, b.values, 8));
 
-  // The number of the product behind the column tells products of one column apart.
+  // The product's number after the column tells products of one column apart.
   const __m256i column = _mm512_mask_i64gather_epi32(ones, active, at, b.coordinates, 4);
   const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const __m256i keys = sorted_8(_mm256_or_si256(_mm256_slli_epi32(column, product_bits), numbers));
   const __m256i sorted = _mm256_srli_epi32(keys, product_bits);
-  const __m512i from = _mm512_maskz_cvtepu32_epi64(all_lanes, keys);  // the permutation reads 3 bits
+  const __m512i from = _mm512_maskz_cvtepu32_epi64(all_lanes, keys);  // the permutation reads 3 bits of each
   __m512d sum = _mm512_maskz_permutexvar_pd(all_lanes, from, product);
   const auto same_as_before = [&](__m256i earlier) { return _mm256_cmpeq_epi32_mask(sorted, earlier); };
   sum = _mm512_mask_add_pd(sum, same_as_before(moved_up<1>(sorted, ones)), sum, moved_up<1>(sum));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file form.hpp
-/// How rows of few products are sorted where most rows are that short.
+/// How rows of few products are sorted if most rows are that short.
 #pragma once
 
 #include <array>
@@ -25,8 +25,7 @@ inline constexpr std::array<NamedForm<SpgemmForm>, 2> spgemm_forms{{
 #endif
 }};
 
-/// The form on this processor: the one that SPOROS_SPGEMM_FORM names, if it names one. The lanes are only
-/// worth it where they are gathered fast.
+/// The form for this processor, unless SPOROS_SPGEMM_FORM names one. Lanes pay off only if gathers are fast.
 inline SpgemmForm spgemm_form() {
   static const auto* const named = form_from_environment("SPOROS_SPGEMM_FORM", spgemm_forms);
   if (named) return named->form;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file marks.hpp
-/// Marks that say which columns of a row have been written, and give these columns in ascending order.
+/// Marks that record which columns of a row have been written, and list these columns in ascending order.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace sporos::detail {
 
-/// Elements that may be written behind the last one where the columns of a word are.
+/// How many elements may be written past the last one when the columns of a word are written.
 inline constexpr std::int64_t order_slack = 32;
 
 /// The word whose bit b is byte b of 64 bytes, each 0 or 1.
@@ -42,7 +42,7 @@ SPOROS_HOST_INLINE std::uint64_t bits_of_64(const std::uint8_t* bytes) {
     std::uint64_t eight;
     std::memcpy(&eight, bytes + 8 * part, 8);
     if (!eight) continue;
-    // The multiplication moves the lowest bit of each byte to a bit of its own in the highest byte.
+    // The multiplication moves the lowest bit of each byte to a different bit of the highest byte.
     if constexpr (std::endian::native == std::endian::little) {
       bits |= ((eight * 0x0102040810204080u) >> 56) << (8 * part);
     } else {
@@ -53,7 +53,7 @@ SPOROS_HOST_INLINE std::uint64_t bits_of_64(const std::uint8_t* bytes) {
 #endif
 }
 
-/// The same, and clears the bytes.
+/// Returns the same word, and clears the bytes.
 SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
   const std::uint64_t bits = bits_of_64(bytes);
   if (bits) std::memset(bytes, 0, 64);
@@ -61,8 +61,8 @@ SPOROS_HOST_INLINE std::uint64_t take_64(std::uint8_t* bytes) {
 }
 
 #if defined(SPOROS_SPGEMM_AVX512) && defined(__AVX512VBMI2__)
-/// Writes base + each of the lowest `count` bytes, a register at a time. The masks are all ones: in the forms
-/// without a mask, g++ 12 warns of undefined registers in its own header.
+/// Writes base + each of the lowest `count` bytes, a register at a time. The masks are all ones: with the
+/// intrinsics that take no mask, g++ 12 warns of undefined registers in its own header.
 template <class Coordinate>
 SPOROS_HOST_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t count, Coordinate base) {
   if constexpr (sizeof(Coordinate) == 4) {
@@ -92,7 +92,7 @@ SPOROS_HOST_INLINE void write_bytes(Coordinate* to, __m512i bytes, std::int64_t 
 }
 #endif
 
-/// Writes base + b for each bit b, ascending, and up to order_slack elements more.
+/// Writes base + b for each bit b that is set, ascending, and up to order_slack further elements.
 template <class Coordinate>
 SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Coordinate base) {
   const auto count = static_cast<std::int64_t>(std::popcount(bits));
@@ -117,14 +117,14 @@ SPOROS_HOST_INLINE Coordinate* write_bits(Coordinate* to, std::uint64_t bits, Co
   return to + count;
 }
 
-/// How marks are kept, which depends on how often a row writes into its window, and to how many columns of
-/// it.
+/// How marks are kept, which depends on how often a row writes into its window, and to how many of its
+/// columns.
 enum class Marking {
-  crowded,  ///< often in every word of 64 columns: a byte for each column. Storing it waits for nothing,
-            ///< while setting a bit would wait for the one set before it in the same word
-  even,     ///< some in most words: a bit for each column
+  crowded,  ///< often, in every word of 64 columns: a byte for each column, because storing a byte waits for
+            ///< nothing, while setting a bit waits for the previous one in the same word
+  even,     ///< a few in most words: a bit for each column
   sparse,   ///< most words stay empty: a bit for each column, and a byte for each word that is not empty
-  none      ///< the columns are known: nothing is marked
+  none      ///< the columns are known, so nothing is marked
 };
 
 /// The columns of a window that have been marked. All arrays are zero between rows.
@@ -133,10 +133,10 @@ struct Marks {
   std::uint64_t* bits;  // [window / 64, rounded up]
   std::uint8_t* words;  // [window / 64, rounded up to 64]
 
-  /// How to keep the marks of a row.
-  /// @param elements  about how many columns will be marked
+  /// Chooses how to keep the marks of a row.
+  /// @param elements  approximate number of columns that will be marked
   static Marking marking(std::int64_t products, std::int64_t elements, std::int64_t window) {
-    constexpr std::int64_t crowd = 4;  // products in each word that wait for one another more than bytes cost
+    constexpr std::int64_t crowd = 4;  // products per word beyond which bits wait longer than bytes cost
     const std::int64_t words = window / 64 + 1;
     return products >= crowd * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
   }

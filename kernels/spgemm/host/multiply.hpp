@@ -24,7 +24,7 @@ namespace detail {
 template <class A, class B, class C>
 using product_accumulate_t = typename WidestOf<accumulate_t<A>, accumulate_t<B>, accumulate_t<C>>::type;
 
-/// Puts a product's arrays into its result, by rows, or by columns if that is how it is stored.
+/// Puts a product's arrays into its result, which is stored by rows or by columns.
 template <class TensorA, class Product>
 void replace_rows(const TensorA& A, Product product) {
   const auto extents = TensorA::format_type::level_extents(A.extents());
@@ -39,24 +39,24 @@ void replace_rows(const TensorA& A, Product product) {
 
 /// A = B * C: A(i, j) = the sum over k of B(i, k) * C(k, j), for sparse matrices by rows.
 ///
-/// A's old pattern and values are replaced; it holds an element wherever elements of B and C meet, even where
+/// A's old pattern and values are replaced. It holds an element wherever elements of B and C meet, even if
 /// their products cancel. The result is the same, bit by bit, for any number of threads. A may be B or C.
 ///
-/// @param space  the instance on whose threads it is computed
+/// @param space  the instance whose threads compute it
 /// @param A  [m, n]
 /// @param B  [m, l]
 /// @param C  [l, n]
-/// @throws ShapeError   where the extents do not fit
-/// @throws RangeError   where A's positions cannot hold its number of elements
-/// @throws MemoryError  where there is no memory for A
+/// @throws ShapeError   if the extents do not match
+/// @throws RangeError   if A's positions cannot hold its number of elements
+/// @throws MemoryError  if there is no memory for A
 ///
 /// Cost: one pass over the products. Most rows are gathered in a dense accumulator over the columns that they
 /// can reach, and ordered by a map of marks instead of sorting (Kjolstad, Ahrens, Kamil, Amarasinghe, *Tensor
-/// Algebra Compilation with Workspaces*, CGO 2019, has the accumulator; Gustavson, *Two Fast Algorithms for
-/// Sparse Matrices*, ACM TOMS 4(3), 1978, the product by rows). Neighbouring rows whose columns are the same,
-/// or the same but for a shift, are computed together. Memory: the result's, from the pool, and for each
-/// thread an accumulator over the columns of C and a few chunks of the result; ProductByRows::most_bytes
-/// bounds it beforehand.
+/// Algebra Compilation with Workspaces*, CGO 2019, for the accumulator; Gustavson, *Two Fast Algorithms for
+/// Sparse Matrices*, ACM TOMS 4(3), 1978, for the product by rows). Neighbouring rows whose columns are the
+/// same, or the same except for a shift, are computed together. Memory: the result's, from the pool, and for
+/// each thread an accumulator over the columns of C and a few chunks of the result; ProductByRows::most_bytes
+/// is an upper bound.
 template <HostSpace Space, SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
 void spgemm(const Space& space, const TensorA& A, const TensorB& B, const TensorC& C) {
   using Value = typename TensorA::value_type;
@@ -74,7 +74,7 @@ void spgemm(const Space& space, const TensorA& A, const TensorB& B, const Tensor
   detail::replace_rows(A, std::move(product));
 }
 
-/// The same on the default instance of A's space.
+/// The same product on the default instance of A's space.
 template <SparseRowsMatrix TensorA, SparseRowsMatrix TensorB, SparseRowsMatrix TensorC>
 void spgemm(const TensorA& A, const TensorB& B, const TensorC& C) {
   spgemm(typename TensorA::space_type(), A, B, C);

@@ -2,9 +2,9 @@
 /// @file places.hpp
 /// Where in a row of the result, whose pattern is known, each product is added.
 ///
-/// A row that is summed in a dense accumulator is read and cleared there once all products are added. Where
-/// the products' places are known, they are added to the result at once. That pays where a sum has few
-/// products: reading a place takes as long as reading a column.
+/// A row that is summed in a dense accumulator has to be read from it and cleared after all products are
+/// added. If the products' places are known, they are added directly to the result. That pays off if sums
+/// have few products: reading a place takes as long as reading a column.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@
 
 namespace sporos::detail {
 
-/// The number of an element within its row.
+/// The index of an element within its row.
 using PlaceInRow = std::uint16_t;
-inline constexpr std::int64_t most_elements_with_places = std::int64_t{1} << 16;  ///< in a row
+inline constexpr std::int64_t most_elements_with_places = std::int64_t{1} << 16;  ///< in one row
 
-/// Products for each element of the result, on average, up to which places save time.
+/// The most products per element of the result, on average, with which places save time.
 inline constexpr double most_products_of_place = 2.75;
 
-/// Finds the places of the products of row `row` of A * B, in the order of refill_row_by_places().
-/// @param columns   of the row of the result, `count` of them
-/// @param place_of  [columns of B], zero, before and after
+/// Finds the places of the products of row `row` of A * B, in the order in which refill_row_by_places() needs
+/// them.
+/// @param columns   the columns of the row of the result, `count` of them
+/// @param place_of  [columns of B], zero before and after
 /// @return the end of `places`
 template <class A, class B, class Coordinate>
 SPOROS_HOST_INLINE PlaceInRow* find_places_of_row(const A& a, std::int64_t row, const B& b,
@@ -39,7 +40,7 @@ SPOROS_HOST_INLINE PlaceInRow* find_places_of_row(const A& a, std::int64_t row, 
 }
 
 /// Adds the products of row `row` of A * B to their places.
-/// @param values  of the row of the result, zero before
+/// @param values  those of the row of the result; zero before
 /// @return the places of the next row
 template <class A, class B, class Value>
 SPOROS_HOST_INLINE const PlaceInRow* refill_row_by_places(const A& a, std::int64_t row, const B& b,

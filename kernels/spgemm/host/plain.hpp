@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plain.hpp
-/// Rows of some ten to thirty products, in one function without a look at B beforehand: what tells longer
-/// rows how to be computed would take such a row as long as its products.
+/// Rows of about ten to thirty products, computed by one function that does not look at B first: deciding how
+/// to compute such a row would take as long as its products.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace sporos::detail {
 
-/// Marks of columns in two levels of bits, all clear between rows.
+/// Marks of columns, in two levels of bits, all clear between rows.
 struct PlainMarks {
   std::uint64_t* bits;    // [columns / 64, rounded up]: a bit for each column
   std::uint64_t* groups;  // [columns / 4096, rounded up]: a bit for each word of `bits`
@@ -21,9 +21,9 @@ struct PlainMarks {
 
 /// Computes a row of the product: the sum of a[k] times row a_columns[k] of `b`, k < count, in the order of
 /// k.
-/// @tparam OneGroup  whether marks.group_count is 1: the only word of groups then stays in a register, where
-///                   marks do not wait for each other
-/// @param sums  [columns of b], zero, before and after
+/// @tparam OneGroup  whether marks.group_count is 1: the only word of groups then stays in a register,
+///                   so that marks do not wait for each other
+/// @param sums  [columns of b], zero before and after
 /// @return the number of elements
 template <bool OneGroup, class Acc, class A, class B, class Coordinate, class Value>
 SPOROS_HOST_KERNEL std::int64_t multiply_plainly(const typename A::value_type* __restrict a,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file product.hpp
-/// The product of two matrices by rows: analysed, then computed, then computed again with other values.
+/// The product of two matrices by rows: analysed once, computed, and recomputed with other values.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 
 namespace sporos::detail {
 
-/// A product's own arrays.
+/// The arrays of a product.
 template <class Value, class Position, class Coordinate>
 struct ProductArrays {
   HostArray<Position> positions;      // [rows + 1]
@@ -37,8 +37,8 @@ struct ProductArrays {
   HostArray<Value> values;            // [nnz]
 };
 
-/// An array of the `size` elements that were written to the front of `reserved`, memory of the pool. Small
-/// ones are copied if they would hold on to a much larger reservation.
+/// An array of the `size` elements written to the front of `reserved`, which is memory of the pool. Small
+/// ones are copied if they would otherwise hold on to a much larger reservation.
 template <class T>
 HostArray<T> exactly(std::string_view label, const HostArray<T>& reserved, std::int64_t size) {
   const HostArray<T> kept = pool().keep(reserved, size);
@@ -68,8 +68,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
  public:
   using Arrays = ProductArrays<Value, Position, Coordinate>;
 
-  /// @param most_reserved  bytes up to which memory is reserved for the largest result that there can be; a
-  ///                       result that could be larger is computed twice: to be counted, then written
+  /// @param most_reserved  up to this many bytes, memory is reserved for the largest possible result;
+  ///                       a result that could be larger is computed twice: first counted, then written
   ProductByRows(const HostThreads& threads, const A& a, const B& b,
                 std::int64_t most_reserved = Pool::machine_bytes() / 2)
       : Work(threads, a, b, most_reserved) {}
@@ -77,55 +77,54 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   /// Sorts rows of few products in this form instead of the one that suits the processor.
   void use(SpgemmForm form) { form_ = form; }
 
-  /// Looks at the patterns, and reserves nothing for the result or the workers yet. To be called once.
-  /// @param finds_similar_rows  whether rows with the same columns are looked for, which can be computed
-  /// together
-  /// @param first_in_b  where the rows of A are consecutive rows of B, but for one shift of all columns, the
-  /// first of them; else -1
+  /// Analyses the patterns; reserves nothing yet for the result or the workers. To be called once.
+  /// @param finds_similar_rows  whether to look for rows with the same columns, to compute them together
+  /// @param first_in_b          if the rows of A are consecutive rows of B, except for one shift of all
+  ///                            columns, the first of them; otherwise -1
   void prepare(bool finds_similar_rows = true, std::int64_t first_in_b = -1);
 
-  /// Takes the arrays of matrices with the patterns of those that this was made with.
+  /// Takes new arrays of the matrices, whose patterns must be the same.
   void read(const A& a, const B& b) {
     a_ = a;
     b_ = b;
   }
 
-  /// The elements of the product at most, once it is prepared.
+  /// The most elements that the product can have; known after prepare().
   std::int64_t most_elements() const { return bound_; }
 
-  /// An upper bound of the bytes that prepare(), compute() and refill() touch, the result among them.
+  /// An upper bound of the bytes that prepare(), compute() and refill() touch, including the result.
   std::int64_t most_bytes() const;
 
-  /// Memory in which the elements of a product may be computed, row_slack more than there can be.
+  /// Memory for the elements of a product, with room for row_slack more than there can be.
   struct Room {
     HostArray<Coordinate> coordinates;
     HostArray<Value> values;
   };
 
-  /// The product.
-  /// @param room  where its elements are put if there is enough of it, instead of into arrays of their own
-  /// @throws RangeError   where Position cannot hold its number of elements
-  /// @throws MemoryError  where there is no memory for it
+  /// Computes the product.
+  /// @param room  where its elements are put if it is large enough; otherwise they get their own arrays
+  /// @throws RangeError   if Position cannot hold its number of elements
+  /// @throws MemoryError  if there is no memory for it
   Arrays compute(const Room& room = {});
 
-  /// Computes the values of the product of matrices with the patterns of those that this was made with.
+  /// Computes the values of a product of matrices with the same patterns as the original ones.
   /// @param positions,columns  the product's pattern
-  /// @param as_first           whether sums are to be rounded as by compute()
-  /// @param most_for_places    bytes that may be taken, and held, for the places of products
+  /// @param as_first           whether sums must be rounded as by compute()
+  /// @param most_for_places    bytes that may be allocated, and kept, for the places of products
   void refill(const A& a, const B& b, const Position* positions, const Coordinate* columns, Value* values,
               bool as_first, std::int64_t most_for_places = 0);
 
-  /// Bytes that are held for the next refill().
+  /// The bytes that are held for the next refill().
   std::int64_t held_bytes() const {
     return this->work_bytes() + static_cast<std::int64_t>(places_.extent(0) * sizeof(PlaceInRow));
   }
 
  private:
-  /// Products are added to the result itself where it holds numbers of the type that they are summed in.
+  /// Products can be added directly to the result only if its values have the type of the sums.
   static constexpr bool has_places = std::is_same_v<Value, Acc>;
 
-  /// Whether the places of products are known, and pay. They are found on the first call, unless there is no
-  /// memory for them.
+  /// Whether the places of products are known and pay off. They are found at the first call, unless there is
+  /// no memory for them.
   bool have_places(const Position* positions, const Coordinate* columns, std::int64_t most_bytes) {
     const auto elements = static_cast<double>(positions[a_.rows]);
     if (!has_places || !places_fit_ || static_cast<double>(work_) > most_products_of_place * elements)
@@ -135,7 +134,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     try {
       places_ = pool().array<PlaceInRow>("sporos::places", work_);
     } catch (const MemoryError&) {
-      return false;  // the sums are computed without
+      return false;  // the sums are computed without places
     }
     std::int64_t begin = 0;
     for (Chunk& chunk : chunks_) {
@@ -152,15 +151,15 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   }
   PlaceInRow* places_of(const Chunk& chunk) const { return places_.data() + chunk.places; }
 
-  /// Every row is computed once, into memory reserved for as many elements as there can be.
-  /// @return false where that much memory cannot be reserved
+  /// Computes every row once, into memory reserved for as many elements as there can be.
+  /// @return false if that much memory cannot be reserved
   bool compute_in_one_pass(Arrays& result, const Room& room) {
     const bool in_room = static_cast<std::int64_t>(room.values.extent(0)) >= bound_ + row_slack;
     HostArray<Coordinate> coordinates = room.coordinates;
     HostArray<Value> values = room.values;
     try {
       if (!in_room) {
-        const std::int64_t likely = bound_ / 2;  // most often a third to two thirds
+        const std::int64_t likely = bound_ / 2;  // most often it is a third to two thirds
         coordinates = pool().reserve_for<Coordinate>("sporos::coordinates", bound_ + row_slack, likely);
         values = pool().reserve_for<Value>("sporos::values", bound_ + row_slack, likely);
       }
@@ -187,7 +186,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     return true;
   }
 
-  /// One thread writes the rows where they belong.
+  /// One thread writes the rows directly to their final place.
   void compute_alone(const HostArray<Coordinate>& coordinates, const HostArray<Value>& values) {
     Worker& worker = workers_[0];
     auto rows = this->rows_of(worker);
@@ -197,14 +196,14 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     FirstTouch coordinate_pages(reinterpret_cast<std::byte*>(coordinates.data()), bound_ * coordinate_bytes);
     FirstTouch value_pages(reinterpret_cast<std::byte*>(values.data()), bound_ * value_bytes);
     for (Chunk& chunk : chunks_) {
-      // Not so far ahead that an array of less than a page would have two.
+      // Only so far ahead that an array of less than a page does not get two.
       coordinate_pages.touch_to(output.size() * coordinate_bytes + large_page / 2);
       value_pages.touch_to(output.size() * value_bytes + large_page / 2);
       chunk.size = rows.compute(chunk.begin, chunk.end, output.size(), ends_, output);
     }
   }
 
-  /// Several threads compute chunks into memory of their own, and copy them to the result in order.
+  /// Several threads compute chunks in their own memory and copy them to the result in order.
   void compute_in_order(Coordinate* coordinates, Value* values) {
     Placed placed{chunks_,
                   {{{reinterpret_cast<std::byte*>(values), bound_ * value_bytes},
@@ -219,10 +218,10 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
 
   static constexpr std::int64_t value_bytes = sizeof(Value), coordinate_bytes = sizeof(Coordinate);
 
-  /// The result as run_pipeline sees it.
+  /// The result in the form that run_pipeline needs.
   struct Placed {
     const std::vector<Chunk>& chunks;
-    std::array<FirstTouch, 2> touched;  ///< of the values and of the coordinates
+    std::array<FirstTouch, 2> touched;  ///< first touch of values and of coordinates
 
     std::int64_t end_of(std::int64_t number, std::int64_t from) const {
       return from + chunks[static_cast<std::size_t>(number)].size;
@@ -235,7 +234,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     }
   };
 
-  /// A worker of run_pipeline: chunks stand one behind the other in its memory until none of them waits.
+  /// A worker of run_pipeline: chunks lie one after another in its memory until none of them waits.
   struct InOrder {
     ProductByRows& product;
     Worker& worker;
@@ -262,8 +261,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     }
   };
 
-  /// Every row is computed twice: to count its elements, then to write them where they belong. Takes no
-  /// memory but the result's own and a chunk's for each worker.
+  /// Computes every row twice: first to count its elements, then to write them directly to their final place.
+  /// Needs no memory except the result's and one chunk's for each worker.
   void compute_in_two_passes(Arrays& result) {
     reserve_for_chunks();
     const auto pass = [&](const auto& then) {
@@ -289,7 +288,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     release_chunks();
   }
 
-  /// Elements, and slack, that each worker has room for.
+  /// How many elements, including slack, each worker has room for.
   std::int64_t room_for_chunks() const {
     const std::int64_t chunks = in_one_pass_ ? chunks_in_worker : 1;
     return std::min(bound_, chunks * this->largest_chunk()) + row_slack;
@@ -301,7 +300,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
       worker.values = pool().reserve<Value>("sporos::values of rows", room);
     }
   }
-  /// Hands the chunks' memory back to the pool.
+  /// Returns the chunks' memory to the pool.
   void release_chunks() {
     for (auto& worker : workers_) {
       if (worker.values.data()) {
@@ -314,7 +313,7 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     }
   }
 
-  /// The size of the result.
+  /// The number of elements of the result.
   std::int64_t total() const {
     std::int64_t size = 0;
     for (const Chunk& chunk : chunks_) size += chunk.size;
@@ -322,8 +321,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
     return size;
   }
 
-  /// Copies a chunk's elements to their place `to` in the result, past the caches where the result will not
-  /// stay in them, and makes the ends of its rows count from the result's first element.
+  /// Copies a chunk's elements to their place `to` in the result, bypassing the caches if the result does not
+  /// fit in them, and makes the ends of its rows relative to the result's first element.
   void copy_elements(const Worker& worker, const Chunk& chunk, std::int64_t to, Coordinate* coordinates,
                      Value* values) {
     const auto* const from_coordinates = worker.coordinates.data() + chunk.at;
@@ -340,12 +339,12 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
       ends_[row] = static_cast<Position>(ends_[row] + static_cast<Position>(to));
   }
 
-  /// For how many chunks a worker has room: one is computed while others wait for their places.
+  /// How many chunks a worker has room for: one is computed while others wait to be placed.
   static constexpr std::int64_t chunks_in_worker = 4;
 
   Position* ends_ = nullptr;
-  HostArray<PlaceInRow> places_;  // [products], chunk by chunk, once they have been found
-  bool places_fit_ = true;        ///< no row is too long for them
+  HostArray<PlaceInRow> places_;  // [products], chunk by chunk; empty until they are found
+  bool places_fit_ = true;        ///< whether no row is too long for them
 };
 
 template <class Acc, class A, class B, class Value, class Position, class Coordinate>
@@ -418,7 +417,7 @@ template <class Acc, class A, class B, class Value, class Position, class Coordi
                                       std::int32_t>;
 SPOROS_DECLARE_COMPILED(SPOROS_PRODUCT_BY_ROWS)
 
-/// A * B by rows, once.
+/// Computes A * B by rows, once.
 template <class Acc, class Value, class Position, class Coordinate, class A, class B>
 ProductArrays<Value, Position, Coordinate> multiply_rows(const HostThreads& threads, const A& a, const B& b) {
   ProductByRows<Acc, A, B, Value, Position, Coordinate> product(threads, a, b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file reach.hpp
-/// What a row of the product can reach: how many products it has, and in which columns they can be.
+/// What a row of the product can reach: how many products it has, and the range of columns in which they lie.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 
 namespace sporos::detail {
 
-/// What the rows of B that a row of A names say about the row of the product.
+/// What the rows of B that a row of A refers to say about the row of the product.
 struct Reach {
   std::int64_t products = 0;
   std::int64_t longest = 0;     ///< elements of the longest of these rows of B
-  std::int64_t last_begin = 0;  ///< the largest position at which one of them begins
+  std::int64_t last_begin = 0;  ///< the largest position at which one of these rows begins
   std::int64_t first = 0;       ///< the first column
-  std::int64_t window = 0;      ///< columns from the first to the last
+  std::int64_t window = 0;      ///< number of columns from the first to the last
 };
 
-/// The length of B's longest row, where rows are short and of about that length, as in incidence matrices and
-/// on grids; else 0. Where it is known, it bounds the products of a row without a look at the rows of B.
+/// The length of B's longest row if rows are short and all of about that length, as in incidence matrices and
+/// on grids; otherwise 0. If it is known, it bounds the products of a row without looking at the rows of B.
 template <class B>
 std::int64_t even_length(const B& b) {
   constexpr std::int64_t short_row = 8;
@@ -31,13 +31,13 @@ std::int64_t even_length(const B& b) {
   return longest <= short_row && 2 * b.nnz() >= longest * b.rows ? longest : 0;
 }
 
-/// Looks at the rows of B that a row of A names.
-/// @param even  even_length of b: where it is known, `products` is an upper bound
+/// Examines the rows of B that a row of A refers to.
+/// @param even  even_length of b; if it is not 0, `products` is an upper bound
 template <class B, class Coordinate>
 SPOROS_HOST_INLINE Reach reach_of(const Coordinate* a_columns, std::int64_t count, const B& b,
                                   std::int64_t even) {
-  // Where B has no more columns than this for each of its rows, the window is all of them: emptying it costs
-  // less than reading the first and last column of each row.
+  // If B has no more than this many columns per row, the window is all columns: emptying it costs less than
+  // reading the first and last column of each row.
   constexpr std::int64_t columns_for_a_row = 128;
   Reach reach;
   if (b.columns <= columns_for_a_row * count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_output.hpp
-/// Where rows of the product are written: one behind the other, past the caches once there are many.
+/// Where rows of the product are written: one after another, bypassing the caches once there are many.
 #pragma once
 
 #include <algorithm>
@@ -13,31 +13,31 @@
 
 namespace sporos::detail {
 
-/// Elements that computing a row may write behind its last one: the columns of a word of marks at a time, or
+/// How many elements computing a row may write past its last one: the columns of a whole word of marks, or
 /// the 8 products of a short row.
 inline constexpr std::int64_t row_slack = order_slack + 8;
 
-/// Where rows are written, one behind the other: directly while the result may stay in the caches, from then
-/// on through a buffer that does, and past them from there.
+/// Where rows are written, one after another: directly while the result may fit in the caches; after that
+/// into a buffer that stays in the caches, and from there to memory, bypassing them.
 template <class Coordinate, class Value>
 class RowOutput {
  public:
-  /// @param columns,values  room for all elements, and row_slack
-  /// @param buffer_columns,buffer_values  room for buffered() elements, for those of a block of rows, and for
-  ///                                      row_slack
+  /// @param columns,values  with room for all elements and row_slack
+  /// @param buffer_columns,buffer_values  with room for buffered() elements, those of a block of rows,
+  ///                                      and row_slack
   RowOutput(Coordinate* columns, Value* values, Coordinate* buffer_columns, Value* buffer_values)
       : columns_(columns), values_(values), buffer_columns_(buffer_columns), buffer_values_(buffer_values) {}
 
-  /// Has pages of the arrays populated ahead of the rows.
+  /// Makes pages of the arrays be populated ahead of the rows.
   void populate(PopulateAhead columns, PopulateAhead values) {
     column_pages_ = columns;
     value_pages_ = values;
     look_ahead();
   }
 
-  /// Elements from which on the buffer is emptied.
+  /// The number of elements from which on the buffer is emptied.
   static constexpr std::int64_t buffered() { return 2048; }
-  /// Elements from which on a result goes past the caches.
+  /// The number of elements from which on a result bypasses the caches.
   static constexpr std::int64_t most_at_once =
       (std::int64_t{16} << 20) / static_cast<std::int64_t>(sizeof(Value) + sizeof(Coordinate));
 
@@ -45,7 +45,7 @@ class RowOutput {
   Coordinate* columns() const { return streams_ ? buffer_columns_ + in_buffer_ : columns_ + size_; }
   Value* values() const { return streams_ ? buffer_values_ + in_buffer_ : values_ + size_; }
 
-  /// `count` elements more have been written.
+  /// Says that `count` more elements have been written.
   void advance(std::int64_t count) {
     if (streams_) {
       in_buffer_ += count;
@@ -65,11 +65,11 @@ class RowOutput {
     finish_stream_copies();
   }
 
-  /// Elements that have been written, once they are flushed.
+  /// The number of elements written, once they are flushed.
   std::int64_t size() const { return size_; }
 
  private:
-  /// Prepares for the elements behind those that have been written, and says behind which to do so next.
+  /// Prepares for the elements after those written so far, and records after how many to do so next.
   void look_ahead() {
     streams_ = size_ > most_at_once;
     next_look_ = most_at_once;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_space.hpp
-/// The arrays that a worker computes rows of the product with.
+/// The arrays in which a worker computes rows of the product.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,23 @@
 
 namespace sporos::detail {
 
-/// The arrays that a worker computes rows with. As much of those over the columns of B as has been used is
-/// kept zero from row to row, and no more is touched.
+/// The arrays in which a worker computes rows. Those over the columns of B are kept zero from row to row as
+/// far as they have been used, and are not touched beyond that.
 template <class Acc>
 struct RowSpace {
   std::byte* sums;  // [columns of B] numbers, or [widest_alike_window] packets of up to most_alike_lanes
   Marks marks;      // [columns of B]
   std::uint64_t* mark_groups = nullptr;  // [columns of B / 4096]: a bit for each word of marks.bits
-  DiagonalSpace<Acc> diagonals{};        ///< none where no rows shift
+  DiagonalSpace<Acc> diagonals{};        ///< empty if no rows shift
   std::int64_t clean_sums = 0;           ///< bytes of `sums` that are zero between rows
   std::int64_t clean_marks = 0;          ///< columns whose marks are clear between rows
-  std::int64_t sums_bytes = 0;           ///< room
-  std::int64_t marks_columns = 0;        ///< room, a multiple of marks_step
-  std::int64_t mark_bytes = 0;           ///< room of marks.bytes
+  std::int64_t sums_bytes = 0;           ///< capacity
+  std::int64_t marks_columns = 0;        ///< capacity, a multiple of marks_step
+  std::int64_t mark_bytes = 0;           ///< capacity of marks.bytes
 
   static constexpr std::int64_t marks_step = 4096;  ///< columns of 64 words, each of 64 marks
 
-  /// Makes sure that `window` packets of Sum are zero and as many marks clear.
+  /// Makes sure that `window` packets of Sum are zero and that many marks are clear.
   template <class Sum>
   Sum* open(std::int64_t window) {
     open_marks(window);
@@ -54,7 +54,7 @@ struct RowSpace {
     clean_marks = more;
   }
 
-  /// The same marks for multiply_plainly.
+  /// The marks in the form that multiply_plainly takes.
   PlainMarks plain_marks() const { return {marks.bits, mark_groups, clean_marks / marks_step}; }
 
   static std::int64_t whole_steps(std::int64_t columns) {
@@ -62,7 +62,7 @@ struct RowSpace {
   }
 };
 
-/// Carves arrays, each aligned to a cache line, out of one block; without a block, only adds up their bytes.
+/// Cuts arrays, each aligned to a cache line, from one block; without a block, only adds up their bytes.
 class Carver {
  public:
   explicit Carver(std::byte* block) : block_(block) {}
@@ -80,8 +80,8 @@ class Carver {
   std::int64_t bytes_ = 0;
 };
 
-/// The arrays of a worker, for products of `columns` columns; those of a DiagonalProduct, which are large,
-/// only where they are needed. The sums, of which the least is touched, come last.
+/// The arrays of a worker, for products with `columns` columns; those of a DiagonalProduct, which are large,
+/// only if needed. The sums come last, since the smallest part of them is touched.
 template <class Acc>
 RowSpace<Acc> carve_row_space(Carver& carver, std::int64_t columns, bool with_diagonals) {
   using Limits = DiagonalLimits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file rows.hpp
-/// Rows of the product one after the other, each by the strategy that its operands suggest.
+/// Computes rows of the product one after another, each by the strategy that suits its operands.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@
 
 namespace sporos::detail {
 
-/// Rows of a block. What is decided for several rows together is decided within a block, so that the result
-/// does not depend on how blocks are dealt to threads. 48 is a multiple of most groups of similar rows in
-/// matrices of finite elements.
+/// Rows per block. What is decided for several rows together is decided within a block, so that the result
+/// does not depend on how blocks are dealt out to threads. 48 is a multiple of the sizes of most groups of
+/// similar rows in finite-element matrices.
 inline std::int64_t rows_in_block(std::int64_t rows) { return rows >= 4096 ? 48 : rows >= 256 ? 12 : 4; }
 
-/// How many products the rows of a product have.
+/// How many products most rows have.
 enum class RowLengths : std::uint8_t {
-  brief,   ///< most so few that looking for similar rows costs more than they do
-  medium,  ///< most some ten to thirty, over not too many columns
+  brief,   ///< so few that looking for similar rows costs more than they do
+  medium,  ///< about ten to thirty, over not too many columns
   any
 };
 
@@ -43,10 +43,10 @@ template <class Acc, class A, class B>
 class RowProduct {
  public:
   /// @param even         even_length of b
-  /// @param lengths      brief only where no rows are known to be similar
-  /// @param in_caches    most of the rows of B that a row of A names are in the caches, since the row of A
-  ///                     before it named them or their neighbours
-  /// @param form         how rows of few products are sorted where most are that short
+  /// @param lengths      brief only if no rows are known to be similar
+  /// @param in_caches    whether most rows of B that a row of A refers to are in the caches, because
+  ///                     the previous row of A referred to them or their neighbours
+  /// @param form         how rows of few products are sorted if most are that short
   RowProduct(const A& a, const B& b, std::int64_t even, RowLengths lengths, bool in_caches, SpgemmForm form,
              const SimilarRows& similar_a, const SimilarRows& similar_b, RowSpace<Acc>& space)
       : a_(a),
@@ -69,14 +69,14 @@ class RowProduct {
         last_safe_(b.begin(b.rows) - brief_row),
         plain_(lengths == RowLengths::medium) {}
 
-  /// Whether B is so small that a core's own caches are sure to hold it.
+  /// Whether B is so small that it is sure to fit in a core's private caches.
   static bool fits_caches(const B& b) {
     constexpr std::int64_t near_bytes = std::int64_t{1} << 20;
     return b.nnz() * static_cast<std::int64_t>(sizeof(*b.values) + sizeof(*b.coordinates)) <= near_bytes;
   }
 
-  /// Computes rows begin to end - 1, one behind the other, to where `output` stands, which moves on.
-  /// `ends[r]` becomes the number of elements up to the end of row r, counted from `from`.
+  /// Computes rows [begin, end), one after another, to where `output` stands, which moves on. `ends[r]`
+  /// becomes the number of elements up to the end of row r, counted from `from`.
   /// @return the number of elements of all rows
   template <class Position, class Coordinate, class Value>
   std::int64_t compute(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
@@ -99,8 +99,8 @@ class RowProduct {
     return size;
   }
 
-  /// Computes the values of rows begin to end - 1 of a product whose pattern is known, each in a dense
-  /// accumulator over all columns. Sums may be rounded in another way than by compute().
+  /// Computes the values of rows [begin, end) of a product whose pattern is known, each in a dense
+  /// accumulator over all columns. Sums may be rounded differently from those of compute().
   template <class Position, class Coordinate, class Value>
   void refill_plainly(std::int64_t begin, std::int64_t end, const Position* positions,
                       const Coordinate* columns, Value* values) {
@@ -112,9 +112,9 @@ class RowProduct {
     }
   }
 
-  /// Finds the places of the products of rows begin to end - 1 of a product whose pattern is known.
-  /// @param places  room for one number for each product
-  /// @return false where a row is too long to number its elements
+  /// Finds the places of the products of rows [begin, end) of a product whose pattern is known.
+  /// @param places  with room for one number per product
+  /// @return false if a row is too long to number its elements
   template <class Position, class Coordinate>
   bool find_places(std::int64_t begin, std::int64_t end, const Position* positions, const Coordinate* columns,
                    PlaceInRow* places) {
@@ -128,8 +128,8 @@ class RowProduct {
     return true;
   }
 
-  /// Computes the values of rows begin to end - 1 of a product whose products' places are known. Sums may be
-  /// rounded in another way than by compute().
+  /// Computes the values of rows [begin, end) of a product whose products' places are known. Sums may be
+  /// rounded differently from those of compute().
   template <class Position>
   void refill_by_places(std::int64_t begin, std::int64_t end, const Position* positions,
                         const PlaceInRow* places, Acc* values) {
@@ -143,9 +143,9 @@ class RowProduct {
     }
   }
 
-  /// Computes the values of rows begin to end - 1 of a product whose pattern is known, as compute() does.
+  /// Computes the values of rows [begin, end) of a product whose pattern is known, as compute() does.
   /// @param positions,columns         the pattern
-  /// @param some_columns,some_values  room for the elements of a block of rows, and row_slack
+  /// @param some_columns,some_values  with room for the elements of a block of rows and row_slack
   template <class Position, class Coordinate, class Value>
   void refill(std::int64_t begin, std::int64_t end, const Position* positions, const Coordinate* columns,
               Coordinate* some_columns, Value* some_values, Value* values) {
@@ -163,15 +163,15 @@ class RowProduct {
  private:
   using Done = typename DiagonalProduct<Acc, A, B>::Done;
 
-  /// The multiply_plainly that such marks take.
+  /// The instance of multiply_plainly for these marks.
   template <class Coordinate, class Value>
   static auto plain_multiply(const PlainMarks& marks) {
     return marks.group_count == 1 ? multiply_plainly<true, Acc, A, B, Coordinate, Value>
                                   : multiply_plainly<false, Acc, A, B, Coordinate, Value>;
   }
 
-  /// compute() where the strategy of every row is known beforehand: plain, but for rows that name one row of
-  /// B or none.
+  /// Does the work of compute() if the strategy of every row is known beforehand: plain, except for rows that
+  /// refer to one row of B or none.
   template <class Position, class Coordinate, class Value>
   std::int64_t compute_plainly(std::int64_t begin, std::int64_t end, std::int64_t from, Position* ends,
                                RowOutput<Coordinate, Value>& output) {
@@ -196,8 +196,8 @@ class RowProduct {
     return size;
   }
 
-  /// Prefetches the rows of B that row `row` of A names, and the positions of those that a row further on
-  /// names.
+  /// Prefetches the rows of B that row `row` of A refers to, and the positions of those that a later row
+  /// refers to.
   SPOROS_HOST_INLINE void fetch_ahead(std::int64_t row) const {
     const std::int64_t next = row + rows_ahead_;
     if (next >= a_.rows) return;
@@ -211,7 +211,7 @@ class RowProduct {
     for (std::int64_t q = a_.begin(next); q < behind; ++q) SPOROS_PREFETCH(b_.positions + a_.coordinates[q]);
   }
 
-  /// What strategy_of asks about a row.
+  /// Answers what strategy_of asks about a row.
   struct Row {
     SPOROS_HOST_INLINE Row(RowProduct& product, std::int64_t row, std::int64_t block_end)
         : of(product),
@@ -242,8 +242,8 @@ class RowProduct {
     int alike_rows = 1;
   };
 
-  /// Computes the row `at` of the product, and those before `end` that go with it.
-  /// @tparam Known  whether the columns of the product are known; `columns` are then written or not
+  /// Computes row `at` of the product, and those rows before `end` that are computed together with it.
+  /// @tparam Known  whether the columns of the product are known; then `columns` may or may not be written
   /// @param known   the columns of the row, `size` of them
   template <bool Known, class Coordinate, class Value>
   Done next(std::int64_t at, std::int64_t end, const Coordinate* known, Coordinate* columns, Value* values,
@@ -319,25 +319,24 @@ class RowProduct {
     }
   }
 
-  static constexpr std::int64_t most_ahead = 64;  ///< rows of B that are prefetched for a row
-  /// Rows of A ahead of which rows of B are prefetched where each names one: then the latency of memory is
-  /// that of many rows.
+  static constexpr std::int64_t most_ahead = 64;  ///< the most rows of B that are prefetched for a row
+  /// How many rows of A ahead rows of B are prefetched if each row of A refers to only one: the latency of
+  /// memory is then spread over many rows.
   static constexpr std::int64_t most_rows_ahead = 8;
 
   const A& a_;
   const B& b_;
   const std::int64_t even_;
-  const bool mostly_single_;  ///< most rows of A have one element at most
-  const bool tries_lanes_;    ///< multiply_few_in_lanes, which gathers
+  const bool mostly_single_;  ///< whether most rows of A have at most one element
+  const bool tries_lanes_;    ///< whether to try multiply_few_in_lanes, which gathers
   const bool shifts_;
-  const bool all_plain_;  ///< every row is computed plainly, unless it names one row of B or none
+  const bool all_plain_;  ///< whether every row is plain, unless it refers to one row of B or none
   const SimilarRows similar_a_, similar_b_;
   RowSpace<Acc>& space_;
   DiagonalProduct<Acc, A, B> diagonals_;
   const std::int64_t block_;
-  float yield_ =
-      1;  ///< elements for each product of the row that was gathered last: a guess for the next one
-  const std::int64_t rows_ahead_;  ///< how many rows of A ahead rows of B are prefetched; 0: not at all
+  float yield_ = 1;  ///< elements per product of the row gathered last: a guess for the next one
+  const std::int64_t rows_ahead_;  ///< how many rows of A ahead rows of B are prefetched; 0 for none
   const std::int64_t last_safe_;   ///< the last position from which brief_row elements of B can be read
   const bool plain_;
 };

@@ -9,7 +9,7 @@
 
 namespace sporos::detail {
 
-/// The row that is `factor` times row `row` of `b`.
+/// Computes the row that is `factor` times row `row` of `b`.
 /// @return the number of elements
 template <class Acc, class B, class Value, class Coordinate>
 SPOROS_HOST_INLINE std::int64_t multiply_scaled(Acc factor, std::int64_t row, const B& b, Coordinate* columns,

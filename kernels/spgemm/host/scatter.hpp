@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file scatter.hpp
-/// Rows of the product in a dense accumulator over the window of columns that they can reach.
+/// Computes rows of the product in a dense accumulator over the window of columns that they can reach.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace sporos::detail {
 
-/// Rows of B with the same columns that are added together at most: with more, their factors do not stay in
+/// The most rows of B with the same columns that are added together: with more, their factors do not stay in
 /// registers.
 inline constexpr int most_added_together = 4;
 
@@ -37,8 +37,8 @@ SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict colu
   }
 }
 
-/// Adds up the rows of B that `group` rows of A name. A function of its own, since the compiler then knows
-/// that its pointers do not alias, and keeps everything in registers.
+/// Adds up the rows of B that `group` rows of A refer to. It is not inlined, so that the compiler knows that
+/// its pointers do not alias, and keeps everything in registers.
 /// @tparam Alike  whether to look for rows of B with the same columns, which are then added together
 template <Marking How, bool Alike, class Acc, int N, class A, class B>
 SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b,
@@ -82,10 +82,10 @@ SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B
   }
 }
 
-/// The same for one row of A, where all rows of B have L elements, and most have the same columns as the next
-/// row, as where rows are members and columns the groups that they are in. Each addition to a sum in memory
-/// would wait for the last one; so rows with the same columns are summed in registers, even and odd ones
-/// apart.
+/// Does the same for one row of A if all rows of B have L elements, and most have the same columns as the
+/// next row, as when rows are members and columns the groups they belong to. Each addition to a sum in memory
+/// would wait for the previous one; so rows with the same columns are summed in registers, even and odd ones
+/// separately.
 template <Marking How, int L, class Acc, class A, class B>
 SPOROS_HOST_KERNEL void scatter_repeated(const A& a, std::int64_t row, const B& b, std::int64_t first,
                                          Packet<Acc, 1>* __restrict sums, Marks marks) {
@@ -141,7 +141,7 @@ SPOROS_HOST_INLINE void scatter_repeated(const A& a, std::int64_t row, const B& 
   }
 }
 
-/// Adds up the rows of B that `group` rows of A name, in the way that suits how similar these are.
+/// Adds up the rows of B that `group` rows of A refer to, in the way that suits how similar these are.
 template <Marking How, class Acc, int N, class A, class B>
 void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                      std::int64_t first, Packet<Acc, N>* sums, const Marks& marks) {
@@ -156,7 +156,7 @@ void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const 
   }
 }
 
-/// Moves the sums of `count` columns to `values`, and clears them.
+/// Moves the sums of `count` columns to `values`, and sets them to zero.
 template <class Acc, int N, class Value, class Coordinate>
 SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_t count, std::int64_t first,
                                int group, Packet<Acc, N>* __restrict sums, Value* __restrict values) {
@@ -178,9 +178,9 @@ SPOROS_HOST_KERNEL void gather(const Coordinate* __restrict columns, std::int64_
 
 /// Computes `group` <= N rows of the product, from row `row` on, whose rows of A have the same columns.
 /// @param elements  a guess of how many elements a row will have
-/// @param sums      zero over the window, before and after
-/// @param marks     clear over the window, before and after
-/// @return the number of elements in each of the rows, which are written one behind the other
+/// @param sums      zero over the window before and after
+/// @param marks     clear over the window before and after
+/// @return the number of elements in each of the rows, which are written one after another
 template <class Acc, int N, class A, class B, class Value, class Coordinate>
 std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const B& b,
                                  const SimilarRows& similar_b, const Reach& reach, std::int64_t elements,
@@ -191,7 +191,7 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
     scatter_similar<How, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
     end = marks.take<How>(reach.window, first, columns);
   };
-  // Repeated rows of B are marked once for many, so few marks are set.
+  // Repeated rows of B are marked only once, so few marks are set.
   switch (N == 1 && similar_b.repeated > 0 ? Marking::sparse
                                            : Marks::marking(reach.products, elements, reach.window)) {
     case Marking::crowded:
@@ -213,7 +213,7 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
 }
 
 /// Computes the values of a row whose columns are known: those from `begin` to `end`.
-/// @param sums  [columns of B], zero, before and after
+/// @param sums  [columns of B], zero before and after
 template <class Acc, class A, class B, class Coordinate, class Value>
 SPOROS_HOST_INLINE void refill_row(const A& a, std::int64_t row, const B& b, Packet<Acc, 1>* __restrict sums,
                                    const Coordinate* __restrict columns, std::int64_t begin, std::int64_t end,
@@ -231,7 +231,7 @@ SPOROS_HOST_INLINE void refill_row(const A& a, std::int64_t row, const B& b, Pac
   }
 }
 
-/// The same where the columns of a row are known, `count` of them.
+/// Computes the values of `group` such rows whose `count` columns are known.
 template <class Acc, int N, class A, class B, class Value, class Coordinate>
 void refill_by_scatter(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                        const Reach& reach, Packet<Acc, N>* sums, Marks marks, const Coordinate* columns,

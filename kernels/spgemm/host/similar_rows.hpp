@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file similar_rows.hpp
-/// Runs of neighbouring rows whose columns are the same, or the same but for a shift by one.
+/// Runs of neighbouring rows whose columns are the same, or the same except for a shift by one.
 #pragma once
 
 #include <algorithm>
@@ -11,31 +11,30 @@
 
 namespace sporos::detail {
 
-/// For each row, how many rows behind it are similar.
+/// For each row, how many of the rows after it are similar.
 ///
-/// Rows of one node of finite elements have the same columns; the columns of rows along a grid line shift by
-/// one from row to row. In both cases one symbolic computation serves all of them.
+/// The rows of one node of a finite-element matrix have the same columns; the columns of rows along a grid
+/// line shift by one from row to row. In both cases, one symbolic computation serves all of them.
 struct SimilarRows {
-  std::uint8_t* same = nullptr;     // [rows]: how many rows behind this one have its columns, up to 255
-  std::uint8_t* shifted = nullptr;  // [rows]: how many rows behind it are each the one before shifted by one
-  bool frequent = false;      ///< so many rows have the columns of the next row that looking for them pays
-  bool shifts = false;        ///< there are rows that are the one before shifted
-  bool same_often = false;    ///< so many rows have the columns of the next that it pays for known patterns
-  bool shifts_often = false;  ///< so many rows are the one before shifted that it pays for known patterns
-  int repeated = 0;  ///< where most rows have the columns of the next row and all are of one length up to
-                     ///< most_repeated, that length
+  std::uint8_t* same = nullptr;     // [rows]: how many rows after this one have its columns, up to 255
+  std::uint8_t* shifted = nullptr;  // [rows]: how many rows after it are each the previous one shifted by one
+  bool frequent = false;      ///< enough rows have the columns of the next that looking for them pays off
+  bool shifts = false;        ///< some rows are the previous one shifted
+  bool same_often = false;    ///< the same, even if the pattern of the result is known
+  bool shifts_often = false;  ///< enough rows are shifted that it pays off even if the pattern is known
+  int repeated = 0;  ///< length of the rows, at most most_repeated, if all have it and most repeat; else 0
 };
 
-/// How many rows have the same columns as the next row, and how many the same but for a shift.
+/// How many rows have the same columns as the next row, and how many have them except for a shift.
 struct SimilarCount {
   std::int64_t same = 0, shifted = 0;
   std::int64_t of = 0;  ///< rows in the sample
 };
 
-/// Elements of repeated rows at most: as many as are summed in registers.
+/// The most elements of repeated rows: as many as are summed in registers.
 inline constexpr int most_repeated = 4;
 
-/// By how much the columns of row + 1 are shifted against those of `row`: 0 or 1; else -1.
+/// How far the columns of row + 1 are shifted relative to those of `row`: 0 or 1; otherwise -1.
 template <class Rows>
 SPOROS_HOST_INLINE int shift_to_next(const Rows& matrix, std::int64_t row) {
   using Coordinate = typename Rows::coordinate_type;
@@ -71,18 +70,18 @@ SimilarCount sample_similar_rows(const Rows& matrix) {
   return count;
 }
 
-/// Whether so many rows are similar to the next that finding them pays: in a large matrix, judged by a
+/// Whether enough rows are similar to the next that finding them pays off; in a large matrix, judged from a
 /// sample.
 template <class Rows>
 bool has_similar_rows(const Rows& matrix) {
-  constexpr std::int64_t small = 2048;  // rows that take hardly longer than a sample
-  constexpr std::int64_t least = 16;    // one similar row in so many pays
+  constexpr std::int64_t small = 2048;  // rows; looking at all takes hardly longer than a sample
+  constexpr std::int64_t least = 16;    // one similar row in this many pays off
   if (matrix.rows <= small) return true;
   const SimilarCount count = sample_similar_rows(matrix);
   return least * (count.same + count.shifted) >= count.of;
 }
 
-/// The length of the rows where they suit scatter_repeated, judged by a sample; else 0.
+/// The length of the rows if they suit scatter_repeated, judged from a sample; otherwise 0.
 /// @param longest  even_length of the matrix
 template <class Rows>
 int repeated_length(const Rows& matrix, std::int64_t longest) {
@@ -91,8 +90,8 @@ int repeated_length(const Rows& matrix, std::int64_t longest) {
   return 2 * count.same > count.of ? static_cast<int>(longest) : 0;
 }
 
-/// Fills `similar` for the rows from `begin` to `end`; runs end at `end`. Cost: reads all coordinates of
-/// similar rows, and mostly only the first of others.
+/// Fills `similar` for rows [begin, end); runs end at `end`. Cost: reads all coordinates of similar rows, and
+/// mostly only the first of others.
 template <class Rows>
 SimilarCount find_similar_rows(const Rows& matrix, std::int64_t begin, std::int64_t end,
                                const SimilarRows& similar) {

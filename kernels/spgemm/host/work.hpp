@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file work.hpp
 /// What a product by rows finds out before it computes: how much work each row is, which rows are similar,
-/// how rows are dealt to workers, and how much memory these need.
+/// how rows are dealt out to workers, and how much memory these need.
 #pragma once
 
 #include <algorithm>
@@ -25,32 +25,33 @@
 
 namespace sporos::detail {
 
-/// Bytes of memory, at most, of an array of the pool of which `count` elements are written: pages come whole.
+/// The most bytes of memory that an array of the pool takes if `count` of its elements are written, in whole
+/// pages.
 template <class T>
 std::int64_t most_array_bytes(std::int64_t count) {
-  constexpr std::int64_t small_pages = 2 * 4096;  // the array's first and its last
+  constexpr std::int64_t small_pages = 2 * 4096;  // the array's first and last page
   constexpr std::int64_t on_large_pages = std::int64_t{512} << 10;
   const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
   return bytes + (bytes >= on_large_pages ? large_page + small_pages : small_pages);
 }
 
-/// The work of one product A * B, of which only the patterns matter: what is found out before it is computed,
-/// and the memory of the workers.
+/// The work of one product A * B, which depends only on the patterns: what is found out before it is
+/// computed, and the memory of the workers.
 template <class Acc, class A, class B, class Value, class Coordinate>
 class ProductWork {
  protected:
-  /// @param most_reserved  bytes up to which memory is reserved for the largest result that there can be
+  /// @param most_reserved  up to this many bytes, memory is reserved for the largest possible result
   ProductWork(const HostThreads& threads, const A& a, const B& b, std::int64_t most_reserved)
       : host_threads_(threads), a_(a), b_(b), most_reserved_(most_reserved), block_(rows_in_block(a.rows)) {}
 
-  // Two may not share their workers' memory.
+  // Two must not share their workers' memory.
   ProductWork(const ProductWork&) = delete;
   ProductWork(ProductWork&&) noexcept = default;
   ~ProductWork() = default;
 
-  /// Looks at the patterns. Cost: one pass over A, and where rows may be similar, one over B.
-  /// @param first_in_b  where the rows of A are consecutive rows of B, but for one shift of all columns, the
-  ///                    first of them: then similar rows are looked for once; else -1
+  /// Analyses the patterns. Cost: one pass over A, and if rows may be similar, one over B.
+  /// @param first_in_b  if the rows of A are consecutive rows of B, except for one shift of all columns,
+  ///                    the first of them: then similar rows are looked for only once; otherwise -1
   void analyse(bool finds_similar_rows, std::int64_t first_in_b = -1) {
     measure();
     if (work_ == 0) return;
@@ -73,31 +74,31 @@ class ProductWork {
     front_bytes_ = space_bytes_ - measured.space.sums_bytes;
   }
 
-  /// Rows that a worker takes at a time.
+  /// The rows that a worker takes at a time.
   struct Chunk {
     std::int64_t begin = 0, end = 0;  ///< rows
-    std::int64_t bound = 0;           ///< elements at most
-    std::int64_t products = 0;        ///< at most
-    std::int64_t places = 0;          ///< where the places of its products begin
-    std::int64_t at = 0;              ///< where in the arrays of the worker that computed it
-    std::int64_t size = 0;            ///< elements
+    std::int64_t bound = 0;           ///< the most elements that they can have
+    std::int64_t products = 0;        ///< the most products
+    std::int64_t places = 0;          ///< index of the first place of its products
+    std::int64_t at = 0;              ///< index in the arrays of the worker that computed it
+    std::int64_t size = 0;            ///< number of elements
   };
 
   struct Worker {
-    HostArray<std::byte> block;  ///< of which the next three are parts
+    HostArray<std::byte> block;  ///< the next three are parts of it
     Coordinate* buffer_coordinates = nullptr;
     Value* buffer_values = nullptr;
     RowSpace<Acc> space{};
     HostArray<Coordinate> coordinates;
     HostArray<Value> values;
-    std::int64_t touched = 0;  ///< elements of `coordinates` and `values` that have been written
+    std::int64_t touched = 0;  ///< number of elements of `coordinates` and `values` that have been written
 
     RowOutput<Coordinate, Value> output(Coordinate* to_coordinates, Value* to_values) const {
       return {to_coordinates, to_values, buffer_coordinates, buffer_values};
     }
   };
 
-  /// Makes the workers, unless they are there.
+  /// Makes the workers, unless they exist.
   void make_workers() {
     if (!workers_.empty()) return;
     std::vector<Worker> workers(static_cast<std::size_t>(threads_));
@@ -113,7 +114,7 @@ class ProductWork {
     return {a_, b_, even_, row_lengths(), has_near_rows_, form_, similar_a_, similar_b_, worker.space};
   }
 
-  /// Calls body(worker, rows, chunk) for every chunk, in parallel, each by the next worker that is free.
+  /// Calls body(worker, rows, chunk) for every chunk, in parallel, each with the next worker that is free.
   template <class Body>
   void for_each_chunk_of_rows(const Body& body) {
     ChunkQueue queue(static_cast<std::int64_t>(chunks_.size()));
@@ -133,15 +134,15 @@ class ProductWork {
            similar_b_.same_often || similar_b_.repeated > 0;
   }
 
-  /// Elements of the largest chunk at most.
+  /// The most elements that a chunk can have.
   std::int64_t largest_chunk() const {
     std::int64_t largest = 0;
     for (const Chunk& chunk : chunks_) largest = std::max(largest, chunk.bound);
     return largest;
   }
 
-  /// Cuts the rows into chunks of about equal work: small ones, unless one thread writes all of the result in
-  /// its place. Then a chunk's elements take a few large pages, which are touched before it.
+  /// Cuts the rows into chunks of about equal work. They are small, unless one thread writes the whole result
+  /// to its final place: then a chunk's elements fill a few large pages, which are touched before it.
   void cut() {
     threads_ = work_ < least_parallel_work ? 1 : host_threads_.concurrency();
     const std::int64_t most = std::max(64 * threads_, bound_ / most_in_chunk);
@@ -172,13 +173,13 @@ class ProductWork {
     for (auto& worker : workers_) pool().keep(worker.block, touched_bytes(worker));
   }
 
-  /// Bytes that are held from one computation to the next.
+  /// The bytes held from one computation to the next.
   std::int64_t work_bytes() const {
     std::int64_t sum = analysis_bytes();
     for (const Worker& worker : workers_) sum += touched_bytes(worker);
     return sum;
   }
-  /// The same, at most, before there are workers.
+  /// The most bytes held, as known before there are workers.
   std::int64_t most_work_bytes() const {
     return analysis_bytes() +
            threads_ * (static_cast<std::int64_t>(sizeof(Worker)) + most_array_bytes<std::byte>(space_bytes_));
@@ -192,22 +193,23 @@ class ProductWork {
   const std::int64_t most_reserved_;
   std::vector<Chunk> chunks_;
   std::vector<Worker> workers_;
-  std::int64_t work_ = 0;    ///< products
-  std::int64_t bound_ = 0;   ///< elements of the result at most
-  bool in_one_pass_ = true;  ///< each row is computed once, into memory for `bound_` elements
+  std::int64_t work_ = 0;    ///< number of products
+  std::int64_t bound_ = 0;   ///< the most elements of the result
+  bool in_one_pass_ = true;  ///< whether each row is computed once, into memory for `bound_` elements
   SpgemmForm form_ = spgemm_form();
   std::int64_t threads_ = 1;
 
  private:
-  /// Divides a block into the arrays of a worker; the sums, of which the least is touched, come last.
+  /// Divides a block into the arrays of a worker; the sums come last, since the smallest part of them is
+  /// touched.
   void carve(Carver& carver, Worker& worker) const {
     worker.buffer_coordinates = carver.take<Coordinate>(buffered_);
     worker.buffer_values = carver.take<Value>(buffered_);
     worker.space = carve_row_space<Acc>(carver, b_.columns, has_shifts());
   }
 
-  /// Products of each block of rows, and the elements that they can make; upper bounds where the rows of B
-  /// are even.
+  /// Counts the products of each block of rows, and the elements that they can make; these are upper bounds
+  /// if the rows of B are even.
   void measure() {
     even_ = even_length(b_);
     const std::int64_t blocks = (a_.rows + block_ - 1) / block_;
@@ -239,7 +241,7 @@ class ProductWork {
     }
   }
 
-  /// Runs of similar rows, cut at the same rows whatever the number of threads; none where looking for them
+  /// Finds runs of similar rows, cut at the same rows for any number of threads; none if looking for them
   /// would cost more than they save.
   void find_similar(std::int64_t first_in_b) {
     const auto pays = [&](const auto& matrix) {
@@ -303,26 +305,26 @@ class ProductWork {
            most_array_bytes<std::uint8_t>(static_cast<std::int64_t>(memory_b_.extent(0)));
   }
 
-  /// A row of so many products takes as long as looking for similar rows.
+  /// A row of this many products takes as long as looking for similar rows.
   static constexpr std::int64_t least_products_a_row = 8;
-  /// A product of so few products is done before similar rows are found.
+  /// A product with fewer products than this is finished before similar rows are found.
   static constexpr std::int64_t least_work_of_similar_rows = 512;
-  /// Products a row, on average, up to which rows are computed plainly; and where all their marks are in one
-  /// group.
+  /// The most products per row, on average, with which rows are computed plainly; and the same if all their
+  /// marks are in one group.
   static constexpr std::int64_t most_medium_products = 24, most_products_of_one_group = 40;
-  /// Columns up to which a row's marks are found by looking at each group of 4096 of them.
+  /// The most columns with which a row's marks are found by looking at each group of 4096 of them.
   static constexpr std::int64_t most_plain_columns = std::int64_t{1} << 16;
-  /// One row in so many that has the columns of the next makes looking for them worth it.
+  /// If one row in this many has the columns of the next, looking for them pays off.
   static constexpr std::int64_t least_frequent = 8;
-  /// The same where the pattern of the result is known, and nothing but sums is computed.
+  /// The same if the pattern of the result is known, and only sums are computed.
   static constexpr std::int64_t least_same_often = 4;
-  /// At most one row in so many that is not the one before shifted: runs are long enough for a
+  /// If at most one row in this many is not the previous one shifted, runs are long enough for a
   /// DiagonalProduct to be faster than sums whose places are known.
   static constexpr std::int64_t least_shifts_often = 8;
-  /// Products from which on the arrays of a DiagonalProduct save more than they cost to set up.
+  /// With this many products, the arrays of a DiagonalProduct save more than they cost to set up.
   static constexpr std::int64_t least_diagonal_work = 20'000;
-  static constexpr std::int64_t least_parallel_work = 20'000;  ///< products that are worth waking threads
-  static constexpr std::int64_t least_work = 4'000;            ///< products that are worth taking a chunk
+  static constexpr std::int64_t least_parallel_work = 20'000;  ///< products that are worth waking threads for
+  static constexpr std::int64_t least_work = 4'000;            ///< products that are worth taking a chunk for
   static constexpr std::int64_t most_in_chunk = 32'768;        ///< elements, so that they stay in the caches
 
   const std::int64_t block_;
@@ -331,7 +333,7 @@ class ProductWork {
   HostArray<std::uint8_t> memory_a_, memory_b_;
   SimilarRows similar_a_, similar_b_;
   bool has_near_rows_ = false;
-  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< of a worker's block, and of what is before its sums
+  std::int64_t space_bytes_ = 0, front_bytes_ = 0;  ///< bytes of a worker's block, and of it before the sums
   std::int64_t buffered_ = 0;                       ///< elements of a worker's buffers
 };
 

@@ -14,12 +14,12 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, or an epilogue of such a product
-/// (kernels/epilogue/epilogue.hpp), on CUDA cores: rows.hpp. A is copied first if it is not stored along i,
-/// and B if it is not stored by rows.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, or an epilogue of such a product
+/// (kernels/epilogue/epilogue.hpp), on CUDA cores, by rows.hpp. A is copied first if it is not stored along
+/// i, and B if it is not stored by rows.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmmByGroups {
   using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM by groups of lanes";
@@ -31,7 +31,7 @@ struct SpmmByGroups {
   template <class S>
   static constexpr bool matches = Pattern::matches<S>;
 
-  /// For a plan, rows are measured.
+  /// For a plan that is kept, rows are measured.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     Plan<S> plan(statement, resources);
@@ -42,14 +42,14 @@ struct SpmmByGroups {
   template <class S>
   using Plan = SpmmRowsPlan<SpmmByGroups, S>;
 
-  // What the plan asks for.
+  // What SpmmRowsPlan asks for.
 
   template <class B>
   static constexpr int narrowest_panel = 8;
 
   static std::int64_t columns_of_slot(std::int64_t columns) { return ceil_div(columns, 2) * 2; }
 
-  /// Nothing.
+  /// No index of rows is needed.
   struct Index {
     static constexpr bool is_there = false;
     static Index lay_out(const Kokkos::Cuda&, Layout&, std::int64_t, std::int64_t) { return {}; }
@@ -76,7 +76,8 @@ struct SpmmByGroups {
     if (shape.parts > 1) out << " in " << shape.parts << " parts";
     if (shape.panels > 1) out << ", in " << shape.panels << " panels of columns";
   }
-  /// Fitted to an H200, within 13 % (one standard deviation).
+  /// Seconds of a product, fitted on an H200 within 13 % (one standard deviation): launching it, reading B
+  /// through the caches, and RowsTimes.
   static double seconds(const RowsWork& work) {
     return 2.6e-6 + work.bytes / 15.6e12 +
            work.lanes * (work.has_warps ? RowsTimes::lane_of_warps : RowsTimes::lane) +

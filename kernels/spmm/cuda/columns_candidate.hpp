@@ -18,13 +18,13 @@
 
 namespace sporos::gpu {
 
-/// Y(i, j) = X(i, k) * W(j, k), W in CSR or CSC, X and Y dense, as in a layer whose weights are sparse; or an
-/// epilogue of such a product (kernels/epilogue/epilogue.hpp); and results by columns. The sums are computed
-/// with the rows of W along rows, T(j, i), by whichever candidate takes least time, then transposed into Y as
-/// the epilogue is applied. X is transposed first if it is stored along i.
+/// Y(i, j) = X(i, k) * W(j, k), with W in CSR or CSC, X and Y dense, as in a layer whose weights are sparse;
+/// or an epilogue of such a product (kernels/epilogue/epilogue.hpp); and results by columns. The sums are
+/// computed with the rows of W as rows, T(j, i), by whichever candidate is fastest, and then transposed into
+/// Y while the epilogue is applied. X is transposed first if it is stored along i.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmmIntoColumns {
   using Pattern = SpmmIntoColumnsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM, its result transposed";
@@ -39,7 +39,8 @@ struct SpmmIntoColumns {
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
-    // Of the result, and of X where it is not stored as the kernel reads it.
+    // Seconds of transposing the result, and X if it is not stored as the kernel reads it, as measured:
+    // starting, and each element of the result.
     const double pass = 3.8e-6 + static_cast<double>(statement.result().tensor().nnz()) * 2.5e-12;
     const Cost sums = least_cost(Plan<S>(statement, resources).sums());
     return Cost{sums.once + pass, sums.again + pass};
@@ -51,7 +52,7 @@ struct SpmmIntoColumns {
 
 namespace detail {
 
-/// Stores what the epilogue makes of the sum of an element, whose place is given by levels.
+/// Stores what the epilogue makes of the sum of an element, whose coordinates are given by level.
 template <bool IsByColumns, class Sum, class Out, class E>
 struct StoreTransposedSums {
   Out* values;  ///< [lines, length]
@@ -78,7 +79,7 @@ class SpmmIntoColumns::Plan {
   using Sum = detail::compute_of<S>;
   using Sums = Tensor<Sum, DenseMatrix<>, Kokkos::Cuda>;
   static constexpr bool is_by_columns = Result::level_names[0] != Result::names[0];
-  /// The variable of the sparse operand's rows, and the other one.
+  /// The variable of the sparse operand's rows, and the other one of the result.
   static constexpr bool is_of_rows = Sparse::names.contains(Result::names[0]);
   static constexpr char row = Result::names[is_of_rows ? 0 : 1], column = Result::names[is_of_rows ? 1 : 0];
   static constexpr bool is_turned = Result::level_names[0] != row;
@@ -87,7 +88,7 @@ class SpmmIntoColumns::Plan {
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&)
       : statement_(statement), product_(statement, SumsAccess(sums_), bytes_of_sums()) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
     place_sums({});
   }
 

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file dot_products.hpp
 /// The product of a sparse matrix in CSR and a dense one as matricised dot products on tensor cores
-/// (TCA-SpMM: the matrix as it is stored, no other format).
+/// (TCA-SpMM: the matrix is used as it is stored, without another format).
 ///
 /// A dot product of 8 s numbers is the sum of the diagonal of a product of matrices: one factor is cut into s
 /// rows of 8, the other into s columns of 8. A row of A with s segments of 8 nonzeros is the right operand of
-/// an instruction m16n8k8; the left one has the s segments of 16 / s columns of B, gathered. Of the 128
-/// results an instruction makes, 16 are used: those where a segment has met its own.
+/// an instruction m16n8k8; the left one holds the s segments of 16 / s columns of B, gathered. Of the 128
+/// results of an instruction, 16 are used: those where a segment meets its own.
 ///
 ///     nonzeros of a row     1 – 8   9 – 16   17 – 32   33 – 64   more
 ///     segments                  1        2         4         8   8 a step, summed over steps
 ///     columns of a fragment    16        8         4         2   2
 ///     warps of a row            1        2         4         8   8 for each piece that the row is cut into
 ///
-/// (for 64 columns of 16 bits, or 32 floats; where B has two or four times as many, a warp computes as many
-/// more). What the paper keeps in shared memory stays in registers: a lane gathers 16 bytes or more of the
-/// rows of B that belong to its own two nonzeros, which are its elements of both operands, so nothing is
-/// exchanged before the sums are. Lanes whose segment ends early multiply zeros, not what B has there.
+/// (for 64 columns of 16 bits, or 32 floats; if B has two or four times as many, a warp computes as many
+/// times more). What the paper keeps in shared memory stays in registers: a lane gathers 16 bytes or more of
+/// the rows of B that belong to its own two nonzeros, which are its elements of both operands, so nothing is
+/// exchanged until the sums are. Lanes whose segment ends early multiply zeros by zeros, not by what B holds
+/// there.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +32,13 @@
 
 namespace sporos::gpu {
 
-/// Which warps compute which rows: the paper's three arrays (the row of each warp, the warps of its row, its
-/// place among them) in one.
+/// Which warps compute which rows. One array combines the paper's three: the row of each warp, the number of
+/// warps of its row, and its place among them.
 struct RowWarps {
-  /// What a warp does: it is one of `warps` of a row, whose nonzeros it reads.
+  /// The work of one of the `warps` warps of a row: the nonzeros that it reads.
   struct alignas(16) Part {
     std::uint64_t row_and_place;     ///< row << 8 | warps << 4 | place among them
-    std::uint64_t begin_and_length;  ///< of the row's nonzeros: begin << 16 | length
+    std::uint64_t begin_and_length;  ///< the row's nonzeros: begin << 16 | length
 
     KOKKOS_INLINE_FUNCTION std::int64_t row() const { return static_cast<std::int64_t>(row_and_place >> 8); }
     KOKKOS_INLINE_FUNCTION int warps() const { return static_cast<int>(row_and_place >> 4 & 15); }
@@ -50,18 +51,18 @@ struct RowWarps {
     }
   };
 
-  std::int32_t* warps = nullptr;  ///< [rows], of each row
-  std::int64_t* first = nullptr;  ///< [rows + 1], of each row; the last is how many there are
+  std::int32_t* warps = nullptr;  ///< [rows], number of warps of each row
+  std::int64_t* first = nullptr;  ///< [rows + 1], first warp of each row; the last is the number of all
   Part* parts = nullptr;          ///< [most]
-  std::int64_t most = 0;          ///< an upper bound by the number of rows and nonzeros
-  std::int64_t count = -1;        ///< how many there are, where the host knows
+  std::int64_t most = 0;          ///< an upper bound from the number of rows and nonzeros
+  std::int64_t count = -1;        ///< the number of warps, if the host knows it
   char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;
 
   static RowWarps lay_out(const Kokkos::Cuda& space, Layout& layout, std::int64_t rows,
                           std::int64_t nonzeros) {
     RowWarps out;
-    // A row of more than 8 nonzeros has fewer than a quarter as many warps.
+    // A row of more than 8 nonzeros has fewer warps than a quarter of that.
     out.most = std::min(8 * rows, rows + ceil_div(nonzeros, 4));
     out.warps = layout.take<std::int32_t>(rows);
     out.first = layout.take<std::int64_t>(rows + 1);
@@ -71,23 +72,23 @@ struct RowWarps {
     return out;
   }
 
-  /// The warps of a row that is not cut: 1, 2, 4 or 8. An empty row has one, which stores zeros.
+  /// The number of warps of a row that is not cut: 1, 2, 4 or 8. An empty row has one, which stores zeros.
   KOKKOS_INLINE_FUNCTION static std::int32_t of_row(std::int64_t nonzeros) {
     return nonzeros <= 8 ? 1 : nonzeros <= 16 ? 2 : nonzeros <= 32 ? 4 : 8;
   }
 };
 
-/// How segments are laid over the lanes of a warp.
-/// @tparam T      of A and B: half, bfloat16, or float, which is multiplied in tf32
-/// @tparam Packs  of each row of B that a lane reads, 1, or, where rows consist of whole packs, 2 or 4
+/// How segments are distributed over the lanes of a warp.
+/// @tparam T      type of A and B: half, bfloat16, or float, which is multiplied in tf32
+/// @tparam Packs  packs of each row of B that a lane reads: 1 or, if rows consist of whole packs, 2 or 4
 template <class T, int Packs = 1>
 struct DotConfig {
   static constexpr bool is_narrow = is_narrow_float_v<T>;
   static constexpr int threads = 256;
   static constexpr int packs = Packs;
-  static constexpr int blocks = Packs == 4 ? 2 : Packs == 2 ? 3 : 4;  ///< of a multiprocessor, at least
-  static constexpr int warps = threads / warp_size;                   ///< of a block
-  static constexpr int columns = widest_pack<T>;                      ///< of a pack
+  static constexpr int blocks = Packs == 4 ? 2 : Packs == 2 ? 3 : 4;  ///< per multiprocessor, at least
+  static constexpr int warps = threads / warp_size;                   ///< per block
+  static constexpr int columns = widest_pack<T>;                      ///< per pack
   static constexpr int fragments = columns / 2;                       ///< each has two of these columns
   static constexpr int panel = 8 * packs * columns;  ///< columns that the warps of a row compute
   static constexpr int most_segments = 8;
@@ -122,21 +123,21 @@ struct WriteRowWarps {
   }
 };
 
-/// Whether rows of B and of the result consist of whole packs; those of which a lane reads several do.
+/// Whether rows of B and of the result consist of whole packs; if a lane reads several packs, they always do.
 template <class Config, class P>
 __device__ __forceinline__ bool has_whole_packs(const P& in) {
   return Config::packs > 1 || in.shape.columns == Config::columns;
 }
 
-/// The sums of one warp: of the columns of its lanes' packs, over the segments of a row.
+/// The sums of one warp: those of the columns of its lanes' packs, over the segments of a row.
 template <class Config, class P>
 class DotSums {
   using T = typename P::dense_type;
   using Row = Pack<std::uint32_t, 4>;  // a pack of B, as words
 
  public:
-  /// @param segments  of the row, 1, 2, 4 or 8; a lane has the one of its row of the left operand
-  /// @param column    the first of this lane's
+  /// @param segments  segments of the row, 1, 2, 4 or 8; a lane holds the one of its row of the left operand
+  /// @param column    this lane's first column
   /// @param step      columns from one of its packs to the next
   __device__ DotSums(const P& in, int segments, std::int64_t column, int step)
       : segments_(segments), column_(column), step_(step) {
@@ -171,7 +172,7 @@ class DotSums {
   }
 
   /// The sums of two neighbouring columns of each of this lane's packs, the same in the lanes of all
-  /// segments: those on the diagonals, added up over the segments.
+  /// segments: the diagonal elements, added up over the segments.
   __device__ __forceinline__ Pack<float, 2 * Config::packs> of_diagonals() const {
     const int row = MmaM16N8K8::row(lane_id()), pair = lane_id() % 4;
     const int from = MmaM16N8K8::lane_of_diagonal(row);
@@ -262,7 +263,7 @@ __global__ __launch_bounds__(Config::threads,
                                                                            const RowWarps warps) {
   const bool is_piece = blockIdx.x < in.piece_blocks;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  int segments = Config::most_segments, place = warp;  // of this warp among those of its row
+  int segments = Config::most_segments, place = warp;  // this warp's place among those of its row
   RowPiece piece{};
   if (is_piece) {
     if (blockIdx.x >= in.long_rows.counts->pieces) return;
@@ -278,8 +279,8 @@ __global__ __launch_bounds__(Config::threads,
     piece.begin = part.begin();
     piece.end = part.end();
   }
-  // The packs of a panel are dealt to the row's warps, and in a warp to the groups of `segments` rows of the
-  // left operand.
+  // The packs of a panel are dealt out to the row's warps, and within a warp to the groups of `segments` rows
+  // of the left operand.
   const int row = MmaM16N8K8::row(lane_id()), groups = 8 / segments;
   const std::int64_t pack =
       ((in.first_panel + blockIdx.y) * 8 + place * groups) * Config::packs + row / segments;
@@ -291,7 +292,7 @@ __global__ __launch_bounds__(Config::threads,
   const bool stores = row % segments == 0 && pair < Config::fragments;
   Pack<float, 2 * Config::packs> sums = dot.of_diagonals();
   if (is_piece) {
-    // A lane's sums lie together while they wait for those of other pieces.
+    // A lane's sums are stored contiguously while they wait for those of other pieces.
     constexpr int chunk = Config::packs * Config::columns;
     const std::int64_t end = ceil_div(in.columns, chunk) * chunk;
     if (!add_pieces(in.long_rows, piece, all_lanes, stores, lane_id() == 0, pack / Config::packs,
@@ -310,7 +311,7 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// Finds the warps of each row, in the order of the stream of `space`. Rows of more than `longest` nonzeros
-/// have none.
+/// get none.
 template <class Position>
 void find_row_warps(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
                     std::int64_t longest, const RowWarps& to) {
@@ -323,10 +324,10 @@ void find_row_warps(const Kokkos::Cuda& space, const Position* positions, std::i
 }
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param pieces  how many pieces long rows have, at most
-/// Errors: 16-bit floats are multiplied exactly and added in float; floats are rounded to tf32 first
-/// (relative error 2^-11 each). Cost: one kernel; a row of B is read for each nonzero, from the caches as
-/// they can.
+/// @param pieces  the most pieces of long rows
+/// Errors: 16-bit floats are multiplied exactly and added in float; floats are first rounded to tf32
+/// (relative error 2^-11 each). Cost: one kernel; it reads a row of B for each nonzero, from the caches where
+/// possible.
 template <class Compute, class A, class B, class Out, class E>
 void spmm_dot_products(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in,
                        const RowWarps& warps, std::int64_t pieces) {
@@ -335,7 +336,7 @@ void spmm_dot_products(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out
   const auto start = [&]<int Packs>(std::integral_constant<int, Packs>) {
     using Config = DotConfig<B, Packs>;
     const std::int64_t panels = ceil_div(in.columns, Config::panel);
-    constexpr std::int64_t most_panels = 65535;  // of one launch
+    constexpr std::int64_t most_panels = 65535;  // per launch
     for (; in.first_panel < panels; in.first_panel += most_panels)
       launch(space, "sporos::spmm_dot_products",
              &detail::spmm_dot_products_kernel<Config, RowsProduct<Compute, A, B, Out, E>>,

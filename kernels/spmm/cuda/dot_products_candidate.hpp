@@ -17,13 +17,13 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of 16-bit floats or, in tf32, of floats, on
-/// tensor cores: dot_products.hpp. TCA-SpMM, for comparison: a statement runs it if it says
-/// `.use<gpu::SpmmByDotProducts>()`, since SpmmByGroups and SpmmOnTensorCores are faster, and tf32 has fewer
-/// digits than a statement on floats promises.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of 16-bit floats or, in tf32, of floats,
+/// on tensor cores, by dot_products.hpp. This is TCA-SpMM, kept for comparison: a statement runs it if it
+/// says `.use<gpu::SpmmByDotProducts>()`, since SpmmByGroups and SpmmOnTensorCores are faster, and tf32 has
+/// fewer digits than a statement on floats promises.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmmByDotProducts {
   using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM by dot products on tensor cores";
@@ -57,14 +57,14 @@ struct SpmmByDotProducts {
   template <class S>
   using Plan = SpmmRowsPlan<SpmmByDotProducts, S>;
 
-  // What the plan asks for.
+  // What SpmmRowsPlan asks for.
 
   template <class B>
   static constexpr int narrowest_panel = DotConfig<B>::columns;
 
   static std::int64_t columns_of_slot(std::int64_t columns) { return ceil_div(columns, 32) * 32; }
 
-  /// The warps of rows.
+  /// The index of rows: the warps of each.
   struct Index {
     static constexpr bool is_there = true;
     RowWarps warps;
@@ -86,7 +86,7 @@ struct SpmmByDotProducts {
 
   static constexpr bool deals_rows = false;
 
-  /// Rows are cut where a row's eight warps would gather for longer than others: at 8 steps.
+  /// Rows are cut if their eight warps would gather for longer than others, which is after 8 steps.
   template <class A, class B, class Out>
   static RowsShape shape(const A&, std::int64_t columns, const B* b, const Out* c, int, std::int64_t, bool) {
     using Config = DotConfig<B>;

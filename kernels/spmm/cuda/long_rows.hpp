@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file long_rows.hpp
-/// The rows of a matrix that are too long for one group of lanes: cut into pieces, whose sums are then added
-/// in a fixed order.
+/// Rows of a matrix that are too long for one group of lanes: they are cut into pieces, whose sums are then
+/// added in a fixed order.
 ///
 /// Pieces are the leaves of a tree in which a node has up to 32 children. A group that has computed a piece
-/// stores its sums; the last one to arrive at a node adds the sums of its children, from the first to the
-/// last, and goes on to the node's parent. So the result does not depend on the order of arrival, and no
-/// group adds more than 32 partial sums a level.
+/// stores its sums; the last group to arrive at a node adds the sums of its children, from first to last, and
+/// goes on to the node's parent. So the result does not depend on the order of arrival, and no group adds
+/// more than 32 partial sums per level.
 #pragma once
 
 #include <algorithm>
@@ -17,46 +17,46 @@
 
 namespace sporos::gpu {
 
-/// A piece of a row that has several.
+/// A piece of a row that is cut.
 struct RowPiece {
   std::int64_t row;
   std::int64_t begin, end;  ///< its nonzeros
   std::int64_t slot;        ///< the first of the row's slots for partial sums
-  std::int32_t at;          ///< its place among the pieces of its row
-  std::int32_t pieces;      ///< of its row
+  std::int32_t at;          ///< its index among the pieces of its row
+  std::int32_t pieces;      ///< number of pieces of its row
 };
 
-/// How many pieces and slots there are.
+/// The number of pieces and slots.
 struct RowPieceCounts {
   unsigned long long pieces, slots;
 };
 
-/// The children of a node.
+/// The most children of a node.
 inline constexpr int pieces_of_node = 32;
 
-/// The slots that the pieces of a row need, and the nodes above them, without the root.
+/// The slots needed by the pieces of a row and by the nodes above them, except the root.
 KOKKOS_INLINE_FUNCTION std::int64_t slots_of_pieces(std::int64_t pieces) {
   std::int64_t slots = 0;
   for (; pieces > 1; pieces = ceil_div(pieces, pieces_of_node)) slots += pieces;
   return slots;
 }
 
-/// The pieces of the long rows of a matrix, and where their sums are added.
+/// The pieces of a matrix's long rows, and where their sums are added.
 struct LongRows {
-  std::int64_t cut = 0;  ///< a multiple of 4: rows of more nonzeros are cut into pieces of at most as many
-  std::int64_t most_pieces = 0;  ///< upper bounds, by the number of nonzeros
+  std::int64_t cut = 0;  ///< a multiple of 4: the most nonzeros of a piece, and of a row that is not cut
+  std::int64_t most_pieces = 0;  ///< upper bounds from the number of nonzeros
   std::int64_t most_slots = 0;
   RowPiece* pieces = nullptr;        ///< [most_pieces]
-  RowPieceCounts* counts = nullptr;  ///< of this matrix
-  unsigned* arrivals = nullptr;      ///< [most_slots, panels], at the first children's slots; zero
-  char* sums = nullptr;              ///< [most_slots, columns], as many bytes as a sum has
+  RowPieceCounts* counts = nullptr;  ///< those of this matrix
+  unsigned* arrivals = nullptr;  ///< [most_slots, panels], at the slots of first children; zero between runs
+  char* sums = nullptr;          ///< [most_slots, columns], each as many bytes as a sum has
 
-  /// For a matrix of so many nonzeros.
+  /// The bounds for a matrix with this many nonzeros.
   static LongRows of(std::int64_t nonzeros, std::int64_t cut) {
     LongRows out;
     out.cut = cut;
-    // A row of more than `cut` nonzeros has fewer than 2 pieces for each `cut` of them, and a tree has at
-    // most a tenth more slots than leaves: 1/31 and one a level, and a second level from 33 leaves on.
+    // A row of more than `cut` nonzeros has fewer than 2 pieces for every `cut` of them. A tree has at most a
+    // tenth more slots than leaves: 1/31 more, plus one per level, and a second level only from 33 leaves on.
     out.most_pieces = nonzeros > cut ? ceil_div(2 * nonzeros, cut) : 0;
     out.most_slots = ceil_div(11 * out.most_pieces, 10);
     return out;
@@ -100,9 +100,9 @@ __global__ __launch_bounds__(256) void find_long_rows_kernel(const Position* pos
 
 }  // namespace detail
 
-/// Finds the pieces of the rows of a matrix, in the order of the stream of `space`. Their order differs from
-/// time to time.
-/// @param arrivals  how many there are
+/// Finds the pieces of the rows of a matrix, in the order of the stream of `space`. Their order varies from
+/// run to run.
+/// @param arrivals  number of arrival counters
 template <class Position>
 void find_long_rows(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,
                     const LongRows& to, std::int64_t arrivals) {
@@ -115,20 +115,20 @@ void find_long_rows(const Kokkos::Cuda& space, const Position* positions, std::i
 
 /// Adds a piece's sums to those of the other pieces of its row; all lanes of the group call it.
 ///
-/// @param lanes       of the group, as a mask
-/// @param stores      whether this lane stores sums: of lanes that have the same, one does
-/// @param is_leader   true in one of them
-/// @param panel       of the columns that the group computes, and how many panels there are
-/// @param column      the first of this lane's; none if it is not below `columns`
-/// @param sums        of this lane's columns in the piece; of all pieces on return, if that is true
-/// @return  whether this group was the last of the row, and has its sums
+/// @param lanes       mask of the group's lanes
+/// @param stores      whether this lane stores sums: one of the lanes with the same sums does
+/// @param is_leader   true in one lane
+/// @param panel       the panel of columns that the group computes, of `panels`
+/// @param column      this lane's first column; it has none if this is not below `columns`
+/// @param sums        of this lane's columns: in the piece, and on return, if that is true, in all pieces
+/// @return  whether this group was the last of the row to arrive, and so has the row's sums
 template <class T, int Count>
 __device__ __forceinline__ bool add_pieces(const LongRows& in, const RowPiece& piece, unsigned lanes,
                                            bool stores, bool is_leader, std::int64_t panel,
                                            std::int64_t panels, std::int64_t column, std::int64_t columns,
                                            Pack<T, Count>& sums) {
   using Sums = Pack<T, Count>;
-  std::int64_t first = piece.slot;  // of the slots of this level
+  std::int64_t first = piece.slot;  // first slot of this level
   std::int64_t at = piece.at, nodes = piece.pieces;
   const auto slot = [&](std::int64_t number) {
     return reinterpret_cast<Sums*>(in.sums) + (number * columns + column) / Count;

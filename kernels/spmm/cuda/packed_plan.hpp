@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file packed_plan.hpp
-/// Plans of products on tensor cores that read the sparse operand in a form of their own: by tiles
-/// (tiles_candidate.hpp), by tiles of split floats (split_tiles_candidate.hpp) or by windows of rows
-/// (windows_candidate.hpp). What they have in common.
+/// Plans of products on tensor cores that convert the sparse operand to a form of their own: tiles
+/// (tiles_candidate.hpp), tiles of split floats (split_tiles_candidate.hpp) or windows of rows
+/// (windows_candidate.hpp). This is what they have in common.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace sporos::gpu {
 
-/// The base of such a plan. A is packed by prepare(), or the first run; its values again in each run, unless
-/// the statement says `.with_constant_operands()`.
+/// The base of such a plan. A is packed by prepare() or the first run; each run packs its values again,
+/// unless the statement says `.with_constant_operands()`.
 ///
-/// @tparam Derived  the plan, which has beside the protocol (kernels/protocol/candidate.hpp):
+/// @tparam Derived  the plan, which besides the protocol (kernels/protocol/candidate.hpp) has:
 ///
 ///     Sum                     the type of sums
-///     counts_bytes()          of the memory where the GPU counts what A takes; 0 if that is not to be done
+///     counts_bytes()          bytes of the memory where the GPU counts what A takes; 0 if it does not count
 ///     count(counts)           counts it; waits for the GPU
 ///     choose()                optional: decides how a plan packs A, once that is counted
-///     packed_bytes()          of the packed A and of what packing works in
-///     most_packed_bytes()     optional: the same at most, before that is decided
+///     packed_bytes()          bytes of the packed A and of the memory needed to pack it
+///     most_packed_bytes()     optional: an upper bound of these before that is decided
 ///     pack(matrix)            packs A into packed()
 ///     fill(matrix)            packs its values again
 ///     multiply(c, dense)      starts the kernel
@@ -35,7 +35,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   using Operands::a, Operands::result, Operands::m, Operands::statement_, Operands::rows_;
   using typename Operands::Out, typename Operands::Rows;
   static constexpr bool is_constant = S::schedule::has_constant_operands;
-  /// As many as a plan packs A into without being asked for by name.
+  /// The most bytes per nonzero that a packed A may take if the candidate was not asked for by name.
   static constexpr std::int64_t most_bytes_of_nonzero = 128;
 
   PackedPlanOfSpmm(const S& statement, const Resources<Kokkos::Cuda>& resources)
@@ -97,7 +97,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   Array<char, Memory> packed_;
 };
 
-/// What such a plan answers when it is asked for its cost. For a plan that is kept, A is measured.
+/// The cost of a statement with such a plan. For a plan that is kept, A is measured.
 template <class K, class S>
 Offer cost_of_packed_spmm(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
   using Plan = typename K::template Plan<S>;
@@ -106,7 +106,8 @@ Offer cost_of_packed_spmm(const S& statement, const Resources<Kokkos::Cuda>& res
   Plan plan(statement, resources);
   if (const std::string_view why_not = plan.why_not(); !why_not.empty()) return Declined{why_not};
   if (use == Use::often) plan.measure();
-  constexpr double of_memory = 1e-4;  // what is packed is allocated
+  constexpr double of_memory = 1e-4;  // seconds to allocate what is packed
+  // Packing only the values again, in each run, is counted as a third of packing A.
   return Cost{plan.seconds(Use::once) + plan.seconds_of_packing() + of_memory,
               plan.seconds(use) + (S::schedule::has_constant_operands ? 0 : plan.seconds_of_packing() / 3)};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plan_of_product.hpp
 /// What plans of the product of a sparse and a dense matrix on the GPU have in common: the operands, the
-/// copies of them that a kernel asks for, and the result.
+/// copies of them that a kernel needs, and the result.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace sporos::gpu {
 
-/// The base of a plan of C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B dense.
+/// The base of a plan of C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC and B dense.
 ///
 /// @tparam Pattern  what the candidate matches (kernels/spmm/pattern.hpp)
 template <class Pattern, class S>
@@ -36,7 +36,7 @@ class PlanOfSpmm {
 
   PlanOfSpmm(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : statement_(statement), rows_(resources) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   const auto& a() const { return Pattern::sparse(statement_).tensor(); }
@@ -51,8 +51,8 @@ class PlanOfSpmm {
     return statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited;
   }
 
-  /// Calls multiply(values) with those of the result, where there is something to multiply; else the epilogue
-  /// alone is applied, to sums of type `Sum`.
+  /// Calls multiply(address of the result's values) if there is something to multiply; otherwise only applies
+  /// the epilogue, to sums of type `Sum` that are zero.
   template <class Sum, class Multiply>
   void compute(const Multiply& multiply) const {
     if (result().nnz() == 0) return;
@@ -61,14 +61,14 @@ class PlanOfSpmm {
     target.finish();
   }
 
-  /// Bytes of B by rows, where it is not stored so.
+  /// The bytes of a copy of B by rows; 0 if it is stored by rows.
   std::int64_t turned_bytes() const {
     Layout layout;
     if (turn_b) layout.template take<B>(b().nnz());
     return layout.bytes();
   }
   /// B by rows, in the order of the stream.
-  /// @param memory  turned_bytes()
+  /// @param memory  of turned_bytes() bytes
   const B* read_b(char* memory) const {
     const B* dense = b().values().data();
     if constexpr (turn_b) {
@@ -79,17 +79,17 @@ class PlanOfSpmm {
     return dense;
   }
 
-  /// B by rows that begin at multiples of 16 bytes, as the copy engine reads them.
+  /// B by rows that begin at multiples of 16 bytes, as the copy engine requires.
   struct AlignedRows {
     const B* values;
     std::int64_t stride;  ///< elements from one row to the next
   };
-  /// Bytes of its copies: now, and at most for whatever values B has later.
+  /// The bytes of the copies that this needs: now, and at most for any later values of B.
   std::int64_t aligned_bytes() const { return turned_bytes() + (pads_b() ? padded_bytes() : 0); }
   std::int64_t most_aligned_bytes() const {
     return turned_bytes() + (n() % of_16_bytes != 0 || !turn_b ? padded_bytes() : 0);
   }
-  /// @param memory  aligned_bytes()
+  /// @param memory  of aligned_bytes() bytes
   AlignedRows read_aligned_b(char* memory) const {
     const B* const dense = read_b(memory);
     if (!pads_b()) return {dense, n()};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file row_places.hpp
-/// The rows of a matrix by their lengths, the longest first: neighbours end at about the same time.
+/// The rows of a matrix in the order of their lengths, longest first, so that neighbours finish at about the
+/// same time.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +11,26 @@
 
 namespace sporos::gpu {
 
-/// A row and its nonzeros, read at once.
+/// A row and where its nonzeros are, read by one load.
 struct alignas(16) RowPlace {
   std::int32_t row;
   std::int32_t begin, end;
 };
 
-/// A place that nothing writes meanwhile.
+/// Loads a place, which nothing writes while the kernel runs.
 __device__ __forceinline__ RowPlace load_place(const RowPlace* at) {
   const int4 words = __ldg(reinterpret_cast<const int4*>(at));
   return {words.x, words.y, words.z};
 }
 
-/// How evenly long the rows of a matrix are.
+/// How uneven the lengths of a matrix's rows are.
 struct RowLengths {
   static constexpr std::int64_t window = 8;  ///< rows
 
-  std::int64_t longest = 0;  ///< nonzeros; 0 where rows were not measured
-  std::int64_t waited = 0;   ///< of the longest row of each window, in all of its rows
+  std::int64_t longest = 0;  ///< nonzeros; 0 if rows were not measured
+  std::int64_t waited = 0;   ///< the nonzeros if every row were as long as the longest of its window
 
-  /// How much longer a window takes than its rows would if they were equally long.
+  /// By what factor windows take longer than if their rows were equally long.
   double unevenness(std::int64_t nonzeros) const {
     return static_cast<double>(waited) / static_cast<double>(nonzeros);
   }
@@ -51,7 +52,8 @@ struct LongestOfWindow {
   }
 };
 
-/// Rows of as many fours of nonzeros stay in order, as their columns may be neighbours.
+/// Makes the keys by which rows are sorted: their lengths in units of four nonzeros. Rows with equal keys
+/// stay in order, since their columns may be close together.
 template <class Position>
 __global__ __launch_bounds__(256) void row_keys_kernel(const Position* positions, std::int32_t rows,
                                                        std::uint16_t* keys, std::int32_t* numbers) {
@@ -73,7 +75,7 @@ __global__ __launch_bounds__(256) void row_places_kernel(const Position* positio
 
 }  // namespace detail
 
-/// Measures the rows of a matrix that has some, and waits for it.
+/// Measures the rows of a matrix that has some, and waits for the result.
 template <class Position>
 RowLengths measure_rows(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows) {
   using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
@@ -84,7 +86,7 @@ RowLengths measure_rows(const Kokkos::Cuda& space, const Position* positions, st
   return out;
 }
 
-/// The arrays that rows are sorted in.
+/// The arrays used to sort rows.
 struct RowSorting {
   std::uint16_t *keys = nullptr, *sorted_keys = nullptr;       ///< [rows]
   std::int32_t *numbers = nullptr, *sorted_numbers = nullptr;  ///< [rows]
@@ -101,7 +103,7 @@ struct RowSorting {
     out.scratch = layout.take<char>(static_cast<std::int64_t>(out.scratch_bytes));
     return out;
   }
-  /// Stable; with no scratch it only sets `scratch_bytes`.
+  /// Sorts stably; without scratch it only sets `scratch_bytes`.
   void sort(const Kokkos::Cuda& space, std::int64_t rows) {
     expect_success(cub::DeviceRadixSort::SortPairs(
                        scratch, scratch_bytes, static_cast<const std::uint16_t*>(keys), sorted_keys,
@@ -112,7 +114,7 @@ struct RowSorting {
 };
 
 /// Finds the places of rows, in the order of the stream of `space`.
-/// @param rows  and nonzeros, fewer than 2^31
+/// @param rows  number of rows; it and the number of nonzeros must be below 2^31
 /// @param to    [rows]
 template <class Position>
 void find_row_places(const Kokkos::Cuda& space, const Position* positions, std::int64_t rows,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file rows.hpp
-/// The product of a sparse matrix in CSR and a dense one on CUDA cores: any values, deterministic.
+/// The product of a sparse matrix in CSR and a dense one on CUDA cores, for any values; deterministic.
 ///
-/// A group of lanes computes a row of the result, or a panel of its columns, 16 bytes of a row of B a lane:
-/// it reads the coordinates and values of four nonzeros at a time, then the four rows of B. Where a row of B
-/// takes fewer lanes than a warp has, and rows of A are long or few, several groups share a row of A. Rows
-/// that are longer than others are cut into pieces (long_rows.hpp), which are started first. A plan may deal
-/// the rows of A by their lengths (row_places.hpp), so that those of a block end at the same time, and rows
-/// to several warps.
+/// A group of lanes computes a row of the result, or a panel of its columns; each lane takes 16 bytes of a
+/// row of B. It reads the coordinates and values of four nonzeros at a time, then the four rows of B. If a
+/// row of B takes fewer lanes than a warp has, and rows of A are long or few, several groups share a row of
+/// A. Rows that are longer than others are cut into pieces (long_rows.hpp), which are started first. A plan
+/// may assign the rows of A in the order of their lengths (row_places.hpp), so that those of a block finish
+/// at the same time, and may assign a row to several warps.
 #pragma once
 
 #include <algorithm>
@@ -25,29 +25,30 @@
 
 namespace sporos::gpu {
 
-/// The seconds of what a product on CUDA cores does besides reading B, fitted to an H200.
+/// The seconds that a product on CUDA cores takes besides reading B, fitted on an H200.
 struct RowsTimes {
-  static constexpr double lane = 9.4e-12;          ///< of a row
-  static constexpr double lane_of_warps = 22e-12;  ///< the same where several warps share the row
-  static constexpr double step = 0.12e-6;          ///< four nonzeros, one behind the other
+  static constexpr double lane = 9.4e-12;          ///< per lane of each row
+  static constexpr double lane_of_warps = 22e-12;  ///< the same if several warps share the row
+  static constexpr double step = 0.12e-6;          ///< per four nonzeros of a row, one after another
   static constexpr double step_of_doubles = 0.2e-6;
-  static constexpr double pieces = 1.6e-6;  ///< where rows are cut
+  static constexpr double pieces = 1.6e-6;  ///< added once if rows are cut
 };
 
-/// How a product is dealt to lanes, and where rows are cut. The numbers are those that were best on an H200.
+/// How a product is distributed over lanes, and where rows are cut. The numbers are those that were fastest
+/// on an H200.
 struct RowsShape {
-  /// The most lanes of a row: of a warp, and where rows are dealt by their lengths, of a block.
+  /// The most lanes per row: those of a warp or, if rows are sorted by their lengths, of a block.
   static constexpr int of_warp = warp_size, of_block = 128;
 
-  int columns = 1;           ///< of a lane
-  int lanes = 1;             ///< of a panel of columns, a power of two
-  int parts = 1;             ///< of a row's nonzeros, which groups of lanes of one warp, or block, add up
-  int piece_parts = 1;       ///< the same of a piece of a long row
-  std::int64_t panels = 1;   ///< of all columns
+  int columns = 1;           ///< per lane
+  int lanes = 1;             ///< per panel of columns, a power of two
+  int parts = 1;             ///< parts of a row's nonzeros, each for a group of lanes of one warp, or block
+  int piece_parts = 1;       ///< the same for a piece of a long row
+  std::int64_t panels = 1;   ///< into which all columns are cut
   std::int64_t longest = 0;  ///< the most nonzeros of a row that is not cut
 
-  /// @param longest_row  its nonzeros, or 0 where they are not known
-  /// @param most_lanes   of a row: of_warp or of_block
+  /// @param longest_row  nonzeros of the longest row, or 0 if they are not known
+  /// @param most_lanes   per row: of_warp or of_block
   template <class A, class B, class Out>
   static RowsShape of(const A& a, std::int64_t columns, const B* b, const Out* c, int multiprocessors,
                       std::int64_t longest_row, int most_lanes) {
@@ -60,13 +61,15 @@ struct RowsShape {
     const auto packs = static_cast<double>(std::max<std::int64_t>(1, ceil_div(columns, out.columns)));
     while (out.lanes < warp_size && out.lanes < packs) out.lanes *= 2;
 
-    // Lanes that run at once, and of all rows; nonzeros of a lane and of a row, on average.
+    // Lanes that run at once, at 32 warps per multiprocessor. Then nonzeros per lane, and nonzeros per row on
+    // average.
     const double at_once = 32.0 * warp_size * multiprocessors;
     const auto rows = static_cast<double>(std::max<std::int64_t>(1, a.rows));
     const auto nonzeros = static_cast<double>(a.nonzeros);
     const double share = nonzeros * packs / at_once, average = nonzeros / rows;
     const double most = longest_row > 0 ? static_cast<double>(longest_row) : likely_longest(average);
-    // Fewer columns a warp, and more warps, where rows are few.
+    // If rows are few, lanes would be idle: use fewer columns per warp, and more warps. Sharing a row pays
+    // off from 16 nonzeros per part on; 8 lanes still read 128 bytes of a row of B, a cache line.
     while (out.lanes > 8 && average >= 16.0 * out.parts && 2 * rows * packs * out.parts < at_once) {
       out.lanes /= 2;
       out.parts *= 2;
@@ -76,16 +79,17 @@ struct RowsShape {
 
     const auto longest = [&](int parts) {
       double cut = std::clamp(share / 2, 64.0, 256.0);
-      // Cutting most rows pays off only where there are too few of them.
+      // Rows are cut at half of what an average lane computes, but at 64 to 256 nonzeros. Cutting most rows
+      // pays off only if there are so few that they occupy less than 0.6 of the lanes.
       if (average > cut / 2) cut = rows * packs * parts < 0.6 * at_once ? 256 : 2 * average;
-      // Nor does it where what would be cut off takes less time than adding up pieces.
+      // Nor does it pay off if computing what would be cut off takes less time than adding up pieces.
       const double not_worth_it = 4 * parts * (RowsTimes::pieces / RowsTimes::step);
       return longest_row > 0 && most <= cut + not_worth_it ? std::max(cut, most) : cut;
     };
-    // A row in more parts takes fewer steps, and more lanes.
+    // With more parts, a row takes fewer steps but more lanes.
     const auto seconds = [&](int parts) {
       const double of_panels = static_cast<double>(out.panels * out.lanes), cut = longest(parts);
-      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // where most rows are cut
+      const double pieces = average > cut / 2 && most > cut ? nonzeros / cut : 0;  // if most rows are cut
       return rows * of_panels * parts *
                  (parts > out.piece_parts ? RowsTimes::lane_of_warps : RowsTimes::lane) +
              std::min(most, cut) / (4 * parts) * RowsTimes::step + (most > cut ? RowsTimes::pieces : 0) +
@@ -97,8 +101,8 @@ struct RowsShape {
     return out;
   }
 
-  /// The longest row where rows were not measured, as if nonzeros were strewn: a few rows are four standard
-  /// deviations longer than the average.
+  /// An estimate of the longest row if rows were not measured, as if nonzeros were placed at random: a few
+  /// rows are four standard deviations longer than the average.
   static double likely_longest(double average) { return average + 4 * std::sqrt(average); }
 
  private:
@@ -109,7 +113,7 @@ struct RowsShape {
 };
 
 /// C = f(A B), or C += f(A B).
-/// @tparam Compute  the type that products and sums are formed in
+/// @tparam Compute  the type in which products and sums are formed
 /// @tparam E        the epilogue f: kernels/epilogue/epilogue.hpp
 template <class Compute, class A, class B, class Out, class E>
 struct RowsProduct {
@@ -129,25 +133,25 @@ struct RowsProduct {
   E epilogue;
   LongRows long_rows{};
   RowsShape shape{};
-  const RowPlace* places = nullptr;  ///< [rows], by length; null where rows keep their order
-  std::int64_t piece_blocks = 0;     ///< blocks for pieces of long rows; those behind them compute rows
-  std::int64_t first_panel = 0;      ///< of those that a launch computes
+  const RowPlace* places = nullptr;  ///< [rows], by length; null if rows keep their order
+  std::int64_t piece_blocks = 0;     ///< blocks for pieces of long rows; the blocks after them compute rows
+  std::int64_t first_panel = 0;      ///< the first that a launch computes
   bool has_packs = false;            ///< whether coordinates and values can be read four at a time
 };
 
 /// How lanes read B and write C.
-/// @tparam Count  columns of a lane, which it reads at once
+/// @tparam Count  columns per lane, read at once
 template <int Count>
 struct RowsConfig {
   static constexpr int columns = Count;
   static constexpr int threads = RowsShape::of_block;
-  static constexpr int blocks = 8;        ///< of a multiprocessor, at least
-  static constexpr int packed_from = 32;  ///< nonzeros of a row whose coordinates are read as packs
+  static constexpr int blocks = 8;        ///< at least this many per multiprocessor
+  static constexpr int packed_from = 32;  ///< nonzeros from which on a row's coordinates are read as packs
 };
 
 namespace detail {
 
-/// Four neighbouring elements at an address that is a multiple of their packs' size.
+/// Loads four neighbouring elements at an address that is a multiple of their packs' size.
 template <class T>
 __device__ __forceinline__ void load_four(const T* from, T (&to)[4]) {
   constexpr int count = std::min(4, widest_pack<T>);
@@ -158,7 +162,7 @@ __device__ __forceinline__ void load_four(const T* from, T (&to)[4]) {
     for (int e = 0; e < count; ++e) to[part + e] = pack.at[e];
   }
 }
-/// The first `count` of four neighbouring elements; the others keep what they are.
+/// Loads the first `count` of four neighbouring elements and leaves the others unchanged.
 template <class T>
 __device__ __forceinline__ void load_some(const T* from, int count, T (&to)[4]) {
 #pragma unroll
@@ -166,7 +170,7 @@ __device__ __forceinline__ void load_some(const T* from, int count, T (&to)[4]) 
     if (e < count) to[e] = from[e];
 }
 
-/// Nonzeros of a row as a group of lanes reads them, and the sums of their products with rows of B.
+/// How a group of lanes reads the nonzeros of a row, and the sums of their products with rows of B.
 template <class Config, class P>
 class RowSums {
   using Compute = typename P::compute;
@@ -181,7 +185,7 @@ class RowSums {
   __device__ RowSums(const P& in, std::int64_t column)
       : b_(reinterpret_cast<const char*>(in.b + column)), stride_(in.row_bytes) {}
 
-  /// Adds the products of the nonzeros [begin, end), or one of several parts of them.
+  /// Adds the products of the nonzeros [begin, end), or of one of several parts of them.
   __device__ __forceinline__ void add(const P& in, std::int64_t begin, std::int64_t end, int part,
                                       int parts) {
     const Coordinate* const coordinates = in.a.coordinates + begin;
@@ -201,7 +205,7 @@ class RowSums {
     }
   }
 
-  /// Adds up the sums of the parts, `lanes` lanes each, of a row: in each of its lanes.
+  /// Adds up the sums of a row's parts, of `lanes` lanes each, and leaves the total in each of its lanes.
   __device__ __forceinline__ void add_parts(unsigned mask, int lanes, int parts) {
     for (int step = lanes; step < lanes * parts; step *= 2)
 #pragma unroll
@@ -212,12 +216,12 @@ class RowSums {
   Sums sums{};
 
  private:
-  /// Whether the rows of B of eight nonzeros are on their way at once: floats gain 4 % on average and up to
-  /// 26, halfs nothing, and doubles, of which a lane has two columns, lose 8 %.
+  /// Whether the rows of B of eight nonzeros are loaded at the same time: floats gain 4 % on average and up
+  /// to 26 %, halfs gain nothing, and doubles, of which a lane has two columns, lose 8 %.
   static constexpr bool takes_eight = sizeof(B) == 4;
 
-  /// Whether the nonzeros that are left of a row are loaded while the rows of B before them arrive: doubles
-  /// gain up to 18 %, others lose a little, since fewer registers are free.
+  /// Whether the last nonzeros of a row are loaded while the rows of B before them arrive: doubles gain up to
+  /// 18 %, others lose a little, since fewer registers are free.
   static constexpr bool loads_rest_early = sizeof(B) == 8;
 
   /// Four neighbouring nonzeros.
@@ -241,7 +245,7 @@ class RowSums {
     return static_cast<Compute>(static_cast<accumulate_t<Value>>(value));
   }
 
-  /// Adds one of several parts of the products of `count` nonzeros: every parts-th four of them.
+  /// Adds one of several parts of the products of `count` nonzeros: every parts-th group of four.
   template <bool ArePacks>
   __device__ __forceinline__ void add_steps(const Coordinate* coordinates, const Value* values, int count,
                                             int part, int parts) {
@@ -287,7 +291,7 @@ class RowSums {
     if constexpr (!loads_rest_early) load_rest(at);
     add_some(fours[0], count - at);
   }
-  /// Adds the products of several fours, and loads the nonzeros that come next while the rows of B arrive.
+  /// Adds the products of several groups of four, and loads the next nonzeros while the rows of B arrive.
   template <int Count, class LoadNext>
   __device__ __forceinline__ void add_fours(const Four (&fours)[Count], const LoadNext& load_next) {
     Row rows[4 * Count];
@@ -311,21 +315,21 @@ class RowSums {
       if (e < count) add_row(factor_of(four.values[e]), rows[e]);
   }
 
-  const char* b_;  ///< the first row, from this lane's columns on
+  const char* b_;  ///< the first row, starting at this lane's columns
   std::uint32_t stride_;
 };
 
 /// Adds up the sums of the warps of a row, in the first of them.
-/// @param of_row  lanes of a row: of two warps, or of the block
-/// @param lanes   of each warp that have its sums, the first ones
+/// @param of_row  lanes of a row: those of two warps, or of the block
+/// @param lanes   lanes of each warp that hold its sums, beginning with the first
 template <int Threads, class Sums>
 __device__ __forceinline__ void add_warps(int of_row, int lanes, Sums& sums) {
   alignas(Sums) __shared__ char memory[Threads * sizeof(Sums)];
   auto* const of_warps = reinterpret_cast<Sums*>(memory);  // [warps, lanes]
   const int thread = static_cast<int>(threadIdx.x), warp = thread / warp_size, lane = lane_id();
   if (lane < lanes) of_warps[warp * lanes + lane] = sums;
-  // Barriers whose numbers the compiler does not know would be sixteen, of which a multiprocessor has too few
-  // for all its blocks.
+  // A barrier whose number the compiler does not know would reserve all sixteen, and a multiprocessor has too
+  // few for all its blocks.
   if (of_row == Threads)
     __syncthreads();
   else if (thread < of_row)
@@ -364,15 +368,15 @@ __device__ __forceinline__ void store_sums(const P& in, std::int64_t row, std::i
   }
 }
 
-/// @tparam IsDealt  whether rows have places, and may have several warps
+/// @tparam IsDealt  whether rows have places, and may be computed by several warps
 template <class Config, bool IsDealt, class P>
 __global__ __launch_bounds__(Config::threads,
                              Config::blocks) void spmm_rows_kernel(const __grid_constant__ P in) {
   const bool is_piece = blockIdx.x < in.piece_blocks;
   const int lanes = in.shape.lanes, parts = is_piece ? in.shape.piece_parts : in.shape.parts;
-  const int of_row = lanes * parts;  // lanes of a row, or of a piece of one
+  const int of_row = lanes * parts;  // lanes per row, or per piece of one
   const int in_warp = IsDealt && of_row > warp_size ? warp_size : of_row;
-  const int rows = Config::threads / of_row;  // of a block
+  const int rows = Config::threads / of_row;  // per block
   const int lane = static_cast<int>(threadIdx.x) & (lanes - 1);
   const int part = (static_cast<int>(threadIdx.x) & (of_row - 1)) / lanes;
   const unsigned mask = (all_lanes >> (warp_size - in_warp)) << (lane_id() & ~(in_warp - 1));
@@ -416,10 +420,10 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// C = f(A B) or C += f(A B), in the order of the stream of `space`.
-/// @param pieces  how many pieces long rows have, at most
+/// @param pieces  the most pieces of long rows
 /// @throws RangeError if a row of B has 4 GiB or more
-/// Cost: one kernel for up to 65535 panels of columns; a row of B is read for each nonzero, from the caches
-/// as they can.
+/// Cost: one kernel for up to 65535 panels of columns; it reads a row of B for each nonzero, from the caches
+/// where possible.
 template <class Compute, class A, class B, class Out, class E>
 void spmm_rows(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in, std::int64_t pieces) {
   using Value = typename A::value_type;
@@ -433,7 +437,7 @@ void spmm_rows(const Kokkos::Cuda& space, RowsProduct<Compute, A, B, Out, E> in,
     using Config = RowsConfig<Count>;
     in.piece_blocks = ceil_div(pieces, Config::threads / (shape.lanes * shape.piece_parts));
     const std::int64_t row_blocks = ceil_div(in.a.rows, Config::threads / (shape.lanes * shape.parts));
-    constexpr std::int64_t most_panels = 65535;  // of one launch
+    constexpr std::int64_t most_panels = 65535;  // per launch
     using Product = RowsProduct<Compute, A, B, Out, E>;
     const auto kernel = in.places ? &detail::spmm_rows_kernel<Config, true, Product>
                                   : &detail::spmm_rows_kernel<Config, false, Product>;

@@ -16,30 +16,30 @@
 
 namespace sporos::gpu {
 
-/// What a product takes, by which its time is estimated.
+/// The amounts of work from which the time of a product is estimated.
 struct RowsWork {
-  double bytes;     ///< of B that are read
-  double lanes;     ///< of all rows
-  double steps;     ///< of four nonzeros, in the longest row or piece
+  double bytes;     ///< bytes of B that are read
+  double lanes;     ///< lanes of all rows
+  double steps;     ///< steps of four nonzeros in the longest row or piece
   bool has_pieces;  ///< whether rows are cut
   bool has_warps;   ///< whether several warps share a row
   bool of_doubles;  ///< whether the elements of B have 64 bits
 };
 
-/// The plan of a product that is computed row by row, long rows in pieces.
+/// The plan of a product that is computed row by row, with long rows in pieces.
 ///
-/// @tparam Way  the candidate, which has beside the protocol (kernels/protocol/candidate.hpp):
+/// @tparam Way  the candidate, which besides the protocol (kernels/protocol/candidate.hpp) has:
 ///
 ///     Pattern             what it matches
 ///     narrowest_panel     the fewest columns of a panel, for which the pieces of a row are counted
-///     columns_of_slot()   the sums that a piece of a row leaves, of so many columns
-///     Index               what else it needs to know of the rows, held by plans: lay_out(), find(), count(),
+///     columns_of_slot()   how many sums a piece of a row leaves, given the number of columns
+///     Index               what else it needs to know of the rows, kept by plans: lay_out(), find(), count(),
 ///                         set_count()
 ///     deals_rows          whether it can take rows by their lengths (row_places.hpp), for matrices of `B`
-///     shape()             how rows are dealt to lanes
+///     shape()             how rows are distributed over lanes
 ///     multiply()          starts the kernel
 ///     explain()           writes who computes a row
-///     seconds()           what RowsWork is expected to take
+///     seconds()           the seconds that RowsWork is expected to take
 template <class Way, class S>
 class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   using Operands = PlanOfSpmm<typename Way::Pattern, S>;
@@ -54,8 +54,8 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   SpmmRowsPlan(const S& statement, const Resources<Kokkos::Cuda>& resources)
       : Operands(statement, resources) {}
 
-  /// Measures rows, if that needs no copy of them, and decides whether they are dealt by their lengths. Where
-  /// memory is bounded, the plan is the one whose memory was estimated before.
+  /// Measures rows, if that needs no copy of them, and decides whether to take them in the order of their
+  /// lengths. If memory is bounded, the plan stays the one whose memory was estimated.
   void measure() {
     if (!Way::deals_rows || m() == 0 || a().nnz() == 0 || (Rows::is_copied && !is_read_) ||
         this->memory_is_bounded())
@@ -65,6 +65,9 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (m() > most || a().nnz() > most) return;
     is_dealt_ = true;
     const RowsShape dealt = shape();
+    // Rows are sorted if several warps have to share one, or if windows take at least 15 % longer than rows
+    // of equal length would. If a warp computes one row, sorting costs as much as it gains, except for
+    // doubles.
     is_dealt_ = dealt.parts > dealt.piece_parts ||
                 (lengths_.unevenness(a().nnz()) >= 1.15 && (dealt.lanes < warp_size || sizeof(B) == 8));
   }
@@ -83,7 +86,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
                          shape.parts > shape.piece_parts, sizeof(B) == 8});
   }
 
-  /// Finds long rows, and the index, once for all runs.
+  /// Finds long rows and the index, once for all runs.
   void prepare() {
     if (result().nnz() > 0 && a().nnz() > 0) {
       read_rows();
@@ -144,7 +147,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
                       space().cuda_device_prop().multiProcessorCount, lengths_.longest, is_dealt_);
   }
   RowsShape shape() const { return shape(result().values().data()); }
-  /// Those of a plan are the same whatever arrays its operands have later.
+  /// A plan's long rows stay the same, whatever arrays its operands have later.
   LongRows long_rows() const { return LongRows::of(a().nnz(), is_prepared_ ? cut_ : shape().longest); }
   std::int64_t most_arrivals(const LongRows& sizes) const {
     return sizes.most_slots * ceil_div(n(), Way::template narrowest_panel<B>);
@@ -209,11 +212,11 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
 
   bool is_read_ = false, is_prepared_ = false;
   std::int64_t cut_ = 0;
-  RowLengths lengths_{};           ///< of plans
-  bool is_dealt_ = false;          ///< whether rows are taken by their lengths
-  std::int64_t index_count_ = -1;  ///< of the index, once it is made
-  std::int64_t pieces_ = -1;       ///< of long rows; -1 where they are not known
-  Array<char, Memory> held_;       ///< with them
+  RowLengths lengths_{};           ///< measured for plans that are kept
+  bool is_dealt_ = false;          ///< whether rows are taken in the order of their lengths
+  std::int64_t index_count_ = -1;  ///< the index's count, once it is made
+  std::int64_t pieces_ = -1;       ///< pieces of long rows; -1 if unknown
+  Array<char, Memory> held_;       ///< memory for long rows, the index and places of rows
 };
 
 }  // namespace sporos::gpu

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file shared_rows.hpp
 /// The product of a dense and a sparse matrix on the GPU, Y(i, j) = X(i, k) * W(j, k), with X read and Y
-/// written as they lie in memory: small products take less time than the transposes of X and Y that other
-/// kernels for SpMM need.
+/// written as they are stored: for small products, this is faster than transposing X and Y as other kernels
+/// for SpMM require.
 ///
-/// A block of threads copies 32 rows of X into shared memory, as they are. A warp takes one row of W after
-/// the other: each of its lanes has a row of X, of which it reads the element that a nonzero of W asks for.
-/// Rows of X begin an odd number of words apart, so that lanes read from 32 banks. The sums are gathered in
+/// A block of threads copies 32 rows of X into shared memory as they are. A warp takes rows of W one after
+/// another: each of its lanes has a row of X, and reads the element that a nonzero of W asks for. Rows of X
+/// begin an odd number of words apart, so that lanes read from 32 different banks. The sums are gathered in
 /// shared memory and written by rows of Y.
 #pragma once
 
@@ -20,16 +20,17 @@ namespace sporos::gpu {
 
 struct SharedRows {
   static constexpr int threads = 512, warps = threads / warp_size;
-  static constexpr int rows = warp_size;     ///< of X in a block: one for each lane
-  static constexpr int most_of_block = 128;  ///< rows of W
+  static constexpr int rows = warp_size;     ///< rows of X per block, one for each lane
+  static constexpr int most_of_block = 128;  ///< the most rows of W per block
 
-  /// Elements from one row of X to the next in shared memory: an odd number of words, or of larger elements.
+  /// Elements from one row of X to the next in shared memory: an odd number of words, or of elements if they
+  /// are larger.
   template <class T>
   static constexpr std::int64_t pitch(std::int64_t inner) {
     constexpr std::int64_t of_word = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
     return (ceil_div(inner, of_word) | 1) * of_word;
   }
-  /// @param of_block  rows of W
+  /// @param of_block  rows of W per block
   template <class T, class Sum>
   static constexpr std::int64_t shared_bytes(std::int64_t inner, int of_block) {
     return bytes_of_x<T>(inner) + std::int64_t{rows} * (of_block + 1) * std::int64_t{sizeof(Sum)};
@@ -40,20 +41,20 @@ struct SharedRows {
   }
 };
 
-/// The product by address.
+/// The arguments of the product.
 template <class T, class Matrix, class Store>
 struct SharedRowsProduct {
   std::int64_t rows;   ///< of X and Y
   std::int64_t inner;  ///< columns of X and W
   const T* x;          ///< [rows, inner]
-  Matrix w;            ///< by rows, each a column of Y
-  int of_block;        ///< rows of W that a block takes, a power of two
-  Store store;         ///< store(row, column, sum) of Y
+  Matrix w;            ///< by rows, each of which gives a column of Y
+  int of_block;        ///< rows of W per block, a power of two
+  Store store;         ///< store(row, column, sum) stores an element of Y
 };
 
 namespace detail {
 
-/// Copies rows of X that begin at multiples of `Word`, a lane a word.
+/// Copies rows of X that begin at multiples of `Word`, one word per lane.
 template <class Word, class T>
 __device__ __forceinline__ void share_rows(const T* x, std::int64_t first, std::int64_t count,
                                            std::int64_t inner, std::int64_t pitch, T* to) {
@@ -117,8 +118,8 @@ __global__ __launch_bounds__(SharedRows::threads, 1) void shared_rows_kernel(
 
 }  // namespace detail
 
-/// The product, in the order of the stream of `space`.
-/// @tparam Sum  the type that products and sums are formed in
+/// Computes the product, in the order of the stream of `space`.
+/// @tparam Sum  the type in which products and sums are formed
 /// Cost: one kernel; each block reads 32 rows of X.
 template <class Sum, class T, class Matrix, class Store>
 void spmm_shared_rows(const Kokkos::Cuda& space, const SharedRowsProduct<T, Matrix, Store>& product) {

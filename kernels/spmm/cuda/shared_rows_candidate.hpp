@@ -23,11 +23,11 @@
 
 namespace sporos::gpu {
 
-/// Y(i, j) = X(i, k) * W(j, k), X and Y dense by rows, W in CSR, or W(k, j) in CSC; or an epilogue of such a
-/// product (kernels/epilogue/epilogue.hpp): shared_rows.hpp. It takes less time than SpmmIntoColumns where
+/// Y(i, j) = X(i, k) * W(j, k), with X and Y dense by rows, W in CSR, or W(k, j) in CSC; or an epilogue of
+/// such a product (kernels/epilogue/epilogue.hpp), by shared_rows.hpp. It is faster than SpmmIntoColumns if
 /// there is little to multiply.
 ///
-/// Returns before the GPU is through, as SpmmIntoColumns does.
+/// Returns before the GPU has finished, as SpmmIntoColumns does.
 struct SpmmFromSharedRows {
   using Pattern = SpmmIntoColumnsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM from rows in shared memory";
@@ -52,7 +52,7 @@ struct SpmmFromSharedRows {
   template <class S>
   static constexpr bool matches = computes<S>();
 
-  /// For a plan, rows of W are measured.
+  /// For a plan that is kept, rows of W are measured.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     Plan<S> plan(statement, resources);
@@ -79,10 +79,10 @@ class SpmmFromSharedRows::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// Why the kernel does not take these operands; empty if it does.
+  /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {
     if (inner() > std::numeric_limits<std::int32_t>::max() || shared_bytes(fewest_of_block) > room())
       return "32 rows of the dense operand do not fit in shared memory";
@@ -139,20 +139,24 @@ class SpmmFromSharedRows::Plan {
     return SharedRows::shared_bytes<T, Sum>(inner(), of_block);
   }
 
-  /// The rows of W for a block with which a product is expected to take least time.
+  /// The number of rows of W per block with which a product is expected to be fastest.
   int of_block() const {
     int best = fewest_of_block;
     for (int other = 2 * best; other <= SharedRows::most_of_block; other *= 2)
       if (shared_bytes(other) <= room() && seconds(other) < seconds(best)) best = other;
     return best;
   }
-  /// Fitted to an H200, within 12 % (one standard deviation): blocks copy rows of X; then a multiprocessor
-  /// computes as fast as it reads shared memory, or a warp as fast as its nonzeros follow each other.
+  /// Seconds of a product, fitted on an H200 within 12 % (one standard deviation). After the launch, blocks
+  /// copy rows of X, a time per byte. Then a multiprocessor computes as fast as it reads shared memory, a
+  /// time per nonzero, or a warp as fast as its nonzeros follow one another, a time per nonzero of the
+  /// longest row and per row that it takes, whichever is slower.
   double seconds(int of_block) const {
     const auto blocks =
         static_cast<double>(ceil_div(n(), of_block) * ceil_div(m(), std::int64_t{SharedRows::rows}));
     const auto multiprocessors = static_cast<double>(device().multiProcessorCount);
     const double of_multiprocessor = std::ceil(blocks / multiprocessors);
+    // Blocks that fit on a multiprocessor: each takes 1 KiB of shared memory for the system, and there are at
+    // most 2048 threads.
     const double fit = std::floor(std::clamp(static_cast<double>(device().sharedMemPerMultiprocessor) /
                                                  static_cast<double>(shared_bytes(of_block) + 1024),
                                              1.0, 2048.0 / SharedRows::threads));
@@ -168,7 +172,7 @@ class SpmmFromSharedRows::Plan {
   }
 
   const S& statement_;
-  std::int64_t longest_ = 0;  ///< row of W; 0 where rows were not measured
+  std::int64_t longest_ = 0;  ///< nonzeros of W's longest row; 0 if rows were not measured
 };
 
 }  // namespace sporos::gpu

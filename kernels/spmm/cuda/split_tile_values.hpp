@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file split_tile_values.hpp
 /// A sparse matrix of floats packed for tensor cores: cut into tiles of 32 columns, of which those with
-/// nonzeros are kept, with their zeros, each float as a sum of two of tf32.
+/// nonzeros are kept, including their zeros; each float is stored as a sum of two numbers in tf32.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@
 
 namespace sporos::gpu {
 
-/// x = high + low, both of tf32, whose 11 bits leave an error of at most 2^-23 |x|. Where x is not finite, or
+/// x = high + low, both in tf32, whose 11 bits leave an error of at most 2^-23 |x|. If x is not finite, or
 /// too large for tf32, neither is the sum.
 __device__ __forceinline__ void split_in_tf32(float x, std::uint32_t& high, std::uint32_t& low) {
   high = ptx::to_tf32(x);
   low = ptx::to_tf32(x - __uint_as_float(high));
 }
 
-/// The same by instructions that take half as long as conversions do, with an error of at most 2^-22 |x|: the
-/// low part has its 13 bits, of which tensor cores read 11.
+/// Does the same with instructions that take half as long as conversions, with an error of at most 2^-22 |x|:
+/// the low part has 13 bits, of which tensor cores read 11.
 __device__ __forceinline__ void cut_in_tf32(float x, std::uint32_t& high, std::uint32_t& low) {
   high = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;  // the upper bits, rounded
   low = __float_as_uint(x - __uint_as_float(high));
 }
 
-/// The tiles that a matrix keeps, as they lie in shared memory: rows of 32 floats, swizzled (Swizzle128),
-/// first the high parts of a tile, then the low ones.
+/// The tiles that a matrix keeps, in the layout that shared memory has: rows of 32 floats, swizzled
+/// (Swizzle128), first the high parts of a tile, then the low ones.
 struct SplitTiles {
   static constexpr int columns = 32;
   static constexpr int fewest_rows = 32, most_rows = 64;
 
-  int rows = fewest_rows;  ///< of a tile: 32 or 64
+  int rows = fewest_rows;  ///< per tile: 32 or 64
   std::int64_t row_tiles = 0, column_tiles = 0;
-  std::int32_t* first = nullptr;      ///< [row_tiles * column_tiles + 1]: tiles kept before each one
-  std::int32_t* at_column = nullptr;  ///< [tiles kept], of column tiles
+  std::int32_t* first = nullptr;  ///< [row_tiles * column_tiles + 1]: number of kept tiles before each tile
+  std::int32_t* at_column = nullptr;  ///< [tiles kept]: column tile of each
   char* values = nullptr;             ///< [tiles kept, bytes_of(rows)]
 
   static SplitTiles of(int rows, std::int64_t rows_of_all, std::int64_t columns_of_all) {
@@ -50,14 +50,14 @@ struct SplitTiles {
   KOKKOS_INLINE_FUNCTION static constexpr int bytes_of(int rows) { return rows * Swizzle128::row_bytes * 2; }
   KOKKOS_INLINE_FUNCTION std::int64_t tiles() const { return row_tiles * column_tiles; }
 
-  /// The tiles that a row of tiles keeps: [begin, end).
+  /// The kept tiles of a row of tiles: [begin, end).
   __device__ __forceinline__ int begin_of(std::int64_t row_tile) const {
     return __ldg(first + row_tile * column_tiles);
   }
 
-  /// Where the element (row, column) of a tile stands among the high parts, in bytes. The eight columns that
-  /// a matrix instruction multiplies are the even ones, then the odd ones: so lanes read the rows of the
-  /// other factor, swizzled as well, from different banks.
+  /// Where the element (row, column) of a tile is among the high parts, in bytes. Of the eight columns that a
+  /// matrix instruction multiplies, the even ones come first, then the odd ones, so that lanes read the rows
+  /// of the other factor, which is swizzled as well, from different banks.
   KOKKOS_INLINE_FUNCTION static constexpr unsigned place(unsigned row, unsigned column) {
     const unsigned of_step = column % 8 / 2 + column % 2 * 4, at = column / 8 * 8 + of_step;
     return (Swizzle128::row_offset(row) ^ at / 4 * Swizzle128::piece_bytes) + at % 4 * 4;
@@ -67,17 +67,17 @@ struct SplitTiles {
 /// How many tiles of 32 and of 64 rows a matrix keeps.
 struct SplitTileCounts {
   int kept[2];
-  int most_of_row[2];  ///< of a row of tiles
+  int most_of_row[2];  ///< in one row of tiles
 
   static int of(int rows) { return rows == SplitTiles::most_rows ? 1 : 0; }
 };
 
-/// Column tiles of a matrix, at most: a block has a number for each in shared memory.
+/// The most column tiles that a matrix can have: a block keeps a number for each in shared memory.
 inline constexpr std::int64_t most_split_column_tiles = 48 * 1024 / 4;
 
 namespace detail {
 
-/// Calls visit(row, q) for each nonzero of `count` rows, a warp a row.
+/// Calls visit(row, q) for each nonzero of `count` rows; each warp takes a row.
 template <class A, class Visit>
 __device__ __forceinline__ void visit_nonzeros(const A& a, std::int64_t first_row, int count,
                                                const Visit& visit) {
@@ -90,7 +90,8 @@ __device__ __forceinline__ void visit_nonzeros(const A& a, std::int64_t first_ro
   }
 }
 
-/// Sets in shared memory, for each column tile of `count` rows, a bit for each 32 rows with nonzeros there.
+/// For each column tile of `count` rows, sets in shared memory a bit for every 32 rows that have nonzeros
+/// there.
 template <class A>
 __device__ __forceinline__ void find_split_tiles(const A& a, std::int64_t first_row, int count,
                                                  int column_tiles, unsigned* found) {
@@ -104,7 +105,7 @@ __device__ __forceinline__ void find_split_tiles(const A& a, std::int64_t first_
   __syncthreads();
 }
 
-/// Counts the tiles that are kept; one block for 64 rows.
+/// Counts the tiles that are kept; each block takes 64 rows.
 template <class A>
 __global__ __launch_bounds__(256) void count_split_tiles_kernel(A a, int column_tiles, SplitTileCounts* to) {
   extern __shared__ unsigned found[];  // [column_tiles]
@@ -135,7 +136,7 @@ __global__ __launch_bounds__(256) void count_split_tiles_kernel(A a, int column_
   atomicMax(to->most_of_row + 1, sums[2]);
 }
 
-/// Whether each tile has nonzeros; one block a row of tiles.
+/// Finds whether each tile has nonzeros; each block takes a row of tiles.
 template <class A>
 __global__ __launch_bounds__(256) void flag_split_tiles_kernel(A a, SplitTiles to, std::int32_t* are_kept) {
   extern __shared__ unsigned found[];  // [column_tiles]
@@ -145,7 +146,7 @@ __global__ __launch_bounds__(256) void flag_split_tiles_kernel(A a, SplitTiles t
     are_kept[std::int64_t{blockIdx.x} * column_tiles + at] = found[at] != 0 ? 1 : 0;
 }
 
-/// Writes the nonzeros into tiles, which are zero elsewhere; one block a row of tiles.
+/// Writes the nonzeros into tiles, which are zero elsewhere; each block takes a row of tiles.
 template <class A>
 __global__ __launch_bounds__(256) void fill_split_tiles_kernel(A a, SplitTiles to) {
   const int column_tiles = static_cast<int>(to.column_tiles);
@@ -167,7 +168,7 @@ __global__ __launch_bounds__(256) void fill_split_tiles_kernel(A a, SplitTiles t
 
 }  // namespace detail
 
-/// Counts the tiles that a CSR matrix keeps, and waits for them.
+/// Counts the tiles that a CSR matrix keeps, and waits for the result.
 /// @param to  in the GPU's memory
 template <class A>
 SplitTileCounts count_split_tiles(const Kokkos::Cuda& space, const A& a, std::int64_t column_tiles,
@@ -186,9 +187,9 @@ void fill_split_tiles(const Kokkos::Cuda& space, const A& a, const SplitTiles& t
          a, to);
 }
 
-/// Finds its tiles, and writes them.
-/// @param kept      how many
-/// @param are_kept  [tiles], to work in
+/// Finds the tiles of a CSR matrix and writes them.
+/// @param kept      number of tiles kept
+/// @param are_kept  [tiles], working memory
 /// @param scratch   [sizes_to_positions_bytes<std::int32_t, std::int32_t>(tiles)]
 template <class A>
 void pack_split_tiles(const Kokkos::Cuda& space, const A& a, const SplitTiles& to, std::int64_t kept,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file split_tiles.hpp
-/// The product of a sparse matrix of floats and a dense one on tensor cores, in tf32: each float is a sum of
-/// two numbers of 11 bits, and three products of these are added up, all but that of the low parts.
+/// The product of a sparse matrix of floats and a dense one on tensor cores, in tf32: each float is the sum
+/// of two numbers of 11 bits, and three products of these are added up, all except that of the low parts.
 ///
-/// The sparse matrix is packed as tiles (split_tile_values.hpp), which the copy engine brings, beside 32 rows
-/// of the dense one. Matrix instructions take lines of 8 neighbours of k from shared memory, as tiles have
-/// them; the dense matrix has none, and so it is the operand that lies in registers, where its floats are
-/// split: four warps compute 64 columns of C, all rows of a tile, transposed.
+/// The sparse matrix is packed as tiles (split_tile_values.hpp), which the copy engine fetches together with
+/// 32 rows of the dense one. Matrix instructions read lines of 8 neighbouring k from shared memory. Tiles
+/// have such lines; the dense matrix does not, so it is the operand in registers, where its floats are split:
+/// four warps compute 64 columns of C, for all rows of a tile, transposed.
 ///
-/// Tensor cores cut off what they add up. So the sums of a stage, of 32 numbers k, begin at zero and are
-/// added as floats to those before: three parts of |a b| in 2^20 are lost at most, where a float rounds off
-/// one in 2^24, beside what adding the sums of stages loses.
+/// Tensor cores truncate what they add. So the sums of a stage, of 32 k, start at zero and are added as
+/// floats to earlier ones: at most three parts in 2^20 of |a b| are lost, where a float rounds off one in
+/// 2^24, not counting what adding the sums of stages loses.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
 /// their row alone.
@@ -30,15 +30,15 @@
 namespace sporos::gpu {
 
 /// How a block computes a tile of C.
-/// @tparam Rows    of a tile of A, and of C: 32 or 64
-/// @tparam Groups  of four warps, 64 columns each: 1, 2 or 4
+/// @tparam Rows    rows of a tile of A, and of C: 32 or 64
+/// @tparam Groups  groups of four warps, of 64 columns each: 1, 2 or 4
 template <int Rows, int Groups>
 struct SplitTilesConfig {
   static constexpr int rows = Rows, groups = Groups, columns = Groups * WgmmaTf32::m;
   static constexpr int threads = Groups * WgmmaTf32::threads;
-  /// Blocks of a multiprocessor. Its registers are 168 a thread for 12 warps, and 128 for 16.
+  /// Blocks per multiprocessor: its registers allow 168 per thread for 12 warps, and 128 for 16.
   static constexpr int blocks = Groups == 4 ? 1 : Groups == 2 ? 2 : 3;
-  /// Of half a stage: one is split while the other is multiplied.
+  /// Steps per half of a stage: one half is split while the other is multiplied.
   static constexpr int steps = SplitTiles::columns / WgmmaTf32::k / 2;
 
   static constexpr int sparse_bytes = SplitTiles::bytes_of(Rows), plane_bytes = sparse_bytes / 2;
@@ -49,24 +49,24 @@ struct SplitTilesConfig {
   static constexpr int stages =
       std::min(6, (shared_bytes_at_most - Swizzle128::alignment) / (stage_bytes + 16));
   static constexpr int shared_bytes = Swizzle128::alignment + stages * (stage_bytes + 16);
-  static constexpr int most_blocks = 8;  ///< that share a tile of C
+  static constexpr int most_blocks = 8;  ///< the most blocks that can share a tile of C
 
-  /// The sums of a block, by rows, which then lie where the stages were: floats from one row to the next, so
-  /// that the lanes of a warp, which have 8 columns of 4 rows, write to different banks.
+  /// A block's sums, by rows, replace the stages. This is the number of floats from one row to the next,
+  /// chosen so that the lanes of a warp, which have 8 columns of 4 rows, write to different banks.
   static constexpr int pitch = columns + 4;
   static_assert(Rows * pitch * 4 <= stages * stage_bytes && stages >= 3);
   static_assert(Rows % most_blocks == 0);
 };
 
 /// D = f(A B) for A packed as tiles of split floats.
-/// @tparam A  A as a CsrView
+/// @tparam A  the type of A, a CsrView
 template <class E, class A>
 struct SplitTilesProduct : TiledProduct<float, E> {
   SplitTiles tiles;
   A a;
   const float* b = nullptr;  ///< [k, n]
   std::int64_t stride = 0;   ///< elements from one row of B to the next
-  bool has_packs = false;    ///< whether four neighbours of D can be written at once
+  bool has_packs = false;    ///< whether four neighbouring elements of D can be written at once
 };
 
 namespace detail {
@@ -75,7 +75,7 @@ namespace detail {
 template <class Config>
 struct SplitStages {
   std::uint32_t first, full, empty;  ///< the stages, and their barriers
-  int begin, count;                  ///< of A's tiles
+  int begin, count;                  ///< range of A's tiles
 
   __device__ __forceinline__ std::uint32_t at(int number) const {
     return first + number % Config::stages * Config::stage_bytes;
@@ -87,7 +87,7 @@ struct SplitStages {
   __device__ __forceinline__ void release(int number) const {
     ptx::arrive(empty + number % Config::stages * 8);
   }
-  /// Waits until all have.
+  /// Waits until all threads have read it.
   __device__ __forceinline__ void wait_until_empty(int number) const {
     ptx::wait(empty + number % Config::stages * 8, parity(number));
   }
@@ -98,15 +98,15 @@ struct SplitStages {
   }
 };
 
-/// Copies a stage's part of a group: two boxes of B, and the first group's the tile of A.
+/// Copies a group's part of a stage: two boxes of B and, for the first group, the tile of A.
 template <class Config>
 struct CopySplitStage {
-  const char* values;  ///< of A's tiles, the first one of this block
-  const int* columns;  ///< of them
+  const char* values;  ///< of A's tiles, from this block's first on
+  const int* columns;  ///< column tiles of these tiles
   const CUtensorMap* dense;
   int group, first_column;
 
-  /// The first row of B of a stage.
+  /// The first row of B that a stage needs.
   __device__ __forceinline__ int row_of(int number) const {
     return __ldg(columns + number) * SplitTiles::columns;
   }
@@ -126,14 +126,14 @@ struct CopySplitStage {
 };
 
 /// Adds the products of all stages to `sums`: 64 columns of C by all rows of the tile.
-/// @param thread  of the four warps of this group
+/// @param thread  index among the four warps of this group
 template <class Config>
 __device__ __forceinline__ void multiply_split_tiles(const SplitStages<Config>& stages,
                                                      const CopySplitStage<Config>& copy, int thread,
                                                      float (&sums)[Config::rows / 2]) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  // Where this thread's elements of a step's first 8 rows of B are: two columns of an even row, and of an odd
-  // one, which SplitTiles::place makes the four that lie apart in a.
+  // Where this thread's elements of a step's first 8 rows of B are: two columns of an even row and of the odd
+  // row after it. SplitTiles::place puts the matching columns of A four apart, as the instruction takes them.
   std::uint32_t place[4];
 #pragma unroll
   for (int r = 0; r < 4; ++r) {
@@ -181,9 +181,9 @@ __device__ __forceinline__ void multiply_split_tiles(const SplitStages<Config>& 
     ptx::wgmma_commit();
   };
 
-  int row = 0;  // of the next copy, loaded before it is needed
+  int row = 0;  // first row of the next copy; loaded before it is needed
   if (thread == 0 && Config::stages < stages.count) row = copy.row_of(Config::stages);
-  float next[Config::steps][4];  // of the first half of a stage
+  float next[Config::steps][4];  // elements of the first half of a stage
   if (stages.count > 0) {
     stages.wait_for(0);
     load(stages.at(0), 0, next);
@@ -192,7 +192,7 @@ __device__ __forceinline__ void multiply_split_tiles(const SplitStages<Config>& 
   for (int number = 0; number < stages.count; ++number) {
     const std::uint32_t at = stages.at(number);
     multiply(at, std::integral_constant<int, 0>{}, next);
-    // While this is multiplied, the stage before, which all have read by now, is filled again.
+    // While this stage is multiplied, the one before, which all threads have read by now, is filled again.
     const int filled = number - 1 + Config::stages;
     if (number > 0 && filled < stages.count && thread == 0) {
       stages.wait_until_empty(number - 1);
@@ -222,7 +222,7 @@ __device__ __forceinline__ void multiply_split_tiles(const SplitStages<Config>& 
 #endif
 }
 
-/// D(row, column ... column + 3) from their sums.
+/// Stores D(row, column ... column + 3), computed from their sums.
 template <class Product>
 __device__ __forceinline__ void store_four_sums(const Product& product, std::int64_t row, std::int64_t column,
                                                 const float4& sums) {
@@ -240,7 +240,8 @@ __device__ __forceinline__ void store_four_sums(const Product& product, std::int
     *reinterpret_cast<float4*>(to) = make_float4(values[0], values[1], values[2], values[3]);
 }
 
-/// One cluster a tile of C; its blocks share the stages, and then store rows of the tile each.
+/// Each cluster computes a tile of C; its blocks share the stages, and each then stores some rows of the
+/// tile.
 template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_split_tiles_kernel(
     const __grid_constant__ Product product, const __grid_constant__ CUtensorMap dense) {
@@ -279,7 +280,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_split_ti
 
   float sums[Config::rows / 2];
   multiply_split_tiles(stages, copy, thread, sums);
-  __syncthreads();  // nothing in the stages is needed any more
+  __syncthreads();  // the contents of the stages are no longer needed
   auto* const staged = reinterpret_cast<float*>(memory + (stage_0 - ptx::shared_address(memory)));
 #pragma unroll
   for (int r = 0; r < Config::rows / 2; ++r) {
@@ -293,7 +294,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_split_ti
     __syncthreads();
   }
 
-  constexpr int fours = Config::columns / 4;  // of a row
+  constexpr int fours = Config::columns / 4;  // per row
   const int end_of_own = Config::rows * (rank + 1) / blocks * fours;
   for (int at = Config::rows * rank / blocks * fours + static_cast<int>(threadIdx.x); at < end_of_own;
        at += Config::threads) {
@@ -327,8 +328,8 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void spmm_split_ti
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param dense   B: swizzled_tensor_map
-/// @param blocks  that share a tile of C: 1, 2, 4 or 8
+/// @param dense   B, described by swizzled_tensor_map
+/// @param blocks  number of blocks that share a tile of C: 1, 2, 4 or 8
 template <class Config, class Product>
 void spmm_split_tiles(const Kokkos::Cuda& space, const Product& product, const CUtensorMap& dense,
                       int blocks) {

@@ -22,19 +22,19 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of floats, or an epilogue of such a product
-/// (kernels/epilogue/epilogue.hpp), on tensor cores, floats split in two of tf32: split_tiles.hpp. Worth it
-/// where a tenth of A or more is stored, or where its nonzeros are close together.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, all floats, or an epilogue of such a
+/// product (kernels/epilogue/epilogue.hpp), on tensor cores, by split_tiles.hpp: floats are split into two
+/// numbers of tf32. It pays off if a tenth of A or more is stored, or if its nonzeros are close together.
 ///
-/// A product of two elements loses at most three parts in 2^20. Elements below 2^-100 may lose more: their
-/// low parts are too small for tf32.
+/// A product of two elements loses at most three parts in 2^20. Elements below 2^-100 may lose more, because
+/// their low parts are too small for tf32.
 ///
-/// A is packed when a plan is made, and its values again in each run unless the statement says
-/// `.with_constant_operands()`. Packed, it takes up to 128 bytes a nonzero; where it would take more, or
-/// where memory is bounded, plans prefer other kernels.
+/// A is packed when a plan is made; each run packs its values again, unless the statement says
+/// `.with_constant_operands()`. The packed A takes up to 128 bytes per nonzero; if it would take more, or if
+/// memory is bounded, plans prefer other kernels.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmmBySplitTiles {
   struct Operands : GpuMatrixOperands {
     template <class A>
@@ -62,7 +62,7 @@ struct SpmmBySplitTiles {
   template <class S>
   static constexpr bool matches = computes<S>();
 
-  /// For a plan, tiles that have nonzeros are counted.
+  /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     return cost_of_packed_spmm<SpmmBySplitTiles>(statement, resources, use);
@@ -74,9 +74,9 @@ struct SpmmBySplitTiles {
 
 /// How a product is cut into tiles.
 struct SplitTilesChoice {
-  int rows = SplitTiles::fewest_rows;  ///< of a tile
-  int groups = 1;                      ///< of 64 columns
-  int blocks = 1;                      ///< that share a tile of the result
+  int rows = SplitTiles::fewest_rows;  ///< per tile
+  int groups = 1;                      ///< of 64 columns each
+  int blocks = 1;                      ///< blocks that share a tile of the result
   double seconds = std::numeric_limits<double>::infinity();
 
   /// Calls visit(std::type_identity<SplitTilesConfig<rows, groups>>).
@@ -94,16 +94,16 @@ struct SplitTilesChoice {
   }
 };
 
-/// How long the parts of such a product take, in seconds, fitted to an H200 within 10 %.
+/// How long the parts of such a product take, in seconds, fitted on an H200 within 10 %.
 struct SplitTilesTimes {
   double alone;     ///< a stage of a block that has a multiprocessor to itself
-  double busy;      ///< what each block adds to the stages of all where there are several
-  double round;     ///< of blocks: their first stage, and storing
-  double exchange;  ///< adding what another block has summed
+  double busy;      ///< what each block adds to every stage if several run together
+  double round;     ///< a round of blocks: their first stage, and storing
+  double exchange;  ///< adding the sums of another block
 
   static constexpr double launch = 1.87e-6;
-  static constexpr double memory_bytes = 4.132e12;  ///< a second
-  static constexpr double cached = 4e7;             ///< bytes of A that the L2 cache can keep
+  static constexpr double memory_bytes = 4.132e12;  ///< per second
+  static constexpr double cached = 4e7;             ///< bytes of A that stay in the L2 cache
 
   static constexpr SplitTilesTimes of(int rows, int groups) {
     constexpr SplitTilesTimes times[2][3] = {{{4.682e-7, 2.855e-7, 2.035e-6, 1.879e-7},
@@ -115,12 +115,12 @@ struct SplitTilesTimes {
     return times[rows == SplitTiles::most_rows ? 1 : 0][groups / 2];
   }
 
-  /// @param kept      tiles of A
-  /// @param most      of them, in a row of tiles
-  /// @param clusters  of so many blocks that run at the same time
+  /// @param kept      number of tiles of A
+  /// @param most      the most tiles in a row of tiles
+  /// @param clusters  number of clusters that run at the same time
   static double seconds(const SplitTilesChoice& in, std::int64_t m, std::int64_t n, std::int64_t kept,
                         std::int64_t most, int multiprocessors, int clusters) {
-    // The longer of two times that overlap, or a little more where they are as long.
+    // The longer of two times that overlap, or a little more if they are about equal.
     const auto both = [](double x, double y) {
       x *= x;
       y *= y;
@@ -154,25 +154,27 @@ class SpmmBySplitTiles::Plan
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
-  /// Whether this device and the code that was compiled have the instructions.
+  /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
     static const bool are_compiled =
         has_wgmma(&detail::spmm_split_tiles_kernel<SplitTilesConfig<SplitTiles::most_rows, 4>, Product>);
     return are_compiled && space.cuda_device_prop().major == 9;
   }
-  /// Why the kernel does not take these operands; empty if it does.
+  /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 16;
     if (std::max({m(), n(), inner()}) > most) return "the copy engine counts rows and columns in 32 bits";
     const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
     if (tiles.column_tiles > most_split_column_tiles || tiles.tiles() > most || a().nnz() > most)
       return "the sparse operand has too many columns or nonzeros";
+    // Packing has arrays with a number for every tile, kept or not: too much for fewer than four nonzeros per
+    // tile, except in small matrices.
     if (tiles.tiles() > 1024 && a().nnz() / 4 < tiles.tiles())
       return "the sparse operand has too few nonzeros";
     return {};
   }
-  /// The seconds that a product is expected to take; where packing A takes more memory than it should, so
-  /// many that another kernel is preferred.
+  /// The seconds that a product is expected to take. If packing A would take too much memory, a whole second
+  /// is added, so that another kernel is preferred.
   double seconds(Use) const {
     constexpr double too_much_memory = 1;
     const SplitTilesChoice choice = best_tiles();
@@ -180,7 +182,7 @@ class SpmmBySplitTiles::Plan
         most_kept(choice.rows) * SplitTiles::bytes_of(choice.rows) <= most_bytes_of_nonzero * a().nnz();
     return choice.seconds + (is_worth_it && !this->memory_is_bounded() ? 0 : too_much_memory);
   }
-  /// The same for packing the sparse operand.
+  /// The seconds that packing the sparse operand is expected to take.
   double seconds_of_packing() const { return 3e-5 + 2e-10 * static_cast<double>(a().nnz()); }
 
   void explain(std::ostream& out) const {
@@ -204,11 +206,11 @@ class SpmmBySplitTiles::Plan
     std::int64_t scratch_bytes = 0, bytes = 0;
   };
 
-  /// Where memory is bounded, nothing is counted: the choice by which it was estimated stays.
+  /// If memory is bounded, nothing is counted: the choice for which it was estimated stays.
   std::int64_t counts_bytes() const {
     return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(SplitTileCounts)};
   }
-  /// Counts the tiles that have nonzeros.
+  /// Counts the tiles with nonzeros.
   void count(char* counts) {
     const SplitTiles tiles = SplitTiles::of(SplitTiles::fewest_rows, m(), inner());
     counts_ = count_split_tiles(space(), rows_.view(a()), tiles.column_tiles,
@@ -230,7 +232,7 @@ class SpmmBySplitTiles::Plan
     return out;
   }
 
-  /// Tiles of so many rows that are kept, at most; and of them those of a row of tiles.
+  /// The most tiles of this height that are kept, in total and in a row of tiles.
   std::int64_t most_kept(int rows) const {
     return this->is_measured() ? counts_.kept[SplitTileCounts::of(rows)]
                                : std::min(SplitTiles::of(rows, m(), inner()).tiles(), a().nnz());
@@ -266,7 +268,7 @@ class SpmmBySplitTiles::Plan
     return place->second;
   }
 
-  /// The tiles with which a product is expected to take least time.
+  /// The tiles with which a product is expected to be fastest.
   SplitTilesChoice best_tiles() const {
     SplitTilesChoice best;
     for (const int rows : {SplitTiles::fewest_rows, SplitTiles::most_rows})
@@ -282,7 +284,7 @@ class SpmmBySplitTiles::Plan
         }
     return best;
   }
-  /// The same, but for the rows of tiles those that A has been packed with.
+  /// The same, except that tiles have the height with which A has been packed.
   SplitTilesChoice tiles_of_plan() const { return is_packed() ? choice_ : best_tiles(); }
 
   void multiply(float* c, const AlignedRows& dense) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sum_of_nonzeros.hpp
-/// One element of a product, from the nonzeros of its row alone: what kernels that multiply zeros as well
-/// compute again where a result is not finite, since a zero times an infinity is NaN.
+/// Computes one element of a product from the nonzeros of its row alone. Kernels that also multiply zeros do
+/// this again for results that are not finite, since a zero times an infinity is NaN.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace sporos::gpu::detail {
 
 /// The sum at (row, column).
-/// @tparam Product  has `a`, a CsrView, and `b`, by rows that are `stride` elements apart
+/// @tparam Product  has `a`, a CsrView, and `b`, whose rows are `stride` elements apart
 template <class Sum, class Product>
 __device__ Sum sum_of_nonzeros(const Product& product, std::int64_t row, std::int64_t column) {
   Sum sum = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tile_nonzeros.hpp
 /// A sparse matrix packed for tensor cores: cut into tiles of 128 rows and 64 columns, of which those with
-/// nonzeros are kept, each as a list of its nonzeros or with its zeros.
+/// nonzeros are kept, each either as a list of its nonzeros or with its zeros.
 #pragma once
 
 #include <algorithm>
@@ -14,22 +14,22 @@
 
 namespace sporos::gpu {
 
-/// How tiles are stored: 4 bytes a nonzero, or 16 KiB a tile.
+/// How tiles are stored: 4 bytes per nonzero, or 16 KiB per tile.
 enum class TileForm { nonzeros, dense };
 
-/// The tiles of a matrix of 16-bit values, which in shared memory have rows of 128 bytes, swizzled
-/// (Swizzle128). A nonzero has 32 bits: its value, and in the upper half the byte of a tile where the value
-/// belongs. Four of them are loaded at once, so the last nonzero of a tile is repeated where their number is
-/// not a multiple of four. Dense tiles are stored as they are in shared memory.
+/// The tiles of a matrix of 16-bit values. In shared memory they have rows of 128 bytes, swizzled
+/// (Swizzle128). A nonzero has 32 bits: its value and, in the upper half, the byte of the tile where the
+/// value belongs. Four are loaded at once, so the last nonzero of a tile is repeated up to a multiple of
+/// four. Dense tiles are stored in the layout that shared memory has.
 struct TileNonzeros {
   static constexpr int rows = 128, columns = 64;
-  static constexpr int bytes = rows * Swizzle128::row_bytes;  ///< of a tile in shared memory
+  static constexpr int bytes = rows * Swizzle128::row_bytes;  ///< per tile in shared memory
 
   std::int64_t row_tiles = 0, column_tiles = 0;
-  std::int32_t* first = nullptr;      ///< [row_tiles * column_tiles + 1]: tiles kept before each one
-  std::int32_t* at_column = nullptr;  ///< [tiles kept], of column tiles
-  std::int32_t* fours = nullptr;      ///< [tiles kept + 1]: fours of nonzeros before each one
-  uint4* nonzeros = nullptr;          ///< [fours]
+  std::int32_t* first = nullptr;  ///< [row_tiles * column_tiles + 1]: number of kept tiles before each tile
+  std::int32_t* at_column = nullptr;  ///< [tiles kept]: column tile of each
+  std::int32_t* fours = nullptr;      ///< [tiles kept + 1]: number of groups of four nonzeros before each
+  uint4* nonzeros = nullptr;          ///< [number of groups]
   char* dense = nullptr;              ///< [tiles kept, bytes], instead of `fours` and `nonzeros`
 
   static TileNonzeros of(std::int64_t rows_of_all, std::int64_t columns_of_all) {
@@ -39,10 +39,10 @@ struct TileNonzeros {
     return out;
   }
   KOKKOS_INLINE_FUNCTION std::int64_t tiles() const { return row_tiles * column_tiles; }
-  /// An upper bound for a matrix of so many nonzeros.
+  /// An upper bound for a matrix with this many nonzeros.
   std::int64_t most_fours(std::int64_t count) const { return (count + 3 * std::min(count, tiles())) / 4; }
 
-  /// The tiles that a row of tiles keeps: [begin, end).
+  /// The kept tiles of a row of tiles: [begin, end).
   __device__ __forceinline__ int begin_of(std::int64_t row_tile) const {
     return __ldg(first + row_tile * column_tiles);
   }
@@ -51,15 +51,15 @@ struct TileNonzeros {
 /// How many tiles a matrix keeps.
 struct TileCounts {
   int kept;
-  int most_of_row;  ///< of a row of tiles
+  int most_of_row;  ///< in one row of tiles
 };
 
-/// Column tiles of a matrix, at most: a block counts the nonzeros of each in shared memory.
+/// The most column tiles that a matrix can have: a block counts the nonzeros of each in shared memory.
 inline constexpr std::int64_t most_column_tiles = 48 * 1024 / 4;
 
 namespace detail {
 
-/// Sets a number in shared memory for each column tile: of the nonzeros that it has in a row of tiles.
+/// Counts in shared memory the nonzeros of each column tile in a row of tiles.
 template <class A>
 __device__ __forceinline__ void count_nonzeros_of_tiles(const A& a, int column_tiles, std::int32_t* counts) {
   for (int at = static_cast<int>(threadIdx.x); at < column_tiles; at += static_cast<int>(blockDim.x))
@@ -77,7 +77,7 @@ __device__ __forceinline__ void count_nonzeros_of_tiles(const A& a, int column_t
   __syncthreads();
 }
 
-/// Counts the tiles that are kept; one block a row of tiles.
+/// Counts the tiles that are kept; each block takes a row of tiles.
 template <class A>
 __global__ __launch_bounds__(256) void measure_tiles_kernel(A a, int column_tiles, TileCounts* to) {
   extern __shared__ std::int32_t counts[];  // [column_tiles]
@@ -96,7 +96,7 @@ __global__ __launch_bounds__(256) void measure_tiles_kernel(A a, int column_tile
   }
 }
 
-/// Counts the fours of nonzeros of each tile; one block a row of tiles.
+/// Counts the groups of four nonzeros of each tile; each block takes a row of tiles.
 template <class A>
 __global__ __launch_bounds__(256) void count_tiles_kernel(A a, TileNonzeros to, std::int32_t* fours,
                                                           std::int32_t* are_kept) {
@@ -110,7 +110,7 @@ __global__ __launch_bounds__(256) void count_tiles_kernel(A a, TileNonzeros to, 
   }
 }
 
-/// Whether each tile has nonzeros; one block a row of tiles.
+/// Finds whether each tile has nonzeros; each block takes a row of tiles.
 template <class A>
 __global__ __launch_bounds__(256) void find_tiles_kernel(A a, TileNonzeros to, std::int32_t* are_kept) {
   extern __shared__ std::int32_t counts[];  // [column_tiles]
@@ -127,7 +127,7 @@ __device__ __forceinline__ unsigned place_in_tile(int row, std::int64_t column) 
          in_tile % 8 * 2;
 }
 
-/// Writes the nonzeros into dense tiles, which are zero; one block a row of tiles.
+/// Writes the nonzeros into dense tiles, which are zero elsewhere; each block takes a row of tiles.
 template <class A>
 __global__ __launch_bounds__(256) void fill_dense_tiles_kernel(A a, TileNonzeros to) {
   const int column_tiles = static_cast<int>(to.column_tiles);
@@ -148,8 +148,8 @@ __global__ __launch_bounds__(256) void fill_dense_tiles_kernel(A a, TileNonzeros
   }
 }
 
-/// Writes the nonzeros of each tile; one block a row of tiles.
-/// @param four  [tiles + 1]: where the nonzeros of each tile begin
+/// Writes the nonzeros of each tile; each block takes a row of tiles.
+/// @param four  [tiles + 1]: where the groups of four nonzeros of each tile begin
 template <class A>
 __global__ __launch_bounds__(256) void fill_tiles_kernel(A a, TileNonzeros to, const std::int32_t* four) {
   extern __shared__ std::int32_t next[];  // [column_tiles]
@@ -188,16 +188,16 @@ __global__ __launch_bounds__(256) void fill_tiles_kernel(A a, TileNonzeros to, c
 
 }  // namespace detail
 
-/// The arrays that packing works in.
+/// The arrays used by packing.
 struct TilePacking {
-  std::int32_t* counts = nullptr;    ///< [tiles], of fours
+  std::int32_t* counts = nullptr;    ///< [tiles], number of groups of four nonzeros
   std::int32_t* are_kept = nullptr;  ///< [tiles]
   std::int32_t* four = nullptr;      ///< [tiles + 1]
   char* scratch = nullptr;           ///< [sizes_to_positions_bytes<std::int32_t, std::int32_t>(tiles)]
   std::int64_t scratch_bytes = 0;
 };
 
-/// Counts the tiles that a CSR matrix keeps, and waits for them.
+/// Counts the tiles that a CSR matrix keeps, and waits for the result.
 /// @param to  in the GPU's memory
 template <class A>
 TileCounts measure_tiles(const Kokkos::Cuda& space, const A& a, std::int64_t column_tiles, TileCounts* to) {
@@ -216,7 +216,7 @@ void fill_tiles(const Kokkos::Cuda& space, const A& a, const TileNonzeros& to, c
          to.column_tiles * 4, a, to, static_cast<const std::int32_t*>(in.four));
 }
 
-/// Finds its tiles, and writes its nonzeros.
+/// Finds the tiles of a CSR matrix and writes their nonzeros.
 template <class A>
 void pack_tiles(const Kokkos::Cuda& space, const A& a, const TileNonzeros& to, const TilePacking& in) {
   launch(space, "sporos::count_tiles", &detail::count_tiles_kernel<A>, Grid(to.row_tiles), 256,
@@ -226,8 +226,8 @@ void pack_tiles(const Kokkos::Cuda& space, const A& a, const TileNonzeros& to, c
   fill_tiles(space, a, to, in);
 }
 
-/// Finds its tiles, and writes them with their zeros.
-/// @param kept  how many, at most
+/// Finds the tiles of a CSR matrix and writes them with their zeros.
+/// @param kept  upper bound of the number of tiles kept
 template <class A>
 void pack_dense_tiles(const Kokkos::Cuda& space, const A& a, const TileNonzeros& to, const TilePacking& in,
                       std::int64_t kept) {

@@ -2,10 +2,11 @@
 /// @file tiles.hpp
 /// The product of a sparse matrix of 16-bit floats and a dense one on tensor cores.
 ///
-/// Of the sparse matrix only the nonzeros are loaded, 4 bytes each (tile_nonzeros.hpp). Groups of four warps
-/// write those of a tile of 128 x 64 into a stage in shared memory that they have filled with zeros, while
-/// the copy engine brings 64 rows of the dense matrix, and others multiply the stages before. Or tiles are
-/// stored with their zeros, and the copy engine brings them as well. Tiles without a nonzero are skipped.
+/// Of the sparse matrix, only the nonzeros are loaded, 4 bytes each (tile_nonzeros.hpp). Some groups of four
+/// warps write the nonzeros of a tile of 128 x 64 into a stage in shared memory that they have filled with
+/// zeros, while the copy engine fetches 64 rows of the dense matrix and other groups multiply the previous
+/// stages. Or tiles are stored with their zeros, and the copy engine fetches them as well. Tiles without a
+/// nonzero are skipped.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
 /// their row alone.
@@ -28,19 +29,19 @@ struct ExpandedConfig : WgmmaTile<BlockN, TileNonzeros::bytes + BlockN * TileNon
                                   BlockN == 256 || Form == TileForm::dense ? 1 : 2> {
   using value_type = T;
   static constexpr bool is_dense = Form == TileForm::dense;
-  static constexpr int stage_rows = TileNonzeros::columns;  ///< of the dense matrix
+  static constexpr int stage_rows = TileNonzeros::columns;  ///< rows of the dense matrix
   static constexpr int box_bytes = stage_rows * Swizzle128::row_bytes;
   static constexpr int dense_bytes = BlockN / 64 * box_bytes;
   /// Threads that expand a tile together; teams take turns.
   static constexpr int team = 64, teams = ExpandedConfig::copying / team;
-  static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< that a thread loads before they are needed
+  static constexpr int fours_ahead = BlockN == 256 ? 6 : 8;  ///< fours that a thread loads ahead
   static constexpr int registers_to_expand = BlockN == 256 || is_dense ? 72 : 96,
                        registers_to_multiply = BlockN == 256 || is_dense ? 216 : 160;
   static_assert(TileNonzeros::rows == ExpandedConfig::block_m && teams <= ExpandedConfig::stages);
 };
 
 /// D = f(A B) for A packed as tiles.
-/// @tparam A  A as a CsrView
+/// @tparam A  the type of A, a CsrView
 template <class Out, class E, class A, class T>
 struct ExpandedProduct : TiledProduct<Out, E> {
   TileNonzeros tiles;
@@ -51,7 +52,7 @@ struct ExpandedProduct : TiledProduct<Out, E> {
 
 namespace detail {
 
-/// Computes the 64 rows of a tile again, without tensor cores.
+/// Computes the 64 rows of a group again, without tensor cores.
 template <class Config, class Product>
 __device__ __noinline__ void store_from_nonzeros(const Product& product, std::int64_t row,
                                                  std::int64_t column, int thread, int rank, int blocks) {
@@ -104,7 +105,7 @@ __global__ __launch_bounds__(Config::threads,
     __syncthreads();
   }
 
-  // The stages of this block, of those that a row of tiles has.
+  // The part of a row of tiles' stages that this block computes.
   struct Stages {
     int begin, end;
   };
@@ -121,8 +122,8 @@ __global__ __launch_bounds__(Config::threads,
       ptx::copy_box(at + box * Config::box_bytes, &dense, column + box * 64, row, full_0 + stage * 8);
   };
 
-  // After each tile the blocks of a cluster wait twice for each other: until all have their sums in shared
-  // memory, and until all have read them.
+  // After each tile, the blocks of a cluster wait for each other twice: until all have put their sums into
+  // shared memory, and until all have read them.
   const auto wait_twice = [&] {
     if (blocks == 1) return;
     for (int wait = 0; wait < 2; ++wait) {
@@ -132,10 +133,10 @@ __global__ __launch_bounds__(Config::threads,
     ptx::fence_copies();
   };
   if constexpr (Config::is_dense) {
-    if (group >= Config::warpgroups) {  // a group of which one thread copies
+    if (group >= Config::warpgroups) {  // a group in which one thread copies
       ptx::give_registers_back<Config::registers_to_expand>();
       const TileNonzeros& packed = product.tiles;
-      int done = 0;  // stages, before this tile of the result
+      int done = 0;  // stages before this tile of the result
       for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
         const Stages mine = stages_of(tile);
         const int column = tile / row_tiles * Config::block_n;
@@ -162,11 +163,12 @@ __global__ __launch_bounds__(Config::threads,
     const int team = (static_cast<int>(threadIdx.x) - multiplying) / Config::team;
     const int expander = static_cast<int>(threadIdx.x) % Config::team;
     const TileNonzeros& nonzeros = product.tiles;
-    int done = 0;  // stages of all teams, before this tile of the result
+    int done = 0;  // stages of all teams before this tile of the result
     for (int tile = first_tile; tile < tiles; tile += tiles_at_a_time) {
       const Stages mine = stages_of(tile);
       const int column = tile / row_tiles * Config::block_n;
-      // The nonzeros of a stage are loaded while the one before is expanded, and where they are, one earlier.
+      // The nonzeros of a stage are loaded while the previous one is expanded, and their places one stage
+      // earlier.
       struct Place {
         int begin = 0, end = 0, row = 0;
       };
@@ -186,8 +188,8 @@ __global__ __launch_bounds__(Config::threads,
           if (place.begin + e * Config::team < place.end)
             fours[e] = __ldg(nonzeros.nonzeros + place.begin + e * Config::team);
       };
-      // Teams take turns across tiles as well. So a team is never more than a round of stages behind its last
-      // stage, and the parity of a barrier tells it which round it waits for.
+      // Teams take turns across tiles as well. So a team is never more than one round of stages late, and the
+      // parity of a barrier tells it which round it waits for.
       const int first = mine.begin + (team + Config::teams - done % Config::teams) % Config::teams;
       Place now = find(first), next = find(first + Config::teams);
       load(now);
@@ -270,7 +272,7 @@ __global__ __launch_bounds__(Config::threads,
     const std::int64_t row = std::int64_t{tile % row_tiles} * Config::block_m + group * Wgmma::m;
     const std::int64_t column = std::int64_t{tile / row_tiles} * Config::block_n;
     if (blocks > 1) {
-      ptx::sync_threads(1, multiplying);  // nothing in the stages is needed any more
+      ptx::sync_threads(1, multiplying);  // the contents of the stages are no longer needed
       const auto all_have_summed = [] {
         ptx::arrive_in_cluster();
         ptx::wait_for_cluster();
@@ -278,7 +280,7 @@ __global__ __launch_bounds__(Config::threads,
       add_sums_of_cluster<Config>(exchanged, thread, rank, blocks, sums, all_have_summed);
       ptx::arrive_in_cluster();
     }
-    float largest = 0;  // NaN where a sum is not finite
+    float largest = 0;  // becomes NaN if a sum is not finite
 #pragma unroll
     for (const float sum : sums) largest += sum * 0.0F;
     if (ptx::any_of_threads(group + 2, Wgmma::threads, largest != 0)) {

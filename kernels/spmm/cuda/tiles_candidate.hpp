@@ -19,16 +19,16 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of 16-bit floats, or an epilogue of such a
-/// product (kernels/epilogue/epilogue.hpp), on tensor cores: tiles.hpp. Worth it where a hundredth of A or
-/// more is stored, or where its nonzeros are close together.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, of 16-bit floats, or an epilogue of such
+/// a product (kernels/epilogue/epilogue.hpp), on tensor cores, by tiles.hpp. It pays off if a hundredth of A
+/// or more is stored, or if its nonzeros are close together.
 ///
-/// A is packed when a plan is made, and its values again in each run unless the statement says
-/// `.with_constant_operands()`: then tiles may be stored with their zeros, up to 128 bytes a nonzero, where
+/// A is packed when a plan is made; each run packs its values again, unless the statement says
+/// `.with_constant_operands()`: then tiles may be stored with their zeros, in up to 128 bytes per nonzero, if
 /// that is faster.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmmOnTensorCores {
   struct Operands : GpuMatrixOperands {
     template <class A>
@@ -57,7 +57,7 @@ struct SpmmOnTensorCores {
   template <class S>
   static constexpr bool matches = computes<S>();
 
-  /// For a plan, tiles that have nonzeros are counted.
+  /// For a plan that is kept, the tiles with nonzeros are counted.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     return cost_of_packed_spmm<SpmmOnTensorCores>(statement, resources, use);
@@ -67,7 +67,7 @@ struct SpmmOnTensorCores {
   class Plan;
 };
 
-/// How long products on expanded tiles take on an H200, measured, if they have no nonzeros, and what each
+/// Seconds of products on expanded tiles, measured on an H200: of tiles without nonzeros, and what each
 /// nonzero of a tile adds to a stage.
 inline constexpr TileTimes expanded_times{.launch = 5e-6,
                                           .stage = {0.28e-6, 0.36e-6, 0.53e-6},
@@ -83,7 +83,7 @@ inline constexpr TileTimes expanded_times_of_nonzero{.launch = 0,
                                                      .exchange = {},
                                                      .again = 0};
 
-/// The same for tiles that are stored with their zeros.
+/// The same for tiles stored with their zeros.
 inline constexpr TileTimes dense_tile_times{.launch = 2e-6,
                                             .stage = {0.23e-6, 0.31e-6, 0.59e-6},
                                             .stage_of_all = {0.29e-6, 0.38e-6, 0.61e-6},
@@ -113,12 +113,12 @@ class SpmmOnTensorCores::Plan
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
-  /// Whether this device and the code that was compiled have the instructions.
+  /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
     static const bool are_compiled = has_wgmma(kernel<2>);
     return are_compiled && space.cuda_device_prop().major == 9;
   }
-  /// Why the kernel does not take these operands; empty if it does.
+  /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
     if (std::max({m(), n(), inner()}) > most) return "the copy engine counts rows and columns in 32 bits";
@@ -134,7 +134,7 @@ class SpmmOnTensorCores::Plan
     const double expanded = best_tiles(TileForm::nonzeros).seconds;
     return use == Use::often ? std::min(expanded, seconds_of_dense()) : expanded;
   }
-  /// The same for packing the sparse operand.
+  /// The seconds that packing the sparse operand is expected to take.
   double seconds_of_packing() const { return 3e-5 + 1e-10 * static_cast<double>(a().nnz()); }
 
   void explain(std::ostream& out) const {
@@ -176,11 +176,11 @@ class SpmmOnTensorCores::Plan
     return out;
   }
 
-  /// Nothing is counted if few tiles can have no nonzeros.
+  /// Nothing is counted if the matrix is so full that few tiles can be without nonzeros.
   std::int64_t counts_bytes() const {
     return a().nnz() >= 512 * TileNonzeros::of(m(), inner()).tiles() ? 0 : std::int64_t{sizeof(TileCounts)};
   }
-  /// Counts the tiles that have nonzeros.
+  /// Counts the tiles with nonzeros.
   void count(char* counts) {
     kept_ = measure_tiles(space(), rows_.view(a()), TileNonzeros::of(m(), inner()).column_tiles,
                           reinterpret_cast<TileCounts*>(counts));
@@ -189,17 +189,17 @@ class SpmmOnTensorCores::Plan
     if (seconds_of_dense() < best_tiles(TileForm::nonzeros).seconds) form_ = TileForm::dense;
   }
 
-  /// Tiles that are kept, at most.
+  /// The most tiles that are kept.
   std::int64_t most_kept() const {
     return kept_.kept > 0 ? kept_.kept : std::min(TileNonzeros::of(m(), inner()).tiles(), a().nnz());
   }
-  /// Whether tiles may be stored with their zeros: for all runs, where memory is not bounded.
+  /// Whether tiles may be stored with their zeros: if values are constant and memory is not bounded.
   bool may_be_dense() const {
     return is_constant && most_kept() * TileNonzeros::bytes <= most_bytes_of_nonzero * a().nnz() &&
            !this->memory_is_bounded();
   }
-  /// With dense tiles; infinite where they are ruled out. Those that the L2 cache cannot keep are read from
-  /// memory.
+  /// The seconds with dense tiles; infinite if they are ruled out. Tiles that exceed the L2 cache (40 MB of
+  /// it) are read from memory.
   double seconds_of_dense() const {
     if (!may_be_dense()) return std::numeric_limits<double>::infinity();
     constexpr double in_cache = 4e7, bytes_per_second = 3.6e12;
@@ -208,7 +208,7 @@ class SpmmOnTensorCores::Plan
                     bytes > in_cache ? 3e-6 + bytes / bytes_per_second : 0);
   }
   std::int64_t packed_bytes() const { return lay_out(nullptr).bytes; }
-  /// Of either form, until it is decided.
+  /// The bytes of either form until it is decided.
   std::int64_t most_packed_bytes() const {
     return is_packed() || !is_constant ? packed_bytes() : packed_bytes() + most_bytes_of_nonzero * a().nnz();
   }
@@ -227,7 +227,7 @@ class SpmmOnTensorCores::Plan
     fill_tiles(space(), matrix, room.tiles, room.packing);
   }
 
-  /// The tiles with which a product is expected to take least time.
+  /// The tiles with which a product is expected to be fastest.
   TileChoice best_tiles(TileForm form) const {
     static const auto clusters = clusters_of<Config<2>>(space(), kernel<2>);
     const TileNonzeros tiles = TileNonzeros::of(m(), inner());
@@ -260,7 +260,7 @@ class SpmmOnTensorCores::Plan
     });
   }
 
-  TileCounts kept_{};  ///< 0 where they were not counted
+  TileCounts kept_{};  ///< 0 if they were not counted
   TileForm form_ = TileForm::nonzeros;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file window_values.hpp
-/// A sparse matrix of doubles packed for tensor cores: cut into windows of 8, 16 or 32 rows, each with its
-/// distinct columns, eight of which are a step, and with the values of its rows there, zeros included.
+/// A sparse matrix of doubles packed for tensor cores: cut into windows of 8, 16 or 32 rows. Each window has
+/// its distinct columns, in steps of eight, and the values of its rows there, zeros included.
 ///
-/// In windows of 2 rows and steps of 4 columns, 0 marking nonzeros,
+/// With windows of 2 rows and steps of 4 columns, where letters mark nonzeros:
 ///
 ///     row 0   a . . b . . c .        window 0   step 0   columns 0 2 3 6   values  0: a 0 b c   1: d e f 0
 ///     row 1   d . e f . . . g                   step 1   columns 7 7 7 7   values  0: 0 0 0 0   1: g 0 0 0
@@ -20,17 +20,17 @@
 
 namespace sporos::gpu {
 
-/// The windows of a matrix: for each step, 32 bytes of columns and 64 for each row.
+/// The windows of a matrix: each step has 32 bytes of columns and 64 bytes for each row.
 struct ValueWindows {
-  static constexpr int columns = 8;              ///< of a step
-  static constexpr int heights[] = {8, 16, 32};  ///< rows of a window
-  static constexpr int threads = 128;            ///< of a block that finds a window
+  static constexpr int columns = 8;              ///< per step
+  static constexpr int heights[] = {8, 16, 32};  ///< rows per window
+  static constexpr int threads = 128;            ///< per block, which finds one window
 
-  int rows = heights[0];  ///< of a window
+  int rows = heights[0];  ///< per window
   std::int64_t windows = 0;
   std::int32_t* first = nullptr;   ///< [windows + 1]: the first step of each
-  RowPlace* places = nullptr;      ///< [windows], with their steps, those of most steps first
-  std::int32_t* column = nullptr;  ///< [steps, columns]; the last one is repeated where there are fewer
+  RowPlace* places = nullptr;      ///< [windows], with their steps; those with most steps first
+  std::int32_t* column = nullptr;  ///< [steps, columns]; the last one is repeated if there are fewer
   double* values = nullptr;        ///< [steps, rows, columns]
 
   static ValueWindows of(int rows, std::int64_t rows_of_all) {
@@ -42,7 +42,7 @@ struct ValueWindows {
   static constexpr std::int64_t bytes_of_step(int rows) { return columns * (4 + 8 * std::int64_t{rows}); }
 };
 
-/// How many steps the windows of each height have, in all and at most.
+/// How many steps the windows of each height have, in total and at most.
 struct ValueWindowCounts {
   static constexpr int heights = 3;
   static_assert(sizeof(ValueWindows::heights) == heights * sizeof(int));
@@ -53,7 +53,7 @@ struct ValueWindowCounts {
 
 namespace detail {
 
-/// Counts the steps of each window; one block a window. Where `all` is given, adds them up there.
+/// Counts the steps of each window; each block takes a window. If `all` is given, adds them up there.
 /// @param steps  [windows], or null
 template <class A>
 __global__ __launch_bounds__(ValueWindows::threads) void count_window_steps_kernel(A a, int rows, int words,
@@ -72,12 +72,12 @@ __global__ __launch_bounds__(ValueWindows::threads) void count_window_steps_kern
   atomicMax(&all->most[height], count);
 }
 
-/// Writes the columns and values of each window; one block a window.
+/// Writes the columns and values of each window; each block takes a window.
 template <class A>
 __global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a, int words,
                                                                              ValueWindows to) {
   extern __shared__ std::uint32_t are_there[];                              // [words]
-  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns
+  auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns before each
   __shared__ int sums[ValueWindows::threads / warp_size];
   const std::int64_t first = to.first[blockIdx.x], end = to.first[blockIdx.x + 1];
   if (first == end) return;
@@ -114,10 +114,10 @@ __global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a
 
 }  // namespace detail
 
-/// The arrays that packing works in.
+/// The arrays used by packing.
 struct WindowPacking {
   std::int32_t* steps = nullptr;  ///< [windows]
-  RowSorting sorting;             ///< of windows
+  RowSorting sorting;             ///< arrays to sort windows
   char* scratch = nullptr;
   std::int64_t scratch_bytes = 0;
 
@@ -132,7 +132,7 @@ struct WindowPacking {
 };
 
 /// Counts the steps of a matrix in windows of each height, and waits for the result.
-/// @param a   by rows, at most most_window_columns columns
+/// @param a   by rows, with at most most_window_columns columns
 /// @param to  in the GPU's memory
 template <class A>
 ValueWindowCounts count_window_steps(const Kokkos::Cuda& space, const A& a, ValueWindowCounts* to) {
@@ -153,7 +153,7 @@ void fill_windows(const Kokkos::Cuda& space, const A& a, const ValueWindows& to)
          ValueWindows::threads, words * 8, a, static_cast<int>(words), to);
 }
 
-/// Finds its windows, and writes its columns and values.
+/// Finds the windows of a matrix and writes its columns and values.
 template <class A>
 void pack_windows(const Kokkos::Cuda& space, const A& a, const ValueWindows& to, const WindowPacking& in) {
   const std::int64_t words = ceil_div(a.columns, 32);

@@ -3,10 +3,11 @@
 /// The product of a sparse matrix of doubles and a dense one on tensor cores, by windows of 8, 16 or 32 rows
 /// and their distinct columns (window_values.hpp): a row of B is read once for all rows of a window.
 ///
-/// An instruction m16n8k8 multiplies 16 columns of B by 8 rows of a window, so that C comes out transposed.
-/// B goes from memory to the registers in which the instruction takes it: a lane reads two neighbours of a
-/// row, and the columns of C that it computes are in the same order. A warp computes the rows of a window in
-/// a panel of columns, or one of several parts of their sums, which the warps of a block then add in order.
+/// An instruction m16n8k8 multiplies 16 columns of B by 8 rows of a window, so C is computed transposed. B
+/// goes from memory directly to the registers from which the instruction takes it: a lane reads two
+/// neighbours of a row, and the columns of C that it computes are in the same order. A warp computes the rows
+/// of a window in a panel of columns, or one of several parts of their sums, which the warps of a block then
+/// add in order.
 ///
 /// A zero times an infinity is NaN. So results that are not finite are computed again, from the nonzeros of
 /// their row alone.
@@ -25,52 +26,52 @@
 namespace sporos::gpu {
 
 /// What a warp computes at a time.
-/// @tparam Rows     of a window
-/// @tparam Columns  of a panel: 16, 32 or 64
+/// @tparam Rows     rows per window
+/// @tparam Columns  columns per panel: 16, 32 or 64
 template <int Rows, int Columns>
 struct WindowsConfig {
   static constexpr int rows = Rows, columns = Columns;
   static constexpr int threads = 256, warps = threads / warp_size;
   static constexpr int row_tiles = Rows / MmaM16N8K8::n, column_tiles = Columns / MmaM16N8K8::m;
-  /// How many steps are loaded together, and whether the next ones are on their way while some are
-  /// multiplied: as many as fit in the registers.
+  /// How many steps are loaded together, and whether the next ones are loaded while some are multiplied: as
+  /// many as fit in the registers.
   static constexpr int buffers = Rows * Columns <= 512 ? 2 : 1;
   static constexpr int steps_at_once = Columns == 16 && Rows <= 16 ? 2 : Rows == 8 && Columns == 32 ? 2 : 1;
-  static constexpr int sums = row_tiles * column_tiles * 4;              ///< of a lane
-  static constexpr int blocks = 2;                                       ///< of a multiprocessor, at least
-  static constexpr int shared_bytes = warps / 2 * warp_size * sums * 8;  ///< where warps share a window
+  static constexpr int sums = row_tiles * column_tiles * 4;  ///< per lane
+  static constexpr int blocks = 2;                           ///< at least this many per multiprocessor
+  static constexpr int shared_bytes = warps / 2 * warp_size * sums * 8;  ///< used if warps share a window
   static_assert(ValueWindows::columns == MmaM16N8K8::k, "a step is what an instruction sums over");
   static_assert(sums <= 32, "sums and the rows of B on their way fit in the registers");
 };
 
 /// D = f(A B) for A packed as windows.
-/// @tparam A  A as a CsrView
+/// @tparam A  the type of A, a CsrView
 template <class E, class A>
 struct WindowsProduct : TiledProduct<double, E> {
   ValueWindows windows;
   A a;
   const double* b = nullptr;  ///< [k, n], rows at multiples of 16 bytes
   std::int64_t stride = 0;    ///< elements from one row of B to the next
-  bool has_packs = false;     ///< whether two neighbours of D can be written at once
+  bool has_packs = false;     ///< whether two neighbouring elements of D can be written at once
 };
 
 namespace detail {
 
-/// Some steps of a window, as they come from memory.
+/// Some steps of a window, as loaded from memory.
 template <class Config>
 struct WindowSteps {
-  double2 of_a[Config::steps_at_once][Config::row_tiles];          ///< [rows, 8] a step
-  double2 of_b[Config::steps_at_once][2][Config::column_tiles]{};  ///< [8, columns] a step
+  double2 of_a[Config::steps_at_once][Config::row_tiles];          ///< [rows, 8] per step
+  double2 of_b[Config::steps_at_once][2][Config::column_tiles]{};  ///< [8, columns] per step
 };
 
-/// The steps [begin, end) of a window in a panel, for one warp.
+/// One warp's part of a window in a panel: the steps [begin, end).
 template <class Config, class Product>
 class WindowPart {
   static constexpr int ahead = Config::steps_at_once;
   using Steps = WindowSteps<Config>;
 
  public:
-  /// @param column  the first of this lane's columns in the panel
+  /// @param column  this lane's first column in the panel
   __device__ WindowPart(const Product& product, std::int64_t column, int begin, int end)
       : in_(product),
         begin_(begin),
@@ -82,7 +83,7 @@ class WindowPart {
       is_column_[tile] = static_cast<int>(column) + tile * MmaM16N8K8::m < static_cast<int>(product.n);
   }
 
-  /// Adds the products to the sums of this lane, if there are any.
+  /// Adds the products of these steps, if there are any, to the sums of this lane.
   template <class Sums>
   __device__ __forceinline__ void multiply(Sums& sums) {
     if (begin_ >= end_) return;
@@ -109,8 +110,8 @@ class WindowPart {
   }
 
  private:
-  // Behind the end, the last step is loaded again: a branch around loads would wait for those before it.
-  // Offsets have 32 bits, and so a register each.
+  // After the end, the last step is loaded again: a branch around loads would wait for the loads before it.
+  // Offsets have 32 bits, so that each takes one register.
 
   __device__ __forceinline__ void load_columns(int step, int2 (&to)[ahead]) const {
     const auto* const from = reinterpret_cast<const char*>(in_.windows.column);  // [steps, 4] pairs
@@ -119,8 +120,8 @@ class WindowPart {
       to[s] = __ldg(reinterpret_cast<const int2*>(
           from + static_cast<std::uint32_t>(::min(step + s, end_ - 1) * 4 + lane_id() % 4) * 8));
   }
-  /// Loads steps, and then the columns of those that this buffer has next. Where the panel has no column,
-  /// what is in the registers only reaches sums that are not stored.
+  /// Loads steps, and then the columns of the steps that this buffer loads next. If the panel has no column
+  /// here, the registers' contents only reach sums that are not stored.
   __device__ __forceinline__ void load(int step, int2 (&columns)[ahead], Steps& to) const {
     const auto* const b = reinterpret_cast<const char*>(in_.b);
     const auto* const values = reinterpret_cast<const char*>(in_.windows.values);  // [steps, rows, 4] pairs
@@ -162,10 +163,10 @@ class WindowPart {
   const int begin_, end_;
   const std::uint32_t row_bytes_, lane_bytes_;
   bool is_column_[Config::column_tiles];
-  int2 columns_[Config::buffers][ahead];  ///< of A that this lane reads next
+  int2 columns_[Config::buffers][ahead];  ///< columns of A that this lane reads next
 };
 
-/// D(row, column) and D(row, column + 1) from their sums.
+/// Stores D(row, column) and D(row, column + 1), computed from their sums.
 template <class Product>
 __device__ __forceinline__ void store_two_sums(const Product& product, std::int64_t row, std::int64_t column,
                                                double first, double second) {
@@ -197,15 +198,15 @@ __device__ __noinline__ void store_from_nonzeros(const Product& product, std::in
   }
 }
 
-/// A block computes windows in a panel of columns, each by `parts` warps.
+/// A block computes windows in a panel of columns, each with `parts` warps.
 template <class Config, class Product>
 __global__ __launch_bounds__(Config::threads,
                              Config::blocks) void spmm_windows_kernel(const __grid_constant__ Product product,
                                                                       int parts) {
   extern __shared__ char memory[];
   const int warp = static_cast<int>(threadIdx.x) / warp_size, part = warp % parts;
-  // Blocks that start one behind the other compute the panels of the same windows, which so are read from
-  // memory once.
+  // Blocks that start one after another compute panels of the same windows, which are then read from memory
+  // only once.
   const auto panels = static_cast<unsigned>((product.n + Config::columns - 1) / Config::columns);
   const unsigned panel = blockIdx.x % panels;
   const std::int64_t at = std::int64_t{blockIdx.x / panels} * (Config::warps / parts) + warp / parts;
@@ -220,7 +221,7 @@ __global__ __launch_bounds__(Config::threads,
                                 window.begin + steps * (part + 1) / parts)
         .multiply(sums);
   }
-  // The upper half of the parts gives its sums to the lower half, until one is left.
+  // The upper half of the parts gives its sums to the lower half, until one part is left.
   for (int half = parts / 2; half > 0; half /= 2) {
     const int place = warp / parts * half + part % half;
     double2* const to = reinterpret_cast<double2*>(memory) + place * warp_size * Config::sums / 2 + lane_id();

@@ -19,16 +19,16 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j), A in CSR or CSC, B and C dense, of doubles, or an epilogue of such a product
-/// (kernels/epilogue/epilogue.hpp), on tensor cores: windows.hpp. Worth it where neighbouring rows of A share
-/// columns, as where a tenth of A or more is stored, or in finite-element matrices.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR or CSC, B and C dense, all doubles, or an epilogue of such a
+/// product (kernels/epilogue/epilogue.hpp), on tensor cores, by windows.hpp. It pays off if neighbouring rows
+/// of A share columns, as they do if a tenth of A or more is stored, or in finite-element matrices.
 ///
-/// A is packed when a plan is made, and its values again in each run unless the statement says
-/// `.with_constant_operands()`. Packed, it takes up to 128 bytes a nonzero; where it would take more, or
-/// where memory is bounded, plans prefer other kernels.
+/// A is packed when a plan is made; each run packs its values again, unless the statement says
+/// `.with_constant_operands()`. The packed A takes up to 128 bytes per nonzero; if it would take more, or if
+/// memory is bounded, plans prefer other kernels.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmmByWindows {
   struct Operands : GpuMatrixOperands {
     template <class A>
@@ -56,7 +56,7 @@ struct SpmmByWindows {
   template <class S>
   static constexpr bool matches = computes<S>();
 
-  /// For a plan, steps of windows are counted.
+  /// For a plan that is kept, the steps of windows are counted.
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     return cost_of_packed_spmm<SpmmByWindows>(statement, resources, use);
@@ -66,15 +66,15 @@ struct SpmmByWindows {
   class Plan;
 };
 
-/// How a product is dealt to warps.
+/// How a product is distributed over warps.
 struct WindowsChoice {
-  int rows = ValueWindows::heights[0];  ///< of a window
-  int columns = 16;                     ///< of a panel
+  int rows = ValueWindows::heights[0];  ///< per window
+  int columns = 16;                     ///< per panel
   int parts = 1;                        ///< warps that share a window
   double seconds = std::numeric_limits<double>::infinity();
 
-  /// Calls visit(std::type_identity<WindowsConfig<rows, columns>>) for these, or where there are none, for
-  /// narrower panels.
+  /// Calls visit(std::type_identity<WindowsConfig<rows, columns>>) for these numbers or, if there is no such
+  /// configuration, for narrower panels.
   template <class Visit>
   void visit_config(const Visit& visit) const {
     if (rows == 8) return with_columns<8>(visit);
@@ -93,24 +93,25 @@ struct WindowsChoice {
   }
 };
 
-/// What a product takes, by which its time is estimated.
+/// The amounts of work from which the time of a product is estimated.
 struct WindowsWork {
   WindowsChoice choice;
   std::int64_t windows, panels;
-  std::int64_t steps, most;  ///< of A's windows: in all, and of one
+  std::int64_t steps, most;  ///< of A's windows: of all, and the most of one
   int multiprocessors;
 };
 
-/// How long the parts of such a product take, in seconds, fitted to an H200 within 8 to 14 % (one standard
+/// How long the parts of such a product take, in seconds, fitted on an H200 within 8 to 14 % (one standard
 /// deviation).
 struct WindowsTimes {
-  double alone;    ///< a step of a warp, one behind the other
-  double busy;     ///< a step, where a multiprocessor has many warps
+  double alone;    ///< a step of a warp, one after another
+  double busy;     ///< a step, if a multiprocessor has many warps
   double fixed;    ///< the first steps, storing, and starting the kernel
   double halve;    ///< adding up the sums of twice as many warps
-  double of_warp;  ///< each warp, where a multiprocessor has many
+  double of_warp;  ///< each warp, if a multiprocessor has many
 
-  /// For windows of 8, 16 and 32 rows, each with panels of 16, 32 and 64 columns; the last is not there.
+  /// For windows of 8, 16 and 32 rows, each with panels of 16, 32 and 64 columns; the last combination does
+  /// not exist.
   static constexpr WindowsTimes of(const WindowsChoice& choice) {
     constexpr WindowsTimes times[ValueWindowCounts::heights][3] = {
         {{1.5e-07, 1.99e-08, 2e-06, 1.28e-07, 1.28e-07},
@@ -132,7 +133,7 @@ struct WindowsTimes {
     const double all = (static_cast<double>(in.steps) * panels * times.busy +
                         static_cast<double>(in.windows) * panels * parts * times.of_warp) /
                        in.multiprocessors;
-    // The longer of two times that overlap, or a little more where they are as long.
+    // The longer of two times that overlap, or a little more if they are about equal.
     return times.fixed + std::cbrt(chain * chain * chain + all * all * all) + std::log2(parts) * times.halve;
   }
 };
@@ -152,12 +153,12 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>& resources) : Base(statement, resources) {}
 
-  /// Whether this device and the code that was compiled have the instructions.
+  /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
     static const bool are_compiled = has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<16, 64>, Product>);
     return are_compiled && space.cuda_device_prop().major == 9;
   }
-  /// Why the kernel does not take these operands; empty if it does.
+  /// Why the kernel cannot take these operands; empty if it can.
   std::string_view why_not() const {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (inner() > most_window_columns) return "the sparse operand has too many columns";
@@ -167,16 +168,16 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
       return "the sparse operand would have 2 GiB or more as windows";
     return {};
   }
-  /// The seconds that a product is expected to take; where packing A takes more memory than it should, so
-  /// many that another kernel is preferred.
+  /// The seconds that a product is expected to take. If packing A would take too much memory, a whole second
+  /// is returned, so that another kernel is preferred.
   double seconds(Use) const {
     constexpr double too_much_memory = 1;
-    constexpr double worth_packing = 4e-7;  // gained by packing, at least
+    constexpr double worth_packing = 4e-7;  // the least that packing must gain
     const WindowsChoice choice = best_choice();
     if (!std::isfinite(choice.seconds) || this->memory_is_bounded()) return too_much_memory;
     return choice.seconds + worth_packing;
   }
-  /// The same for packing the sparse operand.
+  /// The seconds that packing the sparse operand is expected to take.
   double seconds_of_packing() const { return 5e-5 + 1e-10 * static_cast<double>(a().nnz()); }
 
   void explain(std::ostream& out) const {
@@ -191,7 +192,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
   }
 
  private:
-  /// The arrays of A, in this order: those that packing works in come behind them.
+  /// The arrays of A, in this order; those used by packing follow them.
   ValueWindows lay_out(Layout& layout) const {
     const int rows = choice_of_plan().rows;
     ValueWindows out = ValueWindows::of(rows, m());
@@ -206,7 +207,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     Layout layout(packed());
     return lay_out(layout);
   }
-  /// Where memory is bounded, nothing is counted: the choice by which it was estimated stays.
+  /// If memory is bounded, nothing is counted: the choice for which it was estimated stays.
   std::int64_t counts_bytes() const {
     return this->memory_is_bounded() ? 0 : std::int64_t{sizeof(ValueWindowCounts)};
   }
@@ -220,7 +221,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     return layout.bytes();
   }
 
-  /// Steps of windows of so many rows, at most: in all, and of one window.
+  /// The most steps of windows of this height, in total and in one window.
   std::int64_t most_steps(int rows) const {
     if (this->is_measured()) return counts_.steps[ValueWindowCounts::of(rows)];
     return a().nnz() / ValueWindows::columns + std::min(ceil_div(m(), rows), a().nnz());
@@ -242,8 +243,8 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     fill_windows(space(), matrix, windows());
   }
 
-  /// How the product is expected to take least time, of those ways in which A takes no more memory than it
-  /// should; if there are none, the one of least memory.
+  /// The way in which the product is expected to be fastest, among those in which A does not take too much
+  /// memory; if there are none, the one with the least memory.
   WindowsChoice best_choice() const {
     WindowsChoice best;
     for (const int rows : ValueWindows::heights) {
@@ -263,7 +264,7 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
     }
     return best;
   }
-  /// The same, but the one that A has been packed for.
+  /// The same, or the way for which A has been packed.
   WindowsChoice choice_of_plan() const { return is_packed() ? choice_ : best_choice(); }
 
   void multiply(double* c, const AlignedRows& dense) const {

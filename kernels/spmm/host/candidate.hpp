@@ -17,7 +17,7 @@
 
 namespace sporos {
 
-/// C(i, j) = A(i, k) * B(k, j), A in CSR, B and C dense and row-major, all in host memory: rows.hpp.
+/// C(i, j) = A(i, k) * B(k, j), with A in CSR, B and C dense and row-major, all in host memory, by rows.hpp.
 struct SpmmByRows {
   using Pattern = SpmmPattern<RealHostOperands>;
   static constexpr std::string_view name = "SpMM by rows";
@@ -39,7 +39,7 @@ template <class S>
 class SpmmByRows::Plan {
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-    bounds_of(statement);  // reports extents that do not match, by variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   void run() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file form.hpp
-/// Whether SpMM prefetches rows of the dense factor, how far ahead, and whether it writes past the caches.
+/// Whether SpMM prefetches rows of the dense factor, how far ahead, and whether it writes around the caches.
 ///
 /// The forms compute the same sums, bit by bit.
 #pragma once
@@ -14,8 +14,8 @@
 namespace sporos::detail {
 
 struct SpmmForm {
-  int ahead = 0;      ///< how many nonzeros ahead rows of B are prefetched; 0: not at all
-  bool past = false;  ///< whether C is written past the caches
+  int ahead = 0;      ///< how many nonzeros ahead rows of B are prefetched; 0 for none
+  bool past = false;  ///< whether C is written around the caches
 
   friend bool operator==(const SpmmForm&, const SpmmForm&) = default;
 };
@@ -29,14 +29,14 @@ inline constexpr std::array<NamedForm<SpmmForm>, 6> spmm_forms{{
     {{8, true}, "ahead-8-past", true},
 }};
 
-/// Bytes of the dense factor that stay in a core's own caches, and in all of its caches.
+/// Bytes of the dense factor that fit in a core's private caches, and in all of its caches.
 inline constexpr std::int64_t most_near_factor = std::int64_t{2} << 20;
 inline constexpr std::int64_t most_cached_factor = std::int64_t{8} << 20;
-/// Bytes of a result that the caches could hold.
+/// Bytes of a result that fit in the caches.
 inline constexpr std::int64_t most_kept_result = std::int64_t{16} << 20;
 
-/// The form for a product: the one that SPOROS_SPMM_FORM names, if it names one.
-/// @param row_bytes  of a row of B, and of C
+/// The form for a product, unless SPOROS_SPMM_FORM names one.
+/// @param row_bytes  bytes of a row of B, and of a row of C
 template <class Matrix>
 SpmmForm spmm_form_for(const Matrix& a, std::int64_t row_bytes) {
   constexpr std::int64_t long_row = 512, medium_row = 256;  // of B: eight and four cache lines
@@ -48,7 +48,7 @@ SpmmForm spmm_form_for(const Matrix& a, std::int64_t row_bytes) {
     form.ahead = 4;
   else if (is_made_by_amd() && row_bytes >= medium_row && bytes_of_b > most_cached_factor &&
            !has_near_rows(a))
-    form.ahead = 8;  // processors of Intel fetch so few lines early enough by themselves
+    form.ahead = 8;  // processors of Intel prefetch so few lines early enough by themselves
   return form;
 }
 

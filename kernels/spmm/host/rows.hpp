@@ -124,8 +124,8 @@ template <Store Write, bool Prefetches, class T, class Position, class Coordinat
   if constexpr (Write == Store::write_past) finish_stream_copies();
 }
 
-/// The same in the given form.
-/// @param accumulates  whether to add to C, which is then not written past the caches
+/// Computes the same in the given form.
+/// @param accumulates  whether to add to C, which is then not written around the caches
 template <class T, class Position, class Coordinate>
 [[gnu::noinline]] void multiply_matrix_rows(SpmmForm form, bool accumulates,
                                             SparseRows<T, Position, Coordinate> a, const T* b, T* c,

@@ -16,10 +16,10 @@
 
 namespace sporos::gpu {
 
-/// y(i) = A(i, j) * x(j), A in CSR: spmv.hpp.
+/// y(i) = A(i, j) * x(j), A in CSR, by spmv.hpp.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct SpmvByTiles {
   using Pattern = SpmvPattern<GpuOperands>;
   static constexpr std::string_view name = "SpMV by tiles";
@@ -43,7 +43,7 @@ class SpmvByTiles::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   /// Finds where each tile starts, once for all runs.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spmv.hpp
-/// y = A x on the GPU, A in CSR, balanced by rows and nonzeros together: config.hpp says how, tile.hpp what a
-/// block does.
+/// y = A x on the GPU, A in CSR, balanced by rows and nonzeros together: config.hpp says how, and tile.hpp
+/// what a block does.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace sporos::gpu {
 
 /// Device memory that a product works in. Products on one stream may share it.
 struct SpmvWorkspace {
-  Workspace arrivals;  ///< [tiles] how many have summed their part of a long row; zero between products
+  Workspace arrivals;  ///< [tiles] blocks that have summed their part of a long row; zero between products
   Workspace parts;     ///< [tiles, 2] the sums of those parts
   Workspace starts;    ///< [tiles + 1] where tiles start, for a product without a plan
 
@@ -52,7 +52,7 @@ __global__ __launch_bounds__(Config::threads) void find_tiles_kernel(const __gri
   if (lane_id() == 0) starts[tile] = found;
 }
 
-/// Calls run.operator()<Threads>(), `Threads` being the block size for a line of so many places.
+/// Calls run.operator()<Threads>() with the block size for a line of `places` places.
 template <class Run>
 void choose_spmv(std::int64_t places, const Run& run) {
   if (places < SpmvChoice::small_places)
@@ -71,7 +71,7 @@ inline std::int64_t spmv_tiles(std::int64_t rows, std::int64_t nonzeros) {
   return tiles;
 }
 
-/// Bytes of an SpmvWorkspace at most, for a product without a plan.
+/// The most bytes that an SpmvWorkspace takes, for a product without a plan.
 template <class Compute>
 std::int64_t spmv_workspace_bytes(std::int64_t rows, std::int64_t nonzeros) {
   const std::int64_t tiles = spmv_tiles(rows, nonzeros);
@@ -82,7 +82,7 @@ std::int64_t spmv_workspace_bytes(std::int64_t rows, std::int64_t nonzeros) {
   return with_room_to_grow(bytes);
 }
 
-/// Finds where each tile of a matrix starts, for any number of products with a matrix of that pattern.
+/// Finds where each tile of a matrix starts, for any number of products with matrices of that pattern.
 ///
 /// @param starts  [spmv_tiles(rows, nonzeros) + 1]
 template <class A, class X, class Y, class Position, class Coordinate>
@@ -99,9 +99,9 @@ void plan_spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position,
 
 /// y(i) = sum over j of A(i, j) x(j), with A in CSR, in the order of the stream of `space`.
 ///
-/// @tparam Compute    the type that products and sums are formed in
+/// @tparam Compute    the type in which products and sums are formed
 /// @param nonzeros    the number of A's stored values
-/// @param starts      [tiles + 1], from plan_spmv; null where the product is to find them
+/// @param starts      [tiles + 1], from plan_spmv; null if the product has to find them
 /// Cost: one kernel of (rows + nonzeros) / 1984 blocks; every array of A is read once.
 template <class Compute, class A, class X, class Y, class Position, class Coordinate>
 void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coordinate>& arguments,
@@ -125,7 +125,7 @@ void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coor
     launch(space, "sporos::spmv", kernel, tiles, Config::threads, 0, arguments, nonzeros, starts, parts,
            arrivals);
   };
-  // As many nonzeros a load as make 16 bytes of the wider array, where both arrays are aligned for that.
+  // A load takes as many nonzeros as make 16 bytes of the wider array, if both arrays are aligned for that.
   constexpr int wide = std::min(widest_pack<A>, widest_pack<Coordinate>);
   const bool packed = is_aligned<Pack<A, wide>>(arguments.values) &&
                       is_aligned<Pack<Coordinate, wide>>(arguments.coordinates);

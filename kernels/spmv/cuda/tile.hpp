@@ -2,14 +2,13 @@
 /// @file tile.hpp
 /// What one thread block of y = A x does with its tile.
 ///
-/// The block loads the nonzeros of the rows that start in its tile, puts their products into shared memory
-/// and has groups of lanes add up a row each. Only the last of these rows may be too long for the room there:
-/// the whole block sums it, alone or, where it crosses further tiles, together with their blocks, each its
-/// own part.
+/// The block loads the nonzeros of the rows that start in its tile, puts their products into shared memory,
+/// and lets groups of lanes add up one row each. Only the last of these rows may be too long for the room
+/// there: the whole block sums it, either alone or, if it crosses further tiles, together with their blocks,
+/// each of which sums its own part.
 ///
-/// A is read past the first cache of a multiprocessor, by whole cache lines, so that this cache is left to x,
-/// and shared memory takes no more than it needs for the same reason: products first, the rows' offsets
-/// behind them.
+/// A is read around the L1 cache, by whole cache lines, so that this cache is left to x. For the same reason
+/// shared memory takes no more than it needs: first products, then the rows' offsets.
 #pragma once
 
 #include <algorithm>
@@ -30,24 +29,25 @@ class SpmvTile {
   using Result = std::remove_pointer_t<decltype(Arguments::y)>;
 
   using Offset = std::uint16_t;
-  /// Bytes of a product in shared memory, as counted, and of all products with the rows' offsets behind them.
+  /// The bytes that a product counts for in shared memory, and those of all products and the rows' offsets
+  /// after them.
   static constexpr int unit = static_cast<int>(std::max(sizeof(Compute), sizeof(Offset)));
   static constexpr int room = unit * Config::capacity;
 
   struct Shared {
-    alignas(16) unsigned char products[room];                   ///< of short rows, their offsets behind them
+    alignas(16) unsigned char products[room];  ///< products of short rows, then their offsets
     Offset heavy[Config::capacity / Config::heavy_rounds + 1];  ///< [heavy_count], short rows for the block
     int heavy_count;
     Compute warp_sums[Config::threads / warp_size];
-    SpmvTileStart starts[2];  ///< of this tile and the next
-    bool last;                ///< whether this block is the last of a long row's
+    SpmvTileStart starts[2];  ///< starts of this tile and the next
+    bool last;                ///< whether this block is the last to finish a part of a long row
   };
 
   __device__ SpmvTile(const Arguments& in, std::int64_t nonzeros, Shared& shared, Compute* parts,
                       int* arrivals)
       : in_(in), nonzeros_(nonzeros), shared_(shared), parts_(parts), arrivals_(arrivals) {}
 
-  /// `starts` are those of all tiles; null where each block finds its own.
+  /// Computes a tile. `starts` are those of all tiles; if null, each block finds its own.
   __device__ void operator()(std::int64_t tile, const SpmvTileStart* starts) {
     if (threadIdx.x == 0) shared_.heavy_count = 0;
     SpmvTileStart start;
@@ -65,10 +65,10 @@ class SpmvTile {
       start = shared_.starts[0];
       end = shared_.starts[1];
     }
-    // A row of an earlier tile may reach into this one. It is summed last, but loaded now.
+    // A row of an earlier tile may reach into this one. It is summed last, but its bounds are loaded now.
     const std::int64_t inherited =
         start.row > 0 ? static_cast<std::int64_t>(in_.positions[start.row - 1]) : start.position;
-    // Whether the last row that starts here leaves no room for all products: then the whole block sums it.
+    // Whether the last row that starts here is too long for all products to fit: the whole block sums it.
     const std::int64_t size = end.position - start.position;
     const bool crosses =
         size > Config::tile || (Config::aligned + Config::pack + size) * unit +
@@ -95,8 +95,8 @@ class SpmvTile {
     return times(static_cast<Compute>(in_.values[q]), static_cast<Compute>(in_.x[in_.coordinates[q]]));
   }
 
-  /// The sum of `x` over the block, in its first thread. Not cub::BlockReduce: with that in the kernel,
-  /// products of doubles take up to 6 % longer on an H200, whether or not there are rows that need it.
+  /// The sum of `x` over the block, in its first thread. cub::BlockReduce is not used: with it in the kernel,
+  /// products of doubles take up to 6 % longer on an H200, even if no row needs it.
   __device__ __forceinline__ Compute block_sum(Compute x) const {
     x = group_sum(x, warp_size);
     __syncthreads();  // an earlier sum may still be read
@@ -108,7 +108,7 @@ class SpmvTile {
     return sum;
   }
 
-  /// The sum of the products in [begin, end), by the whole block, in its first thread.
+  /// The sum of the products in [begin, end), computed by the whole block, in its first thread.
   __device__ Compute sum_of(std::int64_t begin, std::int64_t end) {
     Compute sum{};
 #pragma unroll 4
@@ -116,7 +116,8 @@ class SpmvTile {
     return block_sum(sum);
   }
 
-  /// This tile's part of a row that crosses tiles. False, with nothing done, where the row is not long.
+  /// Sums this tile's part of a row that crosses tiles. Returns false, having done nothing, if the row is not
+  /// long.
   __device__ bool long_row(std::int64_t row, std::int64_t begin, std::int64_t end, std::int64_t tile) {
     const std::int64_t first_tile = (row + begin) / Config::tile;
     if (row + end <= (first_tile + 2) * Config::tile) return false;
@@ -140,26 +141,27 @@ class SpmvTile {
     sum = block_sum(sum);
     if (threadIdx.x == 0) {
       store(row, sum);
-      arrivals_[first_tile] = 0;  // as the next product expects it
+      arrivals_[first_tile] = 0;  // as the next product expects
     }
     return true;
   }
 
-  /// Where a tile's part of a long row is kept: a tile may have two, the end of one and the start of another.
+  /// Where a tile's part of a long row is kept. A tile may have two parts, the end of one row and the start
+  /// of another.
   __device__ static std::int64_t part_of(std::int64_t tile, std::int64_t first_tile) {
     return 2 * tile + (tile == first_tile ? 1 : 0);
   }
 
-  /// `count` rows from `first` on with `size` nonzeros in all, from nonzero `start` on, for whose products
-  /// there is room. All nonzeros are loaded before the first is used.
+  /// Computes `count` rows from `first` on, with `size` nonzeros in total from nonzero `start` on, whose
+  /// products fit in shared memory. All nonzeros are loaded before the first is used.
   __device__ void short_rows(std::int64_t first, int count, std::int64_t start, int size) {
     const int thread = static_cast<int>(threadIdx.x);
     constexpr int pack = Config::pack;
     constexpr int packs = Config::places / pack;
     using Columns = Pack<Coordinate, pack>;
     using Values = Pack<A, pack>;
-    // Loads start on a cache line; what they bring from before the first nonzero and behind the last is
-    // unused.
+    // Loads start at a cache line; what they bring from before the first nonzero and after the last is not
+    // used.
     const int before = static_cast<int>(start % Config::aligned);
     const std::int64_t base = start - before;
     const int total = before + size;
@@ -167,9 +169,9 @@ class SpmvTile {
     const auto* const values = reinterpret_cast<const Values*>(in_.values + base);
     const int begin = before / pack;
     const int end = static_cast<int>(::min(static_cast<std::int64_t>((total + pack - 1) / pack),
-                                           (nonzeros_ - base) / pack));  // behind the packs that are there
+                                           (nonzeros_ - base) / pack));  // past the packs that exist
     auto* const products = reinterpret_cast<Compute*>(shared_.products);
-    constexpr int whole = pack > 1 ? pack : 2;  // so that offsets are aligned where products have one byte
+    constexpr int whole = pack > 1 ? pack : 2;  // so that offsets are aligned even after products of one byte
     auto* const offsets = reinterpret_cast<Offset*>(products + (total + whole - 1) / whole * whole);
     std::int64_t offset = 0;
     if (thread <= count)
@@ -179,7 +181,7 @@ class SpmvTile {
     if (begin < end) {
 #pragma unroll
       for (int k = 0; k < packs; ++k) {
-        // Threads with no pack of their own load one of another's, so that no branch delays the next load.
+        // Threads without a pack of their own load another thread's, so that no branch delays the next load.
         const int at = ::max(::min(k * Config::threads + thread, end - 1), begin);
         column[k] = load_once(columns + at);
         value[k] = load_once(values + at);
@@ -204,7 +206,7 @@ class SpmvTile {
         if (at >= begin && at < end) reinterpret_cast<Pack<Compute, pack>*>(products)[at] = term[k];
       }
     }
-    // Behind the last whole pack of the matrix.
+    // The nonzeros after the last whole pack of the matrix.
     for (int q = end * pack + thread; q < total; q += Config::threads) products[q] = product(base + q);
     __syncthreads();
     int lanes = 1;
@@ -212,8 +214,8 @@ class SpmvTile {
     sum_rows(first, count, lanes, offsets, products);
   }
 
-  /// Sums the products of `count` rows in shared memory, `lanes` threads a row. A row that is much longer
-  /// than the others is left to the whole block.
+  /// Sums the products of `count` rows in shared memory, with `lanes` threads per row. A row that is much
+  /// longer than the others is left to the whole block.
   __device__ __forceinline__ void sum_rows(std::int64_t first, int count, int lanes, const Offset* offsets,
                                            const Compute* products) {
     const int group = static_cast<int>(threadIdx.x) / lanes;

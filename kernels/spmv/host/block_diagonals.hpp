@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file block_diagonals.hpp
-/// A sparse matrix whose nonzeros lie on few diagonals in each block of rows, for products with vectors.
+/// A sparse matrix whose nonzeros lie on few diagonals within each block of rows, for products with vectors.
 ///
 /// After CRSD (Sun, Zhang, Wang, Zhang, Zhang, "Optimizing SpMV for Diagonal Sparse Matrices on GPU", ICPP
-/// 2011, section III), for vector registers: within a block of consecutive rows, the values of a diagonal lie
-/// side by side, as do the elements of the vector that they are multiplied with. There is one column to be
-/// read for a whole diagonal, and nothing is gathered.
+/// 2011, section III), adapted to vector registers: within a block of consecutive rows, the values of a
+/// diagonal are adjacent, and so are the vector elements that they are multiplied by. Only one column has to
+/// be read for a whole diagonal, and nothing is gathered.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@
 
 namespace sporos::detail {
 
-/// A matrix in diagonals of blocks of rows, but for blocks that would need much padding, whose rows are those
-/// of the matrix itself.
+/// A matrix stored as diagonals of blocks of rows. Blocks that would need much padding are not stored: their
+/// rows are read from the matrix itself.
 ///
 ///     rows r to r + 3      columns of the diagonals    values (padded by 0)
 ///     a . . b . . .        r - 2   a c e g              block of four rows: 2 diagonals
@@ -43,12 +43,12 @@ template <class T, class Position, class Coordinate>
 class BlockDiagonals {
  public:
   using Matrix = SparseRows<T, Position, Coordinate>;
-  /// Four registers of 64 bytes: as many as hide the time of an addition.
+  /// Four registers of 64 bytes, enough to hide the latency of an addition.
   static constexpr int rows_in_block = 256 / static_cast<int>(sizeof(T));
-  /// Elements of a block that is kept in diagonals, at most, for each of its nonzeros.
+  /// The most elements, for each of its nonzeros, with which a block is still kept in diagonals.
   static constexpr double most_padding = 1.25;
 
-  /// The part of the nonzeros that lie in blocks of few diagonals, in a sample of the blocks.
+  /// The fraction of nonzeros in blocks of few diagonals, estimated from a sample of the blocks.
   static double share_in_diagonals(const Matrix& a) {
     constexpr std::int64_t sampled = 256;
     const std::int64_t blocks = blocks_of(a.rows), step = std::max<std::int64_t>(1, blocks / sampled);
@@ -61,7 +61,7 @@ class BlockDiagonals {
     }
     return all > 0 ? static_cast<double>(in_diagonals) / static_cast<double>(all) : 0;
   }
-  /// Bytes of the copy of a matrix, at most.
+  /// The most bytes that the copy of a matrix takes.
   static std::int64_t most_bytes(const Matrix& a) {
     const auto elements = static_cast<std::int64_t>(most_padding * static_cast<double>(a.nnz()));
     return array_bytes<std::int64_t>(blocks_of(a.rows) + 1) +
@@ -75,8 +75,7 @@ class BlockDiagonals {
   }
 
   /// Copies a matrix.
-  /// @param is_deterministic  whether the form in which other rows are summed must be the same in each
-  /// process
+  /// @param is_deterministic  whether all processes must choose the same form for summing the other rows
   void copy(const HostThreads& threads, const Matrix& a, bool is_deterministic) {
     form_ = spmv_form_for(a, is_deterministic);
     const std::int64_t blocks = blocks_of(a.rows), chunks = chunks_for(threads, a.nnz(), 4);
@@ -111,7 +110,7 @@ class BlockDiagonals {
   /// y = A * x, or y += A * x. The sum of a row in diagonals is formed in the order of its elements.
   /// @param a  the matrix that was copied
   void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates) const {
-    // As a matrix whose rows are the blocks: each has the nonzeros of its rows.
+    // Shares the work as for a matrix whose rows are the blocks, each with the nonzeros of its rows.
     const BlockRows blocks{blocks_of(a.rows), a};
     for_each_row_chunk(threads, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
       multiply_blocks(a, x, y, begin, end, accumulates);
@@ -136,7 +135,7 @@ class BlockDiagonals {
     return a.begin(std::min((block + 1) * rows_in_block, a.rows)) - a.begin(block * rows_in_block);
   }
 
-  /// Blocks as rows, to be shared among threads.
+  /// The blocks as rows of a matrix, to be shared among threads.
   struct BlockRows {
     std::int64_t rows;
     const Matrix& a;
@@ -147,9 +146,10 @@ class BlockDiagonals {
     std::int64_t begin(std::int64_t block) const { return a.begin(std::min(block * rows_in_block, a.rows)); }
   };
 
-  /// Finds the diagonals on which the nonzeros of a block lie, by column minus row, ascending.
-  /// @return false where the block is not kept in diagonals: they need too much padding, or it would be read
-  ///         beyond the vector's ends
+  /// Finds the diagonals on which the nonzeros of a block lie, as column minus row, ascending.
+  /// @return false if the block is not kept in diagonals, because they need too much padding or would be read
+  /// past
+  ///         the vector's ends
   static bool find_diagonals(const Matrix& a, std::int64_t block, std::vector<std::int64_t>& offsets) {
     offsets.clear();
     const std::int64_t first = block * rows_in_block, end = first + rows_in_block;
@@ -218,7 +218,8 @@ class BlockDiagonals {
         sums[p].add_product(value, factor);
       });
     }
-    // What padding reads may be infinite, or not a number; the row has it as well, if not with zero.
+    // Padding multiplies zero by an element, which gives NaN if that is infinite or NaN: then the rows are
+    // summed again without padding.
     Lanes check = Lanes::zero();
     unrolled<packets>([&] SPOROS_INLINE_LAMBDA(auto p) {
       Lanes one = sums[p];

@@ -17,7 +17,7 @@
 
 namespace sporos {
 
-/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory: rows.hpp.
+/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, by rows.hpp.
 struct SpmvByRows {
   using Pattern = SpmvPattern<RealHostOperands>;
   static constexpr std::string_view name = "SpMV by rows";
@@ -38,7 +38,7 @@ template <class S>
 class SpmvByRows::Plan {
  public:
   Plan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-    bounds_of(statement);  // reports extents that do not match, by variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   void run() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file copied_matrix_plan.hpp
-/// What candidates for SpMV have in common whose plans copy the matrix at the first run into a layout of
-/// their own.
+/// What candidates for SpMV have in common if their plans copy the matrix into another layout at the first
+/// run.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 namespace sporos::detail {
 
 /// A plan of y(i) = A(i, j) * x(j) whose matrix does not change; the vectors may.
-/// @tparam Copy  the matrix in its layout: Slices, BlockDiagonals
+/// @tparam Copy  the matrix in that layout: Slices or BlockDiagonals
 template <class S, class Pattern, class Copy>
 class CopiedMatrixPlan {
  public:
   CopiedMatrixPlan(const S& statement, const Resources<typename S::space_type>&) : statement_(statement) {
-    bounds_of(statement);  // reports extents that do not match, by variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   void run() {
@@ -50,7 +50,7 @@ class CopiedMatrixPlan {
   Copy copy_;
 };
 
-/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
+/// y(i) = A(i, j) * x(j), with A in CSR, x and y dense, all in host memory, in plans of statements with
 /// `.with_constant_operands()`.
 template <template <class T, class Position, class Coordinate> class Layout>
 struct SpmvOfCopiedMatrix {

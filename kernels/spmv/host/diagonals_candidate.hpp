@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file diagonals_candidate.hpp
-/// The product of a sparse matrix and a vector for plans that keep the matrix in diagonals, on the host.
+/// The product of a sparse matrix and a vector on the host, for plans that keep the matrix in diagonals.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace sporos {
 
-/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
+/// y(i) = A(i, j) * x(j), with A in CSR, x and y dense, all in host memory, in plans of statements with
 /// `.with_constant_operands()`: the first run copies A into diagonals of blocks of rows
 /// (block_diagonals.hpp). The vectors may change.
 struct SpmvByDiagonals : detail::SpmvOfCopiedMatrix<detail::BlockDiagonals> {
   static constexpr std::string_view name = "SpMV by diagonals";
 
-  /// The copy pays in plans alone: what lies in blocks of few diagonals, as all of a matrix of a grid does,
-  /// takes two thirds of the memory, half of it in float, and nothing of it is gathered.
+  /// The copy pays off only in plans. Blocks of few diagonals, such as all those of a matrix from a grid,
+  /// take two thirds of the memory, half of it in float, and no element is gathered.
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
     constexpr std::int64_t fewest_nonzeros = 1024;
@@ -33,6 +33,7 @@ struct SpmvByDiagonals : detail::SpmvOfCopiedMatrix<detail::BlockDiagonals> {
     if (Copy<S>::most_bytes(a) > resources.memory_limit())
       return Declined{"a copy of the matrix does not fit into the memory that is allowed"};
     const double share = a.nnz() >= fewest_nonzeros ? Copy<S>::share_in_diagonals(a) : 0;
+    // With too few nonzeros in diagonals, the cost exceeds that of SpmvByRows, so that this is not chosen.
     return Cost{by_rows + copying, by_rows * (share >= least_share ? 1 - saved * share : 1.2)};
   }
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file form.hpp
-/// Which form of SpMV suits this processor and a matrix.
+/// Chooses the form of SpMV that suits this processor and a matrix.
 ///
-/// Where all rows have about the same number of nonzeros, the processor predicts the branches of short loops,
-/// and plain loops are fastest; where the numbers vary, a wrong prediction costs more than a short row, and
-/// forms without branches win: by gather instructions, or by scalar loads where those are slow.
+/// If all rows have about the same number of nonzeros, the processor predicts the branches of short loops,
+/// and plain loops are fastest. If the numbers vary, a misprediction costs more than a short row, and forms
+/// without branches win: those with gather instructions or, where these are slow, with scalar loads.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ inline constexpr std::array<NamedForm<SpmvForm>, 4> spmv_forms{{
 #endif
 }};
 
-/// Rows whose lengths the processor may remember from one product to the next, at most: it then predicts the
-/// branches of short loops over them however irregular they are.
+/// The most rows whose lengths the processor may remember from one product to the next: it then predicts the
+/// branches of short loops over them, however irregular they are.
 inline constexpr std::int64_t most_remembered_rows = 18'000;
 
 /// The fastest forms on this processor, measured at first use.
@@ -52,12 +52,12 @@ class SpmvForms {
     static const SpmvForm form = measured(gathers_slowly() ? scalar_first : by_width, 1024, irregular);
     return form;
   }
-  /// For more rows than most_remembered_rows.
+  /// The fastest form for more rows than most_remembered_rows.
   static SpmvForm for_many_irregular_rows() {
     static const SpmvForm form = measured(by_width, most_remembered_rows + 1, random);
     return form;
   }
-  /// The same where most rows are short.
+  /// The fastest form for more rows than that if most of them are short.
   static SpmvForm for_many_short_rows() {
     static const SpmvForm form =
         measured(gathers_slowly() ? products_first : eight_or_products, most_remembered_rows + 1, random);
@@ -65,7 +65,7 @@ class SpmvForms {
   }
 
  private:
-  /// Forms, the one first that is likely to be fastest.
+  /// Some forms, of which the first is likely to be the fastest.
   template <std::size_t Count>
   using Forms = std::array<SpmvForm, Count>;
   using Order = Forms<3>;
@@ -73,11 +73,11 @@ class SpmvForms {
   static constexpr Order scalar_first{SpmvForm::scalar, SpmvForm::gather_eight, SpmvForm::gather_four};
   static constexpr Forms<4> products_first{SpmvForm::products_first, SpmvForm::gather_eight,
                                            SpmvForm::gather_four, SpmvForm::scalar};
-  /// A processor that gathers fast does so with eight elements at a time; four are not worth it.
+  /// A processor with fast gathers gathers eight elements at a time; four are not worth it.
   static constexpr Forms<4> eight_or_products{SpmvForm::gather_eight, SpmvForm::products_first,
                                               SpmvForm::gather_four, SpmvForm::scalar};
 
-  /// Numbers without a pattern, below 16: the high bits of a multiplicative sequence.
+  /// Numbers below 16 without a pattern: the high bits of a multiplicative sequence.
   static std::int64_t irregular(std::int64_t row) {
     return static_cast<std::int64_t>(static_cast<std::uint32_t>(row * 2654435761u) >> 28);
   }
@@ -91,7 +91,7 @@ class SpmvForms {
     return static_cast<std::int64_t>(bits >> 61);
   }
 
-  /// The fastest form for a matrix whose row r has length(r) nonzeros.
+  /// The fastest form, by measurement, for a matrix whose row r has length(r) nonzeros.
   template <std::size_t Count, class Length>
   static SpmvForm measured(const Forms<Count>& order, std::int64_t rows, const Length& length) {
     std::vector<std::int64_t> positions{0};
@@ -110,8 +110,9 @@ class SpmvForms {
       SpmvRows<double, std::int64_t, std::int32_t>::multiply(form, a, x.data(), y.data(), 0, rows, false);
     });
     const auto of = [&](SpmvForm form) { return seconds[static_cast<std::size_t>(form)]; };
-    // Each form adds in an order of its own, so the choice must not hang on small differences: the bits of a
-    // result would change from run to run. Another form than the likely one has to be faster by far.
+    // Each form adds in its own order, so the choice must not depend on small differences, or the bits of a
+    // result would change from run to run. Another form has to be much faster than the likely one to be
+    // chosen.
     SpmvForm best = order[0];
     for (const SpmvForm other : order)
       if (of(other) * 1.5 < of(best)) best = other;
@@ -119,9 +120,9 @@ class SpmvForms {
   }
 };
 
-/// Whether the branches of loops over rows cost little. They are predicted where neighbouring rows have about
-/// the same number of nonzeros: in three places of the matrix, most of sixteen rows are as long as the one
-/// before. And one wrong prediction for each row does not matter where rows are long.
+/// Whether the branches of loops over rows cost little. They are predicted if neighbouring rows have about
+/// the same number of nonzeros, which is assumed if, in three places of the matrix, most of sixteen rows are
+/// as long as the one before. Nor does one misprediction per row matter if rows are long.
 template <class Matrix>
 bool has_regular_rows(const Matrix& a) {
   constexpr std::int64_t rows = 16, long_row = 24;
@@ -146,9 +147,9 @@ constexpr SpmvForm widest_spmv_form() {
 /// Whether this program gathers eight elements at a time, on a processor that does so fast.
 inline bool gathers_eight_fast() { return widest_spmv_form() == SpmvForm::gather_eight && !gathers_slowly(); }
 
-/// The form for a matrix: the one that SPOROS_SPMV_FORM names, if it names one. Otherwise small matrices get
-/// the scalar form: a program that has no others measures nothing.
-/// @param is_deterministic  whether the choice must be the same in each process: nothing is measured then
+/// The form for a matrix, unless SPOROS_SPMV_FORM names one. Small matrices get the scalar form: a program
+/// that has no others measures nothing.
+/// @param is_deterministic  whether all processes must choose the same form; then nothing is measured
 template <class Matrix>
 [[gnu::noinline]] SpmvForm spmv_form_for(const Matrix& a, bool is_deterministic) {
   constexpr std::int64_t fewest_nonzeros = 1024, long_row = 12;
@@ -157,8 +158,8 @@ template <class Matrix>
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
   if (has_regular_rows(a)) {
-    // Beyond the caches, gather instructions have more loads under way than scalar ones, slow as they are;
-    // four at a time only where rows are not too short.
+    // If the matrix does not fit in the caches, gather instructions, slow as they may be, keep more loads in
+    // flight than scalar ones; four at a time only if rows are not too short.
     constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates), row_of_fours = 8;
     constexpr SpmvForm widest = widest_spmv_form();
     const bool gathers = widest == SpmvForm::gather_eight ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file lanes.hpp
-/// Sums of products with gathered elements of a vector, in eight lanes: for processors with AVX-512.
+/// Sums of products with gathered elements of a vector, in eight lanes, for processors with AVX-512.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace sporos::detail {
 
 #ifdef SPOROS_GATHERS_EIGHT
 
-/// Loads eight coordinates of 32 or 64 bits, those selected by the mask.
+/// Loads those of eight coordinates of 32 or 64 bits that the mask selects.
 template <class Coordinate>
 SPOROS_HOST_INLINE auto coordinates_of(const Coordinate* from, __mmask8 mask) {
   if constexpr (sizeof(Coordinate) == 4)
@@ -92,11 +92,11 @@ class LaneSums {
  public:
   static constexpr std::int64_t most_in_short_rows = 24;
 
-  /// Computes eight rows together, one per lane, if none has more than four elements and all together have at
-  /// most most_in_short_rows: their products are computed as if they were one row, and each row selects its
-  /// own.
-  /// @param positions  [9] of the eight rows and the end of the last one
-  /// @return false, with nothing done, if they have more elements
+  /// Computes eight rows together, one per lane, if none has more than four elements and they have at most
+  /// most_in_short_rows in total: their products are computed as if they were one row, and each row then
+  /// selects its own.
+  /// @param positions  [9], of the eight rows and of the end of the last
+  /// @return false, having done nothing, if they have more elements
   template <class Position>
   SPOROS_HOST_INLINE static bool store_short_rows(const Position* positions, const T* values,
                                                   const Coordinate* coordinates, const T* x, bool accumulates,

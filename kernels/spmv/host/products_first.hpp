@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file products_first.hpp
-/// Rows in blocks: first the products of all elements of a block, then the sum of each row.
+/// SpMV by blocks of rows: first the products of all elements of a block, then the sum of each row.
 ///
-/// A loop over the elements of a short row costs a mispredicted branch where lengths vary, which takes longer
-/// than the row itself. Here the loop that loads elements of the vector is as long as a block, and a short
-/// row is summed without a branch, by masked loads of its products from the cache. All loads of elements are
-/// scalar, since gather instructions are slow on many processors.
+/// If row lengths vary, a loop over the elements of a short row mispredicts a branch, which takes longer than
+/// the row itself. Here the loop that loads elements of the vector is as long as a block, and a short row is
+/// summed without a branch, by masked loads of its products from the cache. All vector elements are loaded by
+/// scalar instructions, since gather instructions are slow on many processors.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace sporos::detail {
 
-/// Loads four numbers of which all but the first `count` become zero, whatever stands there.
+/// Loads four numbers and sets all but the first `count` to zero, whatever is in memory.
 /// @param count  0 to 4
 template <class T>
 SPOROS_HOST_INLINE void load_first(Packet<T, 4>& lanes, const T* from, std::int64_t count) {
@@ -41,7 +41,7 @@ SPOROS_HOST_INLINE void load_first(Packet<T, 4>& lanes, const T* from, std::int6
 #endif
 }
 
-/// The sums of rows in four lanes, each of which adds every fourth product, in their order.
+/// Sums rows in four lanes, each of which adds every fourth product, in order.
 template <class T, class Position, class Coordinate>
 class ProductsFirst {
  public:
@@ -50,7 +50,7 @@ class ProductsFirst {
   /// y[r] = the sum over row r of A's values times x, or y[r] plus it, for begin <= r < end.
   static void multiply(const Matrix& a, const T* x, T* y, std::int64_t begin, std::int64_t end,
                        bool accumulates) {
-    // Where rows are longer, more of them fit into two masked loads and are spared a branch.
+    // If rows are longer, more of them fit into two masked loads and avoid a branch.
     constexpr std::int64_t row_of_two_loads = 6;
     const bool is_far = a.nnz() * static_cast<std::int64_t>(sizeof(T) + sizeof(Coordinate)) >= far_bytes;
     const bool takes_two = a.nnz() >= row_of_two_loads * a.rows;
@@ -62,16 +62,16 @@ class ProductsFirst {
  private:
   static constexpr int lanes = 4, rows_at_once = 8;
   static constexpr std::int64_t rows_in_block = 2 * rows_at_once;
-  /// So few that they stay in the cache, and so many that most blocks of short rows with a long one fit.
+  /// Few enough to stay in the cache, and enough that most blocks of short rows with one long row fit.
   static constexpr std::int64_t most_products = 2048;
   using Sum = Packet<T, lanes>;
 
-  /// @tparam Loads  masked loads that a row takes at least
+  /// @tparam Loads  the least number of masked loads per row
   template <int Loads, bool Prefetches>
   SPOROS_HOST_KERNEL static void loop_over_blocks(Matrix a, const T* x, T* y, std::int64_t begin,
                                                   std::int64_t end, bool accumulates) {
     T products[static_cast<std::size_t>(most_products +
-                                        lanes * Loads)];  // masked loads read beyond the last one
+                                        lanes * Loads)];  // masked loads read past the last one
     const std::int64_t all = a.begin(a.rows);
     for (std::int64_t row = begin; row < end; row += rows_in_block) {
       const std::int64_t rows = std::min(rows_in_block, end - row);
@@ -91,8 +91,8 @@ class ProductsFirst {
     }
   }
 
-  /// products[t] = the product of element first + t, for t < count, and possibly for the next three, of which
-  /// no more are read than `left` says that there are.
+  /// products[t] = the product of element first + t, for t < count and possibly for the next three; no more
+  /// elements are read than the `left` that exist.
   template <bool Prefetches>
   SPOROS_HOST_INLINE static void form_products(const Matrix& a, std::int64_t first, std::int64_t count,
                                                std::int64_t left, const T* x, T* products) {
@@ -116,7 +116,7 @@ class ProductsFirst {
     some.multiply(elements);
   }
 
-  /// sum = the products of a row in their lanes.
+  /// sum = the products of a row, each in its lane.
   template <int Loads>
   SPOROS_HOST_INLINE static void add_up(Sum& sum, const T* products, std::int64_t count) {
     if (count > Loads * lanes) {
@@ -131,7 +131,7 @@ class ProductsFirst {
       sum.add(some);
     });
   }
-  /// sum += `count` > 0 products in their lanes.
+  /// sum += `count` > 0 products, each in its lane.
   SPOROS_HOST_INLINE static void add(Sum& sum, const T* products, std::int64_t count) {
     Sum some;
     std::int64_t t = 0;
@@ -143,8 +143,9 @@ class ProductsFirst {
     sum.add(some);
   }
 
-  /// The last rows, and those of a block with too many products, row by row. Sums are the same, since a row's
-  /// products are formed in memory here as well: compilers would fuse products in registers with additions.
+  /// Computes the last rows, and those of a block with too many products, row by row. The sums are the same,
+  /// because a row's products are formed in memory here as well: compilers would fuse products in registers
+  /// with additions.
   template <int Loads, bool Prefetches>
   SPOROS_HOST_KERNEL static void loop_over_rows(const Matrix& a, const T* x, T* y, std::int64_t begin,
                                                 std::int64_t end, bool accumulates, T* products) {

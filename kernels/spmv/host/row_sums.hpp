@@ -20,11 +20,11 @@
 
 namespace sporos::detail {
 
-/// Bytes of a matrix from which on it does not stay in the caches. A smaller one is not prefetched: that
-/// would cost short rows more than it gains.
+/// The size in bytes from which on a matrix does not stay in the caches. A smaller one is not prefetched:
+/// that would cost short rows more than it gains.
 inline constexpr std::int64_t far_bytes = std::int64_t{16} << 20;
 
-/// Prefetches what is read 4 KiB after a row's values.
+/// Prefetches what will be read 4 KiB later than a row's values.
 template <class T, class Coordinate>
 SPOROS_HOST_INLINE void prefetch_row(const T* values, const Coordinate* coordinates) {
   constexpr std::int64_t ahead = 4096 / std::int64_t{sizeof(T)};
@@ -32,7 +32,7 @@ SPOROS_HOST_INLINE void prefetch_row(const T* values, const Coordinate* coordina
   SPOROS_PREFETCH(coordinates + ahead);
 }
 
-/// Four coordinates; narrow ones are loaded in pairs, since loads are what a row takes most of.
+/// Four coordinates; 32-bit ones are loaded in pairs, since a row consists mostly of loads.
 template <class Coordinate>
 SPOROS_HOST_INLINE std::array<std::int64_t, 4> four_coordinates(const Coordinate* coordinates) {
   if constexpr (sizeof(Coordinate) == 4 && std::endian::native == std::endian::little) {
@@ -57,25 +57,26 @@ SPOROS_HOST_INLINE void load_elements(Packet<T, 4>& elements, const T* x, const 
   elements.load(loaded, 0);
 }
 
-/// Scalar loads. A long row is summed in eight partial sums, since each addition waits for the one before it
-/// to the same sum; a short one in a single one: its few additions overlap with those of the next rows.
+/// Sums with scalar loads. A long row is summed in eight partial sums, since each addition waits for the
+/// previous one to the same sum; a short row in a single one: its few additions overlap with those of the
+/// next rows.
 template <class T, class Coordinate>
 struct ScalarRowSum {
-  static constexpr std::int64_t least_in_lanes = 12;  ///< nonzeros that are worth adding eight partial sums
+  static constexpr std::int64_t least_in_lanes = 12;  ///< nonzeros from which on eight partial sums pay off
 
-  /// The sum of elements begin to end.
+  /// The sum of elements [begin, end).
   template <bool Prefetches>
   SPOROS_HOST_INLINE static T of(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                  std::int64_t end, const T* x) {
     if (end - begin >= least_in_lanes) return of_long_row<Prefetches>(values, coordinates, begin, end, x);
     T sum{};
-    SPOROS_UNROLLED_BY_FOUR  // half of the instructions of a plain loop would count
+    SPOROS_UNROLLED_BY_FOUR  // otherwise half of the instructions would be loop control
         for (std::int64_t q = begin; q < end; ++q) sum = multiply_add<T>(values[q], x[coordinates[q]], sum);
     return sum;
   }
 
  private:
-  /// A function of its own, which leaves the registers to the loop over short rows.
+  /// Not inlined, which leaves the registers to the loop over short rows.
   template <bool Prefetches>
   SPOROS_HOST_KERNEL static T of_long_row(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                           std::int64_t end, const T* x) {
@@ -105,14 +106,14 @@ struct ScalarRowSum {
 
 #ifdef SPOROS_GATHERS_FOUR
 
-/// Four elements at a time by gather instructions; the last ones, up to three, are masked, so that no branch
-/// depends on how many they are.
+/// Sums four elements at a time by gather instructions; the last one to three are masked, so that no branch
+/// depends on their number.
 template <class T, class Coordinate>
 struct GatheredRowSum {
   static constexpr bool is_double = std::is_same_v<T, double>;
   static constexpr bool is_narrow = sizeof(Coordinate) == 4;
 
-  /// The sum of elements begin to end.
+  /// The sum of elements [begin, end).
   template <bool Prefetches>
   SPOROS_HOST_INLINE static T of(const T* values, const Coordinate* coordinates, std::int64_t begin,
                                  std::int64_t end, const T* x) {
@@ -137,14 +138,14 @@ struct GatheredRowSum {
     alignas(32) static constexpr std::int64_t all_then_none[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(all_then_none + 4 - count));
   }
-  /// The same of 32 bits.
+  /// The same mask for lanes of 32 bits.
   SPOROS_HOST_INLINE static __m128i narrowed(__m256i mask) {
     return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(mask)),
                                            _mm_castsi128_ps(_mm256_extracti128_si256(mask, 1)), 0x88));
   }
 
-  /// Gathers with a mask even where all lanes are: g++ warns about the intrinsics that have none.
-  /// @tparam Masked  whether values and coordinates beyond the mask must not be read
+  /// Gathers with a mask even if all lanes are selected: g++ warns about the intrinsics without a mask.
+  /// @tparam Masked  whether values and coordinates outside the mask must not be read
   template <bool Masked>
   SPOROS_HOST_INLINE static void add(Packet<T, 4>& sum, const T* values, const Coordinate* coordinates,
                                      __m256i mask, const T* x) {

@@ -2,9 +2,9 @@
 /// @file rows.hpp
 /// y = A * x for rows of a sparse matrix, in the form that suits the processor and the matrix.
 ///
-/// Values and coordinates are prefetched a few cache lines ahead, since the processor's own prefetching of
-/// one stream does not use the full memory bandwidth. In every form, the sum of a row does not depend on
-/// where the rows are divided.
+/// Values and coordinates are prefetched a few cache lines ahead, because the processor's own prefetching of
+/// one stream does not use the full memory bandwidth. In every form, the sum of a row does not depend on how
+/// the rows are divided among threads.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class SpmvRows {
   }
 
 #ifdef SPOROS_GATHERS_EIGHT
-  /// Rows of up to eight nonzeros, which most rows of most matrices are, take a single step whatever their
+  /// Rows of up to eight nonzeros, which most rows of most matrices have, take a single step whatever their
   /// length; eight rows of up to four nonzeros may take one step together.
   [[gnu::noinline]] static void eight_at_a_time(Matrix a, const T* x, T* y, std::int64_t begin,
                                                 std::int64_t end, bool accumulates) {

@@ -5,8 +5,9 @@
 /// This is SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske, Bishop, "A Unified Sparse Matrix Data Format for
 /// Efficient General Sparse Matrix-Vector Multiplication on Modern Processors with Wide SIMD Units", SIAM J.
 /// Sci. Comput. 36(5), 2014, section 2): within windows of sigma rows, rows are sorted by length and cut into
-/// slices of C. A slice stores the first elements of its rows one behind the other, then the second ones, and
-/// pads short rows, so that each row is summed in a lane of its own and nothing branches on its length.
+/// slices of C. A slice stores the first elements of its rows one after another, then the second ones, and so
+/// on, with padding for short rows, so that each row is summed in its own lane and nothing branches on its
+/// length.
 #pragma once
 
 #include <algorithm>
@@ -53,13 +54,13 @@ class SortedWindow {
   }
 
   std::int64_t slices() const { return (count_ + rows_in_slice - 1) / rows_in_slice; }
-  /// The row in a lane of a slice; in a lane behind the last row, that one.
+  /// The row in a lane of a slice; lanes past the last row repeat it.
   std::uint32_t row(std::int64_t slice, int lane) const {
     return rows_[static_cast<std::size_t>(std::min(slice * rows_in_slice + lane, count_ - 1))];
   }
 
  private:
-  static constexpr std::int64_t longest = 63;  ///< rows of so many nonzeros or more share a bucket
+  static constexpr std::int64_t longest = 63;  ///< rows with at least this many nonzeros share a bucket
 
   std::array<std::uint32_t, rows_in_window> rows_;
   std::int64_t count_;
@@ -86,7 +87,7 @@ class Slices {
  public:
   using Matrix = SparseRows<T, Position, Coordinate>;
 
-  /// The elements that the slices of a matrix hold, padding among them. Cost: one pass over the positions.
+  /// The elements that the slices of a matrix hold, including padding. Cost: one pass over the positions.
   static std::int64_t padded_elements(const Matrix& a) {
     std::int64_t sum = 0;
     for (std::int64_t first = 0; first < a.rows; first += rows_in_window) {
@@ -96,7 +97,7 @@ class Slices {
     }
     return sum;
   }
-  /// Bytes of the slices of a matrix with so many rows and padded elements.
+  /// The bytes of the slices of a matrix with this many rows and elements, including padding.
   static std::int64_t bytes(std::int64_t rows, std::int64_t padded) {
     const std::int64_t slices = slices_of(rows);
     return array_bytes<std::int64_t>(slices + 1) + array_bytes<std::uint32_t>(slices * C) +
@@ -110,7 +111,7 @@ class Slices {
                               static_cast<std::int64_t>(values_.extent(0)));
   }
 
-  /// The same of a matrix.
+  /// The bytes of the slices of a matrix.
   static std::int64_t most_bytes(const Matrix& a) { return bytes(a.rows, padded_elements(a)); }
 
   /// Copies a matrix.
@@ -147,7 +148,7 @@ class Slices {
   /// y = A * x, or y += A * x. The sum of a row is formed in the order of its elements.
   /// @param a  the matrix that was copied
   void multiply(const HostThreads& threads, const Matrix& a, const T* x, T* y, bool accumulates) const {
-    // As a matrix whose rows are the slices.
+    // Shares the work as for a matrix whose rows are the slices.
     const SparseRows<T, std::int64_t, Coordinate> slices{slices_of(a.rows), a.columns, ends_.data(),
                                                          coordinates_.data(), values_.data()};
     const bool is_far = slices.nnz() * static_cast<std::int64_t>(sizeof(T) + sizeof(Coordinate)) >= far_bytes;
@@ -193,7 +194,8 @@ class Slices {
         values.load(slices.values + q, 0);
         sums.add_product(values, factor);
       }
-      // What padding reads may be infinite, or not a number; the row has it as well, if not with zero.
+      // Padding multiplies zero by an element, which gives NaN if that is infinite or NaN: then the rows are
+      // summed again without padding.
       T check{};
       for (int lane = 0; lane < C; ++lane) check += sums.get(lane) - sums.get(lane);
       if (!(check == T{})) [[unlikely]]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file slices_candidate.hpp
-/// The product of a sparse matrix and a vector for plans that keep the matrix in slices, on the host.
+/// The product of a sparse matrix and a vector on the host, for plans that keep the matrix in slices.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace sporos {
 
-/// y(i) = A(i, j) * x(j), A in CSR, x and y dense, all in host memory, in plans of statements with
+/// y(i) = A(i, j) * x(j), with A in CSR, x and y dense, all in host memory, in plans of statements with
 /// `.with_constant_operands()`: the first run copies A into slices (slices.hpp). The vectors may change.
 struct SpmvBySlices : detail::SpmvOfCopiedMatrix<detail::Slices> {
   static constexpr std::string_view name = "SpMV by slices";
 
-  /// The copy pays in plans alone, where slices have little padding and rows are short and of lengths that
-  /// are not predicted: what they save is one mispredicted branch a row, or forming all products of a block
-  /// of rows before the sums. Where eight elements are gathered fast, SpmvByRows sums rows of any length
-  /// without branches, and pads nothing.
+  /// The copy pays off only in plans, and only if slices have little padding and rows are short and of
+  /// unpredictable lengths: slices save one mispredicted branch per row, or forming all products of a block
+  /// of rows before the sums. If gathering eight elements is fast, SpmvByRows sums rows of any length without
+  /// branches and without padding.
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>& resources, Use use) {
     constexpr std::int64_t fewest_nonzeros = 1024;

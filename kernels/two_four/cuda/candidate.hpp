@@ -22,21 +22,21 @@
 
 namespace sporos::gpu {
 
-/// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), A in TwoFour, B dense by rows or columns, C dense and
-/// row-major, or an epilogue of such a product (kernels/epilogue/epilogue.hpp), or one of batches,
-/// C(b, i, j) = f(B(b, i, k) * A(j, k)), on sparse tensor cores: tensor_cores.hpp. Of a GPU that has none of
-/// compute capability 9.0, or in a program that was compiled for sm_90 and not for sm_90a, the loop nest
+/// C(i, j) = A(i, k) * B(k, j) or A(j, k) * B(k, i), with A in TwoFour, B dense by rows or columns, C dense
+/// and row-major; or an epilogue of such a product (kernels/epilogue/epilogue.hpp), also for batches,
+/// C(b, i, j) = f(B(b, i, k) * A(j, k)). Runs on sparse tensor cores (tensor_cores.hpp). On a GPU whose
+/// compute capability is not 9.0, or in a program compiled for sm_90 instead of sm_90a, the loop nest
 /// computes it.
 ///
-/// Operands are read where they are if k is a multiple of 128 and rows of B a multiple of 16 bytes long; else
-/// they are copied first, A only once, by the plan, if the statement says `.with_constant_operands()`. A plan
-/// allocates all that its runs need.
+/// Operands are read in place if k is a multiple of 128 and rows of B are a multiple of 16 bytes long;
+/// otherwise they are copied first, A only once, by the plan, if the statement says
+/// `.with_constant_operands()`. A plan allocates all that its runs need.
 ///
-/// What a window stores without an entry is a zero that is multiplied by some element of B: where that is
-/// infinite or NaN, so is the result.
+/// Where a window stores a place without an entry, it holds a zero that is multiplied by some element of B:
+/// if that is infinite or NaN, the result becomes NaN.
 ///
-/// Returns before the GPU is through: what follows on the default stream of Kokkos runs behind it, and copies
-/// to the host wait for it, as do Kokkos::fence() and the end of an array's life.
+/// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
+/// host, Kokkos::fence() and freeing an array wait for it.
 struct TwoFourOnTensorCores {
   struct Operands : GpuMatrixOperands {
     template <class C, class A, class B>
@@ -78,7 +78,7 @@ class TwoFourOnTensorCores::Plan {
   /// Whether B and the result have the rows of all batches.
   static constexpr bool is_of_batches = S::result_type::format::order == 3;
   static constexpr bool b_is_by_rows = DenseAccess::level_names[0] == inner;
-  /// Whether the result has the rows of A as its rows.
+  /// Whether the rows of the result are those of A.
   static constexpr bool c_is_by_rows = S::result_type::names[0] == Sparse::names[0];
   template <int Tile>
   using Config = TwoFourConfig<T, two_four_tiles[Tile].columns, b_is_by_rows, two_four_tiles[Tile].groups>;
@@ -87,10 +87,10 @@ class TwoFourOnTensorCores::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
-  /// Whether this device and the code that was compiled have sparse tensor cores fed by a copy engine.
+  /// Whether this device and the compiled code have sparse tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     static const bool are_compiled = has_wgmma(kernel<2>);
     return are_compiled && space.cuda_device_prop().major == 9;
@@ -101,7 +101,7 @@ class TwoFourOnTensorCores::Plan {
   /// The seconds that a product is expected to take.
   double seconds() const { return choice().seconds; }
 
-  /// Allocates what runs need, and copies A where it has to be copied and stays the same.
+  /// Allocates what runs need, and copies A if it has to be copied and is constant.
   void prepare() {
     if (result().nnz() == 0 || k() == 0) return;
     room_.prepare(statement_.resources().scratch(), copied_b_bytes());
@@ -188,7 +188,7 @@ class TwoFourOnTensorCores::Plan {
                            space().cuda_device_prop().multiProcessorCount, clusters);
   }
 
-  /// Makes room for the copy of A.
+  /// Allocates memory for the copy of A.
   void hold_copy_of_a() {
     if (copy_of_a_.extent(0) == 0)
       copy_of_a_ = make_array<char, Memory>("sporos::copy of a 2:4 matrix", copied_a(nullptr).bytes);

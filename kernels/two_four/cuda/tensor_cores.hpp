@@ -3,8 +3,9 @@
 /// The product of a 2:4 sparse and a dense matrix on sparse tensor cores.
 ///
 /// The copy engine fills rings of slots in shared memory with parts of the operands, and groups of four warps
-/// multiply them there. The metadata is copied as the format stores it; the instructions take it nearly so
-/// (WgmmaSparse::metadata). Blocks of a cluster share either a tile or the columns of their tiles: tiles.hpp.
+/// multiply them there. The metadata is copied as the format stores it, which is almost as the instructions
+/// need it (WgmmaSparse::metadata). Blocks of a cluster share either a tile or the columns of their tiles:
+/// tiles.hpp.
 #pragma once
 
 #include <algorithm>
@@ -21,19 +22,20 @@ namespace sporos::gpu {
 
 /// How a block computes a tile of the result.
 ///
-/// The operands come through three rings of slots in shared memory: one of the sparse matrix, 128 columns of
-/// it at a time, one of the dense one, 64 rows at a time, and one of the metadata. The copy engine is slow at
-/// short lines: what the sparse matrix keeps of 128 columns is a line of 128 bytes, and the metadata is
-/// copied several such stages at a time.
+/// The operands pass through three rings of slots in shared memory: one of the sparse matrix, 128 columns of
+/// it at a time, one of the dense matrix, 64 rows at a time, and one of the metadata. The copy engine is slow
+/// with short lines: the elements that the sparse matrix keeps of 128 columns make a line of 128 bytes, and
+/// the metadata is copied for several such stages at a time.
 /// @tparam BlockN     columns of a tile: 64, 128, 192 or 256
 /// @tparam BIsByRows  whether the dense matrix is stored by rows
-/// @tparam Groups     of four warps that multiply, each 64 rows: 2 or 3
+/// @tparam Groups     number of groups of four warps that multiply, each 64 rows: 2 or 3
 template <class T, int BlockN, bool BIsByRows, int Groups = 2>
 struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 2, 1, Groups> {
   using Tile = WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 2, 1, Groups>;
   using value_type = T;
   static constexpr bool b_is_by_rows = BIsByRows;
-  /// Of a thread that multiplies, and of one that copies: together no more than the block begins with.
+  /// Registers per thread that multiplies, and per thread that copies: together no more than the block starts
+  /// with.
   static constexpr int registers = Groups == 2 ? 232 : 160, registers_to_copy = Groups == 2 ? 40 : 32;
 
   static constexpr int stage_k = 128, half_k = 64;
@@ -42,7 +44,7 @@ struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 
   static constexpr int metadata_stages = Groups == 2 && BlockN == 256 ? 2 : 4, metadata_slots = 2;
   static constexpr int metadata_bytes = Tile::block_m * metadata_stages * 16;
 
-  /// Slots of the sparse matrix, where the dense one has `b_slots` of half a stage.
+  /// Slots for the sparse matrix if there are `b_slots` for the dense one, each of half a stage.
   static constexpr int a_slots_for(int b_slots) { return b_slots / 2 + 1; }
   static constexpr int bytes_for(int b_slots) {
     const int barriers = 2 * (a_slots_for(b_slots) + b_slots + metadata_slots);
@@ -66,21 +68,21 @@ struct TwoFourConfig : WgmmaTile<BlockN, Groups * Wgmma::m * 64 + BlockN * 64 * 
   static constexpr int boxes = BIsByRows ? BlockN / 64 : 1;
 };
 
-/// The operands as the copy engine is told of them.
+/// The operands as described to the copy engine.
 struct TwoFourMaps {
-  CUtensorMap a;         ///< [m, k / 2], what each row keeps: boxes of block_m x 64
-  CUtensorMap b;         ///< [k, n] by rows or by columns: boxes of lines_of_box x 64, or a part of its lines
-  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits: boxes of block_m x 8 a stage
+  CUtensorMap a;  ///< [m, k / 2], the elements each row keeps: boxes of block_m x 64
+  CUtensorMap b;  ///< [k, n] by rows or by columns: boxes of lines_of_box x 64, or of some of their lines
+  CUtensorMap metadata;  ///< [m, k / 16] of 16 bits: boxes of block_m x 8 per stage
 };
 
 /// The operands in the GPU's memory, in arrays aligned to 16 bytes.
 template <class T>
 struct TwoFourOperands {
-  const T* values;               ///< [m, padded_k / 2]: what is kept of each row
+  const T* values;               ///< [m, padded_k / 2]: the elements that each row keeps
   const std::uint8_t* metadata;  ///< [m, padded_k / 8]
   std::int64_t padded_k;         ///< a multiple of 128
   const T* b;
-  std::int64_t rows_of_b, columns_of_b, stride_of_b;  ///< as it is stored; the stride a multiple of 8
+  std::int64_t rows_of_b, columns_of_b, stride_of_b;  ///< as B is stored; the stride is a multiple of 8
 };
 
 namespace detail {
@@ -112,11 +114,11 @@ __global__ __launch_bounds__(Config::threads,
   const int tiles = order.size();
   const int first_tile = static_cast<int>(blockIdx.x) / blocks_of_cluster,
             tiles_at_a_time = static_cast<int>(gridDim.x) / blocks_of_cluster;
-  // Blocks that share a tile divide its stages. Those that share columns have tiles of their own, of which
-  // one row of `order` holds both.
+  // Blocks that share a tile divide its stages. Blocks that share columns compute different tiles, which are
+  // one entry of `order` together.
   const bool shares_columns = shares == ClusterShares::columns;
   const int rank = shares_columns ? 0 : rank_in_cluster, blocks = shares_columns ? 1 : blocks_of_cluster;
-  const int readers = shares_columns ? blocks_of_cluster : 1;  // of what this block copies of B
+  const int readers = shares_columns ? blocks_of_cluster : 1;  // readers of what this block copies of B
   const auto row_of = [&](const TileOrder::Tile& tile) {
     return (shares_columns ? tile.row * blocks_of_cluster + rank_in_cluster : tile.row) * Config::block_m;
   };
@@ -127,7 +129,7 @@ __global__ __launch_bounds__(Config::threads,
 
   if (group == Config::warpgroups && thread == 0) {
     for (const CUtensorMap* map : {&maps.a, &maps.metadata, &maps.b}) ptx::prefetch(map);
-    constexpr int arrivals = multiplying / warp_size;  // of a thread of each warp
+    constexpr int arrivals = multiplying / warp_size;  // one thread of each warp arrives
     ring_a.init(arrivals);
     ring_b.init(arrivals * readers);
     ring_metadata.init(arrivals);
@@ -142,9 +144,9 @@ __global__ __launch_bounds__(Config::threads,
     ptx::sync_threads(1, Config::threads);
   }
 
-  // After each tile the blocks of a cluster that share it wait twice for each other, with all threads that
-  // have not ended: until all have their sums in shared memory, and until all have read them.
-  if (group == Config::warpgroups) {  // the copying group: one thread
+  // After each tile, the blocks of a cluster that share it wait for each other twice, with all threads that
+  // are still running: until all have put their sums into shared memory, and until all have read them.
+  if (group == Config::warpgroups) {  // the copying group; one thread copies
     ptx::give_registers_back<Config::registers_to_copy>();
     if (thread != 0) return;
     const int lines = Config::lines_of_box / readers;
@@ -202,7 +204,7 @@ __global__ __launch_bounds__(Config::threads,
   char* const staged =
       memory + Config::shared_bytes - Config::staged_bytes + group * Config::staged_bytes_of_group;
   const int row_of_metadata = group * WgmmaSparse::m + WgmmaSparse::row_of_metadata(thread);
-  // One thread of each warp says that what the warp has read may be overwritten.
+  // One thread of each warp announces that what the warp has read may be overwritten.
   const auto release = [&](std::uint32_t barrier) {
     __syncwarp();
     if (lane_id() == 0) ptx::arrive(barrier);
@@ -216,10 +218,11 @@ __global__ __launch_bounds__(Config::threads,
     float sums[Config::block_n / 2];
 #pragma unroll
     for (float& sum : sums) sum = 0;
-    std::uint32_t rows[2][4];  // the metadata of a stage, of this thread's two rows
+    std::uint32_t rows[2][4];  // the metadata of a stage, for this thread's two rows
     std::uint32_t metadata[2][2] = {};
     std::uint32_t used_a = 0, used_b = 0;  // the barriers of slots that are read until the next wait
-    // Multiplies half of a stage. The registers of its metadata are not written while the instructions run.
+    // Multiplies half of a stage. The registers of its metadata must not be written while the instructions
+    // run.
     const auto multiply = [&]<int Half>(std::integral_constant<int, Half>) {
       const std::uint64_t a =
           SharedMatrix::describe(ring_a.slot() + group * (WgmmaSparse::m * Swizzle128::row_bytes),
@@ -279,7 +282,7 @@ __global__ __launch_bounds__(Config::threads,
       if (blocks > 1) {
         float4* const exchanged =
             reinterpret_cast<float4*>(slots_begin + group * Config::sums_bytes_of_group);
-        ptx::sync_threads(1, multiplying);  // nothing in the slots is needed any more
+        ptx::sync_threads(1, multiplying);  // the contents of the slots are no longer needed
         const auto all_have_summed = [] {
           ptx::arrive_in_cluster();
           ptx::wait_for_cluster();
@@ -303,8 +306,8 @@ __global__ __launch_bounds__(Config::threads,
 }  // namespace detail
 
 /// D = f(A B) or D += f(A B), in the order of the stream of `space`.
-/// @param choice  its tile is that of Config. As many blocks share a tile as it has parts, or fewer, and as
-///                many as it has stages, or fewer
+/// @param choice  its tile must be that of Config; a tile is shared by at most as many blocks as it
+///                has parts, and by at most as many as it has stages
 template <class Config, bool DIsByRows, class Product>
 void two_four_product(const Kokkos::Cuda& space, const Product& product,
                       const TwoFourOperands<typename Config::value_type>& of, const TwoFourChoice& choice) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file tiles.hpp
-/// The tiles in which a 2:4 product is computed: their sizes, their order, what blocks have in common, and
-/// the choice among them. Functions of numbers alone, tested on the host.
+/// The tiles in which a 2:4 product is computed: their sizes, their order, what blocks of a cluster share,
+/// and the choice among them. These functions depend on numbers alone and are tested on the host.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -15,14 +15,14 @@
 
 namespace sporos::gpu {
 
-/// What the blocks of a cluster have in common.
+/// What the blocks of a cluster share.
 enum class ClusterShares {
-  tile,    ///< each sums a part of k, and they add up
-  columns  ///< they compute tiles one below the other, and each copies its part of the dense operand to all
+  tile,    ///< each block sums a part of k, and they add up
+  columns  ///< their tiles lie one below another; each copies its part of the dense operand to all
 };
 
-/// The order in which tiles are computed: in bands of so many rows of tiles, each column by column, so that
-/// those that are computed at the same time read few rows and few columns of the operands.
+/// The order in which tiles are computed: in bands of `rows_of_band` rows of tiles, each column by column, so
+/// that tiles computed at the same time read few rows and few columns of the operands.
 struct TileOrder {
   int row_tiles, column_tiles, rows_of_band;
 
@@ -38,15 +38,15 @@ struct TileOrder {
   }
 };
 
-/// A size of tiles, and how long the parts of their computation take, in microseconds: fitted on an H100.
+/// A tile size, and how long the parts of its computation take, in microseconds, fitted on an H100.
 struct TwoFourTile {
   int groups, columns;  ///< groups of four warps, each of which computes 64 rows
   double stage,
-      stage_of_all;       ///< 128 columns of the sparse matrix, by one block, and by all at the same time
-  double stage_of_pairs;  ///< by all, where two blocks share columns
-  double store;           ///< of a tile
-  double exchange;        ///< adding what another block has summed
-  int most_blocks;        ///< that share a tile
+      stage_of_all;       ///< of 128 columns of the sparse matrix, by one block, and by all at the same time
+  double stage_of_pairs;  ///< a stage, by all, if two blocks share columns
+  double store;           ///< storing a tile
+  double exchange;        ///< adding the sums of another block
+  int most_blocks;        ///< the most blocks that can share a tile
 
   constexpr int rows() const { return groups * 64; }
 };
@@ -58,18 +58,18 @@ inline constexpr std::array<TwoFourTile, 5> two_four_tiles{{{2, 64, 0.32, 0.46, 
                                                             {3, 192, 1.19, 1.69, 1.19, 2.7, 0, 1}}};
 
 inline constexpr int most_blocks_of_cluster = 4;
-/// How many clusters run at the same time, by their blocks.
+/// How many clusters run at the same time, indexed by their number of blocks.
 using ClusterCounts = std::array<int, most_blocks_of_cluster + 1>;
 
 /// How a product is cut into tiles.
 struct TwoFourChoice {
-  int tile = 0;  ///< in two_four_tiles
+  int tile = 0;  ///< index in two_four_tiles
   ClusterShares shares = ClusterShares::tile;
-  int blocks = 1;    ///< of a cluster
-  int clusters = 0;  ///< at a time
+  int blocks = 1;    ///< per cluster
+  int clusters = 0;  ///< clusters that run at the same time
   double seconds = 0;
 
-  /// The tiles of a product of m x n; where blocks share columns, those of a cluster are one.
+  /// The tiles of a product of m x n; if blocks share columns, the tiles of a cluster count as one.
   constexpr TileOrder order(std::int64_t m, std::int64_t n) const {
     const TwoFourTile& size = two_four_tiles[static_cast<std::size_t>(tile)];
     const int below = shares == ClusterShares::columns ? blocks : 1;
@@ -81,10 +81,12 @@ struct TwoFourChoice {
   static constexpr std::int64_t tiles_of(std::int64_t extent, int size) { return (extent + size - 1) / size; }
 };
 
-/// How a product of m x n is expected to take least time.
-/// @param stages  of k
+/// The way in which a product of m x n is expected to be fastest.
+/// @param stages  number of stages into which k is cut
 inline TwoFourChoice choose_two_four(std::int64_t m, std::int64_t n, std::int64_t stages, int multiprocessors,
                                      const ClusterCounts& clusters) {
+  // Microseconds, fitted on an H100: a launch, what a launch of clusters adds, and the wait before another
+  // tile of blocks that share tiles.
   constexpr double launch = 2.2, launch_of_cluster = 0.3, again = 4.5;
   TwoFourChoice best;
   best.seconds = std::numeric_limits<double>::infinity();
@@ -113,7 +115,7 @@ inline TwoFourChoice choose_two_four(std::int64_t m, std::int64_t n, std::int64_
     const TwoFourTile& size = two_four_tiles[tile];
     const std::int64_t rows = TwoFourChoice::tiles_of(m, size.rows()),
                        tiles = rows * TwoFourChoice::tiles_of(n, size.columns);
-    // Blocks that each have several tiles, and work at them independently, lose to pairs.
+    // If each block has several tiles, independent blocks are slower than pairs that share columns.
     const bool pairs_exist = rows > 1 && clusters[2] > 0;
     if (tiles <= multiprocessors || !pairs_exist) consider(tile, ClusterShares::tile, 1);
     if (pairs_exist) consider(tile, ClusterShares::columns, 2);
