@@ -184,7 +184,8 @@ class LocatedNest::Plan {
     const std::int64_t part = starts_parts && needs_start && !statement.accumulates() ? size / extent : 0;
     const std::int64_t block =
         Nest::splittable && part > 0
-            ? std::max<std::int64_t>(1, started_bytes / (part * std::int64_t{sizeof(T)}))
+            ? std::max<std::int64_t>(
+                  1, started_bytes / std::max<std::int64_t>(part * std::int64_t{sizeof(T)}, 1))
             : extent;
     const std::int64_t count = chunks_at_most();
     std::vector<std::int64_t> by_nonzeros;
