@@ -29,7 +29,7 @@ foreach(way IN ITEMS find_package add_subdirectory fetch_content)
       ${CMAKE_CTEST_COMMAND} --build-and-test "${CMAKE_CURRENT_SOURCE_DIR}/consumers/${way}" "${consumers_dir}/${way}"
       --build-generator "${CMAKE_GENERATOR}" --build-options ${consumers_arguments}
       ${where_${way}} --test-command consumer)
-  set_tests_properties(consumers/${way} PROPERTIES TIMEOUT 600 LABELS consumer ENVIRONMENT
+  set_tests_properties(consumers/${way} PROPERTIES TIMEOUT 600 COST 30 LABELS consumer ENVIRONMENT
                                                    "${SPOROS_TEST_ENVIRONMENT}")
 endforeach()
 set_tests_properties(consumers/find_package PROPERTIES FIXTURES_REQUIRED sporos_installed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file two_four.cpp
-/// 2:4 products on sparse tensor cores against sums in double on the host: values, layouts, shapes.
+/// 2:4 products on sparse tensor cores against sums in double on the host: values, layouts,
+/// shapes_of_weights.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -68,14 +69,14 @@ void expect_product(const Extents<3>& shape, bool accumulates = false) {
 }
 
 /// Tails of every tile; few stages and many; results of several tiles a block, and tiles of several blocks.
-const std::vector<Extents<3>> shapes = {
+const std::vector<Extents<3>> shapes_of_weights = {
     {1, 1, 1},     {128, 64, 128},   {130, 70, 300},  {64, 128, 64},     {333, 417, 517}, {65, 33, 31},
     {8, 40, 4100}, {300, 200, 2048}, {256, 256, 384}, {4400, 1500, 90},  {1, 300, 129},   {0, 5, 7},
     {5, 0, 7},     {5, 7, 0},        {700, 530, 3},   {1000, 1100, 1792}};
 
 template <class Value, class Out, class F, bool InnerIsFirst, bool AIsLeft>
 void expect_products() {
-  for (const auto& shape : shapes) expect_product<Value, Out, F, InnerIsFirst, AIsLeft>(shape);
+  for (const auto& shape : shapes_of_weights) expect_product<Value, Out, F, InnerIsFirst, AIsLeft>(shape);
   expect_product<Value, Out, F, InnerIsFirst, AIsLeft>({130, 270, 300}, true);
   expect_product<Value, Out, F, InnerIsFirst, AIsLeft>({260, 70, 3000}, true);
 }

@@ -36,7 +36,9 @@ Entries<double, 2> band(std::int64_t reach) {
   return out;
 }
 
-std::string_view halo_where_ranks_are_several() { return world().size() > 1 ? HaloSpgemm::name : OwnerComputes::name; }
+std::string_view halo_where_ranks_are_several() {
+  return world().size() > 1 ? HaloSpgemm::name : OwnerComputes::name;
+}
 
 /// Runs C = A * B by a plan, then again with other values.
 void expect_product(const Entries<double, 2>& left, const Entries<double, 2>& right,
