@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file two_four.cpp
-/// 2:4 products on sparse tensor cores against sums in double on the host: values, layouts,
-/// shapes_of_weights.
+/// 2:4 products on sparse tensor cores against sums in double on the host: values, layouts, shapes.
 #include <gtest/gtest.h>
 
 #include <cstdint>
