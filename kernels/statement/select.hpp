@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "../../core/error.hpp"
@@ -108,11 +109,13 @@ R call_at(std::ptrdiff_t place, const F& f) {
   return f.template operator()<First>();
 }
 
+/// Refuses a statement that the candidate of .use<...>() does not match, and says why.
 template <class S>
 [[noreturn]] void refuse_by_type(const S& statement) {
-  using By = typename S::schedule::run_by;
-  throw ScheduleError(text(statement.str(), ": ", By::candidate::name,
-                           " does not take this statement: it computes ", By::candidate::takes,
+  using K = typename S::schedule::run_by::candidate;
+  constexpr std::string_view unfit = unfit_for_schedule<K, S>();
+  const auto reason = unfit.empty() ? text("it computes ", K::takes) : std::string(unfit);
+  throw ScheduleError(text(statement.str(), ": ", K::name, " does not take this statement: ", reason,
                            ". Leave .use<...>() out, or change the statement"));
 }
 
