@@ -34,6 +34,9 @@ struct Classification {
   int prefix = 0;           ///< outermost loops that match the result's outermost levels
   int bound_depth =
       0;  ///< number of loops after which every result variable is bound; inside, values are reduced
+
+  /// The number of loops inside which a workspace of order 1 gathers the innermost variable; -1 if none does.
+  constexpr int gathers_at() const { return kind == ResultKind::gathered ? prefix : -1; }
 };
 
 namespace detail {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -59,6 +60,15 @@ class WorkspaceShelf {
 template <class T>
 struct SumCell {
   T sum{};
+};
+
+/// How the outermost loop of an AppendPlan runs: a candidate of the nest inherits what it says of it.
+struct AppendsInChunks {
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return NestOf<S>::classification.prefix > 0 ? "parallel: chunks of about equal nonzeros"
+                                                : "serial: every chunk would write the same results";
+  }
 };
 
 /// The plan of a nest whose result is appended, directly or after each row has been gathered in a workspace.

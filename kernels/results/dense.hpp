@@ -112,6 +112,16 @@ struct DenseNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "gathered";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return S::schedule::is_deterministic ? "serial: one workspace gathers all values in order"
+                                         : "parallel: chunks of about equal nonzeros, a workspace each";
+  }
+
+  template <class S>
   class Plan;
 };
 

@@ -79,6 +79,15 @@ struct ListedNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "listed";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return "parallel: chunks of about equal nonzeros, a workspace each";
+  }
+
+  template <class S>
   class Plan;
 };
 

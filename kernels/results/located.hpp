@@ -156,6 +156,24 @@ struct LocatedNest {
   template <class S>
   static constexpr bool matches = detail::NestOf<S>::classification.kind == ResultKind::located;
 
+  /// Whether chunks that write to the same part of the result add to it atomically, instead of into private
+  /// results.
+  template <class S>
+  static constexpr bool adds_atomically =
+      !detail::NestRun<S>::disjoint && !HostSpace<typename S::space_type> && !S::schedule::is_deterministic;
+
+  template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "located";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    if (adds_atomically<S>) return "parallel: chunks add to the result atomically";
+    if (!detail::NestRun<S>::disjoint) return "parallel where private results pay, then added";
+    return HostSpace<typename S::space_type> ? "parallel: chunks of about equal nonzeros"
+                                             : "parallel: chunks of about equally many coordinates";
+  }
+
   template <class S>
   class Plan;
 };
@@ -251,9 +269,7 @@ class LocatedNest::Plan {
   }
 
  private:
-  /// Whether chunks that write to the same part of the result add to it atomically, instead of into private
-  /// results.
-  static constexpr bool atomic = !Nest::disjoint && !HostSpace<Space> && !Options::is_deterministic;
+  static constexpr bool atomic = adds_atomically<S>;
   /// Whether the values that a chunk writes are contiguous, so that the chunk can initialise them itself
   /// shortly before it adds to them, while they are still in the cache.
   static constexpr bool starts_parts = [] {

@@ -109,6 +109,15 @@ struct MergedNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "inserted";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return "parallel: chunks of about equal nonzeros, inserted side by side";
+  }
+
+  template <class S>
   class Plan;
 };
 
