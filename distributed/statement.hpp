@@ -66,7 +66,7 @@ struct AcrossRanks {
       line(statement.result());
       for_each_access(statement.right(), line);
       out << "\n";
-      with_candidate(statement, Use::often, [&]<class K>() {
+      with_candidate<void>(statement, Use::often, [&]<class K>() {
         const typename K::template Plan<S> plan(statement, statement.resources());
         out << "  run by " << K::name << " on " << detail::ranks_of(statement).size() << " ranks\n";
         plan.explain(out);

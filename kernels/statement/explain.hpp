@@ -215,7 +215,7 @@ std::string explanation(const S& statement) {
   for (const AccessView& tensor : views_of_tensors(statement)) letters.of(tensor.identity());
   std::ostringstream out;
   out << statement.str() << "\n\n";
-  with_candidate(statement, Use::once, [&]<class K>() {
+  with_candidate<void>(statement, Use::once, [&]<class K>() {
     with_nest<K>(statement, [&]<class Nest>() {
       out << loops_text<Nest>(statement, letters) << "\n" << tensors_text<Nest>(statement, letters) << "\n";
     });

@@ -14,6 +14,7 @@
 #include "../../core/error.hpp"
 #include "../nest/work.hpp"
 #include "../protocol/candidate.hpp"
+#include "../protocol/parts.hpp"
 #include "candidates.hpp"
 #include "ranks.hpp"
 
@@ -139,7 +140,7 @@ Cost least_cost(const S& statement) {
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
 /// If only one matches, it is asked for its cost only where it may decline the statement.
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons
-template <class R = void, class S, class F>
+template <class R, class S, class F>
 R with_candidate(const S& statement, Use use, const F& f) {
   constexpr bool forced = S::schedule::run_by::choice == option::Choice::one;
   return [&]<class... K>(TypeList<K...>) -> R {
