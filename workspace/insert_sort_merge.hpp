@@ -56,7 +56,6 @@ struct SortedComponents {
 template <class Policy, ComponentKeys Keys, class T>
 class StagedWorkspace {
  public:
-  using keys_type = Keys;
   using key_type = typename Keys::key_type;
   using accumulation_type = typename Policy::template accumulation<Keys, T>;
   static constexpr int order = Keys::order;
