@@ -332,6 +332,9 @@ class InsertSortMerge {
   using Stages = std::variant<packed_type, leveled_type>;
 
   static Stages make(const Policy& policy, const Extents<Order>& extents) {
+    // Asked here, where the policy, which names this class, is complete.
+    static_assert(AccumulationPolicy<Policy>,
+                  "a policy of insert-sort-merge has what accumulation.hpp lists");
     if (PackedKeys<Order>::fit(extents))
       return Stages(std::in_place_type<packed_type>, policy, extents);
     else

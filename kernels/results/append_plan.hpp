@@ -19,6 +19,7 @@
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/stored_coordinates.hpp"
 #include "../../workspace/dense.hpp"
+#include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "append_output.hpp"
@@ -95,6 +96,8 @@ class AppendPlan {
     using type = typename P::template workspace<Compute, 1>;
   };
   using W = typename std::conditional_t<gathers, WorkspaceOf<Policy>, std::type_identity<NoWorkspace>>::type;
+  static_assert(!gathers || Workspace<W, Policy, Compute, 1>,
+                "the workspace of a policy has what workspace/policy.hpp lists");
 
   using PieceValue = std::conditional_t<adds_to_pieces<Shape>, Compute, Value>;
   using Piece = AppendedPiece<Shape, PieceValue, SizeBound<Shape, Right>::known>;

@@ -23,6 +23,7 @@
 #include "../../workspace/coordinate.hpp"
 #include "../../workspace/dense.hpp"
 #include "../../workspace/merge_sorted.hpp"
+#include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "known_places.hpp"
@@ -108,6 +109,8 @@ class ListedNest::Plan {
       "result's other variables in the outermost loops with .reorder(...), or leave .workspace(...) "
       "out");
   using W = typename Policy::template workspace<Compute, levels>;
+  static_assert(Workspace<W, Policy, Compute, levels>,
+                "the workspace of a policy has what workspace/policy.hpp lists");
   using Sorted = InsertSortMerge<CoordinatePolicy, Compute, levels>;
   /// Whether the workspaces hold what they have gathered in order, in two arrays.
   static constexpr bool is_staged = requires(W w) { w.template stages<PackedKeys<levels>>().finish(); };
