@@ -21,8 +21,8 @@
 
 namespace sporos {
 
-/// The candidates for statements on distributed tensors. A new one is a file of its own and one line here;
-/// the cheapest runs, and all ranks must find the same one cheapest.
+/// The candidates for statements on distributed tensors. A new one is a file of its own, its `#include` and
+/// its name here; the cheapest runs, and all ranks must find the same one cheapest.
 using DistributedCandidates = TypeList<HaloProduct, HaloSpgemm, SummaSpgemm, OwnerComputes>;
 
 template <class S>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file candidates.hpp
-/// The list of candidates that run statements: a new one is a file of its own and one line here.
+/// The list of candidates that run statements: a new one is a file of its own and two lines here, its
+/// `#include` and its name.
 #pragma once
 
 #include "../../core/statement.hpp"
