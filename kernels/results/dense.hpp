@@ -170,8 +170,8 @@ class DenseNest::Plan {
     const std::int64_t of_value = sizeof(Value) + sizeof(Coordinate),
                        of_row = sizeof(detail::Key) + sizeof(Position);
     const std::int64_t boxes = saturated_product(Box::most_bytes(dense_workspace, extents, count), parts);
-    out.workspace =
-        boxes > std::int64_t{1} << 61 ? boxes : boxes + count * of_value + rows * of_row + overhead;
+    constexpr std::int64_t too_much = std::int64_t{1} << 61;  // for any machine: a sum might overflow
+    out.workspace = boxes > too_much ? boxes : boxes + count * of_value + rows * of_row + overhead;
     return out;
   }
 

@@ -142,7 +142,9 @@ class ListedNest::Plan {
     const auto extents = Format::level_extents(result().extents());
     const std::int64_t parts = static_cast<std::int64_t>(cuts_.size()) - 1;
     constexpr std::int64_t of_component = sizeof(Compute) + 8 * levels;
-    out.workspace = parts * (W::most_bytes(policy(), extents, added) + overhead) + 3 * added * of_component;
+    constexpr std::int64_t copies = 3;  // what is merged, its coordinates by level, and values of the result
+    out.workspace =
+        parts * (W::most_bytes(policy(), extents, added) + overhead) + copies * added * of_component;
     if constexpr (!is_staged) out.workspace += parts * Sorted::most_bytes({}, extents, added);
     return out;
   }
