@@ -10,17 +10,19 @@
 
 namespace sporos::detail {
 
-/// Loop nests of at most this many steps run on one thread. Tests set it to 0, so that several threads
+/// Steps of a loop nest that are run by one thread if there are no more: at a nanosecond or so for a step,
+/// they take about as long as it takes to wake the other threads. Tests set it to 0, so that several threads
 /// compute small operands as well.
 inline double most_unshared_steps = 16384;
+/// Elements of an array of which the same holds.
+inline constexpr std::int64_t most_unshared_elements = 16384;
 
 /// Calls body(at) for 0 <= at < count on a space.
 /// @param body  a function for host and device that does little work in each call
 template <class Space, class Body>
 void for_each_element(const Space& space, const char* label, std::int64_t count, const Body& body) {
-  constexpr std::int64_t most_unshared = 16384;
   if constexpr (HostSpace<Space>)
-    if (count <= most_unshared) {
+    if (count <= most_unshared_elements) {
       for (std::int64_t at = 0; at < count; ++at) body(at);
       return;
     }

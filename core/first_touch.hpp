@@ -34,9 +34,12 @@ class FirstTouch {
     do {
       if (next >= pages_ || begin_of(next) >= end) return false;
     } while (!claimed_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
-    if (pages_ <= 2)
+    constexpr std::int64_t too_few = 2;  // pages of an array of which none would be left to be made small
+    constexpr int before = 1;            // slow pages before: one alone may be slow by chance
+    if (pages_ <= too_few)
       touch(begin_ + begin_of(next));
-    else if (touch_is_slow(begin_ + begin_of(next)) && slow_.fetch_add(1, std::memory_order_relaxed) == 1) {
+    else if (touch_is_slow(begin_ + begin_of(next)) &&
+             slow_.fetch_add(1, std::memory_order_relaxed) == before) {
       const std::int64_t rest = begin_of(claimed_.load(std::memory_order_relaxed));
       if (rest < bytes_) advise_large_pages(begin_ + rest, static_cast<std::size_t>(bytes_ - rest), false);
     }

@@ -55,8 +55,10 @@ inline void advise_large_pages([[maybe_unused]] void* begin, [[maybe_unused]] st
 /// which makes first touch and release several times faster. Has no effect on small memory and on systems
 /// without large pages.
 inline void prefer_large_pages(void* memory, std::size_t bytes) {
-  constexpr std::size_t page = detail::large_page, least_tried = 32 * page;
-  if (bytes < 2 * page) return;
+  constexpr std::size_t page = detail::large_page;
+  constexpr std::size_t least = 2 * page;         // which holds a whole one, wherever it begins
+  constexpr std::size_t least_tried = 32 * page;  // so that two slow ones are a small part of it
+  if (bytes < least) return;
   const std::size_t to_first = -reinterpret_cast<std::uintptr_t>(memory) % page;
   std::byte* const begin = static_cast<std::byte*>(memory) + to_first;
   const std::size_t pages = (bytes - to_first) / page;
@@ -94,9 +96,11 @@ class PopulateAhead {
 
   /// Populates more once the `written` bytes, counted from the front, reach the end of the populated ones.
   void after(std::int64_t written) {
-    constexpr std::int64_t least = std::int64_t{32} << 10, most = std::int64_t{512} << 10;
+    constexpr std::int64_t least = std::int64_t{32} << 10;  // eight small pages, which are worth a call
+    constexpr std::int64_t most = std::int64_t{512} << 10;  // so much at most may remain unwritten
+    constexpr std::int64_t part = 4;                        // a quarter of what is written, in between
     if (is_done() || written < backed_) return;
-    const std::int64_t end = std::min(bytes_, written + std::clamp(written / 4, least, most));
+    const std::int64_t end = std::min(bytes_, written + std::clamp(written / part, least, most));
     populate(begin_ + backed_, static_cast<std::size_t>(end - backed_));
     backed_ = end;
   }

@@ -79,9 +79,6 @@ struct LoopSchedule {
 
   constexpr bool operator==(const LoopSchedule&) const = default;
 
-  /// Whether the loops are those over the statement's variables, in some order.
-  constexpr bool is_plain() const { return count == 0 && parallel == ' '; }
-
   /// The relation that made a loop, or `count` for a variable of the statement.
   constexpr int made_by(char name) const {
     int at = 0;
@@ -169,11 +166,14 @@ struct LoopSchedule {
            loops.strips[0].name == parallel;
   }
 
-  /// The order of the statement's variables that decides whether a result needs a workspace: the loops, with
-  /// the relations undone in reverse order. A split variable takes the place of its first loop if it is
-  /// summed over, and of its last loop if the result has it.
-  /// Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), section 6.2,
-  /// "Input Order Reconstruction".
+  /// The order of the statement's variables from which the paper tells whether a result needs a workspace:
+  /// the loops, with the relations undone in inverse order. A split variable that is summed over stands where
+  /// its first loop does, one of the result where its last loop does. Zhang, Hsu, Kjolstad, *Compilation of
+  /// Modular and General Sparse Workspaces* (PLDI 2024), section 6.2, "Input Order Reconstruction".
+  ///
+  /// Kept as a reference for tests: `classify` (workspace/classify.hpp), which decides, looks at the strips
+  /// themselves. It finds the same, or where strips show it more: tiles come in another order than the
+  /// result stores them, and strips of fused loops begin inside a row, which this order does not show.
   constexpr NameList input_order(const NameList& result) const {
     NameList loops = current;
     for (int at = count - 1; at >= 0; --at) {
@@ -237,9 +237,9 @@ struct LoopSchedule {
   }
 };
 
-/// How a workspace's levels, in the order in which loops insert, map to those of the result: loops[at] ==
-/// result[order[at]] for the variables that the result has. This is the `ow_order` of Zhang, Hsu, Kjolstad,
-/// section 6.2.
+/// How a workspace's levels, in the order in which loops insert, stand in the result: loops[at] ==
+/// result[order[at]] for the variables that the result has. The `ow_order` of Zhang, Hsu, Kjolstad, section
+/// 6.2, as a reference for tests: workspaces take coordinates in the order of the result's levels.
 struct WorkspaceOrder {
   std::array<int, static_cast<std::size_t>(NameList::capacity)> order{};
   int size = 0;
@@ -253,9 +253,10 @@ constexpr WorkspaceOrder workspace_order(const NameList& loops, const NameList& 
 }
 
 /// The number of variables over which a result scatters if loops in a given order insert it; 0 if its values
-/// come one after another. A workspace has at least this many levels. Zhang, Hsu, Kjolstad, section 2.2:
-/// max(N + 1 - p1, p2) for a result with N variables.
-/// @param loops   the loops, outermost first; those without a place in the result are summed over
+/// come one after the other. A workspace has at least as many levels. Zhang, Hsu, Kjolstad, section 2.2:
+/// max(N + 1 - p1, p2) for a result with N variables. A reference for tests, with which `classify`
+/// (workspace/classify.hpp), which decides, agrees: a result scatters over what its `prefix` leaves.
+/// @param loops   the loops, outermost first, of which those without a place in the result are summed over
 /// @param result  the variables of the result's levels, outermost first
 constexpr int scattering_order(const NameList& loops, const NameList& result) {
   int matching = 0;  // the outermost variables of the result that loops bind in its order, before any sum

@@ -289,8 +289,10 @@ class Pool {
     if (!large) return 0;
     const auto offset = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(memory) %
                                                   static_cast<std::uintptr_t>(detail::large_page));
-    // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache.
-    return offset + std::exchange(stagger_, (stagger_ + 17 * 64) % 16384);
+    // If all blocks began at a multiple of 2 MiB, they would compete for the same sets of every cache. The
+    // step is an odd number of cache lines, so that each of the beginnings in the range has its turn.
+    constexpr std::int64_t line = 64, step = 17 * line, range = 256 * line;
+    return offset + std::exchange(stagger_, (stagger_ + step) % range);
   }
 
   void add(std::unique_ptr<Block> block) {

@@ -18,14 +18,14 @@ namespace sporos::detail {
 
 enum class Scaling { multiply, divide };
 
-template <class Value, class Compute, Scaling How>
+template <class Value, class Compute, Scaling Operation>
 struct ScaleValues {
   Value* values;
   Compute factor;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
     const auto value = static_cast<Compute>(values[at]);
-    values[at] = static_cast<Value>(How == Scaling::multiply ? value * factor : value / factor);
+    values[at] = static_cast<Value>(Operation == Scaling::multiply ? value * factor : value / factor);
   }
 };
 
@@ -41,7 +41,7 @@ const auto& stored_here(const T& tensor) {
 /// Multiplies or divides every stored value of a tensor by a number, in the type in which a statement would
 /// compute it. Which coordinates are stored does not change.
 /// @throws ExpressionError if integers are divided by 0
-template <Scaling How, class T, class Scalar>
+template <Scaling Operation, class T, class Scalar>
 void scale(const T& tensor, const Scalar& factor) {
   using Value = typename T::value_type;
   using Compute = typename WithScalars<accumulate_t<Value>, Scalar>::type;
@@ -56,12 +56,13 @@ void scale(const T& tensor, const Scalar& factor) {
                 "convert<F, double>(A), or write A(i, j) = A(i, j) * s to have them rounded towards zero");
   if constexpr (!is_of_bool && !becomes_complex && !becomes_fraction) {
     expect_kokkos();
-    if constexpr (How == Scaling::divide && std::is_integral_v<Compute>)
+    if constexpr (Operation == Scaling::divide && std::is_integral_v<Compute>)
       if (factor == Scalar{}) throw ExpressionError("a tensor of integers is divided by 0");
     const auto& here = stored_here(tensor);
     using Space = typename std::remove_cvref_t<decltype(here)>::space_type;
-    for_each_element(Space(), "sporos::scale", here.nnz(),
-                     ScaleValues<Value, Compute, How>{here.values().data(), static_cast<Compute>(factor)});
+    for_each_element(
+        Space(), "sporos::scale", here.nnz(),
+        ScaleValues<Value, Compute, Operation>{here.values().data(), static_cast<Compute>(factor)});
   }
 }
 

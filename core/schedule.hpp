@@ -18,12 +18,15 @@ namespace sporos {
 
 /// The options of a schedule. Each is a type with a `name`, a tag that identifies the option;
 /// `Schedule::get<name>` is the option that was given, or the default.
+/// `concerns_parts` says whether what it asks of a statement it also asks of the statements that compute
+/// parts of this one, as the product that a function is applied to (kernels/protocol/demands.hpp).
 namespace option {
 
 /// The operations that + and * stand for.
 template <class Ring>
 struct Over {
   using name = Over<void>;
+  static constexpr bool concerns_parts = false;
   using type = Ring;
 };
 
@@ -32,6 +35,7 @@ struct Over {
 template <class Policy>
 struct GatheredIn {
   using name = GatheredIn<void>;
+  static constexpr bool concerns_parts = false;
   using type = Policy;
   [[no_unique_address]] Policy policy{};
 };
@@ -41,6 +45,7 @@ enum class Choice { any, nest, one };
 template <Choice Which, class Candidate = void>
 struct RunBy {
   using name = RunBy<Choice::any>;
+  static constexpr bool concerns_parts = false;
   using candidate = Candidate;
   static constexpr Choice choice = Which;
 };
@@ -49,6 +54,7 @@ struct RunBy {
 template <bool Is>
 struct Deterministic {
   using name = Deterministic<false>;
+  static constexpr bool concerns_parts = true;
   static constexpr bool value = Is;
 };
 
@@ -56,6 +62,7 @@ struct Deterministic {
 template <bool Are>
 struct ConstantOperands {
   using name = ConstantOperands<false>;
+  static constexpr bool concerns_parts = true;
   static constexpr bool value = Are;
 };
 
@@ -63,6 +70,7 @@ struct ConstantOperands {
 template <bool Is>
 struct AllowTf32 {
   using name = AllowTf32<false>;
+  static constexpr bool concerns_parts = true;
   static constexpr bool value = Is;
 };
 
@@ -71,18 +79,21 @@ struct AllowTf32 {
 template <class A>
 struct OnOwnersOf {
   using name = OnOwnersOf<void>;
+  static constexpr bool concerns_parts = false;
   static constexpr bool are_given = true;
   A access;
 };
 template <>
 struct OnOwnersOf<void> {
   using name = OnOwnersOf<void>;
+  static constexpr bool concerns_parts = false;
   static constexpr bool are_given = false;
 };
 
 /// Loops over the statement's variables, none of them split, fused or over positions.
 struct PlainLoops {
   using name = PlainLoops;
+  static constexpr bool concerns_parts = false;
   using operands = std::tuple<>;
   static constexpr bool are_plain = true;
   static constexpr bool share_strips = false;
@@ -104,6 +115,7 @@ struct ScheduledLoops;
 template <class Current, class... Relations, char Parallel, class... Operands>
 struct ScheduledLoops<Current, TypeList<Relations...>, Parallel, Operands...> {
   using name = PlainLoops;
+  static constexpr bool concerns_parts = false;
   using operands = std::tuple<const Operands*...>;
   static constexpr bool are_plain = false;
   static constexpr LoopSchedule value{
@@ -143,6 +155,19 @@ template <class Name, class Default, class First, class... Rest>
 struct OptionOf<Name, Default, First, Rest...>
     : std::conditional_t<std::is_same_v<typename First::name, Name>, std::type_identity<First>,
                          OptionOf<Name, Default, Rest...>> {};
+
+/// A schedule with those of some options that concern parts of a computation.
+template <class Schedule>
+Schedule with_those_for_parts(const Schedule& to) {
+  return to;
+}
+template <class Schedule, class First, class... Rest>
+auto with_those_for_parts(const Schedule& to, const First& first, const Rest&... rest) {
+  if constexpr (First::concerns_parts)
+    return with_those_for_parts(to.with(first), rest...);
+  else
+    return with_those_for_parts(to, rest...);
+}
 
 }  // namespace detail
 
@@ -205,6 +230,12 @@ struct Schedule : Options... {
           pick(option, static_cast<const Options&>(*this))...};
     else
       return Schedule<Options..., Option>{static_cast<const Options&>(*this)..., option};
+  }
+
+  /// The schedule of a part of the computation, with those options of this one that concern it as well.
+  template <class OfPart>
+  auto passed_on_to(const OfPart& part) const {
+    return detail::with_those_for_parts(part, static_cast<const Options&>(*this)...);
   }
 
  private:

@@ -173,7 +173,6 @@ KOKKOS_INLINE_FUNCTION constexpr To number_as(const From& x) {
 /// tells whether it is nonzero.
 template <class T, class Ring>
 struct SemiringElement {
-  using number_type = T;
   T number = zero();
 
   SemiringElement() = default;

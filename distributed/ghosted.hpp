@@ -35,7 +35,7 @@ template <class T>
 struct Ghosted;
 template <TensorValue Value, class Position, class Coordinate, ExecutionSpace Space>
 struct Ghosted<Distributed<Tensor<Value, CSR<Position, Coordinate>, Space>>> {
-  using format = Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<Position, Coordinate, false>>;
+  using format = UnorderedCSR<Position, Coordinate>;
 
   Tensor<Value, format, Space> matrix;  ///< shares the values of the distributed matrix
   std::int64_t own_columns = 0;         ///< columns that this rank owns

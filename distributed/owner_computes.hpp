@@ -175,7 +175,8 @@ struct OwnerComputes {
             << "\n";
       });
       traffic_.print(out);
-      with_candidate(*local_, Use::often, [&]<class K>() { out << "  locally run by " << K::name << "\n"; });
+      with_candidate<void>(*local_, Use::often,
+                           [&]<class K>() { out << "  locally run by " << K::name << "\n"; });
     }
 
    private:

@@ -21,8 +21,8 @@
 
 namespace sporos {
 
-/// The candidates for statements on distributed tensors. A new one takes one file and one line here; the
-/// cheapest runs, and all ranks must find the same one cheapest.
+/// The candidates for statements on distributed tensors. A new one is a file of its own, its `#include` and
+/// its name here; the cheapest runs, and all ranks must find the same one cheapest.
 using DistributedCandidates = TypeList<HaloProduct, HaloSpgemm, SummaSpgemm, OwnerComputes>;
 
 template <class S>
@@ -66,7 +66,7 @@ struct AcrossRanks {
       line(statement.result());
       for_each_access(statement.right(), line);
       out << "\n";
-      with_candidate(statement, Use::often, [&]<class K>() {
+      with_candidate<void>(statement, Use::often, [&]<class K>() {
         const typename K::template Plan<S> plan(statement, statement.resources());
         out << "  run by " << K::name << " on " << detail::ranks_of(statement).size() << " ranks\n";
         plan.explain(out);

@@ -82,28 +82,27 @@ struct NameOf<BCSR<Rows, Columns, Position, Coordinate>> {
   }
 };
 
-template <int N, int M, std::int64_t L, int Along>
-struct NameOfNM {
+/// Whether a format is an `NM<…>`: not one with other indices, as TwoFour.
+template <class F>
+inline constexpr bool is_nm = [] {
+  using Traits = NmTraits<F>;
+  if constexpr (Traits::is)
+    return std::is_same_v<F, NM<Traits::kept, Traits::window, Traits::unit, Traits::along>>;
+  else
+    return false;
+}();
+template <class F>
+  requires is_nm<F>
+struct NameOf<F> {
   static std::string str() {
+    using Traits = NmTraits<F>;
     NameArguments arguments;
-    arguments.add(std::to_string(N)).add(std::to_string(M));
-    if (L != 1 || Along != 0) arguments.add(std::to_string(L));
-    if (Along != 0) arguments.add(std::to_string(Along));
+    arguments.add(std::to_string(Traits::kept)).add(std::to_string(Traits::window));
+    if (Traits::unit != 1 || Traits::along != 0) arguments.add(std::to_string(Traits::unit));
+    if (Traits::along != 0) arguments.add(std::to_string(Traits::along));
     return arguments.behind("NM");
   }
 };
-template <std::int64_t M, std::int64_t L, int N, int Window>
-struct NameOf<Format<Map<Quotient<0, M>, Quotient<1, L>, Remainder<0, M>, Remainder<1, L>>, Dense, Dense,
-                     NofM<N, Window>, Dense>> : NameOfNM<N, Window, L, 0> {};
-template <std::int64_t M, std::int64_t L, int N, int Window>
-struct NameOf<Format<Map<Quotient<0, L>, Quotient<1, M>, Remainder<1, M>, Remainder<0, L>>, Dense, Dense,
-                     NofM<N, Window>, Dense>> : NameOfNM<N, Window, L, 1> {};
-template <std::int64_t M, int N, int Window>
-struct NameOf<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window>>>
-    : NameOfNM<N, Window, 1, 0> {};
-template <std::int64_t M, int N, int Window>
-struct NameOf<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window>>>
-    : NameOfNM<N, Window, 1, 1> {};
 template <>
 struct NameOf<TwoFour> {
   static std::string str() { return "TwoFour"; }
@@ -126,11 +125,13 @@ struct NameOf<Format<Map<Dim<FirstMode>, Dim<Modes>...>, Levels...>> {
     if constexpr (is<DenseMatrix<RowMajor>>) return "DenseMatrix<RowMajor>";
     if constexpr (is<DenseMatrix<ColumnMajor>>) return "DenseMatrix<ColumnMajor>";
     if constexpr (is<DenseTensor<order, Order>>) return arguments.add_order(Order{}).behind("DenseTensor");
-    if constexpr (order > 1 && !is<CSR<P, C>> && !is<CSC<P, C>> && !is<DCSR<P, C>> && !is<DCSC<P, C>>)
+    if constexpr (order > 1 && !is<CSR<P, C>> && !is<UnorderedCSR<P, C>> && !is<CSC<P, C>> &&
+                  !is<DCSR<P, C>> && !is<DCSC<P, C>>)
       arguments.add_order(Order{});
     arguments.template add_widths<P, C>();
     if constexpr (is<SparseVector<P, C>>) return arguments.behind("SparseVector");
     if constexpr (is<CSR<P, C>>) return arguments.behind("CSR");
+    if constexpr (is<UnorderedCSR<P, C>>) return arguments.behind("UnorderedCSR");
     if constexpr (is<CSC<P, C>>) return arguments.behind("CSC");
     if constexpr (is<DCSR<P, C>>) return arguments.behind("DCSR");
     if constexpr (is<DCSC<P, C>>) return arguments.behind("DCSC");

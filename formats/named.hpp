@@ -125,6 +125,10 @@ template <int Order, class Modes = detail::natural_order<Order>, std::integral P
           std::integral Coordinate = std::int32_t>
 using CSF = typename detail::CsfOf<Modes, Position, Coordinate>::type;
 
+/// CSR whose rows store their columns in any order.
+template <std::integral Position = std::int64_t, std::integral Coordinate = std::int32_t>
+using UnorderedCSR = Format<Map<Dim<0>, Dim<1>>, Dense, Compressed<Position, Coordinate, false>>;
+
 /// Block compressed sparse rows: a CSR of dense Rows x Columns blocks, each stored row-major.
 template <std::int64_t Rows, std::int64_t Columns, std::integral Position = std::int64_t,
           std::integral Coordinate = std::int32_t>
@@ -170,5 +174,33 @@ using NM = typename detail::NofMFormat<N, M, L, Along>::type;
 /// 2:4 sparsity along the rows of an m x k matrix, as NVIDIA's sparse tensor cores require: two of every four
 /// consecutive elements of a row. Values are [m, k / 2], indices of 2 bits each [m, k / 2].
 using TwoFour = Format<Map<Dim<0>, Quotient<1, 4>, Remainder<1, 4>>, Dense, Dense, NofM<2, 4, 2>>;
+
+/// N, M and L of a format, the mode along which its windows lie, and the bits of an index; `is` is false for
+/// other formats.
+template <class F>
+struct NmTraits {
+  static constexpr bool is = false;
+  static constexpr int bits = 0;
+  static constexpr std::int64_t unit = 0;
+};
+template <int N, int M, std::int64_t L, int Along, int Bits = 8>
+struct NmTraitsOf {
+  static constexpr bool is = true;
+  static constexpr int kept = N, window = M, along = Along;
+  static constexpr int bits = Bits;
+  static constexpr std::int64_t unit = L;
+};
+template <std::int64_t M, std::int64_t L, int N, int Window>
+struct NmTraits<Format<Map<Quotient<0, M>, Quotient<1, L>, Remainder<0, M>, Remainder<1, L>>, Dense, Dense,
+                       NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 0> {};
+template <std::int64_t M, std::int64_t L, int N, int Window>
+struct NmTraits<Format<Map<Quotient<0, L>, Quotient<1, M>, Remainder<1, M>, Remainder<0, L>>, Dense, Dense,
+                       NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 1> {};
+template <std::int64_t M, int N, int Window, int Bits>
+struct NmTraits<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window, Bits>>>
+    : NmTraitsOf<N, Window, 1, 0, Bits> {};
+template <std::int64_t M, int N, int Window, int Bits>
+struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window, Bits>>>
+    : NmTraitsOf<N, Window, 1, 1, Bits> {};
 
 }  // namespace sporos

@@ -31,12 +31,7 @@ struct PruneOptions {
 
 namespace detail {
 
-/// Whether a level is an N:M level.
-template <class L>
-inline constexpr bool is_n_of_m = false;
-template <int N, int M, int Bits>
-inline constexpr bool is_n_of_m<NofM<N, M, Bits>> = true;
-
+/// The place of a format's N:M level, all others being full; -1 if it has none.
 template <TensorFormat F>
 inline constexpr int place_of_windows = [] {
   int place = -1;

@@ -87,10 +87,10 @@ class EntryList {
   std::variant<const double*, const std::int64_t*, const Complex*> values_;
 };
 
-/// Collects the differences while two lists are visited.
-class Walk {
+/// Gathers what differs while two lists are walked.
+class DifferenceFinder {
  public:
-  Walk(const EntryList& a, const EntryList& b, const Tolerance& tolerance)
+  DifferenceFinder(const EntryList& a, const EntryList& b, const Tolerance& tolerance)
       : a_(a), b_(b), tolerance_(tolerance) {}
 
   Differences run() {
@@ -165,7 +165,7 @@ bool Tolerance::allows(long double distance, long double modulus) const {
 
 Differences differences(const AnyEntries& a, const AnyEntries& b, const Tolerance& tolerance) {
   const EntryList list_a(a), list_b(b);
-  return Walk(list_a, list_b, tolerance).run();
+  return DifferenceFinder(list_a, list_b, tolerance).run();
 }
 
 }  // namespace sporos::tool

@@ -93,7 +93,8 @@ class BucketedComponents {
     return {components_.data(), order, count};
   }
   void clear() {
-    if (size_ < buckets_ / 8)
+    constexpr std::int64_t in_a_row = 8;  // buckets that are emptied in the time of one that has to be found
+    if (size_ < buckets_ / in_a_row)
       for (std::int64_t n = 0; n < size_; ++n) newest_.data()[bucket_of(components_.data()[n].key)] = none;
     else
       std::fill_n(newest_.data(), buckets_, none);
@@ -133,7 +134,10 @@ class BucketedComponents {
 
   /// The bits of a key's prefix that do not select its bucket.
   static int shift_for(const Keys& keys, std::int64_t capacity) {
-    const int most = bits_for(4 * capacity), least = bits_for(capacity) - 2;
+    // There are at most four times as many buckets as components, most of which would be empty, and at least
+    // a quarter as many, so that lists stay shorter than `most_searched` unless coordinates crowd.
+    constexpr int bits_of_four = 2;
+    const int most = bits_for(capacity << bits_of_four), least = bits_for(capacity) - bits_of_four;
     return std::max(keys.prefix_bits() - std::clamp(keys.leading_bits(), least, std::max(most, least)), 0);
   }
   static std::int64_t buckets_for(const Keys& keys, int shift) {

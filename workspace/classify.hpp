@@ -30,9 +30,13 @@ enum class ResultKind {
 
 struct Classification {
   ResultKind kind = ResultKind::located;
-  int appended_levels = 0;  ///< number of levels that are appended; full levels below them are located
-  int prefix = 0;           ///< number of outermost loops that match the result's outermost levels
-  int bound_depth = 0;      ///< number of loops that bind all result variables; values are reduced inside
+  int appended_levels = 0;  ///< levels that are appended; full levels below them are located
+  int prefix = 0;           ///< outermost loops that match the result's outermost levels
+  int bound_depth =
+      0;  ///< number of loops after which every result variable is bound; inside, values are reduced
+
+  /// The number of loops inside which a workspace of order 1 gathers the innermost variable; -1 if none does.
+  constexpr int gathers_at() const { return kind == ResultKind::gathered ? prefix : -1; }
 };
 
 namespace detail {

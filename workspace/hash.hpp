@@ -114,6 +114,7 @@ class HashedComponents {
 
   /// Number of components that wait while their slots are fetched.
   static constexpr std::size_t delay = 8;
+  /// Slots that are used first where the table is larger: so few that they are in a core's first cache.
   static constexpr std::int64_t first_slots = 1024;
   static constexpr key_type free_key = key_after_all<key_type>();
 
@@ -140,11 +141,12 @@ class HashedComponents {
   /// of components: most of them are then found in their first slot, which the processor predicts. In large
   /// tables, which are not in the caches, they take half of it.
   void use(std::int64_t slots) {
-    constexpr std::int64_t large = std::int64_t{1} << 18;
+    constexpr std::int64_t large = std::int64_t{1} << 18;  // slots, of 16 bytes or more: four megabytes
+    const std::int64_t slots_of_component = slots < large ? 4 : 2;
     end_ = slots_.data() + slots;
     shift_ = 64 - std::countr_zero(static_cast<std::uint64_t>(slots));
-    limit_ = slots == slots_for(length_, capacity_) ? capacity_
-                                                    : std::min(capacity_, slots / (slots < large ? 4 : 2));
+    limit_ =
+        slots == slots_for(length_, capacity_) ? capacity_ : std::min(capacity_, slots / slots_of_component);
   }
   /// Moves the components to a larger part of the table.
   /// @return false if the array is full

@@ -56,7 +56,6 @@ struct SortedComponents {
 template <class Policy, ComponentKeys Keys, class T>
 class StagedWorkspace {
  public:
-  using keys_type = Keys;
   using key_type = typename Keys::key_type;
   using accumulation_type = typename Policy::template accumulation<Keys, T>;
   static constexpr int order = Keys::order;
@@ -333,6 +332,9 @@ class InsertSortMerge {
   using Stages = std::variant<packed_type, leveled_type>;
 
   static Stages make(const Policy& policy, const Extents<Order>& extents) {
+    // Asked here, where the policy, which names this class, is complete.
+    static_assert(AccumulationPolicy<Policy>,
+                  "a policy of insert-sort-merge has what accumulation.hpp lists");
     if (PackedKeys<Order>::fit(extents))
       return Stages(std::in_place_type<packed_type>, policy, extents);
     else

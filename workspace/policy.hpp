@@ -31,7 +31,14 @@ struct TakesAnything {
 ///                                  their values are summed
 ///     W::most_bytes(policy, extents, adds)    an upper bound on its bytes after `adds` calls of add
 ///
-/// Each thread has its own workspace.
+/// and, if it holds what it has gathered in order,
+///
+///     stages<Keys>()               its stages for keys of one kind (component_keys.hpp): add(at, value), and
+///                                  finish(), the keys and values in ascending order, without a copy
+///                                  (insert_sort_merge.hpp). Lists over several variables are made of these,
+///                                  and not by drain
+///
+/// Each thread has a workspace of its own.
 template <class W, class Policy, class T, int Order>
 concept Workspace = std::constructible_from<W, const Policy&, const Extents<Order>&> &&
                     requires(W w, const Policy& policy, const Extents<Order>& at, const T& value) {
@@ -47,6 +54,15 @@ concept Workspace = std::constructible_from<W, const Policy&, const Extents<Orde
 ///     Policy::name                     its name when a statement is explained
 ///     Policy::takes(order)             whether it can gather over `order` variables
 ///     Policy::workspace<T, Order>      the Workspace, for orders that it takes
+///
+/// and optionally
+///
+///     Policy::lists_everything         where true, it also gathers results that could be appended or
+///     gathered
+///                                      row by row, over all their variables at once
+///     name_over<T>(extents)            its name where a statement is explained, if that depends on the
+///                                      extents: of workspaces of order 1 over these
+///     within(bytes)                    the policy for workspaces of order 1 that may take so many bytes each
 template <class Policy>
 concept WorkspacePolicy = std::copy_constructible<Policy> && requires {
   { Policy::name } -> std::convertible_to<std::string_view>;

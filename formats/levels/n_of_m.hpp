@@ -212,4 +212,13 @@ struct NofM {
   static std::string name() { return text(N, " of ", M, Bits == 8 ? "" : text(" in ", Bits, " bits")); }
 };
 
+namespace detail {
+
+template <class L>
+inline constexpr bool is_n_of_m = false;
+template <int N, int M, int Bits>
+inline constexpr bool is_n_of_m<NofM<N, M, Bits>> = true;
+
+}  // namespace detail
+
 }  // namespace sporos

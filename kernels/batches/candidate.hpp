@@ -17,16 +17,14 @@
 #include "../nest/bounds.hpp"
 #include "../protocol/candidate.hpp"
 #include "../protocol/demands.hpp"
+#include "../protocol/parts.hpp"
 #include "../protocol/sparse_times_dense.hpp"
 #include "../results/dense_target.hpp"
 
 namespace sporos {
 
-template <class S>
-class Plan;
-
-/// C(b, i, j) = A(b, i, k) * B(k, j), also with B or each A transposed, or with B on the left; factors in any
-/// order, A and C dense and stored in the order of their modes.
+/// C(b, i, j) = A(b, i, k) * B(k, j), also with the transpose of B, of each A, or with B on the left, factors
+/// in any order; A and C dense and stored in the order of their modes.
 ///
 /// @tparam Operands  `Operands::is_sparse<B>` says which sparse matrices are taken
 template <class Operands>
@@ -155,7 +153,7 @@ class ProductsInBatches::Plan {
 
   void explain(std::ostream& out) const {
     const Product one = product();
-    with_candidate(one, Use::once, [&]<class K>() {
+    with_candidate<void>(one, Use::once, [&]<class K>() {
       out << "  batches: " << result().extent(0) << ", "
           << (are_one ? "as the rows of one product" : "one behind the other") << ", by " << K::name << '\n';
       typename K::template Plan<Product>(one, one.resources()).explain(out);

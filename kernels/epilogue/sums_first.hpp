@@ -13,6 +13,7 @@
 #include "../nest/bounds.hpp"
 #include "../nest/nest_run.hpp"
 #include "../protocol/candidate.hpp"
+#include "../protocol/parts.hpp"
 #include "epilogue.hpp"
 #include "sums_of_product.hpp"
 

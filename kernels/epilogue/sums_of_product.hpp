@@ -11,12 +11,10 @@
 
 #include "../protocol/candidate.hpp"
 #include "../protocol/demands.hpp"
+#include "../protocol/parts.hpp"
 #include "epilogue.hpp"
 
 namespace sporos {
-
-template <class S>
-class Plan;
 
 namespace detail {
 
@@ -57,7 +55,7 @@ class SumsOfProduct {
 
   void explain(std::ostream& out) const {
     const auto sums = statement();
-    with_candidate(sums, Use::once, [&]<class K>() {
+    with_candidate<void>(sums, Use::once, [&]<class K>() {
       out << "  sums: " << sums.str() << ", by " << K::name << '\n';
       typename K::template Plan<std::remove_const_t<decltype(sums)>>(sums, sums.resources()).explain(out);
     });

@@ -13,34 +13,6 @@
 
 namespace sporos {
 
-/// N, M and L of a format, the mode along which its windows lie, and the bits of an index; `is` is false for
-/// all other formats.
-template <class F>
-struct NmTraits {
-  static constexpr bool is = false;
-  static constexpr int bits = 0;
-  static constexpr std::int64_t unit = 0;
-};
-template <int N, int M, std::int64_t L, int Along, int Bits = 8>
-struct NmTraitsOf {
-  static constexpr bool is = true;
-  static constexpr int kept = N, window = M, along = Along;
-  static constexpr int bits = Bits;
-  static constexpr std::int64_t unit = L;
-};
-template <std::int64_t M, std::int64_t L, int N, int Window>
-struct NmTraits<Format<Map<Quotient<0, M>, Quotient<1, L>, Remainder<0, M>, Remainder<1, L>>, Dense, Dense,
-                       NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 0> {};
-template <std::int64_t M, std::int64_t L, int N, int Window>
-struct NmTraits<Format<Map<Quotient<0, L>, Quotient<1, M>, Remainder<1, M>, Remainder<0, L>>, Dense, Dense,
-                       NofM<N, Window>, Dense>> : NmTraitsOf<N, Window, L, 1> {};
-template <std::int64_t M, int N, int Window, int Bits>
-struct NmTraits<Format<Map<Quotient<0, M>, Dim<1>, Remainder<0, M>>, Dense, Dense, NofM<N, Window, Bits>>>
-    : NmTraitsOf<N, Window, 1, 0, Bits> {};
-template <std::int64_t M, int N, int Window, int Bits>
-struct NmTraits<Format<Map<Dim<0>, Quotient<1, M>, Remainder<1, M>>, Dense, Dense, NofM<N, Window, Bits>>>
-    : NmTraitsOf<N, Window, 1, 1, Bits> {};
-
 /// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
 /// mode, B in `NM<…>` with windows along k, C dense and row-major.
 template <class Operands>

@@ -145,11 +145,11 @@ auto bounds_of(const Statement<Result, Right, Order, Options>& statement) {
       for (int relation = 0; relation < LoopSchedule::capacity; ++relation)
         if (strip.sizes >> relation & 1u)
           size = saturated_product(size, given.sizes[static_cast<std::size_t>(relation)]);
-      // Strips that are made for threads to share: on the host several per thread, so that all stay busy to
-      // the end.
-      constexpr std::int64_t each = HostSpace<typename Result::tensor_type::space_type> ? 16 : 1;
+      // Strips that are made for threads to share: on the host several for each, so that all are busy to the
+      // end. A GPU has so many threads that one for each is enough.
+      constexpr std::int64_t of_thread = HostSpace<typename Result::tensor_type::space_type> ? 16 : 1;
       if (strip.sizes == 0)
-        size = std::max<std::int64_t>(1, length / (each * statement.resources().space().concurrency()));
+        size = std::max<std::int64_t>(1, length / (of_thread * statement.resources().space().concurrency()));
       out.strips[At] = {size, std::max<std::int64_t>(1, length / size + (length % size > 0))};
     };
     [&]<int... At>(std::integer_sequence<int, At...>) {

@@ -136,7 +136,6 @@ struct ScalarOutput {
 template <class Output>
 struct EachValue {
   static constexpr bool is_scalar = false;
-  static constexpr bool is_workspace = true;
   /// Neighbouring coordinates may share a word of a workspace's bitmap.
   static constexpr bool is_independent = false;
 
@@ -293,11 +292,9 @@ SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, co
   using Compute = typename Traits::compute;
   constexpr Classification classification = Traits::classification;
   constexpr bool reducing = Output::is_scalar;
-  constexpr bool gathering = requires { Output::is_workspace; };
   if constexpr (stream::is_absent<E>) {
     return;
-  } else if constexpr (!reducing && !gathering && classification.kind == ResultKind::gathered &&
-                       Depth == classification.prefix) {
+  } else if constexpr (Depth == classification.prefix && requires { output.workspace(); }) {
     auto workspace = output.workspace();
     nest<Traits, Depth>(bounds, env, e, workspace);
     output.drain(workspace, env);

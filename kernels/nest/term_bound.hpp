@@ -66,7 +66,7 @@ class TermBound {
 
   template <int Depth, class E>
   std::int64_t below(const E& e) {
-    if constexpr (classification.kind == ResultKind::gathered && Depth == classification.prefix)
+    if constexpr (Depth == classification.gathers_at())
       return std::min(bounds_.extent[innermost], added_below<Depth>(e));
     else
       return added_below<Depth>(e);

@@ -134,24 +134,27 @@ concept CandidateFor = requires {
 
 namespace detail {
 
-/// Whether a candidate can run a statement in the way that its schedule asks for, and can read operands that
-/// are parts of tensors, if it has any.
+/// Why a candidate cannot run a statement the way its schedule asks for, or read its operands; empty if it
+/// can. The end of a sentence about the candidate.
 template <class K, class S>
-constexpr bool fits_schedule() {
+constexpr std::string_view unfit_for_schedule() {
   using Options = typename S::schedule;
-  constexpr bool reads_it = requires { requires K::any_schedule; };
-  if constexpr (!reads_it && has_parts(accesses_of<typename S::right_type>{}))
-    return false;
-  else if constexpr (!reads_it && (!Options::is_arithmetic || !Options::loops::are_plain ||
-                                   !std::is_same_v<typename Options::workspace_policy, AutomaticWorkspace>))
-    return false;
-  else
-    return K::deterministic || !Options::is_deterministic;
+  if constexpr (!requires { requires K::any_schedule; }) {
+    if constexpr (has_parts(accesses_of<typename S::right_type>{})) return "it reads no parts of tensors";
+    if constexpr (!Options::is_arithmetic) return "it computes with + and *, not over a semiring";
+    if constexpr (!Options::loops::are_plain)
+      return "it has loops of its own, which split, fuse, pos and parallelize do not change";
+    if constexpr (!std::is_same_v<typename Options::workspace_policy, AutomaticWorkspace>)
+      return "it has no use for the workspace given with .workspace(...)";
+  }
+  if constexpr (!K::deterministic && Options::is_deterministic)
+    return "its results depend on the order in which threads run, and .deterministic() excludes that";
+  return {};
 }
 
 template <class K, class S>
 constexpr bool is_candidate() {
-  if constexpr (!fits_schedule<K, S>())
+  if constexpr (!unfit_for_schedule<K, S>().empty())
     return false;
   else
     return K::template matches<S>;

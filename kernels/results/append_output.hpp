@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "../nest/loop_nest.hpp"
@@ -83,7 +84,9 @@ struct AppendedOutput {
       piece->push(bound, bound.at[innermost], static_cast<Value>(value));
   }
 
-  WorkspaceOutput<W, Accumulate, innermost> workspace() const {
+  WorkspaceOutput<W, Accumulate, innermost> workspace() const
+    requires(!std::is_same_v<W, NoWorkspace>)
+  {
     return WorkspaceOutput<W, Accumulate, innermost>(gathered);
   }
   template <class Output, class Env>

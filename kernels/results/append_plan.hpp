@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/stored_coordinates.hpp"
 #include "../../workspace/dense.hpp"
+#include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "append_output.hpp"
@@ -61,6 +63,15 @@ struct SumCell {
   T sum{};
 };
 
+/// How the outermost loop of an AppendPlan runs: a candidate of the nest inherits what it says of it.
+struct AppendsInChunks {
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return NestOf<S>::classification.prefix > 0 ? "parallel: chunks of about equal nonzeros"
+                                                : "serial: every chunk would write the same results";
+  }
+};
+
 /// The plan of a nest whose result is appended, directly or after each row has been gathered in a workspace.
 ///
 /// @tparam Policy  policy of the workspace that gathers rows; void if nothing scatters
@@ -85,6 +96,8 @@ class AppendPlan {
     using type = typename P::template workspace<Compute, 1>;
   };
   using W = typename std::conditional_t<gathers, WorkspaceOf<Policy>, std::type_identity<NoWorkspace>>::type;
+  static_assert(!gathers || Workspace<W, Policy, Compute, 1>,
+                "the workspace of a policy has what workspace/policy.hpp lists");
 
   using PieceValue = std::conditional_t<adds_to_pieces<Shape>, Compute, Value>;
   using Piece = AppendedPiece<Shape, PieceValue, SizeBound<Shape, Right>::known>;
@@ -176,12 +189,14 @@ class AppendPlan {
     const std::int64_t threads = nest_.space().concurrency();
     constexpr std::int64_t arrays = 2 * Piece::levels + 1;
     if constexpr (gathers) out.workspace += threads * W::most_bytes(policy(), row_extents(), added);
-    // Pieces that grow are copied while growing and when joined; pieces in reserved room only when joined, if
-    // at all.
+    // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
+    // when joined. An array that grows has room for up to twice what it holds, and twice that while it moves.
+    constexpr std::int64_t grown = 4;
     const std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
-    out.workspace += (Piece::bounded ? 1 : 4 * wider) * out.result;
+    out.workspace += (Piece::bounded ? 1 : grown * wider) * out.result;
     // Arrays have room for a few elements from the start.
-    out.workspace += arrays * std::int64_t{128};
+    constexpr std::int64_t bytes_at_start = 128;
+    out.workspace += arrays * bytes_at_start;
     // Of a large reservation, only what is written counts; a small one is allocated as a whole.
     const Bounds all{0, classification.prefix > 0 ? nest_.bounds().outermost.end : extent_of_root()};
     if constexpr (Piece::bounded)
@@ -263,22 +278,30 @@ class AppendPlan {
       return nullptr;
   }
 
+  /// Chunks for each thread: so many that all threads are busy to the end, though chunks differ in their
+  /// work.
+  static constexpr std::int64_t chunks_of_thread = 16;
+  /// The same if threads take turns, in which each chunk also waits for the one before: the least, and the
+  /// most that small chunks are cut into to be worth their start.
+  static constexpr std::int64_t least_turns_of_thread = 8, most_turns_of_thread = 32;
+
   bool works_in_turns() const { return takes_turns && nest_.space().concurrency() > 1; }
 
   /// Where to cut the outermost loop: nowhere unless it is over the result's outermost level.
   std::vector<std::int64_t> where_to_cut() const {
-    return classification.prefix > 0 ? nest_.cuts(nest_.chunk_count(16))
+    return classification.prefix > 0 ? nest_.cuts(nest_.chunk_count(chunks_of_thread))
                                      : std::vector{std::int64_t{0}, nest_.bounds().outermost.end};
   }
   /// The number of chunks if threads take turns: few enough that each is worth starting, and enough that none
   /// exceeds a core's cache.
   std::int64_t turns() const {
-    std::int64_t count = nest_.chunk_count(8);
+    std::int64_t count = nest_.chunk_count(least_turns_of_thread);
     if constexpr (takes_turns && Nest::splittable) {
       const std::int64_t end = nest_.bounds().outermost.end;
       const std::int64_t most =
           SizeBound<Shape, Right>::template of<Piece::levels - 1>(nest_.statement().right(), Bounds{0, end});
-      const std::int64_t worth = std::min(most / InTurns::least_elements, nest_.chunk_count(32));
+      const std::int64_t worth =
+          std::min(most / InTurns::least_elements, nest_.chunk_count(most_turns_of_thread));
       count = std::max({count, worth, std::min(most / InTurns::most_elements, end)});
     }
     return count;

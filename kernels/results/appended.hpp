@@ -11,7 +11,7 @@
 namespace sporos {
 
 /// The loop nest with a sparse result that is appended to.
-struct AppendedNest {
+struct AppendedNest : detail::AppendsInChunks {
   static constexpr std::string_view name = "loop nest, appended";
   static constexpr std::string_view takes =
       "sparse results in host memory whose elements the loops visit in their order";
@@ -22,6 +22,11 @@ struct AppendedNest {
   template <class S>
   static constexpr bool matches =
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::appended;
+
+  template <class S>
+  static constexpr std::string_view role_at(int depth) {
+    return depth < detail::NestOf<S>::classification.appended_levels ? "appended" : "located";
+  }
 
   template <class S>
   struct Plan : detail::AppendPlan<S, void> {

@@ -113,6 +113,16 @@ struct DenseNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "gathered";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return S::schedule::is_deterministic ? "serial: one workspace gathers all values in order"
+                                         : "parallel: chunks of about equal nonzeros, a workspace each";
+  }
+
+  template <class S>
   class Plan;
 };
 
@@ -161,8 +171,8 @@ class DenseNest::Plan {
     const std::int64_t of_value = sizeof(Value) + sizeof(Coordinate),
                        of_row = sizeof(detail::Key) + sizeof(Position);
     const std::int64_t boxes = saturated_product(Box::most_bytes(dense_workspace, extents, count), parts);
-    out.workspace =
-        boxes > std::int64_t{1} << 61 ? boxes : boxes + count * of_value + rows * of_row + overhead;
+    constexpr std::int64_t too_much = std::int64_t{1} << 61;  // for any machine: a sum might overflow
+    out.workspace = boxes > too_much ? boxes : boxes + count * of_value + rows * of_row + overhead;
     return out;
   }
 

@@ -201,8 +201,6 @@ class FiberArray {
   const T* factors() const { return factors_.data(); }
   const std::int32_t* fibers() const { return fibers_.data(); }
 
-  static constexpr std::int64_t bytes_of_run = sizeof(Key) + sizeof(T) + sizeof(std::int32_t);
-
  private:
   HostArray<Key> rows_;
   HostArray<T> factors_;

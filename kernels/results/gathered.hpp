@@ -15,7 +15,7 @@
 namespace sporos {
 
 /// The loop nest with a sparse result that is gathered row by row.
-struct GatheredNest {
+struct GatheredNest : detail::AppendsInChunks {
   static constexpr std::string_view name = "loop nest, gathered";
   static constexpr std::string_view takes =
       "sparse results in host memory of which the loops visit all but the innermost variable in order";
@@ -28,6 +28,11 @@ struct GatheredNest {
   template <class S>
   static constexpr bool matches =
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::gathered;
+
+  template <class S>
+  static constexpr std::string_view role_at(int depth) {
+    return depth < detail::NestOf<S>::classification.prefix ? "appended" : "gathered";
+  }
 
   /// The policy of the workspace unless the user chooses one.
   using DefaultPolicy = AdaptivePolicy;

@@ -149,7 +149,8 @@ struct StreamedOutput : EachValue<StreamedOutput<Traits_, T>> {
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env&) const {
     // Other threads have read this line when they summed what was here before.
-    SPOROS_PREFETCH_FOR_WRITE(*to + 512 / sizeof(T));
+    constexpr std::size_t bytes_ahead = 512;  // eight cache lines, which are here when they are written
+    SPOROS_PREFETCH_FOR_WRITE(*to + bytes_ahead / sizeof(T));
     *(*to)++ = static_cast<T>(value);
   }
 };
@@ -226,7 +227,9 @@ class KnownPlaces {
     if (cuts.size() > 2)
       bytes +=
           most * std::int64_t{sizeof(Place) + sizeof(Compute)} + results * std::int64_t{2 * sizeof(Place)};
-    if (bytes > std::min(nest.statement().resources().memory_limit(), Pool::machine_bytes() / 4)) return true;
+    constexpr std::int64_t part = 4;  // of the machine's memory, the rest of which is for the tensors
+    if (bytes > std::min(nest.statement().resources().memory_limit(), Pool::machine_bytes() / part))
+      return true;
 
     Known known;
     for (std::size_t at = 0; at + 1 < cuts.size(); ++at) known.parts.push_back({{cuts[at], cuts[at + 1]}});

@@ -23,6 +23,7 @@
 #include "../../workspace/coordinate.hpp"
 #include "../../workspace/dense.hpp"
 #include "../../workspace/merge_sorted.hpp"
+#include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "known_places.hpp"
@@ -79,6 +80,15 @@ struct ListedNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "listed";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return "parallel: chunks of about equal nonzeros, a workspace each";
+  }
+
+  template <class S>
   class Plan;
 };
 
@@ -99,6 +109,8 @@ class ListedNest::Plan {
       "result's other variables in the outermost loops with .reorder(...), or leave .workspace(...) "
       "out");
   using W = typename Policy::template workspace<Compute, levels>;
+  static_assert(Workspace<W, Policy, Compute, levels>,
+                "the workspace of a policy has what workspace/policy.hpp lists");
   using Sorted = InsertSortMerge<CoordinatePolicy, Compute, levels>;
   /// Whether the workspaces hold what they have gathered in order, in two arrays.
   static constexpr bool is_staged = requires(W w) { w.template stages<PackedKeys<levels>>().finish(); };
@@ -130,7 +142,9 @@ class ListedNest::Plan {
     const auto extents = Format::level_extents(result().extents());
     const std::int64_t parts = static_cast<std::int64_t>(cuts_.size()) - 1;
     constexpr std::int64_t of_component = sizeof(Compute) + 8 * levels;
-    out.workspace = parts * (W::most_bytes(policy(), extents, added) + overhead) + 3 * added * of_component;
+    constexpr std::int64_t copies = 3;  // what is merged, its coordinates by level, and values of the result
+    out.workspace =
+        parts * (W::most_bytes(policy(), extents, added) + overhead) + copies * added * of_component;
     if constexpr (!is_staged) out.workspace += parts * Sorted::most_bytes({}, extents, added);
     return out;
   }

@@ -154,6 +154,24 @@ struct LocatedNest {
   template <class S>
   static constexpr bool matches = detail::NestOf<S>::classification.kind == ResultKind::located;
 
+  /// Whether chunks that write to the same part of the result add to it atomically, instead of into private
+  /// results.
+  template <class S>
+  static constexpr bool adds_atomically =
+      !detail::NestRun<S>::disjoint && !HostSpace<typename S::space_type> && !S::schedule::is_deterministic;
+
+  template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "located";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    if (adds_atomically<S>) return "parallel: chunks add to the result atomically";
+    if (!detail::NestRun<S>::disjoint) return "parallel where private results pay, then added";
+    return HostSpace<typename S::space_type> ? "parallel: chunks of about equal nonzeros"
+                                             : "parallel: chunks of about equally many coordinates";
+  }
+
   template <class S>
   class Plan;
 };
@@ -250,9 +268,7 @@ class LocatedNest::Plan {
   }
 
  private:
-  /// Whether chunks that write to the same part of the result add to it atomically, instead of into private
-  /// results.
-  static constexpr bool atomic = !Nest::disjoint && !HostSpace<Space> && !Options::is_deterministic;
+  static constexpr bool atomic = adds_atomically<S>;
   /// Whether the values that a chunk writes are contiguous, so that the chunk can initialise them itself
   /// shortly before it adds to them, while they are still in the cache.
   static constexpr bool starts_parts = [] {
@@ -321,7 +337,7 @@ class LocatedNest::Plan {
   }
   /// Whether rows are cut: only if memory is not bounded, and there is enough work to be worth a look.
   bool cuts_rows() const {
-    constexpr std::int64_t fewest = 16 * Cut::most_of_row;
+    constexpr std::int64_t fewest = 16 * Cut::most_of_row;  // of which one long row is a part that matters
     if constexpr (Cut::are_there)
       return nonzeros_of_rows() > fewest && result().nnz() > 0 &&
              nest_.statement().resources().memory_limit() == Resources<Space>::unlimited;
@@ -385,12 +401,16 @@ class LocatedNest::Plan {
   }
 
   std::int64_t chunks_at_most() const {
+    constexpr std::int64_t of_thread = 16;  // so that all threads are busy to the end, though chunks differ
+    // Lanes make 32 threads of a chunk: with a chunk for every fourth thread that the GPU runs at once, it
+    // has eight times as many threads, and others to run while some wait for memory.
+    constexpr std::int64_t threads_of_chunk = lane_depth >= 0 ? 4 : 1;
     if constexpr (!Nest::disjoint && !atomic)
       return private_count();
     else if constexpr (HostSpace<Space>)
-      return nest_.chunk_count(16);
+      return nest_.chunk_count(of_thread);
     else
-      return nest_.chunk_count(1, lane_depth >= 0 ? 4 : 1);
+      return nest_.chunk_count(1, threads_of_chunk);
   }
 
   /// The number of chunks with private results: one per thread, or, if the sums must be bitwise reproducible,
@@ -400,8 +420,9 @@ class LocatedNest::Plan {
     for (const detail::AccessView& operand : detail::views_of(nest_.statement().right()))
       work = std::max(work, operand.nnz());
     if (result().nnz() > work) return 1;
+    constexpr std::int64_t for_any_threads = 16;  // a core each in most machines, and few results to add up
     if constexpr (Options::is_deterministic && Nest::splittable)
-      return std::clamp<std::int64_t>(nest_.bounds().outermost.end, 1, 16);
+      return std::clamp<std::int64_t>(nest_.bounds().outermost.end, 1, for_any_threads);
     else
       return nest_.chunk_count(1);
   }

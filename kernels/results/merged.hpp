@@ -110,6 +110,15 @@ struct MergedNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "inserted";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return "parallel: chunks of about equal nonzeros, inserted side by side";
+  }
+
+  template <class S>
   class Plan;
 };
 
@@ -170,10 +179,15 @@ class MergedNest::Plan {
       if (all.empty()) all = All(most_values());
       const std::int64_t before = all.size();
       all.add(merge_inserted<Compute, std::int64_t>(array, parts, begin, end, all.room()));
-      if (all.size() - before > room / 3) capacity = most_capacity_;
+      // Where more than a third is left, few values have the coordinates of others: see first_capacity().
+      constexpr std::int64_t inserted_for_one = 3;
+      if (all.size() - before > room / inserted_for_one) capacity = most_capacity_;
       begin = end;
       if (begin == parts.size()) break;
-      if (all.size() - all.first_size() > all.first_size() / 2 + capacity) {
+      // What has come since the first merge is merged with it once it is half as much and one array more. So
+      // the first grows in proportion, and each value is merged anew a logarithmic number of times.
+      constexpr std::int64_t first_for_one = 2;
+      if (all.size() - all.first_size() > all.first_size() / first_for_one + capacity) {
         All merged(most_values());
         merged.add(merge<Compute, std::int64_t>(all.runs(nest_.space()), merged.room()));
         all.release();
@@ -201,7 +215,7 @@ class MergedNest::Plan {
     out.values = bound.values;
     out.result = bound.bytes;
     const std::int64_t columns = Format::level_extents(result().extents())[last];
-    out.workspace = at_once * bytes_of_inserted + added * 2 * (of_value + 24) +
+    out.workspace = at_once * bytes_of_inserted + added * bytes_of_merged +
                     nest_.space().concurrency() * columns * static_cast<std::int64_t>(sizeof(Compute) + 2) +
                     overhead * (1 + nest_.space().concurrency());
     return out;
@@ -227,22 +241,30 @@ class MergedNest::Plan {
     return *merges_again_;
   }
 
-  static constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate);
-  /// Bytes of a value in the accumulation array in the worst case, if it has a run of its own: its row and
-  /// place, sorted with a spare, and a row of a product.
-  static constexpr std::int64_t bytes_of_inserted =
-      of_value + sizeof(detail::Run) + 2 * 8 + 2 * (8 + 4) + 2 * 8 + 2 * sizeof(Compute);
+  static constexpr std::int64_t of_value = sizeof(Compute) + sizeof(Coordinate), of_key = sizeof(detail::Key),
+                                of_position = sizeof(std::int64_t), of_number = sizeof(std::int32_t);
+  /// A value of the accumulation array with a run of its own, as it is at worst: its row and place, sorted
+  /// with a spare, and a row of a product.
+  static constexpr std::int64_t bytes_of_inserted = of_value + sizeof(detail::Run) + (of_key + of_position) +
+                                                    2 * (of_key + of_number) + (of_key + of_position) +
+                                                    2 * sizeof(Compute);
+  /// A value that is merged, or comes of a merge, with a row of its own: the row's key, its position, and
+  /// where its runs begin. It is there twice, in what is read and in what is written.
+  static constexpr std::int64_t bytes_of_merged = 2 * (of_value + of_key + 2 * of_position);
 
   /// The capacity of the first accumulation array: few enough values to stay in the caches. If it turns out
   /// that few of them have the same coordinates as others, later arrays are larger, because the time then
   /// goes into merging what is kept, which is best done rarely. Runs without values are read once, in the
   /// order in which they are sorted.
   std::int64_t first_capacity() const {
-    return of_fibers ? most_capacity_ : std::min(most_capacity_, detail::most_accumulated / 8);
+    constexpr std::int64_t part = 8;  // 2^19 values, some megabytes
+    return of_fibers ? most_capacity_ : std::min(most_capacity_, detail::most_accumulated / part);
   }
   /// The number of chunks into which the outermost loop is cut. It does not depend on the number of threads,
   /// since the values of one coordinate are added in the order of the chunks.
   static constexpr std::int64_t most_chunks = 512;
+  /// Bytes of what a thread needs beside values, and of what all share: the counts of a sort, the marks of a
+  /// row, the chunks. Rounded up, since it does not depend on the operands.
   static constexpr std::int64_t overhead = std::int64_t{2} << 20;
 
   const auto& result() const { return nest_.statement().result().tensor(); }

@@ -28,11 +28,9 @@
 #include "../nest/nest_run.hpp"
 #include "../protocol/candidate.hpp"
 #include "../protocol/demands.hpp"
+#include "../protocol/parts.hpp"
 
 namespace sporos {
-
-template <class S>
-class Plan;
 
 namespace detail {
 
@@ -199,7 +197,7 @@ class IntoPart::Plan {
       out << "  the part is computed into a tensor of its own, " << bytes_text(own_bytes())
           << ", and copied to its places\n";
     const auto values = of_values();
-    with_candidate(values, Use::once, [&]<class K>() {
+    with_candidate<void>(values, Use::once, [&]<class K>() {
       out << "  its values: " << K::name << '\n';
       typename K::template Plan<Statement>(values, values.resources()).explain(out);
     });

@@ -52,7 +52,11 @@ struct RefillOutput {
       sink->push(value);
   }
   SPOROS_MAY_CALL_HOST
-  SPOROS_INLINE auto workspace() const { return sink->template workspace<innermost>(); }
+  SPOROS_INLINE auto workspace() const
+    requires(Traits_::classification.gathers_at() >= 0)
+  {
+    return sink->template workspace<innermost>();
+  }
   SPOROS_MAY_CALL_HOST
   template <class Workspace, class Env>
   SPOROS_INLINE void drain(const Workspace&, const Env&) const {
@@ -65,7 +69,6 @@ struct RefillOutput {
 template <class T, class Coordinates, int Loop>
 struct SumsOutput {
   static constexpr bool is_scalar = false;
-  static constexpr bool is_workspace = true;
   static constexpr bool is_independent = true;
   T* sums;
   Coordinates coordinates;  ///< coordinates of the row, ascending

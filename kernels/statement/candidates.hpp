@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file candidates.hpp
-/// The list of candidates that run statements: a new one is a file of its own and one line here.
+/// The list of candidates that run statements: a new one is a file of its own and two lines here, its
+/// `#include` and its name.
 #pragma once
 
 #include "../../core/statement.hpp"
@@ -47,7 +48,11 @@
 
 namespace sporos {
 
-/// The loop nest, by the kind of its result.
+/// The loop nest, by the kind of its result. Each also has what `explain` says of its loops in place of the
+/// result's kind:
+///
+///     K::role_at<S>(depth)   what the result does in the loop at `depth`, which is over one of its variables
+///     K::parallel_text<S>()  how threads share the outermost loop
 using NestCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::MergedNest,

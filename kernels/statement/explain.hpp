@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <ostream>
@@ -38,21 +39,37 @@ std::string_view role_at(char variable) {
   return "-";
 }
 
-/// What the result does in the loop at `depth`.
-template <class Result>
-std::string_view result_role_at(const NameList& order, int depth, const Classification& classification) {
-  if (!Result::level_names.contains(order[depth])) return "reduced";
-  switch (classification.kind) {
-    case ResultKind::located:
-      return "located";
-    case ResultKind::appended:
-      return depth < classification.appended_levels ? "appended" : "located";
-    case ResultKind::gathered:
-      return depth < classification.prefix ? "appended" : "gathered";
-    case ResultKind::listed:
-      return "listed";
+/// What the loops of a statement are described as where no candidate of the nest takes it.
+struct WithoutNest {
+  template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "written";
   }
-  return "-";
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return "parallel";
+  }
+};
+
+/// Calls f with the candidate of the nest whose loops are described: K, which runs the statement, or where K
+/// is a kernel, the one that would run it in place of K.
+template <class K, class S, class F>
+void with_nest(const S& statement, const F& f) {
+  if constexpr (is_nest<K>) {
+    f.template operator()<K>();
+  } else {
+    [&]<class... N>(TypeList<N...>) {
+      if constexpr (sizeof...(N) == 0) {
+        f.template operator()<WithoutNest>();
+      } else if constexpr (sizeof...(N) == 1) {
+        (f.template operator()<N>(), ...);
+      } else {
+        std::string why_not;
+        const std::array seconds{detail::seconds<N>(statement, Use::once, why_not)...};
+        call_at<void, N...>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin(), f);
+      }
+    }(matching<S>(NestCandidates{}));
+  }
 }
 
 inline std::string padded(std::string_view word, std::size_t width) {
@@ -95,10 +112,10 @@ std::string strips_text(const S& statement, const NestBounds_& bounds, TensorLet
 }
 
 /// The loops of a statement, each with what it iterates over.
-template <class S>
+/// @tparam Nest  the candidate that runs them
+template <class Nest, class S>
 std::string loops_text(const S& statement, TensorLetters& letters) {
   using Result = typename S::result_type;
-  constexpr Classification classification = NestOf<S>::classification;
   const NameList& order = S::order::names;
   const auto bounds = bounds_of(statement);
   std::string out;
@@ -118,14 +135,7 @@ std::string loops_text(const S& statement, TensorLetters& letters) {
         line += text(" in ", stripped.strips[at].name);
     if (depth == 0 && !NestOf<S>::Traits::shares_strips && statement.resources().space().concurrency() > 1) {
       line = padded(line, 36);
-      if (Result::level_names.contains(order[0]))
-        line += "parallel: chunks of about equal nonzeros";
-      else if (classification.kind == ResultKind::listed)
-        line += "parallel: chunks of about equal nonzeros, a list each";
-      else
-        line += classification.kind == ResultKind::located
-                    ? "parallel where private results pay, then added"
-                    : "serial: every chunk would write the same results";
+      line += Nest::template parallel_text<S>();
     }
     out += line + "\n";
   }
@@ -133,7 +143,8 @@ std::string loops_text(const S& statement, TensorLetters& letters) {
 }
 
 /// What each tensor does in each loop, and its size.
-template <class S>
+/// @tparam Nest  the candidate that runs the loops
+template <class Nest, class S>
 std::string tensors_text(const S& statement, TensorLetters& letters) {
   using Result = typename S::result_type;
   const NameList& order = S::order::names;
@@ -152,8 +163,10 @@ std::string tensors_text(const S& statement, TensorLetters& letters) {
                 to_string(tensor.extents()), ", ", tensor.nnz(), tensor.nnz() == 1 ? " value, " : " values, ",
                 bytes_text(tensor.bytes()));
   };
-  row(statement.result(),
-      [&](int depth) { return result_role_at<Result>(order, depth, NestOf<S>::classification); });
+  row(statement.result(), [&](int depth) {
+    const bool reduced = !Result::level_names.contains(order[depth]);
+    return reduced ? std::string_view("reduced") : Nest::template role_at<S>(depth);
+  });
   for_each_access(statement.right(), [&](const auto& access) {
     row(access, [&](int depth) { return role_at<std::remove_cvref_t<decltype(access)>>(order[depth]); });
   });
@@ -201,10 +214,11 @@ std::string explanation(const S& statement) {
   TensorLetters letters;
   for (const AccessView& tensor : views_of_tensors(statement)) letters.of(tensor.identity());
   std::ostringstream out;
-  out << statement.str() << "\n\n"
-      << loops_text(statement, letters) << "\n"
-      << tensors_text(statement, letters) << "\n";
-  with_candidate(statement, Use::once, [&]<class K>() {
+  out << statement.str() << "\n\n";
+  with_candidate<void>(statement, Use::once, [&]<class K>() {
+    with_nest<K>(statement, [&]<class Nest>() {
+      out << loops_text<Nest>(statement, letters) << "\n" << tensors_text<Nest>(statement, letters) << "\n";
+    });
     const typename K::template Plan<S> plan(statement, statement.resources());
     if (!is_nest<K> && !Result::is_part)
       out << "  run by " << K::name << ", in place of these loops (.generic() keeps them)\n";

@@ -43,7 +43,7 @@ void run(const Statement<Result, Right, Order, Options>& statement) {
       expect_kokkos();
       expect_zero_kept(statement);
       const detail::ProfiledRegion region(statement);
-      with_candidate(statement, Use::once, [&]<class K>() {
+      with_candidate<void>(statement, Use::once, [&]<class K>() {
         using P = typename K::template Plan<S>;
         static_assert(
             CandidatePlan<P, S>,

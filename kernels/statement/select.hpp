@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "../../core/error.hpp"
 #include "../nest/work.hpp"
 #include "../protocol/candidate.hpp"
+#include "../protocol/parts.hpp"
 #include "candidates.hpp"
 #include "ranks.hpp"
 
@@ -108,11 +110,13 @@ R call_at(std::ptrdiff_t place, const F& f) {
   return f.template operator()<First>();
 }
 
+/// Refuses a statement that the candidate of .use<...>() does not match, and says why.
 template <class S>
 [[noreturn]] void refuse_by_type(const S& statement) {
-  using By = typename S::schedule::run_by;
-  throw ScheduleError(text(statement.str(), ": ", By::candidate::name,
-                           " does not take this statement: it computes ", By::candidate::takes,
+  using K = typename S::schedule::run_by::candidate;
+  constexpr std::string_view unfit = unfit_for_schedule<K, S>();
+  const auto reason = unfit.empty() ? text("it computes ", K::takes) : std::string(unfit);
+  throw ScheduleError(text(statement.str(), ": ", K::name, " does not take this statement: ", reason,
                            ". Leave .use<...>() out, or change the statement"));
 }
 
@@ -136,7 +140,7 @@ Cost least_cost(const S& statement) {
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
 /// If only one matches, it is not asked for its cost unless it may decline the statement.
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons
-template <class R = void, class S, class F>
+template <class R, class S, class F>
 R with_candidate(const S& statement, Use use, const F& f) {
   constexpr bool forced = S::schedule::run_by::choice == option::Choice::one;
   return [&]<class... K>(TypeList<K...>) -> R {

@@ -5,8 +5,11 @@
 /// statement's variables a schedule stands for (section 6.2, Figures 11 to 13).
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <sporos/core/loop_schedule.hpp>
 #include <sporos/sporos.hpp>
+#include <string_view>
+#include <type_traits>
 
 namespace sporos::test::loop_schedules {
 namespace {
@@ -25,20 +28,26 @@ constexpr LoopSchedule over(const NameList& loops) {
   return out;
 }
 
-// The loops, and the order in which the result stores its levels.
-static_assert(scattering_order(names('i', 'j'), names('i', 'j')) == 0, "B(i, j) * C(i, j), by elements");
-static_assert(scattering_order(names('i', 'j', 'k'), names('i', 'j')) == 0, "a product by inner products");
-static_assert(scattering_order(names('i', 'k', 'j'), names('i', 'j')) == 1, "a product by rows");
-static_assert(scattering_order(names('k', 'i', 'j'), names('i', 'j')) == 2, "a product by outer products");
-static_assert(scattering_order(names('i', 'j'), names('j', 'i')) == 2, "a transposition");
-static_assert(scattering_order(names('i', 'j', 'k'), names('i', 'k', 'j')) == 2, "of the inner modes alone");
-static_assert(scattering_order(names('k', 'l', 'i', 'j'), names('i', 'j')) == 2, "MTTKRP, the mode last");
-static_assert(scattering_order(names('i', 'k', 'l', 'j'), names('i', 'j')) == 1, "MTTKRP, the mode first");
-static_assert(scattering_order(names('i', 'j', 'k', 'l'), names('i', 'j', 'l')) == 1, "TTM over the middle");
-static_assert(scattering_order(names('k', 'i', 'j', 'l'), names('i', 'j', 'l')) == 3,
-              "TTM, summed outermost");
-static_assert(scattering_order(names('i', 'j'), names('j')) == 1, "a vector times a matrix by rows");
-static_assert(scattering_order(names('i', 'j'), names()) == 0, "a scalar");
+/// Loops, the order in which a result stores its levels, and over how many variables it scatters.
+struct Example {
+  NameList loops, levels;
+  int scatters_over;
+  std::string_view what;
+};
+constexpr Example examples[] = {
+    {names('i', 'j'), names('i', 'j'), 0, "B(i, j) * C(i, j), by elements"},
+    {names('i', 'j', 'k'), names('i', 'j'), 0, "a product by inner products"},
+    {names('i', 'k', 'j'), names('i', 'j'), 1, "a product by rows"},
+    {names('k', 'i', 'j'), names('i', 'j'), 2, "a product by outer products"},
+    {names('i', 'j'), names('j', 'i'), 2, "a transposition"},
+    {names('i', 'j', 'k'), names('i', 'k', 'j'), 2, "of the inner modes alone"},
+    {names('k', 'l', 'i', 'j'), names('i', 'j'), 2, "MTTKRP, the mode last"},
+    {names('i', 'k', 'l', 'j'), names('i', 'j'), 1, "MTTKRP, the mode first"},
+    {names('i', 'j', 'k', 'l'), names('i', 'j', 'l'), 1, "TTM over the middle"},
+    {names('k', 'i', 'j', 'l'), names('i', 'j', 'l'), 3, "TTM, summed outermost"},
+    {names('i', 'j'), names('j'), 1, "a vector times a matrix by rows"},
+    {names('i', 'j'), names(), 0, "a scalar"},
+};
 
 // Figure 11: A(j, i) = B(i, k) * C(k, j), with the nonzeros of B in strips of four.
 constexpr LoopSchedule figure_11 = over(names('i', 'k', 'j'))
@@ -82,14 +91,63 @@ constexpr LoopSchedule tiles =
 static_assert(moved(tiles, names('u', 'x', 'v', 'y')).with({Kind::fuse, 'u', 'x', 't'}).lowered().count == 2);
 static_assert(!moved(tiles, names('u', 'x', 'v', 'y')).with({Kind::fuse, 'u', 'x', 't'}).can_be_split('t'));
 
+/// Over how many variables the library finds that a result scatters.
+template <class Result>
+int classified(const NameList& order, const StrippedLoops& stripped = {}) {
+  return Result::level_names.size - classify<Result>(order, Result::level_names.size, stripped).prefix;
+}
+template <class Result>
+int classified(const LoopSchedule& schedule) {
+  const StrippedLoops loops = schedule.lowered();
+  return classified<Result>(loops.order, loops.without_idle());
+}
+using ByRows = Access<Tensor<double, CSR<>>, 'i', 'j'>;
+using ByColumns = Access<Tensor<double, CSC<>>, 'i', 'j'>;
+
 TEST(LoopSchedules, ScatterAsTheResultIsClassified) {
-  using A = Access<Tensor<double, CSR<>>, 'i', 'j'>;
-  using C = Access<Tensor<double, CSC<>>, 'i', 'j'>;
+  std::size_t looked_at = 0;
+  const auto look = [&]<class Result>(std::type_identity<Result>) {
+    for (const Example& example : examples) {
+      if (!(example.levels == Result::level_names)) continue;
+      EXPECT_EQ(scattering_order(example.loops, example.levels), example.scatters_over) << example.what;
+      EXPECT_EQ(classified<Result>(example.loops), example.scatters_over) << example.what;
+      ++looked_at;
+    }
+  };
+  look(std::type_identity<ByRows>{});
+  look(std::type_identity<ByColumns>{});
+  look(std::type_identity<Access<Tensor<double, CSF<3>>, 'i', 'k', 'j'>>{});
+  look(std::type_identity<Access<Tensor<double, CSF<3>>, 'i', 'j', 'l'>>{});
+  look(std::type_identity<Access<Tensor<double, SparseVector<>>, 'j'>>{});
+  look(std::type_identity<Access<Tensor<double, Scalar>>>{});
+  EXPECT_EQ(looked_at, std::size(examples));
+
   for (const NameList& order : {names('i', 'k', 'j'), names('k', 'i', 'j'), names('i', 'j', 'k'),
                                 names('j', 'i', 'k'), names('j', 'k', 'i'), names('k', 'j', 'i')}) {
-    EXPECT_EQ(A::level_names.size - classify<A>(order).prefix, scattering_order(order, A::level_names));
-    EXPECT_EQ(C::level_names.size - classify<C>(order).prefix, scattering_order(order, C::level_names));
+    EXPECT_EQ(classified<ByRows>(order), scattering_order(order, ByRows::level_names));
+    EXPECT_EQ(classified<ByColumns>(order), scattering_order(order, ByColumns::level_names));
   }
+}
+
+TEST(LoopSchedules, OfStripsScatterAsTheResultIsClassified) {
+  for (const LoopSchedule& schedule : {split_i, moved(split_i, names('u', 'k', 'v', 'j')), split_k,
+                                       moved(split_k, names('u', 'i', 'v', 'j')), twice, coarser, tiles}) {
+    EXPECT_EQ(classified<ByRows>(schedule),
+              scattering_order(schedule.input_order(ByRows::level_names), ByRows::level_names));
+    EXPECT_EQ(classified<ByColumns>(schedule),
+              scattering_order(schedule.input_order(ByColumns::level_names), ByColumns::level_names));
+  }
+}
+
+TEST(LoopSchedules, ScatterMoreWhereStripsCutWhatIsInOrder) {
+  const LoopSchedule of_tiles = moved(tiles, names('u', 'x', 'v', 'y'));
+  EXPECT_EQ(of_tiles.input_order(ByRows::level_names), names('i', 'j'));
+  EXPECT_EQ(scattering_order(of_tiles.input_order(ByRows::level_names), ByRows::level_names), 0);
+  EXPECT_EQ(classified<ByRows>(of_tiles), 2);
+  // Strips of the nonzeros of B begin inside rows; the result by columns scatters over both variables anyway.
+  EXPECT_EQ(scattering_order(figure_11.input_order(ByRows::level_names), ByRows::level_names), 1);
+  EXPECT_EQ(classified<ByRows>(figure_11), 2);
+  EXPECT_EQ(classified<ByColumns>(figure_11), 2);
 }
 
 TEST(LoopSchedules, ComeOutOfAStatementAsTheyAreWritten) {

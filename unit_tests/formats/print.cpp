@@ -158,6 +158,7 @@ TEST(FormatName, IsTheNameThatThePublicTypeHas) {
   EXPECT_EQ(format_name<SparseVector<>>(), "SparseVector");
   EXPECT_EQ(format_name<CSR<>>(), "CSR");
   EXPECT_EQ((format_name<CSR<int, int>>()), "CSR<int32, int32>");
+  EXPECT_EQ((format_name<UnorderedCSR<int, int>>()), "UnorderedCSR<int32, int32>");
   EXPECT_EQ(format_name<CSC<>>(), "CSC");
   EXPECT_EQ((format_name<DCSR<std::int64_t, std::int64_t>>()), "DCSR<int64, int64>");
   EXPECT_EQ(format_name<DCSC<>>(), "DCSC");

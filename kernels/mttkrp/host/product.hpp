@@ -227,13 +227,13 @@ class Mttkrp {
     });
   }
   /// A separate function for each width, so that all registers are available to its sums.
-  template <class Walk, class RowOf>
-  SPOROS_HOST_KERNEL void sum_rows(const Walk& given, std::int64_t begin, std::int64_t end,
+  template <class Descent, class RowOf>
+  SPOROS_HOST_KERNEL void sum_rows(const Descent& given, std::int64_t begin, std::int64_t end,
                                    const RowOf& row_of) const {
-    const Walk walk = given;
+    const Descent descent = given;
     for_each_root(begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
-      auto row = Walk::Block::zero();
-      walk.template sum<1>(row, from, to);
+      auto row = Descent::Block::zero();
+      descent.template sum<1>(row, from, to);
       row.add_to(row_of(root, from, to));
     });
   }
@@ -241,12 +241,12 @@ class Mttkrp {
   void scatter_part(std::int64_t begin, std::int64_t end, T* result) const {
     for_columns<most_columns<T>>(0, [&](const auto& walk) { scatter_rows(walk, begin, end, result); });
   }
-  template <class Walk>
-  SPOROS_HOST_KERNEL void scatter_rows(const Walk& given, std::int64_t begin, std::int64_t end,
+  template <class Descent>
+  SPOROS_HOST_KERNEL void scatter_rows(const Descent& given, std::int64_t begin, std::int64_t end,
                                        T* result) const {
-    const Walk walk = given;
+    const Descent descent = given;
     for_each_root(begin, end, [&](std::int64_t root, std::int64_t from, std::int64_t to) {
-      walk.template scatter<1>(Walk::Block::of(walk.template row_of<0>(root)), from, to, result);
+      descent.template scatter<1>(Descent::Block::of(descent.template row_of<0>(root)), from, to, result);
     });
   }
 

@@ -12,13 +12,9 @@
 
 #include "../../cuda/transpose.hpp"
 #include "../../protocol/demands.hpp"
+#include "../../protocol/parts.hpp"
 #include "blocks_candidate.hpp"
 #include "candidate.hpp"
-
-namespace sporos {
-template <class S>
-class Plan;
-}  // namespace sporos
 
 namespace sporos::gpu {
 
@@ -135,7 +131,7 @@ class NmTransposed::Plan {
 
   void explain(std::ostream& out) const {
     const auto one = product();
-    with_candidate(one, Use::once, [&]<class K>() {
+    with_candidate<void>(one, Use::once, [&]<class K>() {
       out << "  the transpose: " << one.str() << ", by " << K::name << '\n';
       typename K::template Plan<std::remove_const_t<decltype(one)>>(one, one.resources()).explain(out);
     });

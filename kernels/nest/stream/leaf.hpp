@@ -406,8 +406,10 @@ SPOROS_INLINE void fetch(const Leaf<A, Compute, K>& leaf, std::int64_t c) {
         leaf.view->template level<K>().locate(leaf.begin, level_coordinate<A, K>(*leaf.view, c)).position;
     const auto& inner = leaf.view->template level<K + 1>();
     const auto* const values = leaf.view->values + inner.locate(row, 0).position;
-    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof *values);
-    for (std::int64_t at = 0; at < 4; ++at) SPOROS_PREFETCH(values + at * line);
+    constexpr std::int64_t bytes_of_line = 64;
+    constexpr std::int64_t lines = 4;  // the processor fetches the next ones by itself once these are read
+    constexpr std::int64_t line = bytes_of_line / static_cast<std::int64_t>(sizeof *values);
+    for (std::int64_t at = 0; at < lines; ++at) SPOROS_PREFETCH(values + at * line);
   }
 }
 template <char Variable, class E>

@@ -99,13 +99,14 @@ class LevelStream {
   /// Moves to the first coordinate that is at least c: by a few steps, then doubling strides and a binary
   /// search.
   SPOROS_INLINE void seek(std::int64_t c) {
-    for (int step = 0; step < 8; ++step) {
+    constexpr int few_steps = 8;  // which are over before a search has begun: most coordinates are that near
+    for (int step = 0; step < few_steps; ++step) {
       if (!valid() || coord() >= c) return;
       next();
     }
     if constexpr (block == 1 && ordered) {
       if (!valid() || coord() >= c) return;
-      std::int64_t stride = 8;
+      std::int64_t stride = few_steps;
       std::int64_t low = at_;
       while (low + stride < end_ && coord_of(low + stride) < c) {
         low += stride;

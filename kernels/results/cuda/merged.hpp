@@ -174,6 +174,15 @@ struct MergedNest {
   }
 
   template <class S>
+  static constexpr std::string_view role_at(int) {
+    return "inserted";
+  }
+  template <class S>
+  static constexpr std::string_view parallel_text() {
+    return "parallel: a thread for each chunk of about equal nonzeros";
+  }
+
+  template <class S>
   class Plan;
 };
 

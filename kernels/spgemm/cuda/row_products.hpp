@@ -143,15 +143,15 @@ class RowProducts {
 /// team of `lanes`. `alone` is true if the whole team, at most the `Lanes` lanes of a warp, works on one row
 /// of B, whose columns differ: then its lanes wait for one another between visits.
 ///
-/// @param products  of the row; more than zero
-template <int Lanes, ProductsOf How, class MatrixA, class MatrixB, class Visit>
+/// @param products  of the row, more than none
+template <int Lanes, ProductsOf Reading, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t row,
                                                  std::int64_t products, int lane, int lanes,
                                                  const Visit& visit) {
   const RowProducts<Lanes, MatrixA, MatrixB> of_row(a, b, row, products, lane, lanes);
-  if constexpr (How == ProductsOf::columns)
+  if constexpr (Reading == ProductsOf::columns)
     of_row.columns(visit);
-  else if constexpr (How == ProductsOf::values)
+  else if constexpr (Reading == ProductsOf::values)
     of_row.values(visit);
   else
     of_row.lists(visit);

@@ -141,25 +141,25 @@ struct Marks {
     return products >= crowd * words ? Marking::crowded : elements >= words ? Marking::even : Marking::sparse;
   }
 
-  template <Marking How>
+  template <Marking Density>
   SPOROS_HOST_INLINE void mark([[maybe_unused]] std::uint64_t j) const {
-    if constexpr (How == Marking::crowded) {
+    if constexpr (Density == Marking::crowded) {
       bytes[j] = 1;
-    } else if constexpr (How != Marking::none) {
+    } else if constexpr (Density != Marking::none) {
       bits[j >> 6] |= std::uint64_t{1} << (j & 63);
-      if constexpr (How == Marking::sparse) words[j >> 6] = 1;
+      if constexpr (Density == Marking::sparse) words[j >> 6] = 1;
     }
   }
 
   /// Writes first + j for each marked column j < window, ascending, and clears the marks.
-  template <Marking How, class Coordinate>
+  template <Marking Density, class Coordinate>
   SPOROS_HOST_INLINE Coordinate* take(std::int64_t window, Coordinate first, Coordinate* to) const {
     const std::int64_t count = (window + 63) / 64;
-    if constexpr (How == Marking::crowded) {
+    if constexpr (Density == Marking::crowded) {
       for (std::int64_t word = 0; word < count; ++word)
         if (const std::uint64_t some = take_64(bytes + word * 64))
           to = write_bits(to, some, static_cast<Coordinate>(first + word * 64));
-    } else if constexpr (How == Marking::even) {
+    } else if constexpr (Density == Marking::even) {
       for (std::int64_t word = 0; word < count; ++word) {
         const std::uint64_t some = bits[word];
         bits[word] = 0;

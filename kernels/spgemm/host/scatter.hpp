@@ -23,7 +23,7 @@ namespace sporos::detail {
 inline constexpr int most_added_together = 4;
 
 /// sums[j] += a[0] * b(0, j) + … + a[H - 1] * b(H - 1, j) for H rows of B that have the same columns j.
-template <Marking How, int H, class Sum, class Value, class Coordinate>
+template <Marking Density, int H, class Sum, class Value, class Coordinate>
 SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict columns,
                                  const Value* __restrict values, std::int64_t length, std::int64_t first,
                                  Sum* __restrict sums, const Marks& marks) {
@@ -33,14 +33,14 @@ SPOROS_HOST_INLINE void add_rows(const Sum* a, const Coordinate* __restrict colu
     Sum sum = sums[j];
     for (int h = 0; h < H; ++h) sum.add_product(a[h], static_cast<Acc>(values[t + h * length]));
     sums[j] = sum;
-    marks.mark<How>(j);
+    marks.mark<Density>(j);
   }
 }
 
 /// Adds up the rows of B that `group` rows of A refer to. It is not inlined, so that the compiler knows that
 /// its pointers do not alias, and keeps everything in registers.
 /// @tparam Alike  whether to look for rows of B with the same columns, which are then added together
-template <Marking How, bool Alike, class Acc, int N, class A, class B>
+template <Marking Density, bool Alike, class Acc, int N, class A, class B>
 SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B& b,
                                 const std::uint8_t* same_b, std::int64_t first,
                                 Packet<Acc, N>* __restrict sums, Marks marks) {
@@ -71,22 +71,22 @@ SPOROS_HOST_KERNEL void scatter(const A& a, std::int64_t row, int group, const B
     if constexpr (Alike) {
       for (int h = 1; h < together; ++h) factor[h] = factor_at(k + h);
       if (together == 2)
-        add_rows<How, 2>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+        add_rows<Density, 2>(factor, b_columns + q, b_values + q, length, first, sums, marks);
       else if (together == 3)
-        add_rows<How, 3>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+        add_rows<Density, 3>(factor, b_columns + q, b_values + q, length, first, sums, marks);
       else if (together == 4)
-        add_rows<How, 4>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+        add_rows<Density, 4>(factor, b_columns + q, b_values + q, length, first, sums, marks);
     }
-    if (together == 1) add_rows<How, 1>(factor, b_columns + q, b_values + q, length, first, sums, marks);
+    if (together == 1) add_rows<Density, 1>(factor, b_columns + q, b_values + q, length, first, sums, marks);
     k += together;
   }
 }
 
-/// Does the same for one row of A if all rows of B have L elements, and most have the same columns as the
-/// next row, as when rows are members and columns the groups they belong to. Each addition to a sum in memory
-/// would wait for the previous one; so rows with the same columns are summed in registers, even and odd ones
-/// separately.
-template <Marking How, int L, class Acc, class A, class B>
+/// The same for one row of A, where all rows of B have L elements, and most have the same columns as the next
+/// row, as where rows are members and columns the groups that they are in. Each addition to a sum in memory
+/// would wait for the last one; so rows with the same columns are summed in registers, even and odd ones
+/// apart.
+template <Marking Density, int L, class Acc, class A, class B>
 SPOROS_HOST_KERNEL void scatter_repeated(const A& a, std::int64_t row, const B& b, std::int64_t first,
                                          Packet<Acc, 1>* __restrict sums, Marks marks) {
   constexpr int lanes = static_cast<int>(std::bit_ceil(unsigned{L}));
@@ -121,38 +121,39 @@ SPOROS_HOST_KERNEL void scatter_repeated(const A& a, std::int64_t row, const B& 
     for (int t = 0; t < L; ++t) {
       const auto j = static_cast<std::uint64_t>(static_cast<std::int64_t>(wanted[t]) - first);
       sums[j].v += even.get(t) + odd.get(t);
-      marks.mark<How>(j);
+      marks.mark<Density>(j);
     }
   }
 }
 
-template <Marking How, class Acc, class A, class B>
+template <Marking Density, class Acc, class A, class B>
 SPOROS_HOST_INLINE void scatter_repeated(const A& a, std::int64_t row, const B& b, int length,
                                          std::int64_t first, Packet<Acc, 1>* sums, Marks marks) {
   switch (length) {
     case 1:
-      return scatter_repeated<How, 1, Acc>(a, row, b, first, sums, marks);
+      return scatter_repeated<Density, 1, Acc>(a, row, b, first, sums, marks);
     case 2:
-      return scatter_repeated<How, 2, Acc>(a, row, b, first, sums, marks);
+      return scatter_repeated<Density, 2, Acc>(a, row, b, first, sums, marks);
     case 3:
-      return scatter_repeated<How, 3, Acc>(a, row, b, first, sums, marks);
+      return scatter_repeated<Density, 3, Acc>(a, row, b, first, sums, marks);
     default:
-      return scatter_repeated<How, 4, Acc>(a, row, b, first, sums, marks);
+      return scatter_repeated<Density, 4, Acc>(a, row, b, first, sums, marks);
   }
 }
 
-/// Adds up the rows of B that `group` rows of A refer to, in the way that suits how similar these are.
-template <Marking How, class Acc, int N, class A, class B>
+/// Adds up the rows of B that `group` rows of A name, in the way that suits how similar these are.
+template <Marking Density, class Acc, int N, class A, class B>
 void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                      std::int64_t first, Packet<Acc, N>* sums, const Marks& marks) {
   if constexpr (N > 1) {
-    scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
+    scatter<Density, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
   } else {
-    if constexpr (How == Marking::sparse || How == Marking::none)
+    if constexpr (Density == Marking::sparse || Density == Marking::none)
       if (similar_b.repeated > 0)
-        return scatter_repeated<How, Acc>(a, row, b, similar_b.repeated, first, sums, marks);
-    similar_b.frequent ? scatter<How, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks)
-                       : scatter<How, false, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
+        return scatter_repeated<Density, Acc>(a, row, b, similar_b.repeated, first, sums, marks);
+    similar_b.frequent
+        ? scatter<Density, true, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks)
+        : scatter<Density, false, Acc, N>(a, row, group, b, similar_b.same, first, sums, marks);
   }
 }
 
@@ -187,9 +188,9 @@ std::int64_t multiply_by_scatter(const A& a, std::int64_t row, int group, const 
                                  Packet<Acc, N>* sums, Marks marks, Coordinate* columns, Value* values) {
   const auto first = static_cast<Coordinate>(reach.first);
   Coordinate* end = nullptr;
-  const auto fill = [&]<Marking How>() {
-    scatter_similar<How, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
-    end = marks.take<How>(reach.window, first, columns);
+  const auto fill = [&]<Marking Density>() {
+    scatter_similar<Density, Acc, N>(a, row, group, b, similar_b, reach.first, sums, marks);
+    end = marks.take<Density>(reach.window, first, columns);
   };
   // Repeated rows of B are marked only once, so few marks are set.
   switch (N == 1 && similar_b.repeated > 0 ? Marking::sparse

@@ -14,6 +14,7 @@
 #include "../../epilogue/sums_of_product.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../protocol/candidate.hpp"
+#include "../../protocol/parts.hpp"
 #include "../pattern.hpp"
 
 namespace sporos::gpu {

@@ -64,7 +64,7 @@ class Rounding : public testing::Test {
   /// @param term  term(i, j, k): two factors of a product, as terms
   template <class Found, class Factors>
   static std::string beyond(const Found& found, std::int64_t columns, const Factors& factors) {
-    using How = Arithmetic<Value>;
+    using Precision = Arithmetic<Value>;
     const auto terms = read(found).terms;
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < columns; ++j) {
@@ -80,10 +80,11 @@ class Rounding : public testing::Test {
           magnitude += std::hypot(a.re, a.im) * std::hypot(b.re, b.im);
           ++products;
         }
-        const long double operations = (products + How::extra_operations) * How::unit;
-        const long double computed = How::factor * operations / (1 - operations) * magnitude;
-        const long double bound =
-            computed + How::rounding * (std::hypot(exact.re, exact.im) + computed) + How::underflow;
+        const long double operations = (products + Precision::extra_operations) * Precision::unit;
+        const long double computed = Precision::factor * operations / (1 - operations) * magnitude;
+        const long double bound = computed +
+                                  Precision::rounding * (std::hypot(exact.re, exact.im) + computed) +
+                                  Precision::underflow;
         const Real have = real(terms.terms[static_cast<std::size_t>(i * columns + j)].value);
         const long double error = std::hypot(have.re - exact.re, have.im - exact.im);
         if (!(error <= bound))

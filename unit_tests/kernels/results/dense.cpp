@@ -189,6 +189,41 @@ TEST(DenseResults, AreExplained) {
   EXPECT_TRUE(
       contains(said, "dense workspace of order 2, 37.5 KiB a thread, inserted as (i, j), stored as (i, j)"))
       << said;
+  EXPECT_TRUE(contains(said, "parallel: chunks of about equal nonzeros, a workspace each\n")) << said;
+  EXPECT_TRUE(contains(said, "A(i, j)     reduced   gathered  gathered  ")) << said;
+  const auto in_order =
+      explain(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).workspace(dense_workspace).deterministic());
+  EXPECT_TRUE(contains(in_order, "serial: one workspace gathers all values in order\n")) << in_order;
+}
+
+TEST(ScatteredResults, AreExplainedByTheCandidateThatRunsTheLoops) {
+  const Tensor<double, CSR<>> A({60, 70});
+  const auto B = spread<CSC<>>(60, 50, 4, 3);
+  const auto C = spread<CSR<>>(50, 70, 5, 7);
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j);
+  const auto merged = explain(statement.use<MergedNest>());
+  EXPECT_TRUE(contains(merged, "parallel: chunks of about equal nonzeros, inserted side by side\n"))
+      << merged;
+  EXPECT_TRUE(contains(merged, "A(i, j)     reduced   inserted  inserted  ")) << merged;
+  const auto listed = explain(statement.use<ListedNest>());
+  EXPECT_TRUE(contains(listed, "parallel: chunks of about equal nonzeros, a workspace each\n")) << listed;
+  EXPECT_TRUE(contains(listed, "A(i, j)     reduced   listed    listed    ")) << listed;
+  // A kernel runs in place of the loops that are described.
+  const auto by_rows = explain(assign(A(i, j), B(i, k) * C(k, j)).use<SpgemmByRows>());
+  EXPECT_TRUE(contains(by_rows, "in place of these loops")) << by_rows;
+}
+
+TEST(ResultsInOrder, AreExplainedByTheCandidateThatRunsTheLoops) {
+  const Tensor<double, CSR<>> A({60, 70});
+  const auto B = spread<CSR<>>(60, 50, 4, 3);
+  const auto C = spread<CSR<>>(50, 70, 5, 7);
+  const auto gathered = explain(assign(A(i, j), B(i, k) * C(k, j)).generic());
+  EXPECT_TRUE(contains(gathered, "parallel: chunks of about equal nonzeros\n")) << gathered;
+  EXPECT_TRUE(contains(gathered, "A(i, j)     appended  reduced   gathered  ")) << gathered;
+  const Tensor<double, SparseVector<>> y({70});
+  const auto of_one_row = explain(assign(y(j), B(i, k) * C(k, j)).reorder(i, k, j));
+  EXPECT_TRUE(contains(of_one_row, "serial: every chunk would write the same results\n")) << of_one_row;
+  EXPECT_TRUE(contains(of_one_row, "A(j)        reduced   reduced   gathered  ")) << of_one_row;
 }
 
 }  // namespace

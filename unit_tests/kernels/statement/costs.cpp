@@ -5,15 +5,18 @@
 
 #include <ostream>
 #include <sporos/sporos.hpp>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
 #include "../../reference.hpp"
+#include "../loop_parts.hpp"
 
 namespace sporos::test {
 namespace {
 
 using namespace sporos::indices;
+using namespace loop_parts;
 
 /// Sets a dense vector to 42, and accepts only statements of which a plan is made.
 struct OnlyInPlans {
@@ -70,6 +73,30 @@ TEST(Candidates, SayWhatTheyTakeWhereTheyAreAskedForAnotherStatement) {
               assign(A(i, j), 2.0 * B(i, j)).use<OnlyInPlans>().run();
             }).find("only in plans does not take this statement: it computes dense vectors, in plans"),
             std::string::npos);
+}
+
+/// As OnlyInPlans, with results that depend on the order of threads.
+struct DependingOnThreads : OnlyInPlans {
+  static constexpr bool deterministic = false;
+};
+
+TEST(Candidates, SayWhichPartOfTheScheduleTheyDoNotFollow) {
+  const Tensor<double, DenseVector> x({3}), y({3});
+  const Tensor<double, DenseMatrix<>> D({3, 3});
+  const auto expect_reason = [](const auto& statement, std::string_view reason) {
+    const std::string message = message_of<ScheduleError>([&] { statement.run(); });
+    EXPECT_NE(message.find(text("does not take this statement: ", reason)), std::string::npos) << message;
+    EXPECT_EQ(message.find("computes dense vectors"), std::string::npos) << message;
+  };
+  const auto statement = assign(y(i), 2.0 * x(i)).use<OnlyInPlans>();
+  expect_reason(statement.over(MinPlus{}), "it computes with + and *, not over a semiring");
+  expect_reason(statement.split(i, i0, i1, 2).parallelize(i0),
+                "it has loops of its own, which split, fuse, pos and parallelize do not change");
+  expect_reason(statement.workspace(dense_workspace),
+                "it has no use for the workspace given with .workspace(...)");
+  expect_reason(assign(y(i), D(2, i)).use<OnlyInPlans>(), "it reads no parts of tensors");
+  expect_reason(assign(y(i), 2.0 * x(i)).deterministic().use<DependingOnThreads>(),
+                "its results depend on the order in which threads run, and .deterministic() excludes that");
 }
 
 }  // namespace
