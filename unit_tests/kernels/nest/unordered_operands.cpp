@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <sporos/formats/validate.hpp>
@@ -242,6 +243,42 @@ TEST(UnorderedOperands, LeadThroughBothLevels) {
   check_looked_up(U, U(i, j) * (S(i, j) + x(j)), [&](double u, std::int64_t row, std::int64_t column) {
     return u * (at(S, {row, column}) + x.values()(static_cast<std::size_t>(column)));
   });
+}
+
+/// What is linear in an operand that stores coordinates several times, anywhere; and functions of its sums.
+template <class U>
+void check_linear(const U& operand) {
+  const Tensor<double, DenseVector> x({columns}), y({rows});
+  for (std::size_t c = 0; c < columns; ++c) x.values()(c) = static_cast<double>(c % 5) - 1.5;
+  const auto of = [&](std::int64_t column) { return x.values()(static_cast<std::size_t>(column)); };
+  using I = std::int64_t;
+  check_looked_up(operand, -(operand(i, j) * x(j)) / 2.0,
+                  [&](double u, I, I column) { return -u * of(column) / 2; });
+  check_looked_up(operand, select(x(j) > 0, operand(i, j), 0),
+                  [&](double u, I, I column) { return of(column) > 0 ? u : 0.0; });
+  const auto all = entries(operand);
+  std::vector<double> sums(rows);
+  for (std::int64_t e = 0; e < all.size(); ++e) {
+    const auto [row, column] = all.coordinate(e);
+    sums[static_cast<std::size_t>(row)] += all.values(static_cast<std::size_t>(e)) * of(column);
+  }
+  y(i) = relu(operand(i, j) * x(j));
+  for (std::size_t row = 0; row < rows; ++row)
+    EXPECT_NEAR(y.values()(row), std::max(sums[row], 0.0), 1e-9) << row;
+}
+
+TEST(UnorderedOperands, ThatRepeatAreTakenLinearly) {
+  check_linear(rows_of<RepeatedRows>(3));
+  check_linear(coo());
+}
+
+TEST(UnorderedOperands, RowsThatRepeatAreSummedInsideFunctions) {
+  const auto U = rows_of<RepeatedRows>(3);
+  const Tensor<double, DenseVector> y({rows}), sums({rows});
+  sums(i) = U(i, j);
+  assign(y(i), abs(sum(j, U(i, j)))).generic().run();
+  for (std::size_t row = 0; row < rows; ++row)
+    EXPECT_DOUBLE_EQ(y.values()(row), std::abs(sums.values()(row))) << row;
 }
 
 TEST(UnorderedOperands, VectorsMakeVectorsInOrder) {
