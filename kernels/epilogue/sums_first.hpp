@@ -15,6 +15,7 @@
 #include "../protocol/candidate.hpp"
 #include "epilogue.hpp"
 #include "sums_of_product.hpp"
+#include "target.hpp"
 
 namespace sporos {
 
@@ -94,7 +95,8 @@ class SumsFirst::Plan {
   Plan(const S& statement, const Resources<typename S::space_type>&)
       : statement_(statement),
         sums_(place_of_sums()),
-        product_(statement, at_names_of(statement.result(), sums_), bytes_of_sums()) {
+        product_(statement, at_names_of(statement.result(), sums_),
+                 bytes_of_sums() + EpilogueTarget<S>::bytes(statement)) {
     bounds_of(statement);  // what does not fit is named by its variable
   }
 
@@ -114,7 +116,8 @@ class SumsFirst::Plan {
   }
 
   Bytes bytes() const {
-    return {result().nnz(), result().bytes(), product_.workspace_bytes() + bytes_of_sums()};
+    return {result().nnz(), result().bytes(),
+            product_.workspace_bytes() + bytes_of_sums() + EpilogueTarget<S>::bytes(statement_)};
   }
   std::int64_t held_bytes() const { return product_.held_bytes() + bytes_of_sums(); }
 
@@ -148,7 +151,9 @@ class SumsFirst::Plan {
     return are_in_result(statement_) ? 0 : array_bytes<Sum>(result().nnz());
   }
   void finish() const {
-    apply_epilogue(statement_, static_cast<const Sum*>(sums_.values().data()), result().values().data());
+    const EpilogueTarget<S> target(statement_);
+    apply_epilogue(statement_, static_cast<const Sum*>(sums_.values().data()), target.data());
+    target.finish();
   }
 
   template <char... Names>
