@@ -56,7 +56,7 @@ template <class E, bool IsNumber, class... Children>
 struct Node : ExpressionBase {
   /// Does not compile: the message says how to get a number.
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires(std::is_arithmetic_v<T> || is_complex_v<T>)
   operator T() const {
     static_assert(detail::never<T>,
                   "an expression is a number only where all its index variables are summed: write sum(...) "
@@ -80,11 +80,63 @@ struct Refused : ExpressionBase {
   static constexpr bool is_number = true;
 
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires(std::is_arithmetic_v<T> || is_complex_v<T>)
   operator T() const {
     return T();
   }
+  // The calls that schedule and run a statement.
   void run() const {}
+  template <class... Loops>
+  const Refused& reorder(const Loops&...) const {
+    return *this;
+  }
+  template <class... Loops>
+  const Refused& split(const Loops&...) const {
+    return *this;
+  }
+  template <class... Loops>
+  const Refused& fuse(const Loops&...) const {
+    return *this;
+  }
+  template <class... Loops>
+  const Refused& pos(const Loops&...) const {
+    return *this;
+  }
+  template <class Loop>
+  const Refused& parallelize(const Loop&) const {
+    return *this;
+  }
+  template <class... Parts>
+  const Refused& precompute(const Parts&...) const {
+    return *this;
+  }
+  template <class Policy>
+  const Refused& workspace(const Policy&) const {
+    return *this;
+  }
+  template <class Ring>
+  const Refused& over(const Ring&) const {
+    return *this;
+  }
+  template <class Resources>
+  const Refused& on(const Resources&) const {
+    return *this;
+  }
+  template <class A>
+  const Refused& on_owners_of(const A&) const {
+    return *this;
+  }
+  template <class Candidate>
+  const Refused& use() const {
+    return *this;
+  }
+  const Refused& accumulate() const { return *this; }
+  const Refused& generic() const { return *this; }
+  const Refused& deterministic() const { return *this; }
+  const Refused& with_constant_operands() const { return *this; }
+  const Refused& allow_tf32() const { return *this; }
+  std::string str() const { return {}; }
+
   template <class E>
   const Refused& operator=(const E&) const {
     return *this;
@@ -194,6 +246,16 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
         detail::never<Access, Index<Name>>,
         "an index variable has no value: values that depend on coordinates are written into values() by a "
         "loop, or assembled from entries");
+    return *this;
+  }
+
+  /// Does not compile: the message says that modes have names on both sides.
+  template <class T>
+    requires(AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>)
+  const Access& operator=(const T&) const {
+    static_assert(detail::never<T>,
+                  "the right side needs its index variables as well, which say how the modes meet: A(i, j) = "
+                  "B(i, j)");
     return *this;
   }
 
@@ -452,6 +514,20 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation<E>(operand);
+}
+
+/// Does not compile: the message says how to add to a number.
+template <class T, Expression E>
+  requires((std::is_arithmetic_v<T> || is_complex_v<T>) && !E::is_number)
+T& operator+=(T& number, const E& expression) {
+  [[maybe_unused]] const T value = expression;  // is refused
+  return number;
+}
+template <class T, Expression E>
+  requires((std::is_arithmetic_v<T> || is_complex_v<T>) && !E::is_number)
+T& operator-=(T& number, const E& expression) {
+  [[maybe_unused]] const T value = expression;
+  return number;
 }
 
 /// An access to any tensor, with any variables.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -444,6 +445,19 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
                 "the variable of an explicit sum cannot be used in the result: it is summed over");
   return Statement<Result, Right, derived_order<Result, Right>>(result, std::move(expression));
 }
+/// Of notation that has been refused.
+template <class TensorType, char... Names, class E>
+  requires(Expression<E> || ScalarValue<E>) && (is_refused<E>())
+Refused assign(const Access<TensorType, Names...>&, const E&) {
+  return {};
+}
+template <std::same_as<Refused> R, class E>
+Refused assign(const R&, const E&) {
+  return {};
+}
+/// Of a statement that has been refused.
+template <std::same_as<Refused> R>
+void run(const R&) {}
 
 namespace detail {
 

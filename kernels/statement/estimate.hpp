@@ -65,5 +65,10 @@ template <class T, char... Names>
 Refused estimate(const Access<T, Names...>&) {
   return detail::refuse_assignment<Access<T, Names...>>();
 }
+/// Of a statement that has been refused.
+template <std::same_as<Refused> R>
+Estimate estimate(const R&) {
+  return {};
+}
 
 }  // namespace sporos

@@ -24,10 +24,6 @@ class Intersection {
   static constexpr bool ordered = A::ordered && B::ordered;
   static constexpr bool looks_ahead = A::looks_ahead != B::looks_ahead && A::has_walks != B::has_walks;
   static constexpr bool has_lattice = false;
-  static_assert(
-      !both || ordered,
-      "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
-      "ordered format");
   /// Whether a side iterates in no order, and level streams of the other one, which does not, are looked up.
   static constexpr bool seeks_from_begin =
       !both && ((A::iterates && !A::ordered && B::has_walks) || (B::iterates && !B::ordered && A::has_walks));
@@ -40,7 +36,13 @@ class Intersection {
                 "a sparse operand cannot divide: where it stores nothing it is zero. Divide by dense tensors "
                 "and scalars");
 
-  SPOROS_INLINE Intersection(const A& a, const B& b) : a_(a), b_(b) { align(); }
+  SPOROS_INLINE Intersection(const A& a, const B& b) : a_(a), b_(b) {
+    static_assert(
+        !both || ordered,
+        "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
+        "ordered format");
+    align();
+  }
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) {
     a_.restrict_to(begin, end);
