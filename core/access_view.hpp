@@ -4,9 +4,11 @@
 /// compiled once and not for each statement.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -96,6 +98,16 @@ class AccessView {
   const NameList* names_ = nullptr;
   const Functions* of_type_ = nullptr;
 };
+
+/// The bytes of a statement's operands, each tensor counted once.
+inline std::int64_t operand_bytes(std::span<const AccessView> operands) {
+  std::int64_t sum = 0;
+  for (auto operand = operands.begin(); operand != operands.end(); ++operand) {
+    const auto is_this = [&](const AccessView& other) { return other.identity() == operand->identity(); };
+    if (std::none_of(operands.begin(), operand, is_this)) sum += operand->bytes();
+  }
+  return sum;
+}
 
 /// Whether any of the tensors is a part of one.
 template <class... Accesses>

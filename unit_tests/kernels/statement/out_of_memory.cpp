@@ -200,6 +200,16 @@ TEST(OutOfMemory, IsAMemoryErrorForConversions) { in_new_process(check_conversio
 
 #endif
 
+TEST(OutOfMemory, IsAMemoryErrorWhileAStatementIsPlanned) {
+  const Tensor<double, DenseVector> x({100}), y({100});
+  const auto statement = assign(y(i), 2.0 * x(i) + x(i));
+  const auto what = refusal([&] { sporos::detail::step_of(statement, [] { throw std::bad_alloc(); }); });
+  EXPECT_TRUE(contains(what, statement.str() +
+                                 ": there is no memory to plan it beside its tensors, of 1.6 KiB "
+                                 "(1600 bytes); this machine has "))
+      << what;
+}
+
 TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItFillsMemory) {
   constexpr std::int64_t n = 400'000;
   Entries<double, 2> entries({n, n}, n);
