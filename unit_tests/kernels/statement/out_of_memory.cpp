@@ -254,6 +254,12 @@ TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItsLoopsRunOverHugeExtents) 
                        "the variables i, j"));
 }
 
+TEST(Entries, ThatCannotBeAllocatedAreNotToldToChooseALevel) {
+  const std::string what = refusal([] { Entries<double, 2>({9, 9}, std::int64_t{1} << 58); });
+  EXPECT_TRUE(contains(what, "cannot be allocated: ")) << what;
+  EXPECT_TRUE(contains(what, ". Free some memory, or assemble parts and add them")) << what;
+}
+
 TEST(ASparseResultThatNoOperandBounds, RunsWhereItFits) {
   const auto B = assemble<CSR<>>(Entries<double, 2>({3, 3}, {{{1, 1}, 4}, {{1, 2}, 5}}));
   const Tensor<double, CSR<>> A({3, 3});
