@@ -17,9 +17,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "expression_base.hpp"
 #include "index.hpp"
 #include "notation.hpp"
 #include "presence.hpp"
+#include "refused.hpp"
 #include "scale.hpp"
 #include "tensor.hpp"
 #include "tree.hpp"
@@ -27,20 +29,6 @@
 #include "wider.hpp"
 
 namespace sporos {
-
-/// The base of all nodes, with what holds for a node that does not say otherwise.
-struct ExpressionBase {
-  /// Whether the node is a sum: linear in all its children, and present wherever one of them is. Other nodes
-  /// that are not a product in this respect have a member `presence` (presence.hpp).
-  static constexpr bool is_sum = false;
-  /// The number of children, from the left, in which the node is linear: a sum over such a child equals the
-  /// sum over the node.
-  static constexpr int factors = 0;
-  /// Whether the node has one value, because no index variable is left in it.
-  static constexpr bool is_number = false;
-  /// How tightly its text binds.
-  static constexpr Binding binding = Binding::whole;
-};
 
 namespace detail {
 template <class... Children>
@@ -74,97 +62,6 @@ struct Node<E, true, Children...> : ExpressionBase {
     return value(static_cast<const E&>(*this));
   }
 };
-
-/// What stands for a piece of notation that has been refused, so that the compiler says why and no more.
-struct Refused : ExpressionBase {
-  static constexpr bool is_number = true;
-
-  template <class T>
-    requires(std::is_arithmetic_v<T> || is_complex_v<T>)
-  operator T() const {
-    return T();
-  }
-  // The calls that schedule and run a statement.
-  void run() const {}
-  template <class... Loops>
-  const Refused& reorder(const Loops&...) const {
-    return *this;
-  }
-  template <class... Loops>
-  const Refused& split(const Loops&...) const {
-    return *this;
-  }
-  template <class... Loops>
-  const Refused& fuse(const Loops&...) const {
-    return *this;
-  }
-  template <class... Loops>
-  const Refused& pos(const Loops&...) const {
-    return *this;
-  }
-  template <class Loop>
-  const Refused& parallelize(const Loop&) const {
-    return *this;
-  }
-  template <class... Parts>
-  const Refused& precompute(const Parts&...) const {
-    return *this;
-  }
-  template <class Policy>
-  const Refused& workspace(const Policy&) const {
-    return *this;
-  }
-  template <class Ring>
-  const Refused& over(const Ring&) const {
-    return *this;
-  }
-  template <class Resources>
-  const Refused& on(const Resources&) const {
-    return *this;
-  }
-  template <class A>
-  const Refused& on_owners_of(const A&) const {
-    return *this;
-  }
-  template <class Candidate>
-  const Refused& use() const {
-    return *this;
-  }
-  const Refused& accumulate() const { return *this; }
-  const Refused& generic() const { return *this; }
-  const Refused& deterministic() const { return *this; }
-  const Refused& with_constant_operands() const { return *this; }
-  const Refused& allow_tf32() const { return *this; }
-  std::string str() const { return {}; }
-
-  template <class E>
-  const Refused& operator=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator+=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator-=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator*=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator/=(const E&) const {
-    return *this;
-  }
-};
-template <class E>
-constexpr bool is_refused() {
-  if constexpr (std::is_same_v<E, Refused>)
-    return true;
-  else
-    return fold<E>([]<class... C>(TypeList<C...>) { return (is_refused<C>() || ...); });
-}
 
 template <class T>
 auto as_expression(const T& operand);

@@ -38,7 +38,7 @@ namespace detail {
 template <class...>
 inline constexpr bool never = false;
 
-/// Complete when it is called: expression.hpp.
+/// Complete when it is called: refused.hpp.
 template <class T, class R = Refused>
 R refused() {
   return R();
