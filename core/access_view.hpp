@@ -4,9 +4,11 @@
 /// once rather than for each statement.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -97,7 +99,17 @@ class AccessView {
   const Functions* of_type_ = nullptr;
 };
 
-/// Whether any of the accesses is to a part of a tensor.
+/// The bytes of a statement's operands, each tensor counted once.
+inline std::int64_t operand_bytes(std::span<const AccessView> operands) {
+  std::int64_t sum = 0;
+  for (auto operand = operands.begin(); operand != operands.end(); ++operand) {
+    const auto is_this = [&](const AccessView& other) { return other.identity() == operand->identity(); };
+    if (std::none_of(operands.begin(), operand, is_this)) sum += operand->bytes();
+  }
+  return sum;
+}
+
+/// Whether any of the tensors is a part of one.
 template <class... Accesses>
 constexpr bool has_parts(TypeList<Accesses...>) {
   return (is_part_v<typename Accesses::tensor_type> || ...);

@@ -11,6 +11,7 @@
 #include <exception>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "error.hpp"
@@ -32,21 +33,23 @@ using HostArray = Array<T, Kokkos::HostSpace>;
 namespace detail {
 
 [[noreturn]] inline void refuse_array(const std::string& label, std::int64_t count, std::size_t element,
-                                      std::string reason) {
+                                      std::string reason, std::string_view cure) {
   while (reason.ends_with('.')) reason.pop_back();
-  throw MemoryError(text(label, ": ", count, " elements of ", element, " bytes cannot be allocated: ", reason,
-                         ". If few of them are nonzero, use a sparse level"));
+  throw MemoryError(
+      text(label, ": ", count, " elements of ", element, " bytes cannot be allocated: ", reason, ". ", cure));
 }
 
 }  // namespace detail
 
-/// An array of `count` elements, not initialised.
+/// `count` elements, not initialised.
+/// @param cure  what to do where there is no memory for them: the end of the error's message
 /// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
-Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
+Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count,
+                                 std::string_view cure = "If few of them are nonzero, use a sparse level") {
   expect_kokkos();
   if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
-    detail::refuse_array(label, count, sizeof(T), "the size in bytes does not fit in 64 bits");
+    detail::refuse_array(label, count, sizeof(T), "the size in bytes does not fit in 64 bits", cure);
   try {
     Array<T, MemorySpace> array(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
                                 static_cast<std::size_t>(count));
@@ -54,7 +57,7 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count) {
       prefer_large_pages(array.data(), sizeof(T) * static_cast<std::size_t>(count));
     return array;
   } catch (const std::exception& failure) {
-    detail::refuse_array(label, count, sizeof(T), failure.what());
+    detail::refuse_array(label, count, sizeof(T), failure.what(), cure);
   }
 }
 

@@ -200,6 +200,7 @@ struct EitherNonzero : detail::InfixFunction {
 /// a where the condition is nonzero, else b.
 struct Selection : detail::NamedFunction {
   static constexpr bool takes_elements = true;
+  static constexpr int linear_from = 1;  ///< the first of its operands in which it is linear
   static constexpr std::string_view name() { return "select"; }
   static constexpr std::string_view functor() { return "Selection{}"; }
   template <class T>

@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -75,8 +76,10 @@ struct Entries {
   /// @throws ShapeError for a negative extent, MemoryError if the memory cannot be allocated
   Entries(const Extents<Order>& shape, std::int64_t count) : extents(shape) {
     expect_valid_extents(shape);
-    for (auto& mode : coordinates) mode = make_array<std::int64_t>("sporos::Entries coordinates", count);
-    values = make_array<Value>("sporos::Entries values", count);
+    constexpr std::string_view cure = "Free some memory, or assemble parts and add them";
+    for (auto& mode : coordinates)
+      mode = make_array<std::int64_t>("sporos::Entries coordinates", count, cure);
+    values = make_array<Value>("sporos::Entries values", count, cure);
   }
 
   /// Room for `count` entries, with extents of an unsigned type, such as the sizes of containers.

@@ -17,9 +17,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "expression_base.hpp"
 #include "index.hpp"
 #include "notation.hpp"
 #include "presence.hpp"
+#include "refused.hpp"
 #include "scale.hpp"
 #include "tensor.hpp"
 #include "tree.hpp"
@@ -27,20 +29,6 @@
 #include "wider.hpp"
 
 namespace sporos {
-
-/// The base of all nodes, with the defaults for a node that does not say otherwise.
-struct ExpressionBase {
-  /// Whether the node is a sum: linear in all its children, and present wherever one of them is. A node whose
-  /// presence is neither that of a sum nor that of a product has a member `presence` (presence.hpp).
-  static constexpr bool is_sum = false;
-  /// The number of children, counted from the left, in which the node is linear: a sum over such a child
-  /// equals the sum over the node.
-  static constexpr int factors = 0;
-  /// Whether the node is a single value, because no index variable is left in it.
-  static constexpr bool is_number = false;
-  /// How tightly the node's text binds.
-  static constexpr Binding binding = Binding::whole;
-};
 
 namespace detail {
 template <class... Children>
@@ -56,7 +44,7 @@ template <class E, bool IsNumber, class... Children>
 struct Node : ExpressionBase {
   /// Does not compile: the message says how to get a number.
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires(std::is_arithmetic_v<T> || is_complex_v<T>)
   operator T() const {
     static_assert(detail::never<T>,
                   "an expression is a number only where all its index variables are summed: write sum(...) "
@@ -74,45 +62,6 @@ struct Node<E, true, Children...> : ExpressionBase {
     return value(static_cast<const E&>(*this));
   }
 };
-
-/// Stands for a piece of notation that has been refused, so that the compiler reports the reason and no more.
-struct Refused : ExpressionBase {
-  static constexpr bool is_number = true;
-
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  operator T() const {
-    return T();
-  }
-  void run() const {}
-  template <class E>
-  const Refused& operator=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator+=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator-=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator*=(const E&) const {
-    return *this;
-  }
-  template <class E>
-  const Refused& operator/=(const E&) const {
-    return *this;
-  }
-};
-template <class E>
-constexpr bool is_refused() {
-  if constexpr (std::is_same_v<E, Refused>)
-    return true;
-  else
-    return fold<E>([]<class... C>(TypeList<C...>) { return (is_refused<C>() || ...); });
-}
 
 template <class T>
 auto as_expression(const T& operand);
@@ -195,6 +144,16 @@ class Access : public Node<Access<TensorType, Names...>, ((Names == no_variable)
         detail::never<Access, Index<Name>>,
         "an index variable has no value: values that depend on coordinates are written into values() by a "
         "loop, or assembled from entries");
+    return *this;
+  }
+
+  /// Does not compile: the message says that modes have names on both sides.
+  template <class T>
+    requires(AnyTensor<T> || ReadOnlyTensor<T> || is_part_v<T> || is_distributed_v<T>)
+  const Access& operator=(const T&) const {
+    static_assert(detail::never<T>,
+                  "the right side needs its index variables as well, which say how the modes meet: A(i, j) = "
+                  "B(i, j)");
     return *this;
   }
 
@@ -453,6 +412,20 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation<E>(operand);
+}
+
+/// Does not compile: the message says how to add to a number.
+template <class T, Expression E>
+  requires((std::is_arithmetic_v<T> || is_complex_v<T>) && !E::is_number)
+T& operator+=(T& number, const E& expression) {
+  [[maybe_unused]] const T value = expression;  // is refused
+  return number;
+}
+template <class T, Expression E>
+  requires((std::is_arithmetic_v<T> || is_complex_v<T>) && !E::is_number)
+T& operator-=(T& number, const E& expression) {
+  [[maybe_unused]] const T value = expression;
+  return number;
 }
 
 /// An access to any tensor, with any variables.

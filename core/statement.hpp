@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -294,8 +295,8 @@ class Statement {
   ///
   ///     assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), W(i, j)).run();
   ///
-  /// @throws ScheduleError if W is a tensor of the statement, or if the part of the statement that has this
-  /// form has other tensors or scalars
+  /// @throws ScheduleError if W is a tensor of the statement or shares memory with one, or if the part has
+  /// other tensors or scalars than the place in the statement that has its form
   template <class E, class T, char... Names>
   auto precompute(const E& expression, const Access<T, Names...>& workspace) const {
     using Part = decltype(as_expression(expression));
@@ -315,14 +316,24 @@ class Statement {
         throw ScheduleError(text(str(),
                                  ": the part to precompute has the form of a part of the right side, but "
                                  "other tensors or scalars"));
-      const auto is_workspace = [&](const auto& access) {
+      // Its letters are those of str(), and the next one for the workspace.
+      TensorLetters letters;
+      Notation notation(letters);
+      notation.of(result_);
+      notation.of(right_);
+      const auto expect_apart = [&](const auto& access) {
         if (access.tensor().identity() == workspace.tensor().identity())
           throw ScheduleError(text(str(),
                                    ": the tensor for the precomputed part is one of the statement's: "
                                    "give the part a tensor of its own"));
+        if constexpr (!is_distributed_v<std::remove_const_t<T>>)
+          if (detail::AccessView(access).has_array_in(detail::MemoryRange::of(workspace.tensor().values())))
+            throw ScheduleError(text(str(), ": the tensor for the precomputed part, ", notation.of(workspace),
+                                     ", shares memory with ", notation.of(access),
+                                     ": give the part memory of its own"));
       };
-      is_workspace(result_);
-      for_each_access(right_, is_workspace);
+      expect_apart(result_);
+      for_each_access(right_, expect_apart);
 
       const auto rest = detail::replaced<Part>(right_, workspace);
       using Rest = std::remove_const_t<decltype(rest)>;
@@ -437,6 +448,19 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
                 "the variable of an explicit sum cannot be used in the result: it is summed over");
   return Statement<Result, Right, derived_order<Result, Right>>(result, std::move(expression));
 }
+/// Of notation that has been refused.
+template <class TensorType, char... Names, class E>
+  requires(Expression<E> || ScalarValue<E>) && (is_refused<E>())
+Refused assign(const Access<TensorType, Names...>&, const E&) {
+  return {};
+}
+template <std::same_as<Refused> R, class E>
+Refused assign(const R&, const E&) {
+  return {};
+}
+/// Of a statement that has been refused.
+template <std::same_as<Refused> R>
+void run(const R&) {}
 
 namespace detail {
 

@@ -39,7 +39,7 @@ namespace detail {
 template <class...>
 inline constexpr bool never = false;
 
-/// Refused is complete when this is called: expression.hpp.
+/// Complete when it is called: refused.hpp.
 template <class T, class R = Refused>
 R refused() {
   return R();

@@ -55,22 +55,22 @@ template <detail::TensorWithoutIndices T>
 Refused operator-(const T&) {
   return detail::refuse_without_indices<T>();
 }
-template <detail::TensorWithoutIndices L, class R>
+template <class L, class R>
   requires detail::LacksIndices<L, R>
 Refused operator*=(const L&, const R&) {
   return detail::refuse_without_indices<L, R>();
 }
-template <detail::TensorWithoutIndices L, class R>
+template <class L, class R>
   requires detail::LacksIndices<L, R>
 Refused operator/=(const L&, const R&) {
   return detail::refuse_without_indices<L, R>();
 }
-template <detail::TensorWithoutIndices L, class R>
+template <class L, class R>
   requires detail::LacksIndices<L, R>
 Refused operator+=(const L&, const R&) {
   return detail::refuse_without_indices<L, R>();
 }
-template <detail::TensorWithoutIndices L, class R>
+template <class L, class R>
   requires detail::LacksIndices<L, R>
 Refused operator-=(const L&, const R&) {
   return detail::refuse_without_indices<L, R>();

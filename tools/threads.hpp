@@ -7,7 +7,8 @@ namespace sporos::tool {
 
 /// The number of threads to request from Kokkos; 0 leaves the choice to it.
 /// @param asked  the value of --threads; 0 if it is not given
-/// @throws UsageError if --threads or an environment variable requests more than Kokkos can run
+/// @throws UsageError if --threads or a variable of the environment asks for more than Kokkos can run, or
+/// KOKKOS_NUM_THREADS is no number of threads
 int threads_to_start(int asked);
 
 /// Restarts the program with OMP_WAIT_POLICY=passive, unless the environment already says how threads wait.

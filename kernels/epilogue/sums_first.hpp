@@ -16,6 +16,7 @@
 #include "../protocol/parts.hpp"
 #include "epilogue.hpp"
 #include "sums_of_product.hpp"
+#include "target.hpp"
 
 namespace sporos {
 
@@ -95,8 +96,9 @@ class SumsFirst::Plan {
   Plan(const S& statement, const Resources<typename S::space_type>&)
       : statement_(statement),
         sums_(place_of_sums()),
-        product_(statement, at_names_of(statement.result(), sums_), bytes_of_sums()) {
-    bounds_of(statement);  // throws ShapeError if extents do not match
+        product_(statement, at_names_of(statement.result(), sums_),
+                 bytes_of_sums() + EpilogueTarget<S>::bytes(statement)) {
+    bounds_of(statement);  // what does not fit is named by its variable
   }
 
   /// The statement that computes the sums.
@@ -115,7 +117,8 @@ class SumsFirst::Plan {
   }
 
   Bytes bytes() const {
-    return {result().nnz(), result().bytes(), product_.workspace_bytes() + bytes_of_sums()};
+    return {result().nnz(), result().bytes(),
+            product_.workspace_bytes() + bytes_of_sums() + EpilogueTarget<S>::bytes(statement_)};
   }
   std::int64_t held_bytes() const { return product_.held_bytes() + bytes_of_sums(); }
 
@@ -149,7 +152,9 @@ class SumsFirst::Plan {
     return are_in_result(statement_) ? 0 : array_bytes<Sum>(result().nnz());
   }
   void finish() const {
-    apply_epilogue(statement_, static_cast<const Sum*>(sums_.values().data()), result().values().data());
+    const EpilogueTarget<S> target(statement_);
+    apply_epilogue(statement_, static_cast<const Sum*>(sums_.values().data()), target.data());
+    target.finish();
   }
 
   template <char... Names>

@@ -329,11 +329,12 @@ SPOROS_INLINE void nest(const typename Traits::bounds_type& bounds, Env& env, co
       nest<Traits, Depth>(bounds, env, e.left, output);
       nest<Traits, Depth>(bounds, env, e.right, output);
     } else if constexpr (!stream::reduces_whole<E>(variable)) {
+      constexpr bool is_linear = stream::is_linear_in_sum<E>(variable);
       static_assert(
-          stream::is_linear_in_sum<E>(variable),
+          is_linear,
           "a reduction variable stands in one term of a sum only, and the sum is inside a function, or next "
           "to a factor that has the variable too: say what is summed with sum(...)");
-      add_linear<Traits, Depth>(bounds, env, e, output);
+      if constexpr (is_linear) add_linear<Traits, Depth>(bounds, env, e, output);
     } else {
       loop<Traits, Depth>(bounds, env, e, output);
     }

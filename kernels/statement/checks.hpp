@@ -97,19 +97,97 @@ consteval bool sums_are_readable() {
     return is_in<SumsFirst>(CandidatesOf<S>{});
 }
 
+/// What stands around a part of an expression.
+struct Around {
+  bool integers = false;      ///< whether the statement computes in integers, whose division is not linear
+  bool function = false;      ///< whether a function, or something else that is not linear, does
+  NameList summed;            ///< the variables of explicit sums inside that function
+  int linear_from = 1 << 20;  ///< among the operands of a function: the first in which it is linear
+};
+
+/// Whether an operand may store a coordinate at several places that are no neighbours, some variables aside.
+template <class A>
+constexpr bool repeats_apart(const NameList& besides) {
+  for (int level = 0; level < A::level_names.size; ++level) {
+    const LevelProperties properties = A::format::properties[static_cast<std::size_t>(level)];
+    if (!properties.ordered && !properties.unique && !besides.contains(A::level_names[level])) return true;
+  }
+  return false;
+}
+
+/// Whether a function would be applied to the entries that an operand stores for a coordinate one by one,
+/// where it is meant to be applied to their sum.
+template <class E>
+constexpr bool takes_entries_for_sums(Around around) {
+  if constexpr (AnyAccess<E>) {
+    return around.function && repeats_apart<E>(around.summed);
+  } else {
+    if constexpr (is_reduction<E>) around.summed.push(E::names);
+    if constexpr (requires { decltype(E::function)::linear_from; })
+      around.linear_from = decltype(E::function)::linear_from;
+    else if constexpr (!is_operands<E>)
+      around.linear_from = Around{}.linear_from;
+    return fold<E>([&]<class... C>(TypeList<C...>) {
+      [[maybe_unused]] int at = 0;
+      [[maybe_unused]] const auto takes = [&]<class Child>(TypeList<Child>) {
+        Around child = around;
+        if constexpr (is_operands<E>) child.linear_from -= at;
+        constexpr int operands = count_operands<Child>();
+        const bool is_ratio = sizeof...(C) == 2 && E::factors == 1;
+        const bool is_linear = E::is_sum || is_reduction<E> || is_operands<Child> ||
+                               (at < E::factors && !(is_ratio && around.integers)) ||
+                               (is_operands<E> && child.linear_from <= 0);
+        at += operands;
+        if (!is_linear) {
+          child.function = true;
+          child.summed = {};
+        }
+        return takes_entries_for_sums<Child>(child);
+      };
+      return (takes(TypeList<C>{}) || ...);
+    });
+  }
+}
+
+/// Whether functions in a statement are applied to what its operands are at a coordinate.
+template <class S>
+consteval bool applies_functions_to_sums() {
+  using Right = typename S::right_type;
+  constexpr bool repeats = []<class... A>(TypeList<A...>) {
+    return (repeats_apart<A>({}) || ...);
+  }(accesses_of<Right>{});
+  constexpr Around around = [] {
+    Around out;
+    out.integers = std::is_integral_v<compute_t<typename S::result_type, Right>>;
+    return out;
+  }();
+  if constexpr (!repeats || is_refused<Right>())
+    return true;
+  else if constexpr (!takes_entries_for_sums<Right>(around))
+    return true;
+  else
+    return is_in<SumsFirst>(CandidatesOf<S>{});  // whose functions take whole sums
+}
+
 }  // namespace detail
 
-/// Whether there is a loop order in which all operands of a statement can be read, and no part of it has been
-/// refused.
+/// Whether there is a loop order in which all operands of a statement can be read, its functions can be
+/// applied to what they are, and no part of it has been refused.
 template <class S>
-inline constexpr bool is_readable = detail::first_contradiction(accesses_of<typename S::right_type>{}) < 0 &&
-                                    !is_refused<typename S::right_type>();
+inline constexpr bool is_readable =
+    detail::first_contradiction(accesses_of<typename S::right_type>{}) < 0 &&
+    !is_refused<typename S::right_type>() && detail::applies_functions_to_sums<S>();
 
 namespace detail {
 
 template <class S>
 consteval void require_readable_operands() {
   using Right = typename S::right_type;
+  static_assert(
+      applies_functions_to_sums<S>(),
+      "a function, a comparison, a mask or a division of integers takes an operand of which a level is "
+      "neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, "
+      "not to their sum. Convert the operand, which adds them up: convert<CSR<>>(operand)");
   static_assert(
       sums_are_readable<S>(),
       "the variable of an explicit sum inside a function, a divisor or a product of sums runs inside all "

@@ -3,9 +3,8 @@
 /// How much memory a statement will need, computed before it runs.
 #pragma once
 
-#include <algorithm>
+#include <concepts>
 #include <cstdint>
-#include <span>
 
 #include "../../core/statement.hpp"
 #include "checks.hpp"
@@ -17,20 +16,6 @@ namespace sporos {
 struct Estimate : Bytes {
   std::int64_t operands = 0;  ///< bytes of the operands, which exist already, each tensor counted once
 };
-
-namespace detail {
-
-/// The bytes of a statement's operands, each tensor counted once.
-inline std::int64_t operand_bytes(std::span<const AccessView> operands) {
-  std::int64_t sum = 0;
-  for (auto operand = operands.begin(); operand != operands.end(); ++operand) {
-    const auto is_this = [&](const AccessView& other) { return other.identity() == operand->identity(); };
-    if (std::none_of(operands.begin(), operand, is_this)) sum += operand->bytes();
-  }
-  return sum;
-}
-
-}  // namespace detail
 
 /// An upper bound on what a run of the statement allocates with the candidate that will run it. Nothing is
 /// computed or changed.
@@ -64,6 +49,11 @@ Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
 template <class T, char... Names>
 Refused estimate(const Access<T, Names...>&) {
   return detail::refuse_assignment<Access<T, Names...>>();
+}
+/// Of a statement that has been refused.
+template <std::same_as<Refused> R>
+Estimate estimate(const R&) {
+  return {};
 }
 
 }  // namespace sporos

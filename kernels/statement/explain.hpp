@@ -5,7 +5,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <ostream>
@@ -272,6 +272,11 @@ std::ostream& operator<<(std::ostream& out, const Statement<Result, Right, Order
 template <class T, char... Names>
 Refused explain(const Access<T, Names...>&) {
   return detail::refuse_assignment<Access<T, Names...>>();
+}
+/// Of a statement that has been refused.
+template <std::same_as<Refused> R>
+std::string explain(const R&) {
+  return {};
 }
 
 }  // namespace sporos

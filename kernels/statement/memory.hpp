@@ -127,12 +127,12 @@ inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, cons
                            needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,
                            " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ",
                            plan.cure()));
-  if (is_unbounded && result > Pool::machine_bytes())
+  if (is_unbounded && needed > Pool::machine_bytes())
     refuse_unbounded(plan, unbounded, "up to " + needed_text(result, bytes.workspace));
 }
 
-/// Throws MemoryError if a plan may need more memory than the statement's resources allow; or, if its sparse
-/// result has variables that nothing bounds, more than the machine has.
+/// Throws MemoryError if a plan may need more memory, for its result and its workspace, than the statement's
+/// resources allow; or, if its sparse result has variables that nothing bounds, more than the machine has.
 template <class K, class P, class S>
 void expect_within_limit(const P& plan, const S& statement) {
   static_assert(Resources<typename S::space_type>::unlimited == std::numeric_limits<std::int64_t>::max());

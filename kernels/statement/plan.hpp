@@ -3,6 +3,7 @@
 /// Plans: what depends only on the patterns of a statement is computed once, and reused with new values.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <ostream>
@@ -264,6 +265,11 @@ auto plan(const Statement<Result, Right, Order, Options>& statement) {
 template <class T, char... Names>
 Refused plan(const Access<T, Names...>&) {
   return detail::refuse_assignment<Access<T, Names...>>();
+}
+/// Of a statement that has been refused.
+template <std::same_as<Refused> R>
+R plan(const R& refused) {
+  return refused;
 }
 
 }  // namespace sporos

@@ -4,14 +4,18 @@
 /// distributed over several processes take a path of their own.
 #pragma once
 
+#include <cstdint>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "../../core/error.hpp"
 #include "../../core/expression.hpp"
+#include "../../core/pool.hpp"
 #include "../../core/statement.hpp"
+#include "../../formats/print.hpp"
 
 namespace sporos {
 
@@ -30,8 +34,12 @@ struct AcrossRanks;
 
 namespace detail {
 
-[[noreturn, gnu::cold]] inline void refuse_without_memory(const StatementText& statement) {
-  throw MemoryError(text(statement.str(), ": there is no memory to plan it"));
+[[noreturn, gnu::cold]] inline void refuse_without_memory(const StatementText& statement,
+                                                          std::span<const AccessView> tensors) {
+  const std::int64_t bytes = operand_bytes(tensors);
+  throw MemoryError(text(statement.str(), ": there is no memory to plan it beside its tensors, of ",
+                         bytes_text(bytes), " (", bytes, " bytes); this machine has ",
+                         bytes_text(Pool::machine_bytes()), ". Free some memory, or compute it in parts"));
 }
 
 /// Calls f(), a step of a statement.
@@ -44,9 +52,9 @@ decltype(auto) step_of(const S& statement, F&& f) {
     try {
       return std::forward<F>(f)();
     } catch (const std::bad_alloc&) {
-      refuse_without_memory(statement);
+      refuse_without_memory(statement, views_of_tensors(statement));
     } catch (const std::length_error&) {
-      refuse_without_memory(statement);
+      refuse_without_memory(statement, views_of_tensors(statement));
     }
   }
 }

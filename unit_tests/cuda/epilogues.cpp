@@ -142,6 +142,33 @@ TEST(CudaEpilogues, OfOtherProducts) {
   expect_all_layers<gpu::SpmmFromSharedRows, half, half, CSR<>>();
 }
 
+/// Y = f(X W^T + Y^T), whose elements are read after others have been written.
+template <class Candidate>
+void expect_transposed_result() {
+  SCOPED_TRACE(Candidate::name);
+  constexpr std::int64_t n = 300;
+  const auto X = small_integers<float, DenseMatrix<>>({n, 70}, 1);
+  const auto W = convert<CSR<>>(small_integers<float, DenseMatrix<>>({n, 70}, 2));
+  const auto Y = small_integers<float, DenseMatrix<>>({n, n}, 3);
+  const auto device_X = X.copy_to<Cuda>();
+  const auto device_W = W.copy_to<Cuda>();
+  const auto device_Y = Y.copy_to<Cuda>();
+  const auto added = Y.clone();
+  Y(i, j) = relu(X(i, k) * W(j, k) + added(j, i));
+  auto planned = plan(assign(device_Y(i, j), relu(device_X(i, k) * device_W(j, k) + device_Y(j, i)))
+                          .template use<Candidate>());
+  planned.run();
+  expect_equal_tensors(Y, device_Y);
+  const auto again = Y.clone();
+  Y(i, j) = relu(X(i, k) * W(j, k) + again(j, i));
+  planned.run();
+  expect_equal_tensors(Y, device_Y);
+}
+TEST(CudaEpilogues, ReadTheResultAtOtherPlaces) {
+  expect_transposed_result<SumsFirst>();
+  expect_transposed_result<gpu::SpmmIntoColumns>();
+}
+
 /// D = f(W X), whose rows are those of the sparse factor.
 TEST(CudaEpilogues, OfProductsFromTheLeft) {
   const auto W = prune<TwoFour>(small_integers<half, DenseMatrix<>>({200, 1100}, 1));

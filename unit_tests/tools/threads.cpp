@@ -55,6 +55,25 @@ TEST(Threads, AreRefusedWhereTheEnvironmentAsksForTooMany) {
   EXPECT_EQ(run({"info", path, "--threads", "2"}).code, 0) << "--threads takes precedence";
 }
 
+TEST(Threads, AreRefusedWhereTheEnvironmentNamesNone) {
+  const std::string path = example_data("LFAT5.mtx");
+  for (const std::string said : {"x", "0", "-5", "", "4x"}) {
+    const Variable kokkos("KOKKOS_NUM_THREADS", said.c_str());
+    const std::string reason =
+        "KOKKOS_NUM_THREADS='" + said + "' is no number of threads: set it to a positive";
+    expect_refused({"info", path}, reason);
+    expect_refused({"info", path, "--threads", "2"}, reason);
+  }
+  const Variable kokkos("KOKKOS_NUM_THREADS", "99999999999");
+  expect_refused({"info", path}, "KOKKOS_NUM_THREADS='99999999999' is more threads than a machine has");
+}
+
+TEST(Threads, AreRefusedWhereMoreAreAskedForThanIntegersHold) {
+  const Variable without("KOKKOS_NUM_THREADS", nullptr);
+  const Variable openmp("OMP_NUM_THREADS", "99999999999");
+  expect_refused({"info", example_data("LFAT5.mtx")}, "OMP_NUM_THREADS asks for 99999999999 threads");
+}
+
 /// What the OpenMP library prints of its settings when it starts, once for each time that the program starts.
 struct Settings {
   std::string last;

@@ -20,12 +20,14 @@ class Guided {
   static constexpr bool ordered = A::ordered && B::ordered;
   static constexpr bool looks_ahead = A::looks_ahead && !B::has_walks;
   static constexpr bool has_lattice = false;
-  static_assert(
-      !B::has_walks || ordered,
-      "an operand is looked up along another one, but a level of one of them is not ordered: convert "
-      "it to an ordered format");
 
-  SPOROS_INLINE Guided(const A& guide, const B& other) : guide_(guide), other_(other) { align(); }
+  SPOROS_INLINE Guided(const A& guide, const B& other) : guide_(guide), other_(other) {
+    static_assert(
+        !B::has_walks || ordered,
+        "an operand is looked up along another one, but a level of one of them is not ordered: convert "
+        "it to an ordered format");
+    align();
+  }
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) {
     guide_.restrict_to(begin, end);

@@ -11,6 +11,10 @@
 namespace sporos::stream {
 
 /// L * R, or L / R, whose right side is present everywhere.
+///
+/// Where one side iterates, what the other one holds is looked up, as in U(i, j) * (S(i, j) + x(j)): level
+/// streams there move along, forward, if the coordinates ascend. If they do not, those streams stay where
+/// they begin, and each coordinate is sought from there: logarithmic in the length of their fibers.
 template <class A, class B, class Operation>
 class Intersection {
  public:
@@ -20,16 +24,25 @@ class Intersection {
   static constexpr bool ordered = A::ordered && B::ordered;
   static constexpr bool looks_ahead = A::looks_ahead != B::looks_ahead && A::has_walks != B::has_walks;
   static constexpr bool has_lattice = false;
+  /// Whether a side iterates in no order, and level streams of the other one, which does not, are looked up.
+  static constexpr bool seeks_from_begin =
+      !both && ((A::iterates && !A::ordered && B::has_walks) || (B::iterates && !B::ordered && A::has_walks));
   static_assert(
-      !both || ordered,
-      "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
-      "ordered format");
+      !seeks_from_begin || (A::iterates ? B::ordered : A::ordered),
+      "an operand is looked up along another one, but none of their levels is ordered: convert it to "
+      "an ordered format");
 
   static_assert(!std::is_same_v<Operation, Division> || !B::has_walks,
                 "a sparse operand cannot divide: where it stores nothing it is zero. Divide by dense tensors "
                 "and scalars");
 
-  SPOROS_INLINE Intersection(const A& a, const B& b) : a_(a), b_(b) { align(); }
+  SPOROS_INLINE Intersection(const A& a, const B& b) : a_(a), b_(b) {
+    static_assert(
+        !both || ordered,
+        "two sparse operands meet at an index variable, but a level there is not ordered: convert it to an "
+        "ordered format");
+    align();
+  }
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) {
     a_.restrict_to(begin, end);
@@ -92,11 +105,11 @@ class Intersection {
       });
     else if constexpr (A::iterates)
       a_.here([&] SPOROS_INLINE_LAMBDA(const auto& x) {
-        b_.visit(a_.coord(), [&] SPOROS_INLINE_LAMBDA(const auto& y) { f(combine<Operation>(x, y)); });
+        look_up(b_, a_.coord(), [&] SPOROS_INLINE_LAMBDA(const auto& y) { f(combine<Operation>(x, y)); });
       });
     else
       b_.here([&] SPOROS_INLINE_LAMBDA(const auto& y) {
-        a_.visit(b_.coord(), [&] SPOROS_INLINE_LAMBDA(const auto& x) { f(combine<Operation>(x, y)); });
+        look_up(a_, b_.coord(), [&] SPOROS_INLINE_LAMBDA(const auto& x) { f(combine<Operation>(x, y)); });
       });
   }
   template <class F>
@@ -122,8 +135,21 @@ class Intersection {
   }
 
  private:
+  /// Calls f with what the side that does not iterate holds at c.
+  template <class Side, class F>
+  SPOROS_INLINE static void look_up(const Side& side, std::int64_t c, const F& f) {
+    if constexpr (seeks_from_begin) {
+      Side moved = side;
+      moved.seek(c);
+      moved.visit(c, f);
+    } else {
+      side.visit(c, f);
+    }
+  }
   SPOROS_INLINE void align() {
-    if constexpr (both) {
+    if constexpr (seeks_from_begin) {
+      return;
+    } else if constexpr (both) {
       while (a_.valid() && b_.valid()) {
         const std::int64_t x = a_.coord();
         const std::int64_t y = b_.coord();

@@ -321,8 +321,8 @@ SPOROS_INLINE void for_both_terms(const E& e, const Add& add) {
   add(replace_sum<Variable>(e, RightTerm{}));
 }
 
-template <class E, char... Names, class F>
-SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f);
+template <class Order, int Depth, class E, char... Names, class Env, class F>
+SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const Env& env, const F& f);
 
 /// The positions of coordinate c at the next level of an operand; empty if it is not stored. Takes time
 /// logarithmic in the length of the fiber.
@@ -374,7 +374,7 @@ SPOROS_INLINE void advance_into(const E& e, const Env& env, const F& f) {
     advance_into<Order, Depth>(e.operand, env, [&] SPOROS_INLINE_LAMBDA(const auto& x) {
       auto node = e.operation(x);
       if constexpr (is_reduce<decltype(node)> && !waits<Order, Depth, E>())
-        sum_into(node, f);
+        sum_into<Order, Depth>(node, env, f);
       else
         f(node);
     });

@@ -150,27 +150,33 @@ SPOROS_INLINE void for_each(S stream, const Bounds& bounds, const F& f) {
 namespace detail {
 
 /// Calls add(term) for each term that is present, with a loop for each variable, the first outermost.
-template <char First, char... Rest, class E, class Add>
-SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const Add& add) {
+/// @tparam Order, Depth  the loops outside, which have bound `outside`: levels of their variables below those
+///                       of the sum are located, or searched, once the sum's are bound
+template <class Order, int Depth, char First, char... Rest, class E, class Env, class Add>
+SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const Env& outside,
+                                 const Add& add) {
   for_each<false, false>(
       open<First>(e, extents[0]), Bounds{0, extents[0]},
       [&] SPOROS_INLINE_LAMBDA(std::int64_t c, const auto& below) {
         if constexpr (!is_absent<std::remove_cvref_t<decltype(below)>>) {
           const Coordinates<1> env{{c}};
-          advance_into<loops_over<First>, 1>(below, env, [&] SPOROS_INLINE_LAMBDA(const auto& term) {
-            using Term = std::remove_cvref_t<decltype(term)>;
-            if constexpr (is_absent<Term>) {
-              return;
-            } else if constexpr (sizeof...(Rest) > 0) {
-              for_each_term<Rest...>(term, extents + 1, add);
-            } else {
-              static_assert(
-                  is_loaded<Term>,
-                  "an operand of an explicit sum cannot be read in the order of its loops: name the "
-                  "variables of the sum in the order in which the operand stores them; a blocked operand, "
-                  "which stores other variables below them, has to be converted");
-              if constexpr (is_loaded<Term>) add(term.value);
-            }
+          advance_into<loops_over<First>, 1>(below, env, [&] SPOROS_INLINE_LAMBDA(const auto& bound) {
+            advance_into<Order, Depth>(bound, outside, [&] SPOROS_INLINE_LAMBDA(const auto& term) {
+              using Term = std::remove_cvref_t<decltype(term)>;
+              if constexpr (is_absent<Term>) {
+                return;
+              } else if constexpr (sizeof...(Rest) > 0) {
+                for_each_term<Order, Depth, Rest...>(term, extents + 1, outside, add);
+              } else {
+                static_assert(
+                    is_loaded<Term>,
+                    "an operand of an explicit sum cannot be read in the order of its loops: name the "
+                    "variables of the sum in the order in which the operand stores them, or compute the sum "
+                    "first, into a tensor of its own; a blocked operand, which stores other variables below "
+                    "them, has to be converted");
+                if constexpr (is_loaded<Term>) add(term.value);
+              }
+            });
           });
         }
       });
@@ -178,17 +184,18 @@ SPOROS_INLINE void for_each_term(const E& e, const std::int64_t* extents, const 
 
 }  // namespace detail
 
-/// Computes a sum whose other variables are all bound, and calls f with its value, or with Absent if no term
-/// is present.
-template <class E, char... Names, class F>
-SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const F& f) {
+/// Computes a sum whose other variables are all bound, and calls f with its value, or with Absent where no
+/// term is present.
+template <class Order, int Depth, class E, char... Names, class Env, class F>
+SPOROS_INLINE void sum_into(const Unary<SumOver<Names...>, E>& e, const Env& env, const F& f) {
   using T = typename E::compute;
   T sum{};
   bool present = false;
-  detail::for_each_term<Names...>(e.operand, e.operation.extents, [&] SPOROS_INLINE_LAMBDA(const T& term) {
-    sum = plus(sum, term);
-    present = true;
-  });
+  detail::for_each_term<Order, Depth, Names...>(e.operand, e.operation.extents, env,
+                                                [&] SPOROS_INLINE_LAMBDA(const T& term) {
+                                                  sum = plus(sum, term);
+                                                  present = true;
+                                                });
   if (present)
     f(Loaded<T>{sum});
   else

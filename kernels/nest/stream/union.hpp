@@ -19,12 +19,13 @@ class Union {
   static constexpr bool looks_ahead = false;
   /// Whether its coordinates are best visited by `for_each`, which has a loop for each lattice point.
   static constexpr bool has_lattice = iterates;
-  static_assert(
-      !has_walks || ordered,
-      "operands of a sum meet at an index variable, but a level there is not ordered: convert it to an "
-      "ordered format");
 
-  SPOROS_INLINE Union(const A& a, const B& b) : a_(a), b_(b) {}
+  SPOROS_INLINE Union(const A& a, const B& b) : a_(a), b_(b) {
+    static_assert(
+        !has_walks || ordered,
+        "operands of a sum meet at an index variable, but a level there is not ordered: convert it to an "
+        "ordered format");
+  }
 
   SPOROS_INLINE void restrict_to(std::int64_t begin, std::int64_t end) {
     a_.restrict_to(begin, end);

@@ -12,6 +12,7 @@
 #include "../../cuda/operands.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../epilogue/sums_of_product.hpp"
+#include "../../epilogue/target.hpp"
 #include "../../nest/bounds.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../../protocol/parts.hpp"
@@ -88,8 +89,9 @@ class SpmmIntoColumns::Plan {
 
  public:
   Plan(const S& statement, const Resources<Kokkos::Cuda>&)
-      : statement_(statement), product_(statement, SumsAccess(sums_), bytes_of_sums()) {
-    bounds_of(statement);  // throws ShapeError if extents do not match
+      : statement_(statement),
+        product_(statement, SumsAccess(sums_), bytes_of_sums() + EpilogueTarget<S>::bytes(statement)) {
+    bounds_of(statement);  // what does not fit is named by its variable
     place_sums({});
   }
 
@@ -105,7 +107,8 @@ class SpmmIntoColumns::Plan {
   }
 
   Bytes bytes() const {
-    return {result().nnz(), result().bytes(), product_.workspace_bytes() + bytes_of_sums()};
+    return {result().nnz(), result().bytes(),
+            product_.workspace_bytes() + bytes_of_sums() + EpilogueTarget<S>::bytes(statement_)};
   }
   std::int64_t held_bytes() const { return product_.held_bytes(); }
 
@@ -136,14 +139,16 @@ class SpmmIntoColumns::Plan {
   void finish() const {
     const auto epilogue = epilogue_of(statement_);
     const auto& sums = sums_;
+    const EpilogueTarget<S> target(statement_);
     if constexpr (is_turned) {
       const detail::StoreTransposedSums<is_by_columns, Sum, Out, std::remove_const_t<decltype(epilogue)>>
-          store{result().values().data(), sums.extent(0), statement_.accumulates(), epilogue};
+          store{target.data(), sums.extent(0), statement_.accumulates(), epilogue};
       for_each_transposed(statement_.resources().space(), sums.extent(0), sums.extent(1),
                           static_cast<const Sum*>(sums.values().data()), store);
     } else {
-      apply_epilogue(statement_, static_cast<const Sum*>(sums.values().data()), result().values().data());
+      apply_epilogue(statement_, static_cast<const Sum*>(sums.values().data()), target.data());
     }
+    target.finish();
   }
 
   const S& statement_;

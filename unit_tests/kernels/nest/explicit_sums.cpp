@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file explicit_sums.cpp
 /// sum(k, ...) in every place where it may stand, against loops over dense arrays.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -112,6 +113,34 @@ TYPED_TEST(ExplicitSums, StandInsideOneAnother) {
     return std::sqrt(over([&](auto c) {
       return this->a(row, c) * this->a(row, c) *
              std::sqrt(over([&](auto d) { return this->b(c, d) * this->b(c, d); }));
+    }));
+  });
+}
+
+TYPED_TEST(ExplicitSums, ReadMatricesThatStoreOtherVariablesBelowTheirs) {
+  using Space = typename TestFixture::Space;
+  const auto& A = this->A_;
+  const auto M = small<Space, DenseMatrix<>>("ij", 1, 8), N = small<Space, DenseMatrix<>>("ij", 1, 9);
+  const Tensor<double, DenseMatrix<>, Space> C({sum_extent, sum_extent});
+  const auto product = [&](std::int64_t row, std::int64_t column) {
+    return over([&](auto c) { return this->a(row, c) * at(M, {c, column}); });
+  };
+  C(i, j) = abs(sum(k, A(i, k) * M(k, j))) * N(j, i);
+  for (std::int64_t row = 0; row < sum_extent; ++row)
+    for (std::int64_t column = 0; column < sum_extent; ++column)
+      EXPECT_NEAR(at(C, {row, column}), std::abs(product(row, column)) * at(N, {column, row}), 1e-11);
+  assign(C(i, j), abs(sum(k, A(i, k) * M(k, j)))).generic().run();
+  for (std::int64_t row = 0; row < sum_extent; ++row)
+    for (std::int64_t column = 0; column < sum_extent; ++column)
+      EXPECT_NEAR(at(C, {row, column}), std::abs(product(row, column)), 1e-11);
+  this->y_(j) = relu(A(2, k) * M(k, j));
+  this->expect([&](auto column) { return std::max(product(2, column), 0.0); });
+  // Two variables, of which the result's stands in between.
+  const auto T = small<Space, DenseTensor<3>>("ijk", 1, 10);
+  this->y_(j) = map(Root{}, sum(i, k, T(i, j, k) * T(i, j, k)));
+  this->expect([&](auto middle) {
+    return std::sqrt(over([&](auto first) {
+      return over([&](auto last) { return std::pow(at(T, {first, middle, last}), 2); });
     }));
   });
 }

@@ -4,6 +4,8 @@
 /// same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <sporos/formats/validate.hpp>
@@ -161,6 +163,123 @@ TEST(UnorderedOperands, WithShuffledRows) { check_into_all(rows_of<UnorderedRows
 TEST(UnorderedOperands, WithShuffledRowsThatRepeat) { check_into_all(rows_of<RepeatedRows>(3)); }
 TEST(UnorderedOperands, WithBothLevelsShuffled) { check_into_all(twice()); }
 TEST(UnorderedOperands, InCoordinatesThatRepeat) { check_into_all(coo()); }
+
+/// R(i, j) = f, with U in no order next to S by rows and x dense, in sparse and dense results, and in a sum.
+template <class U, class Right, class Value>
+void check_looked_up(const U& operand, const Right& right, const Value& value) {
+  const auto all = entries(operand);
+  std::vector<double> expected(rows * columns), sums(rows);
+  for (std::int64_t e = 0; e < all.size(); ++e) {
+    const auto [row, column] = all.coordinate(e);
+    const double term = value(all.values(static_cast<std::size_t>(e)), row, column);
+    expected[static_cast<std::size_t>(row * columns + column)] += term;
+    sums[static_cast<std::size_t>(row)] += term;
+  }
+  Tensor<double, CSR<>> R({rows, columns});
+  Tensor<double, DenseMatrix<>> D({rows, columns});
+  Tensor<double, DenseVector> y({rows});
+  R(i, j) = right;
+  validate(R);
+  D(i, j) = right;
+  auto planned = plan(assign(y(i), right));
+  planned.run();
+  for (std::int64_t row = 0; row < rows; ++row) {
+    EXPECT_NEAR(at(y, {row}), sums[static_cast<std::size_t>(row)], 1e-9) << row;
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const double wanted = expected[static_cast<std::size_t>(row * columns + column)];
+      EXPECT_DOUBLE_EQ(at(R, {row, column}), wanted) << row << ", " << column;
+      EXPECT_DOUBLE_EQ(at(D, {row, column}), wanted) << row << ", " << column;
+    }
+  }
+}
+
+TEST(UnorderedOperands, LeadAlongOthersThatAreLookedUp) {
+  const auto U = rows_of<UnorderedRows>(1);
+  std::mt19937_64 draw(6);
+  Entries<double, 2> some_of_it({rows, columns}, 200);
+  for (std::int64_t e = 0; e < 200; ++e)
+    some_of_it.set(e, {static_cast<std::int64_t>(draw() % rows), static_cast<std::int64_t>(draw() % columns)},
+                   static_cast<double>(draw() % 9) - 4.5);
+  const auto S = assemble<CSR<>>(some_of_it);
+  const Tensor<double, DenseVector> x({columns});
+  for (std::size_t c = 0; c < columns; ++c) x.values()(c) = static_cast<double>(c % 5) - 1.5;
+  const auto s = [&](std::int64_t row, std::int64_t column) { return at(S, {row, column}); };
+  const auto of = [&](std::int64_t column) { return x.values()(static_cast<std::size_t>(column)); };
+  const auto entries_of_s = entries(S);
+  std::vector<bool> stored(rows * columns);
+  for (std::int64_t e = 0; e < entries_of_s.size(); ++e) {
+    const auto [row, column] = entries_of_s.coordinate(e);
+    stored[static_cast<std::size_t>(row * columns + column)] = true;
+  }
+  const auto stores = [&](std::int64_t row, std::int64_t column) {
+    return stored[static_cast<std::size_t>(row * columns + column)];
+  };
+  using I = std::int64_t;
+  check_looked_up(U, U(i, j) * (S(i, j) + x(j)),
+                  [&](double u, I row, I column) { return u * (s(row, column) + of(column)); });
+  check_looked_up(U, (x(j) - S(i, j)) * U(i, j),
+                  [&](double u, I row, I column) { return u * (of(column) - s(row, column)); });
+  check_looked_up(U, !pattern(S(i, j)) * U(i, j),
+                  [&](double u, I row, I column) { return stores(row, column) ? 0.0 : u; });
+  check_looked_up(U, U(i, j) * !S(i, j),
+                  [&](double u, I row, I column) { return s(row, column) == 0 ? u : 0.0; });
+  check_looked_up(U, U(i, j) * max(S(i, j), x(j)),
+                  [&](double u, I row, I column) { return u * std::max(s(row, column), of(column)); });
+  check_looked_up(U, select(S(i, j) > x(j), U(i, j), 0),
+                  [&](double u, I row, I column) { return s(row, column) > of(column) ? u : 0.0; });
+  const auto next = [](double value) { return value + 1; };
+  check_looked_up(U, U(i, j) * map(everywhere(next), S(i, j)),
+                  [&](double u, I row, I column) { return u * (s(row, column) + 1); });
+}
+
+TEST(UnorderedOperands, LeadThroughBothLevels) {
+  const auto U = twice();
+  Entries<double, 2> all({rows, columns}, 100);
+  for (std::int64_t e = 0; e < 100; ++e)
+    all.set(e, {e * 7 % rows, e * 11 % columns}, static_cast<double>(e % 9) + 0.5);
+  const auto S = assemble<DCSR<>>(all);
+  const Tensor<double, DenseVector> x({columns});
+  for (std::size_t c = 0; c < columns; ++c) x.values()(c) = static_cast<double>(c % 5) - 1.5;
+  check_looked_up(U, U(i, j) * (S(i, j) + x(j)), [&](double u, std::int64_t row, std::int64_t column) {
+    return u * (at(S, {row, column}) + x.values()(static_cast<std::size_t>(column)));
+  });
+}
+
+/// What is linear in an operand that stores coordinates several times, anywhere; and functions of its sums.
+template <class U>
+void check_linear(const U& operand) {
+  const Tensor<double, DenseVector> x({columns}), y({rows});
+  for (std::size_t c = 0; c < columns; ++c) x.values()(c) = static_cast<double>(c % 5) - 1.5;
+  const auto of = [&](std::int64_t column) { return x.values()(static_cast<std::size_t>(column)); };
+  using I = std::int64_t;
+  check_looked_up(operand, -(operand(i, j) * x(j)) / 2.0,
+                  [&](double u, I, I column) { return -u * of(column) / 2; });
+  check_looked_up(operand, select(x(j) > 0, operand(i, j), 0),
+                  [&](double u, I, I column) { return of(column) > 0 ? u : 0.0; });
+  const auto all = entries(operand);
+  std::vector<double> sums(rows);
+  for (std::int64_t e = 0; e < all.size(); ++e) {
+    const auto [row, column] = all.coordinate(e);
+    sums[static_cast<std::size_t>(row)] += all.values(static_cast<std::size_t>(e)) * of(column);
+  }
+  y(i) = relu(operand(i, j) * x(j));
+  for (std::size_t row = 0; row < rows; ++row)
+    EXPECT_NEAR(y.values()(row), std::max(sums[row], 0.0), 1e-9) << row;
+}
+
+TEST(UnorderedOperands, ThatRepeatAreTakenLinearly) {
+  check_linear(rows_of<RepeatedRows>(3));
+  check_linear(coo());
+}
+
+TEST(UnorderedOperands, RowsThatRepeatAreSummedInsideFunctions) {
+  const auto U = rows_of<RepeatedRows>(3);
+  const Tensor<double, DenseVector> y({rows}), sums({rows});
+  sums(i) = U(i, j);
+  assign(y(i), abs(sum(j, U(i, j)))).generic().run();
+  for (std::size_t row = 0; row < rows; ++row)
+    EXPECT_DOUBLE_EQ(y.values()(row), std::abs(sums.values()(row))) << row;
+}
 
 TEST(UnorderedOperands, VectorsMakeVectorsInOrder) {
   std::mt19937_64 draw(4);

@@ -203,10 +203,47 @@ void check_overlapping(std::int64_t shift) {
   check(Y, X, [&](const auto& to, const auto& from) { return assign(to(i, j), from(i, j) + A(i, j)); });
   check(Y, x, [&](const auto& to, const auto& from) { return assign(to(i, j), from(i) * from(j)); });
   check(y, X, [&](const auto& to, const auto& from) { return assign(to(i), from(i, j) * from(j, i)); });
+  // Epilogues of products, which are applied after the sums are complete.
+  const auto D = random_tensor<RowMajorMatrix>(square, "ij", 0.5, false, 22);
+  check(Y, X, [&](const auto& to, const auto& from) {
+    return assign(to(i, j), relu(A(i, k) * D(k, j) + from(i, j)));
+  });
+  check(Y, X, [&](const auto& to, const auto& from) {
+    return assign(to(i, j), relu(A(i, k) * D(k, j) + from(j, i)));
+  });
+  check(Y, X, [&](const auto& to, const auto& from) {
+    return assign(to(i, j), relu(A(i, k) * D(k, j) - from(j, i))).accumulate();
+  });
+  check(Y, x, [&](const auto& to, const auto& from) {
+    return assign(to(i, j), relu(A(i, k) * D(k, j) + from(j)));
+  });
+  check(Y, X, [&](const auto& to, const auto& from) {
+    return assign(to(i, j), relu(A(i, k) * from(k, j)) + D(j, i));
+  });
 }
 
 TEST(ADenseResult, MayOverlapAnOperandPartly) {
   for (const std::int64_t shift : {-8, -1, 0, 1, 5, 8}) check_overlapping(shift);
+}
+
+TYPED_TEST(OneDenseMatrix, IsAddedTransposedToAProductInsideAFunction) {
+  const auto C = random_tensor<TypeParam>(square, "ij", 0.7, false, 23);
+  const auto A = random_tensor<CSR<>>(square, "ik", 0.3, false, 24);
+  const auto B = random_tensor<RowMajorMatrix>(square, "kj", 0.5, false, 25);
+  const auto expected = C.clone(), product = C.clone();
+  product(i, j) = A(i, k) * B(k, j);
+  const auto statement = assign(C(i, j), relu(A(i, k) * B(k, j) - C(j, i)));
+  auto planned = plan(statement);
+  for (int times = 0; times < 2; ++times) {
+    const auto before = C.clone();
+    expected(i, j) = relu(product(i, j) - before(j, i));
+    planned.run();
+    EXPECT_EQ(difference(C, read(expected).terms), "");
+  }
+  // What reads each element just where it is written needs no room beside the sums.
+  const std::int64_t values = C.nnz() * static_cast<std::int64_t>(sizeof(C.values()(0)));
+  EXPECT_EQ(estimate(statement).workspace,
+            estimate(assign(C(i, j), relu(A(i, k) * B(k, j) - C(i, j)))).workspace + values);
 }
 
 TEST(ADenseResult, MayOverlapTheValuesOrTheLevelsOfASparseOperand) {

@@ -200,6 +200,16 @@ TEST(OutOfMemory, IsAMemoryErrorForConversions) { in_new_process(check_conversio
 
 #endif
 
+TEST(OutOfMemory, IsAMemoryErrorWhileAStatementIsPlanned) {
+  const Tensor<double, DenseVector> x({100}), y({100});
+  const auto statement = assign(y(i), 2.0 * x(i) + x(i));
+  const auto what = refusal([&] { sporos::detail::step_of(statement, [] { throw std::bad_alloc(); }); });
+  EXPECT_TRUE(contains(what, statement.str() +
+                                 ": there is no memory to plan it beside its tensors, of 1.6 KiB "
+                                 "(1600 bytes); this machine has "))
+      << what;
+}
+
 TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItFillsMemory) {
   constexpr std::int64_t n = 400'000;
   Entries<double, 2> entries({n, n}, n);
@@ -217,6 +227,23 @@ TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItFillsMemory) {
   EXPECT_TRUE(contains(refusal([&] { plan(assign(A(i, j), B(i, k))).run(); }), "the variable j"));
 }
 
+#if defined(SPOROS_TEST_CAN_LIMIT_MEMORY)
+TEST(ASparseResultThatNoOperandBounds, IsNamedWhereItFitsAndItsWorkspaceDoesNot) {
+  constexpr std::int64_t columns = 1 << 20;
+  const std::int64_t rows = Pool::machine_bytes() / 10 * 6 / (columns * 12);
+  Entries<double, 2> entries({rows, 1}, rows);
+  for (std::int64_t row = 0; row < rows; ++row) entries.set(row, {row, 0}, 1);
+  const auto B = assemble<CSR<>>(entries);
+  const Tensor<double, CSR<>> A({rows, columns});
+  const Estimate most = estimate(assign(A(i, j), B(i, k)));
+  ASSERT_LT(most.result, Pool::machine_bytes());
+  ASSERT_GT(most.result + most.workspace, Pool::machine_bytes());
+  const AddressSpaceLimit limit(1 << 28);  // so that it does not fill memory where it is not refused
+  EXPECT_TRUE(contains(refusal([&] { A(i, j) = B(i, k); }),
+                       "the variable j, so each of its 1048576 coordinates is stored, which takes up to "));
+}
+#endif
+
 TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItsLoopsRunOverHugeExtents) {
   constexpr std::int64_t n = std::int64_t{1} << 40;
   using Wide = DCSR<std::int64_t, std::int64_t>;
@@ -225,6 +252,12 @@ TEST(ASparseResultThatNoOperandBounds, IsNamedBeforeItsLoopsRunOverHugeExtents) 
   EXPECT_TRUE(contains(refusal([&] { A(i, j) = B(i, k); }), "the variable j"));
   EXPECT_TRUE(contains(refusal([&] { A(i, j) = map(everywhere([](double v) { return v + 1; }), B(i, j)); }),
                        "the variables i, j"));
+}
+
+TEST(Entries, ThatCannotBeAllocatedAreNotToldToChooseALevel) {
+  const std::string what = refusal([] { Entries<double, 2>({9, 9}, std::int64_t{1} << 58); });
+  EXPECT_TRUE(contains(what, "cannot be allocated: ")) << what;
+  EXPECT_TRUE(contains(what, ". Free some memory, or assemble parts and add them")) << what;
 }
 
 TEST(ASparseResultThatNoOperandBounds, RunsWhereItFits) {

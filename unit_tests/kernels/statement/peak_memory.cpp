@@ -129,6 +129,9 @@ TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForDenseResults) {
   const Tensor<double, DenseMatrix<>, Space> M({300, 300});
   expect_bounded("MTTKRP", assign(M(i, j), T(i, k, l) * U(k, j) * V(l, j)));
   expect_bounded("MTTKRP of an inner mode", assign(M(k, j), T(i, k, l) * U(i, j) * V(l, j)));
+  const Tensor<double, DenseMatrix<>, Space> E({300, 300});
+  expect_bounded("an epilogue that reads the result",
+                 assign(E(i, j), relu(this->B(i, k) * U(k, j) + E(j, i))));
 }
 
 TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForTensors) {

@@ -139,5 +139,34 @@ TEST(Precompute, RefusesOtherTensorsAndTensorsOfTheStatement) {
   EXPECT_THROW(statement.precompute(B(i, k) * C(k, j), B(i, j)), ScheduleError);
 }
 
+TEST(Precompute, RefusesMemoryThatATensorOfTheStatementHas) {
+  const auto A = assemble<CSR<>>(Entries<double, 2>({4, 4}, {{{0, 1}, 2.0}, {{2, 3}, 3.0}}));
+  const auto memory = make_array<double>("memory", 48);
+  const auto B = wrap<DenseMatrix<>>({4, 4}, memory.data()),
+             D = wrap<DenseMatrix<>>({4, 4}, memory.data() + 16);
+  const Tensor<double, DenseMatrix<>> R({4, 4});
+  const auto statement = assign(R(i, j), D(i, j) * (A(i, k) * B(k, j)));
+  const auto refusal = [&](std::int64_t shift) {
+    const auto W = wrap<DenseMatrix<>>({4, 4}, memory.data() + shift);
+    try {
+      statement.precompute(A(i, k) * B(k, j), W(i, j));
+      return std::string();
+    } catch (const ScheduleError& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string begin =
+      "A(i, j) = B(i, j) * C(i, k) * D(k, j): the tensor for the precomputed part, E(i, j), shares memory "
+      "with ";
+  EXPECT_EQ(refusal(31), begin + "B(i, j): give the part memory of its own");
+  EXPECT_EQ(refusal(17), begin + "B(i, j): give the part memory of its own");
+  EXPECT_EQ(refusal(1), begin + "B(i, j): give the part memory of its own");
+  EXPECT_EQ(refusal(32), "");
+  const auto into_a_part = assign(B(i, j), D(i, j) * (A(i, k) * A(k, j)));
+  EXPECT_THROW(
+      into_a_part.precompute(A(i, k) * A(k, j), wrap<DenseMatrix<>>({4, 4}, memory.data() + 15)(i, j)),
+      ScheduleError);
+}
+
 }  // namespace
 }  // namespace sporos::test::precompute

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file expression_base.hpp
+/// ExpressionBase: what all nodes of index notation have in common.
+#pragma once
+
+#include "notation.hpp"
+
+namespace sporos {
+
+/// The base of all nodes, with what holds for a node that does not say otherwise.
+struct ExpressionBase {
+  /// Whether the node is a sum: linear in all its children, and present wherever one of them is. Other nodes
+  /// that are not a product in this respect have a member `presence` (presence.hpp).
+  static constexpr bool is_sum = false;
+  /// The number of children, from the left, in which the node is linear: a sum over such a child equals the
+  /// sum over the node.
+  static constexpr int factors = 0;
+  /// Whether the node has one value, because no index variable is left in it.
+  static constexpr bool is_number = false;
+  /// How tightly its text binds.
+  static constexpr Binding binding = Binding::whole;
+};
+
+}  // namespace sporos
