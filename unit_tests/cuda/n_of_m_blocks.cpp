@@ -89,6 +89,31 @@ TEST(CudaNofMByBlocks, SectionsOfTeamsBeginWhereTheCopyEngineCan) {
 TEST(CudaNofMByBlocks, WindowsThatDoNotDivideWhatIsCopied) {
   expect_products<float, float, NM<5, 7, 8, 1>>();
 }
+/// Sums are put where sections were, and where k has few of these, they reach further: not to the barriers.
+template <int Rows, int Columns>
+constexpr bool barriers_lie_behind_sums() {
+  using Teams = gpu::NmTeamConfig<float, true, Rows, Columns, false, 2, 4>;
+  using Blocks = gpu::NmBlockConfig<float, Rows, Columns, false, 4, 3>;
+  for (int window = 1; window <= 64; ++window)
+    for (int slots = 1; slots <= 8; ++slots) {
+      const gpu::NmChunks cut = gpu::NmChunks::in_one_chunk(1, window, 4);
+      const int barriers = Teams::barriers_at(cut, slots);
+      const int used = slots * 4 * (Teams::section_bytes(cut) + Teams::layout(cut).chunk_bytes());
+      if (barriers < Teams::teams * Teams::sums_bytes || barriers < used + Teams::zeros_bytes) return false;
+      if (Teams::shared_bytes(cut, slots) < Teams::alignment + barriers + slots * 4 * 16) return false;
+    }
+  const gpu::NmSlots few{2, 2};
+  return Blocks::barriers_at(few, 1024, 1024) == Blocks::sums_bytes &&
+         Blocks::shared_bytes(few, 1024, 1024) == Blocks::alignment + Blocks::sums_bytes + 32;
+}
+TEST(CudaNofMByBlocks, NothingIsWrittenWhereBarriersAre) {
+  static_assert(barriers_lie_behind_sums<4, 8>() && barriers_lie_behind_sums<8, 8>());
+  for (const std::int64_t inner : {1, 28, 90, 112}) {  // a section for each team or fewer
+    expect_product<float, float, NM<5, 7, 8, 1>, RowMajor>({700, 530, inner});
+    expect_product<float, float, NM<5, 7, 8, 1>, ColumnMajor>({700, 530, inner});
+    expect_product<float, float, NM<1, 4, 8>, RowMajor>({500, 500, inner});
+  }
+}
 /// One window fills as much shared memory as a small tile has for it.
 TEST(CudaNofMByBlocks, DoublesInLongWindows) { expect_products<double, double, NM<100, 256, 16>>(); }
 TEST(CudaNofMByBlocks, DoublesWhoseWarpsShareUnits) { expect_products<double, double, NM<8, 32, 32>>(); }

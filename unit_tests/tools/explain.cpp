@@ -85,7 +85,8 @@ TEST(Explain, RefusesNamesFormatsAndOrdersThatItHasNot) {
 }
 
 TEST(Explain, MeasuresEveryCandidateOnAFileBesideWhatIsExpected) {
-  for (const Json& row : report({"explain", "--list"})["statements"]) {
+  const Json listed = report({"explain", "--list"});
+  for (const Json& row : listed["statements"]) {
     const std::string name = row["name"], first = words(row["formats"])[0];
     const bool tensor = name == "mttkrp" || name == "ttv" || name == "inner";
     SCOPED_TRACE(name);

@@ -98,9 +98,13 @@ struct NmBlockConfig {
             dense_row_bytes,
             cut.dense_rows() * dense_row_bytes};  // zeros follow the section
   }
+  /// Where the barriers are, behind the first section: also behind the sums that blocks exchange in place of
+  /// sections, since nothing else may be written to where barriers are.
+  static constexpr int barriers_at(const NmSlots& slots, int section_bytes, int chunk_bytes) {
+    return std::max(slots.sections * section_bytes + slots.chunks * chunk_bytes, sums_bytes);
+  }
   static constexpr int shared_bytes(const NmSlots& slots, int section_bytes, int chunk_bytes) {
-    return alignment +
-           std::max(slots.sections * section_bytes + slots.chunks * (chunk_bytes + 16), sums_bytes);
+    return alignment + barriers_at(slots, section_bytes, chunk_bytes) + slots.chunks * 16;
   }
   /// As many slots as fit. If a block's share of a multiprocessor's memory is not enough, it takes all of it.
   /// Chunk slots are few enough that a section's slot is free as soon as the slot of its first chunk is.
@@ -136,6 +140,7 @@ struct NmBlockProduct {
   // Copied from an NmChunkLayout.
   int chunks_of_section = 0, rows_of_chunk = 0, dense_rows = 0;
   int chunk_bytes = 0, places_at = 0, section_bytes = 0;
+  int barriers_at = 0;  ///< of a Config
 
   void set_layout(const NmChunkLayout& layout) {
     chunks_of_section = layout.cut.chunks;
@@ -202,7 +207,7 @@ __global__ __launch_bounds__(Config::threads, Config::at_a_time) void nm_block_k
   extern __shared__ char memory[];
   char* const sections_0 = memory + (0u - ptx::shared_address(memory)) % Config::alignment;
   char* const chunks_0 = sections_0 + slots.sections * section_bytes;
-  const std::uint32_t full_0 = ptx::shared_address(chunks_0) + slots.chunks * chunk_bytes,
+  const std::uint32_t full_0 = ptx::shared_address(sections_0) + product.barriers_at,
                       empty_0 = full_0 + slots.chunks * 8;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
@@ -347,6 +352,7 @@ template <class Config, class Product>
 void nm_block_product(const Kokkos::Cuda& space, Product product, const typename Config::compute* a,
                       const KMajorBatches& stored, int shared) {
   product.rows_of_batch = static_cast<int>(stored.rows);
+  product.barriers_at = Config::barriers_at(product.slots, product.section_bytes, product.chunk_bytes);
   const CUtensorMap map = plain_tensor_map_of_matrices(a, stored.batches, stored.k, stored.rows,
                                                        stored.stride, product.dense_rows, Config::block_m);
   const std::int64_t tiles = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);

@@ -93,10 +93,14 @@ struct NmTeamConfig {
   static constexpr int section_bytes(const NmChunks& cut) {
     return RowMajor ? boxes(cut) * box_bytes : cut.dense_rows() * dense_row_bytes;
   }
+  /// Where the barriers are, behind the first section: also behind the sums that are put in place of sections
+  /// at the end, since nothing else may be written to where barriers are.
+  static constexpr int barriers_at(const NmChunks& cut, int slots_of_team) {
+    return std::max(slots_of_team * Teams * (section_bytes(cut) + layout(cut).chunk_bytes()) + zeros_bytes,
+                    Teams > 1 ? Teams * sums_bytes : 0);
+  }
   static constexpr int shared_bytes(const NmChunks& cut, int slots_of_team) {
-    const int slots = slots_of_team * Teams;
-    return alignment + std::max(slots * (section_bytes(cut) + layout(cut).chunk_bytes() + 16) + zeros_bytes,
-                                Teams > 1 ? Teams * sums_bytes : 0);
+    return alignment + barriers_at(cut, slots_of_team) + slots_of_team * Teams * 16;
   }
   /// Whether each team has two or more slots for sections of this cut, and all sections begin at multiples of
   /// 16 bytes in the rows of a row-major matrix; otherwise the copy engine would stop the kernel.
@@ -146,7 +150,7 @@ struct NmTeamProduct {
   int sections = 0;       ///< number of sections of k
   // Derived from an NmChunkLayout and a Config.
   int rows_of_chunk = 0, dense_rows = 0, boxes = 0;
-  int chunk_bytes = 0, places_at = 0, section_bytes = 0;
+  int chunk_bytes = 0, places_at = 0, section_bytes = 0, barriers_at = 0;
 
   template <class Config>
   void set_config(const NmChunks& cut, std::int64_t k) {
@@ -159,6 +163,7 @@ struct NmTeamProduct {
     chunk_bytes = layout.chunk_bytes();
     places_at = layout.places_at();
     section_bytes = Config::section_bytes(cut);
+    barriers_at = Config::barriers_at(cut, slots_of_team);
   }
 };
 
@@ -178,7 +183,7 @@ __global__ __launch_bounds__(Config::threads,
   const int sections_0 = static_cast<int>((0u - ptx::shared_address(memory)) % Config::alignment);
   const int zeros_0 = sections_0 + slots * section_bytes, chunks_0 = zeros_0 + Config::zeros_bytes;
   const std::uint32_t memory_at = ptx::shared_address(memory);
-  const std::uint32_t full_0 = memory_at + chunks_0 + slots * chunk_bytes, empty_0 = full_0 + slots * 8;
+  const std::uint32_t full_0 = memory_at + sections_0 + product.barriers_at, empty_0 = full_0 + slots * 8;
   const int row_tiles = static_cast<int>(ceil_div(product.m, Config::block_m));
   const int row_tile = static_cast<int>(blockIdx.x) % row_tiles,
             column_tile = static_cast<int>(blockIdx.x) / row_tiles;
