@@ -4,6 +4,7 @@
 /// to do about them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -127,12 +128,16 @@ inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, cons
                            needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,
                            " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ",
                            plan.cure()));
-  if (is_unbounded && needed > Pool::machine_bytes())
+  // Bounds count arrays that grow several times over. What is certain to be there at once is the result and
+  // the pieces that it is joined from.
+  const double peak = static_cast<double>(result) + static_cast<double>(std::min(bytes.workspace, result));
+  if (is_unbounded && peak > static_cast<double>(Pool::machine_bytes()))
     refuse_unbounded(plan, unbounded, "up to " + needed_text(result, bytes.workspace));
 }
 
 /// Throws MemoryError if a plan may need more memory, for its result and its workspace, than the statement's
-/// resources allow; or, if its sparse result has variables that nothing bounds, more than the machine has.
+/// resources allow; or, if its sparse result has variables that nothing bounds, and it would fill the
+/// machine's.
 template <class K, class P, class S>
 void expect_within_limit(const P& plan, const S& statement) {
   static_assert(Resources<typename S::space_type>::unlimited == std::numeric_limits<std::int64_t>::max());
