@@ -51,6 +51,22 @@ inline bool is_made_by_amd() {
 /// Whether gather instructions are slower than scalar loads from the caches, as on all AMD processors so far.
 inline bool gathers_slowly() { return is_made_by_amd(); }
 
+/// Whether gather instructions keep more loads from memory in flight than scalar loads, however slow they are
+/// in the caches. On AMD's processors they do from Zen 4 on, the first with AVX-512: on Zen 3, a matrix of 16
+/// million nonzeros in no order takes 85 ms by gathers of four and 46 by scalar loads.
+inline bool gathers_far_fast() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool has_avx512 = [] {
+    constexpr unsigned features = 7, avx512f = 1u << 16;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(features, 0, &a, &b, &c, &d) != 0 && (b & avx512f) != 0;
+  }();
+  return !is_made_by_amd() || has_avx512;
+#else
+  return false;
+#endif
+}
+
 /// The form that an environment variable names, or null.
 /// @throws RangeError if it names none, or one that was not compiled
 template <class Form, std::size_t Count>

@@ -54,7 +54,9 @@ class SpmvForms {
   }
   /// The fastest form for more rows than most_remembered_rows.
   static SpmvForm for_many_irregular_rows() {
-    static const SpmvForm form = measured(by_width, most_remembered_rows + 1, random);
+    static const SpmvForm form = gathers_slowly() && !gathers_far_fast()
+                                     ? measured(products_first, most_remembered_rows + 1, random)
+                                     : measured(by_width, most_remembered_rows + 1, random);
     return form;
   }
   /// The fastest form for more rows than that if most of them are short.
@@ -158,13 +160,15 @@ template <class Matrix>
   if (a.nnz() < fewest_nonzeros) return SpmvForm::scalar;
   if (is_deterministic) return has_regular_rows(a) ? SpmvForm::scalar : widest_spmv_form();
   if (has_regular_rows(a)) {
-    // If the matrix does not fit in the caches, gather instructions, slow as they may be, keep more loads in
-    // flight than scalar ones; four at a time only if rows are not too short.
+    // If the matrix does not fit in the caches, gather instructions, slow as they may be, can keep more loads
+    // in flight than scalar ones; four at a time only if rows are not too short.
     constexpr std::int64_t bytes = sizeof(*a.values) + sizeof(*a.coordinates), row_of_fours = 8;
     constexpr SpmvForm widest = widest_spmv_form();
     const bool gathers = widest == SpmvForm::gather_eight ||
                          (widest == SpmvForm::gather_four && a.nnz() >= row_of_fours * a.rows);
-    if (gathers && gathers_slowly() && a.nnz() * bytes >= far_bytes && !has_near_rows(a)) return widest;
+    if (gathers && gathers_slowly() && gathers_far_fast() && a.nnz() * bytes >= far_bytes &&
+        !has_near_rows(a))
+      return widest;
     return SpmvForms::for_regular_rows();
   }
   if (a.rows <= most_remembered_rows) return SpmvForms::for_irregular_rows();

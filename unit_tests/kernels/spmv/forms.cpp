@@ -223,7 +223,8 @@ TEST(FormsOfSpmv, OfMatricesBeyondTheCachesDependOnTheOrderOfTheirColumns) {
   };
   EXPECT_EQ(form_for([](auto row, auto q) { return row + q; }), detail::SpmvForms::for_regular_rows());
   const SpmvForm widest = detail::widest_spmv_form();
-  const bool gathers = widest >= SpmvForm::gather_four && detail::gathers_slowly();
+  const bool gathers =
+      widest >= SpmvForm::gather_four && detail::gathers_slowly() && detail::gathers_far_fast();
   EXPECT_EQ(form_for([](auto row, auto q) { return row * 7919 + q * 10'007; }),
             gathers ? widest : detail::SpmvForms::for_regular_rows());
 }
