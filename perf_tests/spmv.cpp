@@ -47,7 +47,9 @@ class Triad {
   void plain() const {
     in_parts(size_, [a = a_.values().data(), b = b_.values().data(), c = c_.values().data()](
                         std::int64_t begin, std::int64_t end) {
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
+#endif
       for (std::int64_t at = begin; at < end; ++at) a[at] = b[at] + 3.0 * c[at];
     });
   }
