@@ -253,7 +253,7 @@ constexpr WorkspaceOrder workspace_order(const NameList& loops, const NameList& 
 }
 
 /// The number of variables over which a result scatters if loops in a given order insert it; 0 if its values
-/// come one after the other. A workspace has at least as many levels. Zhang, Hsu, Kjolstad, section 2.2:
+/// come one after another. A workspace has at least this many levels. Zhang, Hsu, Kjolstad, section 2.2:
 /// max(N + 1 - p1, p2) for a result with N variables. A reference for tests, with which `classify`
 /// (workspace/classify.hpp), which decides, agrees: a result scatters over what its `prefix` leaves.
 /// @param loops   the loops, outermost first, of which those without a place in the result are summed over

@@ -87,7 +87,7 @@ class EntryList {
   std::variant<const double*, const std::int64_t*, const Complex*> values_;
 };
 
-/// Gathers what differs while two lists are walked.
+/// Collects the differences while two lists are visited.
 class DifferenceFinder {
  public:
   DifferenceFinder(const EntryList& a, const EntryList& b, const Tolerance& tolerance)

@@ -62,7 +62,7 @@ concept Workspace = std::constructible_from<W, const Policy&, const Extents<Orde
 ///                                      row by row, over all their variables at once
 ///     name_over<T>(extents)            its name where a statement is explained, if that depends on the
 ///                                      extents: of workspaces of order 1 over these
-///     within(bytes)                    the policy for workspaces of order 1 that may take so many bytes each
+///     within(bytes)                    the policy for workspaces of order 1 of at most this many bytes each
 template <class Policy>
 concept WorkspacePolicy = std::copy_constructible<Policy> && requires {
   { Policy::name } -> std::convertible_to<std::string_view>;

@@ -98,7 +98,7 @@ class SumsFirst::Plan {
         sums_(place_of_sums()),
         product_(statement, at_names_of(statement.result(), sums_),
                  bytes_of_sums() + EpilogueTarget<S>::bytes(statement)) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
   }
 
   /// The statement that computes the sums.

@@ -99,7 +99,7 @@ class LevelStream {
   /// Moves to the first coordinate that is at least c: by a few steps, then doubling strides and a binary
   /// search.
   SPOROS_INLINE void seek(std::int64_t c) {
-    constexpr int few_steps = 8;  // which are over before a search has begun: most coordinates are that near
+    constexpr int few_steps = 8;  // taken before a search begins: most coordinates are that near
     for (int step = 0; step < few_steps; ++step) {
       if (!valid() || coord() >= c) return;
       next();

@@ -143,7 +143,7 @@ class RowProducts {
 /// team of `lanes`. `alone` is true if the whole team, at most the `Lanes` lanes of a warp, works on one row
 /// of B, whose columns differ: then its lanes wait for one another between visits.
 ///
-/// @param products  of the row, more than none
+/// @param products  number of products of the row; more than zero
 template <int Lanes, ProductsOf Reading, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB& b, std::int64_t row,
                                                  std::int64_t products, int lane, int lanes,

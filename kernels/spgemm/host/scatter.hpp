@@ -141,7 +141,7 @@ SPOROS_HOST_INLINE void scatter_repeated(const A& a, std::int64_t row, const B& 
   }
 }
 
-/// Adds up the rows of B that `group` rows of A name, in the way that suits how similar these are.
+/// Adds up the rows of B that `group` rows of A refer to, in the way that suits how similar these are.
 template <Marking Density, class Acc, int N, class A, class B>
 void scatter_similar(const A& a, std::int64_t row, int group, const B& b, const SimilarRows& similar_b,
                      std::int64_t first, Packet<Acc, N>* sums, const Marks& marks) {

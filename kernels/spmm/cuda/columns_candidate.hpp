@@ -91,7 +91,7 @@ class SpmmIntoColumns::Plan {
   Plan(const S& statement, const Resources<Kokkos::Cuda>&)
       : statement_(statement),
         product_(statement, SumsAccess(sums_), bytes_of_sums() + EpilogueTarget<S>::bytes(statement)) {
-    bounds_of(statement);  // what does not fit is named by its variable
+    bounds_of(statement);  // throws ShapeError if extents do not match
     place_sums({});
   }
 
