@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -155,35 +156,43 @@ void parse_lines(const Communicator& ranks, const std::string& path, std::int64_
   });
 }
 
-/// Throws ParseError if a symmetric file holds an entry and its mirror image; collective.
+/// If a symmetric file holds an entry and its mirror image, throws the ParseError that names their lines; of
+/// several pairs, those whose second entry comes first in the file. Collective.
+/// @param job   has read this rank's lines
+/// @param mine  the entries in these
 template <class Value>
-void expect_no_mirror_images(const Communicator& ranks, const Entries<Value, 2>& mine, bool expanded,
-                             const std::string& path) {
+void expect_no_mirror_images(const Communicator& ranks, const io::MatrixMarketJob<Value>& job,
+                             const Entries<Value, 2>& mine) {
   jointly(ranks, [&] {
-    std::vector<Extents<2>> places;  // below the diagonal: of the entry or its mirror image
-    std::vector<std::int8_t> above;
-    io::for_each_off_diagonal(mine, expanded, [&](std::int64_t i, std::int64_t j, std::int64_t) {
-      places.push_back({std::max(i, j), std::min(i, j)});
-      above.push_back(i < j);
-    });
-    Entries<std::int8_t, 2> list(mine.extents, std::ssize(places));
-    for (std::int64_t e = 0; e < list.size(); ++e)
-      list.set(e, places[static_cast<std::size_t>(e)], above[static_cast<std::size_t>(e)]);
-    const auto routes = Routes::of(ranks.size(), list.size(), [&](std::int64_t e, const auto& send_to) {
-      send_to(static_cast<int>(list.coordinates[0].data()[e] % ranks.size()));
-    });
-    const auto here = exchange(ranks, list, routes, "reading a file").items;
-    std::vector<std::pair<Extents<2>, bool>> sorted;
-    for (std::int64_t e = 0; e < here.size(); ++e)
-      sorted.push_back({here.coordinate(e), here.values.data()[e] != 0});
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t at = 1; at < sorted.size(); ++at)
-      if (sorted[at].first == sorted[at - 1].first && sorted[at].second != sorted[at - 1].second)
-        throw ParseError(path, 0,
-                         text("the entries (", sorted[at].first[0] + 1, ", ", sorted[at].first[1] + 1,
-                              ") and (", sorted[at].first[1] + 1, ", ", sorted[at].first[0] + 1,
-                              ") are mirror images: a symmetric file holds one of the two"));
     agree(ranks, "reading a file");
+    const std::int64_t entries_before = ranks.sum_before(job.place.entries);
+    const std::int64_t lines_before = job.header.size_line + ranks.sum_before(job.place.lines);
+    // An entry and its mirror image meet on one rank. They arrive in the order of the file.
+    Entries<std::int64_t, 2> numbered(mine.extents, job.above + job.below);
+    std::int64_t at = 0;
+    io::for_each_off_diagonal(mine, job.expand, [&](std::int64_t i, std::int64_t j, std::int64_t entry) {
+      numbered.set(at++, {i, j}, entries_before + entry);
+    });
+    const auto routes = Routes::of(ranks.size(), numbered.size(), [&](std::int64_t e, const auto& send_to) {
+      const auto [i, j] = numbered.coordinate(e);
+      send_to(static_cast<int>(std::max(i, j) % ranks.size()));
+    });
+    const auto here = exchange(ranks, numbered, routes, "reading a file").items;
+    const auto images = io::first_mirror_images(here, false, here.size());
+    agree(ranks, "reading a file");
+
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t second_here = images ? here.values.data()[images->second] : none;
+    const std::int64_t second = ranks.min(second_here);
+    if (second == none) return;
+    const std::int64_t first = ranks.max(second_here == second ? here.values.data()[images->first] : 0);
+    const auto line_of = [&](std::int64_t entry) {  // 0 for those of other ranks
+      const bool is_mine = entry >= entries_before && entry < entries_before + job.place.entries;
+      return is_mine ? lines_before + job.lines.line_of(entry - entries_before) : std::int64_t{0};
+    };
+    std::int64_t lines[2] = {line_of(first), line_of(second)};
+    ranks.max(lines, 2);
+    io::refuse_mirror_images(job.source.name(), job.header.symmetry, lines[0], lines[1]);
   });
 }
 
@@ -270,7 +279,7 @@ Entries<Value, 2> read_matrix_market_lines(const Communicator& ranks, const std:
       agree(ranks, "reading a file");
     }
     const auto mine = job->store.take({header.rows, header.columns});
-    if (counts[1] > 0 && counts[2] > 0) expect_no_mirror_images(ranks, mine, job->expand, path);
+    if (counts[1] > 0 && counts[2] > 0) expect_no_mirror_images(ranks, *job, mine);
     if (counts[1] > 0 && !job->expand) io::move_below_diagonal(mine, header.symmetry);
     agree(ranks, "reading a file");
     return mine;

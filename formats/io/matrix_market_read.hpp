@@ -379,15 +379,21 @@ void move_below_diagonal(const Entries<Value, 2>& entries, MatrixMarketSymmetry 
   }
 }
 
+/// Throws the ParseError for two entries that are mirror images, by their lines.
+[[noreturn]] inline void refuse_mirror_images(const std::string& file, MatrixMarketSymmetry symmetry,
+                                              std::int64_t first_line, std::int64_t second_line) {
+  throw ParseError(file, second_line,
+                   text("this entry and that of line ", first_line, " are mirror images: a ",
+                        to_string(symmetry), " file holds one of the two"));
+}
+
 /// Completes the entries of a symmetric file with some above the diagonal.
 template <class Value>
 void finish_triangles(const MatrixMarketJob<Value>& job, const Entries<Value, 2>& entries) {
   if (job.below > 0)
     if (const auto images = first_mirror_images(entries, job.expand, job.above + job.below))
-      throw ParseError(
-          job.source.name(), job.lines.line_of(images->second),
-          text("this entry and that of line ", job.lines.line_of(images->first), " are mirror images: a ",
-               to_string(job.header.symmetry), " file holds one of the two"));
+      refuse_mirror_images(job.source.name(), job.header.symmetry, job.lines.line_of(images->first),
+                           job.lines.line_of(images->second));
   if (!job.expand) move_below_diagonal(entries, job.header.symmetry);
 }
 

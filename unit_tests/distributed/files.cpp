@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
+#include <vector>
 
 #include "ranks.hpp"
 
@@ -101,9 +102,48 @@ TEST(DistributedFiles, ThatAreFaultyAreRefusedByAllRanksWithTheLine) {
   for (int entry = 0; entry < 50; ++entry) too_many += entry % 5 == 0 ? "% a comment\n\n1 1 1\n" : "2 2 1\n";
   expect_refused(too_many, ".mtx:33: more entries than the 20 that line 2 announces");
   expect_refused("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 1\n3 3 1\n1 2 1\n",
-                 "mirror images");
+                 ".mtx:5: this entry and that of line 3 are mirror images: a symmetric file holds one");
   expect_refused("nonsense\n", "found 'nonsense'");
   EXPECT_THROW(read<CSR<>>(world(), "/no/such/file.mtx"), IoError);
+}
+
+/// What read_entries, of all ranks or of this one alone, says of a file.
+template <class... Ranks>
+std::string fault_of(const std::string& path, bool expand_symmetry, const Ranks&... ranks) {
+  ReadOptions options;
+  options.expand_symmetry = expand_symmetry;
+  try {
+    read_entries<double, 2>(ranks..., path, options);
+  } catch (const ParseError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(DistributedFiles, WithMirrorImagesAreRefusedWithTheLinesThatOneProcessNames) {
+  std::vector<std::string> lines;
+  for (int entry = 0; entry < 24; ++entry) {
+    const std::string at = std::to_string(entry + 7);
+    lines.push_back(entry % 2 == 0 ? at + " 2 1\n" : "2 " + at + " 1\n");
+    if (entry % 4 == 1) lines.back() += "% a comment\n\n";
+  }
+  lines.front() = "6 5 1\n";
+  lines.back() = "5 6 1\n";
+  for (std::size_t first = 0; first < lines.size(); first += 3)
+    for (std::size_t second = first + 1; second < lines.size(); second += 5) {
+      auto with_pair = lines;
+      with_pair[first] = "3 5 1\n";
+      with_pair[second] = "5 3 1\n";
+      std::string text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n%\n30 30 24\n";
+      for (const auto& line : with_pair) text += line;
+      const SharedText file(".mtx", text);
+      const std::string of_one = fault_of(file.path(), true);
+      EXPECT_NE(of_one.find("are mirror images"), std::string::npos) << of_one;
+      for (const bool expand : {true, false}) {
+        const std::string of_all = fault_of(file.path(), expand, world());
+        EXPECT_TRUE(of_all.starts_with(of_one)) << of_all << '\n' << of_one;
+      }
+    }
 }
 
 TEST(DistributedFiles, AreWrittenByAllRanks) {
