@@ -155,11 +155,11 @@ Extents<Order> coordinates(std::int64_t number, const Extents<Order>& extents) {
 }
 
 template <class T, int Order>
-using Entries = std::vector<std::pair<Extents<Order>, T>>;
+using ExpectedEntries = std::vector<std::pair<Extents<Order>, T>>;
 
 template <class W, class T, int Order>
-Entries<T, Order> drained(W& workspace) {
-  Entries<T, Order> out;
+ExpectedEntries<T, Order> drained(W& workspace) {
+  ExpectedEntries<T, Order> out;
   workspace.drain([&](const Extents<Order>& at, const T& value) { out.emplace_back(at, value); });
   return out;
 }
@@ -181,7 +181,7 @@ void check_against_map(const Policy& policy, bool wide, Stream stream, std::int6
     }
     // Small integers, of which sums are exact in any order.
     const auto found = drained<decltype(workspace), T, Order>(workspace);
-    ASSERT_EQ(found, (Entries<T, Order>(expected.begin(), expected.end())))
+    ASSERT_EQ(found, (ExpectedEntries<T, Order>(expected.begin(), expected.end())))
         << Policy::name << ", order " << Order << ", wide " << wide << ", stream " << static_cast<int>(stream)
         << ", capacity " << policy.settings.capacity << ", pipelined " << policy.settings.pipelined
         << ", double buffered " << policy.settings.double_buffered;
@@ -246,7 +246,7 @@ TYPED_TEST(InsertSortMergeOf, SumsManyComponentsWithTheDefaults) {
       workspace.add(at, n);
     }
     const auto found = drained<decltype(workspace), double, 3>(workspace);
-    EXPECT_TRUE(found == (Entries<double, 3>(expected.begin(), expected.end())));
+    EXPECT_TRUE(found == (ExpectedEntries<double, 3>(expected.begin(), expected.end())));
   }
 }
 
@@ -305,7 +305,7 @@ TYPED_TEST(InsertSortMergeOf, TakesExtentsOfOneAndTheLargest) {
   for (const std::int64_t at : {largest - 1, std::int64_t{0}, largest - 1, std::int64_t{1}})
     workspace.add({0, at}, 1.0);
   const auto found = drained<decltype(workspace), double, 2>(workspace);
-  EXPECT_EQ(found, (Entries<double, 2>{{{0, 0}, 1}, {{0, 1}, 1}, {{0, largest - 1}, 2}}));
+  EXPECT_EQ(found, (ExpectedEntries<double, 2>{{{0, 0}, 1}, {{0, 1}, 1}, {{0, largest - 1}, 2}}));
 
   InsertSortMerge<TypeParam, double, 2> wide(TypeParam{.settings = {.capacity = 2}},
                                              Extents<2>{largest, largest});
@@ -313,7 +313,7 @@ TYPED_TEST(InsertSortMergeOf, TakesExtentsOfOneAndTheLargest) {
     wide.add({at, largest - 1 - at}, 1.0);
   const auto found_wide = drained<decltype(wide), double, 2>(wide);
   EXPECT_EQ(found_wide,
-            (Entries<double, 2>{{{0, largest - 1}, 1}, {{1, largest - 2}, 1}, {{largest - 1, 0}, 2}}));
+            (ExpectedEntries<double, 2>{{{0, largest - 1}, 1}, {{1, largest - 2}, 1}, {{largest - 1, 0}, 2}}));
 }
 
 TYPED_TEST(InsertSortMergeOf, RunsItsStagesOneByOne) {
@@ -332,10 +332,10 @@ TYPED_TEST(InsertSortMergeOf, RunsItsStagesOneByOne) {
   EXPECT_EQ(stages.sort().size(), 0);
   stages.add({2, 1}, 1.0);
   stages.add({3, 1}, 1.0);
-  Entries<double, 2> compressed;
+  ExpectedEntries<double, 2> compressed;
   const auto take = [&](const Extents<2>& at, double value) { compressed.emplace_back(at, value); };
   stages.compress(take);
-  const Entries<double, 2> expected{{{2, 1}, 2}, {{3, 1}, 1}, {{4, 1}, 1}, {{7, 1}, 3}};
+  const ExpectedEntries<double, 2> expected{{{2, 1}, 2}, {{3, 1}, 1}, {{4, 1}, 1}, {{7, 1}, 3}};
   EXPECT_EQ(compressed, expected);
   const auto finished = stages.finish();
   ASSERT_EQ(finished.keys.size(), 4u);
@@ -358,7 +358,7 @@ TYPED_TEST(InsertSortMergeOf, HandsLoopsTheMachineForItsKeys) {
     });
     EXPECT_EQ(key_size, wide ? 16u : 8u);
     EXPECT_EQ((drained<decltype(workspace), double, 2>(workspace)),
-              (Entries<double, 2>{{{0, 5}, 5}, {{1, 5}, 5}}));
+              (ExpectedEntries<double, 2>{{{0, 5}, 5}, {{1, 5}, 5}}));
   }
 }
 

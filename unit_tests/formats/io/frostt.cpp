@@ -6,6 +6,7 @@
 #include <sporos/formats/io/frostt.hpp>
 
 namespace {
+namespace frostt {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -215,4 +216,5 @@ TEST(Frostt, DoesNotDependOnThreadsOrBlocks) {
     }
 }
 
+}  // namespace frostt
 }  // namespace
