@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file sparse_results.cpp
+/// SpGEMM and sparse sums on the GPU against the host's loop nest: rows of all sizes, index and value types.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <sporos/sporos.hpp>
+
+#include "../inputs.hpp"
+
+namespace {
+
+using namespace sporos;
+using namespace sporos::indices;
+using namespace sporos::test;
+
+using Narrow = CSR<std::int32_t, std::int32_t>;
+
+template <class F, class Value>
+void expect_product_equals_host(const Entries<Value, 2>& left, const Entries<Value, 2>& right) {
+  const auto B = assemble<F>(left);
+  const auto C = assemble<F>(right);
+  const Tensor<Value, F> A({B.extent(0), C.extent(1)});
+  A(i, j) = B(i, k) * C(k, j);
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto device_C = C.template copy_to<Cuda>();
+  const Tensor<Value, F, Cuda> device_A(A.extents());
+  device_A(i, j) = device_B(i, k) * device_C(k, j);
+  expect_equal_tensors(A, device_A);
+}
+
+TEST(CudaSpgemm, EqualsTheHostsWhereRowsAreShort) {
+  expect_product_equals_host<Narrow>(random_entries<double, 2>({3001, 2003}, 6000, 1),
+                                     random_entries<double, 2>({2003, 4001}, 6000, 2));
+}
+TEST(CudaSpgemm, EqualsTheHostsInEveryBinOfRows) {
+  // Row sizes grow with the row's number, from nothing to thousands of columns.
+  Entries<double, 2> left({400, 3000}, 400 * 399 / 2);
+  std::int64_t at = 0;
+  for (std::int64_t row = 0; row < 400; ++row)
+    for (std::int64_t e = 0; e < row; ++e)
+      left.set(at++, {row, (row * 7 + e * 11) % 3000}, double(1 + e % 3));
+  expect_product_equals_host<Narrow>(left, random_entries<double, 2>({3000, 9001}, 60000, 3));
+}
+TEST(CudaSpgemm, EqualsTheHostsWhereARowExceedsSharedMemory) {
+  const auto left = entries_with_a_long_row<float>({2003, 3001}, 3000, 700, 2500, 4);
+  expect_product_equals_host<Narrow>(left, random_entries<float, 2>({3001, 70001}, 90000, 5));
+}
+TEST(CudaSpgemm, EqualsTheHostsForOtherIndexAndValueTypes) {
+  expect_product_equals_host<CSR<std::int64_t, std::int64_t>>(
+      random_entries<std::int64_t, 2>({301, 203}, 3000, 6),
+      random_entries<std::int64_t, 2>({203, 401}, 3000, 7));
+  expect_product_equals_host<CSR<>>(random_entries<Kokkos::complex<double>, 2>({301, 203}, 3000, 8),
+                                    random_entries<Kokkos::complex<double>, 2>({203, 401}, 3000, 9));
+  expect_product_equals_host<CSR<>>(random_entries<float, 2>({301, 203}, 3000, 8),
+                                    random_entries<float, 2>({203, 401}, 3000, 9));
+}
+TEST(CudaSpgemm, IsEmptyWhereAFactorIs) {
+  expect_product_equals_host<CSR<>>(Entries<double, 2>({301, 203}, 0),
+                                    random_entries<double, 2>({203, 41}, 300, 1));
+  expect_product_equals_host<CSR<>>(random_entries<double, 2>({203, 41}, 300, 1),
+                                    Entries<double, 2>({41, 20}, 0));
+}
+TEST(CudaSpgemm, MayWriteOneOfItsFactors) {
+  const auto entries = random_entries<double, 2>({301, 301}, 3000, 10);
+  const auto A = assemble<CSR<>>(entries);
+  const auto device_A = A.copy_to<Cuda>();
+  A(i, j) = A(i, k) * A(k, j);
+  device_A(i, j) = device_A(i, k) * device_A(k, j);
+  expect_equal_tensors(A, device_A);
+}
+
+template <class F, class Value>
+void expect_sum_equals_host(const Entries<Value, 2>& left, const Entries<Value, 2>& right) {
+  const auto B = assemble<F>(left);
+  const auto C = assemble<F>(right);
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto device_C = C.template copy_to<Cuda>();
+  const Tensor<Value, F> A(B.extents());
+  const Tensor<Value, F, Cuda> device_A(B.extents());
+  A(i, j) = B(i, j) + C(i, j);
+  device_A(i, j) = device_B(i, j) + device_C(i, j);
+  expect_equal_tensors(A, device_A);
+  A(i, j) = Value(2) * B(i, j) - C(i, j) * Value(3);
+  device_A(i, j) = Value(2) * device_B(i, j) - device_C(i, j) * Value(3);
+  expect_equal_tensors(A, device_A);
+}
+
+TEST(CudaSparseSum, EqualsTheHosts) {
+  expect_sum_equals_host<Narrow>(random_entries<double, 2>({3001, 2003}, 40000, 1),
+                                 random_entries<double, 2>({3001, 2003}, 60000, 2));
+  expect_sum_equals_host<CSR<>>(random_entries<float, 2>({101, 203}, 9000, 1),
+                                random_entries<float, 2>({101, 203}, 6000, 2));
+  expect_sum_equals_host<CSR<std::int64_t, std::int64_t>>(
+      random_entries<std::int64_t, 2>({101, 203}, 9000, 1),
+      random_entries<std::int64_t, 2>({101, 203}, 60, 2));
+}
+TEST(CudaSparseSum, EqualsTheHostsWhereRowsAreEmptyOrLong) {
+  expect_sum_equals_host<CSR<>>(entries_with_a_long_row<double>({90001, 4001}, 700, 45000, 3000, 3),
+                                entries_with_a_long_row<double>({90001, 4001}, 700, 45001, 3000, 4));
+  expect_sum_equals_host<CSR<>>(entries_with_a_long_row<double>({90001, 4001}, 700, 45000, 3000, 3),
+                                Entries<double, 2>({90001, 4001}, 0));
+  expect_sum_equals_host<CSR<>>(Entries<double, 2>({90001, 4001}, 0),
+                                entries_with_a_long_row<double>({90001, 4001}, 700, 45000, 3000, 3));
+  expect_sum_equals_host<CSR<>>(Entries<double, 2>({91, 41}, 0), Entries<double, 2>({91, 41}, 0));
+}
+
+}  // namespace

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file products.hpp
+/// What the kernels for products of sparse and dense matrices are tested by: against sums in double.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <sporos/kernels/spmm/cuda/dot_products_candidate.hpp>
+#include <sporos/sporos.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "../dense_products.hpp"
+#include "../estimates.hpp"
+#include "../inputs.hpp"
+
+namespace sporos::test {
+
+/// A dense matrix of which one in `of` elements is not zero.
+template <class Value>
+Tensor<Value, DenseMatrix<>> thinned(const Extents<2>& extents, unsigned of, unsigned seed) {
+  auto out = random_dense<Value, DenseMatrix<>>(extents, seed);
+  std::mt19937_64 draw(seed + 1);
+  for (std::int64_t at = 0; at < out.nnz(); ++at)
+    if (draw() % of != 0) out.values()(at) = Value{};
+  return out;
+}
+
+/// Rounds elements to what a kernel multiplies exactly.
+template <class Kernel, class Value, class F>
+void round_for_kernel(const Tensor<Value, F>& tensor) {
+  if constexpr (std::is_same_v<Kernel, gpu::SpmmByDotProducts> && std::is_same_v<Value, float>)
+    for (std::int64_t at = 0; at < tensor.nnz(); ++at)
+      tensor.values()(at) = static_cast<float>(bfloat16(tensor.values()(at)));
+}
+
+/// C = A B or C += A B, as a statement and as a plan that is run twice.
+/// @tparam AF          the format of A
+/// @tparam Transposed  whether A is stored and indexed as its transpose
+/// @tparam BF          the format of B
+/// @param shape        m, n, k of A B
+template <class Kernel, class Value, class Out, class AF, bool Transposed, class BF>
+void expect_product(const Extents<3>& shape, unsigned of = 5, bool accumulates = false) {
+  using namespace sporos::indices;
+  const auto [m, n, inner] = shape;
+  SCOPED_TRACE(text(value_name<Value>(), ", ", format_name<AF>(), ", ", Transposed, ", ", format_name<BF>(),
+                    ", ", to_string(shape)));
+  const auto dense_A = thinned<Value>(Transposed ? Extents<2>{inner, m} : Extents<2>{m, inner}, of, 1);
+  round_for_kernel<Kernel>(dense_A);
+  const auto A = convert<AF>(dense_A).template copy_to<Cuda>();
+  const auto B = random_dense<Value, BF>({inner, n}, 2);
+  round_for_kernel<Kernel>(B);
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto before = random_dense<Out, DenseMatrix<>>({m, n}, 3);
+  auto wide_A = convert<DenseMatrix<>, double>(dense_A);
+  if constexpr (Transposed) wide_A = transpose(wide_A);
+  const auto wide_B = convert<DenseMatrix<>, double>(B);
+  const auto check = [&](const auto& run) {
+    const auto C = before.template copy_to<Cuda>();
+    if (!accumulates && C.nnz() > 0)
+      Kokkos::deep_copy(C.values(), static_cast<Out>(std::numeric_limits<float>::quiet_NaN()));
+    const auto start = [&](const auto& statement) {
+      const auto by_kernel = statement.template use<Kernel>();
+      accumulates ? run(by_kernel.accumulate()) : run(by_kernel);
+    };
+    if constexpr (Transposed)
+      start(assign(C(i, j), A(k, i) * device_B(k, j)));
+    else
+      start(assign(C(i, j), A(i, k) * device_B(k, j)));
+    EXPECT_EQ(
+        (wrong_sums<Value, Out>(wide_A, wide_B, accumulates ? &before : nullptr, C.template copy_to<Host>())),
+        0);
+  };
+  check([](const auto& statement) { statement.run(); });
+  check([&](const auto& statement) {
+    auto product = plan(statement);
+    product.run();
+    if (!accumulates) product.run();
+  });
+  if constexpr (std::is_same_v<Kernel, gpu::SpmmOnTensorCores> ||  // tiles may be stored with their zeros
+                std::is_same_v<Kernel, gpu::SpmmBySplitTiles> || std::is_same_v<Kernel, gpu::SpmmByWindows>)
+    check([&](const auto& statement) { plan(statement.with_constant_operands()).run(); });
+}
+
+/// Tails of every group, panel and pack; empty matrices.
+inline const std::vector<Extents<3>> spmm_shapes = {
+    {1, 1, 1},      {7, 3, 5},     {130, 8, 33},    {65, 32, 100},  {33, 64, 517},
+    {40, 100, 90},  {21, 257, 64}, {300, 256, 129}, {50, 520, 300}, {9, 12, 2100},
+    {5, 1030, 200}, {0, 5, 7},     {5, 0, 7},       {5, 7, 0}};
+
+template <class Kernel, class Value, class Out, class AF, bool Transposed, class BF>
+void expect_products() {
+  for (const auto& shape : spmm_shapes) expect_product<Kernel, Value, Out, AF, Transposed, BF>(shape);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({30, 40, 900}, 1);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({130, 270, 300}, 5, true);
+}
+/// The same by kernels for tiles: several blocks for a tile, several tiles for a block; empty tiles.
+template <class Kernel, class Value, class Out, class AF, bool Transposed, class BF>
+void expect_products_by_tiles() {
+  expect_products<Kernel, Value, Out, AF, Transposed, BF>();
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({256, 256, 1500}, 2);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({260, 70, 3000}, 10, true);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({3000, 600, 200}, 20);
+  expect_product<Kernel, Value, Out, AF, Transposed, BF>({700, 130, 1000}, 300);
+}
+
+using IntCsr = CSR<std::int32_t, std::int32_t>;
+
+template <class Kernel, class Value, class Out = float>
+void expect_new_values() {
+  using namespace sporos::indices;
+  const auto A = convert<IntCsr>(thinned<Value>({200, 300}, 3, 1)).template copy_to<Cuda>();
+  const auto B = random_dense<Value, DenseMatrix<>>({300, 65}, 2).template copy_to<Cuda>();
+  const Tensor<Out, DenseMatrix<>, Cuda> C({200, 65}), kept({200, 65}), by_groups({200, 65});
+  auto product = plan(assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>());
+  auto constant = plan(assign(kept(i, j), A(i, k) * B(k, j)).with_constant_operands().template use<Kernel>());
+  product.run();
+  constant.run();
+  const auto first = C.template copy_to<Host>(), first_kept = kept.template copy_to<Host>();
+  for (std::int64_t at = 0; at < first.nnz(); ++at)
+    EXPECT_NEAR(first.values()(at), first_kept.values()(at), 1e-4);
+  Kokkos::deep_copy(A.values(), Value(2.0f));
+  Kokkos::deep_copy(B.values(), Value(3.0f));
+  product.run();
+  constant.run();
+  assign(by_groups(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
+  expect_equal_tensors(C.template copy_to<Host>(), by_groups.template copy_to<Host>());
+  EXPECT_NE(kept.template copy_to<Host>().values()(0), C.template copy_to<Host>().values()(0));
+}
+
+/// Of statements, and of plans, which may add up rows in another order than statements.
+template <class Kernel, class Value = float>
+void expect_same_from_run_to_run() {
+  using namespace sporos::indices;
+  const auto A = convert<IntCsr>(thinned<Value>({20, 40000}, 2, 1)).template copy_to<Cuda>();
+  const auto B = random_dense<Value, DenseMatrix<>>({40000, 70}, 2).template copy_to<Cuda>();
+  const Tensor<Value, DenseMatrix<>, Cuda> C({20, 70});
+  const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
+  const auto expect_same = [&](const auto& run) {
+    run();
+    const auto first = C.template copy_to<Host>();
+    for (int again = 0; again < 5; ++again) {
+      Kokkos::deep_copy(C.values(), Value(-1));
+      run();
+      expect_equal_tensors(first, C.template copy_to<Host>());
+    }
+  };
+  auto product = plan(statement);
+  expect_same([&] { statement.run(); });
+  expect_same([&] { product.run(); });
+  expect_same([&] { plan(statement).run(); });
+}
+
+/// An infinity reaches the rows that store something in its row of B, and no others.
+template <class Kernel, class Value, class Out = float>
+void expect_infinities() {
+  using namespace sporos::indices;
+  const Tensor<Value, DenseMatrix<>> dense({70, 70});
+  for (std::int64_t row = 0; row < 70; ++row)
+    for (const std::int64_t column : {std::int64_t{0}, 1 + row % 3, 40 + row % 7})
+      dense.values()(row * 70 + column) = Value(1.0f);
+  const auto A = convert<IntCsr>(dense).template copy_to<Cuda>();
+  const Tensor<Value, DenseMatrix<>> B({70, 65});
+  for (std::int64_t column = 0; column < 65; ++column)
+    B.values()(2 * 65 + column) = Value(std::numeric_limits<float>::infinity());
+  const Tensor<Out, DenseMatrix<>, Cuda> C({70, 65});
+  const auto device_B = B.template copy_to<Cuda>();
+  const auto check = [&](const auto& run) {
+    Kokkos::deep_copy(C.values(), Out(-1));
+    run(assign(C(i, j), A(i, k) * device_B(k, j)).template use<Kernel>());
+    const auto result = C.template copy_to<Host>();
+    for (std::int64_t row = 0; row < 70; ++row)
+      for (std::int64_t column = 0; column < 65; ++column)
+        EXPECT_EQ(result.values()(row * 65 + column),
+                  1 + row % 3 == 2 ? std::numeric_limits<Out>::infinity() : Out(0));
+  };
+  check([](const auto& statement) { statement.run(); });
+  check([](const auto& statement) { plan(statement.with_constant_operands()).run(); });
+}
+
+/// What a kernel packs, and its copies of B, of any number of columns and by columns, take no more memory
+/// than is estimated.
+template <class Kernel, class T>
+void expect_within_estimates() {
+  using namespace sporos::indices;
+  const auto bounded = [](const auto& A, const auto& B) {
+    const Tensor<T, DenseMatrix<>, Cuda> C({300, B.extent(1)});
+    const auto device_A = on_device(A);
+    const auto device_B = on_device(B);
+    const auto statement = assign(C(i, j), device_A(i, k) * device_B(k, j)).template use<Kernel>();
+    expect_bounded(statement);
+    const Estimate most = estimate(statement);
+    const Resources<Cuda> fresh{Cuda()};
+    std::optional<PeakMemory> peak(std::in_place);
+    auto product = plan(statement.with_constant_operands().on(fresh));
+    product.run();
+    product.run();
+    const std::int64_t taken = peak->bytes();
+    peak.reset();
+    EXPECT_LE(taken, most.workspace + 4096);
+    EXPECT_GE(taken, product.bytes());
+  };
+  const auto A = thinned<T>({300, 500}, 5, 1);
+  bounded(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 64}, 2));
+  bounded(convert<IntCsr>(A), random_dense<T, DenseMatrix<>>({500, 67}, 2));
+  bounded(convert<CSC<>>(A), random_dense<T, DenseMatrix<ColumnMajor>>({500, 67}, 2));
+}
+
+}  // namespace sporos::test
