@@ -16,6 +16,7 @@
 #include "../../core/expression.hpp"
 #include "../../core/inline.hpp"
 #include "../../workspace/classify.hpp"
+#include "stream/linear_sum.hpp"
 #include "stream/stream.hpp"
 #include "strips.hpp"
 

@@ -11,6 +11,7 @@
 #include "../../core/extents.hpp"
 #include "loop_nest.hpp"
 #include "lower.hpp"
+#include "stream/linear_sum.hpp"
 
 namespace sporos::detail {
 

@@ -33,10 +33,12 @@
 
 #include "../../../core/index.hpp"
 #include "../../../core/loops.hpp"
+#include "advance.hpp"
 #include "guided.hpp"
 #include "intersection.hpp"
 #include "leaf.hpp"
 #include "level_stream.hpp"
+#include "questions.hpp"
 #include "union.hpp"
 
 namespace sporos::stream {
