@@ -9,12 +9,16 @@
 /// piece, into a row of its own. The result therefore does not depend on which chunk ends first.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "../../core/array.hpp"
+#include "../../core/resources.hpp"
 #include "../nest/nest_run.hpp"
 
 namespace sporos {
@@ -253,6 +257,113 @@ struct CutRows {
     return nonzeros > most_of_row ? 2 * nonzeros / most_of_row + 1 : 0;
   }
   static constexpr std::int64_t most_rows(std::int64_t nonzeros) { return nonzeros / most_of_row; }
+
+  /// The number of nonzeros of the operand whose rows may be cut.
+  static std::int64_t nonzeros(const Nest& nest) {
+    std::int64_t nonzeros = -1;
+    for_each_access(nest.statement().right(), [&](const auto& access) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, Access>)
+        if (nonzeros < 0) nonzeros = access.tensor().nnz();
+    });
+    return nonzeros;
+  }
+  /// The number of values in a row of the result.
+  static std::int64_t values_of_row(const Nest& nest) {
+    return nest.statement().result().tensor().nnz() / std::max<std::int64_t>(nest.bounds().outermost.end, 1);
+  }
+
+  /// Whether rows are cut: only if memory is not bounded, and there is enough work to be worth a look.
+  static bool cuts(const Nest& nest) {
+    constexpr std::int64_t fewest = 16 * most_of_row;  // of which one long row is a part that matters
+    if constexpr (are_there)
+      return nonzeros(nest) > fewest && values_of_row(nest) > 0 &&
+             nest.statement().resources().memory_limit() == Resources<typename Nest::Space>::unlimited;
+    else
+      return false;
+  }
+  /// An upper bound on the bytes of the lists of rows and pieces and of the sums of pieces.
+  static std::int64_t bytes(const Nest& nest) {
+    if (!cuts(nest)) return 0;
+    const std::int64_t nonzeros = CutRows::nonzeros(nest), pieces = most_pieces(nonzeros);
+    return array_bytes<std::int64_t>(2) + array_bytes<detail::CutRow>(most_rows(nonzeros)) +
+           array_bytes<detail::PieceOfRow>(pieces) +
+           array_bytes<typename Nest::Compute>(pieces * values_of_row(nest));
+  }
+};
+
+/// A run of a nest whose long rows are cut.
+/// @tparam Traits  those of the nest's loops, with or without lanes
+/// @tparam Output  LocatedOutput
+template <class Nest, class Traits, class Output>
+class NestInPieces {
+  using Cut = CutRows<Nest>;
+  using Access = typename Cut::Access;
+  using Source = typename Nest::Source;
+  using Space = typename Nest::Space;
+  using Memory = typename Space::memory_space;
+  using T = typename Nest::Compute;
+  using Threads = Kokkos::RangePolicy<Space>;
+  using Room = detail::RoomForCutRows<Memory>;
+
+ public:
+  /// Finds the rows to cut and allocates all that the run needs. Nothing has been written by then: a
+  /// statement without enough memory leaves its result as it was.
+  /// @throws MemoryError if the memory cannot be allocated
+  explicit NestInPieces(const Nest& nest) : nest_(nest) {
+    if (Cut::cuts(nest)) find_rows();
+  }
+
+  /// Runs the loops for rows that are not cut, then for the pieces of the others.
+  /// @param chunks        their number; chunk c begins at cuts[c]
+  /// @param values        those of the result
+  /// @param starts        whether they hold something to add to
+  /// @param comes_to_all  whether the loops reach every value, so that none has to be initialised
+  template <class Cuts>
+  void run(const Cuts& cuts, std::int64_t chunks, T* values, bool starts, bool comes_to_all) const {
+    using Short = detail::NestOverShortRows<Traits, Source, T, Output, Access, Cuts>;
+    const Space& space = nest_.space();
+    const auto& statement = nest_.statement();
+    const auto view = statement.result().tensor().view();
+    constexpr std::int64_t of_any_length = std::numeric_limits<std::int64_t>::max();
+    Kokkos::parallel_for("sporos::nest", Threads(space, 0, chunks * Short::lanes),
+                         Short{nest_.source(), view, nest_.bounds(), cuts, values,
+                               room_ ? Cut::most_of_row : of_any_length, statement.accumulates()});
+    if (pieces_ == 0) return;
+    using Pieces = detail::NestOverPieces<Traits, Source, T, Output, Access>;
+    const std::int64_t of_row = Cut::values_of_row(nest_);
+    const Room& room = **room_;
+    if (!comes_to_all) zero(space, sums_);
+    Kokkos::parallel_for(
+        "sporos::nest over pieces", Threads(space, 0, pieces_ * Pieces::lanes),
+        Pieces{nest_.source(), view, nest_.bounds(), room.pieces.data(), sums_.data(), of_row});
+    Kokkos::parallel_for("sporos::add pieces", Threads(space, 0, rows_ * of_row),
+                         detail::AddPiecesOfRows<T>{room.rows.data(), sums_.data(), values, of_row, starts});
+  }
+
+ private:
+  void find_rows() {
+    const Space& space = nest_.space();
+    const auto* const positions =
+        detail::view_of_operand<Access>(nest_.source()).template level<1>().positions;
+    using Position = std::remove_cvref_t<decltype(positions[0])>;
+    Room& room = *room_.emplace(nest_.statement().resources().scratch().template borrow<Room>());
+    const std::int64_t nonzeros = Cut::nonzeros(nest_);
+    room.prepare_lists(Cut::most_rows(nonzeros), Cut::most_pieces(nonzeros));
+    Kokkos::deep_copy(space, room.counts, std::int64_t{0});
+    Kokkos::parallel_for("sporos::find rows to cut", Threads(space, 0, nest_.bounds().outermost.end),
+                         detail::FindCutRows<Position>{positions, Cut::most_of_row, room.rows.data(),
+                                                       room.pieces.data(), room.counts.data()});
+    space.fence("sporos::cut rows");
+    const auto known = copy_array<Kokkos::HostSpace>(room.counts);
+    rows_ = known(0);
+    pieces_ = known(1);
+    if (pieces_ > 0) sums_ = room.template sums_of<T>(pieces_ * Cut::values_of_row(nest_));
+  }
+
+  const Nest& nest_;
+  std::optional<Scratch::Loan<Room>> room_;
+  std::int64_t rows_ = 0, pieces_ = 0;
+  Array<T, Memory> sums_;  ///< of the pieces, in the room
 };
 
 }  // namespace sporos

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
@@ -187,6 +186,7 @@ class LocatedNest::Plan {
   using Source = typename Nest::Source;
   using Traits = typename Nest::Traits;
   using Operands = accesses_of<typename Nest::Right>;
+  using Cut = CutRows<Nest>;
   static constexpr Classification classification = Nest::classification;
 
  public:
@@ -194,58 +194,10 @@ class LocatedNest::Plan {
 
   void run() {
     nest_.read_operands();
-    const S& statement = nest_.statement();
-    const Space& space = nest_.space();
-    const std::int64_t size = result().nnz();
-    const std::int64_t extent = std::max<std::int64_t>(nest_.bounds().outermost.end, 1);
-    const bool needs_start = !comes_to_all || statement.accumulates();
-    const std::int64_t part = starts_parts && needs_start && !statement.accumulates() ? size / extent : 0;
-    const std::int64_t block =
-        Nest::splittable && part > 0
-            ? std::max<std::int64_t>(
-                  1, started_bytes / std::max<std::int64_t>(part * std::int64_t{sizeof(T)}, 1))
-            : extent;
-    const std::int64_t count = chunks_at_most();
-    std::vector<std::int64_t> by_nonzeros;
-    if constexpr (HostSpace<Space>) by_nonzeros = nest_.cuts(count);
-    const auto chunks = HostSpace<Space> ? static_cast<std::int64_t>(by_nonzeros.size()) - 1 : count;
-    const bool private_results = !Nest::disjoint && !atomic && chunks > 1 && size > 0;
-
-    const detail::DenseTarget<S, T> target(statement);
-    const auto& values = target.values();
-    auto sums = values;
-    if (private_results) {
-      sums = make_array<T, Memory>("sporos::private results", size * chunks);
-      zero(space, sums);
-    }
-    if (needs_start && part == 0 && !statement.accumulates()) zero(space, values);
-
-    // Reading positions from a device would mean waiting for it.
-    const auto where = [&] {
-      if constexpr (HostSpace<Space>)
-        return by_nonzeros.data();
-      else
-        return detail::EvenCuts{nest_.bounds().outermost.end, count};
-    }();
-    if constexpr (Cut::are_there) {
-      run_rows(where, chunks, values.data(), needs_start);
-    } else {
-      using Cuts = std::remove_const_t<decltype(where)>;
-      using Loops = detail::LocatedLoops<LaneTraits, Source, T, atomic, comes_once, Cuts>;
-      const Loops loops{nest_.source(), result().view(), nest_.bounds(),
-                        where,          sums.data(),     private_results ? size : 0,
-                        part,           block,           statement.accumulates()};
-      if constexpr (HostSpace<Space>)
-        detail::for_each_chunk(space, chunks, loops);
-      else
-        Kokkos::parallel_for("sporos::nest", Kokkos::RangePolicy<Space>(space, 0, chunks * Loops::lanes),
-                             loops);
-    }
-    if (private_results)
-      Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(space, 0, size),
-                           detail::AddPrivate<T>{sums.data(), values.data(), size, chunks});
-    space.fence("sporos::run");
-    target.finish();
+    if constexpr (Cut::are_there)
+      run_in_pieces();
+    else
+      run_in_chunks();
   }
 
   /// The result exists already. Further memory is needed for private results of chunks that scatter, and for
@@ -255,14 +207,14 @@ class LocatedNest::Plan {
     const std::int64_t chunks = chunks_at_most();
     const std::int64_t made = !Nest::disjoint && !atomic && chunks > 1 ? size * chunks : 0;
     return {size, result().bytes(),
-            detail::DenseTarget<S, T>::bytes(nest_.statement()) + array_bytes<T>(made) + bytes_of_pieces()};
+            detail::DenseTarget<S, T>::bytes(nest_.statement()) + array_bytes<T>(made) + Cut::bytes(nest_)};
   }
 
   void explain(std::ostream& out) const {
     out << "  result: located\n";
     if constexpr (!Nest::disjoint && !atomic)
       if (chunks_at_most() > 1) out << "  chunks sum into results of their own, which are added up\n";
-    if (cuts_rows())
+    if (Cut::cuts(nest_))
       out << "  rows of more than " << Cut::most_of_row
           << " nonzeros are cut, and the sums of their pieces added in order\n";
   }
@@ -322,82 +274,70 @@ class LocatedNest::Plan {
 
   const auto& result() const { return nest_.statement().result().tensor(); }
 
-  using Cut = CutRows<Nest>;
-  std::int64_t values_of_row() const {
-    return result().nnz() / std::max<std::int64_t>(nest_.bounds().outermost.end, 1);
-  }
-  /// The number of nonzeros of the operand whose rows may be cut.
-  std::int64_t nonzeros_of_rows() const {
-    std::int64_t nonzeros = -1;
-    for_each_access(nest_.statement().right(), [&](const auto& access) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(access)>, typename Cut::Access>)
-        if (nonzeros < 0) nonzeros = access.tensor().nnz();
-    });
-    return nonzeros;
-  }
-  /// Whether rows are cut: only if memory is not bounded, and there is enough work to be worth a look.
-  bool cuts_rows() const {
-    constexpr std::int64_t fewest = 16 * Cut::most_of_row;  // of which one long row is a part that matters
-    if constexpr (Cut::are_there)
-      return nonzeros_of_rows() > fewest && result().nnz() > 0 &&
-             nest_.statement().resources().memory_limit() == Resources<Space>::unlimited;
-    else
-      return false;
-  }
-  /// The most nonzeros of a row that is not cut.
-  std::int64_t most_of_row() const {
-    return cuts_rows() ? Cut::most_of_row : std::numeric_limits<std::int64_t>::max();
-  }
-  std::int64_t bytes_of_pieces() const {
-    if (!cuts_rows()) return 0;
-    const std::int64_t nonzeros = nonzeros_of_rows(), pieces = Cut::most_pieces(nonzeros);
-    return array_bytes<std::int64_t>(2) + array_bytes<detail::CutRow>(Cut::most_rows(nonzeros)) +
-           array_bytes<detail::PieceOfRow>(pieces) + array_bytes<T>(pieces * values_of_row());
-  }
-  /// Runs the loops for rows that are not cut, then for the pieces of the others.
-  /// @param starts  whether `values` hold something to add to
-  template <class Cuts>
-  void run_rows(const Cuts& cuts, std::int64_t chunks, T* values, bool starts) const {
-    using Access = typename Cut::Access;
-    using Output = LocatedOutput<Result, T, atomic, comes_once>;
-    using Threads = Kokkos::RangePolicy<Space>;
-    using Short = detail::NestOverShortRows<LaneTraits, Source, T, Output, Access, Cuts>;
-    using Pieces = detail::NestOverPieces<LaneTraits, Source, T, Output, Access>;
+  void run_in_chunks() {
+    const S& statement = nest_.statement();
     const Space& space = nest_.space();
-    const auto& source = nest_.source();
-    Short rows_at_once{source,
-                       result().view(),
-                       nest_.bounds(),
-                       cuts,
-                       values,
-                       most_of_row(),
-                       nest_.statement().accumulates()};
-    const auto run_short = [&] {
-      Kokkos::parallel_for("sporos::nest", Threads(space, 0, chunks * Short::lanes), rows_at_once);
-    };
-    if (!cuts_rows()) return run_short();
+    const std::int64_t size = result().nnz();
+    const std::int64_t extent = std::max<std::int64_t>(nest_.bounds().outermost.end, 1);
+    const bool needs_start = !comes_to_all || statement.accumulates();
+    const std::int64_t part = starts_parts && needs_start && !statement.accumulates() ? size / extent : 0;
+    const std::int64_t block =
+        Nest::splittable && part > 0
+            ? std::max<std::int64_t>(
+                  1, started_bytes / std::max<std::int64_t>(part * std::int64_t{sizeof(T)}, 1))
+            : extent;
+    const std::int64_t count = chunks_at_most();
+    std::vector<std::int64_t> by_nonzeros;
+    if constexpr (HostSpace<Space>) by_nonzeros = nest_.cuts(count);
+    const auto chunks = HostSpace<Space> ? static_cast<std::int64_t>(by_nonzeros.size()) - 1 : count;
+    const bool private_results = !Nest::disjoint && !atomic && chunks > 1 && size > 0;
 
-    const auto* const positions = detail::view_of_operand<Access>(source).template level<1>().positions;
-    using Position = std::remove_cvref_t<decltype(positions[0])>;
-    const std::int64_t nonzeros = nonzeros_of_rows(), of_row = values_of_row();
-    auto room = nest_.statement().resources().scratch().template borrow<detail::RoomForCutRows<Memory>>();
-    room->prepare_lists(Cut::most_rows(nonzeros), Cut::most_pieces(nonzeros));
-    Kokkos::deep_copy(space, room->counts, std::int64_t{0});
-    Kokkos::parallel_for("sporos::find rows to cut", Threads(space, 0, nest_.bounds().outermost.end),
-                         detail::FindCutRows<Position>{positions, Cut::most_of_row, room->rows.data(),
-                                                       room->pieces.data(), room->counts.data()});
-    run_short();
-    space.fence("sporos::cut rows");
-    const auto known = copy_array<Kokkos::HostSpace>(room->counts);
-    const std::int64_t rows = known(0), pieces = known(1);
-    if (pieces == 0) return;
-    const auto sums = room->template sums_of<T>(pieces * of_row);
-    if (!comes_to_all) zero(space, sums);
-    Kokkos::parallel_for(
-        "sporos::nest over pieces", Threads(space, 0, pieces * Pieces::lanes),
-        Pieces{source, result().view(), nest_.bounds(), room->pieces.data(), sums.data(), of_row});
-    Kokkos::parallel_for("sporos::add pieces", Threads(space, 0, rows * of_row),
-                         detail::AddPiecesOfRows<T>{room->rows.data(), sums.data(), values, of_row, starts});
+    const detail::DenseTarget<S, T> target(statement);
+    const auto& values = target.values();
+    auto sums = values;
+    if (private_results) {
+      sums = make_array<T, Memory>("sporos::private results", size * chunks);
+      zero(space, sums);
+    }
+    if (needs_start && part == 0 && !statement.accumulates()) zero(space, values);
+
+    // Reading positions from a device would mean waiting for it.
+    const auto where = [&] {
+      if constexpr (HostSpace<Space>)
+        return by_nonzeros.data();
+      else
+        return detail::EvenCuts{nest_.bounds().outermost.end, count};
+    }();
+    using Cuts = std::remove_const_t<decltype(where)>;
+    using Loops = detail::LocatedLoops<LaneTraits, Source, T, atomic, comes_once, Cuts>;
+    const Loops loops{nest_.source(), result().view(), nest_.bounds(),
+                      where,          sums.data(),     private_results ? size : 0,
+                      part,           block,           statement.accumulates()};
+    if constexpr (HostSpace<Space>)
+      detail::for_each_chunk(space, chunks, loops);
+    else
+      Kokkos::parallel_for("sporos::nest", Kokkos::RangePolicy<Space>(space, 0, chunks * Loops::lanes),
+                           loops);
+    if (private_results)
+      Kokkos::parallel_for("sporos::add private results", Kokkos::RangePolicy<Space>(space, 0, size),
+                           detail::AddPrivate<T>{sums.data(), values.data(), size, chunks});
+    space.fence("sporos::run");
+    target.finish();
+  }
+
+  /// Where rows may be cut: on a device, and chunks write to different parts of the result.
+  void run_in_pieces() {
+    const S& statement = nest_.statement();
+    const Space& space = nest_.space();
+    const NestInPieces<Nest, LaneTraits, LocatedOutput<Result, T, atomic, comes_once>> pieces(nest_);
+    const detail::DenseTarget<S, T> target(statement);
+    const bool needs_start = !comes_to_all || statement.accumulates();
+    if (needs_start && !statement.accumulates()) zero(space, target.values());
+    const std::int64_t chunks = chunks_at_most();
+    pieces.run(detail::EvenCuts{nest_.bounds().outermost.end, chunks}, chunks, target.data(), needs_start,
+               comes_to_all);
+    space.fence("sporos::run");
+    target.finish();
   }
 
   std::int64_t chunks_at_most() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file cut_rows.cpp
 /// The loop nest on the GPU over matrices with long rows, which it cuts, against the host's.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -128,6 +129,26 @@ TEST(CudaNest, TakesNoMoreMemoryForCutRowsThanEstimated) {
   std::ostringstream others;
   others << explain(statement.on(Resources<Cuda>().within(std::int64_t{1} << 30)));
   EXPECT_EQ(others.str().find("nonzeros are cut"), std::string::npos) << others.str();
+}
+
+/// Sums of pieces for which no device has memory: 2^13 pieces with 2^22 doubles each.
+TEST(CudaNest, LeavesResultsAsTheyWereWhereSumsOfPiecesCannotBeAllocated) {
+  constexpr std::int64_t columns = std::int64_t{1} << 22, nonzeros = std::int64_t{1} << 20;
+  Entries<double, 2> entries({2, nonzeros}, nonzeros + 1);
+  entries.set(0, {0, 3}, 1.0);
+  for (std::int64_t column = 0; column < nonzeros; ++column) entries.set(column + 1, {1, column}, 1.0);
+  const auto B = assemble<CSR<>>(entries).copy_to<Cuda>();
+  const auto x = filled<double, DenseVector>({nonzeros}, 19).copy_to<Cuda>();
+  const auto d = filled<double, DenseVector>({columns}, 20).copy_to<Cuda>();
+  const auto A = poisoned<double, DenseMatrix<>>({2, columns});
+  const auto before = A.copy_to<Host>();
+  try {
+    assign(A(i, j), B(i, k) * x(k) * d(j)).generic().run();
+    ADD_FAILURE() << "no error";
+  } catch (const MemoryError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("cannot be allocated"));
+  }
+  expect_equal_tensors(before, A);
 }
 
 }  // namespace
