@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-#include "warp.hpp"
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
 
 namespace sporos::gpu {
 
@@ -36,48 +37,32 @@ __device__ __forceinline__ void mark_columns_of_window(const A& a, int rows, int
   __syncthreads();
 }
 
-/// The sum of `x` over the threads of a block, returned to all of them.
-/// @param sums  [warps] in shared memory
-__device__ __forceinline__ int sum_of_block(int x, int* sums) {
-  const int warps = static_cast<int>(blockDim.x) / warp_size;
-  x = group_sum(x, warp_size);
-  if (lane_id() == 0) sums[threadIdx.x / warp_size] = x;
-  __syncthreads();
-  int all = 0;
-  for (int w = 0; w < warps; ++w) all += sums[w];
-  __syncthreads();
-  return all;
-}
-
-/// How many columns the window of this block has, returned to all of its threads.
-/// @param sums  [warps] in shared memory
-__device__ __forceinline__ int count_columns(int words, const std::uint32_t* are_there, int* sums) {
+/// How many columns the window of this block has, returned to its first thread; all threads of the block call
+/// it.
+/// @tparam Threads  the threads of a block
+template <int Threads>
+__device__ __forceinline__ int count_columns(int words, const std::uint32_t* are_there) {
+  using Reduce = cub::BlockReduce<int, Threads>;
+  __shared__ typename Reduce::TempStorage scratch;
   int columns = 0;
-  for (int at = static_cast<int>(threadIdx.x); at < words; at += static_cast<int>(blockDim.x))
-    columns += __popc(are_there[at]);
-  return sum_of_block(columns, sums);
+  for (int at = static_cast<int>(threadIdx.x); at < words; at += Threads) columns += __popc(are_there[at]);
+  return Reduce(scratch).Sum(columns);
 }
 
 /// Counts the columns of the window before each word; all threads of the block call it.
-/// @param before  [words] in shared memory
-/// @param sums    [warps] in shared memory
+/// @tparam Threads  the threads of a block
+/// @param before    [words] in shared memory
+template <int Threads>
 __device__ __forceinline__ void count_columns_before(int words, const std::uint32_t* are_there,
-                                                     std::int32_t* before, int* sums) {
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const int share = (words + threads - 1) / threads;
-  const int first = ::min(thread * share, words), last = ::min(first + share, words);
-  int of_thread = 0;
+                                                     std::int32_t* before) {
+  using Scan = cub::BlockScan<std::int32_t, Threads, cub::BLOCK_SCAN_WARP_SCANS>;
+  __shared__ typename Scan::TempStorage scratch;
+  const int share = (words + Threads - 1) / Threads;
+  const int first = ::min(static_cast<int>(threadIdx.x) * share, words), last = ::min(first + share, words);
+  std::int32_t of_thread = 0;
   for (int at = first; at < last; ++at) of_thread += __popc(are_there[at]);
-  int sum = of_thread;
-#pragma unroll
-  for (int step = 1; step < warp_size; step *= 2) {
-    const int other = __shfl_up_sync(all_lanes, sum, static_cast<unsigned>(step));
-    if (lane_id() >= step) sum += other;
-  }
-  if (lane_id() == warp_size - 1) sums[thread / warp_size] = sum;
-  __syncthreads();
-  for (int w = 0; w < thread / warp_size; ++w) sum += sums[w];
-  sum -= of_thread;
+  std::int32_t sum = 0;
+  Scan(scratch).ExclusiveSum(of_thread, sum);
   for (int at = first; at < last; ++at) {
     before[at] = sum;
     sum += __popc(are_there[at]);

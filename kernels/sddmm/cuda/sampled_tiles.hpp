@@ -16,6 +16,8 @@
 
 #include <cstdint>
 
+#include <cub/block/block_scan.cuh>
+
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/scan.hpp"
@@ -193,31 +195,25 @@ template <int Size, class A>
 __global__ __launch_bounds__(SampledTileRoom::threads) void list_places_kernel(
     A a, const std::int32_t* kept, const int2* segments, const SampledTiles::Tile* tiles,
     std::int32_t* distances, std::uint16_t* places) {
+  using Scan = cub::BlockScan<std::int32_t, SampledTileRoom::threads, cub::BLOCK_SCAN_WARP_SCANS>;
+  static_assert(Size <= SampledTileRoom::threads, "each row of a tile has a thread");
+  __shared__ typename Scan::TempStorage scratch;
   __shared__ std::int32_t begins[Size], counts[Size], offsets[Size];
   if (blockIdx.x >= static_cast<unsigned>(*kept)) return;
   const SampledTiles::Tile tile = tiles[blockIdx.x];
   const int thread = static_cast<int>(threadIdx.x), warp = thread / warp_size;
+  int2 segment{0, 0};
+  if (thread < Size) segment = segments[std::int64_t{blockIdx.x} * Size + thread];
+  const std::int32_t count = segment.y - segment.x;  // [Size rows]
+  std::int32_t offset = 0;                           // [Size rows], nonzeros of the rows before
+  Scan(scratch).ExclusiveSum(count, offset);
   if (thread < Size) {
-    const int2 segment = segments[std::int64_t{blockIdx.x} * Size + thread];
     begins[thread] = segment.x;
-    counts[thread] = segment.y - segment.x;
+    counts[thread] = count;
+    offsets[thread] = offset;
+    distances[std::int64_t{blockIdx.x} * Size + thread] = segment.x - offset;
   }
   __syncthreads();
-  if (warp == 0) {  // the number of nonzeros before each row
-    int before = 0;
-    for (int r = lane_id(); r < Size; r += warp_size) {
-      int sum = counts[r];
-#pragma unroll
-      for (int step = 1; step < warp_size; step *= 2) {
-        const int other = __shfl_up_sync(all_lanes, sum, static_cast<unsigned>(step));
-        if (lane_id() >= step) sum += other;
-      }
-      offsets[r] = before + sum - counts[r];
-      before += shuffle(sum, warp_size - 1);
-    }
-  }
-  __syncthreads();
-  if (thread < Size) distances[std::int64_t{blockIdx.x} * Size + thread] = begins[thread] - offsets[thread];
   const std::int64_t first_column = std::int64_t{tile.column_tile} * Size;
   for (int r = warp; r < Size; r += SampledTileRoom::threads / warp_size)
     for (int at = lane_id(); at < counts[r]; at += warp_size)

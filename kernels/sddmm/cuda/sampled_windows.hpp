@@ -112,9 +112,8 @@ template <class A>
 __global__ __launch_bounds__(SampledWindowRoom::threads) void count_sampled_windows_kernel(
     A a, int words, SampledWindowRoom to, SampledWindowCounts* all) {
   extern __shared__ std::uint32_t are_there[];  // [words]
-  __shared__ int sums[SampledWindowRoom::threads / warp_size];
   mark_columns_of_window(a, SampledWindows::rows, words, are_there);
-  const int columns = count_columns(words, are_there, sums);
+  const int columns = count_columns<SampledWindowRoom::threads>(words, are_there);
   if (threadIdx.x != 0) return;
   const int groups = (columns + SampledWindows::columns - 1) / SampledWindows::columns;
   const int pieces = (groups + SampledWindows::groups_of_piece - 1) / SampledWindows::groups_of_piece;
@@ -134,12 +133,10 @@ __global__ __launch_bounds__(SampledWindowRoom::threads) void fill_sampled_windo
     A a, int words, SampledWindowRoom in, SampledWindowOutput to) {
   extern __shared__ std::uint32_t are_there[];                              // [words]
   auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns before each
-  __shared__ int sums[SampledWindowRoom::threads / warp_size];
   const int groups = in.groups[blockIdx.x], pieces = in.pieces[blockIdx.x];
   if (groups == 0) return;
   mark_columns_of_window(a, SampledWindows::rows, words, are_there);
-
-  count_columns_before(words, are_there, before, sums);
+  count_columns_before<SampledWindowRoom::threads>(words, are_there, before);
   const int thread = static_cast<int>(threadIdx.x);
   SampledWindows::Group* const group = to.groups + in.first_group[blockIdx.x];
   SampledWindows::Piece* const piece = to.pieces + in.first_piece[blockIdx.x];

@@ -60,10 +60,9 @@ __global__ __launch_bounds__(ValueWindows::threads) void count_window_steps_kern
                                                                                    std::int32_t* steps,
                                                                                    ValueWindowCounts* all) {
   extern __shared__ std::uint32_t are_there[];  // [words]
-  __shared__ int sums[ValueWindows::threads / warp_size];
   mark_columns_of_window(a, rows, words, are_there);
-  const int count =
-      (count_columns(words, are_there, sums) + ValueWindows::columns - 1) / ValueWindows::columns;
+  const int columns = count_columns<ValueWindows::threads>(words, are_there);
+  const int count = (columns + ValueWindows::columns - 1) / ValueWindows::columns;
   if (threadIdx.x != 0) return;
   if (steps != nullptr) steps[blockIdx.x] = count;
   if (all == nullptr || count == 0) return;
@@ -78,7 +77,6 @@ __global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a
                                                                              ValueWindows to) {
   extern __shared__ std::uint32_t are_there[];                              // [words]
   auto* const before = reinterpret_cast<std::int32_t*>(are_there + words);  // [words], columns before each
-  __shared__ int sums[ValueWindows::threads / warp_size];
   const std::int64_t first = to.first[blockIdx.x], end = to.first[blockIdx.x + 1];
   if (first == end) return;
   const int thread = static_cast<int>(threadIdx.x);
@@ -87,7 +85,7 @@ __global__ __launch_bounds__(ValueWindows::threads) void fill_windows_kernel(A a
        at += ValueWindows::threads)
     values[at] = 0;
   mark_columns_of_window(a, to.rows, words, are_there);
-  count_columns_before(words, are_there, before, sums);
+  count_columns_before<ValueWindows::threads>(words, are_there, before);
   std::int32_t* const columns = to.column + first * ValueWindows::columns;
   const int last = before[words - 1] + __popc(are_there[words - 1]) - 1;
   for (int at = thread; at < words; at += ValueWindows::threads) {
