@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "../../cuda/once_per_device.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../cuda/transpose.hpp"
 #include "../../cuda/wgmma_tile.hpp"
@@ -124,7 +125,8 @@ class NmByBlocks::Plan : NmProductOf<S, Operands> {
 
   /// Why the kernel cannot run on this device or take these operands; empty if it can.
   std::string_view why_not() const {
-    static const bool are_compiled = has_wgmma(&detail::nm_block_kernel<Small, Product>);
+    const bool are_compiled =
+        once_per_device(space(), [] { return has_wgmma(&detail::nm_block_kernel<Small, Product>); });
     if (!are_compiled || space().cuda_device_prop().major != 9)
       return "it needs a GPU of compute capability 9.0, and code for sm_90a";
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;

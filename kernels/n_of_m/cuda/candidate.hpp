@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../cuda/once_per_device.hpp"
 #include "../../protocol/candidate.hpp"
 #include "blocks_candidate.hpp"
 #include "cuda_cores.hpp"
@@ -291,7 +292,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   /// Whether this device and the compiled code have tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
     if constexpr (for_tensor_cores) {
-      static const bool are_compiled = has_wgmma(kernel<Small>);
+      const bool are_compiled = once_per_device(space, [] { return has_wgmma(kernel<Small>); });
       return are_compiled && space.cuda_device_prop().major == 9;
     } else {
       return false;
@@ -301,7 +302,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   /// Whether they also have the instructions of `group_kernel`, which counts rows and columns in 32 bits.
   bool can_group(const Kokkos::Cuda& space) const {
     if constexpr (for_groups) {
-      static const bool are_compiled = has_wgmma(group_kernel<2>);
+      const bool are_compiled = once_per_device(space, [] { return has_wgmma(group_kernel<2>); });
       constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 2;
       return are_compiled && space.cuda_device_prop().major == 9 &&
              std::max({m(), n(), k(), groups().groups * groups().kept}) <= most;
@@ -475,15 +476,17 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   int clusters_of_blocks(int blocks) const
     requires(for_tensor_cores)
   {
-    static const int pairs =
-        clusters_at_a_time(space(), kernel<Large>, 2, Large::threads, Large::shared_bytes);
-    return blocks == 2 ? pairs : multiprocessors();
+    if (blocks != 2) return multiprocessors();
+    return once_per_device(space(), [&] {
+      return clusters_at_a_time(space(), kernel<Large>, 2, Large::threads, Large::shared_bytes);
+    });
   }
 
   TileChoice tiles_of_groups() const
     requires(for_groups)
   {
-    static const auto clusters = clusters_of<GroupConfig<2>>(space(), group_kernel<2>);
+    const auto& clusters =
+        once_per_device(space(), [&] { return clusters_of<GroupConfig<2>>(space(), group_kernel<2>); });
     return choose_tiles(nm_group_times, n(), m(), groups().kept / NmGroups::stage_rows, multiprocessors(),
                         clusters);
   }

@@ -16,6 +16,7 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/mma.hpp"
 #include "../../cuda/mma_traits.hpp"
+#include "../../cuda/once_per_device.hpp"
 #include "../../cuda/warp.hpp"
 
 namespace sporos::gpu {
@@ -196,7 +197,7 @@ void sddmm_nonzeros(const Kokkos::Cuda& space, std::int64_t rows,
   const auto run = [&]<int Chunks, bool Exact, int Eights>() {
     using Config = SddmmNonzerosConfig<Chunks, Exact, Eights>;
     const auto kernel = &detail::sddmm_nonzeros_kernel<Config, Value, T>;
-    [[maybe_unused]] static const bool is_divided = (divide_memory(kernel, Config::kilobytes), true);
+    set_once_per_device(space, [&] { divide_memory(kernel, Config::kilobytes); });
     launch(space, "sporos::sddmm_nonzeros", kernel,
            Grid(ceil_div(arguments.nonzeros, Config::warps * Config::nonzeros)), Config::threads, 0,
            arguments);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "../../cuda/once_per_device.hpp"
 #include "packed_plan.hpp"
 #include "tiles.hpp"
 
@@ -36,7 +37,9 @@ struct SddmmByTiles {
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources, Use use) {
     using Product = SampledProduct<S>;
     using Config = SddmmTileConfig<typename Product::T, 128>;
-    static const bool are_compiled = has_wgmma(&detail::sddmm_tiles_kernel<Config, typename Product::Value>);
+    const bool are_compiled = once_per_device(resources.space(), [] {
+      return has_wgmma(&detail::sddmm_tiles_kernel<Config, typename Product::Value>);
+    });
     if (!are_compiled || resources.space().cuda_device_prop().major != 9)
       return Declined{"the GPU, or the code that was compiled for it, has no instructions of sm_90a"};
     return cost_of_packed<SddmmByTiles>(statement, resources, use);

@@ -4,17 +4,17 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
-#include <mutex>
 #include <ostream>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "../../cuda/once_per_device.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
@@ -156,8 +156,9 @@ class SpmmBySplitTiles::Plan
 
   /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
-    static const bool are_compiled =
-        has_wgmma(&detail::spmm_split_tiles_kernel<SplitTilesConfig<SplitTiles::most_rows, 4>, Product>);
+    const bool are_compiled = once_per_device(space, [] {
+      return has_wgmma(&detail::spmm_split_tiles_kernel<SplitTilesConfig<SplitTiles::most_rows, 4>, Product>);
+    });
     return are_compiled && space.cuda_device_prop().major == 9;
   }
   /// Why the kernel cannot take these operands; empty if it can.
@@ -254,18 +255,24 @@ class SpmmBySplitTiles::Plan
     fill_split_tiles(space(), matrix, lay_out(packed()).tiles);
   }
 
-  /// How many clusters run at the same time, for each way to cut a product into tiles.
+  /// The most blocks that share a tile: a power of two, as all smaller numbers of them.
+  static constexpr int most_blocks = 8;
+
+  /// How many clusters run at the same time, if a product is cut into tiles in this way.
   static int clusters_of(const Kokkos::Cuda& space, const SplitTilesChoice& choice) {
-    static std::map<std::tuple<int, int, int>, int> known;
-    static std::mutex lock;
-    const std::lock_guard guard(lock);
-    const auto [place, is_new] = known.try_emplace({choice.rows, choice.groups, choice.blocks});
-    if (is_new)
-      choice.visit_config([&]<class Config>(std::type_identity<Config>) {
-        place->second = clusters_at_a_time(space, &detail::spmm_split_tiles_kernel<Config, Product>,
-                                           choice.blocks, Config::threads, Config::shared_bytes);
+    int clusters = 0;
+    choice.visit_config([&]<class Config>(std::type_identity<Config>) {
+      const auto& known = once_per_device(space, [&] {
+        std::array<int, std::size_t{most_blocks} + 1> out{};  // by their number of blocks
+        for (int blocks = 1; blocks <= most_blocks; blocks *= 2)
+          out[static_cast<std::size_t>(blocks)] =
+              clusters_at_a_time(space, &detail::spmm_split_tiles_kernel<Config, Product>, blocks,
+                                 Config::threads, Config::shared_bytes);
+        return out;
       });
-    return place->second;
+      clusters = known[static_cast<std::size_t>(choice.blocks)];
+    });
+    return clusters;
   }
 
   /// The tiles with which a product is expected to be fastest.
@@ -273,7 +280,7 @@ class SpmmBySplitTiles::Plan
     SplitTilesChoice best;
     for (const int rows : {SplitTiles::fewest_rows, SplitTiles::most_rows})
       for (const int groups : {1, 2, 4})
-        for (const int blocks : {1, 2, 4, 8}) {
+        for (int blocks = 1; blocks <= most_blocks; blocks *= 2) {
           if ((groups > 1 && n() <= 32 * groups) || (blocks > 1 && most_of_row(rows) < 2 * blocks)) continue;
           SplitTilesChoice choice{rows, groups, blocks};
           const int clusters = clusters_of(space(), choice);

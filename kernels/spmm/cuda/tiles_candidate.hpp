@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../cuda/once_per_device.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
@@ -115,7 +116,7 @@ class SpmmOnTensorCores::Plan
 
   /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
-    static const bool are_compiled = has_wgmma(kernel<2>);
+    const bool are_compiled = once_per_device(space, [] { return has_wgmma(kernel<2>); });
     return are_compiled && space.cuda_device_prop().major == 9;
   }
   /// Why the kernel cannot take these operands; empty if it can.
@@ -229,7 +230,8 @@ class SpmmOnTensorCores::Plan
 
   /// The tiles with which a product is expected to be fastest.
   TileChoice best_tiles(TileForm form) const {
-    static const auto clusters = clusters_of<Config<2>>(space(), kernel<2>);
+    const auto& clusters =
+        once_per_device(space(), [&] { return clusters_of<Config<2>>(space(), kernel<2>); });
     const TileNonzeros tiles = TileNonzeros::of(m(), inner());
     const bool is_measured = kept_.kept > 0;
     const auto kept =

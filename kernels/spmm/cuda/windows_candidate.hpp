@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../cuda/once_per_device.hpp"
 #include "../../protocol/candidate.hpp"
 #include "../pattern.hpp"
 #include "packed_plan.hpp"
@@ -155,7 +156,8 @@ class SpmmByWindows::Plan : public PackedPlanOfSpmm<SpmmByWindows::Plan<S>, Spmm
 
   /// Whether this device and the compiled code have the instructions.
   static bool are_there(const Kokkos::Cuda& space) {
-    static const bool are_compiled = has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<16, 64>, Product>);
+    const bool are_compiled = once_per_device(
+        space, [] { return has_wgmma(&detail::spmm_windows_kernel<WindowsConfig<16, 64>, Product>); });
     return are_compiled && space.cuda_device_prop().major == 9;
   }
   /// Why the kernel cannot take these operands; empty if it can.

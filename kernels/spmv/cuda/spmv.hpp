@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "../../cuda/launch.hpp"
+#include "../../cuda/once_per_device.hpp"
 #include "../../cuda/warp.hpp"
 #include "config.hpp"
 #include "tile.hpp"
@@ -120,8 +121,7 @@ void spmv(const Kokkos::Cuda& space, const SpmvArguments<A, X, Y, Position, Coor
   const auto start = [&]<int Threads, int Count>() {
     using Config = SpmvConfig<Threads, Count, sizeof(Compute)>;
     const auto kernel = &detail::spmv_kernel<Config, Compute, SpmvArguments<A, X, Y, Position, Coordinate>>;
-    static const bool divided = (divide_memory(kernel, SpmvChoice::shared_kilobytes<Compute>), true);
-    (void)divided;
+    set_once_per_device(space, [&] { divide_memory(kernel, SpmvChoice::shared_kilobytes<Compute>); });
     launch(space, "sporos::spmv", kernel, tiles, Config::threads, 0, arguments, nonzeros, starts, parts,
            arrivals);
   };

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../cuda/once_per_device.hpp"
 #include "../../cuda/operands.hpp"
 #include "../../cuda/padded.hpp"
 #include "../../nest/bounds.hpp"
@@ -92,7 +93,7 @@ class TwoFourOnTensorCores::Plan {
 
   /// Whether this device and the compiled code have sparse tensor cores fed by a copy engine.
   static bool are_there(const Kokkos::Cuda& space) {
-    static const bool are_compiled = has_wgmma(kernel<2>);
+    const bool are_compiled = once_per_device(space, [] { return has_wgmma(kernel<2>); });
     return are_compiled && space.cuda_device_prop().major == 9;
   }
 
@@ -183,7 +184,8 @@ class TwoFourOnTensorCores::Plan {
   }
 
   TwoFourChoice choice() const {
-    static const auto clusters = clusters_of<Config<2>>(space(), kernel<2>);
+    const auto& clusters =
+        once_per_device(space(), [&] { return clusters_of<Config<2>>(space(), kernel<2>); });
     return choose_two_four(m(), n(), padded_k() / Config<0>::stage_k,
                            space().cuda_device_prop().multiProcessorCount, clusters);
   }
