@@ -55,6 +55,10 @@ class SumsOfProduct {
 
   void explain(std::ostream& out) const {
     const auto sums = statement();
+    if (plan_) {
+      out << "  sums: " << sums.str() << ", by " << plan_->candidate() << '\n';
+      return plan_->explain(out);
+    }
     with_candidate<void>(sums, Use::once, [&]<class K>() {
       out << "  sums: " << sums.str() << ", by " << K::name << '\n';
       typename K::template Plan<std::remove_const_t<decltype(sums)>>(sums, sums.resources()).explain(out);
