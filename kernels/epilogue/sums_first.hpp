@@ -4,6 +4,7 @@
 /// fastest, then the epilogue.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -134,12 +135,14 @@ class SumsFirst::Plan {
   static bool are_in_result(const S& statement) {
     return std::is_same_v<Sums, Own> && !statement.accumulates() && !reads_result(statement);
   }
-  /// The tensor that takes the sums: the result, or one like it that has no memory yet.
+  /// The tensor that takes the sums: the result, or one like it, with as many values that have no memory yet.
   Sums place_of_sums() const {
     if constexpr (std::is_same_v<Sums, Own>)
       if (are_in_result(statement_)) return result();
     const Sums out;
-    out.replace(result().extents(), result().levels(), {});
+    out.replace(result().extents(), result().levels(),
+                Array<Sum, typename Sums::memory_space>(static_cast<Sum*>(nullptr),
+                                                        static_cast<std::size_t>(result().nnz())));
     return out;
   }
   void make_room() const {

@@ -3,6 +3,7 @@
 /// The product of a dense and a sparse matrix on the GPU, as a candidate for statements.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string_view>
@@ -92,7 +93,7 @@ class SpmmIntoColumns::Plan {
       : statement_(statement),
         product_(statement, SumsAccess(sums_), bytes_of_sums() + EpilogueTarget<S>::bytes(statement)) {
     bounds_of(statement);  // throws ShapeError if extents do not match
-    place_sums({});
+    place_sums(nullptr);
   }
 
   /// The statement that computes the sums.
@@ -121,20 +122,22 @@ class SpmmIntoColumns::Plan {
   const auto& result() const { return statement_.result().tensor(); }
   std::int64_t bytes_of_sums() const { return with_room_to_grow(array_bytes<Sum>(result().nnz())); }
 
-  void place_sums(const Array<Sum, Memory>& values) const {
+  /// @param values  null between runs
+  void place_sums(Sum* values) const {
     const std::int64_t rows = result().extent(is_of_rows ? 0 : 1),
                        columns = result().extent(is_of_rows ? 1 : 0);
-    sums_.replace({rows, columns}, {{rows}, {columns}}, values);
+    sums_.replace({rows, columns}, {{rows}, {columns}},
+                  Array<Sum, Memory>(values, static_cast<std::size_t>(rows * columns)));
   }
   template <class F>
   void compute(const F& sum) const {
     if (result().nnz() == 0) return;
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
     char* const memory = workspace->reserve(array_bytes<Sum>(result().nnz()));
-    place_sums(Array<Sum, Memory>(reinterpret_cast<Sum*>(memory), static_cast<std::size_t>(result().nnz())));
+    place_sums(reinterpret_cast<Sum*>(memory));
     sum();
     finish();
-    place_sums({});
+    place_sums(nullptr);
   }
   void finish() const {
     const auto epilogue = epilogue_of(statement_);

@@ -145,6 +145,10 @@ TEST(CudaEstimate, BoundsSumsBeforeAnEpilogue) {
   const auto statement = assign(y(i), relu(sum(j, A(i, j) * x(j)) + b(i)));
   expect_bounded_by<SumsFirst>(statement);
   expect_bounded_by<SumsFirst>(statement.accumulate());
+  // Chunks of columns add to sums of their own, beside the sums that the epilogue is applied to.
+  const auto by_columns = sparse_on_gpu<CSC<>>(4);
+  expect_bounded_by<SumsFirst>(
+      assign(y(i), relu(sum(j, by_columns(i, j) * x(j)) + b(i))).accumulate().deterministic());
 }
 
 TEST(CudaEstimate, BoundsPartsOfTensors) {

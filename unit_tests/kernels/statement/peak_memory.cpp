@@ -124,6 +124,8 @@ TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForDenseResults) {
   expect_bounded("SpMV onto itself", assign(x(i), this->B(i, k) * x(k)));
   expect_bounded("scattered", assign(y(k), this->B(i, k) * x(i)));
   expect_bounded("scattered, deterministic", assign(y(k), this->B(i, k) * x(i)).deterministic());
+  expect_bounded("scattered, before an epilogue",
+                 assign(y(k), relu(sum(i, this->B(i, k) * x(i)) + x(k))).accumulate());
   const auto T = operand<Space, CSF<3>>("ikl", 0.01, 8);
   const auto U = operand<Space, DenseMatrix<>>("kj", 1, 9), V = operand<Space, DenseMatrix<>>("lj", 1, 10);
   const Tensor<double, DenseMatrix<>, Space> M({300, 300});
