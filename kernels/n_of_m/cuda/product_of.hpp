@@ -90,8 +90,9 @@ class NmProductOf {
       multiply(target.data());
     target.finish();
   }
-  /// Whether there is anything to multiply.
-  bool has_terms() const { return result().nnz() > 0 && b().nnz() > 0; }
+  /// Whether there is anything to multiply. The result may have no memory yet: the sums that are a part of
+  /// another plan get theirs in each run.
+  bool has_terms() const { return m() > 0 && n() > 0 && b().nnz() > 0; }
   /// The bytes of a run whose kernels need `of_kernels` bytes besides the result.
   Bytes bytes_with(std::int64_t of_kernels) const {
     return {result().nnz(), result().bytes(), sporos::detail::DenseTarget<S>::bytes(statement_) + of_kernels};

@@ -74,7 +74,7 @@ struct NmTransposed {
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
     const Plan<S> plan(statement, resources);
     const double pass =
-        plan.is_in_place ? 0 : 3e-6 + static_cast<double>(statement.result().tensor().bytes()) * 0.6e-12;
+        plan.is_in_place ? 0 : 3e-6 + static_cast<double>(plan.bytes_of_transpose()) * 0.6e-12;
     const Cost product = least_cost(plan.product());
     return Cost{product.once + pass, product.again + pass};
   }
@@ -106,15 +106,18 @@ class NmTransposed::Plan {
     refer_to(is_in_place ? result().values() : Array<Out, Memory>());
   }
 
+  /// The bytes of the transpose, which are further ones unless it is in place.
+  std::int64_t bytes_of_transpose() const { return array_bytes<Out>(size()); }
+
   /// The statement that computes the transpose.
   Product product() const { return detail::transposed<ToTranspose>(statement_, transpose_, own_bytes()); }
 
   void prepare() {
-    if (result().nnz() == 0) return;
+    if (size() == 0) return;
     in_room([&] { plan_.emplace(product()); });
   }
   void run() {
-    if (result().nnz() == 0) return;
+    if (size() == 0) return;
     in_room([&] {
       if (!is_in_place && statement_.accumulates())
         turn(result().values().data(), extent(sparse_mode), transpose_.values().data());
@@ -141,7 +144,9 @@ class NmTransposed::Plan {
  private:
   const auto& result() const { return statement_.result().tensor(); }
   std::int64_t extent(int mode) const { return result().extent(mode); }
-  std::int64_t bytes_of_transpose() const { return array_bytes<Out>(result().nnz()); }
+  /// The number of elements of the result. It may have no memory yet: the sums that are a part of another
+  /// plan get theirs in each run.
+  std::int64_t size() const { return extent(0) * extent(1); }
   /// The bytes needed besides those of the product.
   std::int64_t own_bytes() const { return is_in_place ? 0 : with_room_to_grow(bytes_of_transpose()); }
 
@@ -157,13 +162,13 @@ class NmTransposed::Plan {
       return work();
     }
     room_.with(statement_.resources().scratch(), bytes_of_transpose(), [&](char* memory) {
-      refer_to(Array<Out, Memory>(reinterpret_cast<Out*>(memory), static_cast<std::size_t>(result().nnz())));
+      refer_to(Array<Out, Memory>(reinterpret_cast<Out*>(memory), static_cast<std::size_t>(size())));
       work();
     });
   }
   /// to = the transpose of `from`, which has `rows` rows.
   void turn(const Out* from, std::int64_t rows, Out* to) const {
-    transpose(statement_.resources().space(), rows, result().nnz() / rows, from, to);
+    transpose(statement_.resources().space(), rows, size() / rows, from, to);
   }
 
   const S& statement_;

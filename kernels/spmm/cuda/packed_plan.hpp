@@ -44,7 +44,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
  public:
   /// Counts what packing A takes.
   void measure() {
-    if (Rows::is_copied || a().nnz() == 0 || m() == 0) return;
+    if (Rows::is_copied || !this->has_terms()) return;
     const std::int64_t bytes = derived().counts_bytes();
     if (bytes == 0) return;
     auto workspace = statement_.resources().scratch().template borrow<Workspace>();
@@ -54,7 +54,7 @@ class PackedPlanOfSpmm : protected PlanOfSpmm<Pattern, S> {
   void prepare() {
     measure();
     derived().choose();
-    if (result().nnz() > 0 && a().nnz() > 0) pack();
+    if (this->has_terms()) pack();
   }
   void run() {
     this->template compute<typename Derived::Sum>([&](Out* c) {

@@ -47,6 +47,10 @@ class PlanOfSpmm {
   std::int64_t n() const { return result().extent(1); }
   std::int64_t inner() const { return a().extent(is_transposed ? 0 : 1); }
 
+  /// Whether there is anything to multiply. The result may have no memory yet: the sums that are a part of
+  /// another plan get theirs in each run.
+  bool has_terms() const { return m() > 0 && n() > 0 && a().nnz() > 0; }
+
   bool memory_is_bounded() const {
     return statement_.resources().memory_limit() != Resources<Kokkos::Cuda>::unlimited;
   }

@@ -57,8 +57,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   /// Measures rows, if that needs no copy of them, and decides whether to take them in the order of their
   /// lengths. If memory is bounded, the plan stays the one whose memory was estimated.
   void measure() {
-    if (!Way::deals_rows || m() == 0 || a().nnz() == 0 || (Rows::is_copied && !is_read_) ||
-        this->memory_is_bounded())
+    if (!Way::deals_rows || !this->has_terms() || (Rows::is_copied && !is_read_) || this->memory_is_bounded())
       return;
     lengths_ = measure_rows(space(), rows_.view(a()).positions, m());
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -88,7 +87,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
 
   /// Finds long rows and the index, once for all runs.
   void prepare() {
-    if (result().nnz() > 0 && a().nnz() > 0) {
+    if (this->has_terms()) {
       read_rows();
       measure();
     }
@@ -97,7 +96,7 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     const LongRows sizes = long_rows();
     if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
     const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
-    if (result().nnz() == 0 || a().nnz() == 0 || bytes == 0) {
+    if (!this->has_terms() || bytes == 0) {
       pieces_ = 0;
       return;
     }
@@ -122,8 +121,10 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
   }
 
   Bytes bytes() const {
-    const std::int64_t of_run =
-        lay_out(long_rows(), nullptr).bytes + turned_bytes() + (is_dealt_ ? sorting_bytes() : 0);
+    // What is held was laid out before it was known that no row is cut.
+    const std::int64_t of_rows =
+        std::max(lay_out(long_rows(), nullptr).bytes, static_cast<std::int64_t>(held_.extent(0)));
+    const std::int64_t of_run = of_rows + turned_bytes() + (is_dealt_ ? sorting_bytes() : 0);
     return {result().nnz(), result().bytes(),
             sporos::detail::DenseTarget<S>::bytes(statement_) + Rows::most_bytes(a()) +
                 with_room_to_grow(of_run)};

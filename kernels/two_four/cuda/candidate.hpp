@@ -104,7 +104,7 @@ class TwoFourOnTensorCores::Plan {
 
   /// Allocates what runs need, and copies A if it has to be copied and is constant.
   void prepare() {
-    if (result().nnz() == 0 || k() == 0) return;
+    if (m() == 0 || n() == 0 || k() == 0) return;  // the result may have no memory yet
     room_.prepare(statement_.resources().scratch(), copied_b_bytes());
     if (copies_a()) S::schedule::has_constant_operands ? copy_a() : hold_copy_of_a();
   }
