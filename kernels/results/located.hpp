@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../../core/pool.hpp"
+#include "../../formats/chunks.hpp"
 #include "../nest/nest_run.hpp"
 #include "cut_rows.hpp"
 #include "dense_target.hpp"
