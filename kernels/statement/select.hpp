@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file select.hpp
-/// Selects the candidate that runs a statement: the cheapest of those that accept it.
+/// Selects the candidate that runs a statement: the cheapest of those that accept it and keep to its memory.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -110,6 +111,33 @@ R call_at(std::ptrdiff_t place, const F& f) {
   return f.template operator()<First>();
 }
 
+/// Whether a candidate's plan keeps to the memory that the statement's resources allow.
+template <class K, class S>
+bool fits(const S& statement) {
+  const typename K::template Plan<S> plan(statement, statement.resources());
+  const Bytes bytes = plan.bytes();
+  const std::int64_t left = statement.resources().memory_limit() - bytes.workspace;
+  return S::result_type::format::is_dense ? left >= 0 : left >= bytes.result;
+}
+
+/// The place of the cheapest candidate; where memory is bounded, of the cheapest that keeps to the bound, if
+/// one does.
+template <class S, class... K>
+std::ptrdiff_t cheapest(const S& statement, std::array<double, sizeof...(K)> seconds) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto least = [&] { return std::min_element(seconds.begin(), seconds.end()) - seconds.begin(); };
+  const std::ptrdiff_t first = least();
+  // Candidates of several ranks answer alike on each: what fits one of them may not fit another.
+  if constexpr (sizeof...(K) > 1 && !is_distributed_statement<S>) {
+    if (statement.resources().memory_limit() == Resources<typename S::space_type>::unlimited) return first;
+    for (std::ptrdiff_t at = first; seconds[static_cast<std::size_t>(at)] < infinity; at = least()) {
+      if (call_at<bool, K...>(at, [&]<class One>() { return fits<One>(statement); })) return at;
+      seconds[static_cast<std::size_t>(at)] = infinity;
+    }
+  }
+  return first;
+}
+
 /// Refuses a statement that the candidate of .use<...>() does not match, and says why.
 template <class S>
 [[noreturn]] void refuse_by_type(const S& statement) {
@@ -138,7 +166,8 @@ Cost least_cost(const S& statement) {
 }
 
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
-/// If only one matches, it is not asked for its cost unless it may decline the statement.
+/// If only one matches, it is not asked for its cost unless it may decline the statement. Where memory is
+/// bounded, candidates that need more are left out, unless all do.
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons
 template <class R, class S, class F>
 R with_candidate(const S& statement, Use use, const F& f) {
@@ -156,10 +185,10 @@ R with_candidate(const S& statement, Use use, const F& f) {
     } else {
       std::string why_not;
       const std::array seconds{detail::seconds<K>(statement, use, why_not)...};
-      const auto best = std::min_element(seconds.begin(), seconds.end());
-      if (*best == std::numeric_limits<double>::infinity())
+      const std::ptrdiff_t best = detail::cheapest<S, K...>(statement, seconds);
+      if (seconds[static_cast<std::size_t>(best)] == std::numeric_limits<double>::infinity())
         throw ScheduleError(text(statement.str(), ": not taken by ", why_not));
-      return detail::call_at<R, K...>(best - seconds.begin(), f);
+      return detail::call_at<R, K...>(best, f);
     }
   }(CandidatesOf<S>{});
 }

@@ -211,7 +211,7 @@ class SpmmOnTensorCores::Plan
   std::int64_t packed_bytes() const { return lay_out(nullptr).bytes; }
   /// The bytes of either form until it is decided.
   std::int64_t most_packed_bytes() const {
-    return is_packed() || !is_constant ? packed_bytes() : packed_bytes() + most_bytes_of_nonzero * a().nnz();
+    return packed_bytes() + (is_packed() || !may_be_dense() ? 0 : most_bytes_of_nonzero * a().nnz());
   }
 
   template <class Matrix>

@@ -168,6 +168,37 @@ TEST(DenseResults, AreNotChosenBeyondTheMemoryLimit) {
   EXPECT_NE(candidate_of(statement.on(Resources<OpenMP>().within(1'000'000))), "loop nest, dense workspace");
 }
 
+TEST(Candidates, ThatKeepToTheMemoryAreTakenBeforeFasterOnes) {
+  const auto statements = [](const auto& check) {
+    const auto B = spread<CSC<>>(400, 400, 100, 7);
+    const auto C = spread<CSR<>>(400, 400, 100, 11);
+    const Tensor<double, CSR<>> A({400, 400});
+    check(assign(A(i, j), B(i, k) * C(k, j) * C(k, j)).reorder(k, i, j));
+    const auto D = spread<CSC<>>(50, 3000, 1, 7);
+    const auto E = spread<CSR<>>(3000, 60, 2, 3);
+    const Tensor<double, CSR<>> F({50, 60});
+    check(assign(F(i, j), D(i, k) * E(k, j) * E(k, j)).reorder(k, i, j));
+  };
+  statements([](const auto& statement) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::string smallest;
+    const auto look = [&]<class K>() {
+      const auto most = estimate(statement.template use<K>());
+      if (most.result + most.workspace >= least) return;
+      least = most.result + most.workspace;
+      smallest = K::name;
+    };
+    look.template operator()<DenseNest>();
+    look.template operator()<MergedNest>();
+    look.template operator()<ListedNest>();
+    const Resources<OpenMP> any;
+    EXPECT_EQ(candidate_of(statement.on(any.within(least))), smallest);
+    EXPECT_EQ(plan(statement.on(any.within(least))).candidate(), smallest);
+    EXPECT_NO_THROW(statement.on(any.within(least)).run());
+    EXPECT_THROW(statement.on(any.within(least - 1)).run(), MemoryError);
+  });
+}
+
 TEST(DenseResults, SayThatTheirWorkspaceCannotBeAllocated) {
   constexpr std::int64_t many = std::int64_t{1} << 40;
   using Wide = DCSR<std::int64_t, std::int64_t>;
