@@ -67,6 +67,22 @@ inline bool gathers_far_fast() {
 #endif
 }
 
+/// Whether loads from memory keep up with the processor only if they are prefetched further ahead than 4 KiB:
+/// on AMD's from Zen 5 on.
+inline bool prefetches_further() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  static const bool is_zen_5 = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!is_made_by_amd() || __get_cpuid(1, &a, &b, &c, &d) == 0) return false;
+    constexpr unsigned zen_5 = 0x1a;
+    return (a >> 8 & 0xf) + (a >> 20 & 0xff) >= zen_5;  // the family
+  }();
+  return is_zen_5;
+#else
+  return false;
+#endif
+}
+
 /// The form that an environment variable names, or null.
 /// @throws RangeError if it names none, or one that was not compiled
 template <class Form, std::size_t Count>
