@@ -444,7 +444,7 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
                 "the variable of an explicit sum stands in that sum alone: use another letter elsewhere");
   auto expression = detail::without_loop_sums<detail::SumPlace::term>(given);
   using Right = decltype(expression);
-  static_assert(!(detail::summed_names<Right>().contains(Names) || ...),
+  static_assert(!(detail::summed_names<Given>().contains(Names) || ...),
                 "the variable of an explicit sum cannot be used in the result: it is summed over");
   return Statement<Result, Right, derived_order<Result, Right>>(result, std::move(expression));
 }

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <optional>
 #include <sporos/core/error.hpp>
 #include <sporos/core/space.hpp>
@@ -223,6 +224,8 @@ int main(int argc, char** argv) {
     return complain(fault.what() + std::string(" (this is a fault of Sporos: please report it)"),
                     check_failed);
   } catch (const std::bad_alloc&) {
+    return complain("there is not enough memory for this", bad_input);
+  } catch (const std::length_error&) {  // a container with more elements than there are addresses
     return complain("there is not enough memory for this", bad_input);
   } catch (const std::exception& error) {
     return complain(error.what(), bad_input);

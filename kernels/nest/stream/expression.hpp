@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../../../core/expression.hpp"
@@ -136,7 +137,8 @@ struct Multiplication {
   }
 };
 
-/// L / R
+/// L / R. Of integers also where C++ leaves it undefined, as in MATLAB and GraphBLAS: x / 0 is the largest or the
+/// smallest number of the type, 0 / 0 is 0, and the smallest number / -1 is the largest.
 struct Division {
   static constexpr bool is_sum = false;
   template <class T>
@@ -145,8 +147,23 @@ struct Division {
     static_assert(!std::is_same_v<T, bool>, "bool tensors know * and + only");
     if constexpr (is_semiring_element_v<T>)
       return a;
+    else if constexpr (std::is_integral_v<T>)
+      return of_integers(a, b);
     else
       return static_cast<T>(a / b);
+  }
+
+ private:
+  template <class T>
+  SPOROS_INLINE static T of_integers(T a, T b) {
+    constexpr T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+    if (b == 0) {
+      if (a == 0) return 0;
+      return a < 0 ? least : most;
+    }
+    if constexpr (std::is_signed_v<T>)
+      if (b == -1 && a == least) return most;
+    return static_cast<T>(a / b);
   }
 };
 

@@ -6,6 +6,7 @@
 #include "files.hpp"
 
 namespace {
+namespace edge_list_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -152,4 +153,5 @@ TEST(FileSource, LooksAtAPipeBeforeItReadsIt) {
   }
 }
 
+}  // namespace edge_list_tests
 }  // namespace

@@ -6,6 +6,7 @@
 #include <sporos/formats/io/file.hpp>
 
 namespace {
+namespace file_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -119,4 +120,5 @@ TEST(File, WritesWhatTheNameSays) {
   EXPECT_THROW(write_entries(folder.file("a.mtx"), Entries<double, 3>({1, 1, 1}, {})), FormatError);
 }
 
+}  // namespace file_tests
 }  // namespace

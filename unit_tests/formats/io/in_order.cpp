@@ -19,6 +19,7 @@
 #endif
 
 namespace {
+namespace in_order_tests {
 
 using sporos::io::InOrder;
 using sporos::io::PieceWorker;
@@ -138,4 +139,5 @@ TEST(InOrder, LetsItsThreadsLeaveTheProcessorThatOpenMPBindsTheCallerTo) {
 #endif
 }
 
+}  // namespace in_order_tests
 }  // namespace

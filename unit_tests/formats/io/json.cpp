@@ -7,6 +7,7 @@
 #include <sporos/formats/io/json.hpp>
 
 namespace {
+namespace json_tests {
 
 using sporos::io::Json;
 using sporos::io::json_string;
@@ -76,4 +77,5 @@ TEST(Json, RefusesAnythingElseAndSaysWhere) {
   expect_fault(std::string(1000, '['), 65, "deep");
 }
 
+}  // namespace json_tests
 }  // namespace

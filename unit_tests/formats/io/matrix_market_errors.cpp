@@ -7,6 +7,7 @@
 #include <sporos/formats/io/matrix_market.hpp>
 
 namespace {
+namespace matrix_market_errors_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -239,4 +240,5 @@ TEST(MatrixMarketErrors, AllocatesNothingOnTheWordOfALyingHeader) {
   EXPECT_LT(allocated, 10'000u);
 }
 
+}  // namespace matrix_market_errors_tests
 }  // namespace

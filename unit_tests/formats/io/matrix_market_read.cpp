@@ -7,6 +7,7 @@
 #include <sporos/formats/io/matrix_market.hpp>
 
 namespace {
+namespace matrix_market_read_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -224,4 +225,5 @@ TEST(MatrixMarket, GathersEntriesWhoseNumberTheFirstBlockDoesNotForetell) {
   }
 }
 
+}  // namespace matrix_market_read_tests
 }  // namespace

@@ -9,6 +9,7 @@
 #include <sporos/formats/io/matrix_market.hpp>
 
 namespace {
+namespace matrix_market_write_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -237,4 +238,5 @@ TEST(MatrixMarketWrite, RoundTripsArraysOfEverySymmetry) {
   }
 }
 
+}  // namespace matrix_market_write_tests
 }  // namespace

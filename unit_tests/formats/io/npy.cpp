@@ -7,6 +7,7 @@
 #include "scipy_files.hpp"
 
 namespace {
+namespace npy_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -138,4 +139,5 @@ TEST(Npy, RefusesArraysThatCannotBeWritten) {
   EXPECT_TRUE(folder.names().empty());
 }
 
+}  // namespace npy_tests
 }  // namespace

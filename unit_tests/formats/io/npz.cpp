@@ -7,6 +7,7 @@
 #include "scipy_files.hpp"
 
 namespace {
+namespace npz_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -166,4 +167,5 @@ TEST(Npz, WritesTheSameBytesWithAnyNumberOfThreads) {
   EXPECT_EQ((read_entries<double, 2>(folder.file("3.npz")).size()), entries.size());
 }
 
+}  // namespace npz_tests
 }  // namespace

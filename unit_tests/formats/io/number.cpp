@@ -13,6 +13,7 @@
 #include <string>
 
 namespace {
+namespace number_tests {
 
 using namespace sporos;
 using io::Field;
@@ -255,4 +256,5 @@ TEST(Number, SaysWhyAValueIsRefused) {
             "found 'x', expected a real number as imaginary part");
 }
 
+}  // namespace number_tests
 }  // namespace

@@ -13,6 +13,7 @@
 #include <sporos/formats/io/output_file.hpp>
 
 namespace {
+namespace output_file_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -223,4 +224,5 @@ TEST(OutputFile, LeavesNothingWhereTheEntriesAreRefused) {
   EXPECT_EQ(folder.names(), Names{});
 }
 
+}  // namespace output_file_tests
 }  // namespace

@@ -10,6 +10,7 @@
 #include <sporos/formats/io/progress.hpp>
 
 namespace {
+namespace progress_tests {
 
 using namespace sporos_test;
 using sporos::io::Progress;
@@ -91,4 +92,5 @@ TEST(Progress, IsDrawnByDefaultOnATerminalAlone) {
   EXPECT_TRUE(to_a_terminal);
 }
 
+}  // namespace progress_tests
 }  // namespace

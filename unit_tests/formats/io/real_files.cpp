@@ -11,6 +11,7 @@
 #include "files.hpp"
 
 namespace {
+namespace real_files_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -196,4 +197,5 @@ INSTANTIATE_TEST_SUITE_P(Files, RealFile, testing::ValuesIn(real_files()), test_
 
 TEST(RealFiles, OfTheExamplesAreThere) { EXPECT_GE(real_files().size(), 15u); }
 
+}  // namespace real_files_tests
 }  // namespace

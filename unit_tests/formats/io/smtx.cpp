@@ -6,6 +6,7 @@
 #include <sporos/formats/io/smtx.hpp>
 
 namespace {
+namespace smtx_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -152,4 +153,5 @@ TEST(Smtx, RefusesToLoseValues) {
   EXPECT_EQ(content(folder.file("a.smtx")), "3, 4, 1\n0 0 0 1\n3\n");
 }
 
+}  // namespace smtx_tests
 }  // namespace

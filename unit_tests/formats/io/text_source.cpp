@@ -12,6 +12,7 @@
 #include <thread>
 
 namespace {
+namespace text_source_tests {
 
 using namespace sporos;
 using namespace sporos_test;
@@ -308,4 +309,5 @@ TEST(TextSink, WritesTheSameBytesWithAnyNumberOfThreads) {
   }
 }
 
+}  // namespace text_source_tests
 }  // namespace
