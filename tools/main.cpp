@@ -9,11 +9,11 @@
 #include <iostream>
 #include <limits>
 #include <new>
-#include <stdexcept>
 #include <optional>
 #include <sporos/core/error.hpp>
 #include <sporos/core/space.hpp>
 #include <sporos/version.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

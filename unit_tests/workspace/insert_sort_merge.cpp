@@ -312,8 +312,8 @@ TYPED_TEST(InsertSortMergeOf, TakesExtentsOfOneAndTheLargest) {
   for (const std::int64_t at : {largest - 1, std::int64_t{0}, largest - 1, std::int64_t{1}})
     wide.add({at, largest - 1 - at}, 1.0);
   const auto found_wide = drained<decltype(wide), double, 2>(wide);
-  EXPECT_EQ(found_wide,
-            (ExpectedEntries<double, 2>{{{0, largest - 1}, 1}, {{1, largest - 2}, 1}, {{largest - 1, 0}, 2}}));
+  EXPECT_EQ(found_wide, (ExpectedEntries<double, 2>{
+                            {{0, largest - 1}, 1}, {{1, largest - 2}, 1}, {{largest - 1, 0}, 2}}));
 }
 
 TYPED_TEST(InsertSortMergeOf, RunsItsStagesOneByOne) {

@@ -137,8 +137,8 @@ struct Multiplication {
   }
 };
 
-/// L / R. Of integers also where C++ leaves it undefined, as in MATLAB and GraphBLAS: x / 0 is the largest or the
-/// smallest number of the type, 0 / 0 is 0, and the smallest number / -1 is the largest.
+/// L / R. Of integers also where C++ leaves it undefined, as in MATLAB and GraphBLAS: x / 0 is the largest or
+/// the smallest number of the type, 0 / 0 is 0, and the smallest number / -1 is the largest.
 struct Division {
   static constexpr bool is_sum = false;
   template <class T>
