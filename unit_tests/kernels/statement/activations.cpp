@@ -124,6 +124,12 @@ TEST_F(Statements, KeepThePatternOfSparseOperands) {
   }
 }
 
+TEST(Gelu, OfTheLargestNumbersIsThose) {
+  EXPECT_EQ(GaussianErrorLinearUnit{}(1e308), 1e308);
+  EXPECT_EQ(GaussianErrorLinearUnit{}(3e38f), 3e38f);
+  EXPECT_EQ(GaussianErrorLinearUnit{}(-1e308), 0.0);
+}
+
 TEST_F(Statements, TakeNarrowFloats) {
   const auto narrow = convert<DenseMatrix<>, half>(D);
   const Tensor<half, DenseMatrix<>> C({m, n});
