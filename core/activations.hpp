@@ -53,7 +53,7 @@ struct GaussianErrorLinearUnit {
     if constexpr (std::is_floating_point_v<T>) {
       constexpr T root_of_half = static_cast<T>(0.707106781186547524400844362104849039L);
       const T twice = Kokkos::erfc(-x * root_of_half);  // subtracts no nearly equal numbers where x < 0
-      return twice == T{} ? T{} : x * (twice / 2);  // x * twice may exceed all numbers
+      return twice == T{} ? T{} : x * (twice / 2);      // x * twice may exceed all numbers
     } else {
       return x;
     }
