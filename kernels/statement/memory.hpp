@@ -62,6 +62,14 @@ inline std::string needed_text(std::int64_t result, std::int64_t workspace) {
               " for the result, ", workspace, " of workspace)");
 }
 
+/// The bytes that a plan may allocate: its workspace, and its result's arrays if run() makes them, which it
+/// does only if the result is sparse. Both are upper bounds, which may be very large.
+inline std::int64_t most_allocated(const Bytes& bytes, bool makes_result) {
+  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t result = makes_result ? bytes.result : 0;
+  return result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
+}
+
 /// How to make a statement run in less memory.
 template <class K>
 std::string cure() {
@@ -111,7 +119,6 @@ struct Unbounded {
 /// @param value_bytes  bytes of one value of the result
 inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, const Unbounded& unbounded,
                                 std::size_t value_bytes) {
-  constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   const bool is_unbounded = unbounded.variables.size > 0;
   // Computing the plan's own bound may take a loop over these variables.
   double values = static_cast<double>(value_bytes);
@@ -121,9 +128,7 @@ inline void expect_within_limit(const PlanMemory& plan, std::int64_t limit, cons
     refuse_unbounded(plan, unbounded, "more than there is");
   const Bytes bytes = plan.bytes();
   const std::int64_t result = plan.result(bytes);
-  // Both are upper bounds, which may be very large.
-  const std::int64_t needed = result > unlimited - bytes.workspace ? unlimited : result + bytes.workspace;
-  if (needed > limit)
+  if (most_allocated(bytes, plan.makes_result) > limit)
     throw MemoryError(text(plan.statement.str(), ": ", plan.candidate, " needs up to ",
                            needed_text(result, bytes.workspace), ", but ", bytes_text(limit), " (", limit,
                            " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ",

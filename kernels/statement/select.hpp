@@ -17,6 +17,7 @@
 #include "../protocol/candidate.hpp"
 #include "../protocol/parts.hpp"
 #include "candidates.hpp"
+#include "memory.hpp"
 #include "ranks.hpp"
 
 namespace sporos {
@@ -115,9 +116,8 @@ R call_at(std::ptrdiff_t place, const F& f) {
 template <class K, class S>
 bool fits(const S& statement) {
   const typename K::template Plan<S> plan(statement, statement.resources());
-  const Bytes bytes = plan.bytes();
-  const std::int64_t left = statement.resources().memory_limit() - bytes.workspace;
-  return S::result_type::format::is_dense ? left >= 0 : left >= bytes.result;
+  return most_allocated(plan.bytes(), !S::result_type::format::is_dense) <=
+         statement.resources().memory_limit();
 }
 
 /// The place of the cheapest candidate; where memory is bounded, of the cheapest that keeps to the bound, if
