@@ -150,7 +150,7 @@ void compare(Report& report, const std::string& name, const Components& all, boo
     contenders.emplace_back(who, role, run);
   };
   const auto settings = [](bool pipelined, bool double_buffered) {
-    AccumulationSettings out;
+    AccumulationSettings out = coordinate_workspace.settings;
     out.pipelined = pipelined;
     out.double_buffered = double_buffered;
     return out;
@@ -190,7 +190,7 @@ void compare_stages(Report& report, const std::string& name, const Components& a
   std::vector<Contender> contenders;
   for (const bool pipelined : {false, true})
     for (const bool double_buffered : {false, true}) {
-      CoordinatePolicy policy;
+      CoordinatePolicy policy{.settings = {}};
       policy.settings.pipelined = pipelined;
       policy.settings.double_buffered = double_buffered;
       policy.settings.capacity = slope < 1 ? 1 << 16 : policy.settings.capacity;

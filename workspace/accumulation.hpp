@@ -22,12 +22,36 @@ namespace sporos {
 ///
 /// where negative terms are left out. A merge takes time proportional to n, so a capacity proportional to n
 /// keeps the number of merges logarithmic; smaller slopes for large n keep memory small.
+///
+/// Two more rules are left out unless asked for. They let small arrays grow where that saves time:
+///
+///     distinct     while nothing has been merged, and nearly all components of a full array are distinct,
+///                  it grows with what it holds: merging would sum nothing
+///     by_inserted  the capacity is at least this share of the components inserted so far, but no more than
+///                  the default of these settings: the time of merges is spread over these
 struct AccumulationGrowth {
   std::int64_t first_threshold = std::int64_t{1} << 17;   ///< t0, in components
   std::int64_t second_threshold = std::int64_t{1} << 24;  ///< t1, in components
   double first_slope = 8;
   double second_slope = 1;
   double third_slope = 0.25;
+  bool distinct = false;
+  double by_inserted = 0;
+
+  /// The share of components from which on an array counts as nearly distinct.
+  static constexpr double nearly_all = 31.0 / 32;
+  /// The capacity of an array of nearly distinct components that has become full: twice as large, or, where
+  /// few more arrays are to be expected, the largest. Later arrays grow by the number of merged components.
+  static std::int64_t after_distinct(std::int64_t capacity) {
+    constexpr std::int64_t factor = 2, small = std::int64_t{1} << 17, large = 9 * small;
+    return factor * capacity <= small ? factor * capacity : large;
+  }
+
+  /// All arrays have the capacity of the first.
+  static AccumulationGrowth none() {
+    return {
+        .first_threshold = 0, .second_threshold = 0, .first_slope = 0, .second_slope = 0, .third_slope = 0};
+  }
 
   /// The capacity to add if the all array holds n components.
   double operator()(std::int64_t n) const {
@@ -62,6 +86,25 @@ struct AccumulationSettings {
                                                           : largest_capacity;
   }
 
+  /// The same if `inserted` components have been inserted so far.
+  std::int64_t capacity_for(std::int64_t n, std::int64_t inserted) const {
+    const std::int64_t by_size = capacity_for(n);
+    if (growth.by_inserted == 0) return by_size;
+    const auto share = static_cast<std::int64_t>(growth.by_inserted * static_cast<double>(inserted));
+    return std::max(by_size, std::min(share, AccumulationSettings{}.capacity_for(n)));
+  }
+  /// The largest capacity that an array of distinct components grows to within `adds` insertions.
+  std::int64_t largest_distinct(std::int64_t adds) const {
+    std::int64_t out = capacity;
+    while (growth.distinct && out < adds && AccumulationGrowth::after_distinct(out) > out)
+      out = AccumulationGrowth::after_distinct(out);
+    return out;
+  }
+  /// The largest capacity of an accumulation array after `adds` insertions.
+  std::int64_t largest_capacity_for(std::int64_t adds) const {
+    return std::max(largest_distinct(adds), capacity_for(adds, adds));
+  }
+
   /// @throws ScheduleError if a setting makes no sense
   void validate() const {
     if (capacity < 1 || capacity > largest_capacity)
@@ -74,6 +117,9 @@ struct AccumulationSettings {
       throw ScheduleError(text("the thresholds of an accumulation array's growth are ",
                                growth.first_threshold, " and ", growth.second_threshold,
                                " components: they have to ascend from 0"));
+    if (!(growth.by_inserted >= 0 && growth.by_inserted <= 1))
+      throw ScheduleError(text("the capacity of an accumulation array is ", growth.by_inserted,
+                               " times the number of insertions: choose 0 to 1"));
     for (const double slope : {growth.first_slope, growth.second_slope, growth.third_slope})
       if (!(slope >= 0))
         throw ScheduleError(
@@ -104,6 +150,13 @@ concept ComponentRun = requires(const Run& run, std::int64_t n) {
 ///                                   May be called again, also after more calls of insert; neither
 ///                                   allocates nor throws
 ///     clear()                       makes the array empty
+///
+/// and, optionally, for AccumulationGrowth::distinct,
+///
+///     grow(c)                       sets a larger capacity and keeps what was inserted. If it throws, the
+///                                   array is as before
+///     distinct_share()              the share of distinct components among those inserted, about; allocates
+///                                   nothing
 template <class A, class Policy, class Keys, class T>
 concept AccumulationArray =
     ComponentKeys<Keys> && std::constructible_from<A, const Policy&, const Keys&> && std::movable<A> &&

@@ -4,6 +4,8 @@
 /// sorted.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -20,6 +22,27 @@
 namespace sporos {
 
 namespace detail {
+
+/// About how many of `count` keys are distinct, as a share: counted among those that a hash function selects,
+/// which selects a key always or never.
+/// @param key_of  key_of(n), the n-th key
+/// @param spare   memory for `count` items
+template <class Payload, class KeyOf>
+double share_of_distinct(std::int64_t count, const KeyOf& key_of, SortItem<Payload>* spare) {
+  constexpr int one_in = 16, bits = 64 - std::countr_zero(unsigned{one_in});
+  const std::int64_t most = count / 2;  // the other half is for sorting
+  std::int64_t taken = 0;
+  for (std::int64_t n = 0; n < count && taken < most; ++n) {
+    const std::uint64_t key = key_of(n);
+    spare[taken] = {key, {}};
+    taken += key * 0x9e3779b97f4a7c15u >> bits == 0;
+  }
+  if (taken == 0) return 0;
+  ComponentSort<Payload>::sort(spare, spare + most, taken);
+  std::int64_t distinct = 1;
+  for (std::int64_t n = 1; n < taken; ++n) distinct += spare[n].key != spare[n - 1].key;
+  return static_cast<double>(distinct) / static_cast<double>(taken);
+}
 
 /// Components in the order of insertion, which are moved when they are sorted: for 64-bit keys and small
 /// values.
@@ -41,6 +64,18 @@ class MovingComponents {
     spare_ = ScratchArray<Item>(capacity);
     next_ = items_.data();
     end_ = next_ + capacity;
+  }
+  void grow(std::int64_t capacity) {
+    ScratchArray<Item> items(capacity), spare(capacity);
+    const std::int64_t held = size();
+    std::copy_n(items_.data(), held, items.data());
+    items_ = std::move(items);
+    spare_ = std::move(spare);
+    next_ = items_.data() + held;
+    end_ = items_.data() + capacity;
+  }
+  double distinct_share() {
+    return share_of_distinct(size(), [this](std::int64_t n) { return items_.data()[n].key; }, spare_.data());
   }
   SPOROS_HOST_INLINE bool insert(std::uint64_t key, const T& value) {
     if (next_ == end_) return false;
@@ -87,6 +122,20 @@ class IndexedComponents {
     items_ = ScratchArray<Item>(capacity);
     spare_ = ScratchArray<Item>(capacity);
     end_ = capacity;
+  }
+  void grow(std::int64_t capacity) {
+    ScratchArray<Entry> components(capacity);
+    ScratchArray<Item> items(capacity), spare(capacity);
+    std::copy_n(components_.data(), size_, components.data());
+    std::copy_n(items_.data(), distinct_, items.data());
+    components_ = std::move(components);
+    items_ = std::move(items);
+    spare_ = std::move(spare);
+    end_ = capacity;
+  }
+  double distinct_share() {
+    const auto prefix = [this](std::int64_t n) { return keys_.prefix(components_.data()[n].key); };
+    return share_of_distinct(size_, prefix, spare_.data());
   }
   SPOROS_HOST_INLINE bool insert(const key_type& key, const T& value) {
     if (size_ == end_) return false;
@@ -150,7 +199,16 @@ struct CoordinatePolicy {
   using accumulation = std::conditional_t<detail::sorts_values<Keys, T>, detail::MovingComponents<T>,
                                           detail::IndexedComponents<Keys, T>>;
 
-  AccumulationSettings settings{};
+  /// The first arrays are small, so that a result of few elements takes little memory. They grow as soon as
+  /// that saves time: if components are nearly distinct, or many.
+  AccumulationSettings settings{.capacity = std::int64_t{1} << 13,
+                                .growth = {.first_threshold = std::int64_t{1} << 15,
+                                           .second_threshold = std::int64_t{1} << 18,
+                                           .first_slope = 0.5,
+                                           .second_slope = 8,
+                                           .third_slope = 0.5,
+                                           .distinct = true,
+                                           .by_inserted = 0.125}};
 };
 
 inline constexpr CoordinatePolicy coordinate_workspace{};

@@ -79,6 +79,8 @@ class StagedWorkspace {
         filling_(std::move(other.filling_)),
         waiting_(std::move(other.waiting_)),
         all_(std::move(other.all_)),
+        inserted_(other.inserted_),
+        has_merged_(other.has_merged_),
         thread_(std::move(other.thread_)) {}
   StagedWorkspace& operator=(StagedWorkspace&&) = delete;
   ~StagedWorkspace() = default;
@@ -103,6 +105,7 @@ class StagedWorkspace {
   /// The third stage: moves these components to the all array.
   /// @throws MemoryError if there is no memory for the result
   void merge() {
+    has_merged_ = true;
     finish_waiting();
     merge(filling_);
   }
@@ -153,15 +156,21 @@ class StagedWorkspace {
     waiting_.array.clear();
     filling_.array.clear();
     all_.clear();
+    inserted_ = 0;
+    has_merged_ = false;
   }
 
   /// An upper bound in bytes after `adds` insertions.
   static std::int64_t most_bytes(const Policy& policy, const Extents<order>& extents, std::int64_t adds) {
     const AccumulationSettings& settings = policy.settings;
     const std::int64_t arrays = settings.pipelined ? 2 : 1;
-    const std::int64_t bound =
-        arrays * accumulation_type::bytes(policy, Keys(extents), settings.capacity_for(adds)) +
-        AllArray<key_type, T>::most_bytes(adds);
+    const auto bytes_of = [&](std::int64_t capacity) {
+      return accumulation_type::bytes(policy, Keys(extents), capacity);
+    };
+    std::int64_t bound =
+        arrays * bytes_of(settings.largest_capacity_for(adds)) + AllArray<key_type, T>::most_bytes(adds);
+    // An array that grows is there twice while what it holds is copied.
+    if (settings.growth.distinct) bound += bytes_of(settings.largest_distinct(adds - 1));
     return settings.memory_limit > 0 ? std::min(settings.memory_limit, bound) : bound;
   }
 
@@ -185,16 +194,45 @@ class StagedWorkspace {
   /// Makes room in the accumulation array that is being filled.
   void make_room() {
     const AccumulationSettings& settings = policy_.settings;
+    if (grows_distinct()) return;
+    inserted_ += filling_.array.size();
+    has_merged_ = has_merged_ || filling_.array.size() > 0;
     if (filling_.array.size() > 0 && is_pipelined()) {
       finish_waiting();
-      grow(waiting_, settings.capacity_for(all_.size()));
+      // No smaller than the other, as if there were one.
+      grow(waiting_, std::max(filling_.capacity, settings.capacity_for(all_.size(), inserted_)));
       std::swap(filling_, waiting_);
       start_waiting();
     } else {
-      // The size before the merge, as a second thread would see it.
-      const std::int64_t capacity = settings.capacity_for(all_.size());
+      // The state before the merge, as a second thread would see it.
+      const std::int64_t capacity = settings.capacity_for(all_.size(), inserted_);
       merge(filling_);
       grow(filling_, capacity);
+    }
+  }
+
+  /// Makes room by growing the array that is being filled, if its components are nearly distinct and nothing
+  /// has been merged yet.
+  bool grows_distinct() {
+    if constexpr (requires { filling_.array.grow(std::int64_t{}); }) {
+      const AccumulationSettings& settings = policy_.settings;
+      if (!settings.growth.distinct || has_merged_ || filling_.array.size() == 0) return false;
+      const std::int64_t held = bytes(filling_.capacity),
+                         wanted = AccumulationGrowth::after_distinct(filling_.capacity);
+      if (wanted <= filling_.capacity || !may_take(wanted) || bytes(wanted) > budget_.left()) return false;
+      if (filling_.array.distinct_share() < AccumulationGrowth::nearly_all) return false;
+      budget_.take(bytes(wanted), 0, text("an accumulation array of ", wanted, " components"));
+      try {
+        filling_.array.grow(wanted);
+      } catch (const std::bad_alloc&) {
+        budget_.give_back(bytes(wanted));
+        return false;
+      }
+      budget_.give_back(held);
+      filling_.capacity = wanted;
+      return true;
+    } else {
+      return false;
     }
   }
 
@@ -236,13 +274,15 @@ class StagedWorkspace {
     return capacity > 0 ? accumulation_type::bytes(policy_, keys_, capacity) : 0;
   }
 
+  /// Whether an accumulation array may have a capacity: a share of the memory limit, if there is one.
+  bool may_take(std::int64_t capacity) const {
+    return budget_.limit() == 0 || bytes(capacity) <= budget_.limit() / (is_pipelined() ? 8 : 4);
+  }
+
   /// Gives an empty accumulation array the capacity `wanted`, or as much of it as the memory limit allows. An
   /// array that has some capacity keeps it if there is no memory for more.
   void grow(Accumulation& accumulation, std::int64_t wanted) {
-    if (budget_.limit() > 0) {
-      const std::int64_t share = budget_.limit() / (is_pipelined() ? 8 : 4);
-      while (wanted > 1 && bytes(wanted) > share) wanted /= 2;
-    }
+    while (wanted > 1 && !may_take(wanted)) wanted /= 2;
     const std::int64_t held = bytes(accumulation.capacity);
     if (wanted <= accumulation.capacity) return;
     if (held > 0 && bytes(wanted) > budget_.left() + held) return;
@@ -268,6 +308,8 @@ class StagedWorkspace {
   Accumulation filling_;
   Accumulation waiting_;  ///< merged by the second thread; empty if the workspace is not pipelined
   AllArray<key_type, T> all_;
+  std::int64_t inserted_ = 0;  ///< number of components in the arrays that were merged, or will be
+  bool has_merged_ = false;    ///< whether an array was merged, or will be, since the workspace was empty
   std::unique_ptr<detail::StageThread> thread_;  // last: its task uses the other members
 };
 

@@ -192,12 +192,13 @@ template <class T, int Order, class Policy>
 void check_all_ways(const Policy& base = {}) {
   Policy policy = base;
   for (const std::int64_t capacity : {1, 2, 7, 64, 1000})
-    for (const int way : {0, 1, 2, 3, 4}) {
+    for (const int way : {0, 1, 2, 3, 4, 5, 7}) {
       policy.settings.capacity = capacity;
       policy.settings.pipelined = way & 1;
       policy.settings.double_buffered = !(way & 2);
       policy.settings.growth = way == 4 ? AccumulationGrowth{}  // many merges, otherwise
                                         : AccumulationGrowth{.first_slope = 0.25};
+      if (way > 4) policy.settings.growth.distinct = true, policy.settings.growth.by_inserted = 0.125;
       for (const bool wide : {false, true})
         for (const Stream stream : all_streams) {
           check_against_map<T, Order>(policy, wide, stream, 150);
@@ -280,9 +281,11 @@ TYPED_TEST(InsertSortMergeOf, SumsInTheOrderOfInsertionWithinAnArray) {
 TYPED_TEST(InsertSortMergeOf, GivesTheSameBitsPipelinedOrNot) {
   for (const bool wide : {false, true})
     for (const std::int64_t capacity : {1, 7, 64, 1000}) {
-      const AccumulationGrowth growth{.first_slope = 0.5};
-      EXPECT_EQ(bits_of_sums<TypeParam>({.capacity = capacity, .growth = growth}, wide),
-                bits_of_sums<TypeParam>({.capacity = capacity, .growth = growth, .pipelined = true}, wide));
+      for (const AccumulationGrowth& growth :
+           {AccumulationGrowth{.first_slope = 0.5},
+            AccumulationGrowth{.first_slope = 0.5, .distinct = true, .by_inserted = 0.25}})
+        EXPECT_EQ(bits_of_sums<TypeParam>({.capacity = capacity, .growth = growth}, wide),
+                  bits_of_sums<TypeParam>({.capacity = capacity, .growth = growth, .pipelined = true}, wide));
     }
 }
 
@@ -401,6 +404,8 @@ TEST(InsertSortMerge, RefusesSettingsThatMakeNoSense) {
   refuses({.memory_limit = -1});
   refuses({.growth = {.first_threshold = 10, .second_threshold = 5}});
   refuses({.growth = {.third_slope = -1}});
+  refuses({.growth = {.by_inserted = 2}});
+  refuses({.growth = {.by_inserted = -0.5}});
   refuses({.growth = {.first_slope = std::numeric_limits<double>::quiet_NaN()}});
   EXPECT_THROW((InsertSortMerge<HashPolicy, double, 1>(HashPolicy{.length = -1}, Extents<1>{10})),
                ScheduleError);
@@ -421,6 +426,31 @@ TEST(AccumulationGrowth, IsLinearInThreePieces) {
   EXPECT_EQ(settings.capacity_for(500), 607);
   settings.growth.third_slope = 1e30;
   EXPECT_EQ(settings.capacity_for(5000), AccumulationSettings::largest_capacity);
+}
+
+TEST(AccumulationGrowth, FollowsWhatWasInsertedUpToItsDefault) {
+  AccumulationSettings settings{.capacity = 100, .growth = AccumulationGrowth::none()};
+  EXPECT_EQ(settings.capacity_for(5000, 1'000'000), 100);
+  settings.growth.by_inserted = 0.125;
+  EXPECT_EQ(settings.capacity_for(5000, 400), 100);
+  EXPECT_EQ(settings.capacity_for(5000, 80'000), 10'000);
+  EXPECT_EQ(settings.capacity_for(5000, 1'000'000'000), AccumulationSettings{}.capacity_for(5000));
+}
+
+TEST(CoordinateWorkspace, GrowsInPlaceWhileComponentsAreDistinct) {
+  using Keys = PackedKeys<1>;
+  detail::MovingComponents<double> array(coordinate_workspace, Keys({std::int64_t{1} << 40}));
+  array.resize(1000);
+  for (std::uint64_t n = 0; n < 1000; ++n) EXPECT_TRUE(array.insert(n * 7919 % 1009 * 1'000'003, 1.0));
+  EXPECT_FALSE(array.insert(1, 1.0));
+  EXPECT_EQ(array.distinct_share(), 1);
+  array.grow(2000);
+  EXPECT_EQ(array.size(), 1000);
+  for (std::uint64_t n = 0; n < 1000; ++n) EXPECT_TRUE(array.insert(n * 7919 % 1009 * 1'000'003, 1.0));
+  EXPECT_FALSE(array.insert(1, 1.0));
+  EXPECT_LT(array.distinct_share(), 0.6);
+  EXPECT_EQ(array.sort().size(), 1000);
+  EXPECT_EQ(array.sort().value(0), 2);
 }
 
 TEST(ComponentSort, IsStableOnKeysOfEveryKind) {

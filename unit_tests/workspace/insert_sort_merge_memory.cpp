@@ -59,12 +59,14 @@ constexpr Extents<2> both_extents[] = {{1000, 1000}, {std::int64_t{1} << 40, std
 TYPED_TEST(InsertSortMergeMemory, StaysWithinItsBound) {
   for (const auto& extents : both_extents)
     for (const std::int64_t capacity : {1, 10, 1000})
-      for (const int way : {0, 1, 2, 3})
+      for (const int way : {0, 1, 2, 3, 4, 5})
         for (const std::int64_t adds : {0, 1, 50, 5000, 20000}) {
-          const TypeParam policy{.settings = {.capacity = capacity,
-                                              .growth = {.first_slope = 0.5},
-                                              .pipelined = (way & 1) != 0,
-                                              .double_buffered = (way & 2) == 0}};
+          const TypeParam policy{
+              .settings = {
+                  .capacity = capacity,
+                  .growth = {.first_slope = 0.5, .distinct = way > 3, .by_inserted = way > 3 ? 0.25 : 0},
+                  .pipelined = (way & 1) != 0,
+                  .double_buffered = (way & 2) == 0}};
           using W = InsertSortMerge<TypeParam, double, 2>;
           const ObservedPeak peak;
           W workspace(policy, extents);
@@ -128,11 +130,11 @@ void check_limit(const Policy& policy, const Extents<2>& extents, bool finish) {
 
 TYPED_TEST(InsertSortMergeMemory, LosesNothingUnderAnyLimit) {
   for (const auto& extents : both_extents)
-    for (const int way : {0, 1, 2, 3})
+    for (const int way : {0, 1, 2, 3, 4, 5})
       for (std::int64_t limit = 1; limit < 100000; limit += 1 + limit / 5)
         for (const std::int64_t capacity : {1, 20, 500}) {
           check_limit(TypeParam{.settings = {.capacity = capacity,
-                                             .growth = {.first_slope = 0.3},
+                                             .growth = {.first_slope = 0.3, .distinct = way > 3},
                                              .memory_limit = limit,
                                              .pipelined = (way & 1) != 0,
                                              .double_buffered = (way & 2) == 0}},
@@ -153,6 +155,35 @@ TYPED_TEST(InsertSortMergeMemory, DuplicatesNeedNoMoreThanTheirComponents) {
     });
     EXPECT_EQ(count, 40);
   }
+}
+
+/// The most bytes of a list of `count` components of `distinct` coordinates.
+std::int64_t bytes_of_list(std::int64_t count, std::int64_t distinct) {
+  using W = InsertSortMerge<CoordinatePolicy, double, 2>;
+  const Extents<2> extents{std::int64_t{1} << 20, std::int64_t{1} << 20};
+  const ObservedPeak peak;
+  W workspace(coordinate_workspace, extents);
+  for (std::int64_t n = 0; n < count; ++n) {
+    const std::int64_t number = n * 7919 % distinct;
+    workspace.add({number * 1'000'003 % extents[0], number / 1024}, 1.0);
+  }
+  EXPECT_EQ(workspace.stages<PackedKeys<2>>().finish().keys.size(),
+            static_cast<std::size_t>(std::min(count, distinct)));
+  EXPECT_LE(peak.bytes(), W::most_bytes(coordinate_workspace, extents, count));
+  return peak.bytes();
+}
+TEST(CoordinateWorkspace, TakesLittleMemoryForFewElements) {
+  constexpr std::int64_t of_component = 16;
+  // The first arrays and all components, twice.
+  EXPECT_LT(bytes_of_list(3'000, 3'000), 2 * of_component * (8192 + 3'000) + 4096);
+  EXPECT_LT(bytes_of_list(60'000, 3'000), 2 * of_component * (8192 + 2 * 3'000) + 4096);
+  // An accumulation array of about as many components as there are, and all of them, twice.
+  EXPECT_LT(bytes_of_list(100'000, 20'000), 2 * of_component * (32'768 + 2 * 20'000) + 4096);
+}
+TEST(CoordinateWorkspace, OfDistinctComponentsMergesThemOnce) {
+  // Merged once, the all array is there once: two of them would be 1.1 million larger.
+  constexpr std::int64_t count = 1'100'000, of_component = 16;
+  EXPECT_LT(bytes_of_list(count, count), of_component * (2 * (std::int64_t{9} << 17) + count) + 4096);
 }
 
 TEST(MemoryBudget, CountsWhatItGives) {
