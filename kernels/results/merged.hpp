@@ -17,7 +17,9 @@
 ///
 /// If a run is a multiple of a fiber of an operand, as in A(i, j) = B(i, k) * C(k, j) with the loops over k
 /// and i outside, its values are not copied: the row, the factor and the number of the fiber are inserted,
-/// and the merge reads the operand (fiber_runs.hpp).
+/// and the merge reads the operand (fiber_runs.hpp). Where rows are long and few columns occur in the
+/// operand, the merge works with the numbers of these (compact_columns.hpp): its time and memory do not
+/// depend on the extent.
 #pragma once
 
 #include <algorithm>
@@ -30,12 +32,14 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "../../formats/storage_bound.hpp"
 #include "../../workspace/dense.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
+#include "compact_columns.hpp"
 #include "known_places.hpp"
 #include "merge_runs.hpp"
 #include "sampled_work.hpp"
@@ -87,6 +91,18 @@ struct MergedNest {
   template <class S>
   static constexpr bool takes_fibers = !std::is_void_v<typename detail::FiberAccess<detail::NestOf<S>>::type>;
 
+  /// The columns of such an operand that occur.
+  template <class S>
+  static auto compact_type() {
+    if constexpr (takes_fibers<S>)
+      return std::type_identity<
+          detail::CompactColumns<decltype(detail::fibers_of<S>(std::declval<const S&>()))>>{};
+    else
+      return std::type_identity<std::monostate>{};
+  }
+  template <class S>
+  using CompactOf = typename decltype(compact_type<S>())::type;
+
   template <class S>
   static Offer cost(const S& statement, const Resources<typename S::space_type>&) {
     // Runs without values are counted by running all loops but two, runs with values by all but the
@@ -96,7 +112,16 @@ struct MergedNest {
     constexpr double seconds_of_count = fibers ? 0 : 5e-9, seconds_at_least = fibers ? 15e-6 : 0;
     using Format = typename S::result_type::format;
     const auto extents = Format::level_extents(statement.result().tensor().extents());
-    if (!fits_dense(extents[Format::levels - 1], sizeof(typename detail::NestOf<S>::Compute)))
+    std::int64_t columns = extents[Format::levels - 1];
+    double seconds_of_columns = 0;
+    if constexpr (fibers) {
+      const auto matrix = detail::fibers_of<S>(statement);
+      if (CompactOf<S>::pay(matrix)) {
+        columns = matrix.nnz();
+        seconds_of_columns = static_cast<double>(columns) * CompactOf<S>::seconds_of_nonzero;
+      }
+    }
+    if (!fits_dense(columns, sizeof(typename detail::NestOf<S>::Compute)))
       return Declined{"the rows of the result are too long for a dense accumulator"};
     if (!detail::Packing<Format>::fits(
             detail::largest_coordinates<Format>(statement.result().tensor().extents())))
@@ -106,7 +131,7 @@ struct MergedNest {
         return Declined{"the operand along which the innermost loop goes has more than 2^31 fibers"};
     const auto work = detail::sampled_work(statement);
     return Cost{work.terms * seconds_of_term + work.runs * seconds_of_run + work.begun * seconds_of_count +
-                seconds_at_least};
+                seconds_of_columns + seconds_at_least};
   }
 
   template <class S>
@@ -158,8 +183,12 @@ class MergedNest::Plan {
   void run() {
     nest_.read_operands();
     count();
-    if constexpr (of_fibers)
+    compact_.reset();
+    if constexpr (of_fibers) {
+      const auto matrix = detail::fibers_of<S>(nest_.statement());
+      if (CompactOf<S>::pay(matrix)) compact_.emplace(nest_.space(), matrix);
       if (counts_rows()) return run_by_counting();
+    }
     std::vector<Part> parts(most_of_chunk_.size());
     std::size_t begin = 0;
     std::int64_t capacity = first_capacity(), used = 0;
@@ -173,7 +202,7 @@ class MergedNest::Plan {
       if (end == parts.size() && all.empty()) {
         const Sorted sorted = merge_inserted<Value, Position>(array, parts, begin, end);
         array.release(used);
-        detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
+        make_result(sorted);
         return;
       }
       if (all.empty()) all = All(most_values());
@@ -197,7 +226,7 @@ class MergedNest::Plan {
     array.release(used);
     const Sorted sorted = merge<Value, Position>(all.runs(nest_.space()));
     all.release();
-    detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
+    make_result(sorted);
   }
 
   void refill() {
@@ -214,8 +243,15 @@ class MergedNest::Plan {
     const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
     out.values = bound.values;
     out.result = bound.bytes;
-    const std::int64_t columns = Format::level_extents(result().extents())[last];
-    out.workspace = at_once * bytes_of_inserted + added * bytes_of_merged +
+    std::int64_t columns = Format::level_extents(result().extents())[last], of_columns = 0;
+    if constexpr (of_fibers) {
+      const auto matrix = detail::fibers_of<S>(nest_.statement());
+      if (CompactOf<S>::pay(matrix)) {
+        columns = matrix.nnz();
+        of_columns = columns * CompactOf<S>::bytes_of_nonzero;
+      }
+    }
+    out.workspace = of_columns + at_once * bytes_of_inserted + added * bytes_of_merged +
                     nest_.space().concurrency() * columns * static_cast<std::int64_t>(sizeof(Compute) + 2) +
                     overhead * (1 + nest_.space().concurrency());
     return out;
@@ -360,15 +396,14 @@ class MergedNest::Plan {
   template <class To, class ToPosition>
   auto merge_fibers(const detail::RowsOfRuns& rows, const detail::FibersOfRuns<Compute>& fibers,
                     const std::pair<HostArray<Coordinate>, HostArray<To>>& room = {}) const {
-    return detail::merge_fibers<To, ToPosition, Coordinate>(nest_.space(), rows, fibers,
-                                                            detail::fibers_of<S>(nest_.statement()), room);
+    const auto matrix = compact_ ? compact_->rows() : detail::fibers_of<S>(nest_.statement());
+    return detail::merge_fibers<To, ToPosition, Coordinate>(nest_.space(), rows, fibers, matrix, room);
   }
 
   template <class To, class ToPosition>
   auto merge(const detail::Runs<Compute, Coordinate>& runs,
              const std::pair<HostArray<Coordinate>, HostArray<To>>& room = {}) const {
-    const auto extents = Format::level_extents(result().extents());
-    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, extents[last], bits_below_rows(),
+    return detail::merge_runs<To, ToPosition>(nest_.space(), runs, columns(), bits_below_rows(),
                                               packing_.bits(), room);
   }
   int bits_below_rows() const { return packing_.template bits_of<last>().width; }
@@ -420,10 +455,26 @@ class MergedNest::Plan {
       return detail::PlacingCursor<Compute>{counts.of(part), bits_below_rows(), fibers.fibers.data(),
                                             fibers.factors.data()};
     });
-    detail::replace_by_rows(nest_.space(), result(), packing_, merge_fibers<Value, Position>(rows, fibers));
+    make_result(merge_fibers<Value, Position>(rows, fibers));
+  }
+
+  /// The extent of the rows that are merged.
+  std::int64_t columns() const {
+    if constexpr (of_fibers)
+      if (compact_) return compact_->rows().columns;
+    return Format::level_extents(result().extents())[last];
+  }
+  void make_result(const Sorted& sorted) {
+    if constexpr (of_fibers)
+      if (compact_) {
+        compact_->restore(nest_.space(), sorted.arrays.coordinates.data(), sorted.size());
+        compact_.reset();
+      }
+    detail::replace_by_rows(nest_.space(), result(), packing_, sorted);
   }
 
   Nest nest_;
+  std::optional<CompactOf<S>> compact_;  ///< while the rows are merged, if they are long
   std::int64_t most_capacity_;  ///< the most values, or runs without values, of an accumulation array
   detail::Packing<Format> packing_;
   std::vector<std::int64_t> cuts_;

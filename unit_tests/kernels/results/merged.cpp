@@ -234,6 +234,45 @@ TEST(MergedResults, DeclineRowsThatAreTooLongForADenseAccumulator) {
   EXPECT_EQ(A.nnz(), 2);
 }
 
+/// A matrix whose columns are spread over a large extent, a multiple of 2^12 apart.
+template <class F>
+auto with_wide_columns(const Tensor<double, CSR<>>& matrix, std::int64_t columns) {
+  const auto from = entries(matrix);
+  Entries<double, 2> out({matrix.extent(0), columns}, from.size());
+  for (std::int64_t e = 0; e < from.size(); ++e)
+    out.set(e, {from.coordinate(e)[0], from.coordinate(e)[1] * 4096 + 7},
+            from.values(static_cast<std::size_t>(e)));
+  return assemble<F>(out);
+}
+TEST(MergedResults, TakeTheColumnsThatOccurWhereRowsAreLong) {
+  const auto B = spread<CSC<>>(300, 200, 20, 7919);
+  const auto narrow = spread<CSR<>>(200, 5'000, 30, 31);
+  const auto check = [&]<class F, class Operand>(std::type_identity<F>, std::type_identity<Operand>,
+                                                 std::int64_t columns) {
+    SCOPED_TRACE(F::str() + " with " + std::to_string(columns) + " columns");
+    const auto C = with_wide_columns<Operand>(narrow, columns);
+    const Tensor<double, F> A({300, columns}), expected({300, columns});
+    const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j);
+    EXPECT_TRUE(takes_fibers(statement));
+    assign(expected(i, j), B(i, k) * C(k, j)).reorder(k, i, j).template use<ListedNest>().run();
+    ASSERT_GT(expected.nnz(), 1000);
+    expect_merged(statement, expected);
+    const SmallAccumulationArrays small(1 << 9);  // merged several times
+    expect_merged(statement, expected);
+    // A plan adds to its places, or merges again.
+    auto planned = plan(statement.template use<MergedNest>());
+    for (int time = 0; time < 3; ++time) planned.run();
+    expect_same_entries(A, expected);
+    // An accumulator over the extent is not part of it.
+    EXPECT_LT(estimate(statement.template use<MergedNest>()).workspace, std::int64_t{1} << 26);
+    EXPECT_EQ(candidate_of(statement.generic()), "loop nest, merged");
+  };
+  using Long = std::int64_t;
+  check(std::type_identity<CSR<>>{}, std::type_identity<CSR<>>{}, 1 << 30);
+  check(std::type_identity<DCSR<Long, Long>>{}, std::type_identity<CSR<Long, Long>>{}, Long{1} << 40);
+  check(std::type_identity<COO<2, RowMajor, Long, Long>>{}, std::type_identity<CSR<>>{}, 1 << 25);
+}
+
 /// Computes a product of which most elements are inserted many times.
 /// @param by_value  whether values are inserted, not multiples of fibers
 /// @param most      values of an accumulation array
