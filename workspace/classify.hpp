@@ -4,11 +4,13 @@
 ///
 /// A result is appended if the loops over its variables are the outermost ones, in the order of its levels.
 /// If a reduction or another order comes between, the result scatters. Over one variable, it is gathered in a
-/// workspace of order 1 inside the loops that both orders share; over several variables, it is gathered in
-/// workspaces over all of them, whose contents are then sorted and merged. The same happens from the first
-/// loop on whose coordinates an operand stores in an order, or with repetitions, that the result's level does
-/// not take; and also if loops are cut into strips in between. After Zhang, Hsu, Kjolstad, *Compilation of
-/// Modular and General Sparse Workspaces* (PLDI 2024), sections 2.2, 6.2.
+/// workspace of order 1 inside the loops that both orders share. Over several variables, it is gathered
+/// either in a workspace over these inside the shared loops, which is filled and drained for each coordinate
+/// of theirs (common iteration hoisting), or in workspaces over all of the result's variables, whose contents
+/// are then sorted and merged. The same happens from the first loop on whose coordinates an operand stores in
+/// an order, or with repetitions, that the result's level does not take; and also if loops are cut into
+/// strips in between. After Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces*
+/// (PLDI 2024), sections 2.2, 6.2.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,8 @@ enum class ResultKind {
   located,   ///< every level is full: values are found by arithmetic
   appended,  ///< levels are written in ascending order of their coordinates
   gathered,  ///< the innermost variable scatters: a workspace of order 1 gathers it, then it is appended
-  listed     ///< results scatter over several variables: gathered over all of them, sorted and merged
+  listed     ///< results scatter over several variables: gathered over all of them, sorted and merged; or
+             ///< inside the loops that both orders share, over the others
 };
 
 struct Classification {
@@ -34,6 +37,9 @@ struct Classification {
   int prefix = 0;           ///< outermost loops that match the result's outermost levels
   int bound_depth =
       0;  ///< number of loops after which every result variable is bound; inside, values are reduced
+  /// Whether a result that is listed can also be gathered inside its outermost `prefix` loops, in a workspace
+  /// over the levels below.
+  bool hoists = false;
 
   /// The number of loops inside which a workspace of order 1 gathers the innermost variable; -1 if none does.
   constexpr int gathers_at() const { return kind == ResultKind::gathered ? prefix : -1; }
@@ -115,6 +121,8 @@ constexpr Classification classify(const NameList& order, int in_order = Result::
       out.kind = ResultKind::gathered;
     else
       out.kind = ResultKind::listed;
+    out.hoists = out.kind == ResultKind::listed && out.prefix > 0 && out.prefix < out.appended_levels &&
+                 out.prefix + 1 < levels.size;
   }
   return out;
 }

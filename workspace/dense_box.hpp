@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "../core/error.hpp"
@@ -74,11 +75,26 @@ class DenseBox {
   /// Calls take(coordinate, value) for each coordinate written, ascending, and empties the workspace.
   template <class Take>
   void drain(const Take& take) {
+    const T* const values = values_.data();
+    std::uint8_t* const marks = marks_.data();
     Extents<Order> at{};
-    for (std::int64_t place = 0; place < size_; ++place) {
-      if (marks_.data()[place]) take(at, values_.data()[place]);
-      marks_.data()[place] = 0;
-      for (std::size_t k = at.size(); k-- > 0 && ++at[k] == extents_[k];) at[k] = 0;
+    std::int64_t row_begin = 0, row_end = 0;  // the row of the last coordinate that was handed out
+    const std::int64_t columns = extents_.back();
+    for (std::int64_t block = 0; block < size_; block += cells_of_block) {
+      std::uint64_t bits = marked(marks + block);
+      if (bits == 0) continue;
+      std::memset(marks + block, 0, cells_of_block);
+      for (; bits; bits &= bits - 1) {
+        const std::int64_t place = block + std::countr_zero(bits);
+        if (place >= row_end) {
+          std::int64_t rest = place / columns;
+          row_begin = rest * columns;
+          row_end = row_begin + columns;
+          for (std::size_t k = at.size() - 1; k-- > 0; rest /= extents_[k]) at[k] = rest % extents_[k];
+        }
+        at.back() = place - row_begin;
+        take(at, values[place]);
+      }
     }
   }
 
@@ -113,6 +129,21 @@ class DenseBox {
   }
 
   static constexpr std::int64_t bytes_of_cell = sizeof(T) + 1;
+  /// The number of cells that are skipped at once if nothing was added to them.
+  static constexpr std::int64_t cells_of_block = slack;
+  /// A bit for each of the next 64 marks.
+  static SPOROS_HOST_INLINE std::uint64_t marked(const std::uint8_t* marks) {
+    constexpr std::size_t bytes = sizeof(std::uint64_t);
+    std::uint64_t words[cells_of_block / bytes], any = 0;
+    std::memcpy(words, marks, sizeof words);
+    for (const std::uint64_t word : words) any |= word;
+    if (any == 0) return 0;
+    std::uint64_t bits = 0;
+    // The lowest bits of eight bytes, next to each other: no two products of a bit have the same place.
+    for (std::size_t n = 0; n < std::size(words); ++n)
+      bits |= (words[n] * 0x0102040810204080u >> 56) << (bytes * n);
+    return bits;
+  }
 
   /// Refuses sizes beyond the machine's memory: the system may grant them and then end the process on first
   /// touch.

@@ -101,9 +101,15 @@ class HashedComponents {
     }
   }
   void clear() {
-    size_ = 0;
     waiting_ = all_free();
     std::fill(slots_.data(), end_, Slot{free_key, T{}});
+    // A workspace that is filled and drained many times looks through the slots in use each time.
+    if constexpr (items_hold_values) {
+      constexpr std::int64_t nearly_empty = 64;  // slots for each component
+      const std::int64_t slots = end_ - slots_.data();
+      if (length_ == 0 && slots > first_slots && size_ < slots / nearly_empty) use(slots / 4);
+    }
+    size_ = 0;
   }
 
  private:

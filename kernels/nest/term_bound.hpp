@@ -48,6 +48,11 @@ class TermBound {
   std::int64_t begun() const { return begun_; }
   std::int64_t runs() const { return runs_; }
 
+  /// How often the loops that the result's order shares with the loops' have bound coordinates below which
+  /// there is a value, and the most values below one of them.
+  std::int64_t blocks() const { return blocks_; }
+  std::int64_t largest_block() const { return saturated_product(largest_block_, times_added()); }
+
  private:
   /// How often a sum may be added to the result: once for each strip of a variable that is summed over inside
   /// the loops over the result's own.
@@ -67,10 +72,16 @@ class TermBound {
 
   template <int Depth, class E>
   std::int64_t below(const E& e) {
-    if constexpr (Depth == classification.gathers_at())
+    if constexpr (Depth == classification.gathers_at()) {
       return std::min(bounds_.extent[innermost], added_below<Depth>(e));
-    else
+    } else if constexpr (classification.hoists && Depth == classification.prefix) {
+      const std::int64_t added = added_below<Depth>(e);
+      blocks_ += added > 0;
+      largest_block_ = std::max(largest_block_, added);
+      return added;
+    } else {
       return added_below<Depth>(e);
+    }
   }
 
   template <int Depth, class E>
@@ -125,6 +136,7 @@ class TermBound {
   const typename Traits::bounds_type& bounds_;
   typename Traits::coordinates_type env_{};
   std::int64_t begun_ = 0, runs_ = 0;
+  std::int64_t blocks_ = 0, largest_block_ = 0;
 };
 
 }  // namespace sporos::detail

@@ -10,20 +10,26 @@
 #include <vector>
 
 #include "../nest/loop_nest.hpp"
+#include "append_block.hpp"
 #include "piece.hpp"
 
 namespace sporos {
 
-/// Adds to the workspace that gathers the innermost result variable, whose loop is `Loop`.
-template <class W, class T, int Loop>
-struct WorkspaceOutput : EachValue<WorkspaceOutput<W, T, Loop>> {
+/// Adds to the workspace that gathers the levels below the loops that both orders share.
+template <class Traits_, class W, class T>
+struct WorkspaceOutput : EachValue<WorkspaceOutput<Traits_, W, T>> {
   W* workspace;
 
   SPOROS_INLINE explicit WorkspaceOutput(W* gathers) : workspace(gathers) {}
   SPOROS_MAY_CALL_HOST
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
-    workspace->add(Extents<1>{env.at[Loop]}, static_cast<T>(value));
+    constexpr auto levels = Traits_::result::level_names, loops = Traits_::order;
+    constexpr int prefix = Traits_::classification.prefix;
+    Extents<levels.size - prefix> at{};
+    for (int k = prefix; k < levels.size; ++k)
+      at[static_cast<std::size_t>(k - prefix)] = env.at[loops.find(levels[k])];
+    workspace->add(at, static_cast<T>(value));
   }
 };
 
@@ -31,7 +37,8 @@ struct WorkspaceOutput : EachValue<WorkspaceOutput<W, T, Loop>> {
 struct NoWorkspace {};
 
 /// Appends to a piece of the result.
-/// @tparam W           the workspace for results that scatter over the innermost variable; or NoWorkspace
+/// @tparam W           the workspace for results that scatter inside the loops that both orders share; or
+///                     NoWorkspace
 /// @tparam Accumulate  the type in which it sums
 template <class Traits_, class Piece_, class W, class Accumulate>
 struct AppendedOutput {
@@ -84,18 +91,25 @@ struct AppendedOutput {
       piece->push(bound, bound.at[innermost], static_cast<Value>(value));
   }
 
-  WorkspaceOutput<W, Accumulate, innermost> workspace() const
+  WorkspaceOutput<Traits_, W, Accumulate> workspace() const
     requires(!std::is_same_v<W, NoWorkspace>)
   {
-    return WorkspaceOutput<W, Accumulate, innermost>(gathered);
+    return WorkspaceOutput<Traits_, W, Accumulate>(gathered);
   }
   template <class Output, class Env>
   void drain(const Output&, const Env& bound) const {
-    const std::int64_t before = piece->size();
-    gathered->drain([&](const Extents<1>& c, const Accumulate& value) {
-      piece->push(bound, c[0], static_cast<Value>(value));
-    });
-    if (rows) rows->push_back(piece->size() - before);
+    if constexpr (Traits_::classification.prefix + 1 == level_names.size) {
+      const std::int64_t before = piece->size();
+      gathered->drain([&](const Extents<1>& c, const Accumulate& value) {
+        piece->push(bound, c[0], static_cast<Value>(value));
+      });
+      if (rows) rows->push_back(piece->size() - before);
+    } else {
+      BlockAppender<Traits_, Piece> block(*piece, bound, level_extents);
+      gathered->drain(
+          [&](const auto& at, const Accumulate& value) { block.append(at, static_cast<Value>(value)); });
+      block.finish();
+    }
   }
 };
 

@@ -18,6 +18,7 @@
 #include "../../formats/chunks.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/stored_coordinates.hpp"
+#include "../../workspace/accumulation.hpp"
 #include "../../workspace/dense.hpp"
 #include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
@@ -26,6 +27,7 @@
 #include "join.hpp"
 #include "refill_output.hpp"
 #include "room.hpp"
+#include "sampled_work.hpp"
 #include "size_bound.hpp"
 #include "turns.hpp"
 
@@ -72,9 +74,10 @@ struct AppendsInChunks {
   }
 };
 
-/// The plan of a nest whose result is appended, directly or after each row has been gathered in a workspace.
+/// The plan of a nest whose result is appended, directly or after each row, or each block of several levels,
+/// has been gathered in a workspace.
 ///
-/// @tparam Policy  policy of the workspace that gathers rows; void if nothing scatters
+/// @tparam Policy  policy of the workspace that gathers rows or blocks; void if nothing scatters
 template <class S, class Policy>
 class AppendPlan {
   using Nest = NestRun<S>;
@@ -89,15 +92,19 @@ class AppendPlan {
   static constexpr Classification classification = Nest::classification;
   static constexpr int last = Format::levels - 1;
   static constexpr bool gathers = !std::is_void_v<Policy>;
+  /// The number of levels over which a workspace gathers: those below the loops that both orders share.
+  static constexpr int gathered_levels = gathers ? Format::levels - classification.prefix : 1;
   static_assert(HostSpace<Space>, "a sparse result is assembled on the host: move the operands there first");
 
   template <class P>
   struct WorkspaceOf {
-    using type = typename P::template workspace<Compute, 1>;
+    using type = typename P::template workspace<Compute, gathered_levels>;
   };
   using W = typename std::conditional_t<gathers, WorkspaceOf<Policy>, std::type_identity<NoWorkspace>>::type;
-  static_assert(!gathers || Workspace<W, Policy, Compute, 1>,
+  static_assert(!gathers || Workspace<W, Policy, Compute, gathered_levels>,
                 "the workspace of a policy has what workspace/policy.hpp lists");
+
+  using ChosenPolicy = std::conditional_t<gathers, Policy, std::type_identity<void>>;
 
   using PieceValue = std::conditional_t<adds_to_pieces<Shape>, Compute, Value>;
   using Piece = AppendedPiece<Shape, PieceValue, SizeBound<Shape, Right>::known>;
@@ -112,7 +119,7 @@ class AppendPlan {
       Piece::bounded && classification.prefix > 0 && std::is_same_v<PieceValue, Value>;
 
  public:
-  AppendPlan(const S& statement, const Resources<Space>&) : nest_(statement) {}
+  AppendPlan(const S& statement, const Resources<Space>&) : nest_(statement), policy_(chosen_policy()) {}
 
   void prepare() { keeps_rows_ = true; }
 
@@ -188,7 +195,9 @@ class AppendPlan {
     out.result = bound.bytes;
     const std::int64_t threads = nest_.space().concurrency();
     constexpr std::int64_t arrays = 2 * Piece::levels + 1;
-    if constexpr (gathers) out.workspace += threads * W::most_bytes(policy(), row_extents(), added);
+    if constexpr (gathers)
+      out.workspace += std::min(
+          too_much, saturated_product(threads, W::most_bytes(policy_, gathered_extents(), most_gathered())));
     // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
     // when joined. An array that grows has room for up to twice what it holds, and twice that while it moves.
     constexpr std::int64_t grown = 4;
@@ -222,23 +231,23 @@ class AppendPlan {
   }
 
   const Nest& nest() const { return nest_; }
-  /// The policy of the workspaces that gather rows. They may take half of the memory that is allowed, or half
-  /// of the machine's.
-  auto policy() const {
-    const auto chosen = policy_of<Policy>(nest_.statement());
-    if constexpr (requires { chosen.within(std::int64_t{}); }) {
-      const std::int64_t allowed =
-          std::min(nest_.statement().resources().memory_limit(), Pool::machine_bytes());
-      return chosen.within(allowed / (2 * nest_.space().concurrency()));
-    } else {
-      return chosen;
-    }
-  }
+  /// Reads the operands' arrays again, since they may have been replaced.
+  void read_operands() { nest_.read_operands(); }
+  /// The policy of the workspaces that gather rows or blocks.
+  const auto& policy() const { return policy_; }
   /// An upper bound on the number of values that the loops give to the result.
   std::int64_t most_added() const { return TermBound<Traits>(nest_.bounds()).of(nest_.source()); }
-  Extents<1> row_extents() const {
-    Extents<1> extents{};  // nvcc mistakes a braced list of one number for the number
-    extents[0] = Format::level_extents(result().extents())[static_cast<std::size_t>(last)];
+  /// An upper bound on the number of values that a workspace gathers before it is drained.
+  std::int64_t most_gathered() const {
+    TermBound<Traits> bound(nest_.bounds());
+    const std::int64_t added = bound.of(nest_.source());
+    return classification.hoists ? bound.largest_block() : added;
+  }
+  /// The extents of the levels over which a workspace gathers.
+  Extents<gathered_levels> gathered_extents() const {
+    Extents<gathered_levels> extents{};
+    const auto of_levels = Format::level_extents(result().extents());
+    std::copy_n(of_levels.end() - gathered_levels, gathered_levels, extents.begin());
     return extents;
   }
 
@@ -251,6 +260,35 @@ class AppendPlan {
       return static_cast<const std::int64_t*>(nullptr);
   }
 
+  /// The policy that the statement's user has chosen, or the default, within what the workspaces may take
+  /// together: half of the memory that is allowed, or half of the machine's.
+  ChosenPolicy chosen_policy() const {
+    if constexpr (!gathers) {
+      return {};
+    } else {
+      const std::int64_t allowed =
+          std::min(nest_.statement().resources().memory_limit(), Pool::machine_bytes());
+      Policy chosen = policy_of<Policy>(nest_.statement());
+      if constexpr (requires { chosen.within(allowed); })
+        chosen = chosen.within(allowed / (2 * nest_.space().concurrency()));
+      if constexpr (requires { chosen.expecting(double{}); }) {
+        const ExpectedWork work = sampled_work(nest_.statement());
+        chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
+      }
+      // Values of one coordinate are added up in another order where an accumulation array that has grown for
+      // one block gathers the next; which block is the next depends on the threads.
+      if constexpr (S::schedule::is_deterministic && classification.hoists) {
+        if constexpr (requires { chosen.without_growth(); })
+          chosen = chosen.without_growth();
+        else if constexpr (requires { chosen.settings.growth; })
+          chosen.settings.growth = AccumulationGrowth::none();
+      }
+      return chosen;
+    }
+  }
+  /// More bytes than any machine has: a larger sum might overflow.
+  static constexpr std::int64_t too_much = std::int64_t{1} << 61;
+
   const auto& result() const { return nest_.statement().result().tensor(); }
   std::int64_t extent_of_root() const { return Format::level_extents(result().extents())[0]; }
   /// The number of values in a dense block below the appended levels.
@@ -260,11 +298,12 @@ class AppendPlan {
 
   /// Whether a refill sums a gathered row in an array over its extent. Otherwise it uses an array over the
   /// row's stored coordinates, and searches these for each value.
-  bool sums_whole_rows() const { return fits_dense(row_extents()[0], sizeof(Compute)); }
+  bool sums_whole_rows() const { return fits_dense(row_extent(), sizeof(Compute)); }
+  std::int64_t row_extent() const { return Format::level_extents(result().extents())[std::size_t{last}]; }
   /// The number of sums that a refill needs for a row.
   std::int64_t sums_of_row() const {
     if (!gathers) return 0;
-    if (sums_whole_rows()) return row_extents()[0];
+    if (sums_whole_rows()) return row_extent();
     std::int64_t longest = 0;
     for (const auto& chunk : rows_)
       for (const std::int64_t length : chunk) longest = std::max(longest, length);
@@ -273,7 +312,7 @@ class AppendPlan {
 
   std::unique_ptr<W> workspace() {
     if constexpr (gathers)
-      return shelf_.take([&] { return std::make_unique<W>(policy(), row_extents()); });
+      return shelf_.take([&] { return std::make_unique<W>(policy_, gathered_extents()); });
     else
       return nullptr;
   }
@@ -352,6 +391,7 @@ class AppendPlan {
   }
 
   Nest nest_;
+  ChosenPolicy policy_;
   bool keeps_rows_ = false;
   WorkspaceShelf<W> shelf_;
   std::vector<std::int64_t> cuts_;   ///< where the last run cut the outermost loop

@@ -49,7 +49,7 @@ struct GatheredNest : detail::AppendsInChunks {
       using Workspace = typename Policy::template workspace<Computed, 1>;
       constexpr auto names = S::result_type::level_names;
       const auto policy = this->policy();
-      const auto extents = this->row_extents();
+      const auto extents = this->gathered_extents();
       std::string_view workspace = Policy::name;
       if constexpr (requires { policy.template name_over<Computed>(extents); })
         workspace = policy.template name_over<Computed>(extents);

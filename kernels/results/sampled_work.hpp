@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "../nest/bounds.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "../nest/work.hpp"
@@ -20,7 +21,20 @@ struct ExpectedWork {
   double begun = 0;  ///< how often the innermost loop over the result's variables begins
   double runs = 0;   ///< how often it finds a value
   double terms = 0;  ///< how many values it finds in all
+  /// How often the loops that the result's order shares with the loops' have values below: where a result is
+  /// gathered inside them, how often its workspace is drained.
+  double blocks = 0;
 };
+
+/// The number of coordinates of the loops that the result's order shares with the loops'.
+template <class S>
+double most_blocks(const S& statement) {
+  const auto bounds = bounds_of(statement);
+  double all = 1;
+  for (int loop = 0; loop < NestOf<S>::classification.prefix; ++loop)
+    all *= static_cast<double>(bounds.extent[loop]);
+  return all;
+}
 
 /// Counts the work of a few coordinates of the outermost loop, spread over its nonzeros, and scales it up. An
 /// estimate from sizes alone (expected_terms) assumes that coordinates of different operands are independent
@@ -38,7 +52,8 @@ ExpectedWork sampled_work(const S& statement) {
   constexpr std::int64_t share = 64;               // one in this many coordinates of a part is sampled
   constexpr int innermost = Nest::classification.bound_depth - 1;
   const double expected = expected_runs<innermost>(statement);
-  const ExpectedWork by_sizes{expected, expected, expected_terms(statement)};
+  const double terms = expected_terms(statement);
+  const ExpectedWork by_sizes{expected, expected, terms, std::min(most_blocks(statement), terms)};
   if constexpr (!Nest::splittable) {
     return by_sizes;
   } else {
@@ -50,7 +65,7 @@ ExpectedWork sampled_work(const S& statement) {
     const Nest nest(statement);
     if (nonzeros < least_nonzeros || nest.bounds().outermost.end < parts * share) return by_sizes;
     const auto cuts = nest.cuts(parts);
-    ExpectedWork sum{1, 1, 1};  // at least: a sample may miss what is rare
+    ExpectedWork sum{1, 1, 1, 1};  // at least: a sample may miss what is rare
     for (std::size_t part = 0; part + 1 < cuts.size(); ++part) {
       const std::int64_t coordinates = cuts[part + 1] - cuts[part];
       if (coordinates == 0) continue;
@@ -64,6 +79,7 @@ ExpectedWork sampled_work(const S& statement) {
       sum.terms += scale * static_cast<double>(count.of(nest.source()));
       sum.begun += scale * static_cast<double>(count.begun());
       sum.runs += scale * static_cast<double>(count.runs());
+      sum.blocks += scale * static_cast<double>(count.blocks());
     }
     return sum;
   }

@@ -12,6 +12,7 @@
 #include "../results/appended.hpp"
 #include "../results/dense.hpp"
 #include "../results/gathered.hpp"
+#include "../results/hoisted.hpp"
 #include "../results/listed.hpp"
 #include "../results/located.hpp"
 #include "../results/merged.hpp"
@@ -57,7 +58,7 @@ using NestCandidates = TypeList<
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
     gpu::MergedNest,
 #endif
-    LocatedNest, AppendedNest, GatheredNest, DenseNest, MergedNest, ListedNest>;
+    LocatedNest, AppendedNest, GatheredNest, HoistedNest, DenseNest, MergedNest, ListedNest>;
 
 /// The specialised kernels.
 using KernelCandidates = TypeList<

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file hoisted.cpp
+/// Results that scatter over several variables inside loops over the others: gathered block by block.
+#include <cstdint>
+#include <sporos/core/peak_memory.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "../kernel_of.hpp"
+#include "../statements.hpp"
+#include "reference.hpp"
+#include "spread.hpp"
+
+namespace sporos::test::hoisted_results {
+namespace {
+
+using namespace sporos::indices;
+
+using RowsOfLists = Format<Map<Dim<0>, Dim<1>, Dim<2>>, Dense, Compressed<>, Compressed<>>;
+using DenseFibers = Format<Map<Dim<0>, Dim<1>, Dim<2>>, Compressed<>, Compressed<>, Dense>;
+using DenseSlices = Format<Map<Dim<0>, Dim<1>, Dim<2>>, Dense, Dense, Compressed<>>;
+
+/// Policies that fill several accumulation arrays with a handful of values.
+constexpr AccumulationSettings few{.capacity = 3, .growth = {0, 0, 0, 0, 0}};
+constexpr AccumulationSettings in_a_pipeline{.capacity = 4, .pipelined = true, .double_buffered = false};
+
+/// Checks a statement in one loop order and set of formats, in all workspaces, on one thread and on all.
+/// @tparam Order  in which the loops over the result's outer variables stay outside of the workspace
+template <class N, NameList Order, class ResultFormat, class... OperandFormats>
+class Check {
+  template <class Space, std::size_t... Place>
+  static void run_case(const Case& c, std::uint64_t seed, std::index_sequence<Place...>) {
+    const auto operands = std::tuple(
+        random_tensor<OperandFormats>(c.sizes, N::operands[Place], c.density, c.skewed, seed + Place)
+            .template move_to<Space>()...);
+    const auto result =
+        random_tensor<ResultFormat>(c.sizes, N::result, 0.5, false, seed + 50).template move_to<Space>();
+    const auto statement = reordered<Order>(N::write(result, std::get<Place>(operands)...));
+    using S = std::remove_cvref_t<decltype(statement)>;
+    static_assert(HoistedNest::matches<S>);
+    const auto expect_right = [&](const std::string& how) {
+      EXPECT_EQ(difference(result.template move_to<Host>(),
+                           expected_terms<N>(c.sizes, read(std::get<Place>(operands)).terms...)),
+                "")
+          << c.name << ", " << how;
+    };
+    const auto check_with = [&](const auto& of_policy, const std::string& how) {
+      const auto hoisted = of_policy.template use<HoistedNest>();
+      hoisted.run();
+      expect_right(how);
+      auto planned = plan(hoisted);
+      planned.run();
+      expect_right(how + ", planned");
+      for (int again = 0; again < 2; ++again) {
+        auto& values = std::get<0>(operands).values();
+        for (std::size_t at = 0; at < values.extent(0); ++at) values(at) = values(at) * -2;
+        planned.run();
+        expect_right(how + ", refilled");
+      }
+    };
+    check_with(statement, "of its own choice");
+    check_with(statement.workspace(dense_workspace), "dense");
+    check_with(statement.workspace(AdaptiveBoxPolicy{.settings = few, .most_dense = 0}), "list");
+    check_with(statement.workspace(HashPolicy{.settings = few}), "hash");
+    check_with(statement.workspace(BucketPolicy{.settings = in_a_pipeline}), "bucket");
+    check_with(statement.workspace(CoordinatePolicy{.settings = few}).deterministic(), "deterministic");
+  }
+
+ public:
+  static void run() {
+    SCOPED_TRACE(ResultFormat::str() + " in the order " + Order.str());
+    std::uint64_t seed = 1;
+    for (const Case& c : cases({N::variables.names, static_cast<std::size_t>(N::variables.size)})) {
+      seed += 100;
+      run_case<Serial>(c, seed, std::index_sequence_for<OperandFormats...>{});
+      run_case<OpenMP>(c, seed, std::index_sequence_for<OperandFormats...>{});
+    }
+  }
+};
+
+template <Letters Text>
+inline constexpr NameList loops = [] {
+  NameList out;
+  for (const char name : Text.view()) out.push(name);
+  return out;
+}();
+
+/// A(i, j, l) = B(i, k, j) * C(k, l): i stays outside.
+struct ProductOfSlices : Notation<"ijl", "ikj", "kl"> {
+  static auto write(const auto& A, const auto& B, const auto& C) {
+    return assign(A(i, j, l), B(i, k, j) * C(k, l));
+  }
+  static auto element(const Sizes& n, const auto& B, const auto& C, auto i, auto j, auto l) {
+    return sum(n['k'], [&](auto k) { return B(i, k, j) * C(k, l); });
+  }
+};
+TEST(HoistedResults, OfOrderTwoInEachSlice) {
+  Check<ProductOfSlices, loops<"ikjl">, CSF<3>, CSF<3>, CSR<>>::run();
+  Check<ProductOfSlices, loops<"ikjl">, RowsOfLists, CSF<3>, DCSR<>>::run();
+  Check<ProductOfSlices, loops<"iklj">, CSF<3>, COO<3>, CSR<>>::run();
+  Check<ProductOfSlices, loops<"ikjl">, COO<3>, RepeatedCube, CSR<>>::run();
+}
+TEST(HoistedResults, IntoLevelsInAnotherOrder) {
+  Check<ProductOfSlices, loops<"ikjl">, Csf021, CSF<3>, CSR<>>::run();          // stored as i, l, j
+  Check<ProductOfSlices, loops<"lkij">, Csf201, DenseTensor<3>, CSC<>>::run();  // stored as l, i, j
+  Check<ProductOfSlices, loops<"jkil">, Csf120, Csf210, DenseMatrix<>>::run();  // stored as j, l, i
+}
+TEST(HoistedResults, IntoDenseLevelsBelowAndAbove) {
+  Check<ProductOfSlices, loops<"ikjl">, DenseFibers, CSF<3>, CSR<>>::run();
+  Check<ProductOfSlices, loops<"ikjl">, DenseSlices, CSF<3>, CSR<>>::run();
+}
+
+/// A(i, j, l, m) = B(i, k, j, l) * C(k, m): of order 3 inside i.
+struct ProductOfCubes : Notation<"ijlm", "ikjl", "km"> {
+  static auto write(const auto& A, const auto& B, const auto& C) {
+    return assign(A(i, j, l, m), B(i, k, j, l) * C(k, m));
+  }
+  static auto element(const Sizes& n, const auto& B, const auto& C, auto i, auto j, auto l, auto m) {
+    return sum(n['k'], [&](auto k) { return B(i, k, j, l) * C(k, m); });
+  }
+};
+TEST(HoistedResults, OfOrderThreeInEachSlice) {
+  Check<ProductOfCubes, loops<"ikjlm">, CSF<4>, CSF<4>, CSR<>>::run();
+}
+
+/// A(i, j, l, m) = B(i, j, k, l) * C(k, m): of order 2 inside i and j.
+struct ProductOfMatrices : Notation<"ijlm", "ijkl", "km"> {
+  static auto write(const auto& A, const auto& B, const auto& C) {
+    return assign(A(i, j, l, m), B(i, j, k, l) * C(k, m));
+  }
+  static auto element(const Sizes& n, const auto& B, const auto& C, auto i, auto j, auto l, auto m) {
+    return sum(n['k'], [&](auto k) { return B(i, j, k, l) * C(k, m); });
+  }
+};
+TEST(HoistedResults, OfOrderTwoInEachOfTwoLoops) {
+  Check<ProductOfMatrices, loops<"ijklm">, CSF<4>, CSF<4>, CSR<>>::run();
+  Check<ProductOfMatrices, loops<"ijkml">, COO<4>, CSF<4>, DCSR<>>::run();
+}
+
+/// A(i, j, l) = B(i, l, j), stored in another order below i, and a sum of terms with different variables.
+struct SumOfSlices : Notation<"ijl", "ilj", "ikl", "kj"> {
+  static auto write(const auto& A, const auto& B, const auto& C, const auto& D) {
+    return assign(A(i, j, l), B(i, l, j) + C(i, k, l) * D(k, j));
+  }
+  static auto element(const Sizes& n, const auto& B, const auto& C, const auto& D, auto i, auto j, auto l) {
+    return B(i, l, j) + sum(n['k'], [&](auto k) { return C(i, k, l) * D(k, j); });
+  }
+};
+TEST(HoistedResults, OfSumsWhoseTermsHaveDifferentVariables) {
+  Check<SumOfSlices, loops<"iklj">, CSF<3>, CSF<3>, CSF<3>, CSR<>>::run();
+}
+
+struct OtherOrder : Notation<"ijl", "ilj"> {
+  static auto write(const auto& A, const auto& B) { return assign(A(i, j, l), B(i, l, j)); }
+  static auto element(const Sizes&, const auto& B, auto i, auto j, auto l) { return B(i, l, j); }
+};
+TEST(HoistedResults, OfTensorsInAnotherOrderBelowTheOutermostLevel) {
+  Check<OtherOrder, loops<"ilj">, CSF<3>, CSF<3>>::run();
+  Check<OtherOrder, loops<"ilj">, RowsOfLists, COO<3>>::run();
+}
+
+/// A tensor of `slices` slices of rows x columns with `each` nonzeros.
+auto slices(std::int64_t count, std::int64_t rows, std::int64_t columns, std::int64_t each) {
+  Entries<double, 3> out({count, rows, columns}, count * each);
+  for (std::int64_t e = 0; e < count * each; ++e)
+    out.set(e, {e / each, e * 7 % rows, (e * 11 + e / each) % columns}, static_cast<double>(e % 9 - 4));
+  return assemble<CSF<3>>(out, Duplicates::sum);
+}
+
+TEST(HoistedResults, InLoopsThatAreCutAreTheSame) {
+  const auto B = slices(30, 20, 25, 40);
+  const auto C = spread<CSR<>>(20, 40, 5, 3);
+  const Tensor<double, CSF<3>> A({30, 25, 40}), expected({30, 25, 40});
+  assign(expected(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l).use<ListedNest>().run();
+  const auto statement = assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l);
+  statement.split(k, p, q, 3).use<HoistedNest>().run();
+  expect_same_entries(A, expected);
+  statement.split(l, p, q, 7).reorder(i, p, k, j, q).use<HoistedNest>().run();
+  expect_same_entries(A, expected);
+}
+
+TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
+  const auto B = slices(60, 50, 60, 400);
+  for (std::size_t e = 0; e < B.values().extent(0); ++e) B.values()(e) = 1.0 / static_cast<double>(e + 3);
+  const auto C = spread<CSR<>>(50, 30, 12, 7);
+  const auto B1 = B.move_to<Serial>();
+  const auto C1 = C.move_to<Serial>();
+  const Tensor<double, CSF<3>, OpenMP> many({60, 60, 30});
+  const Tensor<double, CSF<3>, Serial> one({60, 60, 30});
+  const auto check = [&](const auto& policy) {
+    assign(many(i, j, l), B(i, k, j) * C(k, l))
+        .reorder(i, k, j, l)
+        .workspace(policy)
+        .deterministic()
+        .template use<HoistedNest>()
+        .run();
+    assign(one(i, j, l), B1(i, k, j) * C1(k, l))
+        .reorder(i, k, j, l)
+        .workspace(policy)
+        .deterministic()
+        .template use<HoistedNest>()
+        .run();
+    expect_same_entries(many.move_to<Serial>(), one);
+  };
+  check(AdaptiveBoxPolicy{});
+  check(CoordinatePolicy{.settings = {.capacity = 100}});
+  check(HashPolicy{.settings = {.capacity = 100}});
+}
+
+TEST(HoistedResults, NeedNoMoreMemoryForManySlicesThanForAFew) {
+  const auto C = spread<CSR<>>(50, 100'000, 40, 7);
+  const auto workspace_of = [&](std::int64_t count) {
+    const auto B = slices(count, 50, 60, 400);
+    const Tensor<double, CSF<3>> A({count, 60, 100'000});
+    const auto statement = assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l);
+    const auto hoisted = statement.template use<HoistedNest>();
+    const std::int64_t estimated = estimate(hoisted).workspace;
+    EXPECT_LT(estimated, estimate(statement.template use<ListedNest>()).workspace);
+    const PeakMemory peak;
+    hoisted.run();
+    EXPECT_LE(peak.bytes() - A.bytes(), estimated);
+    return std::pair(estimated, peak.bytes() - A.bytes());
+  };
+  const auto few_slices = workspace_of(20), many_slices = workspace_of(80);
+  EXPECT_LT(many_slices.second, 2 * few_slices.second + (std::int64_t{1} << 20));
+}
+
+TEST(HoistedResults, AreChosenWhereTheirWorkspaceIsCheaper) {
+  const auto B = slices(100, 50, 60, 400);
+  const auto C = spread<CSR<>>(50, 64, 8, 7);
+  const Tensor<double, CSF<3>> A({100, 60, 64});
+  const auto statement = assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l);
+  EXPECT_EQ(candidate_of(statement), "loop nest, hoisted");
+  const std::string explained = explain(statement);
+  EXPECT_TRUE(contains(explained, "inside the loop over i, dense workspace of order 2 over (j, l)"))
+      << explained;
+  EXPECT_TRUE(contains(explained, "inserted as (i, j, l), stored as (i, j, l)")) << explained;
+  EXPECT_TRUE(contains(explained, "parallel: chunks of about equal nonzeros")) << explained;
+  // Over all variables, where the user asks for that.
+  EXPECT_EQ(candidate_of(statement.use<ListedNest>()), "loop nest, listed");
+}
+
+TEST(HoistedResults, AreTakenWhereADenseWorkspaceOverAllVariablesDoesNotFit) {
+  const auto B = slices(40, 50, 60, 400);
+  const auto C = spread<CSR<>>(50, 64, 8, 7);
+  const Tensor<double, CSF<3>> A({std::int64_t{1} << 30, 60, 64});
+  const auto wide = [&] {
+    Entries<double, 3> all({std::int64_t{1} << 30, 50, 60}, B.nnz());
+    const auto from = entries(B);
+    for (std::int64_t e = 0; e < from.size(); ++e)
+      all.set(e, {from.coordinate(e)[0] << 24, from.coordinate(e)[1], from.coordinate(e)[2]},
+              from.values(static_cast<std::size_t>(e)));
+    return assemble<CSF<3>>(all);
+  }();
+  assign(A(i, j, l), wide(i, k, j) * C(k, l)).reorder(i, k, j, l).workspace(dense_workspace).run();
+  const Tensor<double, CSF<3>> narrow({40, 60, 64});
+  assign(narrow(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l).use<ListedNest>().run();
+  ASSERT_EQ(A.nnz(), narrow.nnz());
+  const auto a = entries(A), b = entries(narrow);
+  for (std::int64_t e = 0; e < a.size(); ++e) {
+    EXPECT_EQ(a.coordinate(e)[0], b.coordinate(e)[0] << 24);
+    EXPECT_EQ(a.values(static_cast<std::size_t>(e)), b.values(static_cast<std::size_t>(e)));
+  }
+}
+
+}  // namespace
+}  // namespace sporos::test::hoisted_results
