@@ -353,6 +353,9 @@ void ttm(Report& report, const std::string& name, const Tensor<double, CSF<3>>& 
   ways.add("sporos", Role::ours, product);
   with(coordinate_workspace);
   with(hash_workspace);
+  if constexpr (Inner)
+    ways.add("inside the loop over k", Role::variant,
+             [=](const auto& A) { return product(A).template use<HoistedNest>(); });
   const auto tensor = entries(B);
   const auto rows = C.template level<1>().view();
   const auto gathered = [=, values = C.values().data()] {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file hoisted.cpp
 /// Results that scatter over several variables inside loops over the others: gathered block by block.
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <map>
 #include <sporos/core/peak_memory.hpp>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -178,6 +182,8 @@ TEST(HoistedResults, InLoopsThatAreCutAreTheSame) {
   expect_same_entries(A, expected);
   statement.split(l, p, q, 7).reorder(i, p, k, j, q).use<HoistedNest>().run();
   expect_same_entries(A, expected);
+  statement.split(i, p, q, 4).parallelize(p).run();
+  expect_same_entries(A, expected);
 }
 
 TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
@@ -208,22 +214,91 @@ TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
   check(HashPolicy{.settings = {.capacity = 100}});
 }
 
-TEST(HoistedResults, NeedNoMoreMemoryForManySlicesThanForAFew) {
+struct CountedPolicy;
+
+/// A workspace that tells how many of its kind were made, and the most elements that one of them has held.
+template <class T, int Order>
+class CountedWorkspace {
+ public:
+  static constexpr bool in_order = true;
+
+  CountedWorkspace(const CountedPolicy& policy, const Extents<Order>&);
+  void add(const Extents<Order>& at, const T& value) {
+    values_[at] += value;
+    std::int64_t before = most_->load();
+    const auto now = static_cast<std::int64_t>(values_.size());
+    while (before < now && !most_->compare_exchange_weak(before, now)) {
+    }
+  }
+  template <class Take>
+  void drain(const Take& take) {
+    for (const auto& [at, value] : values_) take(at, value);
+    values_.clear();
+  }
+  static std::int64_t most_bytes(const CountedPolicy&, const Extents<Order>&, std::int64_t adds) {
+    return adds;
+  }
+
+ private:
+  std::atomic<std::int64_t>* most_;
+  std::map<Extents<Order>, T> values_;
+};
+struct CountedPolicy {
+  static constexpr std::string_view name = "counted workspace";
+  static constexpr bool takes(int) { return true; }
+  template <class T, int Order>
+  using workspace = CountedWorkspace<T, Order>;
+
+  std::atomic<std::int64_t>* made;
+  std::atomic<std::int64_t>* most;
+};
+template <class T, int Order>
+CountedWorkspace<T, Order>::CountedWorkspace(const CountedPolicy& policy, const Extents<Order>&)
+    : most_(policy.most) {
+  ++*policy.made;
+}
+
+TEST(HoistedResults, ComeFromOneWorkspaceForEachThreadThatHoldsOneSlice) {
+  constexpr std::int64_t count = 200;
+  const auto B = slices(count, 50, 60, 400);
+  const auto C = spread<CSR<>>(50, 64, 8, 7);
+  const Tensor<double, CSF<3>> A({count, 60, 64}), expected({count, 60, 64});
+  assign(expected(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l).use<ListedNest>().run();
+  std::atomic<std::int64_t> made{0}, most{0};
+  assign(A(i, j, l), B(i, k, j) * C(k, l))
+      .reorder(i, k, j, l)
+      .workspace(CountedPolicy{&made, &most})
+      .use<HoistedNest>()
+      .run();
+  expect_same_entries(A, expected);
+  const auto& slice = A.level<1>().positions;
+  std::int64_t largest = 0;
+  for (std::size_t s = 0; s < count; ++s) {
+    const auto& row = A.level<2>().positions;
+    largest = std::max<std::int64_t>(
+        largest, row(static_cast<std::size_t>(slice(s + 1))) - row(static_cast<std::size_t>(slice(s))));
+  }
+  EXPECT_GE(made, 1);
+  EXPECT_LE(made, Host().concurrency());
+  EXPECT_EQ(most, largest);
+}
+
+TEST(HoistedResults, TakeNoMoreMemoryThanEstimatedAndLessThanAWholeList) {
+  const auto B = slices(80, 50, 60, 400);
   const auto C = spread<CSR<>>(50, 100'000, 40, 7);
-  const auto workspace_of = [&](std::int64_t count) {
-    const auto B = slices(count, 50, 60, 400);
-    const Tensor<double, CSF<3>> A({count, 60, 100'000});
-    const auto statement = assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l);
-    const auto hoisted = statement.template use<HoistedNest>();
-    const std::int64_t estimated = estimate(hoisted).workspace;
-    EXPECT_LT(estimated, estimate(statement.template use<ListedNest>()).workspace);
+  const Tensor<double, CSF<3>> A({80, 60, 100'000});
+  const auto statement = assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l);
+  const auto peak_of = [](const auto& some) {
     const PeakMemory peak;
-    hoisted.run();
-    EXPECT_LE(peak.bytes() - A.bytes(), estimated);
-    return std::pair(estimated, peak.bytes() - A.bytes());
+    some.run();
+    return peak.bytes();
   };
-  const auto few_slices = workspace_of(20), many_slices = workspace_of(80);
-  EXPECT_LT(many_slices.second, 2 * few_slices.second + (std::int64_t{1} << 20));
+  const auto hoisted = statement.use<HoistedNest>();
+  const auto listed = statement.use<ListedNest>();
+  EXPECT_LT(estimate(hoisted).workspace, estimate(listed).workspace);
+  const std::int64_t of_hoisted = peak_of(hoisted), of_listed = peak_of(listed);
+  EXPECT_LE(of_hoisted, estimate(hoisted).workspace + estimate(hoisted).result);
+  EXPECT_LT(of_hoisted, of_listed / 2);
 }
 
 TEST(HoistedResults, AreChosenWhereTheirWorkspaceIsCheaper) {
