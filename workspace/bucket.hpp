@@ -77,7 +77,7 @@ class BucketedComponents {
   IndexRun<key_type, T, std::uint32_t> sort() {
     std::uint32_t* const order = order_.data();
     std::int64_t count = 0;
-    for (std::int64_t bucket = 0; bucket < buckets_ && count < size_; ++bucket) {
+    const auto add_bucket = [&](std::int64_t bucket) {
       const std::int64_t begin = count;
       for (std::uint32_t at = newest_.data()[bucket]; at != none; at = before_.data()[at])
         order[count++] = at;
@@ -89,12 +89,24 @@ class BucketedComponents {
       const auto does_not_ascend = [&](std::uint32_t a, std::uint32_t b) { return !ascends(a, b); };
       if (std::adjacent_find(order + begin, order + count, does_not_ascend) != order + count)
         count = begin + sort_bucket(bucket, order + begin, count - begin);
+    };
+    if (are_few()) {
+      // The buckets in use, which sorting them finds, at the end of the array.
+      std::uint32_t* const end = order + capacity_;
+      std::uint32_t* used = end;
+      for (std::int64_t n = 0; n < size_; ++n) {
+        const auto bucket = static_cast<std::uint32_t>(bucket_of(components_.data()[n].key));
+        if (newest_.data()[bucket] == n) *--used = bucket;
+      }
+      std::sort(used, end);
+      for (; used != end; ++used) add_bucket(*used);
+    } else {
+      for (std::int64_t bucket = 0; bucket < buckets_ && count < size_; ++bucket) add_bucket(bucket);
     }
     return {components_.data(), order, count};
   }
   void clear() {
-    constexpr std::int64_t in_a_row = 8;  // buckets that are emptied in the time of one that has to be found
-    if (size_ < buckets_ / in_a_row)
+    if (are_few())
       for (std::int64_t n = 0; n < size_; ++n) newest_.data()[bucket_of(components_.data()[n].key)] = none;
     else
       std::fill_n(newest_.data(), buckets_, none);
@@ -107,6 +119,15 @@ class BucketedComponents {
   /// How many components of a bucket an insertion looks at, newest first. The limit bounds its time if many
   /// are in one bucket; duplicates that it misses are summed when the bucket is sorted.
   static constexpr int most_searched = 8;
+
+  /// Whether so few buckets are in use that it takes less time to find them than to look at all; and whether
+  /// there is room for their numbers behind those of the components.
+  bool are_few() const {
+    constexpr std::int64_t in_a_row =
+        8;  // buckets that are looked at in the time of one that has to be found
+    return size_ < buckets_ / in_a_row && 2 * size_ <= capacity_ &&
+           buckets_ <= std::numeric_limits<std::uint32_t>::max();
+  }
 
   /// Sorts the components of a bucket, sums duplicates, and makes the bucket's list of those that remain.
   /// @return how many remain

@@ -222,6 +222,9 @@ struct HashPolicy {
   template <class Keys, class T>
   using accumulation = detail::HashedComponents<Keys, T>;
 
+  /// Even of few elements: all slots of the small table are looked at, and emptied.
+  static constexpr double seconds_of_drain = 1e-6;
+
   AccumulationSettings settings{};
   /// L: the search for a component begins at slot h = number modulo L; 0 for the default described above.
   /// With few slots, or a common factor of L and the numbers, searches are long.

@@ -62,7 +62,13 @@ concept Workspace = std::constructible_from<W, const Policy&, const Extents<Orde
 ///                                      row by row, over all their variables at once
 ///     name_over<T>(extents)            its name where a statement is explained, if that depends on the
 ///                                      extents: of workspaces of order 1 over these
-///     within(bytes)                    the policy for workspaces of order 1 of at most this many bytes each
+///     within(bytes)                    the policy for workspaces of at most this many bytes each, of those
+///                                      that gather rows or blocks of a result
+///     expecting(values)                the policy for workspaces that gather about this many values each
+///     time without_growth()                 the policy for workspaces that add up values in the same order
+///                                      whatever they have gathered before
+///     Policy::seconds_of_drain         the time to hand out and empty a workspace of few elements, if it is
+///                                      long
 template <class Policy>
 concept WorkspacePolicy = std::copy_constructible<Policy> && requires {
   { Policy::name } -> std::convertible_to<std::string_view>;

@@ -86,7 +86,8 @@ struct HoistedNest : detail::AppendsInChunks {
       is_dense = Policy{}
                      .expecting(work.terms / std::max(work.blocks, 1.0))
                      .template is_dense_over<typename Nest::Compute>(extents);
-    const double of_blocks = work.blocks * seconds_of_block;
+    double of_blocks = work.blocks * seconds_of_block;
+    if constexpr (requires { Policy::seconds_of_drain; }) of_blocks += work.blocks * Policy::seconds_of_drain;
     if (!is_dense) return Cost{work.terms * seconds_of_listed_term + of_blocks};
     const bool is_near = Box::most_bytes(dense_workspace, extents, 0) <= near_bytes;
     return Cost{work.terms * (is_near ? seconds_of_near_term : seconds_of_far_term) + of_blocks +
