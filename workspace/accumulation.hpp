@@ -23,12 +23,13 @@ namespace sporos {
 /// where negative terms are left out. A merge takes time proportional to n, so a capacity proportional to n
 /// keeps the number of merges logarithmic; smaller slopes for large n keep memory small.
 ///
-/// Two more rules are left out unless asked for. They let small arrays grow where that saves time:
+/// Two more rules apply only if asked for:
 ///
-///     distinct     while nothing has been merged, and nearly all components of a full array are distinct,
-///                  it grows with what it holds: merging would sum nothing
-///     by_inserted  the capacity is at least this share of the components inserted so far, but no more than
-///                  the default of these settings: the time of merges is spread over these
+///     distinct  while nothing has been merged, and nearly all components of a full array are distinct, it
+///               grows and keeps what it holds: merging would sum nothing
+///     of_cells  an array holds no more than this share of the cells that the workspace spans, or than the all
+///               array, whichever is larger: where few cells are filled, a list then takes a fraction of the
+///               memory of a dense result
 struct AccumulationGrowth {
   std::int64_t first_threshold = std::int64_t{1} << 17;   ///< t0, in components
   std::int64_t second_threshold = std::int64_t{1} << 24;  ///< t1, in components
@@ -36,15 +37,22 @@ struct AccumulationGrowth {
   double second_slope = 1;
   double third_slope = 0.25;
   bool distinct = false;
-  double by_inserted = 0;
+  double of_cells = 0;
 
   /// The share of components from which on an array counts as nearly distinct.
   static constexpr double nearly_all = 31.0 / 32;
-  /// The capacity of an array of nearly distinct components that has become full: twice as large, or, where
-  /// few more arrays are to be expected, the largest. Later arrays grow by the number of merged components.
+  /// The capacity to which an array of nearly distinct components grows if it is full: a multiple, up to a
+  /// largest one. Later arrays grow by the number of merged components.
   static std::int64_t after_distinct(std::int64_t capacity) {
-    constexpr std::int64_t factor = 2, small = std::int64_t{1} << 17, large = 9 * small;
-    return factor * capacity <= small ? factor * capacity : large;
+    constexpr std::int64_t small = std::int64_t{1} << 17, largest = 9 * small;
+    if (capacity >= largest) return capacity;
+    return std::min((2 * capacity <= small ? 2 : 3) * capacity, largest);
+  }
+  /// The most components of an array if the all array holds n components and the workspace spans `cells`.
+  double most(std::int64_t n, double cells) const {
+    constexpr double least = 1024;  // smaller arrays would save no memory worth the merges
+    if (of_cells == 0) return std::numeric_limits<double>::infinity();
+    return std::max({of_cells * cells, static_cast<double>(n), least});
   }
 
   /// All arrays have the capacity of the first.
@@ -86,23 +94,22 @@ struct AccumulationSettings {
                                                           : largest_capacity;
   }
 
-  /// The same if `inserted` components have been inserted so far.
-  std::int64_t capacity_for(std::int64_t n, std::int64_t inserted) const {
+  /// The same in a workspace that spans `cells`, the product of its extents.
+  std::int64_t capacity_for(std::int64_t n, double cells) const {
     const std::int64_t by_size = capacity_for(n);
-    if (growth.by_inserted == 0) return by_size;
-    const auto share = static_cast<std::int64_t>(growth.by_inserted * static_cast<double>(inserted));
-    return std::max(by_size, std::min(share, AccumulationSettings{}.capacity_for(n)));
+    const double most = growth.most(n, cells);
+    return most < static_cast<double>(by_size) ? static_cast<std::int64_t>(most) : by_size;
   }
   /// The largest capacity that an array of distinct components grows to within `adds` insertions.
-  std::int64_t largest_distinct(std::int64_t adds) const {
-    std::int64_t out = capacity;
+  std::int64_t largest_distinct(std::int64_t adds, double cells) const {
+    std::int64_t out = capacity_for(0, cells);
     while (growth.distinct && out < adds && AccumulationGrowth::after_distinct(out) > out)
       out = AccumulationGrowth::after_distinct(out);
     return out;
   }
   /// The largest capacity of an accumulation array after `adds` insertions.
-  std::int64_t largest_capacity_for(std::int64_t adds) const {
-    return std::max(largest_distinct(adds), capacity_for(adds, adds));
+  std::int64_t largest_capacity_for(std::int64_t adds, double cells) const {
+    return std::max(largest_distinct(adds, cells), capacity_for(adds, cells));
   }
 
   /// @throws ScheduleError if a setting makes no sense
@@ -117,9 +124,9 @@ struct AccumulationSettings {
       throw ScheduleError(text("the thresholds of an accumulation array's growth are ",
                                growth.first_threshold, " and ", growth.second_threshold,
                                " components: they have to ascend from 0"));
-    if (!(growth.by_inserted >= 0 && growth.by_inserted <= 1))
-      throw ScheduleError(text("the capacity of an accumulation array is ", growth.by_inserted,
-                               " times the number of insertions: choose 0 to 1"));
+    if (!(growth.of_cells >= 0 && growth.of_cells <= 1))
+      throw ScheduleError(text("an accumulation array holds at most ", growth.of_cells,
+                               " of the cells that the workspace spans: choose 0 to 1"));
     for (const double slope : {growth.first_slope, growth.second_slope, growth.third_slope})
       if (!(slope >= 0))
         throw ScheduleError(

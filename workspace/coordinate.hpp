@@ -199,16 +199,9 @@ struct CoordinatePolicy {
   using accumulation = std::conditional_t<detail::sorts_values<Keys, T>, detail::MovingComponents<T>,
                                           detail::IndexedComponents<Keys, T>>;
 
-  /// The first arrays are small, so that a result of few elements takes little memory. They grow as soon as
-  /// that saves time: if components are nearly distinct, or many.
-  AccumulationSettings settings{.capacity = std::int64_t{1} << 13,
-                                .growth = {.first_threshold = std::int64_t{1} << 15,
-                                           .second_threshold = std::int64_t{1} << 18,
-                                           .first_slope = 0.5,
-                                           .second_slope = 8,
-                                           .third_slope = 0.5,
-                                           .distinct = true,
-                                           .by_inserted = 0.125}};
+  /// Where the workspace spans few cells, the first arrays are small, so that a result of few elements takes
+  /// a fraction of a dense one's memory; they grow while their components are nearly distinct.
+  AccumulationSettings settings{.growth = {.distinct = true, .of_cells = 1.0 / 128}};
 };
 
 inline constexpr CoordinatePolicy coordinate_workspace{};

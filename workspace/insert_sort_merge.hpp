@@ -70,7 +70,8 @@ class StagedWorkspace {
         budget_(policy.settings.memory_limit),
         filling_{accumulation_type(policy_, keys_)},
         waiting_{accumulation_type(policy_, keys_)},
-        all_(policy.settings.double_buffered) {}
+        all_(policy.settings.double_buffered),
+        cells_(cells_of(extents)) {}
   /// Waits for the second thread.
   StagedWorkspace(StagedWorkspace&& other) noexcept
       : policy_((other.await(), std::move(other.policy_))),
@@ -79,7 +80,7 @@ class StagedWorkspace {
         filling_(std::move(other.filling_)),
         waiting_(std::move(other.waiting_)),
         all_(std::move(other.all_)),
-        inserted_(other.inserted_),
+        cells_(other.cells_),
         has_merged_(other.has_merged_),
         thread_(std::move(other.thread_)) {}
   StagedWorkspace& operator=(StagedWorkspace&&) = delete;
@@ -156,7 +157,6 @@ class StagedWorkspace {
     waiting_.array.clear();
     filling_.array.clear();
     all_.clear();
-    inserted_ = 0;
     has_merged_ = false;
   }
 
@@ -164,13 +164,14 @@ class StagedWorkspace {
   static std::int64_t most_bytes(const Policy& policy, const Extents<order>& extents, std::int64_t adds) {
     const AccumulationSettings& settings = policy.settings;
     const std::int64_t arrays = settings.pipelined ? 2 : 1;
+    const double cells = cells_of(extents);
     const auto bytes_of = [&](std::int64_t capacity) {
       return accumulation_type::bytes(policy, Keys(extents), capacity);
     };
     std::int64_t bound =
-        arrays * bytes_of(settings.largest_capacity_for(adds)) + AllArray<key_type, T>::most_bytes(adds);
+        arrays * bytes_of(settings.largest_capacity_for(adds, cells)) + AllArray<key_type, T>::most_bytes(adds);
     // An array that grows is there twice while what it holds is copied.
-    if (settings.growth.distinct) bound += bytes_of(settings.largest_distinct(adds - 1));
+    if (settings.growth.distinct) bound += bytes_of(settings.largest_distinct(adds - 1, cells));
     return settings.memory_limit > 0 ? std::min(settings.memory_limit, bound) : bound;
   }
 
@@ -191,21 +192,26 @@ class StagedWorkspace {
     ensure(filling_.array.insert(key, value), "an empty accumulation array takes a component");
   }
 
+  static double cells_of(const Extents<order>& extents) {
+    double out = 1;
+    for (int mode = 0; mode < order; ++mode) out *= static_cast<double>(extents[mode]);
+    return out;
+  }
+
   /// Makes room in the accumulation array that is being filled.
   void make_room() {
     const AccumulationSettings& settings = policy_.settings;
     if (grows_distinct()) return;
-    inserted_ += filling_.array.size();
     has_merged_ = has_merged_ || filling_.array.size() > 0;
     if (filling_.array.size() > 0 && is_pipelined()) {
       finish_waiting();
       // No smaller than the other, as if there were one.
-      grow(waiting_, std::max(filling_.capacity, settings.capacity_for(all_.size(), inserted_)));
+      grow(waiting_, std::max(filling_.capacity, settings.capacity_for(all_.size(), cells_)));
       std::swap(filling_, waiting_);
       start_waiting();
     } else {
       // The state before the merge, as a second thread would see it.
-      const std::int64_t capacity = settings.capacity_for(all_.size(), inserted_);
+      const std::int64_t capacity = settings.capacity_for(all_.size(), cells_);
       merge(filling_);
       grow(filling_, capacity);
     }
@@ -308,8 +314,8 @@ class StagedWorkspace {
   Accumulation filling_;
   Accumulation waiting_;  ///< merged by the second thread; empty if the workspace is not pipelined
   AllArray<key_type, T> all_;
-  std::int64_t inserted_ = 0;  ///< number of components in the arrays that were merged, or will be
-  bool has_merged_ = false;    ///< whether an array was merged, or will be, since the workspace was empty
+  double cells_;             ///< the product of the extents
+  bool has_merged_ = false;  ///< whether an array was merged, or will be, since the workspace was empty
   std::unique_ptr<detail::StageThread> thread_;  // last: its task uses the other members
 };
 

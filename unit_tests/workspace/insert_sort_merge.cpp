@@ -198,7 +198,7 @@ void check_all_ways(const Policy& base = {}) {
       policy.settings.double_buffered = !(way & 2);
       policy.settings.growth = way == 4 ? AccumulationGrowth{}  // many merges, otherwise
                                         : AccumulationGrowth{.first_slope = 0.25};
-      if (way > 4) policy.settings.growth.distinct = true, policy.settings.growth.by_inserted = 0.125;
+      if (way > 4) policy.settings.growth.distinct = true, policy.settings.growth.of_cells = 0.01;
       for (const bool wide : {false, true})
         for (const Stream stream : all_streams) {
           check_against_map<T, Order>(policy, wide, stream, 150);
@@ -283,7 +283,7 @@ TYPED_TEST(InsertSortMergeOf, GivesTheSameBitsPipelinedOrNot) {
     for (const std::int64_t capacity : {1, 7, 64, 1000}) {
       for (const AccumulationGrowth& growth :
            {AccumulationGrowth{.first_slope = 0.5},
-            AccumulationGrowth{.first_slope = 0.5, .distinct = true, .by_inserted = 0.25}})
+            AccumulationGrowth{.first_slope = 0.5, .distinct = true, .of_cells = 0.01}})
         EXPECT_EQ(bits_of_sums<TypeParam>({.capacity = capacity, .growth = growth}, wide),
                   bits_of_sums<TypeParam>({.capacity = capacity, .growth = growth, .pipelined = true}, wide));
     }
@@ -404,8 +404,8 @@ TEST(InsertSortMerge, RefusesSettingsThatMakeNoSense) {
   refuses({.memory_limit = -1});
   refuses({.growth = {.first_threshold = 10, .second_threshold = 5}});
   refuses({.growth = {.third_slope = -1}});
-  refuses({.growth = {.by_inserted = 2}});
-  refuses({.growth = {.by_inserted = -0.5}});
+  refuses({.growth = {.of_cells = 2}});
+  refuses({.growth = {.of_cells = -0.5}});
   refuses({.growth = {.first_slope = std::numeric_limits<double>::quiet_NaN()}});
   EXPECT_THROW((InsertSortMerge<HashPolicy, double, 1>(HashPolicy{.length = -1}, Extents<1>{10})),
                ScheduleError);
@@ -428,13 +428,15 @@ TEST(AccumulationGrowth, IsLinearInThreePieces) {
   EXPECT_EQ(settings.capacity_for(5000), AccumulationSettings::largest_capacity);
 }
 
-TEST(AccumulationGrowth, FollowsWhatWasInsertedUpToItsDefault) {
-  AccumulationSettings settings{.capacity = 100, .growth = AccumulationGrowth::none()};
-  EXPECT_EQ(settings.capacity_for(5000, 1'000'000), 100);
-  settings.growth.by_inserted = 0.125;
-  EXPECT_EQ(settings.capacity_for(5000, 400), 100);
-  EXPECT_EQ(settings.capacity_for(5000, 80'000), 10'000);
-  EXPECT_EQ(settings.capacity_for(5000, 1'000'000'000), AccumulationSettings{}.capacity_for(5000));
+TEST(AccumulationGrowth, StaysBelowAShareOfTheCellsOrTheComponentsThatAreThere) {
+  AccumulationSettings settings{.capacity = 100'000, .growth = AccumulationGrowth::none()};
+  EXPECT_EQ(settings.capacity_for(0, 1e6), 100'000);
+  settings.growth.of_cells = 0.01;
+  EXPECT_EQ(settings.capacity_for(0, 1e6), 10'000);
+  EXPECT_EQ(settings.capacity_for(20'000, 1e6), 20'000);
+  EXPECT_EQ(settings.capacity_for(0, 1e12), 100'000);
+  EXPECT_EQ(settings.capacity_for(200'000, 1e6), 100'000);
+  EXPECT_EQ(settings.capacity_for(0, 10), 1024);
 }
 
 TEST(CoordinateWorkspace, GrowsInPlaceWhileComponentsAreDistinct) {

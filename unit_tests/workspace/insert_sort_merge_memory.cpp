@@ -64,7 +64,7 @@ TYPED_TEST(InsertSortMergeMemory, StaysWithinItsBound) {
           const TypeParam policy{
               .settings = {
                   .capacity = capacity,
-                  .growth = {.first_slope = 0.5, .distinct = way > 3, .by_inserted = way > 3 ? 0.25 : 0},
+                  .growth = {.first_slope = 0.5, .distinct = way > 3, .of_cells = way > 3 ? 0.01 : 0},
                   .pipelined = (way & 1) != 0,
                   .double_buffered = (way & 2) == 0}};
           using W = InsertSortMerge<TypeParam, double, 2>;
@@ -157,15 +157,15 @@ TYPED_TEST(InsertSortMergeMemory, DuplicatesNeedNoMoreThanTheirComponents) {
   }
 }
 
-/// The most bytes of a list of `count` components of `distinct` coordinates.
-std::int64_t bytes_of_list(std::int64_t count, std::int64_t distinct) {
+/// The most bytes of a list of `count` components of `distinct` coordinates of a square.
+std::int64_t bytes_of_list(std::int64_t count, std::int64_t distinct, std::int64_t extent) {
   using W = InsertSortMerge<CoordinatePolicy, double, 2>;
-  const Extents<2> extents{std::int64_t{1} << 20, std::int64_t{1} << 20};
+  const Extents<2> extents{extent, extent};
   const ObservedPeak peak;
   W workspace(coordinate_workspace, extents);
   for (std::int64_t n = 0; n < count; ++n) {
     const std::int64_t number = n * 7919 % distinct;
-    workspace.add({number * 1'000'003 % extents[0], number / 1024}, 1.0);
+    workspace.add({number % extent, number / extent}, 1.0);
   }
   EXPECT_EQ(workspace.stages<PackedKeys<2>>().finish().keys.size(),
             static_cast<std::size_t>(std::min(count, distinct)));
@@ -173,17 +173,18 @@ std::int64_t bytes_of_list(std::int64_t count, std::int64_t distinct) {
   return peak.bytes();
 }
 TEST(CoordinateWorkspace, TakesLittleMemoryForFewElements) {
-  constexpr std::int64_t of_component = 16;
-  // The first arrays and all components, twice.
-  EXPECT_LT(bytes_of_list(3'000, 3'000), 2 * of_component * (8192 + 3'000) + 4096);
-  EXPECT_LT(bytes_of_list(60'000, 3'000), 2 * of_component * (8192 + 2 * 3'000) + 4096);
+  constexpr std::int64_t extent = 1024, first = extent * extent / 128, of_component = 16;
+  // The first array, of which a half is for sorting, and all components, twice.
+  EXPECT_LT(bytes_of_list(3'000, 3'000, extent), 2 * of_component * (first + 3'000) + 4096);
+  EXPECT_LT(bytes_of_list(60'000, 3'000, extent), 2 * of_component * (first + 2 * 3'000) + 4096);
   // An accumulation array of about as many components as there are, and all of them, twice.
-  EXPECT_LT(bytes_of_list(100'000, 20'000), 2 * of_component * (32'768 + 2 * 20'000) + 4096);
+  EXPECT_LT(bytes_of_list(100'000, 20'000, extent), 2 * of_component * (32'768 + 2 * 20'000) + 4096);
 }
 TEST(CoordinateWorkspace, OfDistinctComponentsMergesThemOnce) {
   // Merged once, the all array is there once: two of them would be 1.1 million larger.
   constexpr std::int64_t count = 1'100'000, of_component = 16;
-  EXPECT_LT(bytes_of_list(count, count), of_component * (2 * (std::int64_t{9} << 17) + count) + 4096);
+  EXPECT_LT(bytes_of_list(count, count, std::int64_t{1} << 20),
+            of_component * (2 * (std::int64_t{9} << 17) + count) + 4096);
 }
 
 TEST(MemoryBudget, CountsWhatItGives) {

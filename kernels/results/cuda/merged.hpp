@@ -275,11 +275,8 @@ class MergedNest::Plan {
   std::int64_t most_at_once() const {
     using Policy = typename S::schedule::workspace_policy;
     std::int64_t most = std::int64_t{1} << 26;
-    if constexpr (std::is_same_v<Policy, CoordinatePolicy>) {
-      // The default is that of a workspace on the host.
-      const std::int64_t chosen = nest_.statement().options().policy().settings.capacity;
-      if (chosen != coordinate_workspace.settings.capacity) most = chosen;
-    }
+    if constexpr (std::is_same_v<Policy, CoordinatePolicy>)
+      most = nest_.statement().options().policy().settings.capacity;
     if (memory_limit_ == Resources<Kokkos::Cuda>::unlimited) return most;
     const std::int64_t left = memory_limit_ - storage_bound_of(total_).bytes - bytes_besides(total_);
     return std::clamp<std::int64_t>(left / (3 * Entries::bytes_of_entry), 1, most);
