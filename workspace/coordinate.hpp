@@ -200,8 +200,9 @@ struct CoordinatePolicy {
                                           detail::IndexedComponents<Keys, T>>;
 
   /// Where the workspace spans few cells, the first arrays are small, so that a result of few elements takes
-  /// a fraction of a dense one's memory; they grow while their components are nearly distinct.
-  AccumulationSettings settings{.growth = {.distinct = true, .of_cells = 1.0 / 128}};
+  /// a fraction of a dense one's memory; they grow while their components are nearly distinct. Arrays of more
+  /// than a million components take longer to sort than merging smaller ones costs.
+  AccumulationSettings settings{.growth = {.second_slope = 0.25, .distinct = true, .of_cells = 1.0 / 128}};
 };
 
 inline constexpr CoordinatePolicy coordinate_workspace{};

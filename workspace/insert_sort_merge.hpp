@@ -168,8 +168,8 @@ class StagedWorkspace {
     const auto bytes_of = [&](std::int64_t capacity) {
       return accumulation_type::bytes(policy, Keys(extents), capacity);
     };
-    std::int64_t bound =
-        arrays * bytes_of(settings.largest_capacity_for(adds, cells)) + AllArray<key_type, T>::most_bytes(adds);
+    std::int64_t bound = arrays * bytes_of(settings.largest_capacity_for(adds, cells)) +
+                         AllArray<key_type, T>::most_bytes(adds);
     // An array that grows is there twice while what it holds is copied.
     if (settings.growth.distinct) bound += bytes_of(settings.largest_distinct(adds - 1, cells));
     return settings.memory_limit > 0 ? std::min(settings.memory_limit, bound) : bound;
