@@ -133,6 +133,12 @@ class ListedNest::Plan {
   }
   std::int64_t held_bytes() const { return places_.bytes(); }
 
+  /// A memory limit in the settings of the workspaces that is enough for any of them.
+  std::int64_t enough_limit() const {
+    return detail::enough_limit<W>(policy(), Format::level_extents(result().extents()),
+                                   detail::TermBound<Traits>(nest_.bounds()).of(nest_.source()));
+  }
+
   Bytes bytes() const {
     const std::int64_t added = detail::TermBound<Traits>(nest_.bounds()).of(nest_.source());
     Bytes out;

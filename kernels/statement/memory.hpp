@@ -20,6 +20,7 @@
 #include "../../core/pool.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/print.hpp"
+#include "../../workspace/memory_budget.hpp"
 #include "../protocol/candidate.hpp"
 
 namespace sporos::detail {
@@ -180,11 +181,25 @@ void expect_within_limit(const P& plan, const S& statement) {
   throw;
 }
 
+/// Throws MemoryError for a workspace that has exceeded the memory limit in its settings.
+/// @param enough  a limit that is enough for the statement
+[[noreturn, gnu::cold]] inline void refuse_limit(const StatementText& statement, std::string_view candidate,
+                                                 std::int64_t limit, std::int64_t enough,
+                                                 const std::string& cure) {
+  throw MemoryError(text(statement.str(), ": ", candidate, " needs up to ", enough,
+                         " bytes for each workspace, and the memory limit of .workspace(...) allows ", limit,
+                         " bytes: set memory_limit to as many as are needed, or ", cure));
+}
+
 /// Calls f(), which runs a plan, and throws MemoryError if it runs out of memory.
 template <class K, class P, class S, class F>
 void within_memory(const P& plan, const S& statement, const F& f) {
   try {
     f();
+  } catch (const WorkspaceLimitError& error) {
+    if constexpr (requires { plan.enough_limit(); })
+      refuse_limit(statement, K::name, error.limit(), plan.enough_limit(), cure<K>());
+    throw;
   } catch (const std::exception&) {
     const auto bytes = [&] { return plan.bytes(); };
     refuse_exhausted(PlanMemory::of<K, S>(statement, bytes));
