@@ -117,6 +117,7 @@ R call_at(std::ptrdiff_t place, const F& f) {
 template <class K, class S>
 bool fits(const S& statement) {
   const typename K::template Plan<S> plan(statement, statement.resources());
+  if (bytes_to_plan(plan) > statement.resources().memory_limit()) return false;
   return most_allocated(plan.bytes(), !S::result_type::format::is_dense) <=
          statement.resources().memory_limit();
 }
