@@ -85,6 +85,14 @@ constexpr bool has_activation() {
          fold<E>([]<class... C>(TypeList<C...>) { return (has_activation<C>() || ... || false); });
 }
 
+/// Whether an expression applies a function F.
+template <class F, class E>
+constexpr bool applies() {
+  if constexpr (requires { E::function; })
+    if (std::is_same_v<decltype(E::function), F>) return true;
+  return fold<E>([]<class... C>(TypeList<C...>) { return (applies<F, C>() || ... || false); });
+}
+
 constexpr NameList joined(NameList names, const NameList& others) {
   for (int at = 0; at < others.size; ++at) names.push_new(others[at]);
   return names;

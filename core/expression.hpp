@@ -414,6 +414,40 @@ auto operator-(const E& operand) {
   return Negation<E>(operand);
 }
 
+// Next to complex numbers, these are preferred to Kokkos' operators, which take anything beside them.
+template <Expression L, class R>
+auto operator*(const L& left, const Kokkos::complex<R>& right) {
+  return Product(as_expression(left), as_expression(right));
+}
+template <class L, Expression R>
+auto operator*(const Kokkos::complex<L>& left, const R& right) {
+  return Product(as_expression(left), as_expression(right));
+}
+template <Expression L, class R>
+auto operator/(const L& left, const Kokkos::complex<R>& right) {
+  return Ratio(as_expression(left), as_expression(right));
+}
+template <class L, Expression R>
+auto operator/(const Kokkos::complex<L>& left, const R& right) {
+  return Ratio(as_expression(left), as_expression(right));
+}
+template <Expression L, class R>
+auto operator+(const L& left, const Kokkos::complex<R>& right) {
+  return Sum(as_expression(left), as_expression(right));
+}
+template <class L, Expression R>
+auto operator+(const Kokkos::complex<L>& left, const R& right) {
+  return Sum(as_expression(left), as_expression(right));
+}
+template <Expression L, class R>
+auto operator-(const L& left, const Kokkos::complex<R>& right) {
+  return Sum(as_expression(left), as_expression(-right));
+}
+template <class L, Expression R>
+auto operator-(const Kokkos::complex<L>& left, const R& right) {
+  return Sum(as_expression(left), Negation<R>(right));
+}
+
 /// Does not compile: the message says how to add to a number.
 template <class T, Expression E>
   requires((std::is_arithmetic_v<T> || is_complex_v<T>) && !E::is_number)

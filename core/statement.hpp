@@ -285,7 +285,15 @@ class Statement {
   /// (workspace/policy.hpp).
   template <class Policy>
   auto workspace(const Policy& policy) const {
-    return with(option::GatheredIn<Policy>{policy});
+    constexpr bool is_policy = detail::NamesWorkspace<Policy>;
+    static_assert(is_policy,
+                  "workspace(...) takes a workspace policy: dense_workspace, coordinate_workspace, "
+                  "hash_workspace, HashPolicy{.settings = {.capacity = 1 << 16}}, or a type with what "
+                  "workspace/policy.hpp lists");
+    if constexpr (is_policy)
+      return with(option::GatheredIn<Policy>{policy});
+    else
+      return Refused{};
   }
 
   /// The same statement with a part of its right side computed first, into a tensor: `W(i, j) = part`, and
@@ -440,8 +448,16 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
   const auto given = detail::with_sums_inside<NameList::of(Names...)>(as_expression(right));
   using Given = std::remove_const_t<decltype(given)>;
   detail::expect_writable<Result>();
-  static_assert(detail::sums_own_their_variables<Given>(),
+  constexpr bool own_variables = detail::sums_own_their_variables<Given>();
+  constexpr bool as_written = detail::sums_own_their_variables<decltype(as_expression(right))>();
+  static_assert(own_variables || as_written,
                 "the variable of an explicit sum stands in that sum alone: use another letter elsewhere");
+  static_assert(own_variables || !as_written || !detail::applies<Rectifier, Given>(),
+                "relu is applied to sums, so a variable inside it that the result lacks is summed over there "
+                "and stands in relu alone: use another letter elsewhere");
+  static_assert(own_variables || !as_written || detail::applies<Rectifier, Given>(),
+                "gelu is applied to sums, so a variable inside it that the result lacks is summed over there "
+                "and stands in gelu alone: use another letter elsewhere");
   auto expression = detail::without_loop_sums<detail::SumPlace::term>(given);
   using Right = decltype(expression);
   static_assert(!(detail::summed_names<Given>().contains(Names) || ...),

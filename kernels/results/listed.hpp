@@ -103,11 +103,6 @@ class ListedNest::Plan {
   static constexpr int levels = Format::levels;
 
   using Policy = detail::chosen_policy<S, DefaultPolicy>;
-  static_assert(
-      detail::takes_order<Policy, levels>(),
-      "this workspace gathers a result that scatters over its innermost variable only: bind the "
-      "result's other variables in the outermost loops with .reorder(...), or leave .workspace(...) "
-      "out");
   using W = typename Policy::template workspace<Compute, levels>;
   static_assert(Workspace<W, Policy, Compute, levels>,
                 "the workspace of a policy has what workspace/policy.hpp lists");

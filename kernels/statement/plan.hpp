@@ -152,7 +152,7 @@ class Plan {
   /// @throws ScheduleError if a sparse result is one of the operands, and whatever the statement throws
   explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
     require_valid<S>();
-    detail::step_of(*statement_, [this] { analyse(); });
+    if constexpr (can_run<S>) detail::step_of(*statement_, [this] { analyse(); });
   }
 
   /// Computes the result from the current values of the operands.
