@@ -23,6 +23,9 @@
 ///     map(where_stored(f), A(i, j), B(i, j))            anything                 where A or B does
 ///     map(where_all_stored(f), A(i, j), B(i, j))        anything                 where both do
 ///
+/// Inside a functor with `static constexpr bool gives_real = true`, whose values are real numbers, complex
+/// operands are computed with as such, and the result may be real.
+///
 /// After Henry, Hsu, Yadav, Chou, Olukotun, Amarasinghe, Kjolstad, *Compilation of Sparse Array Programming
 /// Models* (OOPSLA 2021), section 4, whose annihilators and identities are zeros here.
 #pragma once

@@ -119,8 +119,10 @@ template <class Result, class Right>
 constexpr auto list_of_factors() {
   if constexpr (has_factor<Result, Right>() && is_of_sums<Result, Right>(true)) {
     constexpr auto factors = factors_among<Result>(accesses_of<Right>{});
-    using Sum = typename ComputeOf<Result, std::remove_const_t<decltype(factors)>, TypeList<>>::type;
-    if constexpr (std::is_same_v<compute_t<Result, Right>, Sum>) return factors;
+    using Sum = typename ComputeOf<Result, decltype(value_types(factors)), TypeList<>>::type;
+    using Compute = compute_t<Result, Right>;
+    if constexpr (std::is_same_v<Compute, Sum> && std::is_same_v<Compute, widest_t<Result, Right>>)
+      return factors;
   }
 }
 

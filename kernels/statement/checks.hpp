@@ -277,7 +277,9 @@ consteval bool has_each_variable_once() {
 /// Whether the values of a statement's result can hold what it computes.
 template <class S>
 inline constexpr bool result_holds_values =
-    !is_complex_v<compute_t<typename S::result_type, typename S::right_type>> ||
+    !is_complex_v<std::conditional_t<S::schedule::is_arithmetic,
+                                     compute_t<typename S::result_type, typename S::right_type>,
+                                     widest_t<typename S::result_type, typename S::right_type>>> ||
     is_complex_v<typename S::result_type::value_type>;
 
 /// Whether a divisor has a value at every coordinate. Explicit sums do: they are formed first, and are zero
