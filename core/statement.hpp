@@ -345,12 +345,15 @@ class Statement {
 
       const auto rest = detail::replaced<Part>(right_, workspace);
       using Rest = std::remove_const_t<decltype(rest)>;
-      using Consumer = Statement<Result, Rest, derived_order<Result, Rest>, Options>;
+      // The values of the workspace change from run to run.
+      const auto of_rest = without_constant_operands();
+      using Consumer =
+          Statement<Result, Rest, derived_order<Result, Rest>, std::remove_const_t<decltype(of_rest)>>;
       using Workspace = Access<T, Names...>;
       constexpr NameList loops = detail::only(Order::names, statement_variables<Workspace, Part>());
       return [&]<int... At>(std::integer_sequence<int, At...>) {
         using Producer = Statement<Workspace, Part, loops_over<loops[At]...>, Options>;
-        return Precomputed<Consumer, Producer>(Consumer(result_, rest, options_, accumulates_, resources_),
+        return Precomputed<Consumer, Producer>(Consumer(result_, rest, of_rest, accumulates_, resources_),
                                                Producer(workspace, part, options_, false, resources_));
       }(std::make_integer_sequence<int, loops.size>{});
     } else {
@@ -380,7 +383,16 @@ class Statement {
     return left + notation.of(right_);
   }
 
+  /// Whether a loop is one of the statement's, as split, fuse and pos have left them.
+  static constexpr bool has_loop(char name) { return loops().current.contains(name); }
+
  private:
+  auto without_constant_operands() const {
+    if constexpr (Options::has_constant_operands)
+      return options_.with(option::ConstantOperands<false>{});
+    else
+      return options_;
+  }
   /// The loops as the schedule has left them.
   static constexpr LoopSchedule loops() {
     if constexpr (Options::loops::are_plain) {

@@ -174,6 +174,12 @@ class Plan {
     });
   }
 
+  /// Checks that the tensors of the statement have the patterns for which the plan was made, as run() does.
+  /// @throws ScheduleError if they have not
+  void expect_patterns() const { detail::expect_kept(kept_, *statement_); }
+  /// Whether each run makes the pattern of the result anew, because values of operands decide it.
+  static constexpr bool makes_pattern_anew() { return has_pattern_of_values; }
+
   const S& statement() const { return *statement_; }
 
   /// The name of the candidate that runs the statement.
