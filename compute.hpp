@@ -26,6 +26,7 @@
 #include "kernels/statement/explain.hpp"
 #include "kernels/statement/number.hpp"
 #include "kernels/statement/plan.hpp"
+#include "kernels/statement/precomputed.hpp"
 #include "kernels/statement/run.hpp"
 #include "version.hpp"
 #include "workspace/bucket.hpp"

@@ -10,6 +10,10 @@
 /// in the result, in an explicit sum around it or in another factor next to it, is summed over inside the
 /// activation, term by term. Like the variable of an explicit sum, it must not occur anywhere else in the
 /// statement.
+///
+/// In a number, `sum(relu(A(i, k) * x(k)))`, the sum around the activation takes all variables, so that none
+/// is left to be summed inside: it adds up what relu makes of each product. What it makes of each sum is
+/// `sum(relu(sum(k, A(i, k) * x(k))))`.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -83,6 +87,14 @@ template <class E>
 constexpr bool has_activation() {
   return is_activation<E> ||
          fold<E>([]<class... C>(TypeList<C...>) { return (has_activation<C>() || ... || false); });
+}
+
+/// Whether an expression applies a function F.
+template <class F, class E>
+constexpr bool applies() {
+  if constexpr (requires { E::function; })
+    if (std::is_same_v<decltype(E::function), F>) return true;
+  return fold<E>([]<class... C>(TypeList<C...>) { return (applies<F, C>() || ... || false); });
 }
 
 constexpr NameList joined(NameList names, const NameList& others) {

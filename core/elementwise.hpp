@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file elementwise.hpp
-/// Named functions of elements in index notation: min, max, abs, comparisons, and, or, select.
+/// Named functions of elements in index notation: min, max, abs, real, imag, conj, comparisons, and, or,
+/// select.
 ///
 ///     function              is applied                      where an operand is not stored
 ///     min(A, B), max(A, B)  where A or B stores a value     the other is compared with 0
@@ -10,11 +11,15 @@
 ///     A || B                where A or B stores a value     whether the other is nonzero
 ///     select(c, A, B)       where A or B stores a value     0
 ///     abs(A)                where A stores a value
+///     real(A), imag(A)      where A stores a value
+///     conj(A)               where A stores a value
 ///
 /// Next to a scalar, a function is applied where the other operand stores a value, provided that it is zero
 /// or false at zero: `A < 0.5` is not, and is refused with an ExpressionError unless A is dense. To apply any
 /// of them elsewhere, write `map(everywhere(LessThan{}), A(i, j), 0.5)` or `map(where_stored(EqualTo{}), A(i,
 /// j), B(i, j))`.
+///
+/// Of complex numbers, `abs`, `real`, `imag` and conditions are real, and so may be the result.
 ///
 /// Conditions are 1 or 0 in the type in which a statement computes, and true or false in a result of bool.
 /// Over a semiring they are its one or its zero, and only the semiring's zero counts as zero.
@@ -36,8 +41,9 @@ struct NamedFunction {
   static constexpr AtZero at_zero = AtZero::kept;
   static constexpr bool infix = false;
 };
+/// A condition between its operands: 1 or 0, of complex numbers as well.
 struct InfixFunction : NamedFunction {
-  static constexpr bool infix = true;
+  static constexpr bool infix = true, gives_real = true;
 };
 
 template <class T>
@@ -85,7 +91,7 @@ struct MaximumOf : detail::NamedFunction {
 
 /// |x|; for a complex number, its modulus.
 struct AbsoluteValue {
-  static constexpr bool infix = false;
+  static constexpr bool infix = false, gives_real = true;
   static constexpr std::string_view name() { return "abs"; }
   static constexpr std::string_view functor() { return "AbsoluteValue{}"; }
   template <class T>
@@ -96,6 +102,45 @@ struct AbsoluteValue {
       return static_cast<T>(x < 0 ? -x : x);
     else
       return Kokkos::abs(x);
+  }
+};
+
+/// The real part of x.
+struct RealPart : detail::NamedFunction {
+  static constexpr bool gives_real = true;
+  static constexpr std::string_view name() { return "real"; }
+  static constexpr std::string_view functor() { return "RealPart{}"; }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION auto operator()(const T& x) const {
+    if constexpr (is_complex_v<T>)
+      return x.real();
+    else
+      return x;
+  }
+};
+/// The imaginary part of x; 0 for a real number.
+struct ImaginaryPart : detail::NamedFunction {
+  static constexpr bool gives_real = true;
+  static constexpr std::string_view name() { return "imag"; }
+  static constexpr std::string_view functor() { return "ImaginaryPart{}"; }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION auto operator()(const T& x) const {
+    if constexpr (is_complex_v<T>)
+      return x.imag();
+    else
+      return T{};
+  }
+};
+/// The complex conjugate of x.
+struct Conjugate : detail::NamedFunction {
+  static constexpr std::string_view name() { return "conj"; }
+  static constexpr std::string_view functor() { return "Conjugate{}"; }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION T operator()(const T& x) const {
+    if constexpr (is_complex_v<T>)
+      return T(x.real(), -x.imag());
+    else
+      return x;
   }
 };
 
@@ -258,6 +303,22 @@ auto max(const E& left, const E& right) {
 template <Expression E>
 auto abs(const E& operand) {
   return Mapped(operand, AbsoluteValue{});
+}
+
+/// The real part of each element, a real number.
+template <Expression E>
+auto real(const E& operand) {
+  return Mapped(operand, RealPart{});
+}
+/// The imaginary part of each element, a real number.
+template <Expression E>
+auto imag(const E& operand) {
+  return Mapped(operand, ImaginaryPart{});
+}
+/// The complex conjugate of each element.
+template <Expression E>
+auto conj(const E& operand) {
+  return Mapped(operand, Conjugate{});
 }
 
 /// The square root of each element.

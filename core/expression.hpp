@@ -26,11 +26,17 @@
 #include "tensor.hpp"
 #include "tree.hpp"
 #include "value.hpp"
-#include "wider.hpp"
 
 namespace sporos {
 
 namespace detail {
+/// Stands for a function of E whose values are real numbers.
+template <class E>
+struct RealOf;
+/// Whether the values of a function are real numbers, also of complex arguments.
+template <class F>
+inline constexpr bool has_real_values = requires { requires F::gives_real; };
+
 template <class... Children>
 struct NumberType;
 template <class E, char... Names>
@@ -324,7 +330,10 @@ struct ZeroAt : ExpressionBase {
 
 /// f(E), present where E is. If f is a function of several values, E is an Operands node; see `map`.
 template <class E, class F>
-struct Mapped : Node<Mapped<E, F>, E::is_number, E> {
+struct Mapped
+    : Node<Mapped<E, F>, E::is_number, std::conditional_t<detail::has_real_values<F>, detail::RealOf<E>, E>> {
+  static constexpr bool gives_real = detail::has_real_values<F>;
+
   E operand;
   F function;
 
@@ -412,6 +421,40 @@ auto operator-(const L& left, const R& right) {
 template <Expression E>
 auto operator-(const E& operand) {
   return Negation<E>(operand);
+}
+
+// Next to complex numbers, these are preferred to Kokkos' operators, which take anything beside them.
+template <Expression L, class R>
+auto operator*(const L& left, const Kokkos::complex<R>& right) {
+  return Product(as_expression(left), as_expression(right));
+}
+template <class L, Expression R>
+auto operator*(const Kokkos::complex<L>& left, const R& right) {
+  return Product(as_expression(left), as_expression(right));
+}
+template <Expression L, class R>
+auto operator/(const L& left, const Kokkos::complex<R>& right) {
+  return Ratio(as_expression(left), as_expression(right));
+}
+template <class L, Expression R>
+auto operator/(const Kokkos::complex<L>& left, const R& right) {
+  return Ratio(as_expression(left), as_expression(right));
+}
+template <Expression L, class R>
+auto operator+(const L& left, const Kokkos::complex<R>& right) {
+  return Sum(as_expression(left), as_expression(right));
+}
+template <class L, Expression R>
+auto operator+(const Kokkos::complex<L>& left, const R& right) {
+  return Sum(as_expression(left), as_expression(right));
+}
+template <Expression L, class R>
+auto operator-(const L& left, const Kokkos::complex<R>& right) {
+  return Sum(as_expression(left), as_expression(-right));
+}
+template <class L, Expression R>
+auto operator-(const Kokkos::complex<L>& left, const R& right) {
+  return Sum(as_expression(left), Negation<R>(right));
 }
 
 /// Does not compile: the message says how to add to a number.
@@ -507,40 +550,5 @@ using accesses_of = decltype(detail::accesses<E>());
 /// The types of an expression's scalar literals, from the left.
 template <class E>
 using scalars_of = decltype(detail::scalars<E>());
-
-namespace detail {
-
-/// The type of the sum of values of type T: integers are summed in 64 bits, however narrow they are stored,
-/// and 16-bit floats in float. The sum of bools is their logical or.
-template <class T>
-struct SumType {
-  using type = accumulate_t<T>;
-};
-template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-struct SumType<T> {
-  using type = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-};
-
-/// The value type of a node without index variables, derived from its children or its tensor.
-template <class Accesses, class Scalars>
-struct NumberTypeOf;
-template <class... Accesses, class... Scalars>
-struct NumberTypeOf<TypeList<Accesses...>, TypeList<Scalars...>> {
-  using sums = typename WidestOf<typename SumType<typename Accesses::value_type>::type...>::type;
-  using type = typename WithScalars<sums, Scalars...>::type;
-};
-template <class... Scalars>
-struct NumberTypeOf<TypeList<>, TypeList<Scalars...>> {  // in refused notation
-  using type = double;
-};
-template <class... Children>
-struct NumberType : NumberTypeOf<decltype((TypeList<>{} + ... + accesses<Children>())),
-                                 decltype((TypeList<>{} + ... + scalars<Children>()))> {};
-template <class Tensor>
-  requires requires { typename Tensor::format_type; }
-struct NumberType<Tensor> : SumType<typename Tensor::value_type> {};
-
-}  // namespace detail
 
 }  // namespace sporos

@@ -17,6 +17,9 @@ struct ExpressionBase {
   static constexpr int factors = 0;
   /// Whether the node has one value, because no index variable is left in it.
   static constexpr bool is_number = false;
+  /// Whether its values are real numbers whatever those of its children are: abs, or a comparison. Children
+  /// are then computed with in a type of their own, complex where they are.
+  static constexpr bool gives_real = false;
   /// How tightly its text binds.
   static constexpr Binding binding = Binding::whole;
 };

@@ -74,6 +74,16 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b, std::string_
   return product;
 }
 
+/// parents + 1: where the coordinates of each parent begin, and where those of the last one end.
+/// @throws RangeError if 64 bits cannot hold it
+inline std::int64_t count_of_positions(std::int64_t parents) {
+  if (parents == std::numeric_limits<std::int64_t>::max())
+    throw RangeError(text("a compressed level stores one position more than the ", parents,
+                          " coordinates above it, which does not fit in 64 bits: use a smaller extent, or a "
+                          "sparse level above it"));
+  return parents + 1;
+}
+
 /// a * b, or the largest 64-bit integer if the product is larger. Neither factor is negative.
 constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

@@ -41,7 +41,9 @@ struct Quotient {
   static constexpr DimensionPart part = DimensionPart::quotient;
   static constexpr std::int64_t block = Block;
 
-  static constexpr std::int64_t extent(std::int64_t mode_extent) { return (mode_extent + Block - 1) / Block; }
+  static constexpr std::int64_t extent(std::int64_t mode_extent) {
+    return mode_extent / Block + (mode_extent % Block > 0);
+  }
   KOKKOS_INLINE_FUNCTION static constexpr std::int64_t of(std::int64_t coordinate) {
     return coordinate / Block;
   }

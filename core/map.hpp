@@ -23,6 +23,14 @@
 ///     map(where_stored(f), A(i, j), B(i, j))            anything                 where A or B does
 ///     map(where_all_stored(f), A(i, j), B(i, j))        anything                 where both do
 ///
+/// A function had better not throw. If it does, on the host, the statement ends with its exception, whichever
+/// thread met it. A sparse result is then as it was, but what is written in place holds old values, new ones
+/// and parts of sums: a dense result, and the values that a plan computes anew in the pattern of a sparse
+/// one.
+///
+/// Inside a functor with `static constexpr bool gives_real = true`, whose values are real numbers, complex
+/// operands are computed with as such, and the result may be real.
+///
 /// After Henry, Hsu, Yadav, Chou, Olukotun, Amarasinghe, Kjolstad, *Compilation of Sparse Array Programming
 /// Models* (OOPSLA 2021), section 4, whose annihilators and identities are zeros here.
 #pragma once

@@ -30,6 +30,7 @@ template <class Zeros, class E, bool Structural>
 struct Complement : Node<Complement<Zeros, E, Structural>, E::is_number, E> {
   static constexpr Presence presence = Presence::first;
   static constexpr bool drops_values = true;
+  static constexpr bool gives_real = true;
   /// Whether the values of E decide where the node is present, and not its pattern alone.
   static constexpr bool reads_values = !Structural;
 
@@ -52,7 +53,7 @@ namespace detail {
 /// Returns true for every value.
 struct Stored {
   static constexpr AtZero at_zero = AtZero::skipped;
-  static constexpr bool infix = false;
+  static constexpr bool infix = false, gives_real = true;
   static constexpr std::string_view name() { return "pattern"; }
   template <class T>
   KOKKOS_INLINE_FUNCTION bool operator()(const T&) const {

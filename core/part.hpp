@@ -207,10 +207,22 @@ template <class T, unsigned Restricted>
                                          const Part<T, Restricted>& part) {
   const int mode = part.mode_outside();
   const std::int64_t first = part.first()[static_cast<std::size_t>(mode)], count = part.extent(mode);
-  const std::string what = count == 1 ? text("coordinate ", first, " lies")
-                                      : text("coordinates ", first, " to ", first + count, " lie");
+  const std::string what = count == 1
+                               ? text("coordinate ", first, " lies")
+                               : text("coordinates ", first, " up to and without ", first + count, " lie");
   throw ShapeError(text(where, "mode ", mode, " of ", tensor, " has extent ", part.whole().extent(mode),
                         ", and ", what, " outside of it: coordinates are counted from 0"));
+}
+
+/// Throws a ShapeError for a range that is not one of a mode with the given extent.
+[[noreturn, gnu::cold]] inline void refuse_range(const char* name, int mode, std::int64_t extent,
+                                                 const Range& range) {
+  const auto fault = range.begin > range.end ? text("begins after its end")
+                     : range.begin < 0       ? text("begins before 0")
+                                             : text("ends after ", extent);
+  throw ShapeError(text(name, ": mode ", mode, " of the tensor has extent ", extent, ", and the range from ",
+                        range.begin, " up to and without ", range.end, ' ', fault,
+                        ": choose 0 <= begin <= end <= ", extent));
 }
 
 template <AnyTensor T>
@@ -219,12 +231,14 @@ auto part_of_ranges(const char* name, const T& tensor,
   constexpr unsigned all = (1u << T::order) - 1u;
   Extents<T::order> first{}, extents{};
   for (std::size_t mode = 0; mode < ranges.size(); ++mode) {
-    first[mode] = ranges[mode].begin;
-    extents[mode] = ranges[mode].end - ranges[mode].begin;
+    const Range& range = ranges[mode];
+    const std::int64_t extent = tensor.extents()[mode];
+    if (range.begin < 0 || range.begin > range.end || range.end > extent)
+      refuse_range(name, static_cast<int>(mode), extent, range);
+    first[mode] = range.begin;
+    extents[mode] = range.end - range.begin;
   }
-  const Part<T, all> part(tensor, first, extents);
-  if (part.mode_outside() < T::order) refuse_part(text(name, ": "), "the tensor", part);
-  return part;
+  return Part<T, all>(tensor, first, extents);
 }
 
 template <int Mode, AnyTensor T>

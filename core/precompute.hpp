@@ -6,21 +6,41 @@
 /// Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI 2024), section 6.1.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "index.hpp"
 #include "map.hpp"
 #include "notation.hpp"
+#include "resources.hpp"
 #include "sum.hpp"
 
 namespace sporos {
 
-/// `A(i, j) = D(i, j) * W(i, j) where W(i, j) = B(i, k) * C(k, j)`: made by Statement::precompute. Both
-/// statements can be scheduled and run on their own.
+template <class Consumer, class Producer>
+class Precomputed;
+
+/// Runs the statement of a part, then the one that reads it (kernels/statement/precomputed.hpp).
+template <class Consumer, class Producer>
+void run(const Precomputed<Consumer, Producer>& both);
+
+/// `A(i, j) = D(i, j) * W(i, j) where W(i, j) = B(i, k) * C(k, j)`: made by Statement::precompute. It is
+/// scheduled, run, planned, estimated and explained as a statement is.
+///
+/// What concerns the computation as a whole, such as `on(resources)` and `deterministic()`, holds for both
+/// statements. Loops are named by their variables: those that the statement has are the statement's, and the
+/// others the part's. `schedule_part` schedules the part by itself.
+///
+///     both.split(j, j0, j1, 64)                                              the statement's loop over j
+///     both.split(k, k0, k1, 64)                                              the part's loop over k
+///     both.schedule_part([](const auto& part) { return part.split(j, j0, j1, 64); })
 template <class Consumer, class Producer>
 class Precomputed {
  public:
+  using space_type = typename Consumer::space_type;
+
   Precomputed(Consumer consumer, Producer producer)
       : consumer_(std::move(consumer)), producer_(std::move(producer)) {}
 
@@ -29,11 +49,92 @@ class Precomputed {
   /// The statement that reads it.
   const Consumer& consumer() const { return consumer_; }
 
-  /// Runs the producer, then the consumer. If the consumer fails, the workspace has been written.
-  void run() const {
-    producer_.run();
-    consumer_.run();
+  const auto& result() const { return consumer_.result(); }
+  const auto& resources() const { return consumer_.resources(); }
+  bool accumulates() const { return consumer_.accumulates(); }
+
+  /// The same two statements, that of the part as `schedule` returns it.
+  template <class Schedule>
+  auto schedule_part(const Schedule& schedule) const {
+    return of(consumer_, schedule(producer_));
   }
+
+  template <char... Names>
+  auto reorder(Index<Names>... loops) const {
+    if constexpr ((Consumer::has_loop(Names) && ...))
+      return of(consumer_.reorder(loops...), producer_);
+    else
+      return of(consumer_, producer_.reorder(loops...));
+  }
+  template <char From, char Outer, char Inner>
+  auto split(Index<From> from, Index<Outer> outer, Index<Inner> inner, std::int64_t size) const {
+    if constexpr (Consumer::has_loop(From))
+      return of(consumer_.split(from, outer, inner, size), producer_);
+    else
+      return of(consumer_, producer_.split(from, outer, inner, size));
+  }
+  template <char Outer, char Inner, char Fused>
+  auto fuse(Index<Outer> outer, Index<Inner> inner, Index<Fused> fused) const {
+    if constexpr (Consumer::has_loop(Outer) && Consumer::has_loop(Inner))
+      return of(consumer_.fuse(outer, inner, fused), producer_);
+    else
+      return of(consumer_, producer_.fuse(outer, inner, fused));
+  }
+  template <char From, char Made, class A>
+  auto pos(Index<From> from, Index<Made> made, const A& operand) const {
+    if constexpr (Consumer::has_loop(From))
+      return of(consumer_.pos(from, made, operand), producer_);
+    else
+      return of(consumer_, producer_.pos(from, made, operand));
+  }
+  template <char Name>
+  auto parallelize(Index<Name> loop) const {
+    if constexpr (Consumer::has_loop(Name))
+      return of(consumer_.parallelize(loop), producer_);
+    else
+      return of(consumer_, producer_.parallelize(loop));
+  }
+
+  // Of the statement that reads the part.
+  auto accumulate() const { return of(consumer_.accumulate(), producer_); }
+  template <class Policy>
+  auto workspace(const Policy& policy) const {
+    return of(consumer_.workspace(policy), producer_);
+  }
+  template <class Candidate>
+  auto use() const {
+    return of(consumer_.template use<Candidate>(), producer_);
+  }
+  template <class A>
+  auto on_owners_of(const A& access) const {
+    return of(consumer_.on_owners_of(access), producer_);
+  }
+
+  // Of both statements.
+  auto on(const Resources<space_type>& resources) const {
+    return of(consumer_.on(resources), producer_.on(resources));
+  }
+  auto generic() const { return of(consumer_.generic(), producer_.generic()); }
+  auto deterministic() const { return of(consumer_.deterministic(), producer_.deterministic()); }
+  auto allow_tf32() const { return of(consumer_.allow_tf32(), producer_.allow_tf32()); }
+  template <class Ring>
+  auto over(const Ring& ring) const {
+    return of(consumer_.over(ring), producer_.over(ring));
+  }
+  /// Of the part alone: the statement reads it, and its values change from run to run.
+  auto with_constant_operands() const { return of(consumer_, producer_.with_constant_operands()); }
+
+  /// Does not compile: the message says what to do with another part.
+  template <class E, class W>
+  Refused precompute(const E&, const W&) const {
+    static_assert(detail::never<E, W>,
+                  "one part of a statement is computed first: compute another one by a statement of its own, "
+                  "before this one, and write its tensor here");
+    return {};
+  }
+
+  /// Runs both statements. If the second one fails, the tensor of the part has been written.
+  void run() const { sporos::run(*this); }
 
   /// "A(i, j) = D(i, j) * W(i, j) where W(i, j) = B(i, k) * C(k, j)", with the letters in this order
   std::string str() const {
@@ -48,11 +149,32 @@ class Precomputed {
   }
 
  private:
+  template <class C, class P>
+  static Precomputed<C, P> of(const C& consumer, const P& producer) {
+    return {consumer, producer};
+  }
+
   Consumer consumer_;
   Producer producer_;
 };
 
 namespace detail {
+
+/// The expression with the tensor `other` in place of the one with the given identity.
+template <class E, class T>
+E with_tensor(const E& e, [[maybe_unused]] const void* identity, [[maybe_unused]] const T& other) {
+  if constexpr (AnyAccess<E>) {
+    if constexpr (std::is_same_v<typename E::tensor_type, T>)
+      if (e.tensor().identity() == identity) return E(other);
+    return e;
+  } else if constexpr (has_one_child<E>) {
+    return e.with(with_tensor(e.operand, identity, other));
+  } else if constexpr (has_two_children<E>) {
+    return e.with(with_tensor(e.left, identity, other), with_tensor(e.right, identity, other));
+  } else {
+    return e;
+  }
+}
 
 /// How often a part occurs in an expression, by type.
 template <class Part, class E>

@@ -48,6 +48,10 @@ struct Refused : ExpressionBase {
   const Refused& precompute(const Parts&...) const {
     return *this;
   }
+  template <class Schedule>
+  const Refused& schedule_part(const Schedule&) const {
+    return *this;
+  }
   template <class Policy>
   const Refused& workspace(const Policy&) const {
     return *this;

@@ -135,6 +135,13 @@ inline constexpr AutomaticWorkspace automatic_workspace{};
 
 namespace detail {
 
+/// Whether a type is meant as a policy of workspaces: workspace/policy.hpp says what it has to have.
+template <class Policy>
+concept NamesWorkspace = std::is_same_v<Policy, AutomaticWorkspace> || requires {
+  Policy::name;
+  Policy::takes(1);
+};
+
 template <LoopSchedule Value, class... Operands>
 auto scheduled_loops() {
   return []<int... Loop, int... At>(std::integer_sequence<int, Loop...>, std::integer_sequence<int, At...>) {

@@ -9,6 +9,7 @@
 
 #include "array.hpp"
 #include "error.hpp"
+#include "extents.hpp"
 
 namespace sporos {
 
@@ -28,7 +29,7 @@ struct Segments {
   /// @throws RangeError if `Position` cannot hold `count`; MemoryError if the memory cannot be allocated
   static Segments with_room(std::int64_t parents, std::int64_t count) {
     narrow<Position>(count, "the number of coordinates of a level");
-    Segments out{make_array<Position, MemorySpace>("sporos::positions", parents + 1),
+    Segments out{make_array<Position, MemorySpace>("sporos::positions", count_of_positions(parents)),
                  make_array<Coordinate, MemorySpace>("sporos::coordinates", count)};
     out.positions.data()[0] = 0;
     return out;

@@ -285,7 +285,15 @@ class Statement {
   /// (workspace/policy.hpp).
   template <class Policy>
   auto workspace(const Policy& policy) const {
-    return with(option::GatheredIn<Policy>{policy});
+    constexpr bool is_policy = detail::NamesWorkspace<Policy>;
+    static_assert(is_policy,
+                  "workspace(...) takes a workspace policy: dense_workspace, coordinate_workspace, "
+                  "hash_workspace, HashPolicy{.settings = {.capacity = 1 << 16}}, or a type with what "
+                  "workspace/policy.hpp lists");
+    if constexpr (is_policy)
+      return with(option::GatheredIn<Policy>{policy});
+    else
+      return Refused{};
   }
 
   /// The same statement with a part of its right side computed first, into a tensor: `W(i, j) = part`, and
@@ -337,12 +345,15 @@ class Statement {
 
       const auto rest = detail::replaced<Part>(right_, workspace);
       using Rest = std::remove_const_t<decltype(rest)>;
-      using Consumer = Statement<Result, Rest, derived_order<Result, Rest>, Options>;
+      // The values of the workspace change from run to run.
+      const auto of_rest = without_constant_operands();
+      using Consumer =
+          Statement<Result, Rest, derived_order<Result, Rest>, std::remove_const_t<decltype(of_rest)>>;
       using Workspace = Access<T, Names...>;
       constexpr NameList loops = detail::only(Order::names, statement_variables<Workspace, Part>());
       return [&]<int... At>(std::integer_sequence<int, At...>) {
         using Producer = Statement<Workspace, Part, loops_over<loops[At]...>, Options>;
-        return Precomputed<Consumer, Producer>(Consumer(result_, rest, options_, accumulates_, resources_),
+        return Precomputed<Consumer, Producer>(Consumer(result_, rest, of_rest, accumulates_, resources_),
                                                Producer(workspace, part, options_, false, resources_));
       }(std::make_integer_sequence<int, loops.size>{});
     } else {
@@ -372,7 +383,16 @@ class Statement {
     return left + notation.of(right_);
   }
 
+  /// Whether a loop is one of the statement's, as split, fuse and pos have left them.
+  static constexpr bool has_loop(char name) { return loops().current.contains(name); }
+
  private:
+  auto without_constant_operands() const {
+    if constexpr (Options::has_constant_operands)
+      return options_.with(option::ConstantOperands<false>{});
+    else
+      return options_;
+  }
   /// The loops as the schedule has left them.
   static constexpr LoopSchedule loops() {
     if constexpr (Options::loops::are_plain) {
@@ -440,8 +460,16 @@ auto assign(const Access<TensorType, Names...>& result, const E& right) {
   const auto given = detail::with_sums_inside<NameList::of(Names...)>(as_expression(right));
   using Given = std::remove_const_t<decltype(given)>;
   detail::expect_writable<Result>();
-  static_assert(detail::sums_own_their_variables<Given>(),
+  constexpr bool own_variables = detail::sums_own_their_variables<Given>();
+  constexpr bool as_written = detail::sums_own_their_variables<decltype(as_expression(right))>();
+  static_assert(own_variables || as_written,
                 "the variable of an explicit sum stands in that sum alone: use another letter elsewhere");
+  static_assert(own_variables || !as_written || !detail::applies<Rectifier, Given>(),
+                "relu is applied to sums, so a variable inside it that the result lacks is summed over there "
+                "and stands in relu alone: use another letter elsewhere");
+  static_assert(own_variables || !as_written || detail::applies<Rectifier, Given>(),
+                "gelu is applied to sums, so a variable inside it that the result lacks is summed over there "
+                "and stands in gelu alone: use another letter elsewhere");
   auto expression = detail::without_loop_sums<detail::SumPlace::term>(given);
   using Right = decltype(expression);
   static_assert(!(detail::summed_names<Given>().contains(Names) || ...),

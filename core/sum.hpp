@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "expression.hpp"
+#include "number_type.hpp"
 
 namespace sporos {
 

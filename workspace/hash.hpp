@@ -36,12 +36,7 @@ class HashedComponents {
   using key_type = typename Keys::key_type;
 
   template <class Policy>
-  HashedComponents(const Policy& policy, const Keys& keys) : keys_(keys), length_(policy.length) {
-    if (length_ < 0 || length_ > AccumulationSettings::largest_capacity)
-      throw ScheduleError(text("the length of a hash table is ", length_, " slots: choose one from 1 to ",
-                               AccumulationSettings::largest_capacity,
-                               ", or 0 for one that fits the capacity"));
-  }
+  HashedComponents(const Policy& policy, const Keys& keys) : keys_(keys), length_(policy.length) {}
 
   template <class Policy>
   static std::int64_t bytes(const Policy& policy, const Keys&, std::int64_t capacity) {
@@ -229,6 +224,15 @@ struct HashPolicy {
   /// L: the search for a component begins at slot h = number modulo L; 0 for the default described above.
   /// With few slots, or a common factor of L and the numbers, searches are long.
   std::int64_t length = 0;
+
+  /// @throws ScheduleError if a setting makes no sense
+  void validate() const {
+    settings.validate();
+    if (length < 0 || length > AccumulationSettings::largest_capacity)
+      throw ScheduleError(text("the length of a hash table is ", length, " slots: choose one from 1 to ",
+                               AccumulationSettings::largest_capacity,
+                               ", or 0 for one that fits the capacity"));
+  }
 };
 
 inline constexpr HashPolicy hash_workspace{};

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <exception>
 #include <memory>
 #include <new>
@@ -22,6 +23,7 @@
 #include "all_array.hpp"
 #include "component_keys.hpp"
 #include "memory_budget.hpp"
+#include "policy.hpp"
 #include "stage_thread.hpp"
 
 namespace sporos {
@@ -65,7 +67,7 @@ class StagedWorkspace {
   /// Allocates nothing.
   /// @throws ScheduleError if the policy's settings make no sense
   StagedWorkspace(const Policy& policy, const Extents<order>& extents)
-      : policy_((validate(policy), policy)),
+      : policy_((detail::expect_valid(policy), policy)),
         keys_(extents),
         budget_(policy.settings.memory_limit),
         filling_{accumulation_type(policy_, keys_)},
@@ -107,8 +109,10 @@ class StagedWorkspace {
   /// @throws MemoryError if there is no memory for the result
   void merge() {
     has_merged_ = true;
-    finish_waiting();
-    merge(filling_);
+    within_limit(0, [&] {
+      finish_waiting();
+      merge(filling_);
+    });
   }
 
   /// The fourth stage: calls take(coordinates, value) for each component in order. Neither allocates nor
@@ -175,20 +179,57 @@ class StagedWorkspace {
     return settings.memory_limit > 0 ? std::min(settings.memory_limit, bound) : bound;
   }
 
+  /// A memory limit that is enough for any insertions of at most `components` different coordinates, however
+  /// often each is inserted.
+  static std::int64_t enough_limit(const Policy& policy, const Extents<order>& extents,
+                                   std::int64_t components) {
+    return enough_limit(policy, Keys(extents), cells_of(extents), components);
+  }
+
  private:
   struct Accumulation {
     accumulation_type array;
     std::int64_t capacity = 0;
   };
 
-  static void validate(const Policy& policy) {
+  /// The accumulation arrays together take at most one part in so many of the memory limit.
+  static constexpr std::int64_t share_of_arrays = 4;
+
+  static std::int64_t enough_limit(const Policy& policy, const Keys& keys, double cells,
+                                   std::int64_t components) {
     const AccumulationSettings& settings = policy.settings;
-    settings.validate();
+    const std::int64_t arrays = settings.pipelined ? 2 : 1;
+    const std::int64_t all = AllArray<key_type, T>::most_bytes(components);
+    constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t largest =
+        std::max(settings.capacity_for(components, cells), settings.largest_distinct(any_number, cells));
+    const std::int64_t of_capacity = arrays * accumulation_type::bytes(policy, keys, largest);
+    const std::int64_t of_least = arrays * accumulation_type::bytes(policy, keys, 1);
+    // Accumulation arrays are made so small that they take a quarter of a limit, or hold one component.
+    const std::int64_t others = share_of_arrays - 1;
+    return all + std::min(of_capacity, std::max(of_least, (all + others - 1) / others));
   }
+
+  /// Calls f(), which may exceed the memory limit, and then says what limit is enough.
+  /// @param more  the number of components that are still to be inserted
+  template <class F>
+  void within_limit(std::int64_t more, const F& f) {
+    try {
+      f();
+    } catch (const WorkspaceLimitError& error) {
+      const std::int64_t components = all_.size() + waiting_.array.size() + filling_.array.size() + more;
+      throw WorkspaceLimitError(
+          text("a sparse workspace needs ", enough_limit(policy_, keys_, cells_, components), " bytes for the ",
+               components, " components that it has gathered, and its memory limit allows ", error.limit(),
+               ": raise memory_limit, or drain the workspace more often"),
+          error.limit());
+    }
+  }
+
   bool is_pipelined() const { return static_cast<const AccumulationSettings&>(policy_.settings).pipelined; }
 
   [[gnu::noinline]] void make_room_for(const key_type key, const T value) {
-    make_room();
+    within_limit(1, [&] { make_room(); });
     ensure(filling_.array.insert(key, value), "an empty accumulation array takes a component");
   }
 
@@ -282,7 +323,7 @@ class StagedWorkspace {
 
   /// Whether an accumulation array may have a capacity: a share of the memory limit, if there is one.
   bool may_take(std::int64_t capacity) const {
-    return budget_.limit() == 0 || bytes(capacity) <= budget_.limit() / (is_pipelined() ? 8 : 4);
+    return budget_.limit() == 0 || bytes(capacity) <= budget_.limit() / (share_of_arrays * (is_pipelined() ? 2 : 1));
   }
 
   /// Gives an empty accumulation array the capacity `wanted`, or as much of it as the memory limit allows. An
@@ -374,6 +415,13 @@ class InsertSortMerge {
   static std::int64_t most_bytes(const Policy& policy, const Extents<Order>& extents, std::int64_t adds) {
     return PackedKeys<Order>::fit(extents) ? packed_type::most_bytes(policy, extents, adds)
                                            : leveled_type::most_bytes(policy, extents, adds);
+  }
+
+  /// A memory limit that is enough for insertions of at most `components` different coordinates.
+  static std::int64_t enough_limit(const Policy& policy, const Extents<Order>& extents,
+                                   std::int64_t components) {
+    return PackedKeys<Order>::fit(extents) ? packed_type::enough_limit(policy, extents, components)
+                                           : leveled_type::enough_limit(policy, extents, components);
   }
 
  private:

@@ -5,11 +5,24 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 
 #include "../core/error.hpp"
 
 namespace sporos {
+
+/// A workspace needs more than the memory limit in its settings allows.
+class WorkspaceLimitError : public MemoryError {
+ public:
+  WorkspaceLimitError(const std::string& what, std::int64_t limit) : MemoryError(what), limit_(limit) {}
+
+  /// The limit in bytes.
+  std::int64_t limit() const { return limit_; }
+
+ private:
+  std::int64_t limit_;
+};
 
 /// Counts the bytes that a workspace holds, and refuses those beyond a limit before they are allocated.
 class MemoryBudget {
@@ -27,12 +40,12 @@ class MemoryBudget {
 
   /// Takes `bytes`; before they are allocated, `freed` of the bytes held are given back.
   /// @param purpose  what the bytes are for, as the message names it
-  /// @throws MemoryError if the limit does not allow them; nothing is taken then
+  /// @throws WorkspaceLimitError if the limit does not allow them; nothing is taken then
   void take(std::int64_t bytes, std::int64_t freed, std::string_view purpose) {
     if (bytes > left() + freed)
-      throw MemoryError(text("a sparse workspace needs ", used_ - freed + bytes, " bytes with ", purpose,
-                             ", and its memory limit allows ", limit_,
-                             ": raise memory_limit, or drain the workspace more often"));
+      throw WorkspaceLimitError(text("a sparse workspace takes ", used_ - freed + bytes, " bytes with ",
+                                     purpose, ", and its memory limit allows ", limit_),
+                                limit_);
     used_ += bytes - freed;
   }
   void give_back(std::int64_t bytes) { used_ -= bytes; }

@@ -3,7 +3,10 @@
 /// What a workspace must provide, and how a policy names the workspace that gathers a scattered result.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +33,10 @@ struct TakesAnything {
 ///                                  otherwise it may deliver them in any order and several times, and
 ///                                  their values are summed
 ///     W::most_bytes(policy, extents, adds)    an upper bound on its bytes after `adds` calls of add
+///
+///     W::enough_limit(policy, extents, components)
+///                                  optional, of workspaces with a memory limit of their own: a limit that is
+///                                  enough for values at so many different coordinates
 ///
 /// and, if it holds what it has gathered in order,
 ///
@@ -58,17 +65,18 @@ concept Workspace = std::constructible_from<W, const Policy&, const Extents<Orde
 /// and optionally
 ///
 ///     Policy::lists_everything         where true, it also gathers results that could be appended or
-///     gathered
-///                                      row by row, over all their variables at once
+///                                      gathered row by row, over all their variables at once
 ///     name_over<T>(extents)            its name where a statement is explained, if that depends on the
 ///                                      extents: of workspaces of order 1 over these
 ///     within(bytes)                    the policy for workspaces of at most this many bytes each, of those
 ///                                      that gather rows or blocks of a result
 ///     expecting(values)                the policy for workspaces that gather about this many values each
-///     time without_growth()                 the policy for workspaces that add up values in the same order
+///     without_growth()                 the policy for workspaces that add up values in the same order
 ///                                      whatever they have gathered before
 ///     Policy::seconds_of_drain         the time to hand out and empty a workspace of few elements, if it is
 ///                                      long
+///     validate()                       throws ScheduleError if its settings make no sense; called before
+///                                      anything is computed or estimated
 template <class Policy>
 concept WorkspacePolicy = std::copy_constructible<Policy> && requires {
   { Policy::name } -> std::convertible_to<std::string_view>;
@@ -102,6 +110,29 @@ template <class S, class Default>
 using chosen_policy =
     std::conditional_t<std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace>, Default,
                        typename S::schedule::workspace_policy>;
+
+/// Throws ScheduleError if the settings of a policy make no sense.
+template <class Policy>
+void expect_valid(const Policy& policy) {
+  if constexpr (requires { policy.validate(); })
+    policy.validate();
+  else if constexpr (requires { policy.settings.validate(); })
+    policy.settings.validate();
+}
+
+/// A memory limit that is enough for the workspace W after `adds` calls of add; 0 if it has no limit of its
+/// own.
+template <class W, class Policy, std::size_t Order>
+std::int64_t enough_limit(const Policy& policy, const std::array<std::int64_t, Order>& extents,
+                          std::int64_t adds) {
+  if constexpr (requires { W::enough_limit(policy, extents, adds); }) {
+    std::int64_t components = 1;
+    for (const std::int64_t extent : extents) components = saturated_product(components, extent);
+    return W::enough_limit(policy, extents, std::min(components, adds));
+  } else {
+    return 0;
+  }
+}
 
 /// The settings of the chosen policy.
 template <class Policy, class S>

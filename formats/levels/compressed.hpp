@@ -12,6 +12,7 @@
 
 #include "../../core/array.hpp"
 #include "../../core/error.hpp"
+#include "../../core/extents.hpp"
 #include "../../core/level.hpp"
 
 namespace sporos {
@@ -77,8 +78,9 @@ struct Compressed {
     }
     static Storage empty(std::int64_t parents, std::int64_t extent) {
       check_extent(extent);
-      return {zeroed_array<Position, MemorySpace>("sporos::Compressed positions", parents + 1),
-              make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", 0)};
+      return {
+          zeroed_array<Position, MemorySpace>("sporos::Compressed positions", count_of_positions(parents)),
+          make_array<Coordinate, MemorySpace>("sporos::Compressed coordinates", 0)};
     }
 
     /// Keeps the arrays of `segments` as they are.

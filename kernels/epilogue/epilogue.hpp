@@ -20,6 +20,7 @@
 #include "../../core/array.hpp"
 #include "../../core/map.hpp"
 #include "../../core/statement.hpp"
+#include "../../formats/chunks.hpp"
 #include "../nest/lower.hpp"
 #include "../protocol/compute_type.hpp"
 #include "../protocol/factors.hpp"
@@ -119,8 +120,10 @@ template <class Result, class Right>
 constexpr auto list_of_factors() {
   if constexpr (has_factor<Result, Right>() && is_of_sums<Result, Right>(true)) {
     constexpr auto factors = factors_among<Result>(accesses_of<Right>{});
-    using Sum = typename ComputeOf<Result, std::remove_const_t<decltype(factors)>, TypeList<>>::type;
-    if constexpr (std::is_same_v<compute_t<Result, Right>, Sum>) return factors;
+    using Sum = typename ComputeOf<Result, decltype(value_types(factors)), TypeList<>>::type;
+    using Compute = compute_t<Result, Right>;
+    if constexpr (std::is_same_v<Compute, Sum> && std::is_same_v<Compute, widest_t<Result, Right>>)
+      return factors;
   }
 }
 
@@ -341,9 +344,20 @@ void apply_epilogue(const S& statement, const Sum* sums, Out* values) {
   }
   if (HostSpace<Space>) apply.length = std::min<std::int64_t>(of_line, 4096);
   apply.pieces = (of_line + apply.length - 1) / apply.length;
-  Kokkos::parallel_for("sporos::epilogue",
-                       Kokkos::RangePolicy<Space>(statement.resources().space(), 0, lines * apply.pieces),
-                       apply);
+  const Space& space = statement.resources().space();
+  const std::int64_t count = lines * apply.pieces;
+  if constexpr (HostSpace<Space>) {                 // where functions may throw
+    constexpr std::int64_t least_elements = 16384;  // that are worth waking a thread for
+    const detail::HostThreads threads(space);
+    const std::int64_t least =
+        std::max<std::int64_t>(1, least_elements / std::max<std::int64_t>(1, apply.length));
+    detail::for_each_part(threads, count, detail::chunks_for(threads, count, 1, least),
+                          [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+                            for (std::int64_t piece = begin; piece < end; ++piece) apply(piece);
+                          });
+  } else {
+    Kokkos::parallel_for("sporos::epilogue", Kokkos::RangePolicy<Space>(space, 0, count), apply);
+  }
 }
 
 }  // namespace sporos

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "../../core/mask.hpp"
+#include "../../core/number_type.hpp"
 #include "../../core/operands.hpp"
 #include "../../core/statement.hpp"
 #include "loop_nest.hpp"
@@ -74,6 +75,17 @@ inline constexpr bool is_zero_node = false;
 template <char... Names>
 inline constexpr bool is_zero_node<ZeroAt<Names...>> = true;
 
+template <class Compute, Expression E>
+auto lower(const E& e);
+/// A function whose values are of type Compute, of operands of type Inside.
+template <class Compute, class Inside, class E>
+auto lower_function(const E& e) {
+  if constexpr (std::is_same_v<Inside, Compute>)
+    return operation_of(e)(lower<Compute>(e.operand));
+  else
+    return operation_of(e).template giving<Compute>()(lower<Inside>(e.operand));
+}
+
 /// The expression over views: every access becomes an `Operand`, every scalar is `Loaded`.
 template <class Compute, Expression E>
 auto lower(const E& e) {
@@ -83,6 +95,11 @@ auto lower(const E& e) {
     return stream::Loaded<Compute>{static_cast<Compute>(e.value)};
   else if constexpr (is_zero_node<E>)
     return stream::Zero<E, Compute>{};
+  else if constexpr (E::gives_real && has_one_child<E>)
+    return lower_function<Compute, detail::type_inside_t<Compute, E>>(e);
+  else if constexpr (E::gives_real)
+    return stream::combine<decltype(operation_of(e))>(lower<Compute>(e.left),
+                                                      lower<detail::type_inside_t<Compute, E>>(e.right));
   else if constexpr (has_one_child<E>)
     return operation_of(e)(lower<Compute>(e.operand));
   else

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -146,7 +147,15 @@ class NestRun : public NestOf<S> {
   }
 
   /// Reads the operands' arrays again, since they may have been replaced.
-  void read_operands() { source_ = lower<Compute>(statement_.right()); }
+  void read_operands() {
+    Source now = lower<Compute>(statement_.right());
+    if constexpr (std::is_move_assignable_v<Source>) {
+      source_ = std::move(now);
+    } else {  // a function that captures, for example
+      std::destroy_at(&source_);
+      std::construct_at(&source_, std::move(now));
+    }
+  }
 
   const S& statement() const { return statement_; }
   const Space& space() const { return statement_.resources().space(); }

@@ -32,6 +32,11 @@
 ///         refill()                     computes values in the pattern that run() has made
 ///         held_bytes()                 the bytes that it keeps from one run to the next
 ///
+/// and, if bytes() allocates arrays to find its bound,
+///
+///         bytes_to_plan()              an upper bound on these arrays, found without any; they are among
+///                                      the bytes() of run()
+///
 /// and optionally
 ///
 ///     K::any_schedule              it reads S::schedule itself; without this, it is not offered statements

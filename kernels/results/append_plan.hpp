@@ -187,6 +187,14 @@ class AppendPlan {
     });
   }
 
+  /// A memory limit in the settings of the workspaces that is enough for any of them; 0 if they have none.
+  std::int64_t enough_limit() const {
+    if constexpr (gathers)
+      return detail::enough_limit<W>(policy(), row_extents(), most_added());
+    else
+      return 0;
+  }
+
   Bytes bytes() const {
     const std::int64_t added = most_added();
     Bytes out;

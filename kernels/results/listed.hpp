@@ -103,11 +103,6 @@ class ListedNest::Plan {
   static constexpr int levels = Format::levels;
 
   using Policy = detail::chosen_policy<S, DefaultPolicy>;
-  static_assert(
-      detail::takes_order<Policy, levels>(),
-      "this workspace gathers a result that scatters over its innermost variable only: bind the "
-      "result's other variables in the outermost loops with .reorder(...), or leave .workspace(...) "
-      "out");
   using W = typename Policy::template workspace<Compute, levels>;
   static_assert(Workspace<W, Policy, Compute, levels>,
                 "the workspace of a policy has what workspace/policy.hpp lists");
@@ -132,6 +127,12 @@ class ListedNest::Plan {
     if (!places_.refill(nest_)) run();
   }
   std::int64_t held_bytes() const { return places_.bytes(); }
+
+  /// A memory limit in the settings of the workspaces that is enough for any of them.
+  std::int64_t enough_limit() const {
+    return detail::enough_limit<W>(policy(), Format::level_extents(result().extents()),
+                                   detail::TermBound<Traits>(nest_.bounds()).of(nest_.source()));
+  }
 
   Bytes bytes() const {
     const std::int64_t added = detail::TermBound<Traits>(nest_.bounds()).of(nest_.source());

@@ -80,8 +80,6 @@ consteval void require_some_order() {
 #undef SPOROS_SENTENCE
 }
 
-#undef SPOROS_FOR_EACH_PLACE
-
 /// Whether the variables of sums inside the expression come after all others, or the sums are formed first.
 template <class S>
 consteval bool sums_are_readable() {
@@ -96,6 +94,55 @@ consteval bool sums_are_readable() {
   else
     return is_in<SumsFirst>(CandidatesOf<S>{});
 }
+
+/// The first operand, from the left, that stores a variable of an inner sum above another variable, so that
+/// the loop over it cannot be the innermost one; -1 if there is none.
+template <class S>
+consteval int operand_with_summed_variable_above() {
+  constexpr NameList summed = summed_names<typename S::right_type>();
+  int place = 0, found = -1;
+  const auto look = [&]<class A>(TypeList<A>) {
+    bool seen = false;
+    for (int level = 0; level < A::level_names.size; ++level) {
+      const bool is_summed = summed.contains(A::level_names[level]);
+      if (seen && !is_summed && !A::format::properties[static_cast<std::size_t>(level)].full && found < 0)
+        found = place;
+      seen = seen || is_summed;
+    }
+    ++place;
+  };
+  [&]<class... A>(TypeList<A...>) { (look(TypeList<A>{}), ...); }(accesses_of<typename S::right_type>{});
+  return found;
+}
+
+/// Refuses sums inside functions, divisors and products of sums that do not run inside all other loops.
+template <class S>
+consteval void require_sums_last() {
+  constexpr bool last = sums_are_readable<S>();
+  constexpr int place = last ? -1 : operand_with_summed_variable_above<S>();
+  constexpr bool in_relu = applies<Rectifier, typename S::right_type>();
+  constexpr bool in_gelu = !in_relu && applies<GaussianErrorLinearUnit, typename S::right_type>();
+  static_assert(last || place >= 0,
+                "the sums inside a function, a divisor or a product of sums run inside all other loops: give "
+                "an order with their variables last, .reorder(...)");
+#define SPOROS_SENTENCE_ABOUT(NUMBER, WORD, HOLDS, WHAT)                                                  \
+  static_assert(last || place != NUMBER || !(HOLDS),                                                      \
+                WHAT " run inside all other loops, but the " WORD                                         \
+                     " operand of the right side stores their variable above another one: convert it to " \
+                     "the other order of modes, convert<CSC<>>(operand) where it is CSR and "             \
+                     "convert<CSR<>>(operand) where it is CSC, or compute the sums into a tensor by a "   \
+                     "statement of their own");
+#define SPOROS_SENTENCE(NUMBER, WORD)                                              \
+  SPOROS_SENTENCE_ABOUT(NUMBER, WORD, in_relu, "the sums that relu is applied to") \
+  SPOROS_SENTENCE_ABOUT(NUMBER, WORD, in_gelu, "the sums that gelu is applied to") \
+  SPOROS_SENTENCE_ABOUT(NUMBER, WORD, !in_relu && !in_gelu,                        \
+                        "the sums inside a function, a divisor or a product of sums")
+  SPOROS_FOR_EACH_PLACE(SPOROS_SENTENCE)
+#undef SPOROS_SENTENCE
+#undef SPOROS_SENTENCE_ABOUT
+}
+
+#undef SPOROS_FOR_EACH_PLACE
 
 /// What stands around a part of an expression.
 struct Around {
@@ -181,6 +228,13 @@ inline constexpr bool is_readable =
 namespace detail {
 
 template <class S>
+consteval bool reads_all_operands() {
+  return []<class... A>(TypeList<A...>) {
+    return (readable<A>(S::order::names) && ...);
+  }(accesses_of<typename S::right_type>{});
+}
+
+template <class S>
 consteval void require_readable_operands() {
   using Right = typename S::right_type;
   static_assert(
@@ -188,12 +242,8 @@ consteval void require_readable_operands() {
       "a function, a comparison, a mask or a division of integers takes an operand of which a level is "
       "neither ordered nor unique: the entries of a coordinate stand apart, and it would be applied to each, "
       "not to their sum. Convert the operand, which adds them up: convert<CSR<>>(operand)");
-  static_assert(
-      sums_are_readable<S>(),
-      "the variable of an explicit sum inside a function, a divisor or a product of sums runs inside all "
-      "other loops, but it stands before one of them. Where the order was not given, an operand stores the "
-      "summed variable above the others: convert it to the other order of modes, e.g. "
-      "convert<CSR<>>(operand) where it is CSC");
+  if constexpr (first_contradiction(accesses_of<Right>{}) < 0 && reads_all_operands<S>())
+    require_sums_last<S>();
   constexpr int contradiction = first_contradiction(accesses_of<Right>{});
   if constexpr (contradiction >= 0)
     require_some_order<contradiction>();
@@ -216,6 +266,64 @@ constexpr bool is_filled_by_numbers() {
     });
 }
 
+template <class Result>
+consteval bool has_each_variable_once() {
+  for (int at = 0; at < Result::names.size; ++at)
+    for (int other = 0; other < at; ++other)
+      if (Result::names[at] == Result::names[other]) return false;
+  return true;
+}
+
+/// Whether the values of a statement's result can hold what it computes.
+template <class S>
+inline constexpr bool result_holds_values =
+    !is_complex_v<std::conditional_t<S::schedule::is_arithmetic,
+                                     compute_t<typename S::result_type, typename S::right_type>,
+                                     widest_t<typename S::result_type, typename S::right_type>>> ||
+    is_complex_v<typename S::result_type::value_type>;
+
+/// Whether a divisor has a value at every coordinate. Explicit sums do: they are formed first, and are zero
+/// where nothing is stored.
+template <class E>
+constexpr bool is_divisor() {
+  if constexpr (AnyAccess<E>) {
+    for (const LevelProperties& level : E::format::properties)
+      if (!level.full) return false;
+    return true;
+  } else if constexpr (is_reduction<E> || !has_children<E>) {
+    return true;
+  } else {
+    return fold<E>([]<class... C>(TypeList<C...>) {
+      const bool of[] = {is_divisor<C>()..., true};
+      return sizeof...(C) == 1 ? of[0] : is_present(presence_of<E>(), of[0], of[1]);
+    });
+  }
+}
+template <class E>
+inline constexpr bool is_ratio = false;
+template <class L, class R>
+inline constexpr bool is_ratio<Ratio<L, R>> = true;
+/// Whether no part of an expression divides by what is stored at some coordinates only.
+template <class E>
+constexpr bool divides_by_divisors() {
+  if constexpr (is_ratio<E>)
+    if (!is_divisor<decltype(E::right)>()) return false;
+  return fold<E>([]<class... C>(TypeList<C...>) { return (divides_by_divisors<C>() && ... && true); });
+}
+
+/// Whether the workspace that the user has chosen gathers over as many variables as the result scatters over.
+template <class S>
+consteval bool workspace_takes_result() {
+  using Policy = typename S::schedule::workspace_policy;
+  if constexpr (std::is_same_v<Policy, AutomaticWorkspace> || S::result_type::format::is_dense ||
+                is_distributed_statement<S>)
+    return true;
+  else if constexpr (NestOf<S>::classification.kind == ResultKind::listed)
+    return takes_order<Policy, S::result_type::format::levels>();
+  else
+    return true;
+}
+
 template <class S>
 consteval void require_valid_result() {
   using Result = typename S::result_type;
@@ -224,17 +332,20 @@ consteval void require_valid_result() {
                 "a number that is added has a value at every coordinate, which a sparse result would store: "
                 "add it where a tensor stores a value, A(i, j) + 1.0 * pattern(A(i, j)), or make the result "
                 "dense; map(everywhere(f), A(i, j)) stores every coordinate where that is meant");
+  static_assert(result_holds_values<S>,
+                "the right side is complex and the result is real: make the result a tensor of "
+                "Kokkos::complex, or take real(...), imag(...) or abs(...) of the right side");
+  if constexpr (is_readable<S> && reads_all_operands<S>())
+    static_assert(workspace_takes_result<S>(),
+                  "this workspace gathers a result that scatters over its innermost variable only: bind the "
+                  "result's other variables in the outermost loops with .reorder(...), or leave "
+                  ".workspace(...) out");
+  static_assert(divides_by_divisors<Right>(),
+                "a sparse operand cannot divide: where it stores nothing it is zero. Divide by dense tensors "
+                "and scalars");
+  constexpr bool is_written_once = Result::is_part || has_each_variable_once<Result>();
   static_assert(
-      !is_complex_v<compute_t<Result, Right>> || is_complex_v<typename Result::value_type>,
-      "the right side is complex and the result is real: make the result a tensor of Kokkos::complex");
-  static_assert(
-      Result::is_part ||
-          [] {
-            for (int at = 0; at < Result::names.size; ++at)
-              for (int other = 0; other < at; ++other)
-                if (Result::names[at] == Result::names[other]) return false;
-            return true;
-          }(),
+      is_written_once,
       "an index variable stands twice in the result: only a dense tensor takes values on its diagonal, by =, "
       "+= and -=");
   [&]<class... Accesses>(TypeList<Accesses...> operands) {
@@ -249,6 +360,19 @@ consteval void require_valid_result() {
 }
 
 }  // namespace detail
+
+/// Whether statements of type S can be run: there is a loop order in which their operands can be read, and
+/// the result can hold what the right side computes. Nothing more is compiled where they cannot, so that the
+/// sentence that says why is the compiler's only error.
+template <class S>
+inline constexpr bool can_run = [] {
+  if constexpr (is_readable<S> && detail::reads_all_operands<S>() && detail::sums_are_readable<S>())
+    return detail::result_holds_values<S> && detail::divides_by_divisors<typename S::right_type>() &&
+           detail::workspace_takes_result<S>() &&
+           (S::result_type::is_part || detail::has_each_variable_once<typename S::result_type>());
+  else
+    return false;
+}();
 
 /// Compiles if statements of type S can be run: every operand can be read in the loop order, and the result
 /// can hold what the right side computes.

@@ -36,13 +36,16 @@ template <class Result, class Right, class Order, class Options>
 Estimate estimate(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;
   require_valid<S>();
-  return detail::step_of(statement, [&] {
-    expect_kokkos();
-    return with_candidate<Estimate>(statement, Use::once, [&]<class K>() {
-      const typename K::template Plan<S> plan(statement, statement.resources());
-      return Estimate{plan.bytes(), detail::operand_bytes(detail::views_of(statement.right()))};
+  if constexpr (can_run<S>)
+    return detail::step_of(statement, [&] {
+      expect_kokkos();
+      return with_candidate<Estimate>(statement, Use::once, [&]<class K>() {
+        const typename K::template Plan<S> plan(statement, statement.resources());
+        return Estimate{plan.bytes(), detail::operand_bytes(detail::views_of(statement.right()))};
+      });
     });
-  });
+  else
+    return {};
 }
 
 /// Does not compile: the message says what to write.

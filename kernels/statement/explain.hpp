@@ -249,7 +249,9 @@ template <class Result, class Right, class Order, class Options>
 std::string explain(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;
   require_valid<S>();
-  if constexpr (is_distributed_statement<S>)
+  if constexpr (!can_run<S>)
+    return {};
+  else if constexpr (is_distributed_statement<S>)
     return AcrossRanks<S>::explain(statement);
   else
     return detail::explanation(statement);

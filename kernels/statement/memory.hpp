@@ -20,6 +20,7 @@
 #include "../../core/pool.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/print.hpp"
+#include "../../workspace/memory_budget.hpp"
 #include "../protocol/candidate.hpp"
 
 namespace sporos::detail {
@@ -94,6 +95,25 @@ struct PlanMemory {
   std::int64_t result(const Bytes& of) const { return makes_result ? of.result : 0; }
 };
 
+/// The bytes that a plan allocates to find the bound on what it allocates.
+template <class P>
+std::int64_t bytes_to_plan(const P& plan) {
+  if constexpr (requires { plan.bytes_to_plan(); })
+    return plan.bytes_to_plan();
+  else
+    return 0;
+}
+
+/// Throws MemoryError for a plan whose own making needs more memory than is allowed.
+[[noreturn, gnu::cold]] inline void refuse_to_plan(const StatementText& statement, std::string_view candidate,
+                                                   std::int64_t bytes, std::int64_t limit,
+                                                   const std::string& cure) {
+  throw MemoryError(text(statement.str(), ": ", candidate, " needs up to ", bytes_text(bytes), " (", bytes,
+                         " bytes) before it can tell how much its result takes, but ", bytes_text(limit),
+                         " (", limit,
+                         " bytes) are allowed: raise the bound of .on(resources.within(bytes)), or ", cure));
+}
+
 /// Variables of a sparse result that nothing on the right side bounds, and their extents.
 struct Unbounded {
   NameList variables;
@@ -153,6 +173,8 @@ void expect_within_limit(const P& plan, const S& statement) {
   for (int at = 0; at < variables.size; ++at)
     unbounded.extents[static_cast<std::size_t>(at)] =
         statement.result().tensor().extent(S::result_type::names.find(variables[at]));
+  if (const std::int64_t to_plan = bytes_to_plan(plan); to_plan > limit)
+    refuse_to_plan(statement, K::name, to_plan, limit, cure<K>());
   const auto bytes = [&] { return plan.bytes(); };
   expect_within_limit(PlanMemory::of<K, S>(statement, bytes), limit, unbounded,
                       sizeof(typename S::result_type::value_type));
@@ -180,11 +202,25 @@ void expect_within_limit(const P& plan, const S& statement) {
   throw;
 }
 
+/// Throws MemoryError for a workspace that has exceeded the memory limit in its settings.
+/// @param enough  a limit that is enough for the statement
+[[noreturn, gnu::cold]] inline void refuse_limit(const StatementText& statement, std::string_view candidate,
+                                                 std::int64_t limit, std::int64_t enough,
+                                                 const std::string& cure) {
+  throw MemoryError(text(statement.str(), ": ", candidate, " needs up to ", enough,
+                         " bytes for each workspace, and the memory limit of .workspace(...) allows ", limit,
+                         " bytes: set memory_limit to as many as are needed, or ", cure));
+}
+
 /// Calls f(), which runs a plan, and throws MemoryError if it runs out of memory.
 template <class K, class P, class S, class F>
 void within_memory(const P& plan, const S& statement, const F& f) {
   try {
     f();
+  } catch (const WorkspaceLimitError& error) {
+    if constexpr (requires { plan.enough_limit(); })
+      refuse_limit(statement, K::name, error.limit(), plan.enough_limit(), cure<K>());
+    throw;
   } catch (const std::exception&) {
     const auto bytes = [&] { return plan.bytes(); };
     refuse_exhausted(PlanMemory::of<K, S>(statement, bytes));

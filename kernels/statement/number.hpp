@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../../core/number_type.hpp"
 #include "../../core/statement.hpp"
 #include "../../formats/named.hpp"
 #include "../nest/lower.hpp"
@@ -48,6 +49,8 @@ auto with_numbers(const E& e) {
     return Literal<Value>(Value{});
   else if constexpr (is_reduction<E> || !has_children<E> || drops_values<E>)
     return Literal<Value>(value_by_statement<Value>(e));
+  else if constexpr (has_one_child<E> && E::gives_real)
+    return e.with(with_numbers<type_inside_t<Value, E>>(e.operand));
   else if constexpr (has_one_child<E>)
     return e.with(with_numbers<Value>(e.operand));
   else

@@ -152,7 +152,7 @@ class Plan {
   /// @throws ScheduleError if a sparse result is one of the operands, and whatever the statement throws
   explicit Plan(const S& statement) : statement_(std::make_unique<const S>(statement)) {
     require_valid<S>();
-    detail::step_of(*statement_, [this] { analyse(); });
+    if constexpr (can_run<S>) detail::step_of(*statement_, [this] { analyse(); });
   }
 
   /// Computes the result from the current values of the operands.
@@ -173,6 +173,12 @@ class Plan {
       return true;  // for which the ranks agree
     });
   }
+
+  /// Checks that the tensors of the statement have the patterns for which the plan was made, as run() does.
+  /// @throws ScheduleError if they have not
+  void expect_patterns() const { detail::expect_kept(kept_, *statement_); }
+  /// Whether each run makes the pattern of the result anew, because values of operands decide it.
+  static constexpr bool makes_pattern_anew() { return has_pattern_of_values; }
 
   const S& statement() const { return *statement_; }
 

@@ -38,7 +38,7 @@ template <class Result, class Right, class Order, class Options>
 void run(const Statement<Result, Right, Order, Options>& statement) {
   using S = Statement<Result, Right, Order, Options>;
   require_valid<S>();
-  if constexpr (is_readable<S>) {
+  if constexpr (can_run<S>) {
     const auto run_it = [&] {
       expect_kokkos();
       expect_zero_kept(statement);

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "../../core/error.hpp"
+#include "../../workspace/policy.hpp"
 #include "../nest/work.hpp"
 #include "../protocol/candidate.hpp"
 #include "../protocol/parts.hpp"
@@ -116,6 +117,7 @@ R call_at(std::ptrdiff_t place, const F& f) {
 template <class K, class S>
 bool fits(const S& statement) {
   const typename K::template Plan<S> plan(statement, statement.resources());
+  if (bytes_to_plan(plan) > statement.resources().memory_limit()) return false;
   return most_allocated(plan.bytes(), !S::result_type::format::is_dense) <=
          statement.resources().memory_limit();
 }
@@ -165,13 +167,26 @@ Cost least_cost(const S& statement) {
   return least;
 }
 
+namespace detail {
+
+/// Throws ScheduleError if the settings of the workspace that the user has chosen make no sense.
+template <class S>
+void expect_valid_workspace(const S& statement) {
+  if constexpr (!std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace>)
+    expect_valid(statement.options().policy());
+}
+
+}  // namespace detail
+
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
 /// If only one matches, it is not asked for its cost unless it may decline the statement. Where memory is
 /// bounded, candidates that need more are left out, unless all do.
-/// @throws ScheduleError if no candidate accepts the statement, with the reasons
+/// @throws ScheduleError if no candidate accepts the statement, with the reasons, or if the settings of its
+/// workspace make no sense
 template <class R, class S, class F>
 R with_candidate(const S& statement, Use use, const F& f) {
   constexpr bool forced = S::schedule::run_by::choice == option::Choice::one;
+  detail::expect_valid_workspace(statement);
   return [&]<class... K>(TypeList<K...>) -> R {
     static_assert((CandidateFor<K, S> && ...),
                   "a candidate lacks a part of the protocol of kernels/protocol/candidate.hpp");

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "../../core/error.hpp"
+#include "../../core/number_type.hpp"
 #include "../../core/operands.hpp"
 #include "../../core/statement.hpp"
 #include "../nest/stream/function.hpp"
@@ -68,10 +69,11 @@ auto operands_at_zero(const E& e) {
 
 template <class Compute, class S, class E>
 void expect_zero_kept_in(const S& statement, const E& e) {
+  using Inside = std::conditional_t<E::gives_real, type_inside_t<Compute, E>, Compute>;
   if constexpr (needs_zero_kept<E>()) {
     const auto value = std::apply(
         [&](const auto&... operands) { return stream::value_of_function<Compute>(e.function, operands...); },
-        operands_at_zero<Compute>(e.operand));
+        operands_at_zero<Inside>(e.operand));
     if (!(number_of(value) == number_of(Compute{}))) {
       constexpr std::string_view zero = is_semiring_element_v<Compute> ? "the semiring's zero" : "zero";
       using F = decltype(E::function);
@@ -82,10 +84,10 @@ void expect_zero_kept_in(const S& statement, const E& e) {
     }
   }
   if constexpr (has_one_child<E>) {
-    expect_zero_kept_in<Compute>(statement, e.operand);
+    expect_zero_kept_in<Inside>(statement, e.operand);
   } else if constexpr (has_two_children<E>) {
-    expect_zero_kept_in<Compute>(statement, e.left);
-    expect_zero_kept_in<Compute>(statement, e.right);
+    expect_zero_kept_in<Inside>(statement, e.left);
+    expect_zero_kept_in<Inside>(statement, e.right);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <sporos/core/components.hpp>
 #include <sporos/core/tensor.hpp>
 #include <sporos/formats/assemble.hpp>
@@ -73,6 +74,18 @@ TEST(ATensor, RefusesExtentsThatItCannotHold) {
   EXPECT_THROW((Tensor<double, CSR<>>({3, std::int64_t{1} << 40})), RangeError);
   EXPECT_NO_THROW((Tensor<double, CSR<std::int64_t, std::int64_t>>({3, std::int64_t{1} << 40})));
   EXPECT_THROW((Tensor<double, DenseMatrix<>>({std::int64_t{1} << 40, std::int64_t{1} << 40})), RangeError);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THROW((Tensor<double, CSR<>>({most, 5})), RangeError);
+  EXPECT_THROW((Tensor<double, CSC<>>({5, most})), RangeError);
+  EXPECT_THROW((Tensor<double, BCSR<2, 3>>({most, most})), RangeError);
+  EXPECT_THROW((Tensor<double, NM<2, 4, 8>>({most, most})), RangeError);
+  EXPECT_THROW(assemble<CSR<>>(Entries<double, 2>({most, 5}, {{{1, 2}, 1.0}})), RangeError);
+  try {
+    Tensor<double, BCSR<2, 3, std::int64_t, std::int64_t>>({most, 5});
+    ADD_FAILURE() << "memory for half of all numbers";
+  } catch (const MemoryError& error) {
+    EXPECT_EQ(std::string(error.what()).find('-'), std::string::npos) << error.what();
+  }
 }
 
 TEST(ATensor, IsAHandleWhoseCopiesShareEverything) {

@@ -143,6 +143,38 @@ TYPED_TEST(InsertSortMergeMemory, LosesNothingUnderAnyLimit) {
         }
 }
 
+TYPED_TEST(InsertSortMergeMemory, TheLimitThatAnErrorNamesIsEnough) {
+  for (const Extents<2>& extents : both_extents)
+    for (const int way : {0, 1, 2, 3})
+      for (const std::int64_t capacity : {1, 20, 500}) {
+        TypeParam policy{.settings = {.capacity = capacity,
+                                      .growth = {.first_slope = 0.3},
+                                      .memory_limit = 1000,
+                                      .pipelined = (way & 1) != 0,
+                                      .double_buffered = (way & 2) == 0}};
+        const auto needed = [&]() -> std::int64_t {
+          InsertSortMerge<TypeParam, double, 2> workspace(policy, extents);
+          try {
+            for (std::int64_t n = 0; n < 600; ++n) workspace.add(scattered(n, extents), 1.0);
+            workspace.with_inserter([](auto& stages) { stages.finish(); });
+            return 0;
+          } catch (const MemoryError& error) {
+            const std::string message = error.what();
+            return std::stoll(message.substr(message.find("needs ") + 6));
+          }
+        };
+        // What comes later is not known when the error is thrown: each number is enough for what has come.
+        std::int64_t before = policy.settings.memory_limit;
+        for (std::int64_t n = needed(); n > 0; n = needed()) {
+          ASSERT_GT(n, before);
+          before = policy.settings.memory_limit = n;
+        }
+        policy.settings.memory_limit =
+            InsertSortMerge<TypeParam, double, 2>::enough_limit(policy, extents, 600);
+        EXPECT_EQ(needed(), 0) << policy.settings.memory_limit;
+      }
+}
+
 TYPED_TEST(InsertSortMergeMemory, DuplicatesNeedNoMoreThanTheirComponents) {
   for (const bool pipelined : {false, true}) {
     InsertSortMerge<TypeParam, double, 2> workspace(

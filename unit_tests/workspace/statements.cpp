@@ -107,5 +107,69 @@ TEST(WorkspacesOfStatements, LeaveTheResultAsItIsWhereTheirMemoryIsTooSmall) {
   expect_same_entries(A, before);
 }
 
+/// Runs a statement with too low a limit of its workspaces, and again with the one that the error names.
+template <class S, class Policy>
+void expect_limit_named(const S& statement, Policy policy) {
+  SCOPED_TRACE(statement.str() + " in a " + std::string(Policy::name));
+  policy.settings.memory_limit = 300;
+  std::string what;
+  try {
+    statement.workspace(policy).run();
+  } catch (const MemoryError& error) {
+    what = error.what();
+  }
+  ASSERT_NE(what.find("allows 300 bytes: set memory_limit"), std::string::npos) << what;
+  policy.settings.memory_limit = std::stoll(what.substr(what.find("needs up to ") + 12));
+  EXPECT_NO_THROW(statement.workspace(policy).run());
+}
+TEST(WorkspacesOfStatements, NameAMemoryLimitThatIsEnough) {
+  const auto B = spread<CSC<>>(300, 200, 5, 7);
+  const auto C = spread<CSR<>>(200, 400, 6, 7);
+  const auto by_rows = convert<CSR<>>(B);
+  const Tensor<double, CSR<>> A({300, 400});
+  const auto listed = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j);
+  const auto gathered = assign(A(i, j), by_rows(i, k) * C(k, j)).generic();
+  for (const bool pipelined : {false, true})
+    for (const std::int64_t capacity : {16, 1 << 17}) {
+      const AccumulationSettings settings{.capacity = capacity, .pipelined = pipelined};
+      expect_limit_named(listed, HashPolicy{.settings = settings});
+      expect_limit_named(listed, CoordinatePolicy{.settings = settings});
+      expect_limit_named(listed, BucketPolicy{.settings = settings});
+      expect_limit_named(gathered, HashPolicy{.settings = settings});
+      expect_limit_named(listed, HashPolicy{.settings = settings, .length = 1000});
+    }
+}
+
+template <class Policy>
+void expect_refused_alike(const Policy& policy, const std::string& end) {
+  const auto B = spread<CSC<>>(30, 20, 5, 7);
+  const auto C = spread<CSR<>>(20, 40, 6, 7);
+  const auto by_rows = convert<CSR<>>(B);
+  const Tensor<double, CSR<>> A({30, 40});
+  const auto check = [&](const auto& statement) {
+    const auto message = [](const auto& f) {
+      try {
+        f();
+        return std::string("nothing was thrown");
+      } catch (const ScheduleError& error) {
+        return std::string(error.what());
+      }
+    };
+    const std::string refusal = message([&] { statement.run(); });
+    EXPECT_NE(refusal.find(end), std::string::npos) << refusal;
+    EXPECT_EQ(message([&] { estimate(statement); }), refusal);
+    EXPECT_EQ(message([&] { explain(statement); }), refusal);
+    EXPECT_EQ(message([&] { plan(statement); }), refusal);
+  };
+  check(assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).workspace(policy));
+  check(assign(A(i, j), by_rows(i, k) * C(k, j)).workspace(policy));
+}
+TEST(WorkspacesOfStatements, RefuseSettingsInEveryStep) {
+  expect_refused_alike(HashPolicy{.settings = {.capacity = -1}}, "choose one from 1 to");
+  expect_refused_alike(CoordinatePolicy{.settings = {.capacity = 0}}, "choose one from 1 to");
+  expect_refused_alike(BucketPolicy{.settings = {.memory_limit = -1}}, "choose a positive one");
+  expect_refused_alike(HashPolicy{.length = -1}, "the length of a hash table is -1 slots");
+}
+
 }  // namespace
 }  // namespace sporos::test::workspace_statements

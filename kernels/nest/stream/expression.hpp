@@ -72,10 +72,21 @@ inline constexpr bool is_zero = false;
 template <class Z, class Compute, unsigned Bound>
 inline constexpr bool is_zero<Zero<Z, Compute, Bound>> = true;
 
+/// The type of the values of an operation on E: that of E, unless the operation names another.
+template <class Operation, class E>
+struct ComputeOfUnary {
+  using type = typename E::compute;
+};
+template <class Operation, class E>
+  requires(requires { typename Operation::compute; } && !std::is_void_v<typename Operation::compute>)
+struct ComputeOfUnary<Operation, E> {
+  using type = typename Operation::compute;
+};
+
 /// An operation on one expression: `operation(e)` makes the node, or what it folds to.
 template <class Operation, class E>
 struct Unary {
-  using compute = typename E::compute;
+  using compute = typename ComputeOfUnary<Operation, E>::type;
   using operation_type = Operation;
   E operand;
   Operation operation;
@@ -180,7 +191,7 @@ struct Minus {
   }
 };
 
-template <class F>
+template <class F, class As = void>
 struct Function;
 
 /// The sum of E over variables of its own, each of which runs from 0 to its extent. It becomes a number once

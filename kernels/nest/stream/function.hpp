@@ -114,9 +114,17 @@ SPOROS_INLINE T fill_of([[maybe_unused]] const F& function) {
 }
 
 /// f(E), or f(E, G, ...) of operands side by side, present where they are.
-template <class F>
+/// @tparam As  the type of its values, if that is not the type of its operands
+template <class F, class As>
 struct Function {
+  using compute = As;
+
   F function;
+
+  template <class T>
+  Function<F, T> giving() const {
+    return {function};
+  }
 
   SPOROS_MAY_CALL_HOST
   template <class E>
@@ -125,20 +133,23 @@ struct Function {
       return e;
     } else if constexpr (is_beside<E>) {
       using T = typename E::compute;
+      using Value = std::conditional_t<std::is_void_v<As>, T, As>;
       if constexpr (!are_known<E>()) {
         return Unary<Function, E>{e, *this};
       } else if constexpr (sporos::detail::at_zero_of<F>() == AtZero::identity && count_present<E>() == 1) {
         return the_one_present(e);
       } else {
-        return Loaded<T>{
+        return Loaded<Value>{
             with_values<1>(e, fill_of<T>(function), [&] SPOROS_INLINE_LAMBDA(const auto&... values) {
-              return value_of_function<T>(function, values...);
+              return value_of_function<Value>(function, values...);
             })};
       }
     } else if constexpr (!is_loaded<E>) {
       return Unary<Function, E>{e, *this};
     } else if constexpr (std::is_same_v<F, Minus>) {
       return E{function(e.value)};
+    } else if constexpr (!std::is_void_v<As>) {
+      return Loaded<As>{value_of_function<As>(function, e.value)};
     } else {
       return E{value_of_function<typename E::compute>(function, e.value)};
     }
@@ -152,14 +163,14 @@ template <class L, class R>
 inline constexpr bool is_complement_by_value<Binary<Excluding<false>, L, R>> = !is_absent<R>;
 template <class E>
 inline constexpr bool is_undecided = false;
-template <class T>
-inline constexpr bool is_undecided<Binary<Excluding<false>, Loaded<T>, Loaded<T>>> = true;
+template <class L, class R>
+inline constexpr bool is_undecided<Binary<Excluding<false>, Loaded<L>, Loaded<R>>> = true;
 
 /// Decides such a complement once its operand is a number: calls f with 1, or with Absent.
 template <class E, class F>
 SPOROS_INLINE void decide(const E& e, const F& f) {
   using T = typename E::compute;
-  if (number_of(e.right.value) == number_of(T{}))
+  if (number_of(e.right.value) == number_of(decltype(e.right.value){}))
     f(Loaded<T>{static_cast<T>(true)});
   else
     f(Absent{});

@@ -108,6 +108,11 @@ class SpgemmByRows::Plan {
 
   void prepare() { analyse(); }
 
+  /// The bytes of copies of the factors, which are made before anything else is known.
+  std::int64_t bytes_to_plan() const {
+    return Of::First::most_bytes(Of::first(statement_)) + Of::Second::most_bytes(Of::second(statement_));
+  }
+
   void run() {
     read();
     detail::replace_rows(statement_.result().tensor(), product_->compute());
@@ -125,9 +130,7 @@ class SpgemmByRows::Plan {
     analyse();
     const StorageBound bound =
         storage_bound<Format, Value>(statement_.result().tensor().extents(), product_->most_elements());
-    return {bound.values, bound.bytes,
-            product_->most_bytes() - bound.bytes + first_.most_bytes(Of::first(statement_)) +
-                second_.most_bytes(Of::second(statement_))};
+    return {bound.values, bound.bytes, product_->most_bytes() - bound.bytes + bytes_to_plan()};
   }
   std::int64_t held_bytes() const {
     return product_->held_bytes() + first_.held_bytes() + second_.held_bytes();
@@ -172,7 +175,9 @@ class SpgemmByRows::Plan {
     if (is_analysed_) return;
     read_factors();
     product_.emplace(resources_.space(), first_.rows(), second_.rows());
-    product_->prepare();
+    // Similar rows are marked in arrays, for which there may be no room.
+    const std::int64_t marks = Product::bytes_of_marks(first_.rows(), second_.rows());
+    product_->prepare(marks <= resources_.memory_limit() - bytes_to_plan());
     is_analysed_ = true;
     const Bytes needed = bytes();
     most_for_places_ =

@@ -83,6 +83,8 @@ class ProductByRows : ProductWork<Acc, A, B, Value, Coordinate> {
   ///                            columns, the first of them; otherwise -1
   void prepare(bool finds_similar_rows = true, std::int64_t first_in_b = -1);
 
+  using Work::bytes_of_marks;
+
   /// Takes new arrays of the matrices, whose patterns must be the same.
   void read(const A& a, const B& b) {
     a_ = a;

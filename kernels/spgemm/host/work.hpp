@@ -74,6 +74,9 @@ class ProductWork {
     front_bytes_ = space_bytes_ - measured.space.sums_bytes;
   }
 
+  /// The bytes that are written to find similar rows.
+  static std::int64_t bytes_of_marks(const A& a, const B& b) { return 2 * (a.rows + b.rows); }
+
   /// The rows that a worker takes at a time.
   struct Chunk {
     std::int64_t begin = 0, end = 0;  ///< rows

@@ -2,6 +2,7 @@
 /// @file parts_of_operands.cpp
 /// Parts of tensors as operands - rows, columns, blocks, one coordinate of a mode - against dense arrays.
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -176,8 +177,20 @@ TEST(APart, ThatATensorDoesNotHaveIsRefused) {
   EXPECT_NE(message_of<ShapeError>([&] { y(j) = A(-1, j); }), "");
   EXPECT_EQ(
       message_of<ShapeError>([&] { rows(A, 3, 13); }),
-      "rows: mode 0 of the tensor has extent 12, and coordinates 3 to 13 lie outside of it: coordinates "
-      "are counted from 0");
+      "rows: mode 0 of the tensor has extent 12, and the range from 3 up to and without 13 ends after 12: "
+      "choose 0 <= begin <= end <= 12");
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                         most = std::numeric_limits<std::int64_t>::max();
+  const auto refusal = [&](std::int64_t begin, std::int64_t end) {
+    return message_of<ShapeError>([&] { rows(A, begin, end); });
+  };
+  EXPECT_NE(refusal(-1, 5).find("from -1 up to and without 5 begins before 0"), std::string::npos);
+  EXPECT_NE(refusal(5, 4).find("from 5 up to and without 4 begins after its end"), std::string::npos);
+  EXPECT_NE(refusal(least, most).find("begins before 0: choose 0 <= begin <= end <= 12"), std::string::npos);
+  EXPECT_NE(refusal(most, least).find("begins after its end"), std::string::npos);
+  EXPECT_NE(refusal(most, most).find("ends after 12"), std::string::npos);
+  EXPECT_NE(message_of<ShapeError>([&] { y(j) = A(most, j); }), "");
+  EXPECT_NE(message_of<ShapeError>([&] { y(j) = A(least, j); }), "");
   EXPECT_NE(message_of<ShapeError>([&] { block(A, {0, 3}, {4, 2}); }), "");
   EXPECT_NE(message_of<ShapeError>([&] { y(j) = rows(A, 3, 5)(2, j); }),
             "");  // in the tensor, but not in the part

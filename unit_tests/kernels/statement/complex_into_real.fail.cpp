@@ -2,6 +2,7 @@
 /// @file complex_into_real.fail.cpp
 /// A complex product in a real result.
 // expect: the right side is complex and the result is real: make the result a tensor of Kokkos::complex
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

@@ -2,6 +2,7 @@
 /// @file division_by_a_sparse_operand.fail.cpp
 /// A division by a sparse vector.
 // expect: a sparse operand cannot divide: where it stores nothing it is zero
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;

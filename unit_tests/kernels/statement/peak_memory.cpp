@@ -183,6 +183,42 @@ TYPED_TEST(PeaksOfStatements, KeepToTheBoundThatResourcesSet) {
   EXPECT_THROW(plan(statement.on(resources.within(needed - 1))), MemoryError);
   statement.on(resources.within(needed)).run();
   EXPECT_NE(A.nnz(), before);
+  const auto of_copies = assign(A(i, j), this->by_columns(i, k) * this->C(k, j));
+  const Estimate with_copies = estimate(of_copies);
+  EXPECT_NO_THROW(of_copies.on(resources.within(with_copies.result + with_copies.workspace)).run());
+}
+
+/// Runs and plans a statement that may allocate nothing.
+/// @param headers  bytes that arrays without elements take all the same
+template <class S>
+void expect_refused_at_once(const S& statement, std::int64_t headers = 0) {
+  SCOPED_TRACE(statement.str());
+  const auto bounded = statement.on(Resources<typename S::space_type>().within(0));
+  pool().release();
+  const PeakMemory peak;
+  EXPECT_THROW(bounded.run(), MemoryError);
+  EXPECT_THROW(plan(bounded), MemoryError);
+  EXPECT_LE(peak.bytes(), headers);
+  EXPECT_EQ(pool().bytes_held(), 0);
+}
+TYPED_TEST(PeaksOfStatements, AllocateNothingWhereNothingIsAllowed) {
+  using Space = typename TestFixture::Space;
+  const Tensor<double, CSR<>, Space> A({300, 300});
+  const Tensor<double, CSC<>, Space> D({300, 300});
+  const Tensor<double, COO<2>, Space> E({300, 300});
+  expect_refused_at_once(assign(A(i, j), this->B(i, k) * this->C(k, j)));
+  expect_refused_at_once(assign(A(i, j), this->B(i, k) * this->C(k, j)).generic());
+  expect_refused_at_once(assign(A(i, j), this->by_columns(i, k) * this->C(k, j)));
+  expect_refused_at_once(assign(D(i, j), this->B(i, k) * this->C(k, j)));
+  expect_refused_at_once(assign(E(i, j), this->by_columns(i, k) * this->C(k, j)));
+  expect_refused_at_once(assign(A(i, j), this->B(i, j) + this->C(i, j)));
+  const auto x = operand<Space, DenseVector>("k", 1, 7);
+  const Tensor<double, DenseVector, Space> y({300});
+  expect_refused_at_once(assign(x(i), this->B(i, k) * x(k)));
+  // The tensor of the sums, still without elements.
+  constexpr std::int64_t header_of_kokkos = 128;
+  expect_refused_at_once(assign(y(k), relu(sum(i, this->B(i, k) * x(i)) + x(k))).accumulate(),
+                         header_of_kokkos);
 }
 
 TYPED_TEST(PeaksOfStatements, GatherRowsInSortedWorkspacesWhereDenseOnesExceedTheBound) {

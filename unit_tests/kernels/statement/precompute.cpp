@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
+#include <sstream>
 #include <string>
 
 #include "../loop_parts.hpp"
@@ -128,6 +130,178 @@ TEST(Precompute, TakesTheSemiringAndTheResources) {
                          .on(Resources<Host>().within(16))
                          .precompute(B(i, k) * C(k, j), W(i, j));
   EXPECT_THROW(small.run(), MemoryError);
+}
+
+TEST(Precompute, TakesItsScheduleAfterwards) {
+  const auto B = spread<CSR<>>(30, 20, 3, 7), C = spread<CSR<>>(20, 25, 4, 5),
+             D = spread<CSR<>>(30, 25, 6, 3);
+  const Tensor<double, CSR<>> A({30, 25}), expected({30, 25}), part({30, 25});
+  assign(expected(i, j), D(i, j) * (B(i, k) * C(k, j))).generic().run();
+  const auto both = assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j));
+  const auto check = [&](const auto& scheduled) {
+    for (std::int64_t at = 0; at < A.nnz(); ++at) A.values().data()[at] = 1000;
+    scheduled.run();
+    expect_same_entries(A, expected);
+  };
+  check(both.generic());
+  check(both.deterministic());
+  check(both.split(j, j0, j1, 5).reorder(j0, i, j1).parallelize(j0));
+  check(both.split(k, k0, k1, 3));  // which only the part has
+  check(both.fuse(i, j, f).split(f, f0, f1, 6).parallelize(f0));
+  check(both.schedule_part(
+                [](const auto& s) { return s.reorder(i, k, j).split(k, k0, k1, 3).reorder(k0, i, k1, j); })
+            .split(i, i0, i1, 4));
+  check(both.fuse(i, j, f).pos(f, fp, D(i, j)).split(fp, f0, f1, 5));
+  check(both.schedule_part([](const auto& s) { return s.workspace(hash_workspace); }));
+  check(both.on(Resources<Host>()));
+}
+
+template <class W>
+void check_plan() {
+  SCOPED_TRACE(W::str());
+  const auto B = spread<CSR<>>(30, 20, 3, 7), C = spread<CSR<>>(20, 25, 4, 5),
+             D = spread<CSR<>>(30, 25, 6, 3);
+  const Tensor<double, CSR<>> A({30, 25}), expected({30, 25});
+  const Tensor<double, W> part({30, 25});
+  auto both = plan(assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j)));
+  for (int run = 0; run < 3; ++run) {
+    for (std::int64_t at = 0; at < B.nnz(); ++at)
+      B.values().data()[at] = static_cast<double>((at + run) % 5) - 2;
+    both.run();
+    assign(expected(i, j), D(i, j) * (B(i, k) * C(k, j))).generic().run();
+    if (W::is_dense)
+      expect_same_entries(convert<DenseMatrix<>>(A), convert<DenseMatrix<>>(expected));
+    else
+      expect_same_entries(A, expected);
+  }
+  std::ostringstream said;
+  both.explain(said);
+  EXPECT_NE(said.str().find("result: "), std::string::npos);
+  EXPECT_NE(both.candidate().find(", then "), std::string::npos);
+  EXPECT_GE(both.bytes(), 0);
+  EXPECT_GT(both.estimate().workspace, 0);
+  // Another pattern of an operand of the second statement is noticed before the part is computed.
+  const auto other = spread<CSR<>>(30, 25, 5, 3);
+  D.replace(D.extents(), other.levels(), other.values());
+  part.values().data()[0] = 1000;
+  EXPECT_THROW(both.run(), ScheduleError);
+  EXPECT_EQ(part.values().data()[0], 1000);
+}
+TEST(Precompute, IsPlannedAndReadAgainWhenValuesChange) {
+  check_plan<CSR<>>();
+  check_plan<COO<2>>();
+  check_plan<DenseMatrix<>>();
+}
+
+TEST(Precompute, PlansWhosePartHasAPatternOfItsValues) {
+  const auto B = spread<CSR<>>(12, 12, 3, 5), C = spread<CSR<>>(12, 12, 4, 7);
+  const Tensor<double, CSR<>> W({12, 12}), A({12, 12}), expected({12, 12});
+  auto both = plan(assign(A(i, j), C(i, j) + (!B(i, j) * C(i, j))).precompute(!B(i, j) * C(i, j), W(i, j)));
+  for (int run = 0; run < 3; ++run) {
+    for (std::int64_t at = 0; at < B.nnz(); ++at) B.values().data()[at] = static_cast<double>((at + run) % 2);
+    both.run();
+    expected(i, j) = C(i, j) + (!B(i, j) * C(i, j));
+    expect_same_entries(A, expected);
+  }
+}
+
+TEST(Precompute, ReadsThePartAnewWhereOtherOperandsAreConstant) {
+  const auto B = spread<CSR<>>(300, 300, 3, 7);
+  const Tensor<double, DenseVector> s({300}), x({300}), y({300}), expected({300});
+  const Tensor<double, CSR<>> W({300, 300});
+  x(i) = 1.0;
+  const auto statement = assign(y(i), (B(i, k) * s(k)) * x(k));
+  auto before = plan(statement.with_constant_operands().precompute(B(i, k) * s(k), W(i, k)));
+  auto after = plan(statement.precompute(B(i, k) * s(k), W(i, k)).with_constant_operands());
+  for (int run = 1; run < 5; ++run) {
+    s(i) = static_cast<double>(run);
+    expected(i) = B(i, k) * s(k);
+    before.run();
+    expect_same_entries(y, expected);
+    y(i) = 0.0;
+    after.run();
+    expect_same_entries(y, expected);
+  }
+}
+
+TEST(Precompute, PlansRefuseASparseResultThatThePartReads) {
+  const auto A = spread<CSR<>>(12, 12, 3, 5), C = spread<CSR<>>(12, 12, 4, 7);
+  const Tensor<double, CSR<>> W({12, 12});
+  const auto both = assign(A(i, j), C(i, j) * (A(i, k) * C(k, j))).precompute(A(i, k) * C(k, j), W(i, j));
+  EXPECT_THROW(plan(both), ScheduleError);
+  EXPECT_NO_THROW(both.run());
+}
+
+template <class R, class W>
+void check_estimate() {
+  SCOPED_TRACE(R::str() + " by way of " + W::str());
+  const auto B = spread<CSR<>>(300, 200, 5, 7), C = spread<CSR<>>(200, 250, 6, 7),
+             D = spread<CSR<>>(300, 250, 9, 3);
+  const Tensor<double, R> A({300, 250});
+  const Tensor<double, W> part({300, 250});
+  const auto both = assign(A(i, j), D(i, j) + (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j));
+  const Estimate most = estimate(both);
+  EXPECT_EQ(A.nnz(), R::is_dense ? 300 * 250 : 0);
+  EXPECT_EQ(part.nnz(), W::is_dense ? 300 * 250 : 0);
+  EXPECT_EQ(most.operands, B.bytes() + C.bytes() + D.bytes());
+  const std::int64_t needed = (R::is_dense ? 0 : most.result) + most.workspace;
+  constexpr std::int64_t slack = 4096;  // tables of chunks, which are not counted
+  for (int run = 0; run < 2; ++run) {
+    pool().release();
+    const PeakMemory peak;
+    both.run();
+    EXPECT_LE(peak.bytes(), needed + slack) << "run " << run;
+  }
+  EXPECT_LE(A.nnz(), most.values);
+  EXPECT_NO_THROW(both.on(Resources<Host>().within(needed)).run());
+  if (needed > 0) {
+    EXPECT_THROW(both.on(Resources<Host>().within(0)).run(), MemoryError);
+  }
+}
+TEST(Precompute, TakesNoMoreThanIsEstimated) {
+  check_estimate<CSR<>, CSR<>>();
+  check_estimate<CSR<>, DenseMatrix<>>();
+  check_estimate<COO<2>, CSR<>>();
+  check_estimate<DenseMatrix<>, CSR<>>();
+  check_estimate<DenseMatrix<>, DenseMatrix<>>();
+}
+
+TEST(Precompute, CountsThePartTowardsTheBoundOfTheStatementThatReadsIt) {
+  const auto B = spread<CSR<>>(300, 200, 5, 7), C = spread<CSR<>>(200, 250, 6, 7),
+             D = spread<CSR<>>(300, 250, 9, 3);
+  const Tensor<double, CSR<>> A({300, 250}), part({300, 250});
+  const auto both = assign(A(i, j), D(i, j) + (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j));
+  both.run();
+  const Estimate rest = estimate(both.consumer());
+  const std::int64_t alone = rest.result + rest.workspace;
+  const auto within = [&](std::int64_t bytes) {
+    return both.on(Resources<Host>().within(bytes)).schedule_part([](const auto& s) {
+      return s.on(Resources<Host>());
+    });
+  };
+  EXPECT_THROW(within(alone + part.bytes() - 1).run(), MemoryError);
+  EXPECT_NO_THROW(within(alone + part.bytes()).run());
+}
+
+TEST(Precompute, IsExplainedAsTwoStatements) {
+  const auto B = spread<CSR<>>(30, 20, 3, 7), C = spread<CSR<>>(20, 25, 4, 5),
+             D = spread<CSR<>>(30, 25, 6, 3);
+  const Tensor<double, CSR<>> A({30, 25}), part({30, 25});
+  const auto both = assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j));
+  const std::string said = explain(both);
+  EXPECT_TRUE(said.starts_with("A(i, j) = B(i, j) * C(i, j) where C(i, j) = D(i, k) * E(k, j)\n")) << said;
+  EXPECT_NE(said.find("The part, which is computed first:\n\nA(i, j) = B(i, k) * C(k, j)"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("The statement that reads it:\n\nA(i, j) = B(i, j) * C(i, j)"), std::string::npos)
+      << said;
+  EXPECT_EQ(part.nnz(), 0);
+  // The second statement is explained with the part as it will be.
+  both.run();
+  EXPECT_EQ(explain(both.consumer()).substr(explain(both.consumer()).rfind("needs at most")),
+            said.substr(said.rfind("needs at most")));
+  std::ostringstream written;
+  written << both;
+  EXPECT_EQ(written.str(), both.str());
 }
 
 TEST(Precompute, RefusesOtherTensorsAndTensorsOfTheStatement) {

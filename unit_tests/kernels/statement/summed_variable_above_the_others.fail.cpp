@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file summed_variable_above_the_others.fail.cpp
 /// A sum inside a function, in the loop nest, over an operand that stores its columns first.
-// expect: an operand stores the summed
+// expect: the first operand of the right side stores their variable above another one
+// alone
 #include <sporos/compute.hpp>
 
 using namespace sporos;
