@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -219,8 +219,9 @@ class StagedWorkspace {
     } catch (const WorkspaceLimitError& error) {
       const std::int64_t components = all_.size() + waiting_.array.size() + filling_.array.size() + more;
       throw WorkspaceLimitError(
-          text("a sparse workspace needs ", enough_limit(policy_, keys_, cells_, components), " bytes for the ",
-               components, " components that it has gathered, and its memory limit allows ", error.limit(),
+          text("a sparse workspace needs ", enough_limit(policy_, keys_, cells_, components),
+               " bytes for the ", components,
+               " components that it has gathered, and its memory limit allows ", error.limit(),
                ": raise memory_limit, or drain the workspace more often"),
           error.limit());
     }
@@ -323,7 +324,8 @@ class StagedWorkspace {
 
   /// Whether an accumulation array may have a capacity: a share of the memory limit, if there is one.
   bool may_take(std::int64_t capacity) const {
-    return budget_.limit() == 0 || bytes(capacity) <= budget_.limit() / (share_of_arrays * (is_pipelined() ? 2 : 1));
+    return budget_.limit() == 0 ||
+           bytes(capacity) <= budget_.limit() / (share_of_arrays * (is_pipelined() ? 2 : 1));
   }
 
   /// Gives an empty accumulation array the capacity `wanted`, or as much of it as the memory limit allows. An
