@@ -190,7 +190,7 @@ class AppendPlan {
   /// A memory limit in the settings of the workspaces that is enough for any of them; 0 if they have none.
   std::int64_t enough_limit() const {
     if constexpr (gathers)
-      return detail::enough_limit<W>(policy(), row_extents(), most_added());
+      return detail::enough_limit<W>(policy(), gathered_extents(), most_gathered());
     else
       return 0;
   }

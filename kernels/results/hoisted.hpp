@@ -109,7 +109,7 @@ class HoistedNest::Plan : detail::AppendPlan<S, policy_for<S>> {
   using Nest = detail::NestOf<S>;
 
  public:
-  using Base::Base, Base::run, Base::bytes;
+  using Base::Base, Base::run, Base::bytes, Base::enough_limit;
 
   void refill() {
     this->read_operands();
