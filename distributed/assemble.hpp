@@ -28,19 +28,6 @@ namespace sporos {
 
 namespace detail {
 
-/// Throws ShapeError for the first entry outside the extents.
-template <class Value, int Order>
-void expect_inside(const Entries<Value, Order>& entries, const Extents<Order>& extents) {
-  if (entries.extents != extents)
-    throw ShapeError(text("entries of a tensor of ", to_string(entries.extents),
-                          " cannot be distributed as one of ", to_string(extents)));
-  for (std::size_t mode = 0; mode < extents.size(); ++mode)
-    for (std::int64_t e = 0; e < entries.size(); ++e)
-      if (const std::int64_t c = entries.coordinates[mode].data()[e]; c < 0 || c >= extents[mode])
-        throw ShapeError(text("entry ", e, " lies at ", coordinate_text(entries.coordinate(e)),
-                              ", outside a tensor of ", to_string(extents)));
-}
-
 /// From the entries of all ranks, those that this rank stores, with local coordinates.
 /// @param what, how  what the ranks are doing, which must be the same on all of them
 /// @param root       the rank that has all the entries, if only one may have any
@@ -50,13 +37,8 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
                                         std::uint64_t how, std::optional<int> root = {}) {
   const Communicator& ranks = distribution.ranks();
   const bool everywhere = distribution.is_replicated();
-  Routes routes;
   jointly(ranks, [&] {
     expect_inside(entries, distribution.extents());
-    if (!everywhere)
-      routes = Routes::of(ranks.size(), entries.size(), [&](std::int64_t e, const auto& send_to) {
-        send_to(distribution.owner(entries.coordinate(e)));
-      });
     agree(ranks,
           Signature(what)
               .mix(distribution.signature().hash())
@@ -66,6 +48,10 @@ Entries<Value, Order> entries_to_owners(const Distribution<Order>& distribution,
   });
   auto out = jointly(ranks, [&] {
     if (everywhere) return gathered(ranks, entries, what);
+    const std::vector<int> owners = distribution.owners(entries, what);
+    const auto routes = Routes::of(ranks.size(), entries.size(), [&](std::int64_t e, const auto& send_to) {
+      send_to(owners[static_cast<std::size_t>(e)]);
+    });
     if (root) return scattered(ranks, entries, routes, *root, what);
     return exchange(ranks, entries, routes, what).items;
   });
@@ -220,13 +206,23 @@ Distributed<T> scatter(const Distribution<T::order>& distribution, const T& tens
   });
 }
 
-/// Checks that what every rank stores obeys the rules of its format. Collective.
-/// @throws FormatError, on all ranks, if one rank's arrays break them
+/// Checks that what every rank stores obeys the rules of its format, and that nonzeros that are dealt out one
+/// by one are where they belong. Collective.
+/// @throws FormatError, on all ranks, if one rank's arrays break them, or a nonzero belongs to another rank
 template <AnyDistributed T>
 void validate(const T& tensor) {
   jointly(tensor.ranks(), [&] {
     validate(tensor.local());
     agree(tensor.ranks(), tensor.distribution().signature(), "validate");
+    if (!tensor.distribution().is_fine_grained()) return;
+    const auto mine = entries(tensor);
+    const auto owners = tensor.distribution().owners(mine, "validate");
+    for (std::size_t e = 0; e < owners.size(); ++e)
+      if (owners[e] != tensor.ranks().rank())
+        throw FormatError(text("rank ", tensor.ranks().rank(), " stores a nonzero at ",
+                               coordinate_text(mine.coordinate(static_cast<std::int64_t>(e))),
+                               ", which belongs to rank ", owners[e], ": assemble the tensor"));
+    agree(tensor.ranks(), "validate");
   });
 }
 

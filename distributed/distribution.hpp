@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "../core/extents.hpp"
 #include "agree.hpp"
 #include "communicator.hpp"
+#include "dealing.hpp"
 #include "partition.hpp"
 
 namespace sporos {
@@ -63,6 +66,20 @@ std::array<int, static_cast<std::size_t>(Order)> parts_of_bricks(int ranks, cons
 /// A rank stores the coordinates that it owns in every mode; a mode with Partition::whole does not restrict
 /// them. The parts of all modes form a grid, in which parts of the last mode have consecutive ranks. There
 /// are as many parts as ranks, or just one: then every rank stores the whole tensor.
+///
+/// A fine-grained distribution deals out the nonzeros of a sparse tensor one by one instead (dealing.hpp). No
+/// mode restricts what a rank stores, and local coordinates are the global ones:
+///
+///     fine_grained(ranks, entries), 3 ranks
+///
+///        j
+///       ┌─────────────┐
+///     i │   rank 0    │
+///       │ 0 0 0 0│1 1 │    a row with many nonzeros, split
+///       │   rank 1    │
+///       ├─────────────┤
+///       │   rank 2    │
+///       └─────────────┘
 template <int Order>
 class Distribution {
  public:
@@ -178,7 +195,40 @@ class Distribution {
     });
   }
 
+  /// Deals out nonzeros so that all ranks have about equally many, each a run of the coordinates in
+  /// lexicographic order, the longest mode first: slices are split only where they have too many
+  /// (nonzero_cuts.hpp). The fine-grained distribution of O. Kaya, B. Uçar, "Scalable sparse tensor
+  /// decompositions in distributed memory systems", SC 2015. Collective.
+  /// @param entries  some of the entries on each rank; entries at the same coordinate count one by one, but
+  ///                 are not separated
+  /// @throws ShapeError, on all ranks, for an entry outside the extents
+  template <class Value>
+  static Distribution fine_grained(const Communicator& ranks, const Entries<Value, Order>& entries) {
+    static_assert(Order >= 1, "a number has no nonzeros to be dealt out");
+    return jointly(ranks, [&] {
+      detail::NonzeroCuts<Order> cuts(ranks, entries);
+      return Distribution(ranks, entries.extents, detail::Dealing<Order>(std::move(cuts)));
+    });
+  }
+  /// Deals out nonzeros as given, by a hypergraph partitioner, say; a coordinate for which no owner is given
+  /// belongs to a rank that follows from it. Collective.
+  /// @param entries  some of the entries on each rank
+  /// @param owners   the rank that is to store each of them
+  /// @throws ShapeError, on all ranks, for an entry outside the extents, an owner that is no rank, or another
+  /// number of owners than of entries; CommError if the same coordinate is given different owners
+  /// Memory: each rank keeps its share of the coordinates and owners of all ranks.
+  template <class Value>
+  static Distribution fine_grained(const Communicator& ranks, const Entries<Value, Order>& entries,
+                                   const std::vector<int>& owners) {
+    static_assert(Order >= 1, "a number has no nonzeros to be dealt out");
+    return jointly(ranks, [&] {
+      detail::GivenOwners<Order> given(ranks, entries, owners);
+      return Distribution(ranks, entries.extents, detail::Dealing<Order>(std::move(given)));
+    });
+  }
+
   const Communicator& ranks() const { return ranks_; }
+  /// The partition of a mode; whole in a fine-grained distribution.
   const Partition& partition(int mode) const { return partitions_.at(static_cast<std::size_t>(mode)); }
   const std::array<Partition, modes>& partitions() const { return partitions_; }
 
@@ -212,12 +262,35 @@ class Distribution {
 
   /// Whether every rank stores the whole tensor.
   bool is_replicated() const {
-    return std::all_of(partitions_.begin(), partitions_.end(),
-                       [](const Partition& mode) { return mode.parts() == 1; });
+    return !dealing_ && std::all_of(partitions_.begin(), partitions_.end(),
+                                    [](const Partition& mode) { return mode.parts() == 1; });
+  }
+
+  /// Whether nonzeros are dealt out one by one, over more than one rank.
+  bool is_fine_grained() const { return dealing_ != nullptr; }
+  /// How they are; null if they are not.
+  const detail::Dealing<Order>* dealing() const { return dealing_.get(); }
+
+  /// The rank that stores each entry; 0 if all do. Collective in a fine-grained distribution.
+  template <class Value>
+  std::vector<int> owners(const Entries<Value, Order>& entries, std::string_view what) const {
+    if (dealing_) return dealing_->owners(entries, what);
+    std::vector<int> out(static_cast<std::size_t>(entries.size()));
+    for (std::int64_t e = 0; e < entries.size(); ++e)
+      out[static_cast<std::size_t>(e)] = owner(entries.coordinate(e));
+    return out;
   }
 
   /// The rank that stores a coordinate; 0 if all do.
+  /// @throws StateError in a fine-grained distribution by given owners, which no rank knows alone
   int owner(const Extents<Order>& coordinate) const {
+    if (dealing_) {
+      if (!dealing_->cuts())
+        throw StateError(
+            "no rank alone knows the owners that were given to nonzeros: all ranks ask for them, by "
+            "owners()");
+      return dealing_->cuts()->owner(coordinate);
+    }
     int rank = 0;
     for (std::size_t mode = 0; mode < modes; ++mode)
       rank = rank * partitions_[mode].parts() + partitions_[mode].owner(coordinate[mode]);
@@ -237,17 +310,20 @@ class Distribution {
   }
 
   bool operator==(const Distribution& other) const {
-    return ranks_ == other.ranks_ && partitions_ == other.partitions_;
+    return ranks_ == other.ranks_ && partitions_ == other.partitions_ &&
+           (dealing_ && other.dealing_ ? *dealing_ == *other.dealing_ : dealing_ == other.dealing_);
   }
   /// A number that differs for different distributions.
   Signature signature() const {
     Signature out("distribution");
     for (const Partition& mode : partitions_) out.mix(mode.signature().hash());
+    if (dealing_) out.mix(dealing_->signature().hash());
     return out;
   }
 
-  /// "(ranges over 4 parts, whole)"
+  /// "(ranges over 4 parts, whole)", "nonzeros over 4 ranks, in the order of modes 2, 0, 1"
   std::string str() const {
+    if (dealing_) return text("nonzeros over ", ranks_.size(), " ranks, ", dealing_->str());
     if (is_replicated()) return ranks_.size() == 1 ? "on one rank" : "on every rank";
     std::string out = "(";
     for (std::size_t mode = 0; mode < modes; ++mode) out += (mode ? ", " : "") + partitions_[mode].str();
@@ -255,6 +331,11 @@ class Distribution {
   }
 
  private:
+  Distribution(Communicator ranks, const Extents<Order>& extents, detail::Dealing<Order> dealing)
+      : ranks_(std::move(ranks)), partitions_(whole(extents)) {
+    if (ranks_.size() > 1) dealing_ = std::make_shared<const detail::Dealing<Order>>(std::move(dealing));
+  }
+
   static std::array<Partition, modes> whole(const Extents<Order>& extents) {
     std::array<Partition, modes> out;
     for (std::size_t mode = 0; mode < modes; ++mode) out[mode] = Partition::whole(extents[mode]);
@@ -268,6 +349,7 @@ class Distribution {
 
   Communicator ranks_;
   std::array<Partition, modes> partitions_;
+  std::shared_ptr<const detail::Dealing<Order>> dealing_;  ///< none: the partitions say who stores what
 };
 
 }  // namespace sporos

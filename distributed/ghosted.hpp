@@ -45,7 +45,8 @@ struct Ghosted<Distributed<Tensor<Value, CSR<Position, Coordinate>, Space>>> {
 
 /// This rank's rows of a CSR matrix, in local and ghost numbering. Not collective.
 /// @param columns  who owns which column: the partition of the vectors to be multiplied
-/// @throws ShapeError if the columns are not divided among the ranks, or are not the matrix's
+/// @throws ShapeError if the columns are not divided among the ranks, or are not the matrix's, or if the
+/// matrix has its nonzeros dealt out one by one
 template <class Value, class Position, class Coordinate, class Space>
 auto ghosted(const Distributed<Tensor<Value, CSR<Position, Coordinate>, Space>>& A,
              const Partition& columns) {
@@ -55,6 +56,9 @@ auto ghosted(const Distributed<Tensor<Value, CSR<Position, Coordinate>, Space>>&
     throw ShapeError(text("a partition of ", columns.extent(), " columns into ", columns.parts(),
                           " parts does not number those of a matrix of ", to_string(A.extents()), " on ",
                           A.ranks().size(), " ranks"));
+  if (A.distribution().is_fine_grained())
+    throw ShapeError(text("a rank has no whole rows of a matrix with ", A.distribution().str(),
+                          ": redistribute it by rows"));
   const int rank = A.ranks().rank();
   const auto is_own = [&](std::int64_t c) { return columns.parts() == 1 || columns.owner(c) == rank; };
   Out out;

@@ -51,6 +51,10 @@ namespace sporos {
 ///     A(i, j) = B(i, k) * C(k, j)                B and A divided along i: the rows of C that are its k
 ///     y(i) = A(i, j) * x(j)                      A divided along j: x where A is, and sums for others' y
 ///
+/// If the nonzeros of an operand are dealt out one by one, as in a fine-grained distribution of T, the rank
+/// computes the terms of its own: it needs the rows of U and V at them, and has sums for the rows of M at
+/// them, which it sends to their owners.
+///
 /// What it lacks is fetched from its owners (operand.hpp). The local statement is the same statement on these
 /// tensors, and any candidate can run it. If a divided variable is summed over, the ranks' results are added;
 /// otherwise one rank computes each coordinate of the result and sends it to its owner. A statement for which
@@ -104,9 +108,8 @@ struct OwnerComputes {
       if constexpr (F::is_dense) {
         if (is_reduced_) sum_of_ranks_ = detail::SumOfRanks<Local>(ranks_);
         if (!in_place_ && !is_reduced_)
-          to_owners_ =
-              detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(numberings_), touched_,
-                                            result_distribution_, work_.divisions().empty());
+          to_owners_ = detail::ResultExchange<Local>(*own_result_, numberings_of<Result>(numberings_),
+                                                     touched_, result_distribution_, !work_.is_divided());
       }
       collect_traffic();
     }
@@ -155,15 +158,17 @@ struct OwnerComputes {
 
     void explain(std::ostream& out) const {
       out << "  each rank computes ";
-      if (work_.divisions().empty()) {
+      if (work_.nonzeros()) {
+        out << "the terms of its nonzeros at (" << work_.nonzeros()->variables << ')';
+      } else if (!work_.is_divided()) {
         out << (ranks_.size() == 1 ? "all of it" : "all of it, from all of the operands");
       } else {
         out << "its coordinates of ";
         for (std::size_t at = 0; at < work_.divisions().size(); ++at)
           out << (at ? ", " : "") << work_.divisions()[at].variable << " ("
               << work_.divisions()[at].partition.str() << ')';
-        if (S::schedule::owners::are_given) out << ", as on_owners_of says";
       }
+      if (S::schedule::owners::are_given && work_.is_divided()) out << ", as on_owners_of says";
       out << "\n";
       TensorLetters letters;
       out << "    " << letters.of(statement_.result().tensor()) << '(' << Result::names.str()
@@ -246,8 +251,9 @@ struct OwnerComputes {
           if (!detail::is_bounded<0, Right>(variable, known)) continue;
           const detail::Numbering all = numberings_[variable];
           auto coordinates = detail::bounded_coordinates<0>(statement_.right(), variable, known);
-          if (!all.is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent)) {
-            if (work_.divisions().empty()) continue;
+          if (!all.is_whole() || !detail::WorkDivision<S>::may_list(variable, is_sent) ||
+              !may_renumber_dealt(variable)) {
+            if (!work_.is_divided()) continue;
             for (std::int64_t& c : coordinates) c = all.global(c);
             needed_[variable] = detail::Numbering::list(std::move(coordinates), all.extent());
             continue;
@@ -260,6 +266,21 @@ struct OwnerComputes {
         }
         agree(ranks_, "the plan of a statement");
       });
+    }
+
+    /// Whether the nonzeros that are dealt out store the coordinates of a variable in arrays. If they do not,
+    /// they keep their coordinates: fetched under other ones, those of other ranks would come with them.
+    bool may_renumber_dealt(char variable) const {
+      bool may = true;
+      const auto look = [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        if (!work_.is_dealt(access)) return;
+        for (int mode = 0; mode < A::names.size; ++mode)
+          if (A::names[mode] == variable) may = may && detail::has_coordinate_array<typename A::format>(mode);
+      };
+      look(statement_.result());
+      for_each_access(statement_.right(), look);
+      return may;
     }
 
     /// Adds the coordinates of operands that are in place: each of them needs a number, whether or not the
@@ -394,7 +415,7 @@ struct OwnerComputes {
     /// Finds the coordinates of a dense result at which this rank's operands have terms, if it also computes
     /// other coordinates: the zeros there are not sent.
     void find_touched() {
-      if (in_place_ || work_.divisions().empty()) return;
+      if (in_place_ || !work_.is_divided()) return;
       for (int mode = 0; mode < order; ++mode) {
         const char variable = Result::names[mode];
         if (listed_.contains(variable) || !detail::WorkDivision<S>::sends_touched(variable)) continue;
@@ -472,7 +493,7 @@ struct OwnerComputes {
         std::int64_t* const coordinates = out.coordinates[static_cast<std::size_t>(mode)].data();
         for (std::int64_t e = 0; e < out.size(); ++e) coordinates[e] = numbering.global(coordinates[e]);
       }
-      if (!work_.divisions().empty()) return out;
+      if (work_.is_divided()) return out;
       // Every rank has computed all of it, so one of them contributes it.
       if (ranks_.rank() == 0) return out;
       return decltype(out)(out.extents, 0);
@@ -487,7 +508,8 @@ struct OwnerComputes {
         mine.sent += operand.bytes_sent();
         mine.received += operand.bytes_received();
       });
-      if (mine.work == 0) for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
+      if constexpr (all_dense)
+        for_each_operand([&](const auto& operand) { mine.work += operand.tensor().nnz(); });
       // What is sent of a sparse result is unknown until it has been computed.
       if constexpr (F::is_dense) {
         if (is_reduced_) {

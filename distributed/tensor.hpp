@@ -11,6 +11,7 @@
 #include "../core/error.hpp"
 #include "../core/expression.hpp"
 #include "../core/tensor.hpp"
+#include "../formats/format_name.hpp"
 #include "../formats/pattern.hpp"
 #include "agree.hpp"
 #include "distribution.hpp"
@@ -59,21 +60,26 @@ class Distributed<Tensor<Value, F, Space>> {
   static constexpr int order = F::order;
 
   /// Stores no nonzeros; the values of a dense tensor are 0. Collective.
-  /// @throws MemoryError, on all ranks, if one cannot store its part; CommError for different distributions
+  /// @throws MemoryError, on all ranks, if one cannot store its part; CommError for different distributions;
+  /// FormatError if nonzeros are dealt out one by one and the format stores zeros as well
   explicit Distributed(Distribution<order> distribution)
       : distribution_(std::make_shared<const Distribution<order>>(std::move(distribution))) {
     jointly(ranks(), [&] {
+      expect_only_nonzeros();
       local_ = local_type(distribution_->local_extents());
       agree(ranks(), distribution_->signature(), "Distributed(distribution)");
     });
   }
 
-  /// Takes each rank's local tensor. Collective.
-  /// @throws ShapeError, on all ranks, if one's extents are not those that the distribution gives it
+  /// Takes each rank's local tensor. In a fine-grained distribution it stores only coordinates that belong to
+  /// its rank, which `validate` checks. Collective.
+  /// @throws ShapeError, on all ranks, if one's extents are not those that the distribution gives it;
+  /// FormatError if nonzeros are dealt out one by one and the format stores zeros as well
   Distributed(Distribution<order> distribution, local_type local)
       : distribution_(std::make_shared<const Distribution<order>>(std::move(distribution))),
         local_(std::move(local)) {
     jointly(ranks(), [&] {
+      expect_only_nonzeros();
       if (local_.extents() != distribution_->local_extents())
         throw ShapeError(text("the local tensor is ", to_string(local_.extents()), ", but the distribution ",
                               distribution_->str(), " of ", to_string(extents()), " gives this rank ",
@@ -106,16 +112,31 @@ class Distributed<Tensor<Value, F, Space>> {
   }
 
  private:
+  /// A dense level, block or padded row would be stored by every rank that has one of its nonzeros.
+  void expect_only_nonzeros() const {
+    if constexpr (F::is_dense || F::stores_padding)
+      if (distribution_->is_fine_grained())
+        throw FormatError(
+            text(format_name<F>(),
+                 " stores zeros beside nonzeros, so its nonzeros cannot be dealt out one by one: "
+                 "take a format without padding, or a distribution by coordinates"));
+  }
+
   std::shared_ptr<const Distribution<order>> distribution_;
   local_type local_;
 };
 
 /// The distribution of a vector in the same way as a mode of a tensor: coordinate c is where the tensor's is.
-/// For a mode that is not divided among all ranks, the vector is in blocks. Collective.
+/// For a mode that is not divided among all ranks, the vector is in blocks. If nonzeros are dealt out in
+/// order, the mode that is compared first is divided where they are: of a slice that is split, the last rank
+/// that has some of it owns the coordinate. Collective.
 template <AnyDistributed T>
 Distribution<1> along(const T& tensor, int mode) {
   const Partition& given = tensor.distribution().partition(mode);
   const int parts = tensor.ranks().size();
+  if (const auto* dealing = tensor.distribution().dealing())
+    if (dealing->cuts() && dealing->cuts()->order()[0] == mode)
+      return {tensor.ranks(), {Partition::ranges(dealing->cuts()->begins(given.extent()))}};
   const bool is_divided = !given.is_whole() && given.parts() == parts;
   return {tensor.ranks(), {is_divided ? given : Partition::blocks(given.extent(), parts)}};
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,6 +53,22 @@ std::vector<Division> divisions_of(const A& access, const Communicator& ranks) {
   return out;
 }
 
+/// The nonzeros of tensors with one fine-grained distribution, accessed by the same variables.
+struct DealtNonzeros {
+  std::string variables;
+  std::uint64_t distribution = 0;  ///< hash of its signature
+
+  bool operator==(const DealtNonzeros&) const = default;
+};
+
+/// Those of a tensor, if they are dealt out one by one.
+template <class A>
+std::optional<DealtNonzeros> dealt_nonzeros_of(const A& access, const Communicator& ranks) {
+  const auto& distribution = LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks);
+  if (!distribution.is_fine_grained()) return {};
+  return DealtNonzeros{A::names.str(), distribution.signature().hash()};
+}
+
 inline constexpr std::string_view is_divided_otherwise =
     "other ranks are to compute than the owners of the result";
 
@@ -61,6 +78,7 @@ bool owners_of_result_compute(const S& statement) {
   if constexpr (S::schedule::owners::are_given) {
     const auto same = [](const Division& a, const Division& b) { return a.variable == b.variable && a == b; };
     const Communicator& ranks = ranks_of(statement);
+    if (dealt_nonzeros_of(statement.options().access_of_owners(), ranks)) return false;
     const auto given = divisions_of(statement.options().access_of_owners(), ranks);
     const auto of_result = divisions_of(statement.result(), ranks);
     return std::is_permutation(given.begin(), given.end(), of_result.begin(), of_result.end(), same);
@@ -121,9 +139,22 @@ inline constexpr std::size_t most_operands = 8;  // the limit of kernels/stateme
 /// For is_bounded: the rank has what it needs of all operands.
 inline constexpr std::array<bool, most_operands> all_known{true, true, true, true, true, true, true, true};
 
+/// What is divided among the ranks: the coordinates of variables, or nonzeros. All work is everyone's if it
+/// is neither.
+struct Shares {
+  std::vector<Division> divisions;
+  std::optional<DealtNonzeros> nonzeros;
+
+  bool is_divided() const { return nonzeros || !divisions.empty(); }
+};
+
 /// The variables of a statement whose coordinates are divided among the ranks, each of which computes the
 /// terms of its own coordinates. They are the variables that divide one of the tensors, which stays where it
 /// is: the tensor for which the fewest values are expected to move.
+///
+/// If the nonzeros of an operand are dealt out one by one, and each term of the statement has it as a factor,
+/// each rank computes the terms of its nonzeros, and the ranks' results are added: the operand was dealt out
+/// so that this work is shared equally.
 template <class S>
 class WorkDivision {
  public:
@@ -136,15 +167,24 @@ class WorkDivision {
     choose();
   }
 
-  const std::vector<Division>& divisions() const { return divisions_; }
+  const std::vector<Division>& divisions() const { return shares_.divisions; }
+  /// Whether each rank computes only a part of the statement.
+  bool is_divided() const { return shares_.is_divided(); }
+  /// The nonzeros whose terms each rank computes, if they are what is divided.
+  const std::optional<DealtNonzeros>& nonzeros() const { return shares_.nonzeros; }
 
-  /// Whether a divided variable is summed over.
-  bool sums() const { return sums_over(divisions_); }
+  /// Whether several ranks may compute terms of the same value of the result.
+  bool sums() const { return sums_over(shares_); }
 
   /// Whether a rank stores exactly what it needs of a tensor, apart from lists of coordinates.
   template <class A>
   bool is_in_place(const A& access) const {
-    return is_in_place(access, divisions_);
+    return is_in_place(access, shares_);
+  }
+  /// Whether an access is to the nonzeros that are divided.
+  template <class A>
+  bool is_dealt(const A& access) const {
+    return shares_.nonzeros && dealt_nonzeros_of(access, ranks_) == shares_.nonzeros;
   }
 
   /// Whether a rank may number a variable by the coordinates that it needs: those of a sum, those that the
@@ -185,11 +225,12 @@ class WorkDivision {
     return LocalOf<typename A::tensor_type>::distribution(access.tensor(), ranks_);
   }
 
-  /// Whether a rank stores exactly what it needs of a tensor if variables are divided like this, apart from
-  /// lists.
+  /// Whether a rank stores exactly what it needs of a tensor if work is divided like this, apart from lists.
   template <class A>
-  bool is_in_place(const A& access, const std::vector<Division>& divisions) const {
+  bool is_in_place(const A& access, const Shares& shares) const {
     const auto& distribution = distribution_of(access);
+    if (distribution.is_fine_grained()) return dealt_nonzeros_of(access, ranks_) == shares.nonzeros;
+    const auto& divisions = shares.divisions;
     for (int mode = 0; mode < A::names.size; ++mode) {
       const auto found = std::find_if(divisions.begin(), divisions.end(),
                                       [&](const auto& one) { return one.variable == A::names[mode]; });
@@ -201,8 +242,15 @@ class WorkDivision {
     return true;
   }
 
-  /// Chooses the variables to be divided: those of the tensor for which the fewest values are expected to
-  /// move. To find it, one number for each tensor is summed over the ranks.
+  /// The shares in which a tensor stays where it is.
+  template <class A>
+  Shares shares_of(const A& access) const {
+    return {divisions_of(access, ranks_), dealt_nonzeros_of(access, ranks_)};
+  }
+
+  /// Chooses what is divided: nonzeros of an operand that are dealt out, or else the variables of the tensor
+  /// for which the fewest values are expected to move. To find it, one number for each tensor is summed over
+  /// the ranks.
   void choose() {
     if constexpr (S::schedule::owners::are_given) {
       take_given();
@@ -210,15 +258,21 @@ class WorkDivision {
     }
     if (ranks_.size() == 1) return;
     const auto take_if_all_stays = [&](const auto& access) {
-      const auto divisions = divisions_of(access, ranks_);
-      if (!divisions_.empty() || divisions.empty() || !may_divide(divisions)) return;
-      bool all = is_in_place(statement_.result(), divisions);
-      for_each_access(statement_.right(), [&](const auto& one) { all = all && is_in_place(one, divisions); });
-      if (all) divisions_ = divisions;
+      const Shares shares = shares_of(access);
+      if (shares_.is_divided() || !shares.is_divided() || !may_divide(shares)) return;
+      bool all = is_in_place(statement_.result(), shares);
+      for_each_access(statement_.right(), [&](const auto& one) { all = all && is_in_place(one, shares); });
+      if (all) shares_ = shares;
     };
     take_if_all_stays(statement_.result());
     for_each_access(statement_.right(), take_if_all_stays);
-    if (!divisions_.empty()) return;
+    if (shares_.is_divided()) return;
+
+    for_each_access(statement_.right(), [&](const auto& access) {
+      const Shares shares = shares_of(access);
+      if (!shares_.is_divided() && shares.nonzeros && may_divide(shares)) shares_ = shares;
+    });
+    if (shares_.is_divided()) return;
 
     std::vector<std::int64_t> counts;
     const auto count = [&](const auto& access) {
@@ -232,18 +286,18 @@ class WorkDivision {
 
     double least = cost_of({}, counts);
     const auto consider = [&](const auto& access) {
-      const auto divisions = divisions_of(access, ranks_);
-      if (divisions.empty() || !may_divide(divisions)) return;
-      if (const double cost = cost_of(divisions, counts); cost < least) {
+      const Shares shares{divisions_of(access, ranks_), {}};
+      if (!shares.is_divided() || !may_divide(shares)) return;
+      if (const double cost = cost_of(shares, counts); cost < least) {
         least = cost;
-        divisions_ = divisions;
+        shares_ = shares;
       }
     };
     consider(statement_.result());
     for_each_access(statement_.right(), consider);
   }
 
-  /// Takes the variables of the tensor whose owners compute.
+  /// Takes the variables, or the nonzeros, of the tensor whose owners compute.
   void take_given() {
     const auto& access = statement_.options().access_of_owners();
     using A = std::remove_cvref_t<decltype(access)>;
@@ -258,35 +312,71 @@ class WorkDivision {
     };
     expect_extent(statement_.result());
     for_each_access(statement_.right(), expect_extent);
-    divisions_ = divisions_of(access, ranks_);
-    if (!may_divide(divisions_))
+    shares_ = shares_of(access);
+    if (may_divide(shares_)) return;
+    if (shares_.nonzeros)
       throw ScheduleError(
-          text(statement_.str(), ": the owners of a tensor with the variables ", A::names.str(),
-               " cannot compute parts of it: variables that are divided are different ones, and each is one "
-               "of the result or summed over in every term, in no deterministic sum"));
+          text(statement_.str(), ": the owners of nonzeros at ", A::names.str(),
+               " cannot compute their terms: a tensor with that distribution and these variables is a factor "
+               "of every term, and what is not a variable of the result is summed over in every term, in no "
+               "deterministic sum"));
+    throw ScheduleError(
+        text(statement_.str(), ": the owners of a tensor with the variables ", A::names.str(),
+             " cannot compute parts of it: variables that are divided are different ones, and each is one "
+             "of the result or summed over in every term, in no deterministic sum"));
   }
 
-  static bool may_divide(const std::vector<Division>& divisions) {
+  bool may_divide(const Shares& shares) const {
     constexpr auto may = [] {
       std::array<bool, 128> out{};
       for (std::size_t c = 0; c < out.size(); ++c) out[c] = detail::may_divide<S>(static_cast<char>(c));
       return out;
     }();
+    const auto may_be_divided = [&](char variable) {
+      return may[static_cast<unsigned char>(variable) % may.size()];
+    };
+    if (shares.nonzeros) return may_divide_nonzeros(*shares.nonzeros, may_be_divided);
+    const auto& divisions = shares.divisions;
     for (std::size_t at = 0; at < divisions.size(); ++at) {
-      if (!may[static_cast<unsigned char>(divisions[at].variable) % 128]) return false;
+      if (!may_be_divided(divisions[at].variable)) return false;
       for (std::size_t other = 0; other < at; ++other)
         if (divisions[other].variable == divisions[at].variable) return false;
     }
     return true;
   }
 
-  static bool sums_over(const std::vector<Division>& divisions) {
-    return std::any_of(divisions.begin(), divisions.end(),
+  /// Whether the statement is a sum of terms of single nonzeros: each term has one of them as a factor, and
+  /// sums over their variables are those of the whole term.
+  template <class May>
+  bool may_divide_nonzeros(const DealtNonzeros& nonzeros, const May& may_be_divided) const {
+    if constexpr (!S::schedule::is_arithmetic) {
+      return false;
+    } else {
+      std::array<bool, most_operands> is_one_of_them{};
+      char variable = ' ';
+      bool may = true;
+      std::size_t at = 0;
+      for_each_access(statement_.right(), [&](const auto& access) {
+        using A = std::remove_cvref_t<decltype(access)>;
+        const std::size_t here = at++;
+        if (dealt_nonzeros_of(access, ranks_) != nonzeros) return;
+        is_one_of_them[here] = true;
+        variable = A::names[0];
+        for (int mode = 0; mode < A::names.size; ++mode) may = may && may_be_divided(A::names[mode]);
+      });
+      return may && variable != ' ' && is_bounded<0, Right>(variable, is_one_of_them);
+    }
+  }
+
+  bool sums_over(const Shares& shares) const {
+    if (shares.nonzeros) return dealt_nonzeros_of(statement_.result(), ranks_) != shares.nonzeros;
+    return std::any_of(shares.divisions.begin(), shares.divisions.end(),
                        [](const auto& one) { return !Result::names.contains(one.variable); });
   }
 
   /// The number of values expected to move if variables are divided like this.
-  double cost_of(const std::vector<Division>& divisions, const std::vector<std::int64_t>& counts) const {
+  double cost_of(const Shares& shares, const std::vector<std::int64_t>& counts) const {
+    const auto& divisions = shares.divisions;
     const auto is_divided = [&](char variable) {
       return std::any_of(divisions.begin(), divisions.end(),
                          [&](const auto& one) { return one.variable == variable; });
@@ -294,8 +384,8 @@ class WorkDivision {
     const double others = ranks_.size() - 1;
     double cost = 0;
     std::size_t at = 0;
-    const bool sums = sums_over(divisions);
-    if (!is_in_place(statement_.result(), divisions) && !divisions.empty()) {
+    const bool sums = sums_over(shares);
+    if (!is_in_place(statement_.result(), shares) && !divisions.empty()) {
       // Each rank has all coordinates of a sum, or those that its operands store, which few other ranks have.
       bool listed = true;
       for (int mode = 0; mode < Result::names.size; ++mode)
@@ -309,7 +399,7 @@ class WorkDivision {
     for_each_access(statement_.right(), [&](const auto& access) {
       using A = std::remove_cvref_t<decltype(access)>;
       const auto count = static_cast<double>(counts[++at]);
-      if (is_in_place(access, divisions)) return;
+      if (is_in_place(access, shares)) return;
       bool divided = false, bounded = false;
       for (int mode = 0; mode < A::names.size; ++mode) {
         divided = divided || is_divided(A::names[mode]);
@@ -322,7 +412,7 @@ class WorkDivision {
 
   const S& statement_;
   Communicator ranks_;
-  std::vector<Division> divisions_;
+  Shares shares_;
 };
 
 }  // namespace detail

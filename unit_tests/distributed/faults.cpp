@@ -18,29 +18,6 @@ using namespace sporos::indices;
 
 using Vector = Tensor<double, DenseVector>;
 
-/// Whether this is the rank on which something goes wrong: the last one.
-bool is_bad() { return world().rank() + 1 == world().size(); }
-
-/// Expects that f throws an E on all ranks, with the same message, and that ranks still work together.
-template <class E, class F>
-void expect_everywhere(const F& f, const std::string& part_of_message) {
-  std::string message = "nothing was thrown";
-  bool is_right = false;
-  try {
-    f();
-  } catch (const E& error) {
-    is_right = true;
-    message = error.what();
-  } catch (const std::exception& error) {
-    message = std::string("another error: ") + error.what();
-  }
-  EXPECT_TRUE(is_right) << message;
-  EXPECT_NE(message.find(part_of_message), std::string::npos) << message;
-  const auto number = Signature(message).number();
-  EXPECT_EQ(world().min(number), world().max(number)) << message;
-  agree(world(), "the next test");
-}
-
 Distributed<Vector> ones(std::int64_t n) {
   const Distributed<Vector> out(Distribution<1>::blocks(world(), {n}));
   for (std::size_t q = 0; q < out.local().values().extent(0); ++q) out.local().values()(q) = 1;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <exception>
 #include <random>
 #include <sporos/distributed/distributed.hpp>
 #include <string>
@@ -102,6 +103,29 @@ testing::AssertionResult holds(const T& tensor, const Whole& whole) {
              << coordinate_text(here.coordinate(e)) << ": " << here.values.data()[e] << ", not "
              << coordinate_text(expected.coordinate(e)) << ": " << expected.values.data()[e];
   return testing::AssertionSuccess();
+}
+
+/// Whether this is the rank on which something goes wrong: the last one.
+inline bool is_bad() { return world().rank() + 1 == world().size(); }
+
+/// Expects that f throws an E on all ranks, with the same message, and that ranks still work together.
+template <class E, class F>
+void expect_everywhere(const F& f, const std::string& part_of_message) {
+  std::string message = "nothing was thrown";
+  bool is_right = false;
+  try {
+    f();
+  } catch (const E& error) {
+    is_right = true;
+    message = error.what();
+  } catch (const std::exception& error) {
+    message = std::string("another error: ") + error.what();
+  }
+  EXPECT_TRUE(is_right) << message;
+  EXPECT_NE(message.find(part_of_message), std::string::npos) << message;
+  const auto number = Signature(message).number();
+  EXPECT_EQ(world().min(number), world().max(number)) << message;
+  agree(world(), "the next test");
 }
 
 /// Some of the combinations of distributions, the same ones on all ranks: f(i, j, …) for at most `most` of
