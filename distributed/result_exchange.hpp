@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "../core/array.hpp"
 #include "../core/tensor.hpp"
+#include "../formats/named.hpp"
 #include "../formats/walk.hpp"
 #include "agree.hpp"
 #include "distribution.hpp"
@@ -22,17 +24,38 @@
 
 namespace sporos::detail {
 
-/// values[targets[at]] = received[at], or += received[at].
+/// values[targets[at]] = given[at], or += given[at], in rows of `width` values; given[sources[at]] if there
+/// are sources.
 template <class Value>
-struct PutValues {
+struct PutRows {
   const std::int64_t* targets;
-  const Value* received;
+  const std::int64_t* sources;
+  const Value* given;
   Value* values;
+  std::int64_t width;
   bool adds;
 
+  /// Puts row number `at`.
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const { some(at, 0, width); }
+  /// Puts the values of a row from `first` to `end`.
+  KOKKOS_INLINE_FUNCTION void some(std::int64_t at, std::int64_t first, std::int64_t end) const {
+    const Value* const from = given + (sources ? sources[at] : at) * width;
+    Value* const to = values + targets[at] * width;
+    if (adds)
+      for (std::int64_t k = first; k < end; ++k) to[k] = static_cast<Value>(to[k] + from[k]);
+    else
+      for (std::int64_t k = first; k < end; ++k) to[k] = from[k];
+  }
+};
+
+/// The same, a value for each thread, so that threads side by side write side by side.
+template <class Value>
+struct PutValues {
+  PutRows<Value> rows;
+
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t at) const {
-    Value& value = values[targets[at]];
-    value = adds ? static_cast<Value>(value + received[at]) : received[at];
+    const std::int64_t row = at / rows.width, first = at - row * rows.width;
+    rows.some(row, first, first + 1);
   }
 };
 
@@ -45,7 +68,8 @@ struct PutValues {
 ///                  5     ──→ rank 1: y(5) += rank 0's, then y(3) y(4) y(5) += rank 1's
 ///
 /// Contributions are added in the order of ranks, so that a result does not depend on which message arrives
-/// first. The exchange is planned once; a run moves only values.
+/// first. The exchange is planned once; a run moves only values. Rows of a matrix of consecutive rows that
+/// are sent as a whole are planned as a whole.
 template <class T>
 class ResultExchange {
  public:
@@ -68,23 +92,36 @@ class ResultExchange {
                  const Distribution<T::order>& distribution, bool all_have_all) {
     constexpr std::string_view what = "sending results to their owners";
     const Communicator& ranks = distribution.ranks();
-    Entries<std::int64_t, T::order> sent;
+    rank_ = static_cast<std::size_t>(ranks.rank());
+    Entries<std::int64_t, T::order> sent;  // global coordinates and positions, in rows
     Routes routes;
+    if (sends_rows(numberings, touched, distribution)) width_ = distribution.extents()[modes - 1];
     jointly(ranks, [&] {
-      // A dense tensor's positions follow from its levels, so its values need not be read.
-      using Host = HostSpaceOf<Space>;
-      const Tensor<Value, F, Host> shape = mine.template move_to<Host>();
-      sent = Entries<std::int64_t, T::order>(distribution.extents(), shape.nnz());
       std::int64_t count = 0;
-      Walk(shape).visit_levels(0, shape.nnz(), [&](const Extents<F::levels>& at, std::int64_t q) {
-        Extents<T::order> coordinate = F::coordinate(at);
+      const auto add = [&](Extents<T::order> coordinate, std::int64_t position) {
         for (std::size_t mode = 0; mode < modes; ++mode) {
-          if (coordinate[mode] >= shape.extents()[mode]) return;
+          if (coordinate[mode] >= mine.extents()[mode]) return;
           if (!touched[mode].empty() && !touched[mode][static_cast<std::size_t>(coordinate[mode])]) return;
           coordinate[mode] = numberings[mode].global(coordinate[mode]);
         }
-        sent.set(count++, coordinate, q);
-      });
+        sent.set(count++, coordinate, position);
+      };
+      if (width_ > 1) {
+        const std::int64_t rows = mine.extents()[0];
+        sent = Entries<std::int64_t, T::order>(distribution.extents(), rows);
+        Extents<T::order> coordinate{};
+        for (std::int64_t row = 0; row < rows; ++row) {
+          coordinate[0] = row;
+          add(coordinate, row);
+        }
+      } else {
+        // A dense tensor's positions follow from its levels, so its values need not be read.
+        using Host = HostSpaceOf<Space>;
+        const Tensor<Value, F, Host> shape = mine.template move_to<Host>();
+        sent = Entries<std::int64_t, T::order>(distribution.extents(), shape.nnz());
+        Walk(shape).visit_levels(
+            0, shape.nnz(), [&](const Extents<F::levels>& at, std::int64_t q) { add(F::coordinate(at), q); });
+      }
       const bool everywhere = distribution.is_replicated();
       routes = Routes::of(ranks.size(), count, [&](std::int64_t e, const auto& send_to) {
         if (all_have_all) {
@@ -106,14 +143,22 @@ class ResultExchange {
         const auto at = F::level_coordinates(distribution.local(came.items.coordinate(e)));
         std::int64_t position = 0;
         for (std::size_t k = 0; k < at.size(); ++k) position = position * extents[k] + at[k];
-        targets(static_cast<std::size_t>(e)) = position;
+        targets(static_cast<std::size_t>(e)) = position / width_;
       }
       Kokkos::deep_copy(targets_, targets);
-      std::vector<std::int64_t> positions;
+      std::vector<std::int64_t> positions, own;
       positions.reserve(routes.items.size());
-      for (const std::int64_t e : routes.items) positions.push_back(sent.values.data()[e]);
-      values_ = ValueExchange<Value, Space>(ranks, 1, positions, routes.sends, came.counts);
+      std::size_t item = 0;
+      for (std::size_t rank = 0; rank < routes.sends.size(); ++rank)
+        for (std::int64_t left = routes.sends[rank]; left > 0; --left)
+          (rank == rank_ ? own : positions)
+              .push_back(sent.values.data()[static_cast<std::size_t>(routes.items[item++])]);
+      own_ = make_array<std::int64_t, memory_space>("sporos::ResultExchange own", std::ssize(own));
+      Kokkos::deep_copy(own_, HostArray<const std::int64_t>(own.data(), own.size()));
       counts_ = came.counts;
+      auto sends = routes.sends, receives = came.counts;
+      sends[rank_] = receives[rank_] = 0;  // what stays is added from where it is
+      values_ = ValueExchange<Value, Space>(ranks, width_, positions, sends, receives);
       agree(ranks, what);
     });
   }
@@ -126,14 +171,24 @@ class ResultExchange {
     values_.start(space, mine.values());
     if (clears) zero(space, to.values());
     values_.finish(space);
-    std::int64_t begin = 0;
-    for (const std::int64_t count : counts_) {
+    std::int64_t begin = 0, received = 0;
+    for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
+      const std::int64_t count = counts_[rank];
       if (count > 0) {
-        const PutValues<Value> put{targets_.data() + begin, values_.received().data() + begin,
-                                   to.values().data(), adds};
-        Kokkos::parallel_for("sporos::ResultExchange put",
-                             Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>(space, 0, count),
-                             put);
+        const bool stays = rank == rank_;
+        const PutRows<Value> put{targets_.data() + begin,
+                                 stays ? own_.data() : nullptr,
+                                 stays ? mine.values().data() : values_.received().data() + received * width_,
+                                 to.values().data(),
+                                 width_,
+                                 adds};
+        if (!stays) received += count;
+        using Range = Kokkos::RangePolicy<Space, Kokkos::IndexType<std::int64_t>>;
+        if constexpr (HostSpace<Space>)
+          Kokkos::parallel_for("sporos::ResultExchange put", Range(space, 0, count), put);
+        else
+          Kokkos::parallel_for("sporos::ResultExchange put", Range(space, 0, count * width_),
+                               PutValues<Value>{put});
       }
       begin += count;
     }
@@ -142,12 +197,26 @@ class ResultExchange {
 
   const ValueExchange<Value, Space>& values() const { return values_; }
   std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(targets_.extent(0)) * 8 + values_.held_bytes();
+    return static_cast<std::int64_t>(targets_.extent(0) + own_.extent(0)) * 8 + values_.held_bytes();
   }
 
  private:
-  Array<std::int64_t, memory_space> targets_;
-  std::vector<std::int64_t> counts_;
+  /// Whether the values of a row are consecutive, and go to the same ranks; the same on all ranks.
+  static bool sends_rows(const std::array<Numbering, modes>& numberings,
+                         const std::array<std::vector<bool>, modes>& touched,
+                         const Distribution<T::order>& distribution) {
+    if constexpr (std::is_same_v<F, DenseMatrix<>>)
+      return numberings[1].is_whole() && touched[1].empty() && distribution.partition(1).parts() == 1 &&
+             distribution.extents()[1] > 1;
+    else
+      return false;
+  }
+
+  std::int64_t width_ = 1;                     ///< number of values of a row
+  Array<std::int64_t, memory_space> targets_;  ///< rows of the owner's part, in the order of arrival
+  Array<std::int64_t, memory_space> own_;      ///< rows of this rank's values that stay here
+  std::size_t rank_ = 0;
+  std::vector<std::int64_t> counts_;  ///< of rows from each rank
   ValueExchange<Value, Space> values_;
 };
 
