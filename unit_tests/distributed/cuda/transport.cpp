@@ -231,18 +231,22 @@ TEST(Transports, BringFactorsAndSums) {
   N(l, r) = T(i, k, l) * M(i, r) * U(k, r);
   G(r, s) = U(k, r) * U(k, s);
   with_each([&] {
-    const auto t = assemble<COO<3>, Cuda>(Distribution<3>::bricks(world(), extents), share(world(), all));
     const auto rows = [&](std::int64_t n) { return Distribution<2>::blocks(world(), {n, rank}); };
     const DeviceMatrix u = spread(rows(extents[1]), U), v = spread(rows(extents[2]), V);
     const DeviceMatrix a(rows(extents[0])), b(rows(extents[2]));
-    auto first = plan(assign(a(i, r), t(i, k, l) * u(k, r) * v(l, r)));
-    auto second = plan(assign(b(l, r), t(i, k, l) * a(i, r) * u(k, r)));
-    for (int run = 0; run < 3; ++run) {
-      first.run();
-      second.run();
+    const auto mine = share(world(), all);
+    for (const auto& of :
+         {Distribution<3>::bricks(world(), extents), Distribution<3>::fine_grained(world(), mine)}) {
+      const auto t = assemble<COO<3>, Cuda>(of, mine);
+      auto first = plan(assign(a(i, r), t(i, k, l) * u(k, r) * v(l, r)));
+      auto second = plan(assign(b(l, r), t(i, k, l) * a(i, r) * u(k, r)));
+      for (int run = 0; run < 3; ++run) {
+        first.run();
+        second.run();
+      }
+      EXPECT_TRUE(holds(a, M)) << of.str();
+      EXPECT_TRUE(holds(b, N)) << of.str();
     }
-    EXPECT_TRUE(holds(a, M));
-    EXPECT_TRUE(holds(b, N));
     const Tensor<double, DenseMatrix<>, Cuda> gram({rank, rank});  // on every rank
     auto sum = plan(assign(gram(r, s), u(k, r) * u(k, s)));
     sum.run();
