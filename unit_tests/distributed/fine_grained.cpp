@@ -186,6 +186,15 @@ TEST(FineGrained, NonzerosAreBalancedAndLightSlicesStayTogether) {
   }
 }
 
+TEST(FineGrained, CutsSplitSlicesOfWhichARankHasRoomForAFew) {
+  // Ten slices with 400 nonzeros each: ranks have 2.5 slices on 4 ranks, 3.3 on 3.
+  Entries<double, 3> all({50, 40, 20}, 4000);
+  for (std::int64_t e = 0; e < all.size(); ++e) all.set(e, {e / 400 * 5, e / 10 % 40, e % 10}, 1.0);
+  const auto T =
+      assemble<CSF<3>>(Distribution<3>::fine_grained(world(), share(world(), all)), share(world(), all));
+  EXPECT_LE(imbalance_of(counts_of(T)), 1.041);
+}
+
 TEST(FineGrained, CutsSplitAHeavyRowAndSpareTheOthers) {
   if (world().size() != 3) return;
   // The picture in nonzero_cuts.hpp.
