@@ -14,15 +14,6 @@ namespace sporos {
 
 namespace detail {
 
-/// The type of the real numbers that complex ones consist of.
-template <class T>
-struct RealTypeOf {
-  using type = T;
-};
-template <class T>
-struct RealTypeOf<Kokkos::complex<T>> {
-  using type = T;
-};
 template <class... T>
 constexpr auto real_types(TypeList<T...>) {
   return TypeList<typename RealTypeOf<T>::type...>{};

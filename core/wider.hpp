@@ -9,6 +9,16 @@
 
 namespace sporos::detail {
 
+/// The type of the real numbers that complex ones consist of.
+template <class T>
+struct RealTypeOf {
+  using type = T;
+};
+template <class T>
+struct RealTypeOf<Kokkos::complex<T>> {
+  using type = T;
+};
+
 template <class A, class B>
 struct Wider {
   using type = std::common_type_t<A, B>;
@@ -16,15 +26,8 @@ struct Wider {
 template <class A, class B>
   requires(is_complex_v<A> || is_complex_v<B>)
 struct Wider<A, B> {
-  template <class T>
-  struct RealOf {
-    using type = T;
-  };
-  template <class T>
-  struct RealOf<Kokkos::complex<T>> {
-    using type = T;
-  };
-  using type = Kokkos::complex<std::common_type_t<typename RealOf<A>::type, typename RealOf<B>::type>>;
+  using type =
+      Kokkos::complex<std::common_type_t<typename RealTypeOf<A>::type, typename RealTypeOf<B>::type>>;
 };
 template <>
 struct Wider<bool, bool> {

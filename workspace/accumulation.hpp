@@ -27,10 +27,9 @@ namespace sporos {
 ///
 ///     distinct  while nothing has been merged, and nearly all components of a full array are distinct, it
 ///               grows and keeps what it holds: merging would sum nothing
-///     of_cells  an array holds no more than this share of the cells that the workspace spans, or than the
-///     all
-///               array, whichever is larger: where few cells are filled, a list then takes a fraction of the
-///               memory of a dense result
+///     of_cells  an array holds no more than this share of the cells that the workspace spans, or than what
+///               has been merged, whichever is larger: where few cells are filled, a list then takes a
+///               fraction of the memory of a dense result
 struct AccumulationGrowth {
   std::int64_t first_threshold = std::int64_t{1} << 17;   ///< t0, in components
   std::int64_t second_threshold = std::int64_t{1} << 24;  ///< t1, in components
