@@ -9,62 +9,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "../core/extents.hpp"
-#include "../core/inline.hpp"
 #include "coordinate.hpp"
 #include "dense.hpp"
 #include "dense_box.hpp"
+#include "dense_or_list.hpp"
 #include "insert_sort_merge.hpp"
 
 namespace sporos {
-
-struct AdaptiveBoxPolicy;
-
-/// A dense workspace or a coordinate workspace, as the extents and the policy demand.
-template <class T, int Order>
-class AdaptiveBox {
-  using Box = DenseBox<T, Order>;
-  using List = InsertSortMerge<CoordinatePolicy, T, Order>;
-
- public:
-  static constexpr bool in_order = true;
-
-  /// @throws MemoryError if an array over the extents cannot be allocated
-  AdaptiveBox(const AdaptiveBoxPolicy& policy, const Extents<Order>& extents);
-
-  /// values[at] += value
-  SPOROS_HOST_INLINE void add(const Extents<Order>& at, const T& value) {
-    if (box_)
-      box_->add(at, value);
-    else
-      list_->add(at, value);
-  }
-  /// Calls take(coordinates, value) for each coordinate, ascending, and empties the workspace.
-  template <class Take>
-  void drain(const Take& take) {
-    if (box_)
-      box_->drain(take);
-    else
-      list_->drain(take);
-  }
-
-  static std::int64_t most_bytes(const AdaptiveBoxPolicy& policy, const Extents<Order>& extents,
-                                 std::int64_t adds);
-
- private:
-  std::optional<Box> box_;
-  std::optional<List> list_;
-};
 
 /// Gathers over several variables of any extents, many times.
 struct AdaptiveBoxPolicy {
   static constexpr std::string_view name = "dense or coordinate workspace";
   static constexpr bool takes(int order) { return order >= 1; }
   template <class T, int Order>
-  using workspace = AdaptiveBox<T, Order>;
+  using workspace = detail::DenseOrList<AdaptiveBoxPolicy, T, Order, DenseBox<T, Order>,
+                                        InsertSortMerge<CoordinatePolicy, T, Order>>;
 
   AccumulationSettings settings = CoordinatePolicy{}.settings;  ///< of the list
   std::int64_t most_dense = bytes_of_caches;                    ///< bytes of an array over the extents
@@ -93,6 +55,7 @@ struct AdaptiveBoxPolicy {
         blocks * values_each, static_cast<double>(settings.capacity), static_cast<double>(most_fixed)));
     return out;
   }
+  CoordinatePolicy of_list() const { return {settings}; }
   template <class T, std::size_t Order>
   bool is_dense_over(const std::array<std::int64_t, Order>& extents) const {
     using Box = DenseBox<T, static_cast<int>(Order)>;
@@ -111,20 +74,5 @@ struct AdaptiveBoxPolicy {
   /// adding it to its cell.
   static constexpr double cells_of_value = 128;
 };
-
-template <class T, int Order>
-AdaptiveBox<T, Order>::AdaptiveBox(const AdaptiveBoxPolicy& policy, const Extents<Order>& extents) {
-  if (policy.is_dense_over<T>(extents))
-    box_.emplace(dense_workspace, extents);
-  else
-    list_.emplace(CoordinatePolicy{policy.settings}, extents);
-}
-template <class T, int Order>
-std::int64_t AdaptiveBox<T, Order>::most_bytes(const AdaptiveBoxPolicy& policy, const Extents<Order>& extents,
-                                               std::int64_t adds) {
-  return policy.is_dense_over<T>(extents)
-             ? Box::most_bytes(dense_workspace, extents, adds)
-             : List::most_bytes(CoordinatePolicy{policy.settings}, extents, adds);
-}
 
 }  // namespace sporos

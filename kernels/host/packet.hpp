@@ -11,6 +11,7 @@
 
 #include "../../core/inline.hpp"
 #include "../../core/value.hpp"
+#include "../../core/wider.hpp"
 
 #if defined(__GNUC__)
 #define SPOROS_VECTOR_EXTENSION 1
@@ -40,21 +41,9 @@ inline constexpr int vector_registers = 32;
 inline constexpr int vector_registers = 16;
 #endif
 
-/// The type of the parts of a complex number, and how many parts there are; a real number has one part,
-/// itself.
+/// The type of the parts of a complex number; a real number has one part, itself.
 template <class T>
-struct RealPart {
-  using type = T;
-  static constexpr int parts = 1;
-};
-template <class T>
-  requires is_complex_v<T>
-struct RealPart<T> {
-  using type = typename T::value_type;
-  static constexpr int parts = 2;
-};
-template <class T>
-using real_part_t = typename RealPart<T>::type;
+using real_part_t = typename RealTypeOf<T>::type;
 
 /// a * b + c, rounded once if the processor has an instruction for it. The instruction is requested by name:
 /// compilers fuse some products and sums but not others, depending on the surrounding code, so that two

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(WorkspacePolicy<SortedPolicy> && Workspace<SortedWorkspace<double>, SortedPolicy, double, 1>);
 static_assert(WorkspacePolicy<AdaptivePolicy> &&
-              Workspace<AdaptiveWorkspace<double>, AdaptivePolicy, double, 1>);
+              Workspace<AdaptivePolicy::workspace<double, 1>, AdaptivePolicy, double, 1>);
 
 /// Adds `count` values at random coordinates below `extent`, and drains; twice.
 void check_against_a_map(std::int64_t count, std::int64_t extent, std::int64_t coordinates) {
@@ -74,7 +74,7 @@ TEST(SortedWorkspace, HoldsAboutTwiceAsManyEntriesAsCoordinates) {
 TEST(AdaptiveWorkspace, IsDenseOverShortExtentsAndSortedOverLongOnes) {
   const auto bytes = [](std::int64_t extent) {
     const std::int64_t before = detail::memory_use();
-    AdaptiveWorkspace<double> workspace(AdaptivePolicy{}, Extents<1>{extent});
+    AdaptivePolicy::workspace<double, 1> workspace(AdaptivePolicy{}, Extents<1>{extent});
     workspace.add({extent - 1}, 2.0);
     workspace.add({extent - 1}, 3.0);
     const std::int64_t taken = detail::memory_use() - before;

@@ -41,7 +41,7 @@ struct DiagonalLimits {
 template <class Acc>
 struct DiagonalSpace {
   using Real = real_part_t<Acc>;
-  static constexpr std::int64_t planes = RealPart<Acc>::parts;
+  static constexpr std::int64_t planes = is_complex_v<Acc> ? 2 : 1;
   static constexpr std::int64_t a_plane = DiagonalLimits::columns * DiagonalLimits::stride;
   static constexpr std::int64_t b_plane = DiagonalLimits::products * DiagonalLimits::few_stride + 64;
   static constexpr std::int64_t sums_plane = DiagonalLimits::products * DiagonalLimits::stride;
