@@ -90,4 +90,12 @@ constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   return b > 0 && a > most / b ? most : a * b;
 }
 
+/// The number of coordinates that there are within the extents, or 2^62 if there are more.
+template <std::size_t Order>
+constexpr std::int64_t cells_of(const std::array<std::int64_t, Order>& extents) {
+  std::int64_t cells = 1;
+  for (const std::int64_t extent : extents) cells = saturated_product(cells, extent);
+  return cells < (std::int64_t{1} << 62) ? cells : std::int64_t{1} << 62;
+}
+
 }  // namespace sporos

@@ -60,7 +60,7 @@ struct AdaptiveBoxPolicy {
   bool is_dense_over(const std::array<std::int64_t, Order>& extents) const {
     using Box = DenseBox<T, static_cast<int>(Order)>;
     return Box::most_bytes(dense_workspace, extents, 0) <= most_dense &&
-           static_cast<double>(Box::cells(extents)) <= values_each * cells_of_value;
+           static_cast<double>(cells_of(extents)) <= values_each * cells_of_value;
   }
   /// The name of the workspace that gathers values of type T.
   template <class T, std::size_t Order>

@@ -100,19 +100,12 @@ class DenseBox {
 
   /// Bytes of a workspace over `extents`, regardless of how often values are added.
   static std::int64_t most_bytes(const DensePolicy&, const Extents<Order>& extents, std::int64_t /*adds*/) {
-    return saturated_product(cells(extents) + slack, bytes_of_cell);
+    return saturated_product(cells_of(extents) + slack, bytes_of_cell);
   }
 
   /// Whether an array over the extents is worth its memory: up to a GiB.
   static bool fits(const Extents<Order>& extents) {
-    return cells(extents) <= (std::int64_t{1} << 30) / bytes_of_cell;
-  }
-
-  /// The number of coordinates, or 2^62 if there are more.
-  static std::int64_t cells(const Extents<Order>& extents) {
-    std::int64_t cells = 1;
-    for (const std::int64_t extent : extents) cells = saturated_product(cells, extent);
-    return std::min(cells, std::int64_t{1} << 62);
+    return cells_of(extents) <= (std::int64_t{1} << 30) / bytes_of_cell;
   }
 
  private:
@@ -148,7 +141,7 @@ class DenseBox {
   /// Refuses sizes beyond the machine's memory: the system may grant them and then end the process on first
   /// touch.
   static std::int64_t size_for(const Extents<Order>& extents) {
-    const std::int64_t size = cells(extents);
+    const std::int64_t size = cells_of(extents);
     if (size > Pool::machine_bytes() / bytes_of_cell)
       throw MemoryError(text("a dense workspace over ", size, " coordinates of ", bytes_of_cell,
                              " bytes each cannot be allocated: choose another with "

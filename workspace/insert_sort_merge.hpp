@@ -73,7 +73,7 @@ class StagedWorkspace {
         filling_{accumulation_type(policy_, keys_)},
         waiting_{accumulation_type(policy_, keys_)},
         all_(policy.settings.double_buffered),
-        cells_(cells_of(extents)) {}
+        cells_(static_cast<double>(cells_of(extents))) {}
   /// Waits for the second thread.
   StagedWorkspace(StagedWorkspace&& other) noexcept
       : policy_((other.await(), std::move(other.policy_))),
@@ -168,7 +168,7 @@ class StagedWorkspace {
   static std::int64_t most_bytes(const Policy& policy, const Extents<order>& extents, std::int64_t adds) {
     const AccumulationSettings& settings = policy.settings;
     const std::int64_t arrays = settings.pipelined ? 2 : 1;
-    const double cells = cells_of(extents);
+    const auto cells = static_cast<double>(cells_of(extents));
     const auto bytes_of = [&](std::int64_t capacity) {
       return accumulation_type::bytes(policy, Keys(extents), capacity);
     };
@@ -183,7 +183,7 @@ class StagedWorkspace {
   /// often each is inserted.
   static std::int64_t enough_limit(const Policy& policy, const Extents<order>& extents,
                                    std::int64_t components) {
-    return enough_limit(policy, Keys(extents), cells_of(extents), components);
+    return enough_limit(policy, Keys(extents), static_cast<double>(cells_of(extents)), components);
   }
 
  private:
@@ -232,12 +232,6 @@ class StagedWorkspace {
   [[gnu::noinline]] void make_room_for(const key_type key, const T value) {
     within_limit(1, [&] { make_room(); });
     ensure(filling_.array.insert(key, value), "an empty accumulation array takes a component");
-  }
-
-  static double cells_of(const Extents<order>& extents) {
-    double out = 1;
-    for (int mode = 0; mode < order; ++mode) out *= static_cast<double>(extents[mode]);
-    return out;
   }
 
   /// Makes room in the accumulation array that is being filled.

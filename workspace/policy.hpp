@@ -126,9 +126,7 @@ template <class W, class Policy, std::size_t Order>
 std::int64_t enough_limit(const Policy& policy, const std::array<std::int64_t, Order>& extents,
                           std::int64_t adds) {
   if constexpr (requires { W::enough_limit(policy, extents, adds); }) {
-    std::int64_t components = 1;
-    for (const std::int64_t extent : extents) components = saturated_product(components, extent);
-    return W::enough_limit(policy, extents, std::min(components, adds));
+    return W::enough_limit(policy, extents, std::min(cells_of(extents), adds));
   } else {
     return 0;
   }

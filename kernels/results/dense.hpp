@@ -94,7 +94,7 @@ struct DenseNest {
     }
     return Cost{detail::sampled_work(statement).terms *
                     seconds_of_term(Box::most_bytes(dense_workspace, extents, 0)) +
-                static_cast<double>(Box::cells(extents)) * workspaces * seconds_of_cell};
+                static_cast<double>(cells_of(extents)) * workspaces * seconds_of_cell};
   }
 
   /// The time to add a value at a scattered place, whose cache line is in the core's own caches, in those of
@@ -161,7 +161,7 @@ class DenseNest::Plan {
   Bytes bytes() const {
     const auto extents = this->extents();
     const std::int64_t count =
-        std::min(Box::cells(extents), detail::TermBound<Traits>(nest_.bounds()).of(nest_.source()));
+        std::min(cells_of(extents), detail::TermBound<Traits>(nest_.bounds()).of(nest_.source()));
     Bytes out;
     const StorageBound bound = storage_bound<Format, Value>(result().extents(), count);
     out.values = bound.values;

@@ -91,7 +91,7 @@ struct HoistedNest : detail::AppendsInChunks {
     if (!is_dense) return Cost{work.terms * seconds_of_listed_term + of_blocks};
     const bool is_near = Box::most_bytes(dense_workspace, extents, 0) <= near_bytes;
     return Cost{work.terms * (is_near ? seconds_of_near_term : seconds_of_far_term) + of_blocks +
-                work.blocks * static_cast<double>(Box::cells(extents)) * seconds_of_cell};
+                work.blocks * static_cast<double>(cells_of(extents)) * seconds_of_cell};
   }
 
   template <class S>
