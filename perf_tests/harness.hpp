@@ -248,6 +248,8 @@ class Report {
   void on_memory(std::function<void(Memory)> tell) { on_memory_.push_back(std::move(tell)); }
 
   bool wants(const std::string& name) const { return name.find(options_.only) != std::string::npos; }
+  /// Whether --only names the case: of those that take minutes, or a large part of the machine's memory.
+  bool asks_for(const std::string& name) const { return !options_.only.empty() && wants(name); }
   const Options& options() const { return options_; }
 
   /// From now on, records the largest amount of memory that each contender takes through Sporos or Kokkos

@@ -278,6 +278,8 @@ void run(Report& report) {
   square(report, "laplacian7_80", grid7);
   square(report, "laplacian27_45", grid27);
   square(report, "rmat_16_500k", graph);
+  // 8 * 10^7 results.
+  if (report.asks_for("rmat_17_600k")) square(report, "rmat_17_600k", rmat(17, 600'000));
 
   const Rows coarse = interpolation(45);
   product(report, "laplacian27_45 x interpolation", grid27, coarse);
