@@ -84,7 +84,7 @@ template <class Values, class Scalars>
 struct NumberTypeOf;
 template <class... Values, class... Scalars>
 struct NumberTypeOf<TypeList<Values...>, TypeList<Scalars...>> {
-  using sums = typename WidestOf<typename SumType<Values>::type...>::type;
+  using sums = typename SumType<typename WidestOf<accumulate_t<Values>...>::type>::type;
   using type = typename WithScalars<sums, Scalars...>::type;
 };
 template <class... Scalars>

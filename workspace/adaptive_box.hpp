@@ -52,7 +52,8 @@ struct AdaptiveBoxPolicy {
     AdaptiveBoxPolicy out = *this;
     out.settings.growth = AccumulationGrowth::none();
     out.settings.capacity = static_cast<std::int64_t>(std::clamp(
-        blocks * values_each, static_cast<double>(settings.capacity), static_cast<double>(most_fixed)));
+        blocks * values_each, static_cast<double>(settings.capacity),
+        static_cast<double>(std::max(settings.capacity, most_fixed))));
     return out;
   }
   CoordinatePolicy of_list() const { return {settings}; }

@@ -67,7 +67,7 @@ concept Workspace = std::constructible_from<W, const Policy&, const Extents<Orde
 ///     Policy::lists_everything         where true, it also gathers results that could be appended or
 ///                                      gathered row by row, over all their variables at once
 ///     name_over<T>(extents)            its name where a statement is explained, if that depends on the
-///                                      extents: of workspaces of order 1 over these
+///                                      extents of the workspace
 ///     within(bytes)                    the policy for workspaces of at most this many bytes each, of those
 ///                                      that gather rows or blocks of a result
 ///     expecting(values)                the policy for workspaces that gather about this many values each

@@ -95,6 +95,22 @@ TEST(ANumber, HasATypeInWhichSumsFit) {
   EXPECT_TRUE(any);
 }
 
+TEST(ANumber, OfSignedAndUnsignedIntegersHasTheirCommonType) {
+  const Tensor<std::int32_t, DenseVector> a({1});
+  const Tensor<std::int64_t, DenseVector> c({1});
+  const Tensor<std::uint8_t, DenseVector> b({1});
+  a.values()(0) = -1;
+  b.values()(0) = 200;
+  c.values()(0) = -3;
+  static_assert(std::is_same_v<decltype(value(sum(a(i) * b(i)))), std::int64_t>);
+  static_assert(std::is_same_v<decltype(value(sum(b(i) * b(i)))), std::uint64_t>);
+  EXPECT_EQ(value(sum(a(i) * b(i))), -200);
+  EXPECT_EQ(value(sum(c(i) * b(i))), -600);
+  EXPECT_EQ(value(sum(b(i) * b(i))), 40000u);
+  const double product = sum(a(i) * b(i));
+  EXPECT_EQ(product, -200);
+}
+
 TEST(ANumber, IsPartOfAStatementWhereItStandsInOne) {
   const auto A = operand<CSR<>>("ij", 0.3, 1);
   const auto x = operand<DenseVector>("i", 1, 3);
