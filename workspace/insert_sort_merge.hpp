@@ -269,6 +269,9 @@ class StagedWorkspace {
       } catch (const std::bad_alloc&) {
         budget_.give_back(bytes(wanted));
         return false;
+      } catch (const MemoryError&) {
+        budget_.give_back(bytes(wanted));
+        return false;
       }
       budget_.give_back(held);
       filling_.capacity = wanted;

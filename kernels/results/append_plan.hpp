@@ -284,8 +284,8 @@ class AppendPlan {
         chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
       }
       // Values of one coordinate are added up in another order where an accumulation array that has grown for
-      // one block gathers the next; which block is the next depends on the threads.
-      if constexpr (S::schedule::is_deterministic && classification.hoists) {
+      // one row or block gathers the next; which is the next depends on the threads.
+      if constexpr (S::schedule::is_deterministic) {
         if constexpr (requires { chosen.without_growth(); })
           chosen = chosen.without_growth();
         else if constexpr (requires { chosen.settings.growth; })
