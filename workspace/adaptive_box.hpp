@@ -51,9 +51,9 @@ struct AdaptiveBoxPolicy {
     constexpr std::int64_t most_fixed = std::int64_t{1} << 20;
     AdaptiveBoxPolicy out = *this;
     out.settings.growth = AccumulationGrowth::none();
-    out.settings.capacity = static_cast<std::int64_t>(std::clamp(
-        blocks * values_each, static_cast<double>(settings.capacity),
-        static_cast<double>(std::max(settings.capacity, most_fixed))));
+    out.settings.capacity =
+        static_cast<std::int64_t>(std::clamp(blocks * values_each, static_cast<double>(settings.capacity),
+                                             static_cast<double>(std::max(settings.capacity, most_fixed))));
     return out;
   }
   CoordinatePolicy of_list() const { return {settings}; }
