@@ -73,7 +73,7 @@ class NonzeroCuts {
     const auto count = static_cast<std::size_t>(ranks.size() - 1);
     std::vector<Extents<Order>> sorted;
     std::vector<Search> searches;
-    std::vector<std::int64_t> sums;
+    std::vector<std::int64_t> mine, sums;  // of this rank and of all, made before ranks wait for each other
     std::int64_t all = 0;
     jointly(ranks, [&] {
       expect_inside(entries, entries.extents);
@@ -82,6 +82,7 @@ class NonzeroCuts {
         sorted[static_cast<std::size_t>(e)] = in_order(entries.coordinate(e));
       std::sort(sorted.begin(), sorted.end());
       searches.resize(count);
+      mine.resize(2 * count);
       sums.resize(2 * count);
       cuts_.resize(count);
       Signature signature("the cuts of nonzeros");
@@ -97,7 +98,7 @@ class NonzeroCuts {
     for (std::size_t level = 0; level < modes; ++level) {
       const std::int64_t extent = entries.extents[static_cast<std::size_t>(modes_[level])];
       find_slices(ranks, sorted, level, extent, searches, sums);
-      settle(ranks, sorted, level, slack, searches, sums);
+      settle(ranks, sorted, level, slack, searches, mine, sums);
     }
   }
 
@@ -172,7 +173,9 @@ class NonzeroCuts {
     const auto is_open = [](const Search& one) { return !one.is_settled && one.least < one.most; };
     while (std::any_of(searches.begin(), searches.end(), is_open)) {
       for (std::size_t cut = 0; cut < searches.size(); ++cut)
-        sums[cut] = count_before(sorted, searches[cut], level, middle(searches[cut]) + 1);
+        sums[cut] = is_open(searches[cut])
+                        ? count_before(sorted, searches[cut], level, middle(searches[cut]) + 1)
+                        : 0;
       ranks.sum(sums.data(), std::ssize(searches));
       for (std::size_t cut = 0; cut < searches.size(); ++cut) {
         Search& one = searches[cut];
@@ -188,12 +191,14 @@ class NonzeroCuts {
 
   /// Places the cuts that lie close to a border of the slices that were found; the others go on inside.
   void settle(const Communicator& ranks, const std::vector<Extents<Order>>& sorted, std::size_t level,
-              std::int64_t slack, std::vector<Search>& searches, std::vector<std::int64_t>& sums) {
+              std::int64_t slack, std::vector<Search>& searches, std::vector<std::int64_t>& mine,
+              std::vector<std::int64_t>& sums) {
     for (std::size_t cut = 0; cut < searches.size(); ++cut) {
-      sums[2 * cut] = count_before(sorted, searches[cut], level, searches[cut].least);
-      sums[2 * cut + 1] = count_before(sorted, searches[cut], level, searches[cut].least + 1);
+      const Search& one = searches[cut];
+      mine[2 * cut] = one.is_settled ? 0 : count_before(sorted, one, level, one.least);
+      mine[2 * cut + 1] = one.is_settled ? 0 : count_before(sorted, one, level, one.least + 1);
     }
-    const std::vector<std::int64_t> mine = sums;
+    std::copy(mine.begin(), mine.end(), sums.begin());
     ranks.sum(sums.data(), std::ssize(sums));
     for (std::size_t cut = 0; cut < searches.size(); ++cut) {
       Search& one = searches[cut];

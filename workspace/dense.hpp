@@ -40,7 +40,7 @@ inline constexpr bool fits_dense(std::int64_t extent, std::size_t element) {
 template <class T>
 class DenseWorkspace {
  public:
-  static constexpr bool in_order = true;
+  static constexpr bool in_order = true, sums_in_order = true;
 
   /// @throws MemoryError if an array over the extent cannot be allocated
   DenseWorkspace(const DensePolicy&, const Extents<1>& extents) try

@@ -35,7 +35,7 @@ struct DensePolicy;
 template <class T, int Order>
 class DenseBox {
  public:
-  static constexpr bool in_order = true;
+  static constexpr bool in_order = true, sums_in_order = true;
   /// How many marks may be read past the last one.
   static constexpr std::int64_t slack = 64;
 
@@ -61,12 +61,11 @@ class DenseBox {
   DenseBox(const DensePolicy&, const Extents<Order>& extents)
       : extents_(extents),
         size_(size_for(extents)),
-        values_(pool().array<T>("sporos::dense workspace", size_)),
-        marks_(pool().array<std::uint8_t>("sporos::marks of a dense workspace", size_ + slack)) {
-    std::fill_n(marks_.data(), size_ + slack, std::uint8_t{0});
+        cells_(pool().array<std::byte>("sporos::dense workspace", size_ * bytes_of_cell + slack)) {
+    std::fill_n(marks(), size_ + slack, std::uint8_t{0});
   }
 
-  Cursor cursor() const { return {values_.data(), marks_.data(), extents_}; }
+  Cursor cursor() const { return {values(), marks(), extents_}; }
   std::int64_t size() const { return size_; }
 
   /// values[at] += value
@@ -75,8 +74,8 @@ class DenseBox {
   /// Calls take(coordinate, value) for each coordinate written, ascending, and empties the workspace.
   template <class Take>
   void drain(const Take& take) {
-    const T* const values = values_.data();
-    std::uint8_t* const marks = marks_.data();
+    const T* const values = this->values();
+    std::uint8_t* const marks = this->marks();
     Extents<Order> at{};
     std::int64_t row_begin = 0, row_end = 0;  // the row of the last coordinate that was handed out
     const std::int64_t columns = extents_.back();
@@ -121,6 +120,11 @@ class DenseBox {
     }
   }
 
+  T* values() const { return reinterpret_cast<T*>(cells_.data()); }
+  std::uint8_t* marks() const {
+    return reinterpret_cast<std::uint8_t*>(cells_.data()) + size_ * static_cast<std::int64_t>(sizeof(T));
+  }
+
   static constexpr std::int64_t bytes_of_cell = sizeof(T) + 1;
   /// The number of cells that are skipped at once if nothing was added to them.
   static constexpr std::int64_t cells_of_block = slack;
@@ -151,8 +155,9 @@ class DenseBox {
 
   Extents<Order> extents_;
   std::int64_t size_;
-  HostArray<T> values_;
-  HostArray<std::uint8_t> marks_;
+  /// The values, then the marks: a single array, so that none is left over, and has to be freed inside a
+  /// loop, where another cannot be allocated.
+  HostArray<std::byte> cells_;
 };
 
 }  // namespace sporos

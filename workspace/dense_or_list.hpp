@@ -9,6 +9,7 @@
 #include "../core/extents.hpp"
 #include "../core/inline.hpp"
 #include "dense.hpp"
+#include "policy.hpp"
 
 namespace sporos::detail {
 
@@ -18,6 +19,7 @@ template <class Policy, class T, int Order, class Dense, class List>
 class DenseOrList {
  public:
   static constexpr bool in_order = Dense::in_order && List::in_order;
+  static constexpr bool sums_in_order = sums_in_order_of<Dense> && sums_in_order_of<List>;
 
   /// @throws MemoryError if an array over the extents cannot be allocated
   DenseOrList(const Policy& policy, const Extents<Order>& extents) {
@@ -46,6 +48,12 @@ class DenseOrList {
   static std::int64_t most_bytes(const Policy& policy, const Extents<Order>& extents, std::int64_t adds) {
     return policy.template is_dense_over<T>(extents) ? Dense::most_bytes(dense_workspace, extents, adds)
                                                      : List::most_bytes(policy.of_list(), extents, adds);
+  }
+  /// A memory limit in the settings of the list that is enough; 0 if there is none.
+  static std::int64_t enough_limit(const Policy& policy, const Extents<Order>& extents,
+                                   std::int64_t components) {
+    if (policy.template is_dense_over<T>(extents)) return 0;
+    return detail::enough_limit<List>(policy.of_list(), extents, components);
   }
 
  private:

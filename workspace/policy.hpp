@@ -38,6 +38,10 @@ struct TakesAnything {
 ///                                  optional, of workspaces with a memory limit of their own: a limit that is
 ///                                  enough for values at so many different coordinates
 ///
+///     W::sums_in_order             optional: whether the values of a coordinate are added up one after
+///                                  another, in the order of the calls of add; if not, a deterministic
+///                                  statement that is planned is computed anew each time it runs
+///
 /// and, if it holds what it has gathered in order,
 ///
 ///     stages<Keys>()               its stages for keys of one kind (component_keys.hpp): add(at, value), and
@@ -92,6 +96,15 @@ constexpr bool takes_order() {
   else
     return false;
 }
+
+/// Whether a workspace adds up the values of a coordinate one after another.
+template <class W>
+inline constexpr bool sums_in_order_of = [] {
+  if constexpr (requires { W::sums_in_order; })
+    return W::sums_in_order;
+  else
+    return false;
+}();
 
 /// Whether a policy has a workspace for the innermost variable of a result, from which the result is
 /// appended.

@@ -27,7 +27,7 @@ struct SortedPolicy;
 template <class T>
 class SortedWorkspace {
  public:
-  static constexpr bool in_order = true;
+  static constexpr bool in_order = true, sums_in_order = true;
 
   SortedWorkspace() = default;
   SortedWorkspace(const SortedPolicy&, const Extents<1>&) {}

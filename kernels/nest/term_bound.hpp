@@ -23,8 +23,7 @@ enum class Innermost {
 
 /// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the loop
 /// outside the last variable of the result, or down to the loop over that variable. No value is read.
-/// @tparam Left  how many of the innermost loops over the result's variables to leave out: the bound is then
-/// on
+/// @tparam Left  how many of the innermost loops over the result's variables to leave out: the bound is then on
 ///               how often these begin
 template <class Traits, Innermost Last = Innermost::bounded, int Left = 0>
 class TermBound {
@@ -70,6 +69,20 @@ class TermBound {
     return times;
   }
 
+  /// What f() counts, for as many equal passes of a loop whose variable stands in no operand.
+  template <class F>
+  std::int64_t repeated(std::int64_t passes, const F& f) {
+    const std::int64_t blocks = blocks_, begun = begun_, runs = runs_;
+    const std::int64_t added = f();
+    const auto repeat = [&](std::int64_t& count, std::int64_t before) {
+      count = before + saturated_product(count - before, passes);
+    };
+    repeat(blocks_, blocks);
+    repeat(begun_, begun);
+    repeat(runs_, runs);
+    return saturated_product(added, passes);
+  }
+
   template <int Depth, class E>
   std::int64_t below(const E& e) {
     if constexpr (Depth == classification.gathers_at()) {
@@ -108,7 +121,7 @@ class TermBound {
       const Bounds range = Depth == 0 && !Traits::shares_strips ? bounds_.outermost : Bounds{0, extent};
       if constexpr (!mentions) {
         if (reduced && Depth == 0 && !bounds_.first_chunk) return 0;
-        return (reduced ? 1 : range.end - range.begin) * below<Depth + 1>(e);
+        return repeated(reduced ? 1 : range.end - range.begin, [&] { return below<Depth + 1>(e); });
       } else if constexpr (reduced && stream::is_add<E>) {
         return added_below<Depth>(e.left) + added_below<Depth>(e.right);
       } else if constexpr (reduced && !stream::reduces_whole<E>(variable)) {

@@ -8,56 +8,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "../../core/memory_use.hpp"
 #include "../../core/pool.hpp"
 #include "../../formats/chunks.hpp"
 #include "../../formats/storage_bound.hpp"
 #include "../../formats/stored_coordinates.hpp"
-#include "../../workspace/accumulation.hpp"
-#include "../../workspace/dense.hpp"
 #include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "append_output.hpp"
+#include "block_policy.hpp"
 #include "join.hpp"
 #include "refill_output.hpp"
 #include "room.hpp"
-#include "sampled_work.hpp"
 #include "size_bound.hpp"
 #include "turns.hpp"
+#include "workspace_shelf.hpp"
 
 namespace sporos::detail {
-
-/// Workspaces for the chunks that are computed at the same time, created when none is free.
-template <class W>
-class WorkspaceShelf {
- public:
-  template <class Make>
-  std::unique_ptr<W> take(const Make& make) {
-    {
-      const std::lock_guard lock(guard_);
-      if (!free_.empty()) {
-        auto workspace = std::move(free_.back());
-        free_.pop_back();
-        return workspace;
-      }
-    }
-    return make();
-  }
-  void give_back(std::unique_ptr<W> workspace) {
-    const std::lock_guard lock(guard_);
-    free_.push_back(std::move(workspace));
-  }
-
- private:
-  std::mutex guard_;
-  std::vector<std::unique_ptr<W>> free_;
-};
 
 /// A sum of a refill; a struct, to avoid std::vector<bool>.
 template <class T>
@@ -113,13 +86,16 @@ class AppendPlan {
   using InTurns = Turns<Shape, Piece>;
   using Cell = SumCell<Compute>;
 
+  /// Whether a refill, which adds up the values of a coordinate one after another, gives the same bits.
+  static constexpr bool sums_in_order = !gathers || sums_in_order_of<W>;
+
   /// Whether threads can move what they append to its final place right away: its size has a known bound, and
   /// it has the result's type.
   static constexpr bool takes_turns =
       Piece::bounded && classification.prefix > 0 && std::is_same_v<PieceValue, Value>;
 
  public:
-  AppendPlan(const S& statement, const Resources<Space>&) : nest_(statement), policy_(chosen_policy()) {}
+  AppendPlan(const S& statement, const Resources<Space>&) : nest_(statement), policy_(policy_for_blocks(statement)) {}
 
   void prepare() { keeps_rows_ = true; }
 
@@ -141,14 +117,17 @@ class AppendPlan {
     const Room room(nest_.statement().right(), ranges, extents);
     rows_.assign(keeps_rows_ ? pieces.size() : 0, {});
 
+    WorkspaceShelf<W> shelf;
     const auto compute = [&](std::int64_t chunk, Piece& piece) {
       const auto at = static_cast<std::size_t>(chunk);
-      auto gathered = workspace();
+      W* workspace = nullptr;
+      if constexpr (gathers)
+        workspace = &shelf.take([&] { return std::make_unique<W>(policy_, gathered_extents()); });
       nest_.run(
           {cuts_[at], cuts_[at + 1]}, chunk,
-          Output{&piece, gathered.get(), keeps_rows_ ? &rows_[at] : nullptr, Format::level_extents(extents)});
+          Output{&piece, workspace, keeps_rows_ ? &rows_[at] : nullptr, Format::level_extents(extents)});
       piece.finish();
-      if (gathered) shelf_.give_back(std::move(gathered));
+      if (workspace) shelf.give_back(*workspace);
     };
     if constexpr (takes_turns) {
       if (in_turns && chunks > 1) {
@@ -164,15 +143,17 @@ class AppendPlan {
   }
 
   void refill() {
+    if constexpr (S::schedule::is_deterministic && !sums_in_order) return run();
     nest_.read_operands();
+    sums_.forget_unfinished();
     const Extents<Format::levels> extents = Format::level_extents(result().extents());
     const std::int64_t row = sums_of_row();
     for_each_chunk(nest_.space(), static_cast<std::int64_t>(cuts_.size()) - 1, [&](std::int64_t chunk) {
       const auto at = static_cast<std::size_t>(chunk);
-      auto sums = sums_.take([&] {
-        return std::make_unique<std::vector<Cell>>(static_cast<std::size_t>(row + block()), Cell{});
+      CountedVector<Cell>& sums = sums_.take([&] {
+        return std::make_unique<CountedVector<Cell>>(static_cast<std::size_t>(row + block()), Cell{});
       });
-      Compute* const of_row = &sums->data()->sum;
+      Compute* const of_row = &sums.data()->sum;
       const auto coordinates = coordinates_from(begin_[at]);
       using Sink = RefillSink<Value, std::remove_const_t<decltype(coordinates)>, Compute>;
       Sink sink{result().values().data() + begin_[at],
@@ -183,34 +164,35 @@ class AppendPlan {
                 of_row,
                 block()};
       nest_.run({cuts_[at], cuts_[at + 1]}, chunk, RefillOutput<Traits, Sink>{&sink, extents});
-      sums_.give_back(std::move(sums));
+      sums_.give_back(sums);
     });
   }
 
   /// A memory limit in the settings of the workspaces that is enough for any of them; 0 if they have none.
   std::int64_t enough_limit() const {
     if constexpr (gathers)
-      return detail::enough_limit<W>(policy(), gathered_extents(), most_gathered());
+      return detail::enough_limit<W>(policy(), gathered_extents(), most_values().gathered);
     else
       return 0;
   }
 
   Bytes bytes() const {
-    const std::int64_t added = most_added();
+    const MostValues most = most_values();
     Bytes out;
-    const StorageBound bound = storage_bound<Format, Value>(result().extents(), added);
+    const StorageBound bound = storage_bound<Format, Value>(result().extents(), most.added);
     out.values = bound.values;
     out.result = bound.bytes;
     const std::int64_t threads = nest_.space().concurrency();
     constexpr std::int64_t arrays = 2 * Piece::levels + 1;
     if constexpr (gathers)
       out.workspace += std::min(
-          too_much, saturated_product(threads, W::most_bytes(policy_, gathered_extents(), most_gathered())));
+          too_much, saturated_product(threads, W::most_bytes(policy_, gathered_extents(), most.gathered)));
     // Pieces that grow are copied while growing and when joined; pieces in reserved room are copied at most
     // when joined. An array that grows has room for up to twice what it holds, and twice that while it moves.
-    constexpr std::int64_t grown = 4;
-    const std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
-    out.workspace += (Piece::bounded ? 1 : grown * wider) * out.result;
+    // Sums in a piece may be wider than the values of the result.
+    constexpr std::int64_t grown = Piece::bounded ? 1 : 4;
+    constexpr std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
+    out.workspace += saturated_product(grown * wider, out.result);
     // Arrays have room for a few elements from the start.
     constexpr std::int64_t bytes_at_start = 128;
     out.workspace += arrays * bytes_at_start;
@@ -243,13 +225,15 @@ class AppendPlan {
   void read_operands() { nest_.read_operands(); }
   /// The policy of the workspaces that gather rows or blocks.
   const auto& policy() const { return policy_; }
-  /// An upper bound on the number of values that the loops give to the result.
-  std::int64_t most_added() const { return TermBound<Traits>(nest_.bounds()).of(nest_.source()); }
-  /// An upper bound on the number of values that a workspace gathers before it is drained.
-  std::int64_t most_gathered() const {
+  /// Upper bounds on the number of values that the loops give to the result, and on how many of them a
+  /// workspace gathers before it is drained.
+  struct MostValues {
+    std::int64_t added, gathered;
+  };
+  MostValues most_values() const {
     TermBound<Traits> bound(nest_.bounds());
     const std::int64_t added = bound.of(nest_.source());
-    return classification.hoists ? bound.largest_block() : added;
+    return {added, classification.hoists ? bound.largest_block() : added};
   }
   /// The extents of the levels over which a workspace gathers.
   Extents<gathered_levels> gathered_extents() const {
@@ -268,31 +252,11 @@ class AppendPlan {
       return static_cast<const std::int64_t*>(nullptr);
   }
 
-  /// The policy that the statement's user has chosen, or the default, within what the workspaces may take
-  /// together: half of the memory that is allowed, or half of the machine's.
-  ChosenPolicy chosen_policy() const {
-    if constexpr (!gathers) {
+  static ChosenPolicy policy_for_blocks(const S& statement) {
+    if constexpr (gathers)
+      return block_policy<Policy>(statement);
+    else
       return {};
-    } else {
-      const std::int64_t allowed =
-          std::min(nest_.statement().resources().memory_limit(), Pool::machine_bytes());
-      Policy chosen = policy_of<Policy>(nest_.statement());
-      if constexpr (requires { chosen.within(allowed); })
-        chosen = chosen.within(allowed / (2 * nest_.space().concurrency()));
-      if constexpr (requires { chosen.expecting(double{}); }) {
-        const ExpectedWork work = sampled_work(nest_.statement());
-        chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
-      }
-      // Values of one coordinate are added up in another order where an accumulation array that has grown for
-      // one row or block gathers the next; which is the next depends on the threads.
-      if constexpr (S::schedule::is_deterministic) {
-        if constexpr (requires { chosen.without_growth(); })
-          chosen = chosen.without_growth();
-        else if constexpr (requires { chosen.settings.growth; })
-          chosen.settings.growth = AccumulationGrowth::none();
-      }
-      return chosen;
-    }
   }
   /// More bytes than any machine has: a larger sum might overflow.
   static constexpr std::int64_t too_much = std::int64_t{1} << 61;
@@ -304,9 +268,14 @@ class AppendPlan {
     return values_in_block(Format::level_extents(result().extents()), classification.appended_levels);
   }
 
-  /// Whether a refill sums a gathered row in an array over its extent. Otherwise it uses an array over the
-  /// row's stored coordinates, and searches these for each value.
-  bool sums_whole_rows() const { return fits_dense(row_extent(), sizeof(Compute)); }
+  /// Whether a refill sums a gathered row in an array over its extent, as the row was gathered. Otherwise it
+  /// uses an array over the row's stored coordinates, and searches these for each value.
+  bool sums_whole_rows() const {
+    if constexpr (gathers)
+      return is_dense_over<Compute>(policy_, gathered_extents());
+    else
+      return false;
+  }
   std::int64_t row_extent() const { return Format::level_extents(result().extents())[std::size_t{last}]; }
   /// The number of sums that a refill needs for a row.
   std::int64_t sums_of_row() const {
@@ -316,13 +285,6 @@ class AppendPlan {
     for (const auto& chunk : rows_)
       for (const std::int64_t length : chunk) longest = std::max(longest, length);
     return longest;
-  }
-
-  std::unique_ptr<W> workspace() {
-    if constexpr (gathers)
-      return shelf_.take([&] { return std::make_unique<W>(policy_, gathered_extents()); });
-    else
-      return nullptr;
   }
 
   /// Chunks for each thread: so many that all threads are busy to the end, though chunks differ in their
@@ -401,12 +363,11 @@ class AppendPlan {
   Nest nest_;
   ChosenPolicy policy_;
   bool keeps_rows_ = false;
-  WorkspaceShelf<W> shelf_;
   std::vector<std::int64_t> cuts_;   ///< where the last run cut the outermost loop
   std::vector<std::int64_t> begin_;  ///< where each chunk's values begin
   std::vector<std::vector<std::int64_t>>
       rows_;                                ///< for each chunk, the number of values of each gathered row
-  WorkspaceShelf<std::vector<Cell>> sums_;  ///< sums of a dense block, then of a row
+  WorkspaceShelf<CountedVector<Cell>> sums_;  ///< sums of a dense block, then of a row
 };
 
 }  // namespace sporos::detail

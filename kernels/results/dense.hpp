@@ -12,6 +12,7 @@
 #include <ostream>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../../formats/chunks.hpp"
@@ -147,9 +148,9 @@ class DenseNest::Plan {
 
   void run() {
     nest_.read_operands();
-    const Box box = gather();
+    const std::unique_ptr<Box> box = gather();
     const detail::Packing<Format> packing(detail::largest_coordinates<Format>(result().extents()));
-    detail::replace_by_rows(nest_.space(), result(), packing, rows_of(box, packing));
+    detail::replace_by_rows(nest_.space(), result(), packing, rows_of(*box, packing));
   }
 
   void refill() {
@@ -198,7 +199,7 @@ class DenseNest::Plan {
 
   /// Runs the nest, with a workspace for each part of the outermost loop.
   /// @return the first workspace, to which the others have been added
-  Box gather() const {
+  std::unique_ptr<Box> gather() const {
     const Space& space = nest_.space();
     const std::size_t parts = cuts_.size() - 1;
     std::vector<std::unique_ptr<Box>> boxes(parts);
@@ -223,7 +224,7 @@ class DenseNest::Plan {
       }
     };
     if (parts > 1) detail::for_each_part(space, words, chunks_of(words, cells_of_word), add_to_first);
-    return *boxes[0];
+    return std::move(boxes[0]);
   }
 
   /// The number of chunks for `count` items of `cells` cells each.

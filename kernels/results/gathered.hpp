@@ -11,6 +11,7 @@
 #include "../../formats/print.hpp"
 #include "../../workspace/adaptive.hpp"
 #include "append_plan.hpp"
+#include "block_policy.hpp"
 
 namespace sporos {
 
@@ -50,12 +51,9 @@ struct GatheredNest : detail::AppendsInChunks {
       constexpr auto names = S::result_type::level_names;
       const auto policy = this->policy();
       const auto extents = this->gathered_extents();
-      std::string_view workspace = Policy::name;
-      if constexpr (requires { policy.template name_over<Computed>(extents); })
-        workspace = policy.template name_over<Computed>(extents);
-      out << text("  result: scattered over one variable, ", workspace, " of order 1 over ",
+      out << text("  result: scattered over one variable, ", detail::name_over<Computed>(policy, extents), " of order 1 over ",
                   names[names.size - 1], ", ",
-                  bytes_text(Workspace::most_bytes(policy, extents, this->most_added())), " a thread\n");
+                  bytes_text(Workspace::most_bytes(policy, extents, this->most_values().added)), " a thread\n");
     }
   };
 };

@@ -25,6 +25,7 @@
 #include "../../workspace/policy.hpp"
 #include "../nest/nest_run.hpp"
 #include "append_plan.hpp"
+#include "block_policy.hpp"
 #include "known_places.hpp"
 #include "sampled_work.hpp"
 
@@ -81,11 +82,8 @@ struct HoistedNest : detail::AppendsInChunks {
     std::copy_n(of_levels.end() - gathered, gathered, extents.begin());
     const detail::ExpectedWork work = detail::sampled_work(statement);
     using Policy = policy_for<S>;
-    bool is_dense = std::is_same_v<Policy, DensePolicy>;
-    if constexpr (std::is_same_v<Policy, AdaptiveBoxPolicy>)
-      is_dense = Policy{}
-                     .expecting(work.terms / std::max(work.blocks, 1.0))
-                     .template is_dense_over<typename Nest::Compute>(extents);
+    const bool is_dense =
+        detail::is_dense_over<typename Nest::Compute>(detail::block_policy<Policy>(statement, work), extents);
     double of_blocks = work.blocks * seconds_of_block;
     if constexpr (requires { Policy::seconds_of_drain; }) of_blocks += work.blocks * Policy::seconds_of_drain;
     if (!is_dense) return Cost{work.terms * seconds_of_listed_term + of_blocks};
@@ -125,14 +123,11 @@ class HoistedNest::Plan : detail::AppendPlan<S, policy_for<S>> {
     using Workspace = typename Policy::template workspace<Computed, gathered>;
     const auto& policy = this->policy();
     const auto extents = this->gathered_extents();
-    std::string_view workspace = Policy::name;
-    if constexpr (requires { policy.template name_over<Computed>(extents); })
-      workspace = policy.template name_over<Computed>(extents);
     NameList outside, inside;
     for (int level = 0; level < names.size; ++level) (level < prefix ? outside : inside).push(names[level]);
     out << text("  result: scattered over several variables inside the ", prefix == 1 ? "loop" : "loops",
-                " over ", outside.str(), ", ", workspace, " of order ", gathered, " over (", inside.str(),
-                "), ", bytes_text(Workspace::most_bytes(policy, extents, this->most_gathered())),
+                " over ", outside.str(), ", ", detail::name_over<Computed>(policy, extents), " of order ", gathered, " over (", inside.str(),
+                "), ", bytes_text(Workspace::most_bytes(policy, extents, this->most_values().gathered)),
                 " a thread, ", detail::insertion_text<S>(), "\n");
   }
 

@@ -131,21 +131,23 @@ class Join {
   std::pair<HostArray<To>, bool> place(const char* label, std::int64_t front, const Places& begin,
                                        std::int64_t total, const ArrayOf& array_of, const RoomOf& room_of) {
     const auto& room = room_of(room_);
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(room)>, HostArray<To>>)
-      if (room_.lends()) {
-        // A result that fills little of a large room must not keep the room alive.
-        bool in_place = (front + total) * static_cast<std::int64_t>(sizeof(To)) >= Pool::smallest_block;
-        std::int64_t written = front;
-        for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-          const auto& from = array_of(pieces_[piece]);
-          if (from.size() == 0) continue;
-          const bool moved = from.data() < room.data() || from.data() >= room.data() + room.extent(0);
-          in_place = in_place && !moved && from.data() == room.data() + front + begin[piece];
-          if (!moved) written = from.data() + from.size() - room.data();
-        }
-        const HostArray<To> kept = pool().keep(room, written);
-        if (in_place) return {kept, true};
+    if (room_.lends()) {
+      constexpr bool same_type = std::is_same_v<std::remove_cvref_t<decltype(room)>, HostArray<To>>;
+      // A result that fills little of a large room must not keep the room alive.
+      bool in_place =
+          same_type && (front + total) * static_cast<std::int64_t>(sizeof(To)) >= Pool::smallest_block;
+      std::int64_t written = front;
+      for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+        const auto& from = array_of(pieces_[piece]);
+        if (from.size() == 0) continue;
+        const bool moved = from.data() < room.data() || from.data() >= room.data() + room.extent(0);
+        in_place = in_place && !moved && from.data() == room.data() + front + begin[piece];
+        if (!moved) written = from.data() + from.size() - room.data();
       }
+      const auto kept = pool().keep(room, written);
+      if constexpr (same_type)
+        if (in_place) return {kept, true};
+    }
     return {pool().array<To>(label, front + total), false};
   }
 

@@ -56,9 +56,8 @@ Consumer as_it_will_run(const Precomputed<Consumer, Producer>& both) {
   if constexpr (makes_part<Producer> && !is_distributed_v<T>) {
     const T& part = producer.result().tensor();
     const T computed(part.extents());
-    using Resources_ = Resources<typename Producer::space_type>;
     run(Producer(typename Producer::result_type(computed), producer.right(), producer.options(), false,
-                 producer.resources().within(Resources_::unlimited)));
+                 producer.resources()));
     return Consumer(consumer.result(), with_tensor(consumer.right(), part.identity(), computed),
                     consumer.options(), consumer.accumulates(), consumer.resources());
   } else {
@@ -103,7 +102,8 @@ void run(const Precomputed<Consumer, Producer>& both) {
 /// Cost: that of both estimates. If the tensor of the part is sparse, the part is computed, into a tensor
 /// that is then discarded, since the pattern of the part tells what the second statement takes; a distributed
 /// one is taken to have the pattern that it has now.
-/// @throws what the part throws, besides what `estimate` of a statement does
+/// @throws what a run of the part throws, MemoryError among it if the part exceeds the memory bound; besides
+/// what `estimate` of a statement does
 template <class Consumer, class Producer>
 Estimate estimate(const Precomputed<Consumer, Producer>& both) {
   const Estimate part = estimate(both.producer());
@@ -113,10 +113,11 @@ Estimate estimate(const Precomputed<Consumer, Producer>& both) {
 
 /// The plans of a statement and of a part that is computed first; see Plan. The tensor of the part is kept.
 ///
-///     auto both = plan(assign(A(i, j), D(i, j) * (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), W(i,
-///     j))); both.run();                                                // W and A have their patterns and
-///     values B.values()(0) = 3; both.run();                                                // the new values
-///     of both
+///     const auto part = B(i, k) * C(k, j);
+///     auto both = plan(assign(A(i, j), D(i, j) * part).precompute(part, W(i, j)));
+///     both.run();              // W and A have their patterns and values
+///     B.values()(0) = 3;
+///     both.run();              // the new values of both
 ///
 /// If the tensor of the part is sparse, the second statement is planned once the first run has made the
 /// part's pattern; and at each run, if values of operands decide that pattern.
@@ -186,7 +187,7 @@ auto plan(const Precomputed<Consumer, Producer>& both) {
 ///
 /// If the tensor of the part is sparse, the part is computed into a tensor that is then discarded, as
 /// `estimate` does; nothing is changed.
-/// @throws what `explain` of either statement throws
+/// @throws what a run of the part throws, besides what `explain` of either statement does
 template <class Consumer, class Producer>
 std::string explain(const Precomputed<Consumer, Producer>& both) {
   return both.str() + "\n\nThe part, which is computed first:\n\n" + explain(both.producer()) +

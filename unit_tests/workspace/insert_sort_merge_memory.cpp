@@ -234,6 +234,8 @@ TEST(MemoryBudget, CountsWhatItGives) {
 }
 
 /// An accumulation array that cannot be allocated once it is to hold more than a few components.
+/// @tparam Exception  what it throws then
+template <class Exception>
 struct FailingPolicy {
   static constexpr std::string_view name = "failing";
   static constexpr bool takes(int order) { return order >= 1; }
@@ -241,38 +243,67 @@ struct FailingPolicy {
   using workspace = InsertSortMerge<FailingPolicy, T, Order>;
   template <class Keys, class T>
   struct accumulation : detail::IndexedComponents<Keys, T> {
-    using detail::IndexedComponents<Keys, T>::IndexedComponents;
+    using Base = detail::IndexedComponents<Keys, T>;
+    using Base::Base;
     void resize(std::int64_t capacity) {
       if (capacity > 10) {
-        detail::IndexedComponents<Keys, T>::resize(0);
-        throw std::bad_alloc();
+        Base::resize(0);
+        fail();
       }
-      detail::IndexedComponents<Keys, T>::resize(capacity);
+      Base::resize(capacity);
+    }
+    void grow(std::int64_t capacity) {
+      if (capacity > 10) fail();
+      Base::grow(capacity);
+    }
+    [[noreturn]] static void fail() {
+      if constexpr (std::is_same_v<Exception, MemoryError>)
+        throw MemoryError("no memory");
+      else
+        throw Exception();
     }
   };
   AccumulationSettings settings{};
 };
 
-static_assert(AccumulationPolicy<FailingPolicy>);
+static_assert(AccumulationPolicy<FailingPolicy<std::bad_alloc>>);
+
+/// Adds values at distinct coordinates, twice.
+/// @return how many were refused
+template <class Exception>
+int refused_by(const AccumulationSettings& settings) {
+  InsertSortMerge<FailingPolicy<Exception>, double, 1> workspace({.settings = settings}, Extents<1>{1000});
+  std::map<std::int64_t, double> expected;
+  int failures = 0;
+  for (std::int64_t n = 0; n < 200; ++n) {
+    try {
+      workspace.add({n * 7 % 100}, 1.0);
+      expected[n * 7 % 100] += 1;
+    } catch (const MemoryError&) {
+      ++failures;
+    }
+  }
+  std::map<std::int64_t, double> found;
+  workspace.drain([&](const Extents<1>& at, double value) { found[at[0]] = value; });
+  EXPECT_EQ(found, expected);
+  return failures;
+}
 
 TEST(InsertSortMergeFailure, AnArrayThatCannotGrowIsAMemoryErrorAndLosesNothing) {
   for (const bool pipelined : {false, true}) {
-    FailingPolicy policy{.settings = {.capacity = 4, .growth = {.first_slope = 1}, .pipelined = pipelined}};
-    InsertSortMerge<FailingPolicy, double, 1> workspace(policy, Extents<1>{1000});
-    std::map<std::int64_t, double> expected;
-    int failures = 0;
-    for (std::int64_t n = 0; n < 100; ++n) {
-      try {
-        workspace.add({n * 7 % 100}, 1.0);
-        expected[n * 7 % 100] += 1;
-      } catch (const MemoryError&) {
-        ++failures;
-      }
-    }
-    EXPECT_GT(failures, 0);
-    std::map<std::int64_t, double> found;
-    workspace.drain([&](const Extents<1>& at, double value) { found[at[0]] = value; });
-    EXPECT_EQ(found, expected);
+    const AccumulationSettings settings{
+        .capacity = 4, .growth = {.first_slope = 1}, .pipelined = pipelined};
+    EXPECT_GT(refused_by<std::bad_alloc>(settings), 0);
+    EXPECT_GT(refused_by<MemoryError>(settings), 0);
+  }
+}
+
+TEST(InsertSortMergeFailure, AnArrayOfDistinctComponentsThatCannotGrowIsMerged) {
+  for (const bool pipelined : {false, true}) {
+    AccumulationSettings settings{.capacity = 8, .growth = AccumulationGrowth::none(), .pipelined = pipelined};
+    settings.growth.distinct = true;
+    EXPECT_EQ(refused_by<std::bad_alloc>(settings), 0);
+    EXPECT_EQ(refused_by<MemoryError>(settings), 0);
   }
 }
 

@@ -194,31 +194,94 @@ TEST(HoistedResults, InLoopsThatAreCutAreTheSame) {
 }
 
 TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
-  const auto B = slices(60, 50, 60, 400);
-  for (std::size_t e = 0; e < B.values().extent(0); ++e) B.values()(e) = 1.0 / static_cast<double>(e + 3);
+  // The first slice is long: an accumulation array that has grown for it would add up others in other parts.
+  Entries<double, 3> entries({60, 50, 60}, 60 * 400);
+  for (std::int64_t e = 0; e < entries.size(); ++e)
+    entries.set(e, {std::max<std::int64_t>(0, e / 200 - 60), e * 7 % 50, (e * 11 + e / 400) % 60},
+                1.0 / static_cast<double>(e + 3));
+  const auto B = assemble<CSF<3>>(entries, Duplicates::sum);
   const auto C = spread<CSR<>>(50, 30, 12, 7);
   const auto B1 = B.move_to<Serial>();
   const auto C1 = C.move_to<Serial>();
   const Tensor<double, CSF<3>, OpenMP> many({60, 60, 30});
   const Tensor<double, CSF<3>, Serial> one({60, 60, 30});
-  const auto check = [&](const auto& policy) {
+  const auto check = [&](const auto& policy, std::int64_t bound = Resources<OpenMP>::unlimited) {
     assign(many(i, j, l), B(i, k, j) * C(k, l))
         .reorder(i, k, j, l)
         .workspace(policy)
         .deterministic()
+        .on(Resources<OpenMP>().within(bound))
         .template use<HoistedNest>()
         .run();
     assign(one(i, j, l), B1(i, k, j) * C1(k, l))
         .reorder(i, k, j, l)
         .workspace(policy)
         .deterministic()
+        .on(Resources<Serial>().within(bound))
         .template use<HoistedNest>()
         .run();
     expect_same_entries(many.move_to<Serial>(), one);
   };
   check(AdaptiveBoxPolicy{});
+  check(AdaptiveBoxPolicy{.settings = {.capacity = 100}, .most_dense = 0});
   check(CoordinatePolicy{.settings = {.capacity = 100}});
   check(HashPolicy{.settings = {.capacity = 100}});
+}
+
+TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreadsWithinABound) {
+  // Arrays over (j, l) would fit in half of the bound on one thread, and not on two.
+  constexpr std::int64_t rows = 500, columns = 400, bound = 6'000'000;
+  const auto B = slices(6, 50, rows, 3000);
+  for (std::size_t e = 0; e < B.values().extent(0); ++e) B.values()(e) = 1.0 / static_cast<double>(e + 3);
+  const auto C = spread<CSR<>>(50, columns, 5, 7);
+  const auto B1 = B.move_to<Serial>();
+  const auto C1 = C.move_to<Serial>();
+  const Tensor<double, CSF<3>, OpenMP> many({6, rows, columns});
+  const Tensor<double, CSF<3>, Serial> one({6, rows, columns});
+  const auto bounded = [&]<class Space>(const auto& statement, Space) {
+    return statement.reorder(i, k, j, l)
+        .workspace(AdaptiveBoxPolicy{.settings = {.capacity = 100}})
+        .on(Resources<Space>().within(bound))
+        .template use<HoistedNest>();
+  };
+  const auto of_many = bounded(assign(many(i, j, l), B(i, k, j) * C(k, l)), OpenMP());
+  const auto of_one = bounded(assign(one(i, j, l), B1(i, k, j) * C1(k, l)), Serial());
+  EXPECT_TRUE(contains(explain(of_one), "dense workspace")) << explain(of_one);
+  of_many.deterministic().run();
+  of_one.deterministic().run();
+  expect_same_entries(many.move_to<Serial>(), one);
+}
+
+TEST(HoistedResults, SayWhatMemoryLimitTheirListsNeed) {
+  const auto B = slices(10, 50, 60, 400);
+  const auto C = spread<CSR<>>(50, 64, 8, 7);
+  const Tensor<double, CSF<3>> A({10, 60, 64});
+  const auto within = [&](std::int64_t limit) {
+    return assign(A(i, j, l), B(i, k, j) * C(k, l))
+        .reorder(i, k, j, l)
+        .workspace(AdaptiveBoxPolicy{.settings = {.memory_limit = limit}, .most_dense = 0})
+        .use<HoistedNest>();
+  };
+  const std::string refused = message_of<MemoryError>([&] { within(1000).run(); });
+  const auto at = refused.find("needs up to ");
+  ASSERT_NE(at, std::string::npos) << refused;
+  const std::int64_t enough = std::stoll(refused.substr(at + 12));
+  EXPECT_GT(enough, 1000) << refused;
+  EXPECT_NO_THROW(within(enough).run()) << refused;
+}
+
+TEST(HoistedResults, CountTheBlocksOfEachCoordinateThatNoOperandHas) {
+  const auto B = spread<CSR<>>(50, 60, 8, 7), C = spread<CSR<>>(50, 30, 5, 3);
+  const Tensor<double, CSF<3>> A({40, 60, 30});
+  const auto statement = assign(A(i, j, l), B(k, j) * C(k, l)).reorder(i, k, j, l);
+  const sporos::detail::NestRun<std::remove_cvref_t<decltype(statement)>> nest(statement);
+  sporos::detail::TermBound<typename decltype(nest)::Traits> bound(nest.bounds());
+  EXPECT_EQ(bound.of(nest.source()), 40 * 50 * 8 * 5);
+  EXPECT_EQ(bound.blocks(), 40);
+  EXPECT_EQ(bound.largest_block(), 50 * 8 * 5);
+  statement.use<HoistedNest>().run();
+  EXPECT_EQ(A.nnz() % 40, 0);
+  EXPECT_EQ(at(A, {0, 7, 3}), at(A, {39, 7, 3}));
 }
 
 struct CountedPolicy;

@@ -190,6 +190,26 @@ TEST_F(WithoutAnAllocation, SurviveMergedResults) {
   expect_to_survive(X, [&] { X(l, j, i) = T(i, j, k) * U(k, l); });
 }
 
+TEST_F(WithoutAnAllocation, SurviveResultsGatheredInBlocks) {
+  const auto X = holding(Tensor<double, CSF<3>>({60, 60, 60}));
+  const auto U = matrix<CSR<>>(60, 17);
+  const auto statement = assign(X(i, j, l), T(i, k, j) * U(k, l)).reorder(i, k, j, l);
+  const auto hoisted = statement.use<HoistedNest>();
+  expect_to_survive(X, [&] { hoisted.run(); });
+  expect_to_survive(X, [&] { hoisted.workspace(dense_workspace).run(); });
+  expect_to_survive(X, [&] { hoisted.workspace(CoordinatePolicy{.settings = {.capacity = 5}}).run(); });
+  expect_to_survive(X, [&] { hoisted.workspace(HashPolicy{.settings = {.capacity = 5}}).run(); });
+}
+
+TEST_F(WithoutAnAllocation, SurviveDenseWorkspaces) {
+  expect_to_survive(L, [&] { assign(L(i, j), D(i, k) * B(k, j)).workspace(dense_workspace).run(); });
+  // Arrays that are too small for the pool.
+  const auto E = holding(Tensor<double, COO<2>>({60, 60}));
+  const auto U = matrix<CSC<>>(60, 17);
+  const auto V = matrix<CSR<>>(60, 11);
+  expect_to_survive(E, [&] { assign(E(i, j), U(i, k) * V(k, j)).workspace(dense_workspace).run(); });
+}
+
 TEST_F(WithoutAnAllocation, SurvivePlansAndWhatAddsToAResult) {
   const auto once = [](const auto& statement) {
     auto product = plan(statement);

@@ -98,6 +98,11 @@ TYPED_TEST(PeaksOfStatements, StayWithinEstimatesForOtherTypesAndWorkspaces) {
   const Tensor<double, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>, Space> rows({300, 300});
   const auto X = operand<Space, DenseMatrix<>>("kj", 1, 6);
   expect_bounded("blocks", assign(rows(i, j), convert<DCSR<>>(this->B)(i, k) * X(k, j)));
+  // The sums of a block are wider than its values.
+  const Tensor<float, Format<Map<Dim<0>, Dim<1>>, Compressed<>, Dense>, Space> narrow_rows({300, 300});
+  const auto D = convert<DCSR<>>(this->B);
+  expect_bounded("narrow blocks", assign(narrow_rows(i, k), 2.0 * D(i, k)));
+  expect_bounded("narrow blocks, gathered", assign(narrow_rows(i, j), D(i, k) * X(k, j)));
 }
 
 TYPED_TEST(PeaksOfStatements, StayWithinEstimatesWhereLoopsAreCut) {

@@ -266,6 +266,21 @@ TEST(Precompute, TakesNoMoreThanIsEstimated) {
   check_estimate<DenseMatrix<>, DenseMatrix<>>();
 }
 
+TEST(Precompute, KeepsToTheBoundToEstimateAndExplain) {
+  const auto B = spread<CSR<>>(3000, 2000, 5, 7), C = spread<CSR<>>(2000, 2500, 6, 7),
+             D = spread<CSR<>>(3000, 2500, 9, 3);
+  const Tensor<double, CSR<>> A({3000, 2500}), part({3000, 2500});
+  const auto both = assign(A(i, j), D(i, j) + (B(i, k) * C(k, j))).precompute(B(i, k) * C(k, j), part(i, j));
+  constexpr std::int64_t bound = 100'000;
+  const auto bounded = both.on(Resources<Host>().within(bound));
+  pool().release();
+  const PeakMemory peak;
+  EXPECT_THROW(estimate(bounded), MemoryError);
+  EXPECT_THROW(explain(bounded), MemoryError);
+  EXPECT_LE(peak.bytes(), bound);
+  EXPECT_GT(estimate(both).workspace, bound);
+}
+
 TEST(Precompute, CountsThePartTowardsTheBoundOfTheStatementThatReadsIt) {
   const auto B = spread<CSR<>>(300, 200, 5, 7), C = spread<CSR<>>(200, 250, 6, 7),
              D = spread<CSR<>>(300, 250, 9, 3);

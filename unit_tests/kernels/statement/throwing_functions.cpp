@@ -71,6 +71,49 @@ TYPED_TEST(FunctionsThatThrow, LeaveSparseResultsAsTheyWere) {
   EXPECT_EQ(E.nnz(), 0);
 }
 
+TYPED_TEST(FunctionsThatThrow, LeaveResultsThatAreGatheredInBlocksAsTheyWere) {
+  using Space = typename TestFixture::Space;
+  constexpr std::int64_t slices = 200, rows = 30, columns = 15, inner = 20, each = 40;
+  Entries<double, 3> list({slices, inner, rows}, slices * each);
+  for (std::int64_t e = 0; e < slices * each; ++e)
+    list.set(e, {e / each, e % inner, (e * 7 + e / each) % rows}, static_cast<double>(1 + e % 13));
+  const auto B = assemble<CSF<3>, Space>(list);
+  const auto C = spread<CSR<>>(inner, columns, 4, 3).template move_to<Space>();
+  const Tensor<double, CSF<3>, Space> X({slices, rows, columns});
+  X(i, j, l) = B(i, k, j) * C(k, l);
+  const auto before = X.clone();
+  const ThrowsAtFive f;
+  const auto statement = assign(X(i, j, l), map(f, B(i, k, j)) * C(k, l)).reorder(i, k, j, l);
+  const auto hoisted = statement.template use<HoistedNest>();
+  expect_thrown([&] { hoisted.run(); });
+  expect_thrown([&] { hoisted.workspace(dense_workspace).run(); });
+  expect_thrown([&] { hoisted.workspace(coordinate_workspace).run(); });
+  expect_thrown([&] { hoisted.workspace(hash_workspace).run(); });
+  expect_thrown([&] { statement.template use<DenseNest>().run(); });
+  auto planned = plan(hoisted.workspace(dense_workspace));
+  for (int run = 0; run < 2; ++run) expect_thrown([&] { planned.run(); });
+  expect_same_entries(X, before);
+}
+
+TYPED_TEST(FunctionsThatThrow, LeaveNothingBehindThatTheNextRunOfAPlanAddsTo) {
+  const auto& A = this->A;
+  const auto S = A.clone();
+  bool throws = false;
+  const auto f = [&throws](double value) {
+    if (throws && value == 5) throw Thrown{value};
+    return value;
+  };
+  auto product = plan(assign(S(i, j), map(f, A(i, k)) * A(k, j)).generic());
+  product.run();
+  product.run();
+  const auto expected = S.clone();
+  throws = true;
+  expect_thrown([&] { product.run(); });
+  throws = false;
+  product.run();
+  expect_same_entries(S, expected);
+}
+
 TYPED_TEST(FunctionsThatThrow, ArriveFromDenseResultsAndNumbers) {
   using Space = typename TestFixture::Space;
   const auto& A = this->A;

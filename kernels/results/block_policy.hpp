@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file block_policy.hpp
+/// The policy of the workspaces that gather a result row by row, or block by block.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "../../core/pool.hpp"
+#include "../../workspace/accumulation.hpp"
+#include "../../workspace/dense.hpp"
+#include "../../workspace/policy.hpp"
+#include "sampled_work.hpp"
+
+namespace sporos::detail {
+
+/// Whether a policy wants to know how many values are gathered before its workspace is drained.
+template <class Policy>
+inline constexpr bool expects_values = requires(const Policy& policy) { policy.expecting(double{}); };
+
+/// How many workspaces share what all may take. It decides whether they are dense, and so in which order
+/// values are added up; a deterministic statement asks for the same, however many threads it has.
+template <class S>
+std::int64_t sharing_workspaces(const S& statement) {
+  constexpr std::int64_t any_number = 256;
+  const std::int64_t threads = statement.resources().space().concurrency();
+  return S::schedule::is_deterministic ? std::max(threads, any_number) : threads;
+}
+
+/// The policy that the user of a statement has chosen, or the default, with what is known of the statement:
+/// together, the workspaces may take half of the memory that is allowed, or half of the machine's.
+/// @param work  what `sampled_work` says of the statement; used if the policy expects_values
+template <class Policy, class S>
+Policy block_policy(const S& statement, const ExpectedWork& work) {
+  Policy chosen = policy_of<Policy>(statement);
+  const std::int64_t allowed = std::min(statement.resources().memory_limit(), Pool::machine_bytes());
+  if constexpr (requires { chosen.within(allowed); })
+    chosen = chosen.within(allowed / (2 * sharing_workspaces(statement)));
+  if constexpr (expects_values<Policy>) chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
+  // Values of one coordinate are added up in another order where an accumulation array that has grown for one
+  // row or block gathers the next; which is the next depends on the threads.
+  if constexpr (S::schedule::is_deterministic) {
+    if constexpr (requires { chosen.without_growth(); })
+      chosen = chosen.without_growth();
+    else if constexpr (requires { chosen.settings.growth; })
+      chosen.settings.growth = AccumulationGrowth::none();
+  }
+  return chosen;
+}
+template <class Policy, class S>
+Policy block_policy(const S& statement) {
+  if constexpr (expects_values<Policy>)
+    return block_policy<Policy>(statement, sampled_work(statement));
+  else
+    return block_policy<Policy>(statement, ExpectedWork{});
+}
+
+/// Whether the workspace of a policy is an array over these extents.
+template <class T, class Policy, std::size_t Order>
+bool is_dense_over(const Policy& policy, const std::array<std::int64_t, Order>& extents) {
+  if constexpr (std::is_same_v<Policy, DensePolicy>)
+    return true;
+  else if constexpr (requires { policy.template is_dense_over<T>(extents); })
+    return policy.template is_dense_over<T>(extents);
+  else
+    return false;
+}
+
+/// The name of the workspace of a policy that gathers values of type T over these extents.
+template <class T, class Policy, std::size_t Order>
+std::string_view name_over(const Policy& policy, const std::array<std::int64_t, Order>& extents) {
+  if constexpr (requires { policy.template name_over<T>(extents); })
+    return policy.template name_over<T>(extents);
+  else
+    return Policy::name;
+}
+
+}  // namespace sporos::detail

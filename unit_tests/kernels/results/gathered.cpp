@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file gathered.cpp
+/// Results that are gathered row by row: the memory that plans take to fill them again, and the same bits each
+/// time where that is asked for.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <sporos/core/peak_memory.hpp>
+#include <sporos/sporos.hpp>
+
+#include "reference.hpp"
+#include "spread.hpp"
+
+namespace sporos::test::gathered_results {
+namespace {
+
+using namespace sporos::indices;
+
+/// Values whose sums depend on the order in which they are added up.
+template <class T>
+void make_inexact(const T& tensor) {
+  for (std::size_t at = 0; at < tensor.values().extent(0); ++at)
+    tensor.values()(at) = 1.0 / static_cast<double>(at % 1009 + 3);
+}
+
+TEST(GatheredResults, OfDeterministicPlansHaveTheSameBitsEachTime) {
+  // Each value is the sum of some twenty terms, which are in several accumulation arrays.
+  const auto A = spread<CSR<>>(200, 300, 60, 7), B = spread<CSR<>>(300, 40, 12, 5);
+  make_inexact(A);
+  make_inexact(B);
+  const auto one_A = A.move_to<Serial>(), one_B = B.move_to<Serial>();
+  const auto check = [&](const auto& policy) {
+    const Tensor<double, CSR<>, OpenMP> C({200, 40});
+    const Tensor<double, CSR<>, Serial> one({200, 40});
+    assign(one(i, j), one_A(i, k) * one_B(k, j))
+        .template use<GatheredNest>()
+        .workspace(policy)
+        .deterministic()
+        .run();
+    auto product = plan(assign(C(i, j), A(i, k) * B(k, j))
+                            .template use<GatheredNest>()
+                            .workspace(policy)
+                            .deterministic());
+    for (int run = 0; run < 3; ++run) {
+      product.run();
+      expect_same_entries(C.move_to<Serial>(), one);
+    }
+  };
+  check(HashPolicy{.settings = {.capacity = 30}});
+  check(BucketPolicy{.settings = {.capacity = 30}});
+  check(sorted_workspace);
+  check(dense_workspace);
+}
+
+/// A product whose rows are short, over a large extent.
+struct WideProduct {
+  static constexpr std::int64_t columns = std::int64_t{1} << 24;
+  Tensor<double, CSR<>> A = spread<CSR<>>(100, 50, 4, 7);
+  Tensor<double, CSR<>> B = spread<CSR<>>(50, columns, 5, 1'000'003);
+  Tensor<double, CSR<>> C{{100, columns}};
+  auto statement() const { return assign(C(i, j), A(i, k) * B(k, j)).use<GatheredNest>(); }
+};
+
+TEST(GatheredResults, AreFilledAgainInTheMemoryThatTheirWorkspaceMayTake) {
+  const WideProduct wide;
+  const auto check = [&](const auto& statement) {
+    auto product = plan(statement);
+    product.run();
+    const Tensor<double, CSR<>> expected = wide.C.clone();
+    constexpr std::int64_t of_a_dense_row = WideProduct::columns * static_cast<std::int64_t>(sizeof(double));
+    EXPECT_LT(product.bytes(), of_a_dense_row / 8);
+    const PeakMemory peak;
+    product.run();
+    EXPECT_LT(peak.bytes(), of_a_dense_row / 8);
+    expect_same_entries(wide.C, expected);
+  };
+  check(wide.statement().workspace(sorted_workspace));
+  check(wide.statement().workspace(hash_workspace));
+  const auto bounded = wide.statement().on(Resources<Host>().within(std::int64_t{4} << 20));
+  EXPECT_TRUE(contains(explain(bounded), "sorted workspace")) << explain(bounded);
+  check(bounded);
+}
+
+TEST(GatheredResults, LeaveNoWorkspaceBehindInAPlan) {
+  const WideProduct wide;
+  const std::int64_t before = detail::memory_use();
+  auto product = plan(wide.statement().workspace(dense_workspace));
+  product.run();
+  EXPECT_LE(detail::memory_use() - before, product.bytes());
+  EXPECT_LT(detail::memory_use() - before, WideProduct::columns);
+}
+
+}  // namespace
+}  // namespace sporos::test::gathered_results
