@@ -23,7 +23,8 @@ enum class Innermost {
 
 /// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the loop
 /// outside the last variable of the result, or down to the loop over that variable. No value is read.
-/// @tparam Left  how many of the innermost loops over the result's variables to leave out: the bound is then on
+/// @tparam Left  how many of the innermost loops over the result's variables to leave out: the bound is then
+/// on
 ///               how often these begin
 template <class Traits, Innermost Last = Innermost::bounded, int Left = 0>
 class TermBound {

@@ -95,7 +95,8 @@ class AppendPlan {
       Piece::bounded && classification.prefix > 0 && std::is_same_v<PieceValue, Value>;
 
  public:
-  AppendPlan(const S& statement, const Resources<Space>&) : nest_(statement), policy_(policy_for_blocks(statement)) {}
+  AppendPlan(const S& statement, const Resources<Space>&)
+      : nest_(statement), policy_(policy_for_blocks(statement)) {}
 
   void prepare() { keeps_rows_ = true; }
 
@@ -366,7 +367,7 @@ class AppendPlan {
   std::vector<std::int64_t> cuts_;   ///< where the last run cut the outermost loop
   std::vector<std::int64_t> begin_;  ///< where each chunk's values begin
   std::vector<std::vector<std::int64_t>>
-      rows_;                                ///< for each chunk, the number of values of each gathered row
+      rows_;                                  ///< for each chunk, the number of values of each gathered row
   WorkspaceShelf<CountedVector<Cell>> sums_;  ///< sums of a dense block, then of a row
 };
 

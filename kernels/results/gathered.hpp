@@ -51,9 +51,10 @@ struct GatheredNest : detail::AppendsInChunks {
       constexpr auto names = S::result_type::level_names;
       const auto policy = this->policy();
       const auto extents = this->gathered_extents();
-      out << text("  result: scattered over one variable, ", detail::name_over<Computed>(policy, extents), " of order 1 over ",
-                  names[names.size - 1], ", ",
-                  bytes_text(Workspace::most_bytes(policy, extents, this->most_values().added)), " a thread\n");
+      out << text("  result: scattered over one variable, ", detail::name_over<Computed>(policy, extents),
+                  " of order 1 over ", names[names.size - 1], ", ",
+                  bytes_text(Workspace::most_bytes(policy, extents, this->most_values().added)),
+                  " a thread\n");
     }
   };
 };

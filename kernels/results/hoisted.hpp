@@ -126,8 +126,9 @@ class HoistedNest::Plan : detail::AppendPlan<S, policy_for<S>> {
     NameList outside, inside;
     for (int level = 0; level < names.size; ++level) (level < prefix ? outside : inside).push(names[level]);
     out << text("  result: scattered over several variables inside the ", prefix == 1 ? "loop" : "loops",
-                " over ", outside.str(), ", ", detail::name_over<Computed>(policy, extents), " of order ", gathered, " over (", inside.str(),
-                "), ", bytes_text(Workspace::most_bytes(policy, extents, this->most_values().gathered)),
+                " over ", outside.str(), ", ", detail::name_over<Computed>(policy, extents), " of order ",
+                gathered, " over (", inside.str(), "), ",
+                bytes_text(Workspace::most_bytes(policy, extents, this->most_values().gathered)),
                 " a thread, ", detail::insertion_text<S>(), "\n");
   }
 

@@ -291,8 +291,7 @@ int refused_by(const AccumulationSettings& settings) {
 
 TEST(InsertSortMergeFailure, AnArrayThatCannotGrowIsAMemoryErrorAndLosesNothing) {
   for (const bool pipelined : {false, true}) {
-    const AccumulationSettings settings{
-        .capacity = 4, .growth = {.first_slope = 1}, .pipelined = pipelined};
+    const AccumulationSettings settings{.capacity = 4, .growth = {.first_slope = 1}, .pipelined = pipelined};
     EXPECT_GT(refused_by<std::bad_alloc>(settings), 0);
     EXPECT_GT(refused_by<MemoryError>(settings), 0);
   }
@@ -300,7 +299,8 @@ TEST(InsertSortMergeFailure, AnArrayThatCannotGrowIsAMemoryErrorAndLosesNothing)
 
 TEST(InsertSortMergeFailure, AnArrayOfDistinctComponentsThatCannotGrowIsMerged) {
   for (const bool pipelined : {false, true}) {
-    AccumulationSettings settings{.capacity = 8, .growth = AccumulationGrowth::none(), .pipelined = pipelined};
+    AccumulationSettings settings{
+        .capacity = 8, .growth = AccumulationGrowth::none(), .pipelined = pipelined};
     settings.growth.distinct = true;
     EXPECT_EQ(refused_by<std::bad_alloc>(settings), 0);
     EXPECT_EQ(refused_by<MemoryError>(settings), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file gathered.cpp
-/// Results that are gathered row by row: the memory that plans take to fill them again, and the same bits each
-/// time where that is asked for.
+/// Results that are gathered row by row: the memory that plans take to fill them again, and the same bits
+/// each time where that is asked for.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -38,10 +38,8 @@ TEST(GatheredResults, OfDeterministicPlansHaveTheSameBitsEachTime) {
         .workspace(policy)
         .deterministic()
         .run();
-    auto product = plan(assign(C(i, j), A(i, k) * B(k, j))
-                            .template use<GatheredNest>()
-                            .workspace(policy)
-                            .deterministic());
+    auto product = plan(
+        assign(C(i, j), A(i, k) * B(k, j)).template use<GatheredNest>().workspace(policy).deterministic());
     for (int run = 0; run < 3; ++run) {
       product.run();
       expect_same_entries(C.move_to<Serial>(), one);
