@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -178,6 +179,21 @@ void for_each_part(const HostThreads& threads, std::int64_t count, std::int64_t 
     const auto [begin, end] = chunk_bounds(count, chunk, chunks);
     body(begin, end, chunk);
   });
+}
+
+/// For each of `chunks` chunks of [0, count), how many of the numbers before it satisfy a condition; behind the
+/// last one, how many do in all.
+template <class Condition>
+std::vector<std::int64_t> counts_before_chunks(const HostThreads& threads, std::int64_t count,
+                                               std::int64_t chunks, const Condition& satisfies) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(chunks) + 1);
+  for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
+    std::int64_t counted = 0;
+    for (std::int64_t n = begin; n < end; ++n) counted += satisfies(n);
+    out[static_cast<std::size_t>(chunk) + 1] = counted;
+  });
+  std::partial_sum(out.begin(), out.end(), out.begin());
+  return out;
 }
 
 /// Uninitialised scratch memory for `count` elements, freed at the end of its scope.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "../../core/pool.hpp"
@@ -74,13 +73,7 @@ class CompactColumns {
     const std::int32_t* const places = sorted.values()->data();
     const auto is_new = [keys](std::int64_t n) { return n == 0 || keys[n] != keys[n - 1]; };
     const std::int64_t chunks = chunks_for(threads, count);
-    std::vector<std::int64_t> begins(static_cast<std::size_t>(chunks) + 1);
-    for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
-      std::int64_t occurring = 0;
-      for (std::int64_t n = begin; n < end; ++n) occurring += is_new(n);
-      begins[static_cast<std::size_t>(chunk) + 1] = occurring;
-    });
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    const std::vector<std::int64_t> begins = counts_before_chunks(threads, count, chunks, is_new);
     occurring_ = pool().array<Coordinate>("sporos::occurring columns", begins.back());
     for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
       std::int64_t next = begins[static_cast<std::size_t>(chunk)];

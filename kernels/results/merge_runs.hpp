@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -243,14 +242,8 @@ RowsOfRuns sort_runs(const HostThreads& threads, const NumberedRuns& runs, int s
   const Key* const keys = in_order.keys();
   const std::int32_t* const numbers = in_order.values()->data();
   const std::int64_t chunks = chunks_for(threads, count);
-  std::vector<std::int64_t> begins(static_cast<std::size_t>(chunks) + 1);
   const auto begins_row = [&](std::int64_t n) { return n == 0 || keys[n] != keys[n - 1]; };
-  for_each_part(threads, count, chunks, [&](std::int64_t begin, std::int64_t end, std::int64_t chunk) {
-    std::int64_t rows = 0;
-    for (std::int64_t n = begin; n < end; ++n) rows += begins_row(n);
-    begins[static_cast<std::size_t>(chunk) + 1] = rows;
-  });
-  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  const std::vector<std::int64_t> begins = counts_before_chunks(threads, count, chunks, begins_row);
   RowsOfRuns out{pool().array<Key>("sporos::rows", begins.back()),
                  pool().array<std::int64_t>("sporos::positions", begins.back() + 1)};
   sorted.make(count);
