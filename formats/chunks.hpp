@@ -181,8 +181,8 @@ void for_each_part(const HostThreads& threads, std::int64_t count, std::int64_t 
   });
 }
 
-/// For each of `chunks` chunks of [0, count), how many of the numbers before it satisfy a condition; behind the
-/// last one, how many do in all.
+/// For each of `chunks` chunks of [0, count), how many of the numbers before it satisfy a condition; behind
+/// the last one, how many do in all.
 template <class Condition>
 std::vector<std::int64_t> counts_before_chunks(const HostThreads& threads, std::int64_t count,
                                                std::int64_t chunks, const Condition& satisfies) {
