@@ -262,7 +262,7 @@ class SpmmBySplitTiles::Plan
   static int clusters_of(const Kokkos::Cuda& space, const SplitTilesChoice& choice) {
     int clusters = 0;
     choice.visit_config([&]<class Config>(std::type_identity<Config>) {
-      const auto& known = once_per_device(space, [&] {
+      const auto known = once_per_device(space, [&] {
         std::array<int, std::size_t{most_blocks} + 1> out{};  // by their number of blocks
         for (int blocks = 1; blocks <= most_blocks; blocks *= 2)
           out[static_cast<std::size_t>(blocks)] =

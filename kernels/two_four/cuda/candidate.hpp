@@ -184,7 +184,7 @@ class TwoFourOnTensorCores::Plan {
   }
 
   TwoFourChoice choice() const {
-    const auto& clusters =
+    const auto clusters =
         once_per_device(space(), [&] { return clusters_of<Config<2>>(space(), kernel<2>); });
     return choose_two_four(m(), n(), padded_k() / Config<0>::stage_k,
                            space().cuda_device_prop().multiProcessorCount, clusters);

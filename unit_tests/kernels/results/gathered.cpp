@@ -82,11 +82,11 @@ TEST(GatheredResults, AreFilledAgainInTheMemoryThatTheirWorkspaceMayTake) {
 
 TEST(GatheredResults, LeaveNoWorkspaceBehindInAPlan) {
   const WideProduct wide;
-  const std::int64_t before = detail::memory_use();
+  const std::int64_t before = sporos::detail::memory_use();
   auto product = plan(wide.statement().workspace(dense_workspace));
   product.run();
-  EXPECT_LE(detail::memory_use() - before, product.bytes());
-  EXPECT_LT(detail::memory_use() - before, WideProduct::columns);
+  EXPECT_LE(sporos::detail::memory_use() - before, product.bytes());
+  EXPECT_LT(sporos::detail::memory_use() - before, WideProduct::columns);
 }
 
 }  // namespace
