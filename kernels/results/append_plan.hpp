@@ -193,7 +193,7 @@ class AppendPlan {
     // Sums in a piece may be wider than the values of the result.
     constexpr std::int64_t grown = Piece::bounded ? 1 : 4;
     constexpr std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
-    out.workspace += saturated_product(grown * wider, out.result);
+    out.workspace += std::min(too_much, saturated_product(grown * wider, out.result));
     // Arrays have room for a few elements from the start.
     constexpr std::int64_t bytes_at_start = 128;
     out.workspace += arrays * bytes_at_start;

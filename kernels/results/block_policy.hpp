@@ -22,13 +22,17 @@ namespace sporos::detail {
 template <class Policy>
 inline constexpr bool expects_values = requires(const Policy& policy) { policy.expecting(double{}); };
 
-/// How many workspaces share what all may take. It decides whether they are dense, and so in which order
-/// values are added up; a deterministic statement asks for the same, however many threads it has.
-template <class S>
+/// How many workspaces share what all may take. It decides whether they are dense. Where the order in which
+/// values are added up depends on that, a deterministic statement asks for the same, however many threads it
+/// has.
+template <class Policy, class S>
 std::int64_t sharing_workspaces(const S& statement) {
+  using Nest = NestOf<S>;
+  constexpr int gathered = Nest::Format::levels - Nest::classification.prefix;
+  using W = typename Policy::template workspace<typename Nest::Compute, gathered>;
   constexpr std::int64_t any_number = 256;
   const std::int64_t threads = statement.resources().space().concurrency();
-  return S::schedule::is_deterministic ? std::max(threads, any_number) : threads;
+  return S::schedule::is_deterministic && !sums_in_order_of<W> ? std::max(threads, any_number) : threads;
 }
 
 /// The policy that the user of a statement has chosen, or the default, with what is known of the statement:
@@ -39,7 +43,7 @@ Policy block_policy(const S& statement, const ExpectedWork& work) {
   Policy chosen = policy_of<Policy>(statement);
   const std::int64_t allowed = std::min(statement.resources().memory_limit(), Pool::machine_bytes());
   if constexpr (requires { chosen.within(allowed); })
-    chosen = chosen.within(allowed / (2 * sharing_workspaces(statement)));
+    chosen = chosen.within(allowed / (2 * sharing_workspaces<Policy>(statement)));
   if constexpr (expects_values<Policy>) chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
   // Values of one coordinate are added up in another order where an accumulation array that has grown for one
   // row or block gathers the next; which is the next depends on the threads.
