@@ -21,6 +21,10 @@ enum class Innermost {
   counted   ///< the number of coordinates at which there is a value
 };
 
+/// More values than any machine holds: larger bounds are given as this many, so that the bytes of so many
+/// values of any kind fit in 64 bits.
+inline constexpr std::int64_t most_terms = std::int64_t{1} << 50;
+
 /// Computes the bound by running the statement's loops, the outermost one over its bounds, down to the loop
 /// outside the last variable of the result, or down to the loop over that variable. No value is read.
 /// @tparam Left  how many of the innermost loops over the result's variables to leave out: the bound is then
@@ -40,8 +44,8 @@ class TermBound {
   std::int64_t of(const Source& source) {
     std::int64_t sum = 0;
     stream::advance_into<typename Traits::order_type, 0>(start_of(source), env_,
-                                                         [&](const auto& e) { sum += below<0>(e); });
-    return saturated_product(sum, times_added());
+                                                         [&](const auto& e) { sum = plus(sum, below<0>(e)); });
+    return times(sum, times_added());
   }
 
   /// How often the innermost loop has begun, and how often it has found a value, if it was counted.
@@ -51,13 +55,18 @@ class TermBound {
   /// How often the loops that the result's order shares with the loops' have bound coordinates below which
   /// there is a value, and the most values below one of them.
   std::int64_t blocks() const { return blocks_; }
-  std::int64_t largest_block() const { return saturated_product(largest_block_, times_added()); }
+  std::int64_t largest_block() const { return times(largest_block_, times_added()); }
 
  private:
+  static std::int64_t plus(std::int64_t a, std::int64_t b) { return std::min(a + b, most_terms); }
+  static std::int64_t times(std::int64_t a, std::int64_t b) {
+    return std::min(saturated_product(a, b), most_terms);
+  }
+
   /// How often a sum may be added to the result: once for each strip of a variable that is summed over inside
   /// the loops over the result's own.
   std::int64_t times_added() const {
-    std::int64_t times = 1;
+    std::int64_t all = 1;
     if constexpr (Traits::strips > 0)
       for (int at = 0; at < Traits::strips; ++at) {
         const Strip& strip = Traits::stripped.strips[at];
@@ -65,9 +74,9 @@ class TermBound {
         for (int v = 0; v < strip.variables.size; ++v)
           is_summed = is_summed || Traits::order.find(strip.variables[v]) >= classification.bound_depth;
         if (is_summed && strip.depth < classification.bound_depth)
-          times = saturated_product(times, bounds_.strips[at].most);
+          all = times(all, bounds_.strips[at].most);
       }
-    return times;
+    return all;
   }
 
   /// What f() counts, for as many equal passes of a loop whose variable stands in no operand.
@@ -76,12 +85,12 @@ class TermBound {
     const std::int64_t blocks = blocks_, begun = begun_, runs = runs_;
     const std::int64_t added = f();
     const auto repeat = [&](std::int64_t& count, std::int64_t before) {
-      count = before + saturated_product(count - before, passes);
+      count = plus(before, times(count - before, passes));
     };
     repeat(blocks_, blocks);
     repeat(begun_, begun);
     repeat(runs_, runs);
-    return saturated_product(added, passes);
+    return times(added, passes);
   }
 
   template <int Depth, class E>
@@ -124,13 +133,14 @@ class TermBound {
         if (reduced && Depth == 0 && !bounds_.first_chunk) return 0;
         return repeated(reduced ? 1 : range.end - range.begin, [&] { return below<Depth + 1>(e); });
       } else if constexpr (reduced && stream::is_add<E>) {
-        return added_below<Depth>(e.left) + added_below<Depth>(e.right);
+        return plus(added_below<Depth>(e.left), added_below<Depth>(e.right));
       } else if constexpr (reduced && !stream::reduces_whole<E>(variable)) {
         std::int64_t sum = 0;
-        stream::for_both_terms<variable>(e, [&](const auto& term) { sum += added_below<Depth>(term); });
+        stream::for_both_terms<variable>(e,
+                                         [&](const auto& term) { sum = plus(sum, added_below<Depth>(term)); });
         return sum;
       } else if constexpr (Depth == innermost && Last == Innermost::bounded) {
-        return stream::open<variable>(e, extent).most(extent);
+        return std::min(stream::open<variable>(e, extent).most(extent), most_terms);
       } else {
         std::int64_t sum = 0;
         const auto stream = stream::open<variable>(e, extent);
@@ -139,7 +149,7 @@ class TermBound {
           if constexpr (!stream::is_absent<std::remove_cvref_t<decltype(at)>>) {
             env_.at[Depth] = c;
             stream::advance_into<typename Traits::order_type, Depth + 1>(
-                at, env_, [&](const auto& advanced) { sum += below<Depth + 1>(advanced); });
+                at, env_, [&](const auto& advanced) { sum = plus(sum, below<Depth + 1>(advanced)); });
           }
         });
         return sum;

@@ -90,8 +90,10 @@ struct DenseNest {
     if (!is_chosen<S>) {
       if (!Box::fits(extents))
         return Declined{"the extents of the result are too large for a dense workspace"};
-      if (Box::most_bytes(dense_workspace, extents, 0) > resources.memory_limit() / most_parts(statement))
-        return Declined{"a dense workspace exceeds the memory limit"};
+      // Half of the machine's memory, as for other workspaces, if no less is allowed.
+      const std::int64_t allowed = std::min(resources.memory_limit(), Pool::machine_bytes() / 2);
+      if (Box::most_bytes(dense_workspace, extents, 0) > allowed / most_parts(statement))
+        return Declined{"dense workspaces exceed the memory that is allowed, or half of the machine's"};
     }
     return Cost{detail::sampled_work(statement).terms *
                     seconds_of_term(Box::most_bytes(dense_workspace, extents, 0)) +

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file listed.cpp
-/// The memory of results that are listed over all their variables.
+/// Results that are listed over all their variables: their memory, loops that are cut, and the same bits for
+/// any number of threads.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <random>
 #include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
+
+#include "spread.hpp"
 
 namespace sporos::test::listed_results {
 namespace {
@@ -46,6 +49,73 @@ TEST(ListedResults, OfFewElementsTakeATenthOfTheMemoryOfADenseResult) {
   EXPECT_GT(A.nnz(), 1000);
   EXPECT_LT(A.nnz(), rows * columns / 100);  // at most 1 % full
   EXPECT_LE(listed, dense / 10);
+}
+
+TEST(ListedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
+  // Values of one coordinate come from several parts, and from several accumulation arrays of each.
+  const auto B = convert<CSC<>>(spread<CSR<>>(60, 300, 40, 7));
+  const auto C = spread<CSR<>>(300, 50, 8, 5);
+  for (std::size_t e = 0; e < B.values().extent(0); ++e) B.values()(e) = 1.0 / static_cast<double>(e + 3);
+  const auto B1 = B.move_to<Serial>();
+  const auto C1 = C.move_to<Serial>();
+  const Tensor<double, CSR<>, OpenMP> many({60, 50});
+  const Tensor<double, CSR<>, Serial> one({60, 50});
+  const auto check = [&](const auto& policy) {
+    const auto in_lists = [&](const auto& statement) {
+      return statement.template use<ListedNest>().workspace(policy).deterministic();
+    };
+    in_lists(assign(one(i, j), B1(i, k) * C1(k, j))).run();
+    auto planned = plan(in_lists(assign(many(i, j), B(i, k) * C(k, j))));
+    for (int run = 0; run < 3; ++run) {
+      planned.run();
+      expect_same_entries(many.move_to<Serial>(), one);
+    }
+  };
+  check(CoordinatePolicy{});
+  check(CoordinatePolicy{.settings = {.capacity = 100}});
+  check(HashPolicy{.settings = {.capacity = 100}});
+  check(BucketPolicy{.settings = {.capacity = 100, .pipelined = true}});
+}
+
+/// Loops that are cut, against the same statement by loops that are not, in every workspace.
+TEST(ListedResults, InLoopsThatAreCutAreTheSame) {
+  const auto B = convert<CSC<>>(spread<CSR<>>(60, 70, 9, 7));
+  const auto C = spread<CSR<>>(70, 50, 8, 5);
+  const Tensor<double, CSR<>> A({60, 50}), expected({60, 50});
+  expected(i, j) = convert<CSR<>>(B)(i, k) * C(k, j);
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j));
+  const auto check = [&](const auto& cut) {
+    const auto in_lists = [&](const auto& policy) {
+      cut.template use<ListedNest>().workspace(policy).run();
+      expect_same_entries(A, expected);
+    };
+    in_lists(CoordinatePolicy{.settings = {.capacity = 30}});
+    in_lists(HashPolicy{.settings = {.capacity = 30}});
+    in_lists(BucketPolicy{.settings = {.capacity = 30, .pipelined = true}});
+  };
+  check(statement.split(k, p, q, 4).parallelize(p));
+  check(statement.split(j, p, q, 7));
+  check(statement.fuse(k, i, l).pos(l, p, B(i, k)).split(p, q, r, 11).parallelize(q));
+}
+
+TEST(ListedResults, KeepToTheMemoryLimitOfTheirWorkspaceBesideTwiceTheResult) {
+  // 2 * 10^5 values are inserted, ten at each coordinate.
+  const auto B = convert<CSC<>>(spread<CSR<>>(100, 1000, 200, 7)).move_to<Serial>();
+  const auto C = spread<CSR<>>(1000, 200, 10, 13).move_to<Serial>();
+  const Tensor<double, CSR<>, Serial> A({100, 200});
+  const auto within = [&](std::int64_t limit) {
+    return assign(A(i, j), B(i, k) * C(k, j))
+        .template use<ListedNest>()
+        .workspace(CoordinatePolicy{.settings = {.memory_limit = limit}});
+  };
+  within(0).run();
+  const std::int64_t result = A.bytes();
+  for (const std::int64_t limit : {std::int64_t{1} << 20, std::int64_t{4} << 20}) {
+    pool().release();
+    const PeakMemory peak;
+    within(limit).run();
+    EXPECT_LE(peak.bytes(), limit + 2 * result) << "with a limit of " << limit;
+  }
 }
 
 }  // namespace

@@ -268,5 +268,37 @@ TEST(ASparseResultThatNoOperandBounds, RunsWhereItFits) {
   EXPECT_EQ(at(A, {1, 0}), 9);
 }
 
+/// What a statement would take is more than any machine has, and its bytes do not fit in 64 bits.
+template <class Statement>
+void expect_too_much(const Statement& statement) {
+  const Estimate most = estimate(statement);
+  EXPECT_GE(most.values, std::int64_t{1} << 48) << statement.str();
+  EXPECT_GE(most.result, std::int64_t{1} << 50) << statement.str();
+  EXPECT_GE(most.workspace, 0) << statement.str();
+  EXPECT_TRUE(contains(refusal([&] { statement.run(); }), "takes more than there is")) << statement.str();
+  EXPECT_EQ(statement.result().tensor().nnz(), 0);
+}
+
+TEST(OutOfMemory, IsEstimatedWhereItsBytesDoNotFitIn64Bits) {
+  using Index = std::int64_t;
+  using Wide = DCSR<Index, Index>;
+  using Tree = Format<Map<Dim<0>, Dim<1>, Dim<2>>, Compressed<Index, Index>, Compressed<Index, Index>,
+                      Compressed<Index, Index>>;
+  Entries<double, 2> entries({1000, 1000}, 5000);
+  for (std::int64_t e = 0; e < entries.size(); ++e) entries.set(e, {e / 5, e * 7 % 1000}, 1.0);
+  const auto B = assemble<CSR<>>(entries, Duplicates::sum);
+  for (const int bits : {40, 50, 58, 61}) {
+    SCOPED_TRACE(bits);
+    const Index many = Index{1} << bits;
+    const Tensor<double, Wide> tall({many, 1000}), wide({1000, many});
+    const Tensor<double, Tree> cube({1000, many, many});
+    expect_too_much(assign(wide(i, j), B(i, k)));
+    expect_too_much(assign(wide(i, j), B(i, k)).reorder(i, k, j));
+    expect_too_much(assign(tall(j, i), B(i, k)).reorder(i, k, j));
+    expect_too_much(assign(tall(j, i), B(i, k)).reorder(i, k, j).template use<ListedNest>());
+    expect_too_much(assign(cube(i, j, l), B(i, k)).reorder(i, k, l, j));
+  }
+}
+
 }  // namespace
 }  // namespace sporos::test::out_of_memory
