@@ -16,6 +16,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -95,35 +96,46 @@ Sums by_map(const Components& all) {
 }
 
 /// What a workspace, or the list that several were merged into, holds.
-template <class Policy>
+/// @tparam Of  PackedKeys<3> or LevelKeys<3>
+template <class Policy, class Of>
 struct Gathered {
-  std::vector<std::unique_ptr<InsertSortMerge<Policy, double, 3>>> workspaces;
-  MergedList<Key, double> merged;
-  SortedComponents<Key, double> components;
+  std::vector<std::unique_ptr<StagedWorkspace<Policy, Of, double>>> workspaces;
+  MergedList<typename Of::key_type, double> merged;
+  SortedComponents<typename Of::key_type, double> components;
+
+  /// The keys, packed.
+  std::vector<Key> keys() const {
+    const Of of_workspaces(extents);
+    const Keys packed(extents);
+    std::vector<Key> out;
+    for (const auto& key : components.keys) out.push_back(packed.pack(of_workspaces.unpack(key)));
+    return out;
+  }
 };
 
-template <class Policy>
-Gathered<Policy> by_workspace(const Components& all, const Policy& policy) {
-  using Workspace = InsertSortMerge<Policy, double, 3>;
+template <class Of, class Policy>
+Gathered<Policy, Of> by_workspace(const Components& all, const Policy& policy) {
+  using Workspace = StagedWorkspace<Policy, Of, double>;
+  using OfKey = typename Of::key_type;
   const OpenMP space;
   const detail::HostThreads threads(space);
   const auto parts = static_cast<std::size_t>(threads.concurrency());
-  Gathered<Policy> out;
+  Gathered<Policy, Of> out;
   out.workspaces.resize(parts);
-  std::vector<SortedList<Key, double>> lists(parts);
+  std::vector<SortedList<OfKey, double>> lists(parts);
   detail::for_each_worker(threads, static_cast<std::int64_t>(parts), [&](std::int64_t number) {
     const auto part = static_cast<std::size_t>(number);
     const std::size_t begin = all.at.size() * part / parts, end = all.at.size() * (part + 1) / parts;
     out.workspaces[part] = std::make_unique<Workspace>(policy, extents);
-    auto& stages = out.workspaces[part]->template stages<Keys>();
+    auto& stages = *out.workspaces[part];
     for (std::size_t n = begin; n < end; ++n) stages.add(all.at[n], all.values[n]);
     const auto sorted = stages.finish();
     lists[part] = {sorted.keys.data(), sorted.values.data(), static_cast<std::int64_t>(sorted.keys.size())};
   });
   if (parts == 1) {
-    out.components = out.workspaces[0]->template stages<Keys>().finish();
+    out.components = out.workspaces[0]->finish();
   } else {
-    out.merged = merge_sorted<Key, double>(threads, std::span<const SortedList<Key, double>>(lists));
+    out.merged = merge_sorted<OfKey, double>(threads, std::span<const SortedList<OfKey, double>>(lists));
     out.components = {{out.merged.keys.data(), static_cast<std::size_t>(out.merged.count)},
                       {out.merged.values.data(), static_cast<std::size_t>(out.merged.count)}};
   }
@@ -143,11 +155,15 @@ void compare(Report& report, const std::string& name, const Components& all, boo
   if (!report.wants(name)) return;
   const Sums expected = by_sort(all);
   std::vector<Contender> contenders;
-  const auto add = [&](const std::string& who, Role role, const auto& policy) {
-    const auto run = [&all, policy] { return by_workspace(all, policy); };
+  const auto add_with = [&]<class Of>(std::type_identity<Of>, const std::string& who, Role role,
+                                      const auto& policy) {
+    const auto run = [&all, policy] { return by_workspace<Of>(all, policy); };
     const auto made = run();
-    expect_same(who, made.components.keys, made.components.values, expected);
+    expect_same(who, made.keys(), made.components.values, expected);
     contenders.emplace_back(who, role, run);
+  };
+  const auto add = [&](const std::string& who, Role role, const auto& policy) {
+    add_with(std::type_identity<Keys>(), who, role, policy);
   };
   const auto settings = [](bool pipelined, bool double_buffered) {
     AccumulationSettings out = coordinate_workspace.settings;
@@ -162,6 +178,19 @@ void compare(Report& report, const std::string& name, const Components& all, boo
   add("coordinate, pipelined, all array kept once", Role::variant,
       CoordinatePolicy{.settings = settings(true, false)});
   add("coordinate, pipelined", Role::variant, CoordinatePolicy{.settings = settings(true, true)});
+  // Each of the others alone: how accumulation arrays grow, a bound on memory, keys that are compared level
+  // by level.
+  CoordinatePolicy other = coordinate_workspace;
+  other.settings.growth = AccumulationGrowth::none();
+  other.settings.capacity = AccumulationSettings{}.capacity;
+  add("coordinate, no growth", Role::variant, other);
+  other.settings.growth = AccumulationGrowth{};
+  add("coordinate, growth by slopes alone", Role::variant, other);
+  other = coordinate_workspace;
+  other.settings.memory_limit = std::int64_t{64} << 20;
+  add("coordinate, within 64 MiB", Role::variant, other);
+  add_with(std::type_identity<LevelKeys<3>>(), "coordinate, keys by level", Role::variant,
+           coordinate_workspace);
   const auto peer = [&](const std::string& who, Sums (*run)(const Components&)) {
     const Sums made = run(all);
     expect_same(who, made.keys, made.values, expected);
@@ -222,6 +251,7 @@ void compare_stages(Report& report, const std::string& name, const Components& a
 }
 
 void run(Report& report) {
+  report.count_memory();
   std::mt19937_64 draw(5);
   const auto below = [&](std::int64_t bound) {
     return static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(bound));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file workspace_figures.cpp
 /// The evaluations of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces* (PLDI
-/// 2024), section 7, at the scale of one machine: figures 15 to 24 and table 3. scripts/plot draws them.
+/// 2024), section 7, at the scale of one machine: figures 14 to 24 and table 3. scripts/plot draws them.
 ///
 ///     perf_workspace_figures --rounds 20 --json workspace_figures.json MATRIX.mtx.gz... TENSOR.tns.gz...
 ///
@@ -271,12 +271,15 @@ Rows tenth_of_columns(std::int64_t rows, std::int64_t columns, std::int64_t each
       .transposed();
 }
 
-/// `each` columns of each row, or fewer where one is drawn twice.
+/// `each` columns of each row, or fewer where one is drawn twice: of all columns, or of a thousand that are
+/// spread over a larger extent, so that two factors have as many columns in common over any extent.
 Rows factor(std::int64_t rows, std::int64_t columns, std::int64_t each, unsigned seed) {
+  const std::int64_t drawn = std::min<std::int64_t>(columns, 1'000);
   std::mt19937_64 draw(seed);
   std::int64_t count = 0;
   return from_pairs(rows, columns, rows * each, [&] {
-    return std::pair(count++ / each, static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(columns)));
+    const auto column = static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(drawn));
+    return std::pair(count++ / each, column * (columns / drawn));
   });
 }
 

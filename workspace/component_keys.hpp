@@ -93,7 +93,8 @@ class PackedKeys {
   int leading_bits_ = 0;
 };
 
-/// Coordinates that are compared level by level, for extents whose coordinates do not fit in 64 bits.
+/// Coordinates that are compared level by level, for extents whose coordinates do not fit in the
+/// 63 bits of a packed key, each level in bits of its own.
 template <int Order>
 class LevelKeys {
  public:

@@ -361,7 +361,7 @@ class StagedWorkspace {
 
 /// The Workspace of insert-sort-merge: gathers values over `Order` variables of any extents, in any order,
 /// and hands them out in ascending order of their coordinates, each once. Coordinates are compared as one
-/// 64-bit number if the extents allow it, and level by level otherwise.
+/// 64-bit number if the bits of all levels fit in it (PackedKeys), and level by level otherwise.
 ///
 /// An insertion takes constant time, to which sorting and merging add O(log n) for n components. The memory
 /// is that of `StagedWorkspace`: one or two accumulation arrays, and two all arrays.

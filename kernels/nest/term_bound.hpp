@@ -43,8 +43,8 @@ class TermBound {
   template <class Source>
   std::int64_t of(const Source& source) {
     std::int64_t sum = 0;
-    stream::advance_into<typename Traits::order_type, 0>(start_of(source), env_,
-                                                         [&](const auto& e) { sum = plus(sum, below<0>(e)); });
+    stream::advance_into<typename Traits::order_type, 0>(
+        start_of(source), env_, [&](const auto& e) { sum = plus(sum, below<0>(e)); });
     return times(sum, times_added());
   }
 
@@ -73,8 +73,7 @@ class TermBound {
         bool is_summed = false;
         for (int v = 0; v < strip.variables.size; ++v)
           is_summed = is_summed || Traits::order.find(strip.variables[v]) >= classification.bound_depth;
-        if (is_summed && strip.depth < classification.bound_depth)
-          all = times(all, bounds_.strips[at].most);
+        if (is_summed && strip.depth < classification.bound_depth) all = times(all, bounds_.strips[at].most);
       }
     return all;
   }
@@ -136,8 +135,8 @@ class TermBound {
         return plus(added_below<Depth>(e.left), added_below<Depth>(e.right));
       } else if constexpr (reduced && !stream::reduces_whole<E>(variable)) {
         std::int64_t sum = 0;
-        stream::for_both_terms<variable>(e,
-                                         [&](const auto& term) { sum = plus(sum, added_below<Depth>(term)); });
+        stream::for_both_terms<variable>(
+            e, [&](const auto& term) { sum = plus(sum, added_below<Depth>(term)); });
         return sum;
       } else if constexpr (Depth == innermost && Last == Innermost::bounded) {
         return std::min(stream::open<variable>(e, extent).most(extent), most_terms);

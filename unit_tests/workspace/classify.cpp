@@ -66,7 +66,9 @@ TEST(Classification, OfLoopsThatShareAPrefixIsHoisted) {
 }
 
 TEST(Classification, HoistsOnlyLevelsThatTakeTheOperandsOrder) {
-  // The coordinates of i come unordered, those of j as well: the second condition of section 6.2.
+  // The coordinates of i come unordered, those of j as well: the workspace must not be hoisted above
+  // loops whose order the result's levels do not take (the conditions of common-iteration hoisting,
+  // section 6.2).
   static_assert(is(of<Cube>("ikjl", 0), ResultKind::listed, 0, false));
   static_assert(is(of<Four>("ijklm", 1), ResultKind::listed, 1, true));
 }
