@@ -23,8 +23,10 @@
 #include <utility>
 #include <vector>
 
+#include "../../../core/extents.hpp"
 #include "../../../formats/storage_bound.hpp"
 #include "../../../workspace/coordinate.hpp"
+#include "../../../workspace/memory_budget.hpp"
 #include "../../cuda/scan.hpp"
 #include "../../nest/nest_run.hpp"
 #include "../located.hpp"
@@ -146,7 +148,8 @@ struct MergedNest {
   static constexpr std::string_view less_memory = "compute it in parts, or on the host";
   static constexpr bool any_schedule = true;
 
-  /// The user may choose the coordinate workspace, whose capacity is then used.
+  /// The user may choose the coordinate workspace, whose capacity and memory limit are then used: the limit
+  /// is on the bytes of keys and values, from their insertion to the last merge.
   template <class S>
   static constexpr bool takes_workspace =
       std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace> ||
@@ -241,6 +244,20 @@ class MergedNest::Plan {
 
   std::int64_t held_bytes() const { return workspace_->bytes(); }
 
+  /// A memory limit in the settings of the workspace that is enough: what add_batch() counts, with a batch of
+  /// a chunk, or of the share of the limit that batches have.
+  std::int64_t enough_limit() const {
+    const auto extents = Format::level_extents(nest_.statement().result().tensor().extents());
+    const std::int64_t distinct = std::min(total_, cells_of(extents));
+    std::int64_t largest = total_;
+    if (!begins_.empty()) {
+      largest = 0;
+      for (std::size_t chunk = 1; chunk < begins_.size(); ++chunk)
+        largest = std::max(largest, begins_[chunk] - begins_[chunk - 1]);
+    }
+    return (entries_of_batch * largest + 2 * entries_of_sum * distinct) * Entries::bytes_of_entry;
+  }
+
   void explain(std::ostream& out) const {
     out << "  result: values are counted, inserted with their coordinates, sorted and merged\n";
   }
@@ -275,11 +292,36 @@ class MergedNest::Plan {
   std::int64_t most_at_once() const {
     using Policy = typename S::schedule::workspace_policy;
     std::int64_t most = std::int64_t{1} << 26;
-    if constexpr (std::is_same_v<Policy, CoordinatePolicy>)
+    if constexpr (std::is_same_v<Policy, CoordinatePolicy>) {
       most = nest_.statement().options().policy().settings.capacity;
+      if (const std::int64_t limit = workspace_limit(); limit > 0)
+        most = std::clamp<std::int64_t>(limit / (2 * entries_of_batch * Entries::bytes_of_entry), 1, most);
+    }
     if (memory_limit_ == Resources<Kokkos::Cuda>::unlimited) return most;
     const std::int64_t left = memory_limit_ - storage_bound_of(total_).bytes - bytes_besides(total_);
     return std::clamp<std::int64_t>(left / (3 * Entries::bytes_of_entry), 1, most);
+  }
+
+  /// The memory limit in the settings of the workspace; 0 for none.
+  std::int64_t workspace_limit() const {
+    if constexpr (std::is_same_v<typename S::schedule::workspace_policy, CoordinatePolicy>)
+      return nest_.statement().options().policy().settings.memory_limit;
+    else
+      return 0;
+  }
+  /// Entries that there are at most at a time: for each of a batch, unsorted, sorted, and twice as they are
+  /// merged; for each of the all array, also twice as it is merged.
+  static constexpr std::int64_t entries_of_batch = 4, entries_of_sum = 3;
+
+  /// Throws WorkspaceLimitError if `size` entries cannot be merged with those of the all array.
+  void expect_within_limit(std::int64_t size) const {
+    const std::int64_t limit = workspace_limit(), all = workspace_->all.size;
+    const std::int64_t bytes = (entries_of_batch * size + entries_of_sum * all) * Entries::bytes_of_entry;
+    if (limit > 0 && bytes > limit)
+      throw WorkspaceLimitError(
+          text("a sparse workspace takes ", bytes, " bytes with ", size, " values that are merged with ", all,
+               " others, and its memory limit allows ", limit),
+          limit);
   }
 
   const Kokkos::Cuda& space() const { return nest_.space(); }
@@ -323,6 +365,7 @@ class MergedNest::Plan {
     Workspace& w = *workspace_;
     const std::int64_t size = begin_of(end) - begin_of(first);
     if (size == 0) return;
+    expect_within_limit(size);
     w.batch.reserve(size);
     w.spare.reserve(size);
     w.batch.size = size;

@@ -148,6 +148,36 @@ TEST(CudaSparseNests, KeepToTheMemoryThatIsAllowedInBatchesOrRefuse) {
   expect_equal_tensors(expected, A);
 }
 
+TEST(CudaSparseNests, KeepToTheMemoryLimitOfTheirWorkspaceOrSayWhichIsEnough) {
+  const auto B = assemble<CSC<>>(random_entries<double, 2>({302, 203}, 3000, 21));
+  const auto C = assemble<CSR<>>(random_entries<double, 2>({203, 402}, 3000, 22));
+  const Tensor<double, CSR<>> expected({302, 402});
+  expected(i, j) = B(i, k) * C(k, j);
+  const auto device_B = on_device(B);
+  const auto device_C = on_device(C);
+  const Tensor<double, CSR<>, Cuda> A({302, 402});
+  const auto within = [&](std::int64_t limit) {
+    return assign(A(i, j), device_B(i, k) * device_C(k, j))
+        .workspace(CoordinatePolicy{.settings = {.memory_limit = limit}});
+  };
+  std::string refused;
+  try {
+    within(5000).run();
+  } catch (const MemoryError& error) {
+    refused = error.what();
+  }
+  EXPECT_EQ(A.nnz(), 0);
+  const auto at = refused.find("needs up to ");
+  ASSERT_NE(at, std::string::npos) << refused;
+  const std::int64_t enough = std::stoll(refused.substr(at + 12));
+  EXPECT_GT(enough, 5000) << refused;
+  within(enough).run();
+  expect_equal_tensors(expected, A);
+  // A large limit is taken in one batch.
+  within(std::int64_t{1} << 30).run();
+  expect_equal_tensors(expected, A);
+}
+
 TEST(CudaSparseNests, RefuseCoordinatesThatFitInNoKey) {
   constexpr std::int64_t n = std::int64_t{1} << 40;
   using Wide = DCSR<std::int64_t, std::int64_t>;
