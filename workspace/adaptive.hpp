@@ -25,8 +25,12 @@ struct AdaptivePolicy {
 
   std::int64_t most_dense = most_dense_bytes;  ///< bytes of an array over the extent
 
-  /// The policy if every thread may use at most `bytes` bytes.
-  AdaptivePolicy within(std::int64_t bytes) const { return {std::min(most_dense, bytes)}; }
+  /// The policy if every thread may use at most `bytes` bytes. An array that takes no more than the shortest
+  /// list stays dense.
+  AdaptivePolicy within(std::int64_t bytes) const {
+    constexpr std::int64_t of_shortest_list = 4096;
+    return {std::min(most_dense, std::max(bytes, of_shortest_list))};
+  }
   SortedPolicy of_list() const { return sorted_workspace; }
   template <class T>
   bool is_dense_over(const Extents<1>& extents) const {

@@ -32,10 +32,11 @@ struct AdaptiveBoxPolicy {
   std::int64_t most_dense = bytes_of_caches;                    ///< bytes of an array over the extents
   double values_each = 0;  ///< number of values that are expected between two drains
 
-  /// The policy if every thread may use at most `bytes` bytes.
+  /// The policy if every thread may use at most `bytes` bytes. An array that takes no more than the first
+  /// accumulation array of a list stays dense.
   AdaptiveBoxPolicy within(std::int64_t bytes) const {
     AdaptiveBoxPolicy out = *this;
-    out.most_dense = std::min(most_dense, bytes);
+    out.most_dense = std::min(most_dense, std::max(bytes, settings.capacity * bytes_of_component));
     return out;
   }
   /// The policy if this many values are expected between two drains.
@@ -69,6 +70,7 @@ struct AdaptiveBoxPolicy {
     return is_dense_over<T>(extents) ? DensePolicy::name : CoordinatePolicy::name;
   }
 
+  static constexpr std::int64_t bytes_of_component = 16;  ///< of a list: a key and a value
   /// Arrays that stay in the processor's caches from one drain to the next.
   static constexpr std::int64_t bytes_of_caches = std::int64_t{16} << 20;
   /// The number of empty cells that are passed over in the time by which sorting a value takes longer than

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <type_traits>
 
 #include "../core/error.hpp"
@@ -147,7 +148,9 @@ class DenseBox {
   static std::int64_t size_for(const Extents<Order>& extents) {
     const std::int64_t size = cells_of(extents);
     if (size > Pool::machine_bytes() / bytes_of_cell)
-      throw MemoryError(text("a dense workspace over ", size, " coordinates of ", bytes_of_cell,
+      throw MemoryError(text("a dense workspace over ",
+                             size == std::int64_t{1} << 62 ? "2^62 or more" : std::to_string(size),
+                             " coordinates of ", bytes_of_cell,
                              " bytes each cannot be allocated: choose another with "
                              ".workspace(coordinate_workspace)"));
     return size;

@@ -55,6 +55,15 @@ class GrowArray {
     size_ += count;
   }
   void resize(std::int64_t size) { size_ = size; }
+  /// Gives back the memory behind the last element.
+  void shrink() {
+    if (lent_ || size_ == 0 || size_ == capacity_) return;
+    void* const moved = std::realloc(static_cast<void*>(data_), static_cast<std::size_t>(size_) * sizeof(T));
+    if (!moved) return;
+    detail::count_memory(bytes(size_) - bytes(capacity_));
+    data_ = static_cast<T*>(moved);
+    capacity_ = size_;
+  }
 
  private:
   void swap(GrowArray& other) noexcept {

@@ -194,8 +194,8 @@ class AppendPlan {
     constexpr std::int64_t grown = Piece::bounded ? 1 : 4;
     constexpr std::int64_t wider = std::max<std::int64_t>(1, sizeof(PieceValue) / sizeof(Value));
     out.workspace += std::min(too_much, saturated_product(grown * wider, out.result));
-    // Arrays have room for a few elements from the start.
-    constexpr std::int64_t bytes_at_start = 128;
+    // Arrays have room for a few elements from the start, those of the pieces and those of the result.
+    constexpr std::int64_t bytes_at_start = 192;
     out.workspace += arrays * bytes_at_start;
     // Of a large reservation, only what is written counts; a small one is allocated as a whole.
     const Bounds all{0, classification.prefix > 0 ? nest_.bounds().outermost.end : extent_of_root()};

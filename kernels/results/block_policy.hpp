@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "../../core/pool.hpp"
+#include "../../core/resources.hpp"
 #include "../../workspace/accumulation.hpp"
 #include "../../workspace/dense.hpp"
 #include "../../workspace/policy.hpp"
@@ -22,28 +23,30 @@ namespace sporos::detail {
 template <class Policy>
 inline constexpr bool expects_values = requires(const Policy& policy) { policy.expecting(double{}); };
 
-/// How many workspaces share what all may take. It decides whether they are dense. Where the order in which
-/// values are added up depends on that, a deterministic statement asks for the same, however many threads it
-/// has.
+/// Whether the same values are added up in another order where a workspace of a policy is dense than where it
+/// is a list.
 template <class Policy, class S>
-std::int64_t sharing_workspaces(const S& statement) {
+constexpr bool order_depends_on_memory() {
   using Nest = NestOf<S>;
   constexpr int gathered = Nest::Format::levels - Nest::classification.prefix;
-  using W = typename Policy::template workspace<typename Nest::Compute, gathered>;
-  constexpr std::int64_t any_number = 256;
-  const std::int64_t threads = statement.resources().space().concurrency();
-  return S::schedule::is_deterministic && !sums_in_order_of<W> ? std::max(threads, any_number) : threads;
+  return !sums_in_order_of<typename Policy::template workspace<typename Nest::Compute, gathered>>;
 }
 
 /// The policy that the user of a statement has chosen, or the default, with what is known of the statement:
-/// together, the workspaces may take half of the memory that is allowed, or half of the machine's.
+/// together, the workspaces may take half of the memory that is allowed, or half of the machine's. What each
+/// may take depends on the number of threads; where that would decide in which order values are added up, a
+/// deterministic statement takes the workspaces that it has without a bound.
 /// @param work  what `sampled_work` says of the statement; used if the policy expects_values
 template <class Policy, class S>
 Policy block_policy(const S& statement, const ExpectedWork& work) {
   Policy chosen = policy_of<Policy>(statement);
-  const std::int64_t allowed = std::min(statement.resources().memory_limit(), Pool::machine_bytes());
-  if constexpr (requires { chosen.within(allowed); })
-    chosen = chosen.within(allowed / (2 * sharing_workspaces<Policy>(statement)));
+  if constexpr (requires { chosen.within(std::int64_t{}); }) {
+    if constexpr (!S::schedule::is_deterministic || !order_depends_on_memory<Policy, S>()) {
+      const Resources<typename S::space_type>& resources = statement.resources();
+      const std::int64_t allowed = std::min(resources.memory_limit(), Pool::machine_bytes());
+      chosen = chosen.within(allowed / (2 * resources.space().concurrency()));
+    }
+  }
   if constexpr (expects_values<Policy>) chosen = chosen.expecting(work.terms / std::max(work.blocks, 1.0));
   // Values of one coordinate are added up in another order where an accumulation array that has grown for one
   // row or block gathers the next; which is the next depends on the threads.

@@ -223,7 +223,7 @@ class KnownPlaces {
     const std::int64_t results = result_of(nest).nnz();
     if (most >= most_places || results >= most_places) return true;
     const auto cuts = nest.cuts(nest.space().concurrency());
-    std::int64_t bytes = most * std::int64_t{sizeof(Place)};
+    std::int64_t bytes = 2 * most * std::int64_t{sizeof(Place)};  // an array that grows has room for twice
     if (cuts.size() > 2)
       bytes +=
           most * std::int64_t{sizeof(Place) + sizeof(Compute)} + results * std::int64_t{2 * sizeof(Place)};
@@ -239,6 +239,7 @@ class KnownPlaces {
       nest.run(known.parts[at].outermost, static_cast<std::int64_t>(at),
                FindingOutput<Traits, Finder>(&finder, &places[at]));
       known.parts[at].values = places[at].size();
+      places[at].shrink();
     });
     if (places.size() == 1)
       known.places = std::move(places[0]);

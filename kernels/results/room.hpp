@@ -62,10 +62,16 @@ class PieceRoom {
       std::int64_t sum =
           counted(checked_product(most[levels - 1], block, "values of a result"), sizeof(Value));
       std::int64_t parents = 1;
-      for (const std::int64_t positions : most) {
-        sum += counted(positions, sizeof(std::int64_t)) + counted(parents + 1, sizeof(std::int64_t));
-        parents = positions;
-      }
+      const auto level = [&]<int L>(std::integral_constant<int, L>) {
+        if constexpr (!Piece::template full<L>)
+          sum += counted(most[L], sizeof(typename Piece::template coordinate_type<L>));
+        if constexpr (Piece::template has_ends<L>)
+          sum += counted(parents + 1, sizeof(typename Piece::template position_type<L>));
+        parents = most[L];
+      };
+      [&]<std::size_t... K>(std::index_sequence<K...>) {
+        (level(std::integral_constant<int, static_cast<int>(K)>{}), ...);
+      }(Levels{});
       return sum;
     } catch (const RangeError&) {
       return 0;  // no room is reserved then

@@ -80,6 +80,34 @@ TEST(GatheredResults, AreFilledAgainInTheMemoryThatTheirWorkspaceMayTake) {
   check(bounded);
 }
 
+TEST(GatheredResults, OfEmptyOperandsTakeWhatIsEstimated) {
+  // The guess of a result's size, from the larger operand, is room of less than the pool's smallest block.
+  for (const std::int64_t columns : {20, 26, 30, 40, 60}) {
+    const auto C = spread<CSR<>>(28, columns, columns, 1);
+    const Tensor<double, CSR<>, Serial> B({6, 28});
+    const auto C1 = C.move_to<Serial>();
+    const auto check = [&](const auto& A) {
+      const auto statement = assign(A(i, j), B(i, k) * C1(k, j)).generic();
+      const Estimate most = estimate(statement);
+      pool().release();
+      const PeakMemory peak;
+      statement.on(Resources<Serial>().within(most.result + most.workspace)).run();
+      EXPECT_LE(peak.bytes(), most.result + most.workspace) << statement.str() << " of " << columns;
+    };
+    check(Tensor<double, COO<2>, Serial>({6, columns}));
+    check(Tensor<double, CSR<>, Serial>({6, columns}));
+    check(Tensor<double, DCSR<>, Serial>({6, columns}));
+    check(Tensor<double, DCSR<std::int64_t, std::int64_t>, Serial>({6, columns}));
+  }
+  const Tensor<double, CSR<>, Serial> B({4, 1}), C({1, 1});
+  const Tensor<double, COO<2>, Serial> A({4, 1});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j));
+  const Estimate most = estimate(statement);
+  const PeakMemory peak;
+  statement.run();
+  EXPECT_LE(peak.bytes(), most.result + most.workspace);
+}
+
 TEST(GatheredResults, LeaveNoWorkspaceBehindInAPlan) {
   const WideProduct wide;
   const std::int64_t before = sporos::detail::memory_use();

@@ -229,8 +229,8 @@ TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreadsWithinABound) {
-  // Arrays over (j, l) would fit in half of the bound on one thread, and not on two.
-  constexpr std::int64_t rows = 500, columns = 400, bound = 6'000'000;
+  // Four arrays over (j, l) fit in the bound, but not in half of it.
+  constexpr std::int64_t rows = 500, columns = 400, bound = 12'000'000;
   const auto B = slices(6, 50, rows, 3000);
   for (std::size_t e = 0; e < B.values().extent(0); ++e) B.values()(e) = 1.0 / static_cast<double>(e + 3);
   const auto C = spread<CSR<>>(50, columns, 5, 7);
@@ -250,6 +250,25 @@ TEST(HoistedResults, AreSummedToTheSameBitsOnAnyNumberOfThreadsWithinABound) {
   of_many.deterministic().run();
   of_one.deterministic().run();
   expect_same_entries(many.move_to<Serial>(), one);
+}
+
+TEST(HoistedResults, RunWithinTheirEstimates) {
+  const auto within = [](const auto& statement) {
+    const Estimate most = estimate(statement);
+    pool().release();
+    const PeakMemory peak;
+    statement.on(Resources<Host>().within(most.result + most.workspace)).run();
+    EXPECT_LE(peak.bytes(), most.result + most.workspace);
+  };
+  // Small blocks, which a list would exceed.
+  const auto B = slices(10, 10, 10, 100);
+  const auto C = spread<CSR<>>(10, 10, 10, 1);
+  const Tensor<double, CSF<3>> A({10, 10, 10});
+  within(assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l).use<HoistedNest>());
+  within(assign(A(i, j, l), B(i, k, j) * C(k, l)).reorder(i, k, j, l).deterministic());
+  const Tensor<double, CSF<3>> none({7, 9, 0}), result({7, 0, 10});
+  const auto D = spread<CSR<>>(9, 10, 3, 1);
+  within(assign(result(i, j, l), none(i, k, j) * D(k, l)).reorder(i, k, j, l).use<HoistedNest>());
 }
 
 TEST(HoistedResults, SayWhatMemoryLimitTheirListsNeed) {

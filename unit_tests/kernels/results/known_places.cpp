@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
 #include <type_traits>
 
@@ -188,6 +189,24 @@ TEST(KnownPlaces, AreNotKeptBeyondTheMemoryLimit) {
   EXPECT_EQ(unlimited.bytes(), 0) << "places are found in the second run";
   unlimited.run();
   EXPECT_GE(unlimited.bytes(), 4 * inserts);
+}
+
+TEST(KnownPlaces, KeepToTheMemoryLimitWhileTheyAreFound) {
+  constexpr std::int64_t n = 100, m = 106, inserts = n * m * n;
+  const auto B = convert<CSC<>>(spread<CSR<>>(n, m, m, 1)).move_to<Serial>();
+  const auto C = spread<CSR<>>(m, n, n, 1).move_to<Serial>();
+  const Tensor<double, CSR<>, Serial> A({n, n});
+  const auto statement = assign(A(i, j), B(i, k) * C(k, j)).reorder(k, i, j).workspace(dense_workspace);
+  const auto check = [&](std::int64_t bound, std::int64_t held) {
+    pool().release();
+    const PeakMemory peak;
+    auto product = plan(statement.on(Resources<Serial>().within(bound)));
+    for (int run = 0; run < 3; ++run) product.run();
+    EXPECT_LE(peak.bytes(), bound);
+    EXPECT_EQ(product.bytes(), held);
+  };
+  check(5'000'000, 0);
+  check(12'000'000, 4 * inserts);
 }
 
 TEST(KnownPlaces, OfNothing) {
