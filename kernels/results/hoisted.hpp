@@ -35,8 +35,8 @@ namespace sporos {
 struct HoistedNest : detail::AppendsInChunks {
   static constexpr std::string_view name = "loop nest, hoisted";
   static constexpr std::string_view takes =
-      "sparse results in host memory that scatter over several variables, of which the outermost loops visit "
-      "the others in order";
+      "sparse results in host memory, in levels without blocks, that scatter over several variables, of which "
+      "the outermost loops visit the others in order";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =
       "bind more of the result's outer variables in the outermost loops with .reorder(...), or compute it in "

@@ -75,7 +75,7 @@ consteval void require_some_order() {
       "no loop order reads all operands: the " WORD                                                       \
       " operand of the right side stores its modes in an order that contradicts the operands before it. " \
       "Convert it to a format with the other order of modes, e.g. convert<CSC<>>(operand) where it is "   \
-      "CSR, or CSF<n, ModeOrder<...>>");
+      "CSR, or CSF<n, ModeOrder<...>>. (With += and -=, a sparse result is read as the first operand)");
   SPOROS_FOR_EACH_PLACE(SPOROS_SENTENCE)
 #undef SPOROS_SENTENCE
 }
