@@ -118,6 +118,9 @@ class AppendPlan {
     const Room room(nest_.statement().right(), ranges, extents);
     rows_.assign(keeps_rows_ ? pieces.size() : 0, {});
 
+    if constexpr (gathers)
+      expect_room_for(std::min<std::int64_t>(chunks, nest_.space().concurrency()),
+                      W::most_bytes(policy_, gathered_extents(), 0));
     WorkspaceShelf<W> shelf;
     const auto compute = [&](std::int64_t chunk, Piece& piece) {
       const auto at = static_cast<std::size_t>(chunk);

@@ -10,14 +10,30 @@
 #include <string_view>
 #include <type_traits>
 
+#include "../../core/error.hpp"
+#include "../../core/extents.hpp"
 #include "../../core/pool.hpp"
 #include "../../core/resources.hpp"
+#include "../../formats/print.hpp"
 #include "../../workspace/accumulation.hpp"
 #include "../../workspace/dense.hpp"
 #include "../../workspace/policy.hpp"
 #include "sampled_work.hpp"
 
 namespace sporos::detail {
+
+/// Throws MemoryError if several workspaces of so many bytes each take more than three quarters of the
+/// machine's memory: the system may grant that, and end the process when they are written.
+inline void expect_room_for(std::int64_t workspaces, std::int64_t bytes) {
+  const std::int64_t all = saturated_product(workspaces, bytes);
+  // One that does not fit by itself says so when it is made.
+  if (all > Pool::machine_bytes() / 4 * 3 && bytes <= Pool::machine_bytes())
+    throw MemoryError(
+        text(workspaces, workspaces == 1 ? " workspace of " : " workspaces of ", bytes_text(bytes),
+             workspaces == 1 ? "" : " each", " cannot be allocated: this machine has ",
+             bytes_text(Pool::machine_bytes()),
+             "; choose another with .workspace(sorted_workspace) or .workspace(coordinate_workspace)"));
+}
 
 /// Whether a policy wants to know how many values are gathered before its workspace is drained.
 template <class Policy>

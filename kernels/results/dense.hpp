@@ -22,6 +22,7 @@
 #include "../nest/nest_run.hpp"
 #include "../nest/term_bound.hpp"
 #include "../spgemm/host/marks.hpp"
+#include "block_policy.hpp"
 #include "known_places.hpp"
 #include "sampled_work.hpp"
 #include "sorted_rows.hpp"
@@ -204,6 +205,7 @@ class DenseNest::Plan {
   std::unique_ptr<Box> gather() const {
     const Space& space = nest_.space();
     const std::size_t parts = cuts_.size() - 1;
+    detail::expect_room_for(static_cast<std::int64_t>(parts), Box::most_bytes(dense_workspace, extents(), 0));
     std::vector<std::unique_ptr<Box>> boxes(parts);
     detail::for_each_worker(space, static_cast<std::int64_t>(parts), [&](std::int64_t number) {
       const auto at = static_cast<std::size_t>(number);

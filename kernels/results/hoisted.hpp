@@ -35,7 +35,8 @@ namespace sporos {
 struct HoistedNest : detail::AppendsInChunks {
   static constexpr std::string_view name = "loop nest, hoisted";
   static constexpr std::string_view takes =
-      "sparse results in host memory, in levels without blocks, that scatter over several variables, of which "
+      "sparse results in host memory, in levels without blocks, that scatter over several variables, of "
+      "which "
       "the outermost loops visit the others in order";
   static constexpr bool deterministic = true;
   static constexpr std::string_view less_memory =

@@ -268,6 +268,20 @@ TEST(ASparseResultThatNoOperandBounds, RunsWhereItFits) {
   EXPECT_EQ(at(A, {1, 0}), 9);
 }
 
+TEST(OutOfMemory, IsRefusedForDenseWorkspacesThatFillTheMachine) {
+  using Wide = CSR<std::int64_t, std::int64_t>;
+  // The system would grant them, and end the program when they are cleared.
+  const std::int64_t many = Pool::machine_bytes() / 10;
+  const auto B = assemble<Wide>(Entries<double, 2>({50, 3}, {{{0, 1}, 2.0}, {{49, 2}, 3.0}}));
+  const auto C = assemble<Wide>(Entries<double, 2>({3, many}, {{{1, 7}, 5.0}, {{2, many - 1}, 7.0}}));
+  const Tensor<double, Wide> A({50, many});
+  const auto gathered = assign(A(i, j), B(i, k) * C(k, j)).use<GatheredNest>();
+  EXPECT_TRUE(contains(refusal([&] { gathered.workspace(dense_workspace).run(); }), "cannot be allocated"));
+  EXPECT_EQ(A.nnz(), 0);
+  gathered.run();
+  EXPECT_EQ(at(A, {49, many - 1}), 21.0);
+}
+
 /// What a statement would take is more than any machine has, and its bytes do not fit in 64 bits.
 template <class Statement>
 void expect_too_much(const Statement& statement) {
