@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spread.hpp
-/// Matrices of small integers spread over their columns, whose products are exact in any order, and the
-/// comparison of tensors that were computed in different orders.
+/// Matrices of small integers spread over their columns, whose products are exact in any order, values for
+/// which they are not, and the comparison of tensors that were computed in different orders.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <sporos/sporos.hpp>
 
@@ -18,6 +19,13 @@ auto spread(std::int64_t rows, std::int64_t columns, std::int64_t each, std::int
   for (std::int64_t e = 0; e < rows * each; ++e)
     out.set(e, {e / each, (e / each * stride + e % each * 17) % columns}, static_cast<double>(e % 13 - 6));
   return assemble<F>(out);
+}
+
+/// Gives a tensor values whose sums depend on the order in which they are added up.
+template <class T>
+void make_inexact(const T& tensor) {
+  for (std::size_t at = 0; at < tensor.values().extent(0); ++at)
+    tensor.values()(at) = 1.0 / static_cast<double>(at % 1009 + 3);
 }
 
 /// The tensor is valid, and stores the same coordinates and values.

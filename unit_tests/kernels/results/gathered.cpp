@@ -4,7 +4,6 @@
 /// each time where that is asked for.
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
@@ -16,13 +15,6 @@ namespace sporos::test::gathered_results {
 namespace {
 
 using namespace sporos::indices;
-
-/// Values whose sums depend on the order in which they are added up.
-template <class T>
-void make_inexact(const T& tensor) {
-  for (std::size_t at = 0; at < tensor.values().extent(0); ++at)
-    tensor.values()(at) = 1.0 / static_cast<double>(at % 1009 + 3);
-}
 
 TEST(GatheredResults, OfDeterministicPlansHaveTheSameBitsEachTime) {
   // Each value is the sum of some twenty terms, which are in several accumulation arrays.

@@ -55,7 +55,7 @@ TEST(ListedResults, AreSummedToTheSameBitsOnAnyNumberOfThreads) {
   // Values of one coordinate come from several parts, and from several accumulation arrays of each.
   const auto B = convert<CSC<>>(spread<CSR<>>(60, 300, 40, 7));
   const auto C = spread<CSR<>>(300, 50, 8, 5);
-  for (std::size_t e = 0; e < B.values().extent(0); ++e) B.values()(e) = 1.0 / static_cast<double>(e + 3);
+  make_inexact(B);
   const auto B1 = B.move_to<Serial>();
   const auto C1 = C.move_to<Serial>();
   const Tensor<double, CSR<>, OpenMP> many({60, 50});
