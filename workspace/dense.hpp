@@ -3,6 +3,7 @@
 /// The dense workspace of order 1: an array over one variable's extent that gathers scattered results.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -105,6 +106,10 @@ struct DensePolicy {
   static constexpr bool takes(int) { return true; }
   template <class T, int Order>
   using workspace = std::conditional_t<Order == 1, DenseWorkspace<T>, DenseBox<T, Order>>;
+  template <class T, std::size_t Order>
+  static constexpr bool is_dense_over(const std::array<std::int64_t, Order>&) {
+    return true;
+  }
 };
 
 inline constexpr DensePolicy dense_workspace{};

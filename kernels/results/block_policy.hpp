@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <type_traits>
 
 #include "../../core/error.hpp"
 #include "../../core/extents.hpp"
@@ -16,7 +15,6 @@
 #include "../../core/resources.hpp"
 #include "../../formats/print.hpp"
 #include "../../workspace/accumulation.hpp"
-#include "../../workspace/dense.hpp"
 #include "../../workspace/policy.hpp"
 #include "sampled_work.hpp"
 
@@ -85,9 +83,7 @@ Policy block_policy(const S& statement) {
 /// Whether the workspace of a policy is an array over these extents.
 template <class T, class Policy, std::size_t Order>
 bool is_dense_over(const Policy& policy, const std::array<std::int64_t, Order>& extents) {
-  if constexpr (std::is_same_v<Policy, DensePolicy>)
-    return true;
-  else if constexpr (requires { policy.template is_dense_over<T>(extents); })
+  if constexpr (requires { policy.template is_dense_over<T>(extents); })
     return policy.template is_dense_over<T>(extents);
   else
     return false;
