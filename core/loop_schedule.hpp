@@ -10,7 +10,6 @@
 /// split is a loop over strips; the inner one is the loops over the coordinates of a strip.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -166,43 +165,6 @@ struct LoopSchedule {
            loops.strips[0].name == parallel;
   }
 
-  /// The order of the statement's variables from which the paper tells whether a result needs a workspace:
-  /// the loops, with the relations undone in inverse order. A split variable that is summed over stands where
-  /// its first loop does, one of the result where its last loop does. Zhang, Hsu, Kjolstad, *Compilation of
-  /// Modular and General Sparse Workspaces* (PLDI 2024), section 6.2, "Input Order Reconstruction".
-  ///
-  /// Kept as a reference for tests: `classify` (workspace/classify.hpp), which decides, looks at the strips
-  /// themselves. It finds the same, or where strips show it more: tiles come in another order than the
-  /// result stores them, and strips of fused loops begin inside a row, which this order does not show.
-  constexpr NameList input_order(const NameList& result) const {
-    NameList loops = current;
-    for (int at = count - 1; at >= 0; --at) {
-      const LoopRelation& relation = relations[at];
-      const bool is_reduced = [&] {
-        const NameList variables = variables_of(relation.from);
-        for (int v = 0; v < variables.size; ++v)
-          if (result.contains(variables[v])) return false;
-        return true;
-      }();
-      const int outer = loops.find(relation.made), inner = loops.find(relation.inner);
-      const int first = outer < inner ? outer : inner, last = outer < inner ? inner : outer;
-      NameList out;
-      for (int place = 0; place < loops.size; ++place) {
-        const bool is_made = loops[place] == relation.made || loops[place] == relation.inner;
-        if (!is_made) {
-          out.push(loops[place]);
-        } else if (relation.kind != LoopRelation::Kind::split) {
-          out.push(relation.from);
-          if (relation.kind == LoopRelation::Kind::fuse) out.push(relation.second);
-        } else if (place == (is_reduced ? first : last)) {
-          out.push(relation.from);
-        }
-      }
-      loops = out;
-    }
-    return loops;
-  }
-
  private:
   constexpr int first_place_of(char name) const {
     // A loop that was split or fused further has the place of the first loop made from it.
@@ -236,32 +198,5 @@ struct LoopSchedule {
     }
   }
 };
-
-/// How a workspace's levels, in the order in which loops insert, stand in the result: loops[at] ==
-/// result[order[at]] for the variables that the result has. The `ow_order` of Zhang, Hsu, Kjolstad, section
-/// 6.2, as a reference for tests: workspaces take coordinates in the order of the result's levels.
-struct WorkspaceOrder {
-  std::array<int, static_cast<std::size_t>(NameList::capacity)> order{};
-  int size = 0;
-  constexpr bool operator==(const WorkspaceOrder&) const = default;
-};
-constexpr WorkspaceOrder workspace_order(const NameList& loops, const NameList& result) {
-  WorkspaceOrder out;
-  for (int at = 0; at < loops.size; ++at)
-    if (result.contains(loops[at])) out.order[static_cast<std::size_t>(out.size++)] = result.find(loops[at]);
-  return out;
-}
-
-/// The number of variables over which a result scatters if loops in a given order insert it; 0 if its values
-/// come one after another. A workspace has at least this many levels. Zhang, Hsu, Kjolstad, section 2.2:
-/// max(N + 1 - p1, p2) for a result with N variables. A reference for tests, with which `classify`
-/// (workspace/classify.hpp), which decides, agrees: a result scatters over what its `prefix` leaves.
-/// @param loops   the loops, outermost first, of which those without a place in the result are summed over
-/// @param result  the variables of the result's levels, outermost first
-constexpr int scattering_order(const NameList& loops, const NameList& result) {
-  int matching = 0;  // the outermost variables of the result that loops bind in its order, before any sum
-  while (matching < result.size && matching < loops.size && loops[matching] == result[matching]) ++matching;
-  return result.size - matching;
-}
 
 }  // namespace sporos

@@ -228,9 +228,7 @@ Tensor<Value, F, Space> assemble_wide(const Space& space, const Entries<Value, F
     coordinates.reorder(space, numbers);
     for (std::int64_t e = 0; e < count; ++e) values.data()[e] = entries.values.data()[room.data()[e]];
   }
-  std::array<const std::int64_t*, static_cast<std::size_t>(F::levels)> of_levels;
-  for (std::size_t k = 0; k < of_levels.size(); ++k) of_levels[k] = coordinates.of_level(k);
-  const Packing<F> packing(of_levels);
+  const Packing<F> packing(coordinates.template arrays<F::levels>());
   return Builder<F, Value>(space, NumberedEntries<Value>(values), packing, entries.extents, duplicates)
       .template build<Space>();
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -30,6 +31,13 @@ class LevelCoordinates {
 
   std::int64_t count() const { return count_; }
   std::int64_t* of_level(std::size_t k) const { return arrays_[k].data(); }
+  /// The array of each level, for Packing.
+  template <int Levels>
+  std::array<const std::int64_t*, static_cast<std::size_t>(Levels)> arrays() const {
+    std::array<const std::int64_t*, static_cast<std::size_t>(Levels)> out;
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = of_level(k);
+    return out;
+  }
 
   /// Makes entry e the one that was numbers[e].
   void reorder(const HostThreads& threads, std::span<const std::int64_t> numbers) {

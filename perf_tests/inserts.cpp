@@ -10,8 +10,10 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <random>
 #include <span>
@@ -209,32 +211,62 @@ void compare(Report& report, const std::string& name, const Components& all, boo
                  contenders);
 }
 
-/// Values that take about as long to compute as a coordinate workspace takes to sort them: what a second
-/// thread that sorts and merges, and a second all array, are worth where sorting is half of the work.
+/// A value that takes so many dependent operations to compute.
+double computed(double value, std::int64_t steps) {
+  for (std::int64_t step = 0; step < steps; ++step) value = 0.75 * value + 0.25;
+  return value;
+}
+
+/// What gathers values that are computed one after another.
+using Gathering = InsertSortMerge<CoordinatePolicy, double, 3>;
+std::shared_ptr<Gathering> gathered(const Components& all, const CoordinatePolicy& policy,
+                                    std::int64_t steps) {
+  auto out = std::make_shared<Gathering>(policy, extents);
+  auto& stages = out->stages<Keys>();
+  for (std::size_t n = 0; n < all.at.size(); ++n) stages.add(all.at[n], computed(all.values[n], steps));
+  const auto sorted = stages.finish();
+  ::benchmark::DoNotOptimize(sorted.values.data());
+  return out;
+}
+
+/// The steps with which computing the values takes as long as gathering them.
+std::int64_t steps_of_half(const Components& all, const CoordinatePolicy& policy) {
+  const auto seconds = [&](std::int64_t steps) {
+    double least = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 5; ++round) {
+      const auto begin = std::chrono::steady_clock::now();
+      gathered(all, policy, steps);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      least = std::min(least, took.count());
+    }
+    return least;
+  };
+  constexpr std::int64_t some = 20;
+  const double alone = seconds(0);
+  return std::llround(some * alone / (seconds(some) - alone));
+}
+
+/// Values that take as long to compute as to insert, sort and merge: what a second thread that sorts and
+/// merges, and a second all array, are worth there.
 /// @param slope  how accumulation arrays grow with the all array: little, so that there are several of them
 ///               and sorting one goes with filling the next, or as by default, so that there are few merges
 void compare_stages(Report& report, const std::string& name, const Components& all, double slope) {
   if (!report.wants(name)) return;
-  const Sums expected = by_sort(all);
+  CoordinatePolicy policy{.settings = {}};
+  policy.settings.capacity = slope < 1 ? 1 << 16 : policy.settings.capacity;
+  policy.settings.growth.first_slope = slope;
+  const std::int64_t steps = steps_of_half(all, policy);
+  Components values = all;
+  for (double& value : values.values) value = computed(value, steps);
+  const Sums expected = by_sort(values);
   std::vector<Contender> contenders;
   for (const bool pipelined : {false, true})
     for (const bool double_buffered : {false, true}) {
-      CoordinatePolicy policy{.settings = {}};
       policy.settings.pipelined = pipelined;
       policy.settings.double_buffered = double_buffered;
-      policy.settings.capacity = slope < 1 ? 1 << 16 : policy.settings.capacity;
-      policy.settings.growth.first_slope = slope;
-      const auto run = [&all, policy] {
-        auto out = std::make_shared<InsertSortMerge<CoordinatePolicy, double, 3>>(policy, extents);
-        auto& stages = out->template stages<Keys>();
-        for (std::size_t n = 0; n < all.at.size(); ++n)
-          stages.add(all.at[n], std::exp(std::log(std::exp(std::log(all.values[n])))));
-        const auto sorted = stages.finish();
-        ::benchmark::DoNotOptimize(sorted.values.data());
-        return out;
-      };
+      const auto run = [&all, policy, steps] { return gathered(all, policy, steps); };
       const auto made = run();
-      const auto sorted = made->template stages<Keys>().finish();
+      const auto sorted = made->stages<Keys>().finish();
       const std::string who = pipelined && double_buffered ? "both"
                               : pipelined                  ? "pipelined"
                               : double_buffered            ? "double-buffered"
@@ -246,8 +278,9 @@ void compare_stages(Report& report, const std::string& name, const Components& a
                                                              : Role::peer,
                               run);
     }
-  report.compare({name, {{"inserts", all.at.size()}, {"distinct", expected.keys.size()}}, "stages"},
-                 contenders);
+  report.compare(
+      {name, {{"inserts", all.at.size()}, {"distinct", expected.keys.size()}, {"steps", steps}}, "stages"},
+      contenders);
 }
 
 void run(Report& report) {

@@ -37,7 +37,9 @@ concept ComponentKeys = std::copyable<Keys> && std::totally_ordered<typename Key
                           { Keys::prefix_is_key } -> std::convertible_to<bool>;
                         };
 
-/// Coordinates of all levels in the bits of one 64-bit number, the first level in the most significant ones.
+/// Coordinates of all levels in one 64-bit number, the first level in the most significant place: each level
+/// in bits of its own if 63 bits are enough, otherwise as in the place of a dense array, if there are less
+/// than 2^62 of these.
 template <int Order>
 class PackedKeys {
  public:
@@ -45,56 +47,85 @@ class PackedKeys {
   static constexpr int order = Order;
   static constexpr bool prefix_is_key = true;
 
-  /// Whether coordinates below these extents fit in one number.
+  /// Whether coordinates below these extents fit.
   static bool fit(const Extents<Order>& extents) {
-    int bits = 0;
-    for (const std::int64_t extent : extents) bits += width_for(extent);
-    return bits <= detail::key_bits;
+    const std::int64_t cells = cells_of(extents);
+    return fit_in_bits(extents) || (cells > 0 && cells < most_cells);
   }
 
   /// @param extents  the extents of the levels, which fit
-  explicit PackedKeys(const Extents<Order>& extents) {
+  explicit PackedKeys(const Extents<Order>& extents) : in_bits_(fit_in_bits(extents)) {
+    ensure(fit(extents), "a packed key holds the coordinates of all levels");
+    key_type stride = 1;
     for (std::size_t level = extents.size(); level-- > 0;) {
-      const int width = width_for(extents[level]);
-      shifts_[level] = bits_;
-      masks_[level] = (key_type{1} << width) - 1;
-      bits_ += width;
+      strides_[level] = stride;
+      if (in_bits_) {
+        const int width = width_for(extents[level]);
+        shifts_[level] = bits_;
+        masks_[level] = (key_type{1} << width) - 1;
+        bits_ += width;
+        stride <<= width;
+      } else {
+        stride *= static_cast<key_type>(extents[level]);
+      }
     }
-    ensure(bits_ <= detail::key_bits, "a packed key has bits for the coordinates of all levels");
     leading_bits_ = width_for(extents[0]);
+    if (!in_bits_) {
+      bits_ = width_for(static_cast<std::int64_t>(stride));
+      leading_bits_ = bits_ - width_for(static_cast<std::int64_t>(strides_[0]));
+    }
   }
+
+  /// Whether each level has bits of its own in a key.
+  bool in_bits() const { return in_bits_; }
 
   SPOROS_HOST_INLINE key_type pack(const Extents<Order>& at) const {
     key_type key = static_cast<key_type>(at.back());
     for (std::size_t level = 0; level + 1 < at.size(); ++level)
-      key |= static_cast<key_type>(at[level]) << shifts_[level];
+      key += static_cast<key_type>(at[level]) * strides_[level];
     return key;
   }
   SPOROS_HOST_INLINE Extents<Order> unpack(key_type key) const {
     Extents<Order> at{};
-    for (std::size_t level = 0; level < at.size(); ++level)
-      at[level] = static_cast<std::int64_t>((key >> shifts_[level]) & masks_[level]);
+    if (in_bits_) {
+      for (std::size_t level = 0; level < at.size(); ++level)
+        at[level] = static_cast<std::int64_t>((key >> shifts_[level]) & masks_[level]);
+    } else {
+      for (std::size_t level = 0; level < at.size(); ++level) {
+        at[level] = static_cast<std::int64_t>(key / strides_[level]);
+        key %= strides_[level];
+      }
+    }
     return at;
   }
 
   std::uint64_t prefix(key_type key) const { return key; }
   int prefix_bits() const { return bits_; }
+  /// About as many, where levels have no bits of their own.
   int leading_bits() const { return leading_bits_; }
   std::uint64_t number(key_type key) const { return key; }
 
  private:
+  static constexpr std::int64_t most_cells = std::int64_t{1} << 62;
+
   static int width_for(std::int64_t extent) {
     return detail::bits_for(std::max<std::int64_t>(extent - 1, 0));
   }
+  static bool fit_in_bits(const Extents<Order>& extents) {
+    int bits = 0;
+    for (const std::int64_t extent : extents) bits += width_for(extent);
+    return bits <= detail::key_bits;
+  }
 
+  std::array<key_type, static_cast<std::size_t>(Order)> strides_{};
   std::array<int, static_cast<std::size_t>(Order)> shifts_{};
   std::array<key_type, static_cast<std::size_t>(Order)> masks_{};
+  bool in_bits_;
   int bits_ = 0;
   int leading_bits_ = 0;
 };
 
-/// Coordinates that are compared level by level, for extents whose coordinates do not fit in the
-/// 63 bits of a packed key, each level in bits of its own.
+/// Coordinates that are compared level by level, for extents with more cells than there are packed keys.
 template <int Order>
 class LevelKeys {
  public:

@@ -231,19 +231,22 @@ class ListedNest::Plan {
   /// Builds the result from sorted components.
   template <class Keys>
   void build(const typename Keys::key_type* keys, const Array<Value>& values, std::int64_t count) const {
+    const Keys of_levels(Format::level_extents(result().extents()));
     if constexpr (std::is_same_v<Keys, PackedKeys<levels>>) {
-      const detail::Packing<Format> packing(detail::largest_coordinates<Format>(result().extents()));
-      detail::replace_by_entries(nest_.space(), result(), packing, PackedList(keys, values, count));
-    } else {
-      detail::LevelCoordinates coordinates(levels, count);
-      std::array<const std::int64_t*, static_cast<std::size_t>(levels)> of_levels;
-      for (std::size_t k = 0; k < of_levels.size(); ++k) {
-        for (std::int64_t at = 0; at < count; ++at) coordinates.of_level(k)[at] = keys[at][k];
-        of_levels[k] = coordinates.of_level(k);
+      if (of_levels.in_bits()) {
+        const detail::Packing<Format> packing(detail::largest_coordinates<Format>(result().extents()));
+        detail::replace_by_entries(nest_.space(), result(), packing, PackedList(keys, values, count));
+        return;
       }
-      detail::replace_by_entries(nest_.space(), result(), detail::Packing<Format>(of_levels),
-                                 detail::NumberedEntries<Value>(values));
     }
+    const detail::LevelCoordinates coordinates(levels, count);
+    for (std::int64_t at = 0; at < count; ++at) {
+      const Extents<levels> coordinate = of_levels.unpack(keys[at]);
+      for (std::size_t k = 0; k < coordinate.size(); ++k) coordinates.of_level(k)[at] = coordinate[k];
+    }
+    detail::replace_by_entries(nest_.space(), result(),
+                               detail::Packing<Format>(coordinates.template arrays<levels>()),
+                               detail::NumberedEntries<Value>(values));
   }
 
   /// Sorted components, whose array of values the result may take over.

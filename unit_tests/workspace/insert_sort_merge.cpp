@@ -319,6 +319,33 @@ TYPED_TEST(InsertSortMergeOf, TakesExtentsOfOneAndTheLargest) {
                             {{0, largest - 1}, 1}, {{1, largest - 2}, 1}, {{largest - 1, 0}, 2}}));
 }
 
+TYPED_TEST(InsertSortMergeOf, TakesExtentsWhoseCellsAreFewerThanKeysThoughTheirBitsAreMore) {
+  constexpr Extents<5> extents{5000, 5000, 5000, 5000, 5000};
+  ASSERT_TRUE(PackedKeys<5>::fit(extents));
+  const PackedKeys<5> keys(extents);
+  EXPECT_FALSE(keys.in_bits());
+  EXPECT_FALSE(PackedKeys<5>::fit({6000, 6000, 6000, 6000, 6000}));
+  EXPECT_FALSE(PackedKeys<5>::fit({std::int64_t{1} << 40, std::int64_t{1} << 40, 1, 1, 0}));
+  constexpr Extents<5> last{4999, 4999, 4999, 4999, 4999};
+  EXPECT_EQ(keys.unpack(keys.pack(last)), last);
+  EXPECT_LT(keys.prefix(keys.pack(last)) >> keys.prefix_bits(), 1u);
+  for (const std::int64_t capacity : {1, 7, 1000}) {
+    InsertSortMerge<TypeParam, double, 5> workspace(TypeParam{.settings = {.capacity = capacity}}, extents);
+    auto& stages = workspace.template stages<PackedKeys<5>>();
+    std::mt19937_64 draw(3);
+    std::map<Extents<5>, double> expected{{last, 1}};
+    stages.add(last, 1);
+    for (int n = 0; n < 2000; ++n) {
+      Extents<5> at{};
+      for (auto& coordinate : at) coordinate = static_cast<std::int64_t>(draw() % 3 * 2499 + draw() % 2);
+      expected[at] += n;
+      stages.add(at, n);
+    }
+    EXPECT_EQ((drained<decltype(workspace), double, 5>(workspace)),
+              (ExpectedEntries<double, 5>(expected.begin(), expected.end())));
+  }
+}
+
 TYPED_TEST(InsertSortMergeOf, RunsItsStagesOneByOne) {
   const Extents<2> extents{10, 10};
   StagedWorkspace<TypeParam, PackedKeys<2>, double> stages(TypeParam{.settings = {.capacity = 8}}, extents);

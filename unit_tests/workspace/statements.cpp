@@ -88,6 +88,32 @@ TEST(WorkspacesOfStatements, CompareLevelByLevelWhatDoesNotFitInOneNumber) {
   expect_same_entries(hashed, A);
 }
 
+TEST(WorkspacesOfStatements, NumberCellsWhoseCoordinatesNeedMoreThan63Bits) {
+  constexpr std::int64_t n = 5000;  // 13 bits each, and 3.1 * 10^18 cells
+  const auto T = assemble<CSF<3>>(Entries<double, 3>(
+      {n, n, n}, {{{3, 4999, 0}, 2}, {{3, 17, 4998}, 3}, {{4, 4999, 0}, 5}, {{4999, 0, 4999}, 7}}));
+  const auto U =
+      assemble<CSR<>>(Entries<double, 2>({n, n}, {{{0, 4999}, 1}, {{2500, 1}, 2}, {{4999, 0}, 4}}));
+  const Tensor<double, CSF<5>> A({n, n, n, n, n});
+  const auto t = entries(T);
+  const auto u = entries(U);
+  const auto statement = assign(A(i, j, k, l, m), T(m, i, j) * U(k, l)).reorder(m, i, j, k, l);
+  const auto check = [&](const auto& policy) {
+    statement.template use<ListedNest>().workspace(policy).run();
+    EXPECT_EQ(A.nnz(), 12);
+    for (std::int64_t e = 0; e < t.size(); ++e)
+      for (std::int64_t f = 0; f < u.size(); ++f) {
+        const auto of_t = t.coordinate(e);
+        const auto of_u = u.coordinate(f);
+        EXPECT_EQ(at(A, {of_t[1], of_t[2], of_u[0], of_u[1], of_t[0]}), t.values(e) * u.values(f));
+      }
+    validate(A);
+  };
+  check(coordinate_workspace);
+  check(hash_workspace);
+  check(bucket_workspace);
+}
+
 TEST(WorkspacesOfStatements, LeaveTheResultAsItIsWhereTheirMemoryIsTooSmall) {
   const auto B = spread<CSC<>>(300, 200, 5, 7);
   const auto C = spread<CSR<>>(200, 400, 6, 7);

@@ -485,7 +485,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   TileChoice tiles_of_groups() const
     requires(for_groups)
   {
-    const auto& clusters =
+    const auto clusters =
         once_per_device(space(), [&] { return clusters_of<GroupConfig<2>>(space(), group_kernel<2>); });
     return choose_tiles(nm_group_times, n(), m(), groups().kept / NmGroups::stage_rows, multiprocessors(),
                         clusters);

@@ -14,6 +14,7 @@
 #include "../../../core/tensor.hpp"
 #include "../../../formats/build.hpp"
 #include "../../../formats/structure.hpp"
+#include "../../../formats/wide_keys.hpp"
 #include "../../cuda/scan.hpp"
 #include "../../nest/nest_run.hpp"
 #include "sorted_entries.hpp"
@@ -21,8 +22,6 @@
 namespace sporos::gpu {
 
 namespace detail {
-
-using sporos::detail::KeyBits;
 
 /// Whether the levels of F can be built on a GPU: those that are not full can be built in any space, store
 /// only coordinates of entries, and either are segments or have one coordinate below each position of
@@ -44,12 +43,13 @@ inline constexpr bool builds_on_device = []<std::size_t... K>(std::index_sequenc
 }(std::make_index_sequence<static_cast<std::size_t>(F::levels)>{});
 
 /// 1 where an entry begins a new position of a level, that is, where it differs from the previous entry in
-/// the bits from `shift` on.
+/// the words before that of the level, or in the bits of this from `shift` on.
+template <int Words>
 struct BeginsPosition {
-  const Key* keys;
-  int shift;
+  KeyWords<Words> keys;
+  int word, shift;
   __host__ __device__ std::int64_t operator()(std::int64_t e) const {
-    return e == 0 || (keys[e] ^ keys[e - 1]) >> shift != 0 ? 1 : 0;
+    return e == 0 || keys.differ(e, e - 1, word, shift) ? 1 : 0;
   }
 };
 
@@ -129,7 +129,7 @@ struct WriteValues {
 /// level begins a position there, so a scan numbers the positions. Levels are built from their segments once
 /// all segments have been written.
 ///
-/// @param packing  which bits of a key hold the coordinate of each level
+/// @param layout  which bits of a key hold the coordinate of each level
 template <TensorFormat F, class Value, class T>
   requires detail::builds_on_device<F>
 class DeviceBuilder {
@@ -138,9 +138,9 @@ class DeviceBuilder {
   static constexpr auto level_count = static_cast<std::size_t>(F::levels);
 
  public:
-  DeviceBuilder(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T>& entries,
-                const sporos::detail::Packing<F>& packing, const Extents<F::order>& extents)
-      : space_(space), memory_(memory), entries_(entries), packing_(packing), extents_(extents) {}
+  DeviceBuilder(const Kokkos::Cuda& space, StageMemory& memory, const EntryArrays<T, F::levels>& entries,
+                const KeyLayout<F::levels>& layout, const Extents<F::order>& extents)
+      : space_(space), memory_(memory), entries_(entries), layout_(layout), extents_(extents) {}
 
   Result build() {
     return [&]<std::size_t... K>(std::index_sequence<K...>) {
@@ -178,13 +178,14 @@ class DeviceBuilder {
   template <int K>
   auto write(std::int64_t extent) {
     using Level = typename F::template level<K>;
-    const auto& bits = packing_.template bits_of<K>();
+    const KeyBits& bits = layout_.bits[K];
+    const Key* const keys = entries_.keys[layout_.word[K]].data();
     const std::int64_t parents = parents_;
     if constexpr (Shape::full(K)) {
       const bool below_root = positions_ == nullptr;
       if (below_root) positions_ = other_positions();
       for_each("sporos::locate", entries_.size,
-               detail::LocateInFull{entries_.keys.data(), bits, extent, below_root, positions_});
+               detail::LocateInFull{keys, bits, extent, below_root, positions_});
       parents_ = checked_product(parents, extent, "the positions of a result");
       return Written<std::monostate>{{}, parents, extent};
     } else if constexpr (Shape::branchless(K)) {
@@ -194,8 +195,7 @@ class DeviceBuilder {
       segments.coordinates = make_array<Coordinate, Memory>("sporos::coordinates", parents);
       std::int64_t* const ends = numbered<K>();
       for_each("sporos::coordinates", entries_.size,
-               detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends,
-                                                    segments.coordinates.data()});
+               detail::WriteCoordinates<Coordinate>{keys, bits, ends, segments.coordinates.data()});
       return Written<decltype(segments)>{std::move(segments), parents, extent};
     } else {
       using Position = typename Level::position_type;
@@ -208,8 +208,7 @@ class DeviceBuilder {
           make_array<Position, Memory>("sporos::positions", parents + 1),
           make_array<Coordinate, Memory>("sporos::coordinates", count)};
       for_each("sporos::coordinates", entries_.size,
-               detail::WriteCoordinates<Coordinate>{entries_.keys.data(), bits, ends,
-                                                    segments.coordinates.data()});
+               detail::WriteCoordinates<Coordinate>{keys, bits, ends, segments.coordinates.data()});
       for_each("sporos::positions", parents + 1,
                detail::WritePositions<Position>{positions_, ends, entries_.size, segments.positions.data()});
       for_each("sporos::ends", entries_.size, detail::EndsToPositions{ends});
@@ -227,7 +226,8 @@ class DeviceBuilder {
     if (entries_.size == 0) return ends;
     const auto begins = thrust::make_transform_iterator(
         thrust::make_counting_iterator(std::int64_t{0}),
-        detail::BeginsPosition{entries_.keys.data(), packing_.template bits_of<depth>().shift});
+        detail::BeginsPosition<F::levels>{entries_.words(layout_.words), layout_.word[depth],
+                                          layout_.bits[depth].shift});
     detail::with_scratch(memory_, "scan", [&](void* scratch, std::size_t& bytes) {
       return cub::DeviceScan::InclusiveScan(scratch, bytes, begins, ends, detail::AddSizes{}, entries_.size,
                                             space_.cuda_stream());
@@ -242,42 +242,70 @@ class DeviceBuilder {
 
   template <class Body>
   void for_each(const char* name, std::int64_t count, const Body& body) const {
-    Kokkos::parallel_for(
-        name, Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>(space_, 0, count), body);
+    detail::for_each_entry(space_, name, count, body);
   }
 
   const Kokkos::Cuda& space_;
   StageMemory& memory_;
-  const EntryArrays<T>& entries_;
-  const sporos::detail::Packing<F>& packing_;
+  const EntryArrays<T, F::levels>& entries_;
+  const KeyLayout<F::levels>& layout_;
   const Extents<F::order> extents_;
   std::int64_t parents_ = 1;
   std::int64_t* positions_ = nullptr;  // [entries] in the level above; null below the root
 };
 
+namespace detail {
+
+/// Builds a tensor on the host, from entries whose keys it copies there.
+template <TensorFormat F, class Value, class T>
+Tensor<Value, F, Kokkos::Cuda> build_on_host(const Kokkos::Cuda& space,
+                                             const EntryArrays<T, F::levels>& entries,
+                                             const KeyLayout<F::levels>& layout,
+                                             const Extents<F::order>& extents) {
+  const auto in_use = std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(entries.size));
+  const auto converted = make_array<Value, Memory>("sporos::Tensor values", entries.size);
+  for_each_entry(space, "sporos::values", entries.size,
+                 sporos::detail::CopyValues<T, Value>{entries.values.data(), converted.data()});
+  space.fence("sporos::gpu::build");
+  const auto values = copy_array<Kokkos::HostSpace>(converted);
+  const auto word = [&](int number) {
+    const Array<Key, Memory> keys = Kokkos::subview(entries.keys[number], in_use);
+    return copy_array<Kokkos::HostSpace>(keys);
+  };
+  const auto build = [&](const auto& source, const sporos::detail::Packing<F>& packing) {
+    const sporos::detail::KeyedEntries<Value>& of = source;
+    return sporos::detail::Builder<F, Value>(Host(), of, packing, extents, Duplicates::sum, true)
+        .template build<Host>()
+        .template move_to<Kokkos::Cuda>();
+  };
+  if (!layout.is_wide()) {
+    const auto keys = word(0);
+    return build(sporos::detail::ItemRun<Value>({keys.data(), values.data()}, entries.size),
+                 sporos::detail::Packing<F>(sporos::detail::largest_coordinates<F>(extents)));
+  }
+  const sporos::detail::LevelCoordinates coordinates(F::levels, entries.size);
+  for (int level = 0; level < F::levels; ++level) {
+    const auto keys = word(layout.word[level]);
+    std::int64_t* const to = coordinates.of_level(static_cast<std::size_t>(level));
+    for (std::int64_t e = 0; e < entries.size; ++e)
+      to[e] = layout.bits[level].of(keys(static_cast<std::size_t>(e)));
+  }
+  return build(sporos::detail::NumberedEntries<Value>(values),
+               sporos::detail::Packing<F>(coordinates.template arrays<F::levels>()));
+}
+
+}  // namespace detail
+
 /// Builds a tensor of any format: if its levels cannot be built on the GPU, the host builds them.
 template <TensorFormat F, class Value, class T>
 Tensor<Value, F, Kokkos::Cuda> build(const Kokkos::Cuda& space, StageMemory& memory,
-                                     const EntryArrays<T>& entries, const sporos::detail::Packing<F>& packing,
-                                     const Extents<F::order>& extents) {
+                                     const EntryArrays<T, F::levels>& entries,
+                                     const KeyLayout<F::levels>& layout, const Extents<F::order>& extents) {
   if (entries.size == 0) return Tensor<Value, F, Kokkos::Cuda>(extents);
-  if constexpr (detail::builds_on_device<F>) {
-    return DeviceBuilder<F, Value, T>(space, memory, entries, packing, extents).build();
-  } else {
-    const auto whole = std::pair<std::size_t, std::size_t>(0, static_cast<std::size_t>(entries.size));
-    const auto converted = make_array<Value, Memory>("sporos::Tensor values", entries.size);
-    Kokkos::parallel_for("sporos::values", Kokkos::RangePolicy<Kokkos::Cuda>(space, 0, entries.size),
-                         sporos::detail::CopyValues<T, Value>{entries.values.data(), converted.data()});
-    space.fence("sporos::gpu::build");
-    const Array<Key, Memory> in_use = Kokkos::subview(entries.keys, whole);
-    const auto keys = copy_array<Kokkos::HostSpace>(in_use);
-    const auto values = copy_array<Kokkos::HostSpace>(converted);
-    const sporos::detail::ItemRun<Value> run({keys.data(), values.data()}, entries.size);
-    const sporos::detail::KeyedEntries<Value>& source = run;
-    return sporos::detail::Builder<F, Value>(Host(), source, packing, extents, Duplicates::sum, true)
-        .template build<Host>()
-        .template move_to<Kokkos::Cuda>();
-  }
+  if constexpr (detail::builds_on_device<F>)
+    return DeviceBuilder<F, Value, T>(space, memory, entries, layout, extents).build();
+  else
+    return detail::build_on_host<F, Value>(space, entries, layout, extents);
 }
 
 }  // namespace sporos::gpu

@@ -10,7 +10,7 @@
 ///   (by_positions.hpp), counts the chunk's values; a scan of the counts says where each chunk inserts, and
 ///   how many chunks fit in the accumulation array together;
 /// - Insert: the nest runs again; each value goes to its place, with the coordinates of all levels packed;
-/// - Sort: a radix sort by these keys;
+/// - Sort: a radix sort by these keys; by comparison where coordinates need more than the 63 bits of a word;
 /// - Merge: into the all array, of which there are two; entries with the same key are added up;
 /// - Compress: level by level (build.hpp).
 #pragma once
@@ -39,12 +39,6 @@ namespace detail {
 
 using sporos::detail::EvenCuts;
 
-/// By how many bits the coordinate of each level is shifted in a key.
-template <int Levels>
-struct KeyShifts {
-  int of_level[Levels > 0 ? Levels : 1];
-};
-
 /// Counts the values.
 struct CountValues : EachValue<CountValues> {
   std::int64_t* count;
@@ -56,44 +50,68 @@ struct CountValues : EachValue<CountValues> {
   }
 };
 
+/// Where the coordinate of a level goes in a key.
+struct InsertPlace {
+  int shift;
+  Key* word;  ///< the words of all entries, if the level is the last one in its word; otherwise null
+};
+
+/// Where the coordinates of all levels go.
+template <int Levels>
+struct InsertPlaces {
+  InsertPlace of_level[Levels];
+
+  template <class T>
+  InsertPlaces(const KeyLayout<Levels>& layout, const EntryArrays<T, Levels>& to) {
+    for (int level = 0; level < Levels; ++level)
+      of_level[level] = {layout.bits[level].shift,
+                         layout.ends_word(level) ? to.keys[layout.word[level]].data() : nullptr};
+  }
+};
+
 /// Inserts the values with their keys.
 template <class Traits_, class T>
 struct InsertValues : EachValue<InsertValues<Traits_, T>> {
   using A = typename Traits_::result;
   using F = typename A::format;
 
-  Key* keys;
+  InsertPlaces<F::levels> places;
   T* values;
   std::int64_t* next;
-  KeyShifts<F::levels> shifts;
 
-  KOKKOS_INLINE_FUNCTION InsertValues(Key* to_keys, T* to_values, std::int64_t* at,
-                                      const KeyShifts<F::levels>& shifts_of_levels)
-      : keys(to_keys), values(to_values), next(at), shifts(shifts_of_levels) {}
+  KOKKOS_INLINE_FUNCTION InsertValues(const InsertPlaces<F::levels>& keys, T* to_values, std::int64_t* at)
+      : places(keys), values(to_values), next(at) {}
   template <class V, class Env>
   SPOROS_INLINE void add(const V& value, const Env& env) const {
-    keys[*next] = key_from<0>(env);
+    write_key<0>(env, 0);
     values[*next] = static_cast<T>(value);
     ++*next;
   }
 
  private:
+  /// @param word  the coordinates of the levels before K that share its word
   template <int K, class Env>
-  SPOROS_INLINE Key key_from(const Env& env) const {
-    if constexpr (K == F::levels) {
-      return 0;
+  SPOROS_INLINE void write_key(const Env& env, Key word) const {
+    using Expression = typename F::template expression<K>;
+    constexpr int loop = Traits_::order.find(A::level_names[K]);
+    const InsertPlace& place = places.of_level[K];
+    word |= static_cast<Key>(Expression::of(env.at[loop])) << place.shift;
+    if constexpr (K + 1 == F::levels) {
+      place.word[*next] = word;
     } else {
-      using Expression = typename F::template expression<K>;
-      constexpr int loop = Traits_::order.find(A::level_names[K]);
-      return static_cast<Key>(Expression::of(env.at[loop])) << shifts.of_level[K] | key_from<K + 1>(env);
+      if (place.word) {
+        place.word[*next] = word;
+        word = 0;
+      }
+      write_key<K + 1>(env, word);
     }
   }
 };
 
 /// The memory of a plan, borrowed from the scratch memory of the stream.
-template <class T>
+template <class T, int Words>
 struct MergedMemory : StageMemory {
-  EntryArrays<T> batch, spare, all, joined, merged;
+  EntryArrays<T, Words> batch, spare, all, joined, merged;
 
   std::int64_t bytes() const {
     return StageMemory::bytes() + batch.bytes() + spare.bytes() + all.bytes() + joined.bytes() +
@@ -125,15 +143,14 @@ struct InsertLoops {
   EvenCuts cuts;
   const std::int64_t* begins;  // [chunks + 1] where each chunk inserts
   std::int64_t first;
-  Key* keys;
+  InsertPlaces<Traits::result::format::levels> places;
   T* values;
-  KeyShifts<Traits::result::format::levels> shifts;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t number) const {
     const std::int64_t chunk = first + number;
     std::int64_t next = begins[chunk] - begins[first];
     sporos::detail::run_nest<Traits>(source, bounds, Bounds{cuts[chunk], cuts[chunk + 1]}, chunk == 0,
-                                     InsertValues<Traits, T>(keys, values, &next, shifts));
+                                     InsertValues<Traits, T>(places, values, &next));
   }
 };
 
@@ -169,10 +186,6 @@ struct MergedNest {
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>&) {
     constexpr double seconds_of_launch = 2e-4, seconds_of_term = 1e-9;
-    using Format = typename S::result_type::format;
-    if (!sporos::detail::Packing<Format>::fits(
-            sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())))
-      return Declined{"the coordinates of the result do not fit in 63 bits"};
     return Cost{seconds_of_launch + sporos::detail::expected_terms(statement) * seconds_of_term};
   }
 
@@ -198,8 +211,9 @@ class MergedNest::Plan {
   using Format = typename Nest::Format;
   using Value = typename Nest::Value;
   using T = typename Nest::Compute;
-  using Entries = EntryArrays<T>;
-  using Workspace = detail::MergedMemory<T>;
+  static constexpr int levels = Format::levels;
+  using Entries = EntryArrays<T, levels>;
+  using Workspace = detail::MergedMemory<T, levels>;
   using Range = Kokkos::RangePolicy<Kokkos::Cuda, Kokkos::IndexType<std::int64_t>>;
   static constexpr bool in_order = Nest::Options::is_deterministic;
 
@@ -209,11 +223,7 @@ class MergedNest::Plan {
         workspace_(resources.scratch().template borrow<Workspace>()),
         statement_(detail::share_by_positions(statement)),
         nest_(statement_),
-        packing_(sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())) {
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      ((shifts_.of_level[K] = packing_.template bits_of<static_cast<int>(K)>().shift), ...);
-    }(std::make_index_sequence<static_cast<std::size_t>(Format::levels)>{});
-  }
+        layout_(sporos::detail::largest_coordinates<Format>(statement.result().tensor().extents())) {}
 
   void run() {
     nest_.read_operands();
@@ -225,7 +235,7 @@ class MergedNest::Plan {
       add_batch(first, end);
       first = end;
     }
-    const auto made = build<Format, Value>(space(), *workspace_, workspace_->all, packing_, result.extents());
+    const auto made = build<Format, Value>(space(), *workspace_, workspace_->all, layout_, result.extents());
     result.replace(made.extents(), made.levels(), made.values());
   }
 
@@ -239,7 +249,7 @@ class MergedNest::Plan {
       at_once = std::max(at_once, begin_of(end) - begin_of(first));
       first = end;
     }
-    return {bound.values, bound.bytes, 3 * at_once * Entries::bytes_of_entry + bytes_besides(total)};
+    return {bound.values, bound.bytes, 3 * at_once * bytes_of_entry() + bytes_besides(total)};
   }
 
   std::int64_t held_bytes() const { return workspace_->bytes(); }
@@ -255,14 +265,19 @@ class MergedNest::Plan {
       for (std::size_t chunk = 1; chunk < begins_.size(); ++chunk)
         largest = std::max(largest, begins_[chunk] - begins_[chunk - 1]);
     }
-    return (entries_of_batch * largest + 2 * entries_of_sum * distinct) * Entries::bytes_of_entry;
+    return (entries_of_batch * largest + 2 * entries_of_sum * distinct) * bytes_of_entry();
   }
 
   void explain(std::ostream& out) const {
-    out << "  result: values are counted, inserted with their coordinates, sorted and merged\n";
+    out << "  result: values are counted, inserted with their coordinates"
+        << (layout_.is_wide() ? text(" in ", layout_.words, " words") : "") << ", sorted and merged\n";
   }
 
  private:
+  /// Bytes of an entry; with its number twice, by which entries are sorted whose keys have several words.
+  std::int64_t bytes_of_entry() const {
+    return Entries::bytes_of_entry(layout_.words) + (layout_.is_wide() ? 2 * 8 : 0);
+  }
   StorageBound storage_bound_of(std::int64_t values) const {
     return storage_bound<Format, Value>(nest_.statement().result().tensor().extents(), values);
   }
@@ -270,12 +285,12 @@ class MergedNest::Plan {
   /// up: both all arrays, scratch memory of CUB, and positions of two levels.
   std::int64_t bytes_besides(std::int64_t total) const {
     constexpr std::int64_t scratch = std::int64_t{16} << 20;
-    return 4 * total * Entries::bytes_of_entry + 3 * total * 8 + scratch + 2 * (chunks_ + 1) * 8 +
+    return 4 * total * bytes_of_entry() + 3 * total * 8 + scratch + 2 * (chunks_ + 1) * 8 +
            bytes_of_building(total);
   }
   /// Bytes that building the levels takes besides the result: segments that the levels do not keep; if the
-  /// host builds them, the entries there, all segments, the result and, for padded levels, its values once
-  /// more.
+  /// host builds them, the entries there, with the coordinates of each level where keys have several words,
+  /// all segments, the result and, for padded levels, its values once more.
   std::int64_t bytes_of_building(std::int64_t total) const {
     const auto& extents = nest_.statement().result().tensor().extents();
     if constexpr (detail::builds_on_device<Format>) {
@@ -283,31 +298,28 @@ class MergedNest::Plan {
     } else {
       constexpr auto of_value = static_cast<std::int64_t>(sizeof(Value));
       const StorageBound bound = storage_bound_of(total);
-      return total * (8 + 2 * of_value) + sporos::detail::segments_bound<Format, true>(extents, total) +
+      const std::int64_t keys = 8 * (layout_.is_wide() ? 1 + levels : 1);
+      return total * (keys + 2 * of_value) + sporos::detail::segments_bound<Format, true>(extents, total) +
              bound.bytes + bound.values * of_value;
     }
   }
 
   /// How many values are inserted before they are sorted and merged: as many as fit in the allowed memory.
   std::int64_t most_at_once() const {
-    using Policy = typename S::schedule::workspace_policy;
-    std::int64_t most = std::int64_t{1} << 26;
-    if constexpr (std::is_same_v<Policy, CoordinatePolicy>) {
-      most = nest_.statement().options().policy().settings.capacity;
-      if (const std::int64_t limit = workspace_limit(); limit > 0)
-        most = std::clamp<std::int64_t>(limit / (2 * entries_of_batch * Entries::bytes_of_entry), 1, most);
-    }
+    std::int64_t most = settings().capacity;
+    if (const std::int64_t limit = settings().memory_limit; limit > 0)
+      most = std::clamp<std::int64_t>(limit / (2 * entries_of_batch * bytes_of_entry()), 1, most);
     if (memory_limit_ == Resources<Kokkos::Cuda>::unlimited) return most;
     const std::int64_t left = memory_limit_ - storage_bound_of(total_).bytes - bytes_besides(total_);
-    return std::clamp<std::int64_t>(left / (3 * Entries::bytes_of_entry), 1, most);
+    return std::clamp<std::int64_t>(left / (3 * bytes_of_entry()), 1, most);
   }
 
-  /// The memory limit in the settings of the workspace; 0 for none.
-  std::int64_t workspace_limit() const {
+  /// The settings of the workspace, if the user has chosen one.
+  AccumulationSettings settings() const {
     if constexpr (std::is_same_v<typename S::schedule::workspace_policy, CoordinatePolicy>)
-      return nest_.statement().options().policy().settings.memory_limit;
+      return nest_.statement().options().policy().settings;
     else
-      return 0;
+      return {.capacity = std::int64_t{1} << 26};
   }
   /// Entries that there are at most at a time: for each of a batch, unsorted, sorted, and twice as they are
   /// merged; for each of the all array, also twice as it is merged.
@@ -315,8 +327,8 @@ class MergedNest::Plan {
 
   /// Throws WorkspaceLimitError if `size` entries cannot be merged with those of the all array.
   void expect_within_limit(std::int64_t size) const {
-    const std::int64_t limit = workspace_limit(), all = workspace_->all.size;
-    const std::int64_t bytes = (entries_of_batch * size + entries_of_sum * all) * Entries::bytes_of_entry;
+    const std::int64_t limit = settings().memory_limit, all = workspace_->all.size;
+    const std::int64_t bytes = (entries_of_batch * size + entries_of_sum * all) * bytes_of_entry();
     if (limit > 0 && bytes > limit)
       throw WorkspaceLimitError(
           text("a sparse workspace takes ", bytes, " bytes with ", size, " values that are merged with ", all,
@@ -366,23 +378,23 @@ class MergedNest::Plan {
     const std::int64_t size = begin_of(end) - begin_of(first);
     if (size == 0) return;
     expect_within_limit(size);
-    w.batch.reserve(size);
-    w.spare.reserve(size);
+    w.batch.reserve(size, layout_.words);
+    w.spare.reserve(size, layout_.words);
     w.batch.size = size;
-    Kokkos::parallel_for(
-        "sporos::insert", Range(space(), 0, end - first),
-        detail::InsertLoops<Traits, Source, T>{nest_.source(), nest_.bounds(), cuts(), w.begins.data(), first,
-                                               w.batch.keys.data(), w.batch.values.data(), shifts_});
-    sort_by_key(space(), w, w.batch, w.spare, packing_.bits());
-    add_up<in_order>(space(), w, w.batch, w.spare);
+    Kokkos::parallel_for("sporos::insert", Range(space(), 0, end - first),
+                         detail::InsertLoops<Traits, Source, T>{
+                             nest_.source(), nest_.bounds(), cuts(), w.begins.data(), first,
+                             detail::InsertPlaces<levels>(layout_, w.batch), w.batch.values.data()});
+    sort_by_key(space(), w, w.batch, w.spare, layout_);
+    add_up<in_order>(space(), w, w.batch, w.spare, layout_);
     if (w.all.size == 0) {
       std::swap(w.all, w.spare);
       return;
     }
-    w.joined.reserve(w.all.size + w.spare.size);
-    merge_by_key(space(), w, w.all, w.spare, w.joined);
-    w.merged.reserve(w.joined.size);
-    add_up<in_order>(space(), w, w.joined, w.merged);
+    w.joined.reserve(w.all.size + w.spare.size, layout_.words);
+    merge_by_key(space(), w, w.all, w.spare, w.joined, layout_);
+    w.merged.reserve(w.joined.size, layout_.words);
+    add_up<in_order>(space(), w, w.joined, w.merged, layout_);
     std::swap(w.all, w.merged);
   }
 
@@ -390,8 +402,7 @@ class MergedNest::Plan {
   Scratch::Loan<Workspace> workspace_;
   Shared statement_;
   Nest nest_;
-  sporos::detail::Packing<Format> packing_;
-  detail::KeyShifts<Format::levels> shifts_{};
+  KeyLayout<levels> layout_;
   // Set by bytes() too, which counts.
   mutable std::int64_t chunks_ = 0, total_ = 0;
   mutable std::vector<std::int64_t> begins_;  // [chunks + 1] where each inserts; empty if all fit at once

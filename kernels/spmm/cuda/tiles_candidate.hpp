@@ -230,7 +230,7 @@ class SpmmOnTensorCores::Plan
 
   /// The tiles with which a product is expected to be fastest.
   TileChoice best_tiles(TileForm form) const {
-    const auto& clusters =
+    const auto clusters =
         once_per_device(space(), [&] { return clusters_of<Config<2>>(space(), kernel<2>); });
     const TileNonzeros tiles = TileNonzeros::of(m(), inner());
     const bool is_measured = kept_.kept > 0;

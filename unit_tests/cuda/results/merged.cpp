@@ -178,15 +178,60 @@ TEST(CudaSparseNests, KeepToTheMemoryLimitOfTheirWorkspaceOrSayWhichIsEnough) {
   expect_equal_tensors(expected, A);
 }
 
-TEST(CudaSparseNests, RefuseCoordinatesThatFitInNoKey) {
-  constexpr std::int64_t n = std::int64_t{1} << 40;
-  using Wide = DCSR<std::int64_t, std::int64_t>;
-  using WideColumns = DCSC<std::int64_t, std::int64_t>;
-  const auto B = on_device(assemble<Wide>(Entries<double, 2>({n, n}, {{{n - 1, 5}, 2.0}})));
-  const auto C = on_device(assemble<WideColumns>(Entries<double, 2>({n, n}, {{{5, n - 1}, 3.0}})));
-  const Tensor<double, Wide, Cuda> A({n, n});
-  EXPECT_THROW(assign(A(i, j), B(i, j) + C(j, i)).run(), ScheduleError);
-  EXPECT_EQ(A.nnz(), 0);
+TEST(CudaSparseNests, AddToWhatAResultHolds) {
+  const auto A = assemble<CSR<>>(random_entries<double, 2>({302, 402}, 2000, 23));
+  const auto B = assemble<CSC<>>(random_entries<double, 2>({302, 203}, 3000, 1));
+  const auto C = assemble<CSR<>>(random_entries<double, 2>({203, 402}, 3000, 2));
+  const auto device_A = on_device(A), device_C = on_device(C);
+  const auto device_B = on_device(B);
+  A(i, j) += B(i, k) * C(k, j);
+  device_A(i, j) += device_B(i, k) * device_C(k, j);
+  expect_equal_tensors(A, device_A);
+  A(i, j) -= 2.0 * A(i, j);
+  device_A(i, j) -= 2.0 * device_A(i, j);
+  expect_equal_tensors(A, device_A);
+}
+
+TEST(CudaSparseNests, StoreRowsThatNeedNoOrder) {
+  const auto B = assemble<CSC<>>(random_entries<double, 2>({302, 203}, 3000, 24));
+  const auto C = assemble<CSR<>>(random_entries<double, 2>({203, 402}, 3000, 25));
+  const Tensor<double, CSR<>> expected({302, 402});
+  expected(i, j) = B(i, k) * C(k, j);
+  const auto device_B = on_device(B);
+  const auto device_C = on_device(C);
+  const Tensor<double, UnorderedCSR<>, Cuda> A({302, 402});
+  A(i, j) = device_B(i, k) * device_C(k, j);
+  const auto back = A.copy_to<Host>();
+  validate(back);
+  expect_equal_tensors(expected, on_device(convert<CSR<>>(back)));
+}
+
+TEST(CudaSparseNests, StoreTensorsOfOrderFourInAnyOrderOfModes) {
+  using Permuted = CSF<4, ModeOrder<3, 1, 0, 2>>;
+  const auto T = assemble<CSF<3>>(random_entries<double, 3>({23, 19, 31}, 900, 26));
+  const auto U = assemble<CSF<3>>(random_entries<double, 3>({31, 17, 13}, 900, 27));
+  const auto product = [](const auto& A, const auto& t, const auto& u) {
+    return assign(A(i, j, l, m), t(i, j, k) * u(k, l, m));
+  };
+  expect_equals_host<CSF<4>>({23, 19, 17, 13}, product, T, U);
+  expect_equals_host<Permuted>({23, 19, 17, 13}, product, T, U);
+}
+
+TEST(CudaSparseNests, AddUpValuesOfOneCoordinate) {
+  const auto B = assemble<CSC<>>(random_entries<double, 2>({1, 5000}, 20'000, 28));
+  const auto C = assemble<CSR<>>(random_entries<double, 2>({5000, 1}, 20'000, 29));
+  const Tensor<double, DCSR<>> expected({1, 1});
+  expected(i, j) = B(i, k) * C(k, j);
+  ASSERT_EQ(expected.nnz(), 1);
+  const auto device_B = on_device(B);
+  const auto device_C = on_device(C);
+  for (const std::int64_t capacity : {1, 100, 1'000'000}) {
+    const Tensor<double, DCSR<>, Cuda> A({1, 1});
+    assign(A(i, j), device_B(i, k) * device_C(k, j))
+        .workspace(CoordinatePolicy{.settings = {.capacity = capacity}})
+        .run();
+    expect_equal_tensors(expected, A);
+  }
 }
 
 }  // namespace
