@@ -173,8 +173,10 @@ void compare(Report& report, const std::string& name, const Components& all, boo
     out.double_buffered = double_buffered;
     return out;
   };
-  add("coordinate workspace", few_distinct ? Role::variant : Role::ours, coordinate_workspace);
-  add("hash workspace", few_distinct ? Role::ours : Role::variant, hash_workspace);
+  // What statements use unless the user chooses another.
+  add("sporos", Role::ours, CoordinatePolicy{.hashes = true});
+  add("coordinate workspace", Role::variant, coordinate_workspace);
+  add("hash workspace", Role::variant, hash_workspace);
   add("bucket workspace", Role::variant, bucket_workspace);
   add("coordinate, all array kept once", Role::variant, CoordinatePolicy{.settings = settings(false, false)});
   add("coordinate, pipelined, all array kept once", Role::variant,
@@ -241,9 +243,14 @@ std::int64_t steps_of_half(const Components& all, const CoordinatePolicy& policy
     }
     return least;
   };
-  constexpr std::int64_t some = 20;
-  const double alone = seconds(0);
-  return std::llround(some * alone / (seconds(some) - alone));
+  const double both = 2 * seconds(0);
+  std::int64_t too_few = 0, enough = 1;
+  while (seconds(enough) < both) too_few = enough, enough *= 2;
+  while (enough - too_few > 1) {
+    const std::int64_t middle = (too_few + enough) / 2;
+    (seconds(middle) < both ? too_few : enough) = middle;
+  }
+  return enough;
 }
 
 /// Values that take as long to compute as to insert, sort and merge: what a second thread that sorts and

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "../core/inline.hpp"
 #include "../core/value.hpp"
@@ -17,6 +18,7 @@
 #include "accumulation.hpp"
 #include "component_runs.hpp"
 #include "component_sort.hpp"
+#include "component_table.hpp"
 #include "insert_sort_merge.hpp"
 
 namespace sporos {
@@ -45,25 +47,28 @@ double share_of_distinct(std::int64_t count, const KeyOf& key_of, SortItem<Paylo
 }
 
 /// Components in the order of insertion, which are moved when they are sorted: for 64-bit keys and small
-/// values.
+/// values. If the policy hashes, a list of which less than a quarter were distinct is followed by a hash
+/// table in the same memory, and one in which less than half of the components recurred by a list.
 template <class T>
 class MovingComponents {
  public:
   template <class Policy, class Keys>
-  MovingComponents(const Policy&, const Keys&) {}
+  MovingComponents(const Policy& policy, const Keys&)
+      : hashes_(policy.hashes && !policy.settings.pipelined) {}
 
   template <class Policy, class Keys>
   static std::int64_t bytes(const Policy&, const Keys&, std::int64_t capacity) {
     return 2 * capacity * static_cast<std::int64_t>(sizeof(Item));
   }
   void resize(std::int64_t capacity) {
+    const bool is_table = std::exchange(is_table_, false);
     next_ = end_ = nullptr;
     items_ = {};
     spare_ = {};
     items_ = ScratchArray<Item>(capacity);
     spare_ = ScratchArray<Item>(capacity);
-    next_ = items_.data();
-    end_ = next_ + capacity;
+    capacity_ = capacity;
+    is_table ? be_table(0) : be_list();
   }
   void grow(std::int64_t capacity) {
     ScratchArray<Item> items(capacity), spare(capacity);
@@ -71,32 +76,66 @@ class MovingComponents {
     std::copy_n(items_.data(), held, items.data());
     items_ = std::move(items);
     spare_ = std::move(spare);
+    capacity_ = capacity;
     next_ = items_.data() + held;
     end_ = items_.data() + capacity;
   }
   double distinct_share() {
+    if (is_table_) return 0;
     return share_of_distinct(size(), [this](std::int64_t n) { return items_.data()[n].key; }, spare_.data());
   }
   SPOROS_HOST_INLINE bool insert(std::uint64_t key, const T& value) {
-    if (next_ == end_) return false;
+    if (next_ == end_) return insert_in_table(key, value);
     *next_++ = {key, value};
     return true;
   }
-  std::int64_t size() const { return next_ - items_.data(); }
+  std::int64_t size() const { return is_table_ ? table_.size() : next_ - items_.data(); }
   ValueRun<T> sort() {
-    ComponentSort<T>::sort(items_.data(), spare_.data(), size());
-    next_ = items_.data() + reduce(items_.data(), size());
+    if (is_table_) return table_.sort();
+    const std::int64_t count = size();
+    ComponentSort<T>::sort(items_.data(), spare_.data(), count);
+    next_ = items_.data() + reduce(items_.data(), count);
+    summed_ += count - size();
     return {items_.data(), size()};
   }
-  void clear() { next_ = items_.data(); }
+  void clear() {
+    constexpr std::int64_t few = ComponentTable<T>::least_capacity;
+    const std::int64_t distinct = size(), inserted = is_table_ ? table_.inserted() : distinct + summed_;
+    if (!hashes_ || capacity_ < few || inserted < few)
+      is_table_ ? table_.clear() : be_list();
+    else if (is_table_ ? inserted < 2 * distinct : inserted < 4 * distinct)
+      be_list();
+    else
+      be_table(distinct);
+  }
 
  private:
   using Item = SortItem<T>;
 
+  void be_list() {
+    is_table_ = false;
+    summed_ = 0;
+    next_ = items_.data();
+    end_ = next_ + capacity_;
+  }
+  void be_table(std::int64_t expected) {
+    is_table_ = true;
+    next_ = end_ = nullptr;  // as in a full list, so that insert() has one condition to check
+    table_.use(items_.data(), spare_.data(), capacity_, expected);
+  }
+  [[gnu::noinline]] bool insert_in_table(std::uint64_t key, const T& value) {
+    return is_table_ && table_.insert(key, value);
+  }
+
   ScratchArray<Item> items_;
   ScratchArray<Item> spare_;
+  std::int64_t capacity_ = 0;
   Item* next_ = nullptr;
   Item* end_ = nullptr;
+  std::int64_t summed_ = 0;  ///< components of the list that were added to others
+  bool hashes_;
+  bool is_table_ = false;
+  ComponentTable<T> table_;
 };
 
 /// Components in the order of insertion, which stay where they are; their indices are sorted.
@@ -203,6 +242,10 @@ struct CoordinatePolicy {
   /// a fraction of a dense one's memory; they grow while their components are nearly distinct. Arrays of more
   /// than a million components take longer to sort than merging smaller ones costs.
   AccumulationSettings settings{.growth = {.second_slope = 0.25, .distinct = true, .of_cells = 1.0 / 128}};
+  /// Whether a list of which few components were distinct is followed by a hash table in its memory, which
+  /// adds up components as they are inserted, for 64-bit keys with values of up to 8 bytes. Not where the
+  /// workspace is pipelined.
+  bool hashes = false;
 };
 
 inline constexpr CoordinatePolicy coordinate_workspace{};

@@ -70,7 +70,7 @@ struct ListedNest {
       HostSpace<typename S::space_type> && detail::NestOf<S>::classification.kind == ResultKind::listed &&
       !std::is_same_v<typename S::schedule::workspace_policy, DensePolicy>;
 
-  /// The policy of the workspace unless the user chooses one.
+  /// The policy of the workspace unless the user chooses one; it hashes.
   using DefaultPolicy = CoordinatePolicy;
 
   template <class S>
@@ -167,7 +167,12 @@ class ListedNest::Plan {
   static constexpr std::int64_t overhead = 1024;
 
   const auto& result() const { return nest_.statement().result().tensor(); }
-  Policy policy() const { return detail::policy_of<Policy>(nest_.statement()); }
+  Policy policy() const {
+    Policy out = detail::policy_of<Policy>(nest_.statement());
+    if constexpr (std::is_same_v<typename S::schedule::workspace_policy, AutomaticWorkspace>)
+      out.hashes = true;
+    return out;
+  }
 
   /// Runs the nest, with a workspace for each part of the outermost loop, and merges what these gather.
   template <class Keys>

@@ -482,6 +482,70 @@ TEST(CoordinateWorkspace, GrowsInPlaceWhileComponentsAreDistinct) {
   EXPECT_EQ(array.sort().value(0), 2);
 }
 
+TEST(CoordinateWorkspace, HashesWhereCoordinatesRecurAndListsWhereTheyDoNot) {
+  constexpr std::int64_t capacity = 2048, some = 100;
+  detail::MovingComponents<double> components(CoordinatePolicy{.hashes = true}, PackedKeys<1>({1 << 20}));
+  components.resize(capacity);
+  const auto insert = [&](std::int64_t count, std::int64_t distinct) {
+    std::int64_t taken = 0;
+    while (taken < count && components.insert(static_cast<std::uint64_t>(taken * 7 % distinct * 31), 1.0))
+      ++taken;
+    return taken;
+  };
+  const auto expect_sums = [&](std::int64_t inserted, std::int64_t distinct) {
+    const auto run = components.sort();
+    ASSERT_EQ(run.size(), distinct);
+    double sum = 0;
+    for (std::int64_t n = 0; n < distinct; ++n) {
+      EXPECT_EQ(run.key(n), static_cast<std::uint64_t>(31 * n));
+      sum += run.value(n);
+    }
+    EXPECT_EQ(sum, static_cast<double>(inserted));
+  };
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(insert(capacity + 1, some), capacity) << "a list takes as many as it has room for";
+    expect_sums(capacity, some);
+    components.clear();
+    EXPECT_EQ(insert(10 * capacity, some), 10 * capacity) << "a table has room for those that recur";
+    expect_sums(10 * capacity, some);
+    EXPECT_EQ(insert(capacity, some), capacity) << "insertion goes on after a sort";
+    expect_sums(11 * capacity, some);
+    components.clear();
+    const std::int64_t different = insert(capacity, capacity);
+    EXPECT_LT(different, capacity);
+    EXPECT_GT(different, capacity / 4);
+    EXPECT_EQ(components.sort().size(), different);
+    components.clear();
+  }
+  EXPECT_EQ(insert(capacity + 1, capacity + 1), capacity);
+  components.resize(2 * capacity);
+  EXPECT_EQ(insert(2 * capacity + 1, 2 * capacity + 1), 2 * capacity);
+}
+
+TEST(CoordinateWorkspace, SumsAsAMapDoesWhereItHashes) {
+  for (const std::int64_t capacity : {1, 1000, 1024, 3000})
+    for (const double slope : {0.0, 0.5}) {
+      const CoordinatePolicy policy{
+          .settings = {.capacity = capacity,
+                       .growth = {.first_slope = slope, .second_slope = slope, .third_slope = slope}},
+          .hashes = true};
+      InsertSortMerge<CoordinatePolicy, float, 2> workspace(policy, {1 << 20, 1 << 20});
+      std::mt19937_64 draw(9);
+      std::map<Extents<2>, float> expected;
+      // Few coordinates, then ever more of them, then few others.
+      for (const std::uint64_t distinct : {50u, 700u, 40'000u, 90u})
+        for (int n = 0; n < 20'000; ++n) {
+          const auto number = static_cast<std::int64_t>(draw() % distinct * (distinct + 1));
+          const Extents<2> at{number * 7919 % (1 << 20), number % 977};
+          expected[at] += 1;
+          workspace.add(at, 1);
+        }
+      EXPECT_EQ((drained<decltype(workspace), float, 2>(workspace)),
+                (ExpectedEntries<float, 2>(expected.begin(), expected.end())))
+          << capacity << ' ' << slope;
+    }
+}
+
 TEST(ComponentSort, IsStableOnKeysOfEveryKind) {
   std::mt19937_64 draw(1);
   using Item = detail::SortItem<std::uint32_t>;

@@ -143,6 +143,33 @@ TYPED_TEST(InsertSortMergeMemory, LosesNothingUnderAnyLimit) {
         }
 }
 
+TEST(CoordinateWorkspace, StaysWithinItsBoundWhereItHashes) {
+  using W = InsertSortMerge<CoordinatePolicy, double, 2>;
+  for (const std::int64_t distinct : {10, 500, 3000, 100'000})
+    for (const std::int64_t capacity : {1, 1024, 5000})
+      for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{100'000}, std::int64_t{5'000'000}}) {
+        const CoordinatePolicy policy{
+            .settings = {.capacity = capacity, .growth = {.first_slope = 0.5}, .memory_limit = limit},
+            .hashes = true};
+        constexpr std::int64_t adds = 30'000;
+        const ObservedPeak peak;
+        W workspace(policy, both_extents[0]);
+        std::map<Extents<2>, double> expected, found;
+        try {
+          for (std::int64_t n = 0; n < adds; ++n) {
+            const auto at = scattered(n % distinct, both_extents[0]);
+            workspace.add(at, 1.0);
+            expected[at] += 1;
+          }
+        } catch (const MemoryError&) {
+          EXPECT_GT(limit, 0);
+        }
+        workspace.drain([&](const Extents<2>& at, double value) { found[at] = value; });
+        EXPECT_EQ(found, expected);
+        EXPECT_LE(peak.bytes(), W::most_bytes(policy, both_extents[0], adds));
+      }
+}
+
 TYPED_TEST(InsertSortMergeMemory, TheLimitThatAnErrorNamesIsEnough) {
   for (const Extents<2>& extents : both_extents)
     for (const int way : {0, 1, 2, 3})

@@ -65,7 +65,8 @@ struct KeyWords {
   const Key* of[Words];
   int count;  ///< number of words in use
 
-  /// Whether keys e and f differ in their first `words` words, or in the bits of the next one from `shift` on.
+  /// Whether keys e and f differ in their first `words` words, or in the bits of the next one from `shift`
+  /// on.
   __host__ __device__ bool differ(std::int64_t e, std::int64_t f, int words, int shift) const {
     for (int word = 0; word < Words; ++word)
       if (word < words ? of[word][e] != of[word][f]

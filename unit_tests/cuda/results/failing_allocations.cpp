@@ -41,7 +41,8 @@ using namespace sporos::indices;
 /// @param write  write(result) makes the statement
 template <class F, class Write>
 void expect_to_survive(const Tensor<double, F>& expected, const Write& write) {
-  const auto before = assemble<F>(Entries<double, F::order>(expected.extents(), {{Extents<F::order>{}, 7.0}}));
+  const auto before =
+      assemble<F>(Entries<double, F::order>(expected.extents(), {{Extents<F::order>{}, 7.0}}));
   int refused = 0;
   for (std::int64_t allocation = 0;; ++allocation) {
     ASSERT_LT(allocation, 10'000);

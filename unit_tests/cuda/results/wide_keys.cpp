@@ -17,8 +17,8 @@ using namespace sporos::test;
 
 constexpr std::int64_t wide = std::int64_t{1} << 40;
 
-/// Random entries of which some modes are spread over long extents: those with a stride, of which coordinate c
-/// becomes c * stride + 7.
+/// Random entries of which some modes are spread over long extents: those with a stride, of which coordinate
+/// c becomes c * stride + 7.
 template <int Order>
 Entries<double, Order> spread(const Extents<Order>& drawn, const Extents<Order>& strides, std::int64_t count,
                               unsigned seed) {
@@ -100,8 +100,9 @@ TEST(CudaWideTensors, TakeAWordForEachLevelOrForSome) {
   using Deep = CSF<3, detail::natural_order<3>, std::int64_t, std::int64_t>;
   using Permuted = CSF<3, ModeOrder<2, 0, 1>, std::int64_t, std::int64_t>;
   // Levels that are built on the host.
-  using Blocks = Format<Map<Quotient<0, 2>, Quotient<1, 3>, Remainder<0, 2>, Remainder<1, 3>>, Compressed<std::int64_t, std::int64_t>,
-                        Compressed<std::int64_t, std::int64_t>, Dense, Dense>;
+  using Blocks =
+      Format<Map<Quotient<0, 2>, Quotient<1, 3>, Remainder<0, 2>, Remainder<1, 3>>,
+             Compressed<std::int64_t, std::int64_t>, Compressed<std::int64_t, std::int64_t>, Dense, Dense>;
   const auto T = assemble<Deep>(spread<3>({30, 20, 25}, {far, 0, far}, 800, 5));
   const auto U = assemble<Rows>(spread<2>({20, 40}, {0, far}, 300, 6));
   const auto product = [](const auto& A, const auto& t, const auto& u) {

@@ -43,6 +43,30 @@ TEST(GatheredResults, OfDeterministicPlansHaveTheSameBitsEachTime) {
   check(dense_workspace);
 }
 
+TEST(UnorderedRows, AreResultsInEveryWayThatTheyAreGathered) {
+  const auto A = spread<CSR<>>(200, 300, 6, 7), B = spread<CSR<>>(300, 40, 5, 5),
+             D = spread<CSR<>>(200, 300, 4, 3);
+  const auto by_columns = convert<CSC<>>(A);
+  const Tensor<double, CSR<>> product({200, 40}), sum({200, 300});
+  product(i, j) = A(i, k) * B(k, j);
+  sum(i, j) = A(i, j) + D(i, j);
+  const auto check = [](const auto& expected, const auto& write) {
+    const Tensor<double, UnorderedCSR<>> made(expected.extents());
+    write(made).run();
+    validate(made);
+    expect_same_entries(convert<CSR<>>(made), expected);
+  };
+  check(product, [&](const auto& C) { return assign(C(i, j), A(i, k) * B(k, j)); });
+  check(product, [&](const auto& C) { return assign(C(i, j), by_columns(i, k) * B(k, j)); });
+  check(product,
+        [&](const auto& C) { return assign(C(i, j), by_columns(i, k) * B(k, j)).workspace(hash_workspace); });
+  check(sum, [&](const auto& C) { return assign(C(i, j), A(i, j) + D(i, j)); });
+  // As an operand too, where coordinates come in no order.
+  const Tensor<double, UnorderedCSR<>> made({200, 300});
+  made(i, j) = A(i, j) + D(i, j);
+  check(sum, [&](const auto& C) { return assign(C(i, j), 1.0 * made(i, j)); });
+}
+
 /// A product whose rows are short, over a large extent.
 struct WideProduct {
   static constexpr std::int64_t columns = std::int64_t{1} << 24;
