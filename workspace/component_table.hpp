@@ -18,8 +18,8 @@
 
 namespace sporos::detail {
 
-/// Components with different keys, by open addressing: each is in the first free slot at or after the one that
-/// its key names. Few slots are used at first, so that they stay in the caches, and more as these fill.
+/// Components with different keys, by open addressing: each is in the first free slot at or after the one
+/// that its key names. Few slots are used at first, so that they stay in the caches, and more as these fill.
 /// Insertion is delayed until a few more components have arrived, so that its slot has been fetched by then.
 template <class T>
 class ComponentTable {
@@ -142,7 +142,7 @@ class ComponentTable {
   std::int64_t slots_ = 0;  ///< number of slots in use
   int shift_ = 0;
   std::int64_t limit_ = 0;  ///< number of components that the slots in use take
-  std::int64_t size_ = 0;  ///< number of components in slots
+  std::int64_t size_ = 0;   ///< number of components in slots
   std::int64_t inserted_ = 0;
   std::array<Item, delay> waiting_ = all_free();  ///< from turn_ on, the longest waiting first
   std::size_t turn_ = 0;
