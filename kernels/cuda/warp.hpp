@@ -78,6 +78,18 @@ __device__ __forceinline__ T group_sum(T x, int lanes) {
   return x;
 }
 
+/// The sum of `x` over a lane and those before it in its group of `Lanes` neighbours, where it is the
+/// lane-th. All lanes of the warp call it.
+template <int Lanes>
+__device__ __forceinline__ int inclusive_sum(int x, int lane) {
+#pragma unroll
+  for (int step = 1; step < Lanes; step *= 2) {
+    const int lower = __shfl_up_sync(all_lanes, x, static_cast<unsigned>(step), Lanes);
+    if (lane >= step) x += lower;
+  }
+  return x;
+}
+
 /// *at += x where other threads add too.
 template <class T>
 __device__ __forceinline__ void atomic_add(T* at, const T& x) {

@@ -28,9 +28,10 @@ struct SumSizes {
   }
 };
 
-Array<std::int32_t, gpu::Memory> row_sizes(std::int64_t rows) {
+template <class Size>
+Array<Size, gpu::Memory> row_sizes(std::int64_t rows) {
   std::mt19937 draw(17);
-  const auto sizes = make_array<std::int32_t, Kokkos::HostSpace>("sizes", rows);
+  const auto sizes = make_array<Size, Kokkos::HostSpace>("sizes", rows);
   for (std::int64_t row = 0; row < rows; ++row) sizes(row) = 1 << draw() % 12;
   return copy_array<gpu::Memory>(sizes);
 }
@@ -41,7 +42,7 @@ void add_scan(std::int64_t rows) {
   const auto positions_of = [=](bool with_cub) {
     return [=](benchmark::State& state) {
       const Kokkos::Cuda space;
-      const auto sizes = row_sizes(rows);
+      const auto sizes = row_sizes<std::int32_t>(rows);
       const auto positions = make_array<Position, gpu::Memory>("positions", rows + 1);
       const auto expected = make_array<Position, gpu::Memory>("positions", rows + 1);
       const auto total = make_array<std::int64_t, gpu::Memory>("total", 1);
@@ -68,8 +69,8 @@ void add_scan(std::int64_t rows) {
   add("scan/kokkos" + tail, positions_of(false), 10);
 }
 
-/// Eight limits, as SpGEMM has.
-constexpr gpu::BinLimits<9> limits{{32, 64, 128, 256, 512, 1024, 4096, 8192}};
+/// As many as SpGEMM has.
+constexpr gpu::RowLimits<3, 5> limits{{32, 64, 128}, {256, 512, 1024, 4096, 8192}};
 
 void add_bins(std::int64_t rows) {
   const std::string tail = "/" + std::to_string(rows);
@@ -77,12 +78,13 @@ void add_bins(std::int64_t rows) {
       "bins/sporos" + tail,
       [=](benchmark::State& state) {
         const Kokkos::Cuda space;
-        const auto sizes = row_sizes(rows);
+        const auto products = row_sizes<std::int64_t>(rows);
         const auto members = make_array<std::int32_t, gpu::Memory>("members", rows);
         const auto bins = make_array<gpu::BinCounts<9>, gpu::Memory>("bins", 1);
         measure(state, 10, [&] {
           gpu::zero(space, bins.data(), 1);
-          gpu::sort_into_bins(space, rows, sizes.data(), limits, bins.data(), members.data());
+          gpu::sort_into_bins(space, rows, products.data(), products.data(), limits, bins.data(),
+                              members.data());
         });
       },
       10);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm.cpp
 /// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, time with memory fetched for
-/// each product, and the memory beside A and the result (`workspace_bytes`).
+/// each product, and the memory beside A and the result (`workspace_bytes`). SPOROS_MATRICES names more
+/// matrices: files, separated by colons.
 #include "cusparse_product.hpp"
+#include "patterns.hpp"
 
 namespace sporos::perf {
 
@@ -98,6 +100,11 @@ void add_spgemm() {
   add_matrix<double>("uniform_500k_4M", uniform(500'000, 500'000, 4'000'000));
   add_matrix<float>("uniform_500k_4M", uniform(500'000, 500'000, 4'000'000));
   add_matrix<double>("rmat_18_3M", rmat(18, 3'000'000));
+  for (const Input& input : named_inputs()) {
+    const CsrMaker maker = input.make();
+    add_matrix<double>(input.name, maker);
+    add_matrix<float>(input.name, maker);
+  }
 }
 
 }  // namespace sporos::perf

@@ -53,7 +53,7 @@ class RowSum {
   template <class Arguments>
   __device__ __forceinline__ void add_products(const Arguments& in) const {
     if (team_.there)
-      for_each_product<Config::lanes, Config::lists_rows ? ProductsOf::lists : ProductsOf::values>(
+      for_each_product<Config::lanes, ProductsOf::values>(
           in.a, in.b, team_.row, in.products[team_.row], team_.lane, Config::lanes,
           [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
             bool added = false;
@@ -74,8 +74,6 @@ class RowSum {
     const std::int64_t out = team_.there ? static_cast<std::int64_t>(c.positions[team_.row]) : 0;
     if constexpr (Config::sort == RowSort::in_registers)
       store_sorted_in_registers(c, out, count);
-    else if constexpr (Config::sort == RowSort::by_rank)
-      store_by_rank(c, out, count);
     else
       store_sorted_by_digits(c, out, count);
   }
@@ -103,14 +101,6 @@ class RowSum {
       const std::uint32_t place = list_[at];
       c.coordinates[out + at] = static_cast<Coordinate>(table_.keys[place]);
       c.values[out + at] = static_cast<Value>(values_[place]);
-    }
-  }
-
-  __device__ __forceinline__ void store_by_rank(const MatrixC& c, std::int64_t out, int count) const {
-    fill_up(team_, list_, count);
-    for (int at = team_.lane; at < count; at += Config::lanes) {
-      const std::uint32_t column = list_[at];
-      put(c, out + rank(list_, count, column), column);
     }
   }
 
@@ -144,11 +134,6 @@ class RowSum {
         c.values[out + at] = static_cast<Value>(values_[place[k]]);
       }
     }
-  }
-
-  __device__ __forceinline__ void put(const MatrixC& c, std::int64_t at, std::uint32_t column) const {
-    c.coordinates[at] = static_cast<Coordinate>(column);
-    c.values[at] = static_cast<Value>(values_[table_.find(column)]);
   }
 
   const RowTeam<Config>& team_;

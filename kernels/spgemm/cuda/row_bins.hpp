@@ -10,18 +10,32 @@
 
 namespace sporos::gpu {
 
-/// Bin b takes the rows of sizes limit[b - 1] + 1 to limit[b]. Empty rows are in no bin; rows larger than all
-/// limits are in the last.
-template <int Count>
-struct BinLimits {
-  static constexpr int count = Count;
-  std::int32_t limit[Count - 1];  ///< ascending
+/// Rows of few products are in the bins 0 to Few - 1 by their products, bin b of products[b - 1] + 1 to
+/// products[b]; others in the next Hashed bins by their sizes, and in the bin `large` if they are larger than
+/// all limits; those of more products than one block should take are in the last bin, `giant`. Empty rows are
+/// in no bin.
+template <int Few, int Hashed>
+struct RowLimits {
+  static constexpr int large = Few + Hashed;
+  static constexpr int giant = large + 1;
+  static constexpr int count = giant + 1;
+  static constexpr std::int64_t most_products = 1 << 20;  ///< of a row that is not giant
+  std::int32_t products[Few];  ///< ascending, but for bins that take no rows, whose limit is 0
+  std::int32_t sizes[Hashed];  ///< ascending
 
-  __device__ int bin_of(std::int64_t size) const {
-    if (size == 0) return -1;
-    int bin = 0;
-    while (bin < Count - 1 && size > limit[bin]) ++bin;
-    return bin;
+  /// The least size of the rows of a Hashed bin, or of `large` after them.
+  constexpr std::int64_t least(std::size_t bin) const { return bin == 0 ? 0 : sizes[bin - 1] + 1; }
+
+  __device__ int bin_of(std::int64_t row_products, std::int64_t size) const {
+    if (row_products == 0) return -1;
+    if (row_products > most_products) return giant;
+#pragma unroll
+    for (int bin = 0; bin < Few; ++bin)
+      if (row_products <= products[bin]) return bin;
+#pragma unroll
+    for (int bin = 0; bin < Hashed; ++bin)
+      if (size <= sizes[bin]) return Few + bin;
+    return large;
   }
 };
 
@@ -42,13 +56,13 @@ struct BinCounts {
 namespace detail {
 
 template <class Limits, class Size>
-__global__ void count_bins_kernel(std::int64_t rows, const Size* sizes, const __grid_constant__ Limits limits,
-                                  BinCounts<Limits::count>* bins) {
+__global__ void count_bins_kernel(std::int64_t rows, const std::int64_t* products, const Size* sizes,
+                                  const __grid_constant__ Limits limits, BinCounts<Limits::count>* bins) {
   __shared__ int mine[Limits::count];
   if (threadIdx.x < Limits::count) mine[threadIdx.x] = 0;
   __syncthreads();
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int bin = row < rows ? limits.bin_of(sizes[row]) : -1;
+  const int bin = row < rows ? limits.bin_of(products[row], sizes[row]) : -1;
   if (bin >= 0) ::atomicAdd(mine + bin, 1);
   __syncthreads();
   if (threadIdx.x < Limits::count && mine[threadIdx.x] > 0)
@@ -56,14 +70,15 @@ __global__ void count_bins_kernel(std::int64_t rows, const Size* sizes, const __
 }
 
 template <class Limits, class Size>
-__global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes, const __grid_constant__ Limits limits,
-                                 BinCounts<Limits::count>* bins, std::int32_t* members) {
+__global__ void fill_bins_kernel(std::int64_t rows, const std::int64_t* products, const Size* sizes,
+                                 const __grid_constant__ Limits limits, BinCounts<Limits::count>* bins,
+                                 std::int32_t* members) {
   __shared__ int mine[Limits::count];
   __shared__ std::int64_t start[Limits::count];
   if (threadIdx.x < Limits::count) mine[threadIdx.x] = 0;
   __syncthreads();
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const int bin = row < rows ? limits.bin_of(sizes[row]) : -1;
+  const int bin = row < rows ? limits.bin_of(products[row], sizes[row]) : -1;
   const int slot = bin >= 0 ? ::atomicAdd(mine + bin, 1) : 0;
   __syncthreads();
   if (threadIdx.x < Limits::count && mine[threadIdx.x] > 0) {
@@ -82,15 +97,17 @@ __global__ void fill_bins_kernel(std::int64_t rows, const Size* sizes, const __g
 /// rows are in no particular order: a block counts its own rows in shared memory and reserves a range of each
 /// bin.
 ///
-/// @param sizes    [rows]
-/// @param members  [rows]
+/// @param products  [rows]
+/// @param sizes     [rows]
+/// @param members   [rows]
 template <class Limits, class Size>
-void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const Size* sizes, const Limits& limits,
-                    BinCounts<Limits::count>* bins, std::int32_t* members) {
+void sort_into_bins(const Kokkos::Cuda& space, std::int64_t rows, const std::int64_t* products,
+                    const Size* sizes, const Limits& limits, BinCounts<Limits::count>* bins,
+                    std::int32_t* members) {
   launch(space, "sporos::count bins", &detail::count_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0,
-         rows, sizes, limits, bins);
+         rows, products, sizes, limits, bins);
   launch(space, "sporos::fill bins", &detail::fill_bins_kernel<Limits, Size>, ceil_div(rows, 256), 256, 0,
-         rows, sizes, limits, bins, members);
+         rows, products, sizes, limits, bins, members);
 }
 
 }  // namespace sporos::gpu

@@ -12,8 +12,7 @@ namespace sporos::gpu {
 
 /// How the columns of a row are sorted.
 enum class RowSort {
-  by_rank,       ///< each column's place is the number of smaller ones; for short rows, by lanes of one warp
-  in_registers,  ///< bitonic sort, by lanes of one warp
+  in_registers,  ///< bitonic sort, by the lanes of a warp
   by_digits      ///< CUB's radix sort, by a whole block
 };
 
@@ -29,23 +28,16 @@ struct RowConfig {
   static constexpr int most = Capacity <= 4096 ? Capacity / 2 : Capacity / 8 * 3;
   static constexpr int most_counted = Capacity / 4 * 3;  ///< the same if columns are only counted
   static constexpr bool in_warp = Lanes <= warp_size;
-  static constexpr int least_to_sort = 128;  ///< places: from here on, sorting beats counting
-  static constexpr RowSort sort = !in_warp                    ? RowSort::by_digits
-                                  : Capacity >= least_to_sort ? RowSort::in_registers
-                                                              : RowSort::by_rank;
-  static constexpr int each = sort == RowSort::by_rank ? 1 : most / Lanes;  ///< columns that a lane sorts
-  /// With few lanes, each of which has much to do, all lanes fetch rows of B at once and share them.
-  static constexpr bool lists_rows = sort == RowSort::in_registers && Lanes < warp_size;
+  static constexpr RowSort sort = in_warp ? RowSort::in_registers : RowSort::by_digits;
+  static constexpr int each = most / Lanes;  ///< columns that a lane sorts
   /// Blocks that a multiprocessor should hold while it fills rows. The kernel waits for memory, so occupancy
   /// matters more than registers, as far as shared memory allows. If each row has a block to itself, shared
   /// memory has room for 1024 threads of the largest shape, so a thread may have 64 registers.
-  static constexpr int blocks = !in_warp ? 1024 / threads : lists_rows ? 5 : 8;
+  static constexpr int blocks = in_warp ? 8 : 1024 / threads;
 
   static_assert((Capacity & (Capacity - 1)) == 0 && Capacity >= 8, "a table has 2^n places, 8 at least");
-  static_assert(Lanes >= 4, "a team fills a list up to whole fours");
   static_assert((Lanes & (Lanes - 1)) == 0, "a warp divides into teams of 2^n lanes");
-  static_assert(sort == RowSort::by_rank || each * Lanes == most,
-                "the lanes of a row share its columns evenly");
+  static_assert(each * Lanes == most, "the lanes of a row share its columns evenly");
   static_assert(in_warp || Rows == 1, "a row of more than a warp has its block alone");
   static_assert(threads <= 1024, "a block has 1024 threads at most");
 };

@@ -20,12 +20,12 @@ namespace sporos::gpu::detail {
 
 /// How the products of a row are read.
 enum class ProductsOf {
-  columns,  ///< no values; each thread fetches its next row of B before it has finished the last
-  values,   ///< with values
-  lists     ///< with values; the lanes of a team fetch one row of B each, all at once, and pass them round
+  columns,  ///< no values
+  values    ///< with values
 };
 
-/// One thread's part of the products of a row of A: see for_each_product().
+/// One thread's part of the products of a row of A: see for_each_product(). It fetches its next row of B
+/// before it has finished the last.
 template <int Lanes, class MatrixA, class MatrixB>
 class RowProducts {
   using A = std::remove_const_t<typename MatrixA::value_type>;
@@ -44,78 +44,42 @@ class RowProducts {
     offset_ = static_cast<PositionB>(lane % width_);
   }
 
-  /// Visits the products as in ProductsOf::columns.
-  template <class Visit>
-  __device__ __forceinline__ void columns(const Visit& visit) const {
+  template <ProductsOf Reading, class Visit>
+  __device__ __forceinline__ void for_each(const Visit& visit) const {
+    constexpr bool values = Reading == ProductsOf::values;
+    const bool alone = values && is_alone();
+    const unsigned team = mask();
     PositionA at = begin_ + static_cast<PositionA>(lane_ / width_);
     PositionB next{};
     PositionB next_end{};
+    A next_x{};
     const auto ask = [&] {
       if (at >= end_) return;
       const auto k = static_cast<std::int64_t>(a_.coordinates[at]);
       next = b_.positions[k];  // used as late as possible: whatever uses it waits for it
       next_end = b_.positions[k + 1];
+      if constexpr (values) next_x = a_.values[at];
+    };
+    const auto visit_at = [&](PositionB q, const A& x) {
+      B y{};
+      if constexpr (values) y = b_.values[q];
+      visit(static_cast<std::uint32_t>(b_.coordinates[q]), x, y, alone);
     };
     ask();
     while (at < end_) {
-      PositionB q = next + offset_;
+      const PositionB first = next;
       const PositionB row_end = next_end;
+      const A x = next_x;
       at += static_cast<PositionA>(groups_);
       ask();
-      for (; q < row_end; q += static_cast<PositionB>(width_))
-        visit(static_cast<std::uint32_t>(b_.coordinates[q]), A{}, B{}, false);
-    }
-  }
-
-  /// Visits the products as in ProductsOf::values.
-  template <class Visit>
-  __device__ __forceinline__ void values(const Visit& visit) const {
-    const bool alone = is_alone();
-    const unsigned team = mask();
-    for (PositionA at = begin_ + static_cast<PositionA>(lane_ / width_); at < end_;
-         at += static_cast<PositionA>(groups_)) {
-      const auto k = static_cast<std::int64_t>(a_.coordinates[at]);
-      const PositionB row_end = b_.positions[k + 1];
-      const A x = a_.values[at];
       if (alone) {
-        for (PositionB first = b_.positions[k]; first < row_end; first += static_cast<PositionB>(widest)) {
-          const PositionB q = first + static_cast<PositionB>(lane_);
-          if (q < row_end) visit(static_cast<std::uint32_t>(b_.coordinates[q]), x, b_.values[q], true);
+        for (PositionB base = first; base < row_end; base += static_cast<PositionB>(widest)) {
+          const PositionB q = base + static_cast<PositionB>(lane_);
+          if (q < row_end) visit_at(q, x);
           __syncwarp(team);
         }
       } else {
-        for (PositionB q = b_.positions[k] + offset_; q < row_end; q += static_cast<PositionB>(width_))
-          visit(static_cast<std::uint32_t>(b_.coordinates[q]), x, b_.values[q], false);
-      }
-    }
-  }
-
-  /// Visits the products as in ProductsOf::lists.
-  template <class Visit>
-  __device__ __forceinline__ void lists(const Visit& visit) const {
-    static_assert(Lanes <= warp_size, "values are passed round within a warp");
-    const bool alone = is_alone();
-    const unsigned team = mask();
-    for (PositionA base = begin_; base < end_; base += static_cast<PositionA>(Lanes)) {
-      const PositionA at = base + static_cast<PositionA>(lane_);
-      PositionB first{};  // [Lanes rows of B]
-      PositionB last{};   // [Lanes rows of B]
-      A x{};              // [Lanes rows of B]
-      if (at < end_) {
-        const auto k = static_cast<std::int64_t>(a_.coordinates[at]);
-        first = b_.positions[k];
-        last = b_.positions[k + 1];
-        x = a_.values[at];
-      }
-      const int count = end_ - base < static_cast<PositionA>(Lanes) ? static_cast<int>(end_ - base) : Lanes;
-      for (int from = 0; from < count; from += groups_) {
-        const int of = from + lane_ / width_;
-        const PositionB row_end = shuffle_among(team, last, of, Lanes);
-        const A factor = shuffle_among(team, x, of, Lanes);
-        for (PositionB q = shuffle_among(team, first, of, Lanes) + offset_; q < row_end;
-             q += static_cast<PositionB>(width_))
-          visit(static_cast<std::uint32_t>(b_.coordinates[q]), factor, b_.values[q], alone);
-        if (alone) __syncwarp(team);
+        for (PositionB q = first + offset_; q < row_end; q += static_cast<PositionB>(width_)) visit_at(q, x);
       }
     }
   }
@@ -149,12 +113,7 @@ __device__ __forceinline__ void for_each_product(const MatrixA& a, const MatrixB
                                                  std::int64_t products, int lane, int lanes,
                                                  const Visit& visit) {
   const RowProducts<Lanes, MatrixA, MatrixB> of_row(a, b, row, products, lane, lanes);
-  if constexpr (Reading == ProductsOf::columns)
-    of_row.columns(visit);
-  else if constexpr (Reading == ProductsOf::values)
-    of_row.values(visit);
-  else
-    of_row.lists(visit);
+  of_row.template for_each<Reading>(visit);
 }
 
 }  // namespace sporos::gpu::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sort_columns.hpp
-/// Sorts the columns of one row by lanes of a warp: in registers, or by counting smaller columns.
+/// Sorts the columns of one row by lanes of a warp, in registers.
 #pragma once
 
 #include <cstdint>
@@ -58,24 +58,6 @@ __device__ __forceinline__ void sort_in_registers(std::uint32_t (&column)[Each])
       }
     }
   }
-}
-
-/// Pads a list to a multiple of four with a number larger than any column, as rank() requires.
-template <class Config>
-__device__ __forceinline__ void fill_up(const RowTeam<Config>& team, std::uint32_t* list, int count) {
-  if (team.lane < (4 - count % 4) % 4) list[count + team.lane] = no_column;
-  team.sync();
-}
-
-/// How many columns of the list are smaller than `column`; reads four at a time.
-__device__ __forceinline__ int rank(const std::uint32_t* list, int count, std::uint32_t column) {
-  int smaller = 0;
-  for (int other = 0; other < count; other += 4) {
-    const uint4 four = *reinterpret_cast<const uint4*>(list + other);
-    smaller += (four.x < column ? 1 : 0) + (four.y < column ? 1 : 0) + (four.z < column ? 1 : 0) +
-               (four.w < column ? 1 : 0);
-  }
-  return smaller;
 }
 
 }  // namespace sporos::gpu::detail

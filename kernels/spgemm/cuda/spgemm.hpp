@@ -3,11 +3,13 @@
 /// C = A B on the GPU, all in CSR, row by row (Gustavson), in two passes: first the sizes of C's rows, then
 /// their columns and values. The memory needed besides A, B and C is a few numbers per row.
 ///
-/// Rows are sorted into bins by their number of products for the first pass, and by their number of columns
-/// for the second. Each bin has a kernel whose team of threads and hash table in shared memory fit its rows;
-/// rows that fit none go through bitmaps in device memory (heavy_rows.hpp). The bins follow Nagasaka, Nukada,
-/// Matsuoka, *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA
-/// Pascal GPU* (ICPP 2017), section III.
+/// Rows are sorted into bins. Those of few products are sorted in registers (few_products.hpp). The others'
+/// bins go by the number of products in the first pass, and by the number of columns in the second; each has
+/// a kernel whose team of threads and hash table in shared memory fit its rows. Rows that fit none, and the
+/// larger of the others where B has few columns, have a bitmap of their columns in shared memory
+/// (bitmap_rows.hpp), or else in device memory (heavy_rows.hpp). The bins follow Nagasaka, Nukada, Matsuoka,
+/// *High-performance and Memory-saving Sparse General Matrix-Matrix Multiplication for NVIDIA Pascal GPU*
+/// (ICPP 2017), section III.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +17,13 @@
 #include <tuple>
 #include <utility>
 
-#include <cub/block/block_reduce.cuh>
-#include <cub/warp/warp_reduce.cuh>
-
 #include "../../cuda/csr.hpp"
 #include "../../cuda/launch.hpp"
 #include "../../cuda/scan.hpp"
+#include "bitmap_rows.hpp"
+#include "count_products.hpp"
 #include "count_rows.hpp"
+#include "few_products.hpp"
 #include "fill_rows.hpp"
 #include "heavy_rows.hpp"
 #include "row_bins.hpp"
@@ -31,24 +33,38 @@ namespace sporos::gpu {
 
 /// The kernels' shapes, for small rows first.
 struct SpgemmConfig {
-  using Count = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
-                           RowConfig<32, 8, 512>, RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>,
+  using Few = std::tuple<FewProducts<4, 16>, FewProducts<4, 32>, FewProducts<8, 64>, FewProducts<16, 128>,
+                         FewProducts<32, 256>>;
+  using Count = std::tuple<RowConfig<32, 8, 512>, RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>,
                            RowConfig<256, 1, 4096>, RowConfig<512, 1, 16384>>;
-  using Fill = std::tuple<RowConfig<8, 32, 32>, RowConfig<8, 32, 64>, RowConfig<8, 32, 128>,
-                          RowConfig<32, 8, 256>, RowConfig<32, 4, 512>, RowConfig<128, 1, 1024>,
+  using Fill = std::tuple<RowConfig<32, 8, 256>, RowConfig<32, 4, 512>, RowConfig<128, 1, 1024>,
                           RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
-  static constexpr int count_threads = 256;   ///< threads of the kernel that counts products
-  static constexpr int count_nonzeros = 128;  ///< nonzeros of A per warp of that kernel
-  static constexpr int bins = 9;              ///< the last is for heavy rows
-  static_assert(std::tuple_size_v<Count> == bins - 1 && std::tuple_size_v<Fill> == bins - 1,
-                "each bin but the last has a kernel in either pass");
+  static constexpr int few = std::tuple_size_v<Few>;
+  static constexpr int hashed = std::tuple_size_v<Count>;
+  using Limits = RowLimits<few, hashed>;
+  using Counts = BinCounts<Limits::count>;
+  using Bitmap = BitmapConfig<256, 5>;        ///< of rows for whose table a block is large enough
+  using LargeBitmap = BitmapConfig<1024, 2>;  ///< of larger ones
+  static_assert(std::tuple_size_v<Fill> == hashed, "each bin of a table has a kernel in either pass");
 
-  static constexpr BinLimits<bins> by_products() {
-    return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most_counted...}}; },
-                      Count{});
+  /// For the first pass, which knows the rows' products alone.
+  static constexpr Limits by_products() {
+    return with_shapes<Count>([](auto... small) {
+      return
+          [](auto... many) { return Limits{{decltype(small)::most...}, {decltype(many)::most_counted...}}; };
+    });
   }
-  static constexpr BinLimits<bins> by_columns() {
-    return std::apply([](auto... shape) { return BinLimits<bins>{{decltype(shape)::most...}}; }, Fill{});
+  /// For the second, which knows their columns as well.
+  static constexpr Limits by_columns(std::int64_t columns) {
+    return with_shapes<Fill>([=](auto... small) {
+      return [=](auto... many) { return Limits{{small.most_in(columns)...}, {decltype(many)::most...}}; };
+    });
+  }
+
+ private:
+  template <class Hashed, class Make>
+  static constexpr Limits with_shapes(const Make& make) {
+    return std::apply(std::apply(make, Few{}), Hashed{});
   }
 };
 
@@ -63,51 +79,6 @@ struct SpgemmWorkspace {
     heavy.release();
   }
 };
-
-namespace detail {
-
-/// products[row] += the number of products of A's row with rows of B; total += their sum. The work is shared
-/// by nonzeros of A; a warp takes 32 neighbours at a time.
-template <class MatrixA, class MatrixB>
-__global__ __launch_bounds__(SpgemmConfig::count_threads) void count_products_kernel(
-    const __grid_constant__ MatrixA a, const __grid_constant__ MatrixB b, std::int64_t* products,
-    std::int64_t* total) {
-  using Config = SpgemmConfig;
-  const auto add = [](std::int64_t* at, std::int64_t x) {
-    ::atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(x));
-  };
-  using WarpSums = cub::WarpReduce<std::int64_t>;
-  using BlockSum = cub::BlockReduce<std::int64_t, Config::count_threads>;
-  __shared__ typename WarpSums::TempStorage warp_scratch[Config::count_threads / warp_size];
-  __shared__ typename BlockSum::TempStorage block_scratch;
-  const std::int64_t warp =
-      (static_cast<std::int64_t>(blockIdx.x) * Config::count_threads + threadIdx.x) / warp_size;
-  const std::int64_t begin = warp * Config::count_nonzeros;
-  const std::int64_t end =
-      begin + Config::count_nonzeros < a.nonzeros ? begin + Config::count_nonzeros : a.nonzeros;
-  ParentFinder row_of(a.positions, a.rows);
-  std::int64_t mine = 0;
-  for (std::int64_t base = begin; base < end; base += warp_size) {
-    const std::int64_t at = base + lane_id();
-    const std::int64_t q = at < end ? at : end - 1;
-    const auto k = static_cast<std::int64_t>(a.coordinates[q]);
-    std::int64_t sum =
-        static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
-    if (at >= end) sum = 0;
-    mine += sum;                         // [32 nonzeros]
-    const std::int64_t row = row_of(q);  // [32 nonzeros]
-    // The first of a row's lanes adds up the numbers of all of them.
-    const std::int64_t row_before = __shfl_up_sync(all_lanes, row, 1);
-    const bool is_first = lane_id() == 0 || row_before != row;
-    const std::int64_t of_row =
-        WarpSums(warp_scratch[threadIdx.x / warp_size]).HeadSegmentedSum(sum, is_first);
-    if (is_first && of_row > 0) add(products + row, of_row);
-  }
-  const std::int64_t of_block = BlockSum(block_scratch).Sum(mine);
-  if (threadIdx.x == 0 && of_block > 0) add(total, of_block);
-}
-
-}  // namespace detail
 
 /// A product in two passes, and what the second pass needs from the first.
 ///
@@ -150,23 +121,32 @@ class Spgemm {
   /// @throws RangeError if C's positions cannot hold it
   std::int64_t count(Position* positions) {
     zero(space_, reinterpret_cast<char*>(head_), counted_);
-    launch(space_, "sporos::spgemm products", &detail::count_products_kernel<MatrixA, MatrixB>,
-           ceil_div(ceil_div(a_.nonzeros, Config::count_nonzeros) * warp_size, Config::count_threads),
-           Config::count_threads, 0, a_, b_, products_, &head_->products);
-    sort_into_bins(space_, a_.rows, products_, Config::by_products(), &head_->by_products, members_);
+    count_products(space_, a_, b_, products_, &head_->products, members_, &head_->long_rows);
+    sort_into_bins(space_, a_.rows, products_, products_, Config::by_products(), &head_->by_products,
+                   members_);
     found_ = read_back(space_, head_);
 
-    const auto count_bin = [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (count_rows<std::tuple_element_t<K, typename Config::Count>>(
-           space_, rows_of(found_.by_products, static_cast<int>(K)), sizes_),
-       ...);
-    };
-    count_bin(std::make_index_sequence<Config::bins - 1>{});
-    const auto heavy = rows_of(found_.by_products, Config::bins - 1);
-    count_heavy_rows(space_, heavy, heavy_memory(heavy.count), sizes_);
+    const auto limits = Config::by_products();
+    const auto rows = [&](std::size_t bin) { return rows_of(found_.by_products, static_cast<int>(bin)); };
+    for_each_shape<typename Config::Few>(
+        [&]<class Shape>(std::size_t bin) { count_few_products<Shape>(space_, rows(bin), sizes_); });
+    for_each_shape<typename Config::Count>([&]<class Shape>(std::size_t bin) {
+      if (Config::Bitmap::suits(b_.columns, limits.least(bin)))
+        count_bitmap_rows<typename Config::Bitmap>(space_, rows(Config::few + bin), sizes_);
+      else
+        count_rows<Shape>(space_, rows(Config::few + bin), sizes_);
+    });
+    if (counts_large_by_bitmap())
+      count_bitmap_rows<typename Config::LargeBitmap>(space_, rows(Config::Limits::large), sizes_);
+    else
+      count_heavy_rows(space_, rows(Config::Limits::large), heavy_memory(rows(Config::Limits::large).count),
+                       sizes_);
+    const auto giant = rows(Config::Limits::giant);
+    count_heavy_rows(space_, giant, heavy_memory(giant.count), sizes_);
 
     sizes_to_positions(space_, a_.rows, sizes_, positions, &head_->nonzeros, scratch_, scratch_bytes_);
-    sort_into_bins(space_, a_.rows, sizes_, Config::by_columns(), &head_->by_columns, members_);
+    sort_into_bins(space_, a_.rows, products_, sizes_, Config::by_columns(b_.columns), &head_->by_columns,
+                   members_);
     found_ = read_back(space_, head_);
     narrow<Position>(found_.nonzeros, "the number of nonzeros of a product");
     return found_.nonzeros;
@@ -174,21 +154,35 @@ class Spgemm {
 
   /// Writes C's columns and values; its positions must be those from count().
   void fill(const MatrixC& c) const {
-    const auto fill_bin = [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (fill_rows<std::tuple_element_t<K, typename Config::Fill>, Compute>(
-           space_, rows_of(found_.by_columns, static_cast<int>(K)), c),
-       ...);
-    };
-    fill_bin(std::make_index_sequence<Config::bins - 1>{});
-    const auto heavy = rows_of(found_.by_columns, Config::bins - 1);
-    fill_heavy_rows<Compute>(space_, heavy, heavy_memory(heavy.count), c);
+    const auto limits = Config::by_columns(c.columns);
+    const auto rows = [&](std::size_t bin) { return rows_of(found_.by_columns, static_cast<int>(bin)); };
+    for_each_shape<typename Config::Few>(
+        [&]<class Shape>(std::size_t bin) { fill_few_products<Shape, Compute>(space_, rows(bin), c); });
+    for_each_shape<typename Config::Fill>([&]<class Shape>(std::size_t bin) {
+      if (Config::Bitmap::suits_sums<Compute>(c.columns, limits.least(bin), limits.sizes[bin]))
+        fill_bitmap_rows<typename Config::Bitmap, Compute>(space_, rows(Config::few + bin), limits.sizes[bin],
+                                                           c);
+      else
+        fill_rows<Shape, Compute>(space_, rows(Config::few + bin), c);
+    });
+    const auto large = rows(Config::Limits::large);
+    if (fills_large_by_bitmap())
+      fill_bitmap_rows<typename Config::LargeBitmap, Compute>(space_, large, c.columns, c);
+    else
+      fill_heavy_rows<Compute>(space_, large, heavy_memory(large.count), c);
+    const auto giant = rows(Config::Limits::giant);
+    fill_heavy_rows<Compute>(space_, giant, heavy_memory(giant.count), c);
   }
 
   /// The most bytes that the workspace takes, once rows have been counted.
   std::int64_t most_workspace_bytes() const {
     Layout heavy;
-    const auto rows = std::max(rows_of(found_.by_products, Config::bins - 1).count,
-                               rows_of(found_.by_columns, Config::bins - 1).count);
+    std::int64_t rows = std::max(rows_of(found_.by_products, Config::Limits::giant).count,
+                                 rows_of(found_.by_columns, Config::Limits::giant).count);
+    if (!counts_large_by_bitmap())
+      rows = std::max(rows, rows_of(found_.by_products, Config::Limits::large).count);
+    if (!fills_large_by_bitmap())
+      rows = std::max(rows, rows_of(found_.by_columns, Config::Limits::large).count);
     HeavyRows::take(heavy, b_.columns, rows, found_.products);
     const std::int64_t bytes = std::max(workspace_.heavy.size(), heavy.bytes() + heavy.bytes() / 8);
     return workspace_.rows.size() + bytes;
@@ -202,12 +196,30 @@ class Spgemm {
   /// What the host reads back from the device.
   struct Head {
     std::int64_t products;
+    std::int64_t long_rows;
     std::int64_t nonzeros;
-    BinCounts<Config::bins> by_products;
-    BinCounts<Config::bins> by_columns;
+    typename Config::Counts by_products;
+    typename Config::Counts by_columns;
   };
 
-  Rows rows_of(const BinCounts<Config::bins>& bins, int bin) const {
+  /// Whether rows that are too large for tables are counted, and summed, by bitmaps in shared memory.
+  bool counts_large_by_bitmap() const {
+    return Config::LargeBitmap::suits(b_.columns, Config::by_products().least(Config::hashed));
+  }
+  bool fills_large_by_bitmap() const {
+    return Config::LargeBitmap::template suits_sums<Compute>(
+        b_.columns, Config::by_columns(b_.columns).least(Config::hashed), b_.columns);
+  }
+
+  /// Calls work.template operator()<Shape>(its index) for each shape of a tuple.
+  template <class Shapes, class Work>
+  static void for_each_shape(const Work& work) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (work.template operator()<std::tuple_element_t<K, Shapes>>(K), ...);
+    }(std::make_index_sequence<std::tuple_size_v<Shapes>>{});
+  }
+
+  Rows rows_of(const typename Config::Counts& bins, int bin) const {
     return {a_, b_, members_ + bins.start(bin), static_cast<std::int64_t>(bins.count[bin]), products_};
   }
 
