@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file bitmap_rows.hpp
-/// Rows of C = A B of many products where C has few columns: a bitmap of the row's columns in shared memory, by one block
-/// a row. The rank of a column's bit is the place of its sum, so nothing is sorted, and no table is probed.
+/// Rows of C = A B of many products where C has few columns: a bitmap of the row's columns in shared memory,
+/// by one block a row. The rank of a column's bit is the place of its sum, so nothing is sorted, and no table
+/// is probed.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
+#include "balanced_products.hpp"
 #include "row_config.hpp"
-#include "row_products.hpp"
 
 namespace sporos::gpu {
 
@@ -22,18 +23,22 @@ template <int Threads, int Blocks>
 struct BitmapConfig {
   static constexpr int threads = Threads;
   static constexpr int blocks = Blocks;
-  static constexpr std::int64_t bytes = (224 << 10) / Blocks - 4096;  ///< of shared memory that a block may take
-  static constexpr std::int64_t words_per_product = 4;  ///< a word is cleared and counted while a product is added
+  static constexpr std::int64_t bytes =
+      (224 << 10) / Blocks - 12288;  ///< of shared memory for bitmap and sums
+  static constexpr std::int64_t words_per_product =
+      4;  ///< a word is cleared and counted while a product is added
 
   static constexpr std::int64_t most_parts = 8;
 
   /// Words of a row's bitmap.
   static constexpr std::int64_t words(std::int64_t columns) { return ceil_div(columns, 32); }
-  /// Whether rows of `least` products or more are better off with bitmaps: a quarter of the memory is left to sums.
+  /// Whether rows of `least` products or more are better off with bitmaps: a quarter of the memory is left to
+  /// sums.
   static constexpr bool suits(std::int64_t columns, std::int64_t least) {
     return words(columns) * 8 <= bytes / 4 * 3 && words(columns) <= words_per_product * least;
   }
-  /// The same where sums of type Compute are made: what a part of the columns makes is read again for the next part.
+  /// The same where sums of type Compute are made: what a part of the columns makes is read again for the
+  /// next part.
   template <class Compute>
   static constexpr bool suits_sums(std::int64_t columns, std::int64_t least, std::int64_t most) {
     return suits(columns, least) && sums<Compute>(columns, most) * most_parts >= most;
@@ -41,7 +46,8 @@ struct BitmapConfig {
   /// Sums that fit beside the bitmap; a row of more is summed part by part.
   template <class Compute>
   static constexpr std::int64_t sums(std::int64_t columns, std::int64_t most) {
-    return std::min<std::int64_t>(most, (bytes - 8 * words(columns)) / std::max<std::int64_t>(sizeof(Compute), 4));
+    return std::min<std::int64_t>(most,
+                                  (bytes - 8 * words(columns)) / std::max<std::int64_t>(sizeof(Compute), 4));
   }
 };
 
@@ -51,21 +57,23 @@ namespace detail {
 template <class Config, class MatrixA, class MatrixB>
 __global__ __launch_bounds__(Config::threads, Config::blocks) void count_bitmap_rows_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, int words, std::int32_t* sizes) {
+  using Products = BalancedProducts<Config::threads, MatrixA, MatrixB>;
   using Sum = cub::BlockReduce<std::int32_t, Config::threads>;
   __shared__ typename Sum::TempStorage scratch;
   extern __shared__ __align__(16) char memory[];
-  auto* const bits = reinterpret_cast<std::uint32_t*>(memory);  // [words]
+  auto* const bits = reinterpret_cast<std::uint32_t*>(memory + Products::bytes);  // [words]
   const auto thread = static_cast<int>(threadIdx.x);
   for (int word = thread; word < words; word += Config::threads) bits[word] = 0;
   __syncthreads();
   const std::int64_t row = in.members[blockIdx.x];
   std::int32_t mine = 0;
-  for_each_product<Config::threads, ProductsOf::columns>(
-      in.a, in.b, row, in.products[row], thread, Config::threads,
-      [&](std::uint32_t column, const auto&, const auto&, bool) {
-        const std::uint32_t bit = 1u << column % 32;
-        if ((bits[column / 32] & bit) == 0) mine += (::atomicOr(bits + column / 32, bit) & bit) == 0 ? 1 : 0;
-      });
+  Products(in.a, in.b, memory)
+      .template for_each<false>(row, in.products[row], thread,
+                                [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                  const std::uint32_t bit = 1u << column % 32;
+                                  if ((bits[column / 32] & bit) == 0)
+                                    mine += (::atomicOr(bits + column / 32, bit) & bit) == 0 ? 1 : 0;
+                                });
   const std::int32_t sum = Sum(scratch).Sum(mine);
   if (thread == 0) sizes[row] = sum;
 }
@@ -77,29 +85,32 @@ template <class Config, class Compute, class MatrixA, class MatrixB, class Matri
 __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_bitmap_rows_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, const __grid_constant__ MatrixC c, int words,
     int capacity) {
+  using Products = BalancedProducts<Config::threads, MatrixA, MatrixB>;
   using Scan = cub::BlockScan<std::uint32_t, Config::threads>;
   __shared__ typename Scan::TempStorage scratch;
   extern __shared__ __align__(16) char memory[];
-  auto* const bits = reinterpret_cast<std::uint32_t*>(memory);  // [words]
-  auto* const before = bits + words;                            // [words], bits set in those before
+  auto* const bits = reinterpret_cast<std::uint32_t*>(memory + Products::bytes);  // [words]
+  auto* const before = bits + words;  // [words], bits set in those before
   // After an even number of pairs of words.
   auto* const sums = reinterpret_cast<Compute*>(bits + (words + 1) / 2 * 4);  // [capacity]
-  auto* const list = reinterpret_cast<std::int32_t*>(sums);                   // [capacity], columns, before the sums
+  auto* const list = reinterpret_cast<std::int32_t*>(sums);  // [capacity], columns, before the sums
   const auto thread = static_cast<int>(threadIdx.x);
   for (int word = thread; word < words; word += Config::threads) bits[word] = 0;
   __syncthreads();
   const std::int64_t row = in.members[blockIdx.x];
   const std::int64_t products = in.products[row];
-  for_each_product<Config::threads, ProductsOf::columns>(
-      in.a, in.b, row, products, thread, Config::threads, [&](std::uint32_t column, const auto&, const auto&, bool) {
-        const std::uint32_t bit = 1u << column % 32;
-        if ((bits[column / 32] & bit) == 0) ::atomicOr(bits + column / 32, bit);
-      });
+  const Products of_row(in.a, in.b, memory);
+  of_row.template for_each<false>(row, products, thread,
+                                  [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                    const std::uint32_t bit = 1u << column % 32;
+                                    if ((bits[column / 32] & bit) == 0) ::atomicOr(bits + column / 32, bit);
+                                  });
   __syncthreads();
 
   const int each = (words + Config::threads - 1) / Config::threads;
   std::uint32_t mine = 0;
-  for (int word = thread * each; word < (thread + 1) * each && word < words; ++word) mine += __popc(bits[word]);
+  for (int word = thread * each; word < (thread + 1) * each && word < words; ++word)
+    mine += __popc(bits[word]);
   Scan(scratch).ExclusiveSum(mine, mine);
   for (int word = thread * each; word < (thread + 1) * each && word < words; ++word) {
     before[word] = mine;
@@ -123,10 +134,10 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_bitmap_r
     __syncthreads();
     for (int at = thread; at < part; at += Config::threads) sums[at] = Compute{};
     __syncthreads();
-    for_each_product<Config::threads, ProductsOf::values>(
-        in.a, in.b, row, products, thread, Config::threads,
-        [&](std::uint32_t column, const auto& x, const auto& y, bool) {
-          const int rank = static_cast<int>(before[column / 32] + __popc(bits[column / 32] & ((1u << column % 32) - 1)));
+    of_row.template for_each<true>(
+        row, products, thread, [&](std::uint32_t column, const auto& x, const auto& y, bool) {
+          const int rank =
+              static_cast<int>(before[column / 32] + __popc(bits[column / 32] & ((1u << column % 32) - 1)));
           if (rank >= begin && rank < begin + part)
             atomic_add(sums + (rank - begin), times(static_cast<Compute>(x), static_cast<Compute>(y)));
         });
@@ -143,21 +154,24 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_bitmap_r
 template <class Config, class MatrixA, class MatrixB>
 void count_bitmap_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                        std::int32_t* sizes) {
+  using Products = detail::BalancedProducts<Config::threads, MatrixA, MatrixB>;
   const std::int64_t words = Config::words(rows.b.columns);
-  launch(space, "sporos::spgemm count bitmap", &detail::count_bitmap_rows_kernel<Config, MatrixA, MatrixB>, rows.count,
-         Config::threads, words * 4, rows, static_cast<int>(words), sizes);
+  launch(space, "sporos::spgemm count bitmap", &detail::count_bitmap_rows_kernel<Config, MatrixA, MatrixB>,
+         rows.count, Config::threads, Products::bytes + words * 4, rows, static_cast<int>(words), sizes);
 }
 
 /// Writes columns and values of the rows, which have at most `most` columns, at C's positions.
 template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
 void fill_bitmap_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                       std::int64_t most, const MatrixC& c) {
+  using Products = detail::BalancedProducts<Config::threads, MatrixA, MatrixB>;
   const std::int64_t words = Config::words(c.columns);
   const std::int64_t sums = Config::template sums<Compute>(c.columns, most);
   launch(space, "sporos::spgemm fill bitmap",
-         &detail::fill_bitmap_rows_kernel<Config, Compute, MatrixA, MatrixB, MatrixC>, rows.count, Config::threads,
-         (words + 1) / 2 * 16 + sums * std::max<std::int64_t>(sizeof(Compute), 4), rows, c, static_cast<int>(words),
-         static_cast<int>(sums));
+         &detail::fill_bitmap_rows_kernel<Config, Compute, MatrixA, MatrixB, MatrixC>, rows.count,
+         Config::threads,
+         Products::bytes + (words + 1) / 2 * 16 + sums * std::max<std::int64_t>(sizeof(Compute), 4), rows, c,
+         static_cast<int>(words), static_cast<int>(sums));
 }
 
 }  // namespace sporos::gpu

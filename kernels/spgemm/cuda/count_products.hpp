@@ -15,18 +15,19 @@ namespace sporos::gpu {
 
 /// Shape of the kernels that count products.
 struct CountProductsConfig {
-  static constexpr int threads = 256;           ///< per block
-  static constexpr int mean_each = 8;           ///< nonzeros of a row of A for each lane, on average
-  static constexpr int most_each = 256;         ///< the same at most; longer rows are taken by many blocks
-  static constexpr std::int64_t blocks = 1024;  ///< for long rows at the same time
-  static constexpr std::int64_t pieces = 8;     ///< of a long row
+  static constexpr int threads = 256;          ///< per block
+  static constexpr int mean_each = 4;          ///< nonzeros of a row of A for each lane, on average
+  static constexpr int most_each = 32;         ///< the same at most; longer rows are taken by many blocks
+  static constexpr std::int64_t blocks = 264;  ///< for long rows at the same time
+  static constexpr std::int64_t pieces = 4;    ///< of a long row
 };
 
 namespace detail {
 
 /// The size of the row of B that a nonzero of A names.
 template <class MatrixA, class MatrixB>
-__device__ __forceinline__ std::int64_t products_of(const MatrixA& a, const MatrixB& b, std::int64_t nonzero) {
+__device__ __forceinline__ std::int64_t products_of(const MatrixA& a, const MatrixB& b,
+                                                    std::int64_t nonzero) {
   const auto k = static_cast<std::int64_t>(a.coordinates[nonzero]);
   return static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
 }
@@ -36,8 +37,8 @@ __device__ __forceinline__ void add_count(std::int64_t* at, std::int64_t x) {
   ::atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(x));
 }
 
-/// Writes products[row], with `lanes` neighbouring threads for each row, and adds all to the total. Lists long rows,
-/// with 0 products so far.
+/// Writes products[row], with `lanes` neighbouring threads for each row, and adds all to the total. Lists
+/// long rows, with 0 products so far.
 template <class MatrixA, class MatrixB>
 __global__ __launch_bounds__(CountProductsConfig::threads) void count_products_kernel(
     const __grid_constant__ MatrixA a, const __grid_constant__ MatrixB b, int lanes, std::int64_t* products,
@@ -78,7 +79,8 @@ __global__ __launch_bounds__(CountProductsConfig::threads) void count_long_rows_
     const std::int64_t row = long_rows[listed];
     const auto end = static_cast<std::int64_t>(a.positions[row + 1]);
     std::int64_t sum = 0;
-    for (std::int64_t at = static_cast<std::int64_t>(a.positions[row]) + blockIdx.y * Config::threads + threadIdx.x;
+    for (std::int64_t at =
+             static_cast<std::int64_t>(a.positions[row]) + blockIdx.y * Config::threads + threadIdx.x;
          at < end; at += gridDim.y * Config::threads)
       sum += products_of(a, b, at);
     sum = BlockSum(scratch).Sum(sum);
@@ -104,8 +106,8 @@ void count_products(const Kokkos::Cuda& space, const MatrixA& a, const MatrixB& 
   int lanes = 1;
   while (lanes < warp_size && a.nonzeros > a.rows * lanes * Config::mean_each) lanes *= 2;
   launch(space, "sporos::spgemm products", &detail::count_products_kernel<MatrixA, MatrixB>,
-         ceil_div(a.rows * lanes, Config::threads), Config::threads, 0, a, b, lanes, products, total, long_rows,
-         long_row_count);
+         ceil_div(a.rows * lanes, Config::threads), Config::threads, 0, a, b, lanes, products, total,
+         long_rows, long_row_count);
   if (a.nonzeros > lanes * Config::most_each)
     launch(space, "sporos::spgemm products of long rows", &detail::count_long_rows_kernel<MatrixA, MatrixB>,
            Grid(std::min(Config::blocks, a.rows), Config::pieces), Config::threads, 0, a, b, products, total,

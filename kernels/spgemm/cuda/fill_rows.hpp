@@ -10,9 +10,9 @@
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
+#include "balanced_products.hpp"
 #include "column_table.hpp"
 #include "row_config.hpp"
-#include "row_products.hpp"
 #include "sort_columns.hpp"
 
 namespace sporos::gpu {
@@ -20,9 +20,10 @@ namespace sporos::gpu {
 namespace detail {
 
 /// The bytes of shared memory of one block of fill_rows_kernel, and where its parts begin.
-template <class Config, class Compute>
+template <class Config, class Compute, class Products>
 struct FillShared {
-  static constexpr std::int64_t values = 0;  // wide types first, so that each part is aligned
+  static constexpr std::int64_t products = 0;  // wide types first, so that each part is aligned
+  static constexpr std::int64_t values = products + Products::bytes * Config::rows;
   static constexpr std::int64_t keys = values + sizeof(Compute) * Config::rows * Config::capacity;
   static constexpr std::int64_t list = keys + sizeof(std::uint32_t) * Config::rows * Config::capacity;
   static constexpr std::int64_t totals = list + sizeof(std::uint32_t) * Config::rows * Config::most;
@@ -30,15 +31,17 @@ struct FillShared {
 };
 
 /// One row of C in shared memory, while a team of threads sums it up, sorts it and stores it.
-template <class Config, class Compute, class MatrixC>
+template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
 class RowSum {
-  using Shared = FillShared<Config, Compute>;
+  using Products = BalancedProducts<Config::lanes, MatrixA, MatrixB>;
+  using Shared = FillShared<Config, Compute, Products>;
   using Value = typename MatrixC::value_type;
   using Coordinate = typename MatrixC::coordinate_type;
 
  public:
   __device__ __forceinline__ RowSum(const RowTeam<Config>& team, char* memory)
       : team_(team),
+        products_(memory + Shared::products + Products::bytes * team.slot),
         values_(reinterpret_cast<Compute*>(memory + Shared::values) + team.slot * Config::capacity),
         table_{reinterpret_cast<std::uint32_t*>(memory + Shared::keys) + team.slot * Config::capacity},
         list_(reinterpret_cast<std::uint32_t*>(memory + Shared::list) + team.slot * Config::most),
@@ -50,21 +53,22 @@ class RowSum {
   }
 
   /// Adds the products of the row to the table.
-  template <class Arguments>
-  __device__ __forceinline__ void add_products(const Arguments& in) const {
+  __device__ __forceinline__ void add_products(const RowArguments<MatrixA, MatrixB>& in) const {
     if (team_.there)
-      for_each_product<Config::lanes, ProductsOf::values>(
-          in.a, in.b, team_.row, in.products[team_.row], team_.lane, Config::lanes,
-          [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
-            bool added = false;
-            const unsigned place = table_.insert(column, added);
-            if (added) list_[::atomicAdd(total_, 1)] = Config::sort == RowSort::by_digits ? place : column;
-            const Compute product = times(static_cast<Compute>(x), static_cast<Compute>(y));
-            if (Config::in_warp && alone)
-              values_[place] = plus(values_[place], product);
-            else
-              atomic_add(values_ + place, product);
-          });
+      Products(in.a, in.b, products_)
+          .template for_each<true>(
+              team_.row, in.products[team_.row], team_.lane,
+              [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
+                bool added = false;
+                const unsigned place = table_.insert(column, added);
+                if (added)
+                  list_[::atomicAdd(total_, 1)] = Config::sort == RowSort::by_digits ? place : column;
+                const Compute product = times(static_cast<Compute>(x), static_cast<Compute>(y));
+                if (Config::in_warp && alone)
+                  values_[place] = plus(values_[place], product);
+                else
+                  atomic_add(values_ + place, product);
+              });
     team_.sync();
   }
 
@@ -137,6 +141,7 @@ class RowSum {
   }
 
   const RowTeam<Config>& team_;
+  char* products_;
   Compute* values_;                      // [capacity], at the same places as the table's columns
   ColumnTable<Config::capacity> table_;  // [capacity]
   std::uint32_t* list_;                  // [most], the columns in the table
@@ -148,8 +153,8 @@ template <class Config, class Compute, class MatrixA, class MatrixB, class Matri
 __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_rows_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, const __grid_constant__ MatrixC c) {
   extern __shared__ __align__(16) char memory[];
-  const RowTeam<Config> team(in);
-  const RowSum<Config, Compute, MatrixC> row(team, memory);
+  const RowTeam<Config> team(in, blockIdx.x);
+  const RowSum<Config, Compute, MatrixA, MatrixB, MatrixC> row(team, memory);
   row.add_products(in);
   row.store(c);
 }
@@ -160,9 +165,11 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_rows_ker
 template <class Config, class Compute, class MatrixA, class MatrixB, class MatrixC>
 void fill_rows(const Kokkos::Cuda& space, const detail::RowArguments<MatrixA, MatrixB>& rows,
                const MatrixC& c) {
-  launch(space, "sporos::spgemm fill", &detail::fill_rows_kernel<Config, Compute, MatrixA, MatrixB, MatrixC>,
-         ceil_div(rows.count, Config::rows), Config::threads, detail::FillShared<Config, Compute>::bytes,
-         rows, c);
+  launch(
+      space, "sporos::spgemm fill", &detail::fill_rows_kernel<Config, Compute, MatrixA, MatrixB, MatrixC>,
+      ceil_div(rows.count, Config::rows), Config::threads,
+      detail::FillShared<Config, Compute, detail::BalancedProducts<Config::lanes, MatrixA, MatrixB>>::bytes,
+      rows, c);
 }
 
 }  // namespace sporos::gpu

@@ -14,7 +14,6 @@
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
 #include "row_config.hpp"
-#include "row_products.hpp"
 
 namespace sporos::gpu {
 
@@ -53,14 +52,43 @@ struct HeavyRows {
 namespace detail {
 
 /// Calls visit(column, value of A, value of B) for this block's share of a heavy row's products; gridDim.y
-/// blocks share them.
+/// blocks share them, and as many lanes take a row of B as it has entries on average, at most a warp.
 template <bool Values, class MatrixA, class MatrixB, class Visit>
 __device__ __forceinline__ void for_each_heavy_product(const RowArguments<MatrixA, MatrixB>& in,
                                                        std::int64_t row, const Visit& visit) {
-  for_each_product<HeavyConfig::threads, Values ? ProductsOf::values : ProductsOf::columns>(
-      in.a, in.b, row, in.products[row],
-      static_cast<int>(blockIdx.y) * HeavyConfig::threads + static_cast<int>(threadIdx.x),
-      static_cast<int>(gridDim.y) * HeavyConfig::threads, visit);
+  using A = std::remove_const_t<typename MatrixA::value_type>;
+  using B = std::remove_const_t<typename MatrixB::value_type>;
+  const auto begin = static_cast<std::int64_t>(in.a.positions[row]);
+  const auto end = static_cast<std::int64_t>(in.a.positions[row + 1]);
+  const std::int64_t mean = in.products[row] / (end - begin);
+  int width = 1;
+  while (width < warp_size && width * 2 <= mean + 1) width *= 2;
+  const std::int64_t groups = gridDim.y * HeavyConfig::threads / width;
+  const auto thread = static_cast<std::int64_t>(blockIdx.y) * HeavyConfig::threads + threadIdx.x;
+  std::int64_t next = 0;
+  std::int64_t next_end = 0;
+  A next_x{};
+  const auto ask = [&](std::int64_t at) {
+    if (at >= end) return;
+    const auto k = static_cast<std::int64_t>(in.a.coordinates[at]);
+    next = in.b.positions[k];  // used as late as possible: whatever uses it waits for it
+    next_end = in.b.positions[k + 1];
+    if constexpr (Values) next_x = in.a.values[at];
+  };
+  std::int64_t at = begin + thread / width;
+  ask(at);
+  while (at < end) {
+    const std::int64_t row_end = next_end;
+    const A x = next_x;
+    std::int64_t q = next + thread % width;
+    at += groups;
+    ask(at);
+    for (; q < row_end; q += width) {
+      B y{};
+      if constexpr (Values) y = in.b.values[q];
+      visit(static_cast<std::uint32_t>(in.b.coordinates[q]), x, y);
+    }
+  }
 }
 
 /// Sets the bits of a row's columns, with gridDim.y blocks per row.
@@ -69,7 +97,7 @@ __global__ __launch_bounds__(HeavyConfig::threads) void mark_heavy_kernel(
     const __grid_constant__ RowArguments<MatrixA, MatrixB> in, HeavyRows heavy) {
   std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;  // [words]
   for_each_heavy_product<false>(in, in.members[blockIdx.x],
-                                [&](std::uint32_t column, const auto&, const auto&, bool) {
+                                [&](std::uint32_t column, const auto&, const auto&) {
                                   const std::uint32_t bit = 1u << column % 32;
                                   if ((load_fresh(bits + column / 32) & bit) == 0)
                                     ::atomicOr(bits + column / 32, bit);
@@ -125,7 +153,7 @@ __global__ __launch_bounds__(HeavyConfig::threads) void add_heavy_kernel(
   const auto out = static_cast<std::int64_t>(c.positions[row]);
   const std::uint32_t* const bits = heavy.bits + blockIdx.x * heavy.words;     // [words]
   const std::int32_t* const before = heavy.before + blockIdx.x * heavy.words;  // [words]
-  for_each_heavy_product<true>(in, row, [&](std::uint32_t column, const auto& x, const auto& y, bool) {
+  for_each_heavy_product<true>(in, row, [&](std::uint32_t column, const auto& x, const auto& y) {
     const int rank = __popc(bits[column / 32] & ((1u << column % 32) - 1));
     atomic_add(c.values + out + before[column / 32] + rank,
                times(static_cast<Compute>(x), static_cast<Compute>(y)));

@@ -20,11 +20,13 @@ struct RowLimits {
   static constexpr int giant = large + 1;
   static constexpr int count = giant + 1;
   static constexpr std::int64_t most_products = 1 << 20;  ///< of a row that is not giant
+  static constexpr std::int64_t products_per_column = 6;  ///< a row of more is treated as one of more columns
   std::int32_t products[Few];  ///< ascending, but for bins that take no rows, whose limit is 0
   std::int32_t sizes[Hashed];  ///< ascending
+  bool large_for_products;     ///< whether many products may make a row large
 
   /// The least size of the rows of a Hashed bin, or of `large` after them.
-  constexpr std::int64_t least(std::size_t bin) const { return bin == 0 ? 0 : sizes[bin - 1] + 1; }
+  constexpr std::int64_t least(int bin) const { return bin == 0 ? 0 : sizes[bin - 1] + 1; }
 
   __device__ int bin_of(std::int64_t row_products, std::int64_t size) const {
     if (row_products == 0) return -1;
@@ -32,9 +34,12 @@ struct RowLimits {
 #pragma unroll
     for (int bin = 0; bin < Few; ++bin)
       if (row_products <= products[bin]) return bin;
+    std::int64_t work = row_products / products_per_column;
+    if (!large_for_products && work > sizes[Hashed - 1]) work = sizes[Hashed - 1];
+    if (work < size) work = size;
 #pragma unroll
     for (int bin = 0; bin < Hashed; ++bin)
-      if (size <= sizes[bin]) return Few + bin;
+      if (work <= sizes[bin]) return Few + bin;
     return large;
   }
 };

@@ -26,14 +26,14 @@ struct RowConfig {
   /// The most columns that a row may have: the table stays half empty, and two of the largest fit a
   /// multiprocessor.
   static constexpr int most = Capacity <= 4096 ? Capacity / 2 : Capacity / 8 * 3;
-  static constexpr int most_counted = Capacity / 4 * 3;  ///< the same if columns are only counted
+  static constexpr int most_counted = Capacity / 2;  ///< the same if columns are only counted
   static constexpr bool in_warp = Lanes <= warp_size;
   static constexpr RowSort sort = in_warp ? RowSort::in_registers : RowSort::by_digits;
   static constexpr int each = most / Lanes;  ///< columns that a lane sorts
   /// Blocks that a multiprocessor should hold while it fills rows. The kernel waits for memory, so occupancy
   /// matters more than registers, as far as shared memory allows. If each row has a block to itself, shared
   /// memory has room for 1024 threads of the largest shape, so a thread may have 64 registers.
-  static constexpr int blocks = in_warp ? 8 : 1024 / threads;
+  static constexpr int blocks = in_warp ? (threads > 128 ? 6 : 8) : 1024 / threads;
 
   static_assert((Capacity & (Capacity - 1)) == 0 && Capacity >= 8, "a table has 2^n places, 8 at least");
   static_assert((Lanes & (Lanes - 1)) == 0, "a warp divides into teams of 2^n lanes");
@@ -63,11 +63,12 @@ struct RowTeam {
   bool there;            ///< false after the bin's last row
   std::int64_t row = 0;  ///< of A and C
 
+  /// For the block-th block of a kernel over the rows of a bin.
   template <class Arguments>
-  __device__ explicit RowTeam(const Arguments& in)
+  __device__ RowTeam(const Arguments& in, std::int64_t block)
       : lane(static_cast<int>(threadIdx.x) % Config::lanes),
         slot(static_cast<int>(threadIdx.x) / Config::lanes) {
-    const std::int64_t member = static_cast<std::int64_t>(blockIdx.x) * Config::rows + slot;
+    const std::int64_t member = block * Config::rows + slot;
     there = member < in.count;
     if (there) row = in.members[member];
   }

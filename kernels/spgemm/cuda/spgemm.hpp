@@ -35,12 +35,13 @@ namespace sporos::gpu {
 struct SpgemmConfig {
   using Few = std::tuple<FewProducts<4, 16>, FewProducts<4, 32>, FewProducts<8, 64>, FewProducts<16, 128>,
                          FewProducts<32, 256>>;
-  using Count = std::tuple<RowConfig<32, 8, 512>, RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>,
-                           RowConfig<256, 1, 4096>, RowConfig<512, 1, 16384>>;
+  using Count = std::tuple<RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>, RowConfig<128, 1, 4096>,
+                           RowConfig<256, 1, 8192>, RowConfig<512, 1, 16384>>;
   using Fill = std::tuple<RowConfig<32, 8, 256>, RowConfig<32, 4, 512>, RowConfig<128, 1, 1024>,
                           RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
   static constexpr int few = std::tuple_size_v<Few>;
   static constexpr int hashed = std::tuple_size_v<Count>;
+  static constexpr std::int64_t most_in_table = std::tuple_element_t<hashed - 1, Fill>::most;  ///< columns
   using Limits = RowLimits<few, hashed>;
   using Counts = BinCounts<Limits::count>;
   using Bitmap = BitmapConfig<256, 5>;        ///< of rows for whose table a block is large enough
@@ -50,14 +51,17 @@ struct SpgemmConfig {
   /// For the first pass, which knows the rows' products alone.
   static constexpr Limits by_products() {
     return with_shapes<Count>([](auto... small) {
-      return
-          [](auto... many) { return Limits{{decltype(small)::most...}, {decltype(many)::most_counted...}}; };
+      return [](auto... many) {
+        return Limits{{decltype(small)::most...}, {decltype(many)::most_counted...}, false};
+      };
     });
   }
   /// For the second, which knows their columns as well.
-  static constexpr Limits by_columns(std::int64_t columns) {
+  static constexpr Limits by_columns(std::int64_t columns, bool large_for_products) {
     return with_shapes<Fill>([=](auto... small) {
-      return [=](auto... many) { return Limits{{small.most_in(columns)...}, {decltype(many)::most...}}; };
+      return [=](auto... many) {
+        return Limits{{small.most_in(columns)...}, {decltype(many)::most...}, large_for_products};
+      };
     });
   }
 
@@ -126,27 +130,24 @@ class Spgemm {
                    members_);
     found_ = read_back(space_, head_);
 
-    const auto limits = Config::by_products();
-    const auto rows = [&](std::size_t bin) { return rows_of(found_.by_products, static_cast<int>(bin)); };
-    for_each_shape<typename Config::Few>(
-        [&]<class Shape>(std::size_t bin) { count_few_products<Shape>(space_, rows(bin), sizes_); });
-    for_each_shape<typename Config::Count>([&]<class Shape>(std::size_t bin) {
-      if (Config::Bitmap::suits(b_.columns, limits.least(bin)))
-        count_bitmap_rows<typename Config::Bitmap>(space_, rows(Config::few + bin), sizes_);
-      else
-        count_rows<Shape>(space_, rows(Config::few + bin), sizes_);
+    const auto& bins = found_.by_products;
+    FewBins(bins.count).count(space_, rows_of(bins, 0, Config::few), sizes_);
+    const auto first = first_by_bitmap();
+    for_each_shape<typename Config::Count>([&]<class Shape>(int bin) {
+      if (bin < first) count_rows<Shape>(space_, rows_of(bins, Config::few + bin), sizes_);
     });
+    count_bitmap_rows<typename Config::Bitmap>(
+        space_, rows_of(bins, Config::few + first, Config::hashed - first), sizes_);
+    const auto large = rows_of(bins, Config::Limits::large);
     if (counts_large_by_bitmap())
-      count_bitmap_rows<typename Config::LargeBitmap>(space_, rows(Config::Limits::large), sizes_);
+      count_bitmap_rows<typename Config::LargeBitmap>(space_, large, sizes_);
     else
-      count_heavy_rows(space_, rows(Config::Limits::large), heavy_memory(rows(Config::Limits::large).count),
-                       sizes_);
-    const auto giant = rows(Config::Limits::giant);
+      count_heavy_rows(space_, large, heavy_memory(large.count), sizes_);
+    const auto giant = rows_of(bins, Config::Limits::giant);
     count_heavy_rows(space_, giant, heavy_memory(giant.count), sizes_);
 
     sizes_to_positions(space_, a_.rows, sizes_, positions, &head_->nonzeros, scratch_, scratch_bytes_);
-    sort_into_bins(space_, a_.rows, products_, sizes_, Config::by_columns(b_.columns), &head_->by_columns,
-                   members_);
+    sort_into_bins(space_, a_.rows, products_, sizes_, limits(), &head_->by_columns, members_);
     found_ = read_back(space_, head_);
     narrow<Position>(found_.nonzeros, "the number of nonzeros of a product");
     return found_.nonzeros;
@@ -154,23 +155,20 @@ class Spgemm {
 
   /// Writes C's columns and values; its positions must be those from count().
   void fill(const MatrixC& c) const {
-    const auto limits = Config::by_columns(c.columns);
-    const auto rows = [&](std::size_t bin) { return rows_of(found_.by_columns, static_cast<int>(bin)); };
-    for_each_shape<typename Config::Few>(
-        [&]<class Shape>(std::size_t bin) { fill_few_products<Shape, Compute>(space_, rows(bin), c); });
-    for_each_shape<typename Config::Fill>([&]<class Shape>(std::size_t bin) {
-      if (Config::Bitmap::suits_sums<Compute>(c.columns, limits.least(bin), limits.sizes[bin]))
-        fill_bitmap_rows<typename Config::Bitmap, Compute>(space_, rows(Config::few + bin), limits.sizes[bin],
-                                                           c);
-      else
-        fill_rows<Shape, Compute>(space_, rows(Config::few + bin), c);
+    const auto& bins = found_.by_columns;
+    FewBins(bins.count).template fill<Compute>(space_, rows_of(bins, 0, Config::few), c);
+    const auto first = first_summed_by_bitmap();
+    for_each_shape<typename Config::Fill>([&]<class Shape>(int bin) {
+      if (bin < first) fill_rows<Shape, Compute>(space_, rows_of(bins, Config::few + bin), c);
     });
-    const auto large = rows(Config::Limits::large);
+    fill_bitmap_rows<typename Config::Bitmap, Compute>(
+        space_, rows_of(bins, Config::few + first, Config::hashed - first), Config::most_in_table, c);
+    const auto large = rows_of(bins, Config::Limits::large);
     if (fills_large_by_bitmap())
       fill_bitmap_rows<typename Config::LargeBitmap, Compute>(space_, large, c.columns, c);
     else
       fill_heavy_rows<Compute>(space_, large, heavy_memory(large.count), c);
-    const auto giant = rows(Config::Limits::giant);
+    const auto giant = rows_of(bins, Config::Limits::giant);
     fill_heavy_rows<Compute>(space_, giant, heavy_memory(giant.count), c);
   }
 
@@ -202,25 +200,49 @@ class Spgemm {
     typename Config::Counts by_columns;
   };
 
+  template <class Shapes>
+  struct BinsOf;
+  template <class... Shape>
+  struct BinsOf<std::tuple<Shape...>> {
+    using type = FewProductsBins<Shape...>;
+  };
+  using FewBins = typename BinsOf<typename Config::Few>::type;
+
   /// Whether rows that are too large for tables are counted, and summed, by bitmaps in shared memory.
   bool counts_large_by_bitmap() const {
     return Config::LargeBitmap::suits(b_.columns, Config::by_products().least(Config::hashed));
   }
   bool fills_large_by_bitmap() const {
-    return Config::LargeBitmap::template suits_sums<Compute>(
-        b_.columns, Config::by_columns(b_.columns).least(Config::hashed), b_.columns);
+    return Config::LargeBitmap::template suits_sums<Compute>(b_.columns, Config::most_in_table, b_.columns);
   }
+  /// The first bin of a table whose rows are counted, and summed, by bitmaps instead.
+  int first_by_bitmap() const {
+    const auto limits = Config::by_products();
+    int bin = 0;
+    while (bin < Config::hashed && !Config::Bitmap::suits(b_.columns, limits.least(bin))) ++bin;
+    return bin;
+  }
+  int first_summed_by_bitmap() const {
+    const auto by_columns = limits();
+    int bin = 0;
+    while (bin < Config::hashed && !Config::Bitmap::template suits_sums<Compute>(
+                                       b_.columns, by_columns.least(bin), Config::most_in_table))
+      ++bin;
+    return bin;
+  }
+  typename Config::Limits limits() const { return Config::by_columns(b_.columns, fills_large_by_bitmap()); }
 
   /// Calls work.template operator()<Shape>(its index) for each shape of a tuple.
   template <class Shapes, class Work>
   static void for_each_shape(const Work& work) {
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
+    [&]<int... K>(std::integer_sequence<int, K...>) {
       (work.template operator()<std::tuple_element_t<K, Shapes>>(K), ...);
-    }(std::make_index_sequence<std::tuple_size_v<Shapes>>{});
+    }(std::make_integer_sequence<int, static_cast<int>(std::tuple_size_v<Shapes>)>{});
   }
 
-  Rows rows_of(const typename Config::Counts& bins, int bin) const {
-    return {a_, b_, members_ + bins.start(bin), static_cast<std::int64_t>(bins.count[bin]), products_};
+  /// The rows of a bin, or of several, one after the other.
+  Rows rows_of(const typename Config::Counts& bins, int bin, int number = 1) const {
+    return {a_, b_, members_ + bins.start(bin), bins.start(bin + number) - bins.start(bin), products_};
   }
 
   HeavyRows heavy_memory(std::int64_t rows) const {

@@ -99,6 +99,26 @@ TEST(CudaSpgemm, EqualsTheHostsWhereRowsOfTheLeftFactorAreVeryLong) {
   for (const std::int64_t count : {20, 250, 40000})
     expect_product_equals_host<Narrow>(left, random_entries<double, 2>({90000, 500}, count, 12));
 }
+TEST(CudaSpgemm, EqualsTheHostsWhereRowsHaveManyProductsOfFewColumns) {
+  // Bitmaps in shared memory, whose sums are made in one part and in several; then C has too many columns for
+  // them.
+  for (const std::int64_t columns : {40, 3000, 60000, 200000, 500000})
+    expect_product_equals_host<Narrow>(entries_with_a_long_row<double>({600, 3000}, 30000, 77, 3000, 14),
+                                       entries_with_a_long_row<double>({3000, columns}, 90000, 5, 20000, 15));
+  expect_product_equals_host<CSR<>>(
+      entries_with_a_long_row<Kokkos::complex<double>>({300, 3000}, 30000, 77, 3000, 14),
+      random_entries<Kokkos::complex<double>, 2>({3000, 30000}, 90000, 15));
+  expect_product_equals_host<CSR<std::int64_t, std::int64_t>>(
+      entries_with_a_long_row<std::int64_t>({300, 3000}, 30000, 77, 3000, 14),
+      random_entries<std::int64_t, 2>({3000, 30000}, 90000, 15));
+}
+TEST(CudaSpgemm, EqualsTheHostsWhereARowHasMoreProductsThanABlockTakes) {
+  Entries<double, 2> left({20, 2000}, 2000 + 60);
+  for (std::int64_t k = 0; k < 2000; ++k) left.set(k, {7, k}, double(1 + k % 3));
+  for (std::int64_t e = 0; e < 60; ++e) left.set(2000 + e, {e % 20, (e * 31) % 2000}, 1.0);
+  for (const std::int64_t columns : {900, 100000})
+    expect_product_equals_host<Narrow>(left, random_entries<double, 2>({2000, columns}, 2'000'000, 16));
+}
 TEST(CudaSpgemm, MakesTheSameBitsInEveryRunWhereRowsHaveFewProducts) {
   std::mt19937_64 draw(13);
   std::uniform_real_distribution<float> value(-1, 1);
