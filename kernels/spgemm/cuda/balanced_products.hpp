@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file balanced_products.hpp
-/// How a warp or a block shares the products of one row of A with rows of B, however different B's rows are: these are cut
-/// into segments of up to 32 products, and each warp takes as many segments.
+/// How a warp or a block shares the products of one row of A with rows of B, however different B's rows are:
+/// these are cut into segments of up to 32 products, and each warp takes as many segments.
 ///
 ///     rows of B, of    5, 0, 9 and 2 products, in segments of 4
 ///     segments         0 0 | 2 2 2 | 3
@@ -50,8 +50,9 @@ class BalancedProducts {
         sizes_(reinterpret_cast<int*>(memory + sizes_at)),
         starts_(reinterpret_cast<int*>(memory + starts_at)) {}
 
-  /// Calls visit(column, value of A, value of B, alone); without Values, with zeros for values. `alone` is true if all
-  /// other lanes visit the same row of B, whose columns differ, and wait for one another between visits.
+  /// Calls visit(column, value of A, value of B, alone); without Values, with zeros for values. `alone` is
+  /// true if all other lanes visit the same row of B, whose columns differ, and wait for one another between
+  /// visits.
   ///
   /// @param products  of the row; more than zero
   template <bool Values, class Visit>
@@ -68,7 +69,8 @@ class BalancedProducts {
       const int each = (segments + warps - 1) / warps;
       const int from = thread / warp_size * each;
       const int to = from + each < segments ? from + each : segments;
-      for (int first = from; first < to; first += warp_size) visit_segments<Values>(first, to, count, shift, visit);
+      for (int first = from; first < to; first += warp_size)
+        visit_segments<Values>(first, to, count, shift, visit);
       sync();  // before the next rows of B take their place
     }
   }
@@ -102,17 +104,19 @@ class BalancedProducts {
       start = upto - mine;
       total = shuffle(upto, warp_size - 1);
     } else {
-      Scan(*reinterpret_cast<typename Scan::TempStorage*>(memory_ + scratch_at)).ExclusiveSum(mine, start, total);
+      Scan(*reinterpret_cast<typename Scan::TempStorage*>(memory_ + scratch_at))
+          .ExclusiveSum(mine, start, total);
     }
     if (thread < count) starts_[thread] = start;
     sync();
     return total;
   }
 
-  /// Visits the warp's segments from the first on, at most one a lane. A lane finds one of them, and all fetch the products
-  /// of the next ones before they visit these.
+  /// Visits the warp's segments from the first on, at most one a lane. A lane finds one of them, and all
+  /// fetch the products of the next ones before they visit these.
   template <bool Values, class Visit>
-  __device__ __forceinline__ void visit_segments(int first, int to, int count, int shift, const Visit& visit) const {
+  __device__ __forceinline__ void visit_segments(int first, int to, int count, int shift,
+                                                 const Visit& visit) const {
     const int lane = lane_id();
     PositionB begin{};
     int size = 0;
@@ -167,10 +171,10 @@ class BalancedProducts {
   const MatrixA& a_;
   const MatrixB& b_;
   char* memory_;
-  A* factors_;        // [chunk]
-  PositionB* firsts_; // [chunk], where rows of B begin
-  int* sizes_;        // [chunk], of rows of B
-  int* starts_;       // [chunk], segments of the rows before
+  A* factors_;         // [chunk]
+  PositionB* firsts_;  // [chunk], where rows of B begin
+  int* sizes_;         // [chunk], of rows of B
+  int* starts_;        // [chunk], segments of the rows before
 };
 
 }  // namespace sporos::gpu::detail
