@@ -23,11 +23,11 @@ template <int Threads, int Blocks>
 struct BitmapConfig {
   static constexpr int threads = Threads;
   static constexpr int blocks = Blocks;
-  static constexpr std::int64_t bytes =
-      (224 << 10) / Blocks - 12288;  ///< of shared memory for bitmap and sums
-  static constexpr std::int64_t words_per_product =
-      4;  ///< a word is cleared and counted while a product is added
-
+  /// Of shared memory for bitmap and sums, beside what shares the products and counts bits.
+  static constexpr std::int64_t bytes = (224 << 10) / Blocks - (12 << 10);
+  /// So many words are cleared and counted in the time in which a product is added.
+  static constexpr std::int64_t words_per_product = 4;
+  /// A row's products are read again for each part of its columns that has room for sums: so often at most.
   static constexpr std::int64_t most_parts = 8;
 
   /// Words of a row's bitmap.
@@ -37,8 +37,7 @@ struct BitmapConfig {
   static constexpr bool suits(std::int64_t columns, std::int64_t least) {
     return words(columns) * 8 <= bytes / 4 * 3 && words(columns) <= words_per_product * least;
   }
-  /// The same where sums of type Compute are made: what a part of the columns makes is read again for the
-  /// next part.
+  /// The same where sums of type Compute are made, for rows of up to `most` columns.
   template <class Compute>
   static constexpr bool suits_sums(std::int64_t columns, std::int64_t least, std::int64_t most) {
     return suits(columns, least) && sums<Compute>(columns, most) * most_parts >= most;
@@ -91,7 +90,7 @@ __global__ __launch_bounds__(Config::threads, Config::blocks) void fill_bitmap_r
   extern __shared__ __align__(16) char memory[];
   auto* const bits = reinterpret_cast<std::uint32_t*>(memory + Products::bytes);  // [words]
   auto* const before = bits + words;  // [words], bits set in those before
-  // After an even number of pairs of words.
+  // At a multiple of 16 bytes.
   auto* const sums = reinterpret_cast<Compute*>(bits + (words + 1) / 2 * 4);  // [capacity]
   auto* const list = reinterpret_cast<std::int32_t*>(sums);  // [capacity], columns, before the sums
   const auto thread = static_cast<int>(threadIdx.x);
