@@ -27,7 +27,7 @@ class BalancedProducts {
   static constexpr bool in_warp = Threads == warp_size;
   static constexpr int warps = Threads / warp_size;
   static constexpr int chunk = Threads < 256 ? Threads : 256;  ///< nonzeros of A at a time
-  using Scan = cub::BlockScan<int, in_warp ? 2 * warp_size : Threads>;
+  using Scan = cub::BlockScan<int, Threads>;
   static constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
   static constexpr std::int64_t factors_at = 0;

@@ -32,11 +32,6 @@ __device__ __forceinline__ std::int64_t products_of(const MatrixA& a, const Matr
   return static_cast<std::int64_t>(b.positions[k + 1]) - static_cast<std::int64_t>(b.positions[k]);
 }
 
-/// *at += x
-__device__ __forceinline__ void add_count(std::int64_t* at, std::int64_t x) {
-  ::atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(x));
-}
-
 /// Writes products[row], with `lanes` neighbouring threads for each row, and adds all to the total. Lists
 /// long rows, with 0 products so far.
 template <class MatrixA, class MatrixB>
@@ -54,15 +49,14 @@ __global__ __launch_bounds__(CountProductsConfig::threads) void count_products_k
     const auto end = static_cast<std::int64_t>(a.positions[row + 1]);
     if (end - begin > lanes * Config::most_each) {
       if (lane == 0) {
-        const auto at = ::atomicAdd(reinterpret_cast<unsigned long long*>(long_row_count), 1ull);
-        long_rows[at] = static_cast<std::int32_t>(row);
+        long_rows[Kokkos::atomic_fetch_add(long_row_count, std::int64_t{1})] = static_cast<std::int32_t>(row);
       }
     } else {
       for (std::int64_t at = begin + lane; at < end; at += lanes) sum += products_of(a, b, at);
     }
   }
   const std::int64_t of_block = BlockSum(scratch).Sum(sum);
-  if (threadIdx.x == 0 && of_block > 0) add_count(total, of_block);
+  if (threadIdx.x == 0 && of_block > 0) atomic_add(total, of_block);
   sum = group_sum(sum, lanes);
   if (row < a.rows && lane == 0) products[row] = sum;
 }
@@ -85,8 +79,8 @@ __global__ __launch_bounds__(CountProductsConfig::threads) void count_long_rows_
       sum += products_of(a, b, at);
     sum = BlockSum(scratch).Sum(sum);
     if (threadIdx.x == 0 && sum > 0) {
-      add_count(products + row, sum);
-      add_count(total, sum);
+      atomic_add(products + row, sum);
+      atomic_add(total, sum);
     }
     __syncthreads();  // before the sum's memory is used again
   }

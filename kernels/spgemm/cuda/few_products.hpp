@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 #include "../../cuda/launch.hpp"
 #include "../../cuda/warp.hpp"
@@ -317,6 +318,8 @@ __global__ __launch_bounds__(few_products_threads, few_products_blocks) void fil
 template <class... Shape>
 class FewProductsBins {
  public:
+  using Shapes = std::tuple<Shape...>;
+
   /// @param count  numbers of rows of the bins, which are listed one after the other
   template <class Count>
   explicit FewProductsBins(const Count* count) {

@@ -56,19 +56,19 @@ class RowSum {
   __device__ __forceinline__ void add_products(const RowArguments<MatrixA, MatrixB>& in) const {
     if (team_.there)
       Products(in.a, in.b, products_)
-          .template for_each<true>(
-              team_.row, in.products[team_.row], team_.lane,
-              [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
-                bool added = false;
-                const unsigned place = table_.insert(column, added);
-                if (added)
-                  list_[::atomicAdd(total_, 1)] = Config::sort == RowSort::by_digits ? place : column;
-                const Compute product = times(static_cast<Compute>(x), static_cast<Compute>(y));
-                if (Config::in_warp && alone)
-                  values_[place] = plus(values_[place], product);
-                else
-                  atomic_add(values_ + place, product);
-              });
+          .template for_each<true>(team_.row, in.products[team_.row], team_.lane,
+                                   [&](std::uint32_t column, const auto& x, const auto& y, bool alone) {
+                                     bool added = false;
+                                     const unsigned place = table_.insert(column, added);
+                                     if (added)
+                                       list_[::atomicAdd(total_, 1)] = Config::in_warp ? column : place;
+                                     const Compute product =
+                                         times(static_cast<Compute>(x), static_cast<Compute>(y));
+                                     if (Config::in_warp && alone)
+                                       values_[place] = plus(values_[place], product);
+                                     else
+                                       atomic_add(values_ + place, product);
+                                   });
     team_.sync();
   }
 
@@ -76,7 +76,7 @@ class RowSum {
   __device__ __forceinline__ void store(const MatrixC& c) const {
     const int count = team_.there ? *total_ : 0;
     const std::int64_t out = team_.there ? static_cast<std::int64_t>(c.positions[team_.row]) : 0;
-    if constexpr (Config::sort == RowSort::in_registers)
+    if constexpr (Config::in_warp)
       store_sorted_in_registers(c, out, count);
     else
       store_sorted_by_digits(c, out, count);

@@ -10,12 +10,6 @@
 
 namespace sporos::gpu {
 
-/// How the columns of a row are sorted.
-enum class RowSort {
-  in_registers,  ///< bitonic sort, by the lanes of a warp
-  by_digits      ///< CUB's radix sort, by a whole block
-};
-
 /// `Lanes` threads and a table of `Capacity` columns for each row, `Rows` rows per block.
 template <int Lanes, int Rows, int Capacity>
 struct RowConfig {
@@ -27,8 +21,8 @@ struct RowConfig {
   /// multiprocessor.
   static constexpr int most = Capacity <= 4096 ? Capacity / 2 : Capacity / 8 * 3;
   static constexpr int most_counted = Capacity / 2;  ///< the same if columns are only counted
+  /// Whether the lanes of a warp sort a row in registers; otherwise a block sorts it by CUB's radix sort.
   static constexpr bool in_warp = Lanes <= warp_size;
-  static constexpr RowSort sort = in_warp ? RowSort::in_registers : RowSort::by_digits;
   static constexpr int each = most / Lanes;  ///< columns that a lane sorts
   /// Blocks that a multiprocessor should hold while it fills rows. The kernel waits for memory, so occupancy
   /// matters more than registers, as far as shared memory allows. If each row has a block to itself, shared

@@ -33,13 +33,13 @@ namespace sporos::gpu {
 
 /// The kernels' shapes, for small rows first.
 struct SpgemmConfig {
-  using Few = std::tuple<FewProducts<4, 16>, FewProducts<4, 32>, FewProducts<8, 64>, FewProducts<16, 128>,
-                         FewProducts<32, 256>>;
+  using Few = FewProductsBins<FewProducts<4, 16>, FewProducts<4, 32>, FewProducts<8, 64>,
+                              FewProducts<16, 128>, FewProducts<32, 256>>;
   using Count = std::tuple<RowConfig<128, 1, 1024>, RowConfig<128, 1, 2048>, RowConfig<128, 1, 4096>,
                            RowConfig<256, 1, 8192>, RowConfig<512, 1, 16384>>;
   using Fill = std::tuple<RowConfig<32, 8, 256>, RowConfig<32, 4, 512>, RowConfig<128, 1, 1024>,
                           RowConfig<256, 1, 4096>, RowConfig<512, 1, 8192>>;
-  static constexpr int few = std::tuple_size_v<Few>;
+  static constexpr int few = std::tuple_size_v<Few::Shapes>;
   static constexpr int hashed = std::tuple_size_v<Count>;
   static constexpr std::int64_t most_in_table = std::tuple_element_t<hashed - 1, Fill>::most;  ///< columns
   using Limits = RowLimits<few, hashed>;
@@ -68,7 +68,7 @@ struct SpgemmConfig {
  private:
   template <class Hashed, class Make>
   static constexpr Limits with_shapes(const Make& make) {
-    return std::apply(std::apply(make, Few{}), Hashed{});
+    return std::apply(std::apply(make, Few::Shapes{}), Hashed{});
   }
 };
 
@@ -105,9 +105,9 @@ class Spgemm {
     const auto cut = [&](char* memory) {
       Layout layout(memory);
       head_ = layout.take<Head>(1);
-      products_ = layout.take<std::int64_t>(a_.rows);
       sizes_ = layout.take<std::int32_t>(a_.rows);
       counted_ = layout.bytes();
+      products_ = layout.take<std::int64_t>(a_.rows);
       members_ = layout.take<std::int32_t>(a_.rows);
       scratch_ = layout.take<char>(scratch_bytes_);
       return layout.bytes();
@@ -131,20 +131,18 @@ class Spgemm {
     found_ = read_back(space_, head_);
 
     const auto& bins = found_.by_products;
-    FewBins(bins.count).count(space_, rows_of(bins, 0, Config::few), sizes_);
-    const auto first = first_by_bitmap();
+    typename Config::Few(bins.count).count(space_, rows_of(bins, 0, Config::few), sizes_);
+    const int first = first_bin(Config::by_products(),
+                                [&](std::int64_t least) { return Config::Bitmap::suits(b_.columns, least); });
     for_each_shape<typename Config::Count>([&]<class Shape>(int bin) {
       if (bin < first) count_rows<Shape>(space_, rows_of(bins, Config::few + bin), sizes_);
     });
     count_bitmap_rows<typename Config::Bitmap>(
         space_, rows_of(bins, Config::few + first, Config::hashed - first), sizes_);
-    const auto large = rows_of(bins, Config::Limits::large);
     if (counts_large_by_bitmap())
-      count_bitmap_rows<typename Config::LargeBitmap>(space_, large, sizes_);
-    else
-      count_heavy_rows(space_, large, heavy_memory(large.count), sizes_);
-    const auto giant = rows_of(bins, Config::Limits::giant);
-    count_heavy_rows(space_, giant, heavy_memory(giant.count), sizes_);
+      count_bitmap_rows<typename Config::LargeBitmap>(space_, rows_of(bins, Config::Limits::large), sizes_);
+    const auto heavy = heavy_rows(bins, counts_large_by_bitmap());
+    count_heavy_rows(space_, heavy, heavy_memory(heavy.count), sizes_);
 
     sizes_to_positions(space_, a_.rows, sizes_, positions, &head_->nonzeros, scratch_, scratch_bytes_);
     sort_into_bins(space_, a_.rows, products_, sizes_, limits(), &head_->by_columns, members_);
@@ -156,31 +154,27 @@ class Spgemm {
   /// Writes C's columns and values; its positions must be those from count().
   void fill(const MatrixC& c) const {
     const auto& bins = found_.by_columns;
-    FewBins(bins.count).template fill<Compute>(space_, rows_of(bins, 0, Config::few), c);
-    const auto first = first_summed_by_bitmap();
+    typename Config::Few(bins.count).template fill<Compute>(space_, rows_of(bins, 0, Config::few), c);
+    const int first = first_bin(limits(), [&](std::int64_t least) {
+      return Config::Bitmap::template suits_sums<Compute>(c.columns, least, Config::most_in_table);
+    });
     for_each_shape<typename Config::Fill>([&]<class Shape>(int bin) {
       if (bin < first) fill_rows<Shape, Compute>(space_, rows_of(bins, Config::few + bin), c);
     });
     fill_bitmap_rows<typename Config::Bitmap, Compute>(
         space_, rows_of(bins, Config::few + first, Config::hashed - first), Config::most_in_table, c);
-    const auto large = rows_of(bins, Config::Limits::large);
     if (fills_large_by_bitmap())
-      fill_bitmap_rows<typename Config::LargeBitmap, Compute>(space_, large, c.columns, c);
-    else
-      fill_heavy_rows<Compute>(space_, large, heavy_memory(large.count), c);
-    const auto giant = rows_of(bins, Config::Limits::giant);
-    fill_heavy_rows<Compute>(space_, giant, heavy_memory(giant.count), c);
+      fill_bitmap_rows<typename Config::LargeBitmap, Compute>(space_, rows_of(bins, Config::Limits::large),
+                                                              c.columns, c);
+    const auto heavy = heavy_rows(bins, fills_large_by_bitmap());
+    fill_heavy_rows<Compute>(space_, heavy, heavy_memory(heavy.count), c);
   }
 
   /// The most bytes that the workspace takes, once rows have been counted.
   std::int64_t most_workspace_bytes() const {
     Layout heavy;
-    std::int64_t rows = std::max(rows_of(found_.by_products, Config::Limits::giant).count,
-                                 rows_of(found_.by_columns, Config::Limits::giant).count);
-    if (!counts_large_by_bitmap())
-      rows = std::max(rows, rows_of(found_.by_products, Config::Limits::large).count);
-    if (!fills_large_by_bitmap())
-      rows = std::max(rows, rows_of(found_.by_columns, Config::Limits::large).count);
+    const auto rows = std::max(heavy_rows(found_.by_products, counts_large_by_bitmap()).count,
+                               heavy_rows(found_.by_columns, fills_large_by_bitmap()).count);
     HeavyRows::take(heavy, b_.columns, rows, found_.products);
     const std::int64_t bytes = std::max(workspace_.heavy.size(), heavy.bytes() + heavy.bytes() / 8);
     return workspace_.rows.size() + bytes;
@@ -200,14 +194,6 @@ class Spgemm {
     typename Config::Counts by_columns;
   };
 
-  template <class Shapes>
-  struct BinsOf;
-  template <class... Shape>
-  struct BinsOf<std::tuple<Shape...>> {
-    using type = FewProductsBins<Shape...>;
-  };
-  using FewBins = typename BinsOf<typename Config::Few>::type;
-
   /// Whether rows that are too large for tables are counted, and summed, by bitmaps in shared memory.
   bool counts_large_by_bitmap() const {
     return Config::LargeBitmap::suits(b_.columns, Config::by_products().least(Config::hashed));
@@ -215,19 +201,11 @@ class Spgemm {
   bool fills_large_by_bitmap() const {
     return Config::LargeBitmap::template suits_sums<Compute>(b_.columns, Config::most_in_table, b_.columns);
   }
-  /// The first bin of a table whose rows are counted, and summed, by bitmaps instead.
-  int first_by_bitmap() const {
-    const auto limits = Config::by_products();
+  /// The first bin of a table for whose rows, by their least size, bitmaps suit better.
+  template <class Suits>
+  static int first_bin(const typename Config::Limits& limits, const Suits& suits) {
     int bin = 0;
-    while (bin < Config::hashed && !Config::Bitmap::suits(b_.columns, limits.least(bin))) ++bin;
-    return bin;
-  }
-  int first_summed_by_bitmap() const {
-    const auto by_columns = limits();
-    int bin = 0;
-    while (bin < Config::hashed && !Config::Bitmap::template suits_sums<Compute>(
-                                       b_.columns, by_columns.least(bin), Config::most_in_table))
-      ++bin;
+    while (bin < Config::hashed && !suits(limits.least(bin))) ++bin;
     return bin;
   }
   typename Config::Limits limits() const { return Config::by_columns(b_.columns, fills_large_by_bitmap()); }
@@ -243,6 +221,12 @@ class Spgemm {
   /// The rows of a bin, or of several, one after the other.
   Rows rows_of(const typename Config::Counts& bins, int bin, int number = 1) const {
     return {a_, b_, members_ + bins.start(bin), bins.start(bin + number) - bins.start(bin), products_};
+  }
+
+  /// The rows that go through bitmaps in device memory.
+  Rows heavy_rows(const typename Config::Counts& bins, bool large_by_bitmap) const {
+    const int first = large_by_bitmap ? Config::Limits::giant : Config::Limits::large;
+    return rows_of(bins, first, Config::Limits::count - first);
   }
 
   HeavyRows heavy_memory(std::int64_t rows) const {
