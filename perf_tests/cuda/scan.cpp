@@ -69,8 +69,9 @@ void add_scan(std::int64_t rows) {
   add("scan/kokkos" + tail, positions_of(false), 10);
 }
 
-/// As many as SpGEMM has.
-constexpr gpu::RowLimits<3, 5> limits{{32, 64, 128}, {256, 512, 1024, 4096, 8192}};
+/// Limits of nine bins, for large and for giant rows two of them.
+constexpr gpu::RowLimits<3, 4> limits{{32, 64, 128}, {256, 512, 1024, 4096}, false};
+static_assert(limits.count == 9, "as many as the others count");
 
 void add_bins(std::int64_t rows) {
   const std::string tail = "/" + std::to_string(rows);
