@@ -6,6 +6,8 @@
 ///
 ///     perf_workspaces --threads 1 --json workspaces_1_thread.json MATRIX.mtx.gz...
 ///
+/// With the sources of that paper's own code (SPOROS_SPARSE_WS_DIR) its outer products are measured beside.
+///
 /// The statements and tensors are those of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse
 /// Workspaces* (PLDI 2024), section 7, as far as they can be generated. All results are compared.
 #include <algorithm>
@@ -17,6 +19,9 @@
 
 #include "nips_like.hpp"
 #include "peers.hpp"
+#ifdef SPOROS_HAVE_SPARSE_WS
+#include "peers/sparse_ws.hpp"
+#endif
 
 namespace sporos::perf {
 namespace {
@@ -34,6 +39,65 @@ void expect_same(const std::string& who, const T& made, const T& expected) {
   }
   if (!same) throw StateError(text(who, " computes another result"));
 }
+
+#ifdef SPOROS_HAVE_SPARSE_WS
+/// A matrix in CSR or CSC without the slices that store nothing, which is what that code takes.
+template <class Matrix>
+sparse_ws::Slices slices_of(const Matrix& in) {
+  sparse_ws::Slices out;
+  out.rows = static_cast<int>(in.extent(0));
+  out.columns = static_cast<int>(in.extent(1));
+  const auto level = in.template level<1>().view();
+  out.positions = {0};
+  for (std::int64_t slice = 0; out.positions.back() < in.nnz(); ++slice) {
+    const auto end = static_cast<int>(level.positions[slice + 1]);
+    if (end == out.positions.back()) continue;
+    out.slices.push_back(static_cast<int>(slice));
+    out.positions.push_back(end);
+  }
+  out.slice_positions = {0, static_cast<int>(out.slices.size())};
+  for (std::int64_t q = 0; q < in.nnz(); ++q) {
+    out.coordinates.push_back(static_cast<int>(level.coordinates[q]));
+    out.values.push_back(static_cast<float>(in.values()[static_cast<std::size_t>(q)]));
+  }
+  return out;
+}
+
+/// Whether the product has the coordinates of `expected` and, in float, about its values.
+bool is_right(const sparse_ws::Product& made, const Tensor<double, CSR<>>& expected) {
+  const auto level = expected.level<1>().view();
+  bool right = made.positions[static_cast<std::size_t>(expected.extent(0))] == expected.nnz();
+  for (std::int64_t q = 0; right && q < expected.nnz(); ++q) {
+    const auto at = static_cast<std::size_t>(q);
+    const double value = expected.values()[at];
+    right = made.coordinates[at] == level.coordinates[q] &&
+            std::abs(static_cast<double>(made.values[at]) - value) <= 1e-3 * std::abs(value);
+  }
+  return right;
+}
+
+/// Adds the paper's policies to what computes B * C, and returns those that compute another result, which are
+/// not measured.
+template <class ByColumns, class ByRows>
+json add_sparse_ws(std::vector<Contender>& contenders, const ByColumns& B, const ByRows& C,
+                   const Tensor<double, CSR<>>& expected) {
+  const auto b = std::make_shared<const sparse_ws::Slices>(slices_of(B));
+  const auto c = std::make_shared<const sparse_ws::Slices>(slices_of(C));
+  json wrong = json::array();
+  const auto policy = [&](const std::string& name, sparse_ws::OuterProduct* product) {
+    if (is_right(product(*b, *c), expected))
+      contenders.emplace_back(name, Role::peer, [b, c, product] { return product(*b, *c); });
+    else
+      wrong.push_back(name);
+  };
+  policy("paper's coordinate", sparse_ws::coordinate);
+  policy("paper's growing coordinate", sparse_ws::coordinate_growing);
+  policy("paper's bucket", sparse_ws::bucket);
+  policy("paper's hash", sparse_ws::hash);
+  policy("paper's growing hash", sparse_ws::hash_growing);
+  return wrong;
+}
+#endif
 
 /// B * C with the loops over k outside.
 void outer_product(Report& report, const std::string& name, const Rows& left, const Rows& right) {
@@ -70,7 +134,12 @@ void outer_product(Report& report, const std::string& name, const Rows& left, co
   for (std::int64_t row = 0; row < C.extent(0); ++row)
     products += (columns.positions[row + 1] - columns.positions[row]) *
                 (of_rows.positions[row + 1] - of_rows.positions[row]);
-  report.compare({name, {{"result_nnz", expected.nnz()}, {"products", products}}}, contenders);
+  json about{{"result_nnz", expected.nnz()}, {"products", products}};
+#ifdef SPOROS_HAVE_SPARSE_WS
+  if (products < 5'000'000)  // for more it takes seconds
+    if (const json wrong = add_sparse_ws(contenders, B, C, expected); !wrong.empty()) about["wrong"] = wrong;
+#endif
+  report.compare({name, about}, contenders);
 }
 
 Rows sparse_factor(std::int64_t rows, std::int64_t columns, std::int64_t each, unsigned seed = 9) {
