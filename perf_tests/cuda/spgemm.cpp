@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file spgemm.cpp
-/// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, time with memory fetched for
-/// each product, and the memory beside A and the result (`workspace_bytes`). SPOROS_MATRICES names more
-/// matrices: files, separated by colons.
+/// A A in CSR, beside cuSPARSE's three algorithms: time with all memory at hand, as a statement with a new
+/// result each time, whose memory comes from the pool, time with memory fetched for each product, and the
+/// memory beside A and the result (`workspace_bytes`). SPOROS_MATRICES names more matrices: files, separated
+/// by colons.
+#include <memory>
+
 #include "cusparse_product.hpp"
 #include "patterns.hpp"
 
@@ -11,6 +14,18 @@ namespace sporos::perf {
 namespace {
 
 using namespace sporos::indices;
+
+/// Has all arrays on the GPU allocated anew.
+class FreshMemory {
+ public:
+  FreshMemory() { pool<Cuda>().limit(0); }
+  ~FreshMemory() { pool<Cuda>().limit(before_); }
+  FreshMemory(const FreshMemory&) = delete;
+  FreshMemory& operator=(const FreshMemory&) = delete;
+
+ private:
+  const std::int64_t before_ = pool<Cuda>().limit();
+};
 
 template <class Value>
 void add_matrix(const std::string& matrix, const CsrMaker& maker) {
@@ -50,17 +65,19 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
         workspace->release();
       },
       5);
-  add(
-      "spgemm/sporos_statement_fresh_memory" + tail,
-      [=](benchmark::State& state) {
-        DeviceCsr<Value> c(a.extents());
-        measure(state, 1, [&] {
-          detail::default_scratch<Cuda>().release();
-          c = DeviceCsr<Value>(a.extents());
-          c(i, j) = a(i, k) * a(k, j);
-        });
-      },
-      3);
+  for (const bool fresh : {false, true})
+    add(
+        std::string("spgemm/sporos_statement_") + (fresh ? "fresh_memory" : "new_result") + tail,
+        [=](benchmark::State& state) {
+          const auto memory = fresh ? std::make_unique<const FreshMemory>() : nullptr;
+          DeviceCsr<Value> c(a.extents());
+          measure(state, 1, [&] {
+            if (fresh) detail::default_scratch<Cuda>().release();
+            c = DeviceCsr<Value>(a.extents());
+            c(i, j) = a(i, k) * a(k, j);
+          });
+        },
+        3);
   for (const auto& [name, algorithm] :
        {std::pair("cusparse_alg1", CUSPARSE_SPGEMM_ALG1), std::pair("cusparse_alg2", CUSPARSE_SPGEMM_ALG2),
         std::pair("cusparse_alg3", CUSPARSE_SPGEMM_ALG3)})
@@ -69,6 +86,7 @@ void add_matrix(const std::string& matrix, const CsrMaker& maker) {
           "spgemm/" + std::string(name) + (fresh ? "_fresh_memory" : "") + tail,
           [=, algorithm = algorithm](benchmark::State& state) {
             try {
+              const auto memory = fresh ? std::make_unique<const FreshMemory>() : nullptr;
               CusparseProduct<Value> peer(a, a, algorithm);
               measure(state, 1, [&] {
                 if (fresh) peer.release();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file sparse_ws.hpp
 /// Outer products by the code of Zhang, Hsu, Kjolstad, *Compilation of Modular and General Sparse Workspaces*
-/// (PLDI 2024), https://github.com/zhang677/SparseWS: what their compiler generates for each policy of a sparse
-/// workspace. It is sequential, and computes in float.
+/// (PLDI 2024), https://github.com/zhang677/SparseWS: what their compiler generates for each policy of a
+/// sparse workspace. It is sequential, and computes in float.
 #pragma once
 
 #include <cstdint>

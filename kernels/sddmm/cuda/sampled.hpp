@@ -123,8 +123,8 @@ class SampledProduct {
   template <class Compute>
   void replace_result(const Compute& compute) const {
     auto values = result().values();  // [nonzeros]
-    if (result().nnz() != nonzeros() || values.use_count() > 2 || values.use_count() == 0 ||
-        reads_result(statement_))
+    const std::int64_t owners = pool<Kokkos::Cuda>().owners(values);
+    if (result().nnz() != nonzeros() || owners > 2 || owners == 0 || reads_result(statement_))
       values = make_array<Value, Memory>("sporos::Tensor values", nonzeros());
     compute(values.data());
     result().replace(result().extents(), sporos::detail::shared_levels(sparse()), values);

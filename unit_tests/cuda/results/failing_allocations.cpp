@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file failing_allocations.cpp
-/// Each allocation on the GPU of a statement with a sparse result fails once: it is a MemoryError, the result
-/// is as it was, and the statement runs when there is memory again.
+/// Each allocation on the GPU of a statement with a sparse result, or with a dense factor, fails once: it is
+/// a MemoryError, the result is as it was, and the statement runs when there is memory again.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -37,12 +37,25 @@ namespace {
 
 using namespace sporos::indices;
 
+/// Has every array allocated anew.
+class WithoutPool {
+ public:
+  WithoutPool() { pool<Cuda>().limit(0); }
+  ~WithoutPool() { pool<Cuda>().limit(before_); }
+  WithoutPool(const WithoutPool&) = delete;
+  WithoutPool& operator=(const WithoutPool&) = delete;
+
+ private:
+  const std::int64_t before_ = pool<Cuda>().limit();
+};
+
 /// Runs a statement as often as it allocates, and has another of its allocations fail each time.
 /// @param write  write(result) makes the statement
 template <class F, class Write>
 void expect_to_survive(const Tensor<double, F>& expected, const Write& write) {
   const auto before =
       assemble<F>(Entries<double, F::order>(expected.extents(), {{Extents<F::order>{}, 7.0}}));
+  const WithoutPool without_pool;
   int refused = 0;
   for (std::int64_t allocation = 0;; ++allocation) {
     ASSERT_LT(allocation, 10'000);
@@ -102,6 +115,39 @@ TEST(CudaStatementsWithoutAnAllocation, LeaveSparseResultsAsTheyWere) {
       return assign(result(i, j), d(i, k) * b(k, j))
           .workspace(CoordinatePolicy{.settings = {.capacity = 500}});
     });
+  }
+}
+
+/// Products that copy or pack an operand, and sampled ones, which look for rows.
+TEST(CudaStatementsWithoutAnAllocation, LeaveProductsWithDenseFactorsAsTheyWere) {
+  const auto A = assemble<CSR<>>(random_entries<double, 2>({60, 50}, 400, 1));
+  const auto X = filled<double, DenseMatrix<>>({50, 20}, 2);
+  const auto U = filled<double, DenseMatrix<>>({60, 16}, 3);
+  const auto V = filled<double, DenseMatrix<>>({50, 16}, 4);
+  const Tensor<double, DenseMatrix<>> product({60, 20});
+  const Tensor<double, COO<2>> sampled({60, 50});
+  product(i, j) = A(i, k) * X(k, j);
+  const auto listed = convert<COO<2>>(A);
+  sampled(i, j) = listed(i, j) * U(i, k) * V(j, k);
+  const auto by_columns = on_device(convert<CSC<>>(A));
+  const auto a = on_device(listed);
+  const auto x = on_device(X), u = on_device(U), v = on_device(V);
+  {
+    SCOPED_TRACE("a copy by rows");
+    expect_to_survive(product, [&](const auto& result) {
+      return assign(result(i, j), by_columns(i, k) * x(k, j)).template use<gpu::SpmmByGroups>();
+    });
+  }
+  {
+    SCOPED_TRACE("packed windows");
+    expect_to_survive(product, [&](const auto& result) {
+      return assign(result(i, j), by_columns(i, k) * x(k, j)).template use<gpu::SpmmByWindows>();
+    });
+  }
+  {
+    SCOPED_TRACE("a sampled product");
+    expect_to_survive(sampled,
+                      [&](const auto& result) { return assign(result(i, j), a(i, j) * u(i, k) * v(j, k)); });
   }
 }
 
