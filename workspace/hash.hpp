@@ -207,7 +207,8 @@ class HashedComponents {
 ///
 /// Unless the user chooses the length of the table, it has twice as many slots as the capacity rounded up to
 /// a power of two, and the number is multiplied by a constant that spreads it over them. At first only a
-/// small part of the table is used, and more of it as it fills.
+/// small part of the table is used, and more of it as it fills. (The paper has a list for each of
+/// 2^ceil(log2 nnz) slots, of an operand with nnz nonzeros.)
 struct HashPolicy {
   static constexpr std::string_view name = "hash workspace";
   static constexpr bool takes(int order) { return order >= 1; }

@@ -8,7 +8,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <cstdio>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -21,6 +20,7 @@
 #include "../nest/bounds.hpp"
 #include "../nest/domain.hpp"
 #include "../nest/nest_run.hpp"
+#include "candidates_text.hpp"
 #include "checks.hpp"
 #include "estimate.hpp"
 #include "select.hpp"
@@ -172,38 +172,6 @@ std::string tensors_text(const S& statement, TensorLetters& letters) {
     row(access, [&](int depth) { return role_at<std::remove_cvref_t<decltype(access)>>(order[depth]); });
   });
   return out + "\n";
-}
-
-/// A duration for people: "12.3 us".
-inline std::string seconds_text(double seconds) {
-  const auto with = [](double value, std::string_view unit) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.3g ", value);
-    return digits + std::string(unit);
-  };
-  if (seconds < 1e-6) return with(seconds * 1e9, "ns");
-  if (seconds < 1e-3) return with(seconds * 1e6, "us");
-  return seconds < 1 ? with(seconds * 1e3, "ms") : with(seconds, "s");
-}
-
-/// Which candidates accept the statement, and how long each expects to take.
-template <class S>
-std::string candidates_text(const S& statement) {
-  return [&]<class... K>(TypeList<K...>) {
-    std::string out;
-    if constexpr (sizeof...(K) > 1) {
-      const auto line = [&]<class One>(std::type_identity<One>) {
-        const Offer offer = detail::offer_of<One>(statement);
-        out +=
-            text("    ", One::name, ": ",
-                 offer.takes() ? seconds_text(offer.cost().once) + " expected" : std::string(offer.reason()),
-                 "\n");
-      };
-      out += "  candidates:\n";
-      (line(std::type_identity<K>{}), ...);
-    }
-    return out;
-  }(CandidatesOf<S>{});
 }
 
 /// What a statement on the tensors of one process will do.

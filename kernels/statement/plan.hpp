@@ -17,6 +17,7 @@
 #include "../../core/statement.hpp"
 #include "../../formats/pattern.hpp"
 #include "../nest/nest_run.hpp"
+#include "candidates_text.hpp"
 #include "estimate.hpp"
 #include "run.hpp"
 
@@ -193,8 +194,12 @@ class Plan {
     return {plan_->bytes(), detail::operand_bytes(detail::views_of(statement_->right()))};
   }
 
-  /// Prints what the plan does.
-  void explain(std::ostream& out) const { plan_->explain(out); }
+  /// Prints what the plan does, and which candidates it chose between.
+  void explain(std::ostream& out) const {
+    out << "  run by " << candidate() << '\n';
+    plan_->explain(out);
+    if constexpr (!is_distributed_statement<S>) out << detail::candidates_text(*statement_);
+  }
 
  private:
   static constexpr bool has_pattern_of_values = [] {

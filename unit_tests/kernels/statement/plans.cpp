@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file plans.cpp
 /// Plans: run again with new values they give what the statement would, and they know their patterns.
+#include <gmock/gmock.h>
+
 #include <cstdint>
+#include <sstream>
+#include <string>
 
 #include "../typed.hpp"
 #include "reference.hpp"
@@ -81,6 +85,23 @@ TYPED_TEST(Plans, RefillWhatIsAppended) {
   check<DCSR<>, Space>(
       "ij", [](const auto& A, const auto& T, const auto& v) { return assign(A(i, j), T(i, j, k) * v(k)); }, D,
       x);
+}
+
+/// What a statement expects to take once and in a plan may differ: both are said.
+TYPED_TEST(Plans, SayWhichCandidatesTheyChoseBetween) {
+  using Space = typename TestFixture::Space;
+  const auto x = small_operand<Space, DenseVector>("k", 1, 4);
+  const Tensor<double, DenseVector, Space> y({plan_extent});
+  const auto statement = assign(y(i), this->B(i, k) * x(k)).with_constant_operands();
+  const auto both =
+      testing::AllOf(testing::ContainsRegex("SpMV by rows: [^\n]* expected\n"),
+                     testing::ContainsRegex("SpMV by diagonals: [^\n]* expected, [^\n]* in a plan\n"));
+  EXPECT_THAT(explain(statement), both);
+  const auto plan = sporos::plan(statement);
+  std::ostringstream said;
+  plan.explain(said);
+  EXPECT_THAT(said.str(), testing::StartsWith(text("  run by ", plan.candidate(), "\n")));
+  EXPECT_THAT(said.str(), both);
 }
 
 TYPED_TEST(Plans, RefillSampledProducts) {
