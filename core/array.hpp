@@ -42,7 +42,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// `count` elements, not initialised. In a device's memory they come from its pool.
+/// `count` elements, not initialised. Those in a device's memory, which the host cannot read, come from its
+/// pool.
 /// @param cure  what to do where there is no memory for them: the end of the error's message
 /// @throws MemoryError if the memory cannot be allocated
 template <class T, class MemorySpace = Kokkos::HostSpace>
@@ -52,10 +53,11 @@ Array<T, MemorySpace> make_array(const std::string& label, std::int64_t count,
   if (count < 0 || count > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T)))
     detail::refuse_array(label, count, sizeof(T), "the size in bytes does not fit in 64 bits", cure);
   try {
-    if constexpr (std::is_same_v<MemorySpace, Kokkos::HostSpace>) {
-      HostArray<T> array(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
-                         static_cast<std::size_t>(count));
-      prefer_large_pages(array.data(), sizeof(T) * static_cast<std::size_t>(count));
+    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, MemorySpace>::accessible) {
+      Array<T, MemorySpace> array(Kokkos::view_alloc(Kokkos::WithoutInitializing, label),
+                                  static_cast<std::size_t>(count));
+      if constexpr (std::is_same_v<MemorySpace, Kokkos::HostSpace>)
+        prefer_large_pages(array.data(), sizeof(T) * static_cast<std::size_t>(count));
       return array;
     } else {
       return detail::pool_of_memory<MemorySpace>().template array<T>(label, count);

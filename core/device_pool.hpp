@@ -22,16 +22,17 @@
 
 namespace sporos {
 
-/// Hands out arrays in a memory space that is not the host's, and keeps their memory when the last reference
-/// to an array is gone: allocating and freeing a megabyte on a GPU takes as long as a small product there.
+/// Hands out arrays in the memory of a device, and keeps their memory when the last reference to an array is
+/// gone: allocating and freeing a megabyte on a GPU takes as long as a small product there.
 ///
 /// An array from the pool is an ordinary Kokkos View: the front of a block, whose reference count it shares.
 /// The pool holds one reference itself and reuses the block when this is the only one, for an array of the
 /// same type of element that takes at least half of it. Before it does, it waits for all work on the device,
-/// as Kokkos does where it frees an array: kernels that still read the block may have been submitted to any
-/// stream.
+/// since kernels that still read the block may have been submitted to any stream: no array may be made while
+/// a CUDA graph is captured. Profiling tools see a block by the label of its first array.
 ///
-/// While a PeakMemory counts, all arrays are allocated anew. Every function may be called from any thread.
+/// While a PeakMemory counts, all arrays are allocated anew. Every function may be called from any thread;
+/// inside a parallel loop nothing is reused or freed.
 template <class MemorySpace>
 class DevicePool {
   template <class T>
@@ -46,32 +47,24 @@ class DevicePool {
   /// @throws whatever Kokkos throws where there is no memory, even without what the pool holds
   template <class T>
   ArrayOf<T> array(const std::string& label, std::int64_t count) {
-    if (detail::memory_listener().load(std::memory_order_relaxed) != nullptr)
-      return allocate<T>(label, count);
-    if (const ArrayOf<T> found = take_idle<T>(count); found.use_count() > 0) {
-      Kokkos::fence("sporos::DevicePool: memory is used again");
-      return found;
-    }
-    ArrayOf<T> made = [&] {
-      const std::string full = block_label + label;
-      try {
-        return allocate<T>(full, count);
-      } catch (const std::exception&) {
-        if (release() == 0) throw;
-        return allocate<T>(full, count);
+    const bool is_counted = detail::memory_listener().load(std::memory_order_relaxed) != nullptr;
+    if (!is_counted && detail::may_free_views())
+      if (const ArrayOf<T> found = take_idle<T>(count); found.use_count() > 0) {
+        wait_for_device();
+        return found;
       }
-    }();
-    add<T>(made);
+    const ArrayOf<T> made = allocate_or_release<T>(is_counted ? label : block_label + label, count);
+    if (!is_counted) add<T>(made);
     return made;
   }
 
   /// How many Views refer to an array besides the pool; 0 if it is not reference-counted.
   template <class T>
   std::int64_t owners(const ArrayOf<T>& array) const {
+    if (array.use_count() == 0) return 0;
     const std::lock_guard lock(mutex_);
-    const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const auto& one) {
-      return one->begin == array.data() && array.data() != nullptr;
-    });
+    const auto block = std::find_if(blocks_.begin(), blocks_.end(),
+                                    [&](const auto& one) { return one->begin == array.data(); });
     return static_cast<std::int64_t>(array.use_count()) - (block == blocks_.end() ? 0 : 1);
   }
 
@@ -84,8 +77,9 @@ class DevicePool {
     return sum;
   }
 
-  /// The bound on the bytes of all arrays that the pool remembers, in use or not; others are freed with their
-  /// owners. By default, an eighth of the device's memory.
+  /// The bound on the bytes of all arrays that the pool remembers, in use or not. Where a new one exceeds it,
+  /// the oldest are forgotten: those in use are freed with their owners. By default, an eighth of the
+  /// device's memory.
   std::int64_t limit() const {
     const std::lock_guard lock(mutex_);
     return limit_;
@@ -95,18 +89,14 @@ class DevicePool {
     Blocks freed;
     const std::lock_guard lock(mutex_);
     limit_ = std::max<std::int64_t>(bytes, 0);
-    freed = take_out(limit_);
-    while (all_bytes() > limit_ && detail::may_free_views()) {  // those in use are freed with their owners
-      freed.push_back(std::move(blocks_.back()));
-      blocks_.pop_back();
-    }
+    freed = make_room(limit_, limit_ == 0 ? 0 : most_blocks);
   }
 
   /// Frees all memory that no array uses, and returns its bytes.
   std::int64_t release() {
     Blocks freed;
     const std::lock_guard lock(mutex_);
-    freed = take_out(0);
+    freed = take_out_idle([] { return false; });
     std::int64_t sum = 0;
     for (const auto& block : freed) sum += block->bytes;
     return sum;
@@ -163,6 +153,35 @@ class DevicePool {
                       static_cast<std::size_t>(count));
   }
 
+  /// Allocates a new array; if memory runs out, idle blocks are freed first.
+  template <class T>
+  ArrayOf<T> allocate_or_release(const std::string& label, std::int64_t count) {
+    try {
+      return allocate<T>(label, count);
+    } catch (const std::exception&) {
+      if (release() == 0) throw;
+      return allocate<T>(label, count);
+    }
+  }
+
+  /// Waits for all work that has been submitted to the device.
+  static void wait_for_device() {
+#ifdef KOKKOS_ENABLE_CUDA
+    if constexpr (std::is_same_v<MemorySpace, Kokkos::CudaSpace>) {
+      // Kokkos::fence() would wait for loops of the host as well, and may make another device current.
+      const int own = Kokkos::Cuda().cuda_device();
+      int before = own;
+      cudaError_t status = cudaGetDevice(&before);
+      if (status == cudaSuccess && before != own) status = cudaSetDevice(own);
+      if (status == cudaSuccess) status = cudaDeviceSynchronize();
+      if (before != own) static_cast<void>(cudaSetDevice(before));
+      if (status != cudaSuccess) throw StateError(text("CUDA: ", cudaGetErrorString(status)));
+      return;
+    }
+#endif
+    Kokkos::fence("sporos::DevicePool: memory is used again");
+  }
+
   /// The front of the smallest idle block that fits; an array without memory if there is none.
   template <class T>
   ArrayOf<T> take_idle(std::int64_t count) {
@@ -178,15 +197,14 @@ class DevicePool {
     return Kokkos::subview(static_cast<const BlockOf<T>&>(*best).whole, std::pair(std::int64_t{0}, count));
   }
 
-  /// Remembers a new array, if the limits allow it.
+  /// Remembers a new array, if it is not larger than the limit.
   template <class T>
   void add(const ArrayOf<T>& made) {
     const std::int64_t bytes = bytes_of(made);
     Blocks freed;
     const std::lock_guard lock(mutex_);
-    if (bytes > limit_ || limit_ == 0) return;
-    freed = take_out(limit_ - bytes, most_blocks - 1);
-    if (all_bytes() > limit_ - bytes || blocks_.size() >= most_blocks) return;
+    if (limit_ == 0 || bytes > limit_ || !detail::may_free_views()) return;
+    freed = make_room(limit_ - bytes, most_blocks - 1);
     forget_at_finalize();
     blocks_.push_back(std::make_unique<BlockOf<T>>(made));
     blocks_.back()->last_use = ++clock_;
@@ -198,12 +216,24 @@ class DevicePool {
     return sum;
   }
 
-  /// Takes idle blocks out of the list, the least recently used first, until the rest has at most that many
-  /// bytes and blocks; with 0 bytes, all of them. Inside a loop, where nothing may be freed, none.
-  Blocks take_out(std::int64_t bytes, std::size_t count = most_blocks) {
+  /// Forgets blocks until the rest has at most that many bytes and blocks: idle ones, the least recently used
+  /// first, then the oldest of those in use. Inside a loop, where nothing may be freed, none.
+  Blocks make_room(std::int64_t bytes, std::size_t count) {
+    const auto fits = [&] { return all_bytes() <= bytes && blocks_.size() <= count; };
+    Blocks out = take_out_idle(fits);
+    while (!fits() && detail::may_free_views()) {
+      out.push_back(std::move(blocks_.front()));
+      blocks_.erase(blocks_.begin());
+    }
+    return out;
+  }
+
+  /// Takes idle blocks out of the list, the least recently used first, until `enough()`.
+  template <class Enough>
+  Blocks take_out_idle(const Enough& enough) {
     Blocks out;
     if (!detail::may_free_views()) return out;
-    while (bytes == 0 || all_bytes() > bytes || blocks_.size() > count) {
+    while (!enough()) {
       auto oldest = blocks_.end();
       for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
         if ((oldest == blocks_.end() || (*block)->last_use < (*oldest)->last_use) && (*block)->idle())

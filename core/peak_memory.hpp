@@ -24,6 +24,8 @@ namespace sporos {
 ///     A(i, j) = B(i, k) * C(k, j);
 ///     std::cout << peak.bytes();    // at most what estimate(...) says
 ///
+/// Arrays on a device that were made before and are given back meanwhile are not subtracted.
+///
 /// It uses the callbacks of Kokkos Tools, so a loaded profiling tool does not see allocations while a
 /// PeakMemory exists. Only one may exist at a time.
 class PeakMemory {

@@ -24,8 +24,7 @@ inline std::string seconds_text(double seconds) {
   return seconds < 1 ? with(seconds * 1e3, "ms") : with(seconds, "s");
 }
 
-/// Which candidates accept the statement, and how long each expects to take: once, and, where that differs,
-/// in the later runs of a plan, by which plans choose.
+/// Which candidates accept the statement, and how long each expects to take.
 template <class S>
 std::string candidates_text(const S& statement) {
   return [&]<class... K>(TypeList<K...>) {
@@ -35,17 +34,25 @@ std::string candidates_text(const S& statement) {
         const Offer offer = detail::offer_of<One>(statement);
         out +=
             text("    ", One::name, ": ",
-                 offer.takes() ? seconds_text(offer.cost().once) + " expected" : std::string(offer.reason()));
-        if constexpr (StatesCostOfUse<One, S>)
-          if (const Offer often = detail::offer_of<One>(statement, Use::often); often.takes())
-            out += text(", ", seconds_text(often.cost().again), " in a plan");
-        out += "\n";
+                 offer.takes() ? seconds_text(offer.cost().once) + " expected" : std::string(offer.reason()),
+                 "\n");
       };
       out += "  candidates:\n";
       (line(std::type_identity<K>{}), ...);
     }
     return out;
   }(CandidatesOf<S>{});
+}
+
+/// The same of the candidates between which a plan has chosen, by what each expected of later runs.
+inline std::string candidates_text(const Considered& considered) {
+  std::string out;
+  if (considered.seconds.empty()) return out;
+  out += "  candidates, in a plan:\n";
+  for (const auto& [name, seconds] : considered.seconds)
+    out += text("    ", name, ": ", seconds_text(seconds), " expected\n");
+  if (!considered.declined.empty()) out += text("  not taken by ", considered.declined, "\n");
+  return out;
 }
 
 }  // namespace sporos::detail

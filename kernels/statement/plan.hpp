@@ -198,7 +198,7 @@ class Plan {
   void explain(std::ostream& out) const {
     out << "  run by " << candidate() << '\n';
     plan_->explain(out);
-    if constexpr (!is_distributed_statement<S>) out << detail::candidates_text(*statement_);
+    out << detail::candidates_text(considered_);
   }
 
  private:
@@ -215,9 +215,10 @@ class Plan {
     expect_zero_kept(statement);
     if constexpr (!Tensor::format_type::is_dense)
       detail::expect_other_tensors(statement, detail::views_of_tensors(statement));
-    plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(*statement_, Use::often, [&]<class K>() {
-      return std::unique_ptr<detail::AnyPlan>(new detail::PlanBy<K, S>(*statement_));
-    });
+    plan_ = with_candidate<std::unique_ptr<detail::AnyPlan>>(
+        *statement_, Use::often,
+        [&]<class K>() { return std::unique_ptr<detail::AnyPlan>(new detail::PlanBy<K, S>(*statement_)); },
+        &considered_);
     keep_patterns_of_operands();
   }
   void run_again() {
@@ -261,6 +262,7 @@ class Plan {
   }
 
   std::unique_ptr<const S> statement_;  ///< keeps its address when the plan is moved
+  Considered considered_;
   std::unique_ptr<detail::AnyPlan> plan_;
   std::vector<detail::KeptPattern> kept_;
   bool has_run_ = false;

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "../../core/error.hpp"
 #include "../../workspace/policy.hpp"
@@ -178,13 +180,20 @@ void expect_valid_workspace(const S& statement) {
 
 }  // namespace detail
 
+/// What candidates answered when one of them was chosen.
+struct Considered {
+  std::vector<std::pair<std::string_view, double>> seconds;  ///< expected by each that accepts the statement
+  std::string declined;                                      ///< why the others do not, by their names
+};
+
 /// Calls `f.template operator()<K>()`, which returns an R, with the candidate that is expected to be fastest.
 /// If only one matches, it is not asked for its cost unless it may decline the statement. Where memory is
 /// bounded, candidates that need more are left out, unless all do.
+/// @param considered  receives what the candidates answered, if they were asked; may be null
 /// @throws ScheduleError if no candidate accepts the statement, with the reasons, or if the settings of its
 /// workspace make no sense
 template <class R, class S, class F>
-R with_candidate(const S& statement, Use use, const F& f) {
+R with_candidate(const S& statement, Use use, const F& f, Considered* considered) {
   constexpr bool forced = S::schedule::run_by::choice == option::Choice::one;
   detail::expect_valid_workspace(statement);
   return [&]<class... K>(TypeList<K...>) -> R {
@@ -203,9 +212,22 @@ R with_candidate(const S& statement, Use use, const F& f) {
       const std::ptrdiff_t best = detail::cheapest<S, K...>(statement, seconds);
       if (seconds[static_cast<std::size_t>(best)] == std::numeric_limits<double>::infinity())
         throw ScheduleError(text(statement.str(), ": not taken by ", why_not));
+      if (considered) {
+        constexpr std::array names{std::string_view(K::name)...};
+        for (std::size_t at = 0; at < names.size(); ++at)
+          if (seconds[at] < std::numeric_limits<double>::infinity())
+            considered->seconds.emplace_back(names[at], seconds[at]);
+        considered->declined = why_not;
+      }
       return detail::call_at<R, K...>(best, f);
     }
   }(CandidatesOf<S>{});
+}
+
+/// The same where nobody asks for the answers.
+template <class R, class S, class F>
+R with_candidate(const S& statement, Use use, const F& f) {
+  return with_candidate<R>(statement, use, f, nullptr);
 }
 
 }  // namespace sporos

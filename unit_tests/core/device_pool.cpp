@@ -104,14 +104,22 @@ TEST(DevicePool, CountsTheOwnersOfAnArrayBesidesItself) {
   EXPECT_EQ(pool.owners(other), 1);
   float memory[10];
   EXPECT_EQ(pool.owners(Array<float>(memory, 10)), 0);
+  EXPECT_EQ(pool.owners(Array<float>(array.data(), 10)), 0);
   EXPECT_EQ(pool.owners(Array<float>()), 0);
 }
 
-TEST(DevicePool, LendsEmptyArrays) {
+TEST(DevicePool, LendsEmptyArraysAgain) {
   PoolOfHost pool;
-  for (int again = 0; again < 2; ++again) EXPECT_EQ(pool.array<double>("empty", 0).extent(0), 0U);
+  const auto first = pool.array<double>("empty", 0);
+  EXPECT_EQ(first.extent(0), 0U);
+  const double* const memory = pool.array<double>("another", 0).data();
+  const auto again = pool.array<double>("again", 0);
+  EXPECT_EQ(again.extent(0), 0U);
+  EXPECT_EQ(again.data(), memory);
+  EXPECT_NE(again.data(), first.data());
 }
 
+/// The oldest in use are forgotten, so that later ones are kept.
 TEST(DevicePool, LendsMoreArraysThanItRemembers) {
   PoolOfHost pool;
   std::vector<Array<int>> arrays;
@@ -119,10 +127,30 @@ TEST(DevicePool, LendsMoreArraysThanItRemembers) {
     arrays.push_back(pool.array<int>("one of many", 10));
     arrays.back()(0) = one;
   }
+  pool.array<int>("one more", 100);
+  EXPECT_EQ(pool.bytes_held(), 400);
   for (int one = 0; one < 1000; ++one) EXPECT_EQ(arrays[static_cast<std::size_t>(one)](0), one);
   arrays.clear();
-  EXPECT_GT(pool.bytes_held(), 0);
-  EXPECT_LE(pool.bytes_held(), 256 * 40);
+  EXPECT_GT(pool.bytes_held(), 400);
+  EXPECT_LE(pool.bytes_held(), 255 * 40 + 400);
+
+  PoolOfHost narrow;
+  narrow.limit(1000);
+  const auto in_use = narrow.array<char>("as large as the limit", 1000);
+  narrow.array<char>("another", 600);
+  EXPECT_EQ(narrow.bytes_held(), 600);
+}
+
+TEST(DevicePool, ReusesNothingInsideALoop) {
+  PoolOfHost pool;
+  const auto* const memory = pool.array<int>("first", 100).data();
+  {
+    const detail::ServesALoop in_a_loop;
+    const auto inside = pool.array<int>("inside", 100);
+    EXPECT_NE(inside.data(), memory);
+    EXPECT_EQ(pool.release(), 0);
+  }
+  EXPECT_EQ(pool.array<int>("again", 100).data(), memory);
 }
 
 TEST(DevicePool, LetsPeakMemorySeeEveryArray) {

@@ -25,7 +25,7 @@ namespace sporos::gpu {
 /// float.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct GemmByCublas {
   struct Operands : GpuMatrixOperands {
     template <class C, class A, class B>

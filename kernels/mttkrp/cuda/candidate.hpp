@@ -24,7 +24,7 @@ namespace sporos::gpu {
 /// of its modes, and M and the factors row-major, by mttkrp.hpp. A matrix in CSR is left to SpmmByGroups.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct MttkrpByNonzeros {
   struct Operands : GpuOperands {
     /// Sums are formed in the result, so its values must have a type in which sums can be formed.

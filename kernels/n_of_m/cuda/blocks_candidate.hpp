@@ -39,7 +39,7 @@ namespace sporos::gpu {
 /// Each run copies A k-major unless A is stored that way or the result is small.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct NmByBlocks {
   struct Operands : NmOperands {
     template <class C, class A, class B>

@@ -37,7 +37,7 @@ namespace sporos::gpu {
 /// `.with_constant_operands()`; otherwise each run packs it.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct NmByGathering {
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =

@@ -40,7 +40,7 @@ auto transposed(const S& statement, const typename To::tensor_type& to, std::int
 /// the left - it goes there directly; otherwise it goes to working memory and is transposed from there.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct NmTransposed {
   struct Pattern : SparseTimesDense<Pattern, NmOperands, FactorsOfSums> {
     template <class C, class B, class A>

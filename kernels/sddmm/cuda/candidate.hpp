@@ -19,7 +19,7 @@ namespace sporos::gpu {
 /// either mode, by sddmm.hpp. A gets the pattern of B, and shares B's arrays if they are reference counted.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct SddmmByWarps {
   using Pattern = SddmmPattern<SampledOperands>;
   static constexpr std::string_view name = "SDDMM by warps";

@@ -19,7 +19,7 @@ namespace sporos::gpu {
 /// i, and B if it is not stored by rows.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct SpmmByGroups {
   using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM by groups of lanes";

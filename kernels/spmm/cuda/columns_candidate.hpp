@@ -27,7 +27,7 @@ namespace sporos::gpu {
 /// Y while the epilogue is applied. X is transposed first if it is stored along i.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct SpmmIntoColumns {
   using Pattern = SpmmIntoColumnsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM, its result transposed";

@@ -23,7 +23,7 @@ namespace sporos::gpu {
 /// fewer digits than a statement on floats promises.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct SpmmByDotProducts {
   using Pattern = SpmmOfSumsPattern<GpuMatrixOperands>;
   static constexpr std::string_view name = "SpMM by dot products on tensor cores";

@@ -29,7 +29,7 @@ namespace sporos::gpu {
 /// memory is bounded, plans prefer other kernels.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct SpmmByWindows {
   struct Operands : GpuMatrixOperands {
     template <class A>

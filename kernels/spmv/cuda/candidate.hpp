@@ -19,7 +19,7 @@ namespace sporos::gpu {
 /// y(i) = A(i, j) * x(j), A in CSR, by spmv.hpp.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct SpmvByTiles {
   using Pattern = SpmvPattern<GpuOperands>;
   static constexpr std::string_view name = "SpMV by tiles";

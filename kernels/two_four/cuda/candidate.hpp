@@ -37,7 +37,7 @@ namespace sporos::gpu {
 /// if that is infinite or NaN, the result becomes NaN.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
-/// host, Kokkos::fence() and freeing an array wait for it.
+/// host and Kokkos::fence() wait for it.
 struct TwoFourOnTensorCores {
   struct Operands : GpuMatrixOperands {
     template <class C, class A, class B>
