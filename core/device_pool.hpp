@@ -5,7 +5,6 @@
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -18,6 +17,7 @@
 
 #include "may_free.hpp"
 #include "memory_use.hpp"
+#include "pool_blocks.hpp"
 #include "space.hpp"
 
 namespace sporos {
@@ -53,7 +53,8 @@ class DevicePool {
         wait_for_device();
         return found;
       }
-    const ArrayOf<T> made = allocate_or_release<T>(is_counted ? label : block_label + label, count);
+    const ArrayOf<T> made =
+        allocate_or_release<T>(is_counted ? label : detail::pool_block_label + label, count);
     if (!is_counted) add<T>(made);
     return made;
   }
@@ -105,7 +106,6 @@ class DevicePool {
  private:
   /// How many arrays are remembered: with many more, looking for one would take longer than allocating it.
   static constexpr std::size_t most_blocks = 256;
-  static constexpr const char* block_label = "sporos::pool, ";
 
   struct Block {
     Block(const void* data, std::int64_t size, const std::type_info& type)
@@ -122,12 +122,7 @@ class DevicePool {
   struct BlockOf : Block {
     explicit BlockOf(const ArrayOf<T>& array)
         : Block(array.data(), bytes_of(array), typeid(T)), whole(array) {}
-    /// If the pool's own reference is the only one, nobody else can create another.
-    bool idle() const override {
-      if (whole.use_count() > 1) return false;
-      std::atomic_thread_fence(std::memory_order_acquire);
-      return true;
-    }
+    bool idle() const override { return detail::is_idle(whole); }
     ArrayOf<T> whole;
   };
   /// Blocks that are taken out of the list are freed only after the lock is released: freeing makes Kokkos
@@ -228,21 +223,10 @@ class DevicePool {
     return out;
   }
 
-  /// Takes idle blocks out of the list, the least recently used first, until `enough()`.
+  /// Takes idle blocks out of the list until `enough()`; inside a loop, where nothing may be freed, none.
   template <class Enough>
   Blocks take_out_idle(const Enough& enough) {
-    Blocks out;
-    if (!detail::may_free_views()) return out;
-    while (!enough()) {
-      auto oldest = blocks_.end();
-      for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
-        if ((oldest == blocks_.end() || (*block)->last_use < (*oldest)->last_use) && (*block)->idle())
-          oldest = block;
-      if (oldest == blocks_.end()) break;
-      out.push_back(std::move(*oldest));
-      blocks_.erase(oldest);
-    }
-    return out;
+    return detail::may_free_views() ? detail::take_out_idle(blocks_, enough) : Blocks();
   }
 
   /// Kokkos cannot free a View after it is finalised, so the pool releases its own Views first.

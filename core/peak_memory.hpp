@@ -72,7 +72,7 @@ class PeakMemory {
     self->peak_ = std::max(self->peak_, in_pool + detail::memory_use() + arrays - self->start_);
   }
   static bool is_pools(const char* label) {
-    return std::strncmp(label, Pool::block_label, std::strlen(Pool::block_label)) == 0;
+    return std::strncmp(label, detail::pool_block_label, std::strlen(detail::pool_block_label)) == 0;
   }
   static void allocated(Kokkos::Tools::SpaceHandle, const char* label, const void*, std::uint64_t size) {
     if (is_pools(label)) return;

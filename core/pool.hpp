@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "large_pages.hpp"
 #include "may_free.hpp"
 #include "memory_use.hpp"
+#include "pool_blocks.hpp"
 #include "small_arrays.hpp"
 
 namespace sporos {
@@ -43,8 +43,6 @@ class Pool {
   /// Smaller arrays come from the ordinary allocator: page faults are not their main cost. A few of them, at
   /// most 2 MiB for each type of element, are kept as well, but not counted (small_arrays.hpp).
   static constexpr std::int64_t smallest_block = std::int64_t{64} << 10;
-  /// The prefix of the labels of the pool's blocks, by which profiling tools recognise them.
-  static constexpr const char* block_label = "sporos::pool, ";
 
   Pool() : limit_(machine_bytes() / 4) {}
   Pool(const Pool&) = delete;
@@ -210,12 +208,7 @@ class Pool {
           whole(std::move(all)),
           first(usable.data() - whole.data()) {}
 
-    /// If the pool's own reference is the only one, nobody else can create another.
-    bool idle() const override {
-      if (whole.use_count() > 1) return false;
-      std::atomic_thread_fence(std::memory_order_acquire);
-      return true;
-    }
+    bool idle() const override { return detail::is_idle(whole); }
 
     HostArray<T> whole;
     std::ptrdiff_t first;
@@ -235,7 +228,7 @@ class Pool {
   /// @param lock  the pool's lock, which is released while they are freed
   template <class T>
   HostArray<T> allocate(std::string_view label, std::int64_t count, std::unique_lock<std::mutex>& lock) {
-    const std::string full = block_label + std::string(label);
+    const std::string full = detail::pool_block_label + std::string(label);
     try {
       return make_array<T>(full, count);
     } catch (const MemoryError&) {
@@ -353,21 +346,12 @@ class Pool {
   /// @param gives_up  whether blocks in use are taken out as well, starting from the end of the list: they
   /// are freed with their owners
   Blocks take_out(std::int64_t bytes, bool gives_up) {
-    Blocks out;
-    if (!detail::may_free_views()) return out;
-    const auto take = [&](auto block) {
-      out.push_back(std::move(*block));
-      blocks_.erase(block);
-    };
-    while (bytes == 0 || touched() > bytes) {
-      auto oldest = blocks_.end();
-      for (auto block = blocks_.begin(); block != blocks_.end(); ++block)
-        if ((oldest == blocks_.end() || (*block)->last_use < (*oldest)->last_use) && (*block)->idle())
-          oldest = block;
-      if (oldest == blocks_.end()) break;
-      take(oldest);
+    if (!detail::may_free_views()) return {};
+    Blocks out = detail::take_out_idle(blocks_, [&] { return bytes > 0 && touched() <= bytes; });
+    while (gives_up && !blocks_.empty() && touched() > bytes) {
+      out.push_back(std::move(blocks_.back()));
+      blocks_.pop_back();
     }
-    while (gives_up && !blocks_.empty() && touched() > bytes) take(blocks_.end() - 1);
     return out;
   }
 

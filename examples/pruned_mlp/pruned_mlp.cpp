@@ -73,49 +73,20 @@ Tensor<Value, Format, Space> weights(const Matrix& dense) {
   }
 }
 
-/// relu(X V^T + b), as a statement.
-template <class Format>
-auto first_layer(const Matrix& X, const Tensor<Value, Format, Space>& V, const Vector& b,
-                 const Matrix& hidden) {
-  return assign(hidden(i, j), relu(X(i, k) * V(j, k) + b(j))).with_constant_operands();
+/// A block that computes Y [tokens, to] from X [tokens, from] each time it is called, with weights [to, from]
+/// in any format. Its two layers are planned once: what a kernel packs of the weights stays with the plans,
+/// and X may change from one call to the next.
+template <class Weights>
+auto feed_forward(const Matrix& X, const Weights& V, const Vector& b, const Weights& W, const Vector& c,
+                  const Matrix& Y) {
+  const Matrix hidden({X.extent(0), V.extent(0)});
+  auto first = plan(assign(hidden(i, j), relu(X(i, k) * V(j, k) + b(j))).with_constant_operands());
+  auto second = plan(assign(Y(i, j), hidden(i, k) * W(j, k) + c(j)).with_constant_operands());
+  return [first = std::move(first), second = std::move(second)]() mutable {
+    first.run();
+    second.run();
+  };
 }
-/// X W^T + c, as a statement.
-template <class Format>
-auto second_layer(const Matrix& X, const Tensor<Value, Format, Space>& W, const Vector& c, const Matrix& Y) {
-  return assign(Y(i, j), X(i, k) * W(j, k) + c(j)).with_constant_operands();
-}
-
-/// The two layers of a block, with weights [to, from] in any format. They are planned once: what a kernel
-/// packs of the weights stays with the plans, and X may change from one run to the next.
-template <class Format>
-class FeedForward {
-  using Weights = Tensor<Value, Format, Space>;
-
- public:
-  FeedForward(const Matrix& X, const Weights& v, const Vector& b, const Weights& w, const Vector& c,
-              const Matrix& Y)
-      : bytes_(v.bytes() + w.bytes()),
-        hidden_({X.extent(0), v.extent(0)}),
-        first_(plan(first_layer(X, v, b, hidden_))),
-        second_(plan(second_layer(hidden_, w, c, Y))) {}
-
-  /// Computes Y [tokens, to] from X [tokens, from].
-  void operator()() {
-    first_.run();
-    second_.run();
-  }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  using First = decltype(plan(first_layer(std::declval<Matrix>(), std::declval<Weights>(),
-                                          std::declval<Vector>(), std::declval<Matrix>())));
-  using Second = decltype(plan(second_layer(std::declval<Matrix>(), std::declval<Weights>(),
-                                            std::declval<Vector>(), std::declval<Matrix>())));
-  std::int64_t bytes_;
-  Matrix hidden_;
-  First first_;
-  Second second_;
-};
 
 /// |A - B| / |B| in the Frobenius norm.
 double difference(const Matrix& A, const Matrix& B) {
@@ -131,7 +102,7 @@ double difference(const Matrix& A, const Matrix& B) {
 
 /// The shortest of five times, in seconds.
 template <class Work>
-double seconds(const Work& work) {
+double seconds(Work work) {
   double least = 1e300;
   for (int round = 0; round < 5; ++round) {
     const Kokkos::Timer timer;
@@ -159,29 +130,26 @@ int main(int argc, char** argv) {
 
     fmt::print("{} tokens, {} -> {} -> {}\n\n", tokens, width, inner, width);
     fmt::print("  {:<22} {:>12} {:>12} {:>14}\n", "weights", "kept", "time", "from dense");
-    const double of_dense = [&] {
-      FeedForward<DenseMatrix<>> block(X, V, b, W, c, dense_Y);
-      const double time = seconds([&] { block(); });
-      fmt::print("  {:<22} {:>8.2f} MB {:>9.3f} ms\n", "dense", 1e-6 * static_cast<double>(block.bytes()),
-                 1e3 * time);
-      return static_cast<double>(block.bytes());
-    }();
+    const auto bytes_of = [](const auto& v, const auto& w) {
+      return static_cast<double>(v.bytes() + w.bytes());
+    };
+    const double of_dense = bytes_of(V, W);
+    fmt::print("  {:<22} {:>8.2f} MB {:>9.3f} ms\n", "dense", 1e-6 * of_dense,
+               1e3 * seconds(feed_forward(X, V, b, W, c, dense_Y)));
 
     bool is_right = true;
     const auto show = [&]<class Format>(const Format&, const std::string& name) {
       const auto pruned_V = weights<Format>(V), pruned_W = weights<Format>(W);
-      FeedForward<Format> block(X, pruned_V, b, pruned_W, c, Y);
-      const double time = seconds([&] { block(); });
+      const double bytes = bytes_of(pruned_V, pruned_W);
+      const double time = seconds(feed_forward(X, pruned_V, b, pruned_W, c, Y));
       const double apart = difference(Y, dense_Y);
-      fmt::print("  {:<22} {:>8.2f} MB {:>9.3f} ms {:>13.1f}%\n", name,
-                 1e-6 * static_cast<double>(block.bytes()), 1e3 * time, 100 * apart);
+      fmt::print("  {:<22} {:>8.2f} MB {:>9.3f} ms {:>13.1f}%\n", name, 1e-6 * bytes, 1e3 * time,
+                 100 * apart);
 
       // The same weights with their zeros stored give the same result.
-      FeedForward<DenseMatrix<>> with_zeros(X, sporos::convert<DenseMatrix<>>(pruned_V), b,
-                                            sporos::convert<DenseMatrix<>>(pruned_W), c, Y_of_zeros);
-      with_zeros();
-      is_right =
-          is_right && difference(Y, Y_of_zeros) < 2e-3 && static_cast<double>(block.bytes()) < 0.6 * of_dense;
+      feed_forward(X, sporos::convert<DenseMatrix<>>(pruned_V), b, sporos::convert<DenseMatrix<>>(pruned_W),
+                   c, Y_of_zeros)();
+      is_right = is_right && difference(Y, Y_of_zeros) < 2e-3 && bytes < 0.6 * of_dense;
     };
     show(sporos::TwoFour{}, "2:4");
     show(sporos::NM<16, 32, 32, 1>{}, "16:32, units of 32");

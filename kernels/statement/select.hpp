@@ -217,7 +217,7 @@ R with_candidate(const S& statement, Use use, const F& f, Considered* considered
         for (std::size_t at = 0; at < names.size(); ++at)
           if (seconds[at] < std::numeric_limits<double>::infinity())
             considered->seconds.emplace_back(names[at], seconds[at]);
-        considered->declined = why_not;
+        considered->declined = std::move(why_not);
       }
       return detail::call_at<R, K...>(best, f);
     }

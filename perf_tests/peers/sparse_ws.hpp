@@ -5,7 +5,6 @@
 /// sparse workspace. It is sequential, and computes in float.
 #pragma once
 
-#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <vector>

@@ -9,26 +9,12 @@
 #include <sporos/sporos.hpp>
 
 #include "../inputs.hpp"
+#include "../pool_limit.hpp"
 
 namespace sporos::test::cuda_device_pool {
 namespace {
 
 using namespace sporos::indices;
-
-/// Empties the pool, and afterwards sets its limit back.
-class EmptyPool {
- public:
-  EmptyPool() { pool<Cuda>().release(); }
-  ~EmptyPool() {
-    pool<Cuda>().limit(before_);
-    pool<Cuda>().release();
-  }
-  EmptyPool(const EmptyPool&) = delete;
-  EmptyPool& operator=(const EmptyPool&) = delete;
-
- private:
-  const std::int64_t before_ = pool<Cuda>().limit();
-};
 
 /// Copies an element after a while.
 struct ReadLate {
@@ -43,7 +29,7 @@ struct ReadLate {
 };
 
 TEST(CudaDevicePool, GivesNewResultsTheMemoryOfFormerOnes) {
-  const EmptyPool empty;
+  const PoolLimit unchanged;
   const auto A = assemble<CSR<>>(random_entries<double, 2>({700, 700}, 9000, 1));
   const auto a = A.copy_to<Cuda>();
   const Tensor<double, CSR<>> expected({700, 700});
@@ -72,7 +58,7 @@ TEST(CudaDevicePool, GivesNewResultsTheMemoryOfFormerOnes) {
 }
 
 TEST(CudaDevicePool, WaitsForKernelsThatReadWhatWasGivenBack) {
-  const EmptyPool empty;
+  const PoolLimit unchanged;
   constexpr std::int64_t count = 1 << 20;
   const auto streams = Kokkos::Experimental::partition_space(Cuda(), 1, 1);
   const auto seen = make_array<double, Kokkos::CudaSpace>("seen", count);
@@ -95,8 +81,7 @@ TEST(CudaDevicePool, WaitsForKernelsThatReadWhatWasGivenBack) {
 }
 
 TEST(CudaDevicePool, GivesUpWhatItHoldsWhereMemoryRunsOut) {
-  const EmptyPool empty;
-  pool<Cuda>().limit(std::int64_t{1} << 40);
+  const PoolLimit raised(std::int64_t{1} << 40);
   std::size_t free = 0, total = 0;
   ASSERT_EQ(cudaMemGetInfo(&free, &total), cudaSuccess);
   const auto bytes = static_cast<std::int64_t>(free / 10 * 6);
@@ -108,7 +93,7 @@ TEST(CudaDevicePool, GivesUpWhatItHoldsWhereMemoryRunsOut) {
 }
 
 TEST(CudaDevicePool, LetsSampledProductsKeepTheirValues) {
-  const EmptyPool empty;
+  const PoolLimit unchanged;
   const auto S = assemble<CSR<>>(random_entries<double, 2>({300, 200}, 3000, 1)).copy_to<Cuda>();
   const auto U = filled<double, DenseMatrix<>>({300, 16}, 2).copy_to<Cuda>();
   const auto V = filled<double, DenseMatrix<>>({200, 16}, 3).copy_to<Cuda>();

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <sporos/core/peak_memory.hpp>
 #include <sporos/sporos.hpp>
 #include <string>
@@ -17,6 +16,7 @@
 #include "../dense_products.hpp"
 #include "../estimates.hpp"
 #include "../inputs.hpp"
+#include "../streams.hpp"
 
 namespace sporos::test::n_of_m_plans {
 namespace {
@@ -89,55 +89,6 @@ void for_each_product(const Visit& visit) {
   visit("2:4", Product<TwoFourOnTensorCores, half, half, TwoFour>({256, 384, 512}));
   visit("2:4, copied first", Product<TwoFourOnTensorCores, half, float, TwoFour>({130, 70, 301}));
 }
-
-/// A stream, and the resources of it.
-class OwnStream {
- public:
-  OwnStream() {
-    EXPECT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
-    space_ = std::make_unique<Cuda>(stream_);
-    resources_ = std::make_unique<Resources<Cuda>>(*space_);
-  }
-  OwnStream(const OwnStream&) = delete;
-  ~OwnStream() {
-    resources_.reset();
-    space_.reset();
-    cudaStreamDestroy(stream_);
-  }
-  cudaStream_t operator*() const { return stream_; }
-  const Resources<Cuda>& resources() const { return *resources_; }
-  void wait() const { EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess); }
-
- private:
-  cudaStream_t stream_ = nullptr;
-  std::unique_ptr<Cuda> space_;
-  std::unique_ptr<Resources<Cuda>> resources_;
-};
-
-/// A graph of what work() starts on a stream; nothing that waits or allocates may be among it.
-class Graph {
- public:
-  template <class Work>
-  Graph(const OwnStream& stream, const Work& work) : stream_(*stream) {
-    cudaGraph_t graph = nullptr;
-    EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
-    work();
-    EXPECT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
-    EXPECT_EQ(cudaGraphInstantiate(&graph_, graph, 0), cudaSuccess);
-    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  }
-  Graph(const Graph&) = delete;
-  ~Graph() { cudaGraphExecDestroy(graph_); }
-  void launch() const {
-    Kokkos::fence();  // what the default stream has written
-    EXPECT_EQ(cudaGraphLaunch(graph_, stream_), cudaSuccess);
-    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaGraphExec_t graph_ = nullptr;
-};
 
 TEST(CudaNofMPlans, AreCapturedBeforeTheyHaveRun) {
   for_each_product([](const char* name, const auto& product) {

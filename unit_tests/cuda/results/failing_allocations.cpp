@@ -12,6 +12,7 @@
 #include <string>
 
 #include "../inputs.hpp"
+#include "../pool_limit.hpp"
 
 namespace sporos::test::failing_allocations {
 namespace {
@@ -37,25 +38,13 @@ namespace {
 
 using namespace sporos::indices;
 
-/// Has every array allocated anew.
-class WithoutPool {
- public:
-  WithoutPool() { pool<Cuda>().limit(0); }
-  ~WithoutPool() { pool<Cuda>().limit(before_); }
-  WithoutPool(const WithoutPool&) = delete;
-  WithoutPool& operator=(const WithoutPool&) = delete;
-
- private:
-  const std::int64_t before_ = pool<Cuda>().limit();
-};
-
 /// Runs a statement as often as it allocates, and has another of its allocations fail each time.
 /// @param write  write(result) makes the statement
 template <class F, class Write>
 void expect_to_survive(const Tensor<double, F>& expected, const Write& write) {
   const auto before =
       assemble<F>(Entries<double, F::order>(expected.extents(), {{Extents<F::order>{}, 7.0}}));
-  const WithoutPool without_pool;
+  const PoolLimit none(0);
   int refused = 0;
   for (std::int64_t allocation = 0;; ++allocation) {
     ASSERT_LT(allocation, 10'000);

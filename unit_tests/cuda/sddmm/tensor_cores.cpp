@@ -16,6 +16,7 @@
 #include "../dense_products.hpp"
 #include "../estimates.hpp"
 #include "../inputs.hpp"
+#include "../streams.hpp"
 
 namespace sporos::test {
 namespace sampled_products {
@@ -268,31 +269,17 @@ TEST(CudaSampledProducts, KeepWhatIsNotFiniteToTheResultsThatUseIt) {
 
 TEST(CudaSampledProducts, OfAPlanFollowValuesOnAStreamAndInAGraph) {
   const Sampled<half, half, Narrow, RowMajor, ColumnMajor> in(scattered<half>(257, 190, 0.3, 11), 64);
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  {
-    const Resources<Cuda> resources{Cuda(stream)};
-    Kokkos::fence();
-    with_each_kernel([&]<class K>() {
-      auto product = plan(in.statement().template use<K>().on(resources));
-      product.run();
-      product.run();
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t replay = nullptr;
-      ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-      product.run();
-      ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-      ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
-      poison(in.device_A);
-      Kokkos::fence();
-      ASSERT_EQ(cudaGraphLaunch(replay, stream), cudaSuccess);
-      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-      EXPECT_EQ(in.wrong(in.device_A), 0);
-      cudaGraphExecDestroy(replay);
-      cudaGraphDestroy(graph);
-    });
-  }
-  cudaStreamDestroy(stream);
+  const OwnStream stream;
+  Kokkos::fence();
+  with_each_kernel([&]<class K>() {
+    auto product = plan(in.statement().template use<K>().on(stream.resources()));
+    product.run();
+    product.run();
+    const Graph graph(stream, [&] { product.run(); }, cudaStreamCaptureModeRelaxed);
+    poison(in.device_A);
+    graph.launch();
+    EXPECT_EQ(in.wrong(in.device_A), 0);
+  });
 }
 
 TEST(CudaSampledProducts, AreTheSameBitByBitInEveryRun) {

@@ -2,15 +2,14 @@
 /// @file corners.cpp
 /// Every kernel for products of sparse and dense matrices with patterns that are easily forgotten, the same
 /// bits in every run, and plans in CUDA graphs.
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <string>
 #include <type_traits>
 
+#include "../streams.hpp"
 #include "products.hpp"
 
 namespace sporos::test::spmm_corners {
@@ -32,21 +31,12 @@ void with_each_kernel(const Work& work) {
   one.template operator()<gpu::SpmmByWindows, double, double>();
 }
 
-/// Small integers, whose sums are exact in every kernel.
-template <class Value>
-Tensor<Value, DenseMatrix<>> small_integers(const Extents<2>& extents, unsigned seed) {
-  std::mt19937_64 draw(seed);
-  Tensor<Value, DenseMatrix<>> out(extents);
-  for (std::int64_t at = 0; at < out.nnz(); ++at)
-    out.values()(at) = static_cast<Value>(static_cast<float>(draw() % 5));
-  return out;
-}
-
-/// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands.
+/// C = A B into what was not a number, and C += A B, as statements and as plans of constant operands. Sums of
+/// small integers are exact in every kernel.
 template <class Kernel, class Value, class Out>
 void expect_right(const Entries<Value, 2>& entries, std::int64_t columns) {
   const auto A = assemble<IntCsr>(entries);
-  const auto B = small_integers<Value>({A.extent(1), columns}, 2);
+  const auto B = filled<Value, DenseMatrix<>>({A.extent(1), columns}, 2);
   const Tensor<Out, DenseMatrix<>> expected({A.extent(0), columns}), twice({A.extent(0), columns});
   for (std::int64_t entry = 0; entry < entries.size(); ++entry)
     for (std::int64_t column = 0; column < columns; ++column)
@@ -124,38 +114,24 @@ TEST(CudaSpmmCorners, MakeTheSameBitsInEveryRun) {
 
 /// A plan that has run once is captured, and reads new values when the graph is launched.
 TEST(CudaSpmmCorners, PlansFollowValuesInAGraph) {
-  cudaStream_t stream = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  {
-    const Resources<Cuda> resources{Cuda(stream)};
-    with_each_kernel([&]<class Kernel, class Value, class Out>() {
-      const auto A = convert<IntCsr>(thinned<Value>({260, 300}, 4, 1)).template copy_to<Cuda>();
-      const auto B = small_integers<Value>({300, 70}, 2).template copy_to<Cuda>();
-      Kokkos::deep_copy(A.values(), static_cast<Value>(2.0F));
-      const Tensor<Out, DenseMatrix<>, Cuda> C({260, 70}), expected({260, 70});
-      const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
-      Kokkos::fence();
-      auto product = plan(statement.on(resources));
-      product.run();
-      product.run();
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t replay = nullptr;
-      ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
-      product.run();
-      ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-      ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
-      Kokkos::deep_copy(A.values(), static_cast<Value>(3.0F));
-      Kokkos::deep_copy(C.values(), Out(-1));
-      assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
-      Kokkos::fence();
-      ASSERT_EQ(cudaGraphLaunch(replay, stream), cudaSuccess);
-      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-      expect_equal_tensors(expected.template copy_to<Host>(), C);
-      cudaGraphExecDestroy(replay);
-      cudaGraphDestroy(graph);
-    });
-  }
-  cudaStreamDestroy(stream);
+  const OwnStream stream;
+  with_each_kernel([&]<class Kernel, class Value, class Out>() {
+    const auto A = convert<IntCsr>(thinned<Value>({260, 300}, 4, 1)).template copy_to<Cuda>();
+    const auto B = filled<Value, DenseMatrix<>>({300, 70}, 2).template copy_to<Cuda>();
+    Kokkos::deep_copy(A.values(), static_cast<Value>(2.0F));
+    const Tensor<Out, DenseMatrix<>, Cuda> C({260, 70}), expected({260, 70});
+    const auto statement = assign(C(i, j), A(i, k) * B(k, j)).template use<Kernel>();
+    Kokkos::fence();
+    auto product = plan(statement.on(stream.resources()));
+    product.run();
+    product.run();
+    const Graph graph(stream, [&] { product.run(); }, cudaStreamCaptureModeRelaxed);
+    Kokkos::deep_copy(A.values(), static_cast<Value>(3.0F));
+    Kokkos::deep_copy(C.values(), Out(-1));
+    assign(expected(i, j), A(i, k) * B(k, j)).template use<gpu::SpmmByGroups>().run();
+    graph.launch();
+    expect_equal_tensors(expected.template copy_to<Host>(), C);
+  });
 }
 
 }  // namespace
