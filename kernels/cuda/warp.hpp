@@ -271,4 +271,19 @@ class ParentFinder {
   std::int64_t first_ = -1;
 };
 
+/// Transposes the 4 x 4 matrix of each group of four lanes, of which a lane holds a row.
+__device__ __forceinline__ void transpose_in_quads(std::uint32_t (&row)[4]) {
+#pragma unroll
+  for (int apart = 1; apart <= 2; apart *= 2) {
+    const bool is_upper = lane_id() / apart % 2 == 1;
+#pragma unroll
+    for (int pair = 0; pair < 2; ++pair) {
+      const int first = apart == 1 ? pair * 2 : pair, second = first + apart;
+      const std::uint32_t from = __shfl_xor_sync(~0u, is_upper ? row[first] : row[second], apart);
+      row[first] = is_upper ? from : row[first];
+      row[second] = is_upper ? row[second] : from;
+    }
+  }
+}
+
 }  // namespace sporos::gpu

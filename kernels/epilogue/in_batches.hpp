@@ -33,6 +33,20 @@ struct EpilogueInBatches {
   }
 };
 
+/// An epilogue of a matrix as a function of the coordinates of its transpose.
+template <class E>
+struct EpilogueOfTranspose {
+  using compute = typename E::compute;
+  static constexpr bool is_identity = E::is_identity;
+
+  E epilogue;
+
+  SPOROS_MAY_CALL_HOST
+  SPOROS_INLINE compute operator()(compute sum, std::int64_t row, std::int64_t column) const {
+    return epilogue(sum, column, row);
+  }
+};
+
 /// The epilogue of a statement, as a function of a row and a column, whether the result is a matrix or
 /// batches of them.
 template <class S>

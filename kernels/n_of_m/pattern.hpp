@@ -14,12 +14,12 @@
 namespace sporos {
 
 /// C(i, j) = A(i, k) * B(k, j) or A(i, k) * B(j, k), factors in any order; A dense and stored along either
-/// mode, B in `NM<…>` with windows along k, C dense and row-major.
+/// mode, B in `NM<…>` with windows along k, C dense and row-major, or as Operands admit it.
 template <class Operands>
 struct NmPattern : SparseTimesDense<NmPattern<Operands>, Operands, FactorsOfSums> {
   template <class C, class B, class A>
   static constexpr bool fits() {
-    if constexpr (Operands::template is_dense_by_rows<C> && is_dense_matrix<A> &&
+    if constexpr (Operands::template is_result<C> && is_dense_matrix<A> &&
                   NmTraits<typename B::format>::is && Operands::template computes<C, A, B>)
       return NmTraits<typename B::format>::along == 0
                  ? binds<C, A, B>("ij", "ik", "kj") || binds<C, A, B>("ij", "ki", "kj")

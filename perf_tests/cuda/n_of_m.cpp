@@ -136,6 +136,8 @@ void add_product(std::int64_t m, std::int64_t n, std::int64_t k, const Matrix<T>
                   b.template level<2>().indices.data(),
                   b.values().data()};
           in.c = c.values().data();
+          in.c_row = n;
+          in.c_column = 1;
           measure_graph(state, [&] { gpu::nm_gather(Kokkos::Cuda(), in); });
           count(state);
         },

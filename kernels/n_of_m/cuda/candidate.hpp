@@ -27,6 +27,9 @@ namespace sporos::gpu {
 /// and row-major; also an epilogue of such a product (kernels/epilogue/epilogue.hpp), and all batches at once
 /// of C(b, i, j) = A(b, k, i) * B(k, j), or of an epilogue of that or of A(b, i, k) * B(k, j).
 ///
+/// Of 16-bit floats in units of a multiple of 8 columns, C may be stored by columns: then it is k-major where
+/// it is a factor of the next product, which reads it in place.
+///
 /// Runs on tensor cores (tensor_cores.hpp) if A and B hold floats or 16-bit floats and L is a multiple of 8,
 /// the columns of a matrix instruction, or of 16 if floats are split; 32, which four instructions share, is
 /// best. 16-bit floats with L a multiple of 128 use wide_units.hpp. Everything else, with any N, M and L,
@@ -39,6 +42,18 @@ namespace sporos::gpu {
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
 /// host and Kokkos::fence() wait for it.
 struct NmByGathering {
+  struct Operands : NmOperands {
+    template <class C>
+    static constexpr bool is_result = is_dense_matrix<C> && is_tensor_v<typename C::tensor_type>;
+    /// Whether products of `B` can be stored by columns.
+    template <class B>
+    static constexpr bool stores_by_columns =
+        is_narrow_float_v<typename B::value_type> && NmTraits<typename B::format>::unit % 8 == 0;
+    template <class C, class A, class B>
+    static constexpr bool computes =
+        NmOperands::computes<C, A, B> &&
+        (NmOperands::is_result<C> || C::format::order == 3 || stores_by_columns<B>);
+  };
   static constexpr std::string_view name = "N:M product by gathering";
   static constexpr std::string_view takes =
       "C(i, j) = A(i, k) * B(k, j), B in NM<N, M, L> or B(j, k) in NM<N, M, L, 1>, A dense, C dense and "
@@ -48,7 +63,7 @@ struct NmByGathering {
   static constexpr bool replaces_nest = true;
 
   template <class S>
-  static constexpr bool matches = NmPatternOf<NmOperands, S>::template matches<S>;
+  static constexpr bool matches = NmPatternOf<Operands, S>::template matches<S>;
 
   template <class S>
   static Offer cost(const S& statement, const Resources<Kokkos::Cuda>& resources) {
@@ -90,11 +105,12 @@ inline constexpr TileTimes nm_group_times{.launch = 2.2e-6,
                                           .again = 4e-6};
 
 template <class S>
-class NmByGathering::Plan : NmProductOf<S, NmOperands> {
-  using Base = NmProductOf<S, NmOperands>;
+class NmByGathering::Plan : NmProductOf<S, Operands> {
+  using Base = NmProductOf<S, Operands>;
   using Base::a;
   using Base::is_in_batches;
   using Base::is_k_major;
+  using Base::is_of_batches;
   using Base::k;
   using Base::m;
   using Base::n;
@@ -106,7 +122,10 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   using typename Base::T;
   using typename Base::Traits;
 
-  using Product = NmProduct<Out, Epilogue>;
+  /// Whether C is stored by columns.
+  static constexpr bool is_by_columns =
+      !is_of_batches && S::result_type::level_names[0] == S::result_type::names[1];
+  using Product = NmProduct<Out, Epilogue, is_by_columns>;
   using Packed = packed_t<T>;
   static constexpr int planes = planes_of<T, S::schedule::allows_tf32>;
   static constexpr bool is_split = planes == 2;
@@ -118,11 +137,14 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   /// Whether tiles with the columns of one unit can compute it, given the instructions for four warps.
   static constexpr bool for_groups = is_narrow_float_v<T> && Traits::unit % NmGroups::columns == 0 &&
                                      (is_narrow_float_v<Out> || std::is_same_v<Out, float>);
-  using GroupProduct = TiledProduct<Out, Epilogue>;
+  /// Its tiles are those of the transpose.
+  using GroupProduct =
+      TiledProduct<Out, std::conditional_t<is_by_columns, EpilogueOfTranspose<Epilogue>, Epilogue>>;
   template <int Width>
   using GroupConfig = NmGroupConfig<T, (64 << Width)>;
   template <int Width>
-  static constexpr auto group_kernel = &detail::nm_group_kernel<GroupConfig<Width>, GroupProduct>;
+  static constexpr auto group_kernel =
+      &detail::nm_group_kernel<GroupConfig<Width>, is_by_columns, GroupProduct>;
   /// Large tiles for results that fill the GPU with them, and small ones for other results.
   using Large =
       typename detail::NmConfigFor<T, planes, group_columns, true, Traits::kept, Traits::window>::type;
@@ -185,6 +207,7 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
         << (by_groups_         ? "one unit each, by matrix instructions for the rows that it keeps\n"
             : on_tensor_cores_ ? "matrix instructions whose rows are gathered\n"
                                : "sums in registers whose rows are gathered from shared memory\n");
+    if (is_by_columns) out << "  result: stored by columns\n";
     if (!Epilogue::is_identity) out << "  epilogue: applied to each sum before it is stored\n";
     if (!on_tensor_cores_) {
       out << "  expected: " << seconds() * 1e6 << " microseconds\n";
@@ -236,8 +259,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
       return {};
     }
   }
-  /// The seconds of a stage of 64 rows of a tile, and of the rest of a tile. Fitted on an H100; for split
-  /// floats on an H200, where stages of which little is kept take as long as copying them.
+  /// The seconds of a stage of 64 rows of a tile, and of the rest of a tile. Fitted on an H200, where
+  /// stages of split floats of which little is kept take as long as copying them.
   struct Times {
     double stage, tile;
   };
@@ -257,12 +280,12 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
                              is_split
                                  ? Times{std::max(0.35e-6, 0.03e-6 + 2.25e-6 * gathering_large * kept_part),
                                          6e-6}
-                                 : Times{0.18e-6 + 1.2e-6 * gathering_large * kept_part, 0},
+                                 : Times{0.17e-6 + 0.96e-6 * gathering_large * kept_part, 0},
                          small_times =
                              is_split
                                  ? Times{std::max(0.32e-6, 0.06e-6 + 1.14e-6 * gathering_small * kept_part),
                                          2.5e-6}
-                                 : Times{0.06e-6 + 0.55e-6 * gathering_small * kept_part, 0};
+                                 : Times{0.08e-6 + 0.28e-6 * gathering_small * kept_part, 0};
   template <class Config>
   double seconds_of(const Times& times) const {
     return rounds(tiles_of<Config>(), multiprocessors()) *
@@ -284,6 +307,8 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     in.a_batch = k() * this->rows_of_batch();
     in.b = view();
     in.c = c;
+    in.c_row = is_by_columns ? 1 : n();
+    in.c_column = is_by_columns ? m() : 1;
     in.accumulates = statement_.accumulates();
     in.only_if = only_if;
     nm_gather(space(), in);
@@ -461,10 +486,12 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
     }
   }
 
-  /// Two blocks share what they copy of A, unless one of them would often have no tile.
+  /// Two blocks share what they copy of A, unless one of them would often have no tile, or if it is 16-bit
+  /// and there already: pairs are 2 to 6 % slower then.
   int blocks_of_cluster() const
     requires(for_tensor_cores)
   {
+    if (!is_scaled<T> && !copies_in_parts()) return 1;
     const std::int64_t row_tiles = ceil_div(m(), Large::block_m),
                        column_tiles = ceil_div(n(), Large::block_n);
     const int pairs = clusters_of_blocks(2);
@@ -495,11 +522,11 @@ class NmByGathering::Plan : NmProductOf<S, NmOperands> {
   {
     const NmGroups packing = groups();
     const GroupProduct product{
-        n(), m(), packing.kept, c, statement_.accumulates(), epilogue_by_rows(statement_)};
+        n(), m(), packing.kept, c, statement_.accumulates(), {epilogue_by_rows(statement_)}};
     const TileChoice tiles = tiles_of_groups();
     with_tile_width(tiles.width, [&]<int Width>(std::integral_constant<int, Width>) {
-      nm_group_product<GroupConfig<Width>>(space(), product, packing, packed_.data(), high, dense().stride,
-                                           tiles, begins());
+      nm_group_product<GroupConfig<Width>, is_by_columns>(space(), product, packing, packed_.data(), high,
+                                                          dense().stride, tiles, begins());
     });
   }
 

@@ -27,6 +27,7 @@ struct NmGather {
   std::int64_t rows_of_batch = 0, a_batch = 0;  ///< rows of A per batch, and elements from batch to batch
   NmView<T> b{};                                ///< [k, n]
   Out* c = nullptr;                             ///< [m, n]
+  std::int64_t c_row = 0, c_column = 0;         ///< elements between rows of C, and between its columns
   bool accumulates = false;
   E epilogue;
   int windows = 0;               ///< windows per stage
@@ -170,7 +171,7 @@ __global__ __launch_bounds__(Config::threads, 2) void nm_gather_kernel(
 #pragma unroll
     for (int j = 0; j < Config::columns; ++j)
       if (j < left) {
-        Out& at = in.c[row * b.columns + column + j];
+        Out& at = in.c[row * in.c_row + (column + j) * in.c_column];
         const Compute value = in.epilogue(sums[i][j], row, column + j);
         at = static_cast<Out>(
             in.accumulates ? static_cast<Compute>(static_cast<accumulate_t<Out>>(at)) + value : value);

@@ -22,6 +22,8 @@ namespace sporos::gpu {
 struct NmOperands : GpuMatrixOperands {
   template <class T>
   static constexpr bool is_float = std::is_floating_point_v<T> || is_narrow_float_v<T>;
+  template <class C>
+  static constexpr bool is_result = is_dense_by_rows<C>;
   template <class C, class A, class B>
   static constexpr bool computes = std::is_same_v<typename A::value_type, typename B::value_type> &&
                                    NmTraits<typename B::format>::bits == 8 &&

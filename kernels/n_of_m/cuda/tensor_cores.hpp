@@ -19,7 +19,7 @@
 #include "../../cuda/ring.hpp"
 #include "../../cuda/tensor_map.hpp"
 #include "../../cuda/warp.hpp"
-#include "../../cuda/wgmma.hpp"
+#include "../../cuda/wgmma_tile.hpp"
 #include "k_major_parts.hpp"
 #include "packed.hpp"
 #include "store.hpp"
@@ -61,9 +61,12 @@ struct NmTensorCoreConfig {
   static constexpr int slab_bytes = StageRows * Swizzle128::row_bytes + Swizzle128::alignment;
   static constexpr int a_slots = Stages, a_bytes = slabs * slab_bytes,
                        a_copied = slabs * StageRows * Swizzle128::row_bytes;
-  static constexpr int b_bytes = packing.step_bytes();
+  /// A slot of the sparse matrix has two steps where stages have whole pairs of them: half as many barriers
+  /// to wait for. Split floats, whose steps are twice as long, have no room for as many slots then.
+  static constexpr int steps_of_slot = Planes == 1 && Steps % 2 == 0 ? 2 : 1;
+  static constexpr int step_bytes = packing.step_bytes(), b_bytes = steps_of_slot * step_bytes;
   static constexpr int most_shared_bytes = 227 * 1024;  ///< one block has a multiprocessor to itself
-  static constexpr int most_b_slots = 12;
+  static constexpr int most_b_slots = 12 / steps_of_slot;
   static constexpr int b_slots = std::min(
       most_b_slots, (most_shared_bytes - Swizzle128::alignment - a_slots * (a_bytes + 16)) / (b_bytes + 16));
   static constexpr int shared_bytes =
@@ -81,10 +84,13 @@ struct NmTensorCoreConfig {
 };
 
 /// C = f(A B).
-/// @tparam E  the epilogue f: kernels/epilogue/epilogue.hpp
-template <class Out, class E>
+/// @tparam E          the epilogue f: kernels/epilogue/epilogue.hpp
+/// @tparam ByColumns  whether C is stored by columns
+template <class Out, class E, bool ByColumns = false>
 struct NmProduct {
+  using value_type = Out;
   static constexpr bool epilogue_is_identity = E::is_identity;
+  static constexpr bool is_by_columns = ByColumns;
   std::int64_t m = 0, n = 0, k = 0;
   int rows_of_batch = 0;         ///< rows of A per batch: whole slabs, or all
   const char* packed = nullptr;  ///< B: packed.hpp
@@ -93,7 +99,7 @@ struct NmProduct {
   const int* row_exponents = nullptr;
   const int* column_exponents = nullptr;
   const int* too_wide = nullptr;
-  Out* c = nullptr;          ///< [m, n]
+  Out* c = nullptr;          ///< [m, n], or [n, m] if it is stored by columns
   bool accumulates = false;  ///< C += f(A B)
   E epilogue;
 };
@@ -121,6 +127,70 @@ __device__ __forceinline__ void multiply_split(float (&d)[Tiles][4], const std::
         ptx::mma_m16n8k16_of_zero<half>(d[t], a[of_a], b0, b1);
       else
         ptx::mma_m16n8k16<half>(d[t], a[of_a], b0, b1);
+    }
+}
+
+/// Stores a warp's sums into a result by columns. Elements of 16 bits are exchanged so that a lane has eight
+/// rows of a column.
+/// @param row, column  where the warp's rows and its 32 columns begin in the result
+template <class Config, class Product>
+__device__ __forceinline__ void store_by_columns(
+    const Product& product, std::int64_t row, std::int64_t column,
+    const float (&sums)[Config::tiles_of_warp][ColumnsOfWarp::tiles][4]) {
+  using Out = typename Product::value_type;
+  static_assert(!is_scaled<typename Config::value_type> && Config::tiles_of_warp % 2 == 0);
+  constexpr int tiles_of_group = ColumnsOfWarp::tiles / Config::groups_of_warp;
+  const int quad = lane_id() / 4, in_quad = lane_id() % 4;
+  // Column number c, of eight, of tile number j of four.
+  const auto column_of = [&](int j, int c) {
+    return column + j / tiles_of_group * Config::group_columns + c / 2 * tiles_of_group * 2 +
+           j % tiles_of_group * 2 + c % 2;
+  };
+  const auto finished = [&](float sum, std::int64_t i, std::int64_t j) {
+    if (i >= product.m || j >= product.n) return 0.0F;
+    if constexpr (!Product::epilogue_is_identity) sum = static_cast<float>(product.epilogue(sum, i, j));
+    if (product.accumulates)
+      sum += static_cast<float>(static_cast<accumulate_t<Out>>(product.c[j * product.m + i]));
+    return sum;
+  };
+  const bool is_aligned = product.m * static_cast<std::int64_t>(sizeof(Out)) % 16 == 0 &&
+                          reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
+#pragma unroll
+  for (int i = 0; i < Config::tiles_of_warp; i += 2)
+#pragma unroll
+    for (int j = 0; j < ColumnsOfWarp::tiles; ++j) {
+      const std::int64_t row_0 = row + i * 16;
+      alignas(16) std::uint32_t pairs[4];  // [32 rows / 8]: two rows of a column
+#pragma unroll
+      for (int part = 0; part < 4; ++part) {
+        const std::int64_t at = row_0 + part * 8 + quad;
+        const float(&from)[4] = sums[i + part / 2][j];
+        const float first = finished(from[part % 2 * 2], at, column_of(j, in_quad * 2)),
+                    second = finished(from[part % 2 * 2 + 1], at, column_of(j, in_quad * 2 + 1));
+        if constexpr (sizeof(Out) == 2) {
+          pairs[part] = ptx::transposed(narrowed<Out>(first, second));
+        } else if (at < product.m) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            const std::int64_t to = column_of(j, in_quad * 2 + e);
+            if (to < product.n)
+              product.c[to * product.m + at] =
+                  static_cast<Out>(static_cast<accumulate_t<Out>>(e == 0 ? first : second));
+          }
+        }
+      }
+      if constexpr (sizeof(Out) == 2) {
+        transpose_in_quads(pairs);  // now eight rows of a column
+        const std::int64_t at = row_0 + in_quad * 8, to = column_of(j, quad);
+        if (to >= product.n || at >= product.m) continue;
+        Out* const line = product.c + to * product.m + at;
+        if (is_aligned) {  // and so whole
+          *reinterpret_cast<uint4*>(line) = *reinterpret_cast<const uint4*>(pairs);
+        } else {
+          const Out* const values = reinterpret_cast<const Out*>(pairs);
+          for (int e = 0; e < 8 && at + e < product.m; ++e) line[e] = values[e];
+        }
+      }
     }
 }
 
@@ -193,7 +263,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
       const int row_tile = tile / pairs, row = row_tile * Config::block_m;
       const int column_tile = tile % pairs * blocks + rank;
       const char* b = product.packed + std::int64_t{column_tile < column_tiles ? column_tile : 0} * stages *
-                                           Config::steps * Config::b_bytes;
+                                           Config::steps * Config::step_bytes;
       struct {
         int column, batch;
       } slabs[Config::slabs_of_plane];  // in A
@@ -224,7 +294,7 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
             ptx::copy_box(to, map, column, line, batch, ring_a.full());
         }
         ring_a.advance();
-        for (int step = 0; step < Config::steps; ++step) {
+        for (int step = 0; step < Config::steps; step += Config::steps_of_slot) {
           ring_b.begin_filling();
           ptx::copy_bytes(ring_b.slot(), b, Config::b_bytes, ring_b.full());
           ring_b.advance();
@@ -251,7 +321,6 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
       of_rows * groups * planes * packing.fragment_bytes() + lane_id() * (tiles_of_group == 1 ? 8 : 16);
   const std::uint32_t places_at = packing.places_at() + of_rows * groups * NmPacking::bytes_of_places +
                                   MmaM16N8K16::column_of_address(lane_id()) * 2;
-  const int steps = stages * Config::steps;  // per tile
   // Whether to ask for the slots of the next step before the instructions of this step, and to wait for them
   // after some of these. Split floats gain by it; halfs, which have fewer instructions, lose.
   constexpr bool asks_ahead = planes == 2;
@@ -278,17 +347,19 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
           sums[at % tiles_of_warp][at / tiles_of_warp * tiles_of_group + t][e] += products[t][e];
     };
     const auto load_b = [&](int which) {
-      place = ptx::load_shared_u16(ring_b.slot() + places_at + NmPacking::step_rows * 2);
+      // Pairs of steps begin with the first register of two, so it is also the number of the step in its
+      // slot.
+      const std::uint32_t step = ring_b.slot() + which % Config::steps_of_slot * Config::step_bytes;
+      place = ptx::load_shared_u16(step + places_at + NmPacking::step_rows * 2);
 #pragma unroll
       for (int group = 1; group < groups; ++group)
-        places[group] = ptx::load_shared_u16(ring_b.slot() + places_at + group * NmPacking::bytes_of_places);
+        places[group] = ptx::load_shared_u16(step + places_at + group * NmPacking::bytes_of_places);
 #pragma unroll
       for (int plane = 0; plane < planes; ++plane)
 #pragma unroll
         for (int tile = 0; tile < ColumnsOfWarp::tiles; tile += tiles_of_group == 1 ? 1 : 2) {
           const int group = tile / tiles_of_group;
-          const std::uint32_t at = ring_b.slot() + fragments_at +
-                                   (group * planes + plane) * packing.fragment_bytes() +
+          const std::uint32_t at = step + fragments_at + (group * planes + plane) * packing.fragment_bytes() +
                                    tile % tiles_of_group / 2 * 512;
           auto& pair = b[which][plane][tile / 2];
           if constexpr (tiles_of_group == 1)
@@ -310,24 +381,25 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     load_b(0);
 #pragma unroll
     for (int i = 0; i < tiles_of_warp; ++i) load_a(rows, i);
-    int step_of_stage = 0;
+    // Whole stages are unrolled, so that what a step is to do is known: two if registers of one step would
+    // not be those of the next.
+    constexpr int stages_at_once = Config::steps % 2 == 0 ? 1 : 2;
 #pragma unroll 1
-    for (int first = 0; first < steps; first += 2) {
+    for (int s = 0; s < stages; s += stages_at_once) {
 #pragma unroll
-      for (int u = 0; u < 2; ++u) {
-        if (first + u >= steps) break;
-        const bool has_next = first + u + 1 < steps;
-        const bool is_last = ++step_of_stage == Config::steps;
+      for (int at = 0; at < stages_at_once * Config::steps; ++at) {
+        if (at == Config::steps && s + 1 == stages) break;
+        const int u = at % 2;
+        const bool is_last = at % Config::steps == Config::steps - 1;
+        const bool has_next = !is_last || s + at / Config::steps + 1 < stages;
         const std::uint32_t stage = ring_a.slot(), emptied = ring_a.empty(), emptied_b = ring_b.empty();
-        ring_b.advance();
-        const bool b_is_there = asks_ahead && has_next && ring_b.is_full();
-        if (is_last) {
-          step_of_stage = 0;
-          ring_a.advance();
-        }
+        const bool ends_slot = u == Config::steps_of_slot - 1 || Config::steps_of_slot == 1;
+        if (ends_slot) ring_b.advance();
+        const bool b_is_there = !ends_slot || (asks_ahead && has_next && ring_b.is_full());
+        if (is_last) ring_a.advance();
         const bool a_is_there = !is_last || (asks_ahead && has_next && ring_a.is_full());
         const auto take_b = [&] {  // this step's part of B has been read
-          ptx::arrive(emptied_b);
+          if (ends_slot) ptx::arrive(emptied_b);
           if (!has_next) return;
           if (!b_is_there) ring_b.wait_until_full();
           load_b(1 - u);
@@ -379,10 +451,15 @@ __global__ __launch_bounds__(Config::threads, 1) void nm_tensor_core_kernel(
     if constexpr (planes == 2) add_products(groups * tiles_of_warp - 1);
 
     const int row_tile = tile / pairs, column_tile = tile % pairs * blocks + rank;
+    const std::int64_t row_of_warp = std::int64_t{row_tile} * Config::block_m + first_row,
+                       column_of_warp =
+                           std::int64_t{column_tile} * Config::block_n + of_rows * ColumnsOfWarp::columns;
+    if constexpr (Product::is_by_columns) {
+      store_by_columns<Config>(product, row_of_warp, column_of_warp, sums);
+      continue;
+    }
     constexpr int count = tiles_of_group * 2;  // columns of a group that a lane holds
-    const std::int64_t column_0 = std::int64_t{column_tile} * Config::block_n +
-                                  of_rows * ColumnsOfWarp::columns + lane_id() % 4 * count;
-    const std::int64_t row_0 = std::int64_t{row_tile} * Config::block_m + first_row + lane_id() / 4;
+    const std::int64_t column_0 = column_of_warp + lane_id() % 4 * count, row_0 = row_of_warp + lane_id() / 4;
     const bool is_aligned = product.n * static_cast<std::int64_t>(sizeof(*product.c)) % 16 == 0 &&
                             reinterpret_cast<std::uintptr_t>(product.c) % 16 == 0;
 #pragma unroll

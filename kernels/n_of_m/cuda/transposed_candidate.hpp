@@ -37,7 +37,8 @@ auto transposed(const S& statement, const typename To::tensor_type& to, std::int
 /// transposed.
 ///
 /// One of these computes the transpose, epilogue included. If that is how C is stored - by columns, with B on
-/// the left - it goes there directly; otherwise it goes to working memory and is transposed from there.
+/// the left - it goes there directly, and so it does if NmByGathering can store it by columns; otherwise it
+/// goes to working memory and is transposed from there.
 ///
 /// Returns before the GPU has finished. Later work on the same space instance runs after it; copies to the
 /// host and Kokkos::fence() wait for it.
@@ -53,7 +54,8 @@ struct NmTransposed {
         };
         const char *const right = is_along_rows ? "kj" : "jk", *const left = is_along_rows ? "ki" : "ik";
         return is("jk", left) || is("kj", left) ||
-               (!NmOperands::is_dense_by_rows<C> && (is("ik", right) || is("ki", right)));
+               (!NmOperands::is_dense_by_rows<C> && !NmByGathering::Operands::stores_by_columns<B> &&
+                (is("ik", right) || is("ki", right)));
       } else {
         return false;
       }
@@ -88,18 +90,22 @@ class NmTransposed::Plan {
   using Result = typename S::result_type;
   using Out = typename Result::value_type;
   using Sparse = std::remove_cvref_t<decltype(Pattern::sparse(std::declval<const S&>()))>;
-  using Transpose = Tensor<Out, DenseMatrix<>, Kokkos::Cuda>;
   /// The result's variables that come from the sparse factor and from the dense one.
   static constexpr char of_sparse = Sparse::names[1 - NmTraits<typename Sparse::format>::along];
   static constexpr int sparse_mode = Result::names.find(of_sparse);
   static constexpr char of_dense = Result::names[1 - sparse_mode];
+  /// Whether the transpose is stored by columns, which is the result by rows.
+  static constexpr bool is_by_columns =
+      Result::level_names[0] == of_sparse && NmByGathering::Operands::stores_by_columns<Sparse>;
+  using Transpose =
+      Tensor<Out, DenseMatrix<std::conditional_t<is_by_columns, ColumnMajor, RowMajor>>, Kokkos::Cuda>;
   using ToTranspose = Access<Transpose, of_dense, of_sparse>;
   using Product = decltype(detail::transposed<ToTranspose>(std::declval<const S&>(),
                                                            std::declval<const Transpose&>(), 0));
 
  public:
-  /// Whether the result is stored in the order in which the kernels compute it.
-  static constexpr bool is_in_place = Result::level_names[0] == of_dense;
+  /// Whether the kernels store the transpose where the result is.
+  static constexpr bool is_in_place = Result::level_names[0] == of_dense || is_by_columns;
 
   Plan(const S& statement, const Resources<Kokkos::Cuda>&) : statement_(statement) {
     bounds_of(statement);  // throws ShapeError if extents do not match
@@ -152,7 +158,10 @@ class NmTransposed::Plan {
 
   void refer_to(const Array<Out, Memory>& values) const {
     const std::int64_t rows = extent(1 - sparse_mode), columns = extent(sparse_mode);
-    transpose_.replace({rows, columns}, {{rows}, {columns}}, values);
+    if constexpr (is_by_columns)
+      transpose_.replace({rows, columns}, {{columns}, {rows}}, values);
+    else
+      transpose_.replace({rows, columns}, {{rows}, {columns}}, values);
   }
   /// Calls work() while the transpose has memory.
   template <class Work>

@@ -82,10 +82,12 @@ __global__ __launch_bounds__(128) void pack_groups_kernel(NmView<T> b, NmGroups 
     reinterpret_cast<int*>(packed + packing.rows_at())[line] = is_empty ? -1 : static_cast<int>(row);
 }
 
-/// Computes D = f(B^T A^T), stored by columns.
+/// Computes D = f(B^T A^T).
+/// @tparam DIsByRows  whether D is stored by rows, so that its transpose, the product of A and B, is by
+/// columns
 /// @param a       A, k-major
 /// @param stride  elements from one row of `a` to the next
-template <class Config, class Product>
+template <class Config, bool DIsByRows, class Product>
 __global__ __launch_bounds__(Config::threads,
                              1) void nm_group_kernel(const __grid_constant__ Product product,
                                                      const __grid_constant__ CUtensorMap values,
@@ -246,8 +248,8 @@ __global__ __launch_bounds__(Config::threads,
       ptx::arrive_in_cluster();
     }
     if (Product::epilogue_is_identity && product.accumulates)
-      add_result<false>(product, row, column, thread, sums);
-    store_tile<Config, false>(product, staged, row, column, thread, rank, blocks, sums, sync);
+      add_result<DIsByRows>(product, row, column, thread, sums);
+    store_tile<Config, DIsByRows>(product, staged, row, column, thread, rank, blocks, sums, sync);
     if (blocks > 1) ptx::wait_for_cluster();  // no block goes on, or ends, while others read its sums
   }
 #endif
@@ -266,14 +268,15 @@ void pack_groups(const Kokkos::Cuda& space, const NmView<T>& b, const NmGroups& 
 /// @param product  its k is that of the packed matrix
 /// @param a        A, k-major: rows `stride` elements apart, a multiple of 8; aligned to 16 bytes
 /// @param begins   `early` if it follows `copy_k_major`
-template <class Config, class Product>
+template <class Config, bool DIsByRows, class Product>
 void nm_group_product(const Kokkos::Cuda& space, const Product& product, const NmGroups& packing,
                       const char* packed, const typename Config::value_type* a, std::int64_t stride,
                       const TileChoice& tiles, Begins begins) {
   const CUtensorMap values = tensor_map(packed, packing.groups * packing.kept, NmGroups::columns,
                                         NmGroups::columns, NmGroups::stage_rows);
   const std::int64_t count = ceil_div(product.m, Config::block_m) * ceil_div(product.n, Config::block_n);
-  launch_clusters(begins, space, "sporos::nm_group_product", &detail::nm_group_kernel<Config, Product>,
+  launch_clusters(begins, space, "sporos::nm_group_product",
+                  &detail::nm_group_kernel<Config, DIsByRows, Product>,
                   (count < tiles.clusters ? count : tiles.clusters) * tiles.shared, tiles.shared,
                   Config::threads, Config::shared_bytes, product, values,
                   reinterpret_cast<const int*>(packed + packing.rows_at()), a, stride);

@@ -37,7 +37,7 @@ struct NmByUnits {
       }(accesses_of<typename S::right_type>{});
     }
     template <class A>
-    static constexpr bool is_dense_by_rows = std::same_as<typename A::format, DenseMatrix<>>;
+    static constexpr bool is_result = std::same_as<typename A::format, DenseMatrix<>>;
     /// All values must have one type, float or double.
     template <class C, class A, class B>
     static constexpr bool computes =

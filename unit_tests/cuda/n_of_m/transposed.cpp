@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <sporos/sporos.hpp>
+#include <string>
 
 #include "../dense_products.hpp"
 #include "../estimates.hpp"
@@ -132,10 +133,97 @@ TEST(CudaNofMTransposed, PlansReadNewValuesAndSayWhatTheyDo) {
   in_place.run();
   EXPECT_EQ(C.copy_to<Host>().values()(7), 0.0f);
   EXPECT_EQ(by_columns.copy_to<Host>().values()(7), 0.0f);
-  EXPECT_THAT(text(explain(assign(C(i, j), W(i, k) * X(k, j)))),
+  const std::string of_rows = text(explain(assign(C(i, j), W(i, k) * X(k, j))));
+  EXPECT_THAT(of_rows, testing::HasSubstr("result: stored by columns"));
+  EXPECT_THAT(of_rows, testing::Not(testing::HasSubstr("transposed from that")));
+  const auto floats =
+      prune<NM<16, 32, 32, 1>>(random_dense<float, DenseMatrix<>>({64, 96}, 5)).copy_to<Cuda>();
+  const auto of_floats = random_dense<float, DenseMatrix<>>({96, 40}, 6).copy_to<Cuda>();
+  EXPECT_THAT(text(explain(assign(C(i, j), floats(i, k) * of_floats(k, j)))),
               testing::HasSubstr("result: transposed from that"));
   EXPECT_THAT(text(explain(assign(by_columns(i, j), W(i, k) * X(k, j)))),
               testing::HasSubstr("the transpose: A(j, i) = B(i, k) * C(k, j), by N:M product by gathering"));
+}
+
+/// C = A B or C += A B by columns, with the sparse matrix on the right, in memory that begins `shift`
+/// elements after an aligned address.
+template <class Value, class Out, class F>
+void expect_by_columns(const Extents<3>& shape, bool accumulates, std::int64_t shift = 0) {
+  const auto [m, n, inner] = shape;
+  SCOPED_TRACE(
+      text(value_name<Value>(), " to ", value_name<Out>(), ", ", format_name<F>(), ", ", to_string(shape)));
+  const auto A = random_dense<Value, DenseMatrix<>>({m, inner}, 1);
+  const auto B = prune<F>(random_dense<Value, DenseMatrix<>>({inner, n}, 2));
+  const auto before = random_dense<Out, DenseMatrix<ColumnMajor>>({m, n}, 3);
+  const Array<Out, Kokkos::CudaSpace> memory("memory", static_cast<std::size_t>(m * n + shift + 1));
+  Kokkos::deep_copy(memory, static_cast<Out>(std::numeric_limits<float>::quiet_NaN()));
+  const Array<Out, Kokkos::CudaSpace> values(memory.data() + shift, static_cast<std::size_t>(m * n));
+  const auto C = wrap<DenseMatrix<ColumnMajor>, Cuda>({m, n}, values);
+  if (accumulates) Kokkos::deep_copy(C.values(), before.template copy_to<Cuda>().values());
+  const auto statement = assign(C(i, j), A.template copy_to<Cuda>()(i, k) * B.template copy_to<Cuda>()(k, j));
+  EXPECT_EQ(kernel_of(statement), gpu::NmByGathering::name);
+  accumulates ? statement.accumulate().run() : statement.run();
+  const auto by_rows = convert<DenseMatrix<>>(before);
+  EXPECT_EQ((wrong_sums<Value, Out>(convert<DenseMatrix<>, double>(A), convert<DenseMatrix<>, double>(B),
+                                    accumulates ? &by_rows : nullptr,
+                                    convert<DenseMatrix<>>(C.template copy_to<Host>()))),
+            0);
+  const auto all = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), memory);
+  for (std::int64_t at = 0; at < shift; ++at) EXPECT_NE(all(at), all(at)) << "written before the result";
+  EXPECT_NE(all(shift + m * n), all(shift + m * n)) << "written behind the result";
+}
+TEST(CudaNofMTransposed, ResultsByColumnsOfUnitsOfAnyWidth) {
+  for (const bool accumulates : {false, true})
+    for (const auto& shape :
+         {Extents<3>{1, 1, 1}, {333, 417, 217}, {256, 256, 512}, {72, 530, 90}, {700, 40, 33}})
+      for (const std::int64_t shift : {0, 1}) {
+        expect_by_columns<half, half, NM<16, 32, 32>>(shape, accumulates, shift);
+        expect_by_columns<half, half, NM<4, 32, 16>>(shape, accumulates, shift);
+        expect_by_columns<bfloat16, bfloat16, NM<2, 5, 8>>(shape, accumulates, shift);
+        expect_by_columns<half, float, NM<3, 8, 32>>(shape, accumulates, shift);
+        expect_by_columns<half, half, NM<8, 32, 128>>(shape, accumulates, shift);
+        expect_by_columns<bfloat16, float, NM<8, 32, 24>>(shape, accumulates, shift);
+      }
+  expect_by_columns<half, half, NM<8, 32, 32>>({4400, 1500, 300}, false);
+  expect_by_columns<half, half, NM<8, 32, 128>>({4400, 1500, 300}, true);
+}
+
+/// Layers one after another: the result of the first is what the second reads, without a copy in between.
+TEST(CudaNofMTransposed, ResultsByColumnsAreReadInPlace) {
+  const auto X = random_dense<half, DenseMatrix<>>({80, 128}, 1).copy_to<Cuda>();
+  const auto first = prune<NM<8, 32, 32>>(random_dense<half, DenseMatrix<>>({128, 256}, 2)).copy_to<Cuda>();
+  const auto second = prune<NM<8, 32, 32>>(random_dense<half, DenseMatrix<>>({256, 96}, 3)).copy_to<Cuda>();
+  const Tensor<half, DenseMatrix<ColumnMajor>, Cuda> hidden({80, 256}), Y({80, 96});
+  const Tensor<half, DenseMatrix<>, Cuda> by_rows({80, 256}), expected({80, 96});
+  const auto layer = assign(Y(i, j), hidden(i, k) * second(k, j));
+  EXPECT_THAT(text(explain(layer)), testing::Not(testing::HasSubstr("copied k-major")));
+  assign(hidden(i, j), relu(X(i, k) * first(k, j))).run();
+  layer.run();
+  assign(by_rows(i, j), relu(X(i, k) * first(k, j))).run();
+  assign(expected(i, j), by_rows(i, k) * second(k, j)).run();
+  expect_equal_tensors(convert<DenseMatrix<>>(hidden.copy_to<Host>()), by_rows.copy_to<Host>());
+  expect_equal_tensors(convert<DenseMatrix<>>(Y.copy_to<Host>()), expected.copy_to<Host>());
+}
+
+/// Each element gets its own terms, also where tiles are transposed.
+TEST(CudaNofMTransposed, EpiloguesOfResultsByColumns) {
+  const auto expect = [](const auto& B, std::int64_t n) {
+    const auto A = random_dense<half, DenseMatrix<>>({70, 90}, 1);
+    const auto rows = random_dense<half, DenseVector>({70}, 3),
+               columns = random_dense<half, DenseVector>({n}, 4);
+    const Tensor<half, DenseMatrix<>, Cuda> expected({70, n});
+    const Tensor<half, DenseMatrix<ColumnMajor>, Cuda> C({70, n});
+    const auto run = [&](const auto& to) {
+      assign(to(i, j), relu(2.0f * (A.copy_to<Cuda>()(i, k) * B(k, j)) + rows.copy_to<Cuda>()(i) -
+                            columns.copy_to<Cuda>()(j)))
+          .run();
+    };
+    run(expected);
+    run(C);
+    expect_equal_tensors(expected.copy_to<Host>(), convert<DenseMatrix<>>(C.copy_to<Host>()));
+  };
+  expect(prune<NM<2, 8, 32>>(random_dense<half, DenseMatrix<>>({90, 200}, 2)).copy_to<Cuda>(), 200);
+  expect(prune<NM<2, 8, 128>>(random_dense<half, DenseMatrix<>>({90, 300}, 2)).copy_to<Cuda>(), 300);
 }
 
 TEST(CudaNofMTransposed, TakesNoMoreMemoryThanEstimated) {
