@@ -90,31 +90,10 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (this->has_terms()) {
       read_rows();
       measure();
-      room_.prepare(statement_.resources().scratch(), turned_bytes());
     }
-    cut_ = shape().longest;
-    is_prepared_ = true;
-    const LongRows sizes = long_rows();
-    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
-    const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
-    if (!this->has_terms() || bytes == 0) {
-      pieces_ = 0;
-      return;
-    }
-    held_ = make_array<char, Memory>("sporos::long rows", bytes);
-    const Room room = lay_out(sizes, held_.data());
-    const auto positions = rows_.view(a()).positions;
-    if (is_dealt_) {
-      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
-      Layout layout(workspace->reserve(sorting_bytes()));
-      find_row_places(space(), positions, m(), RowSorting::lay_out(space(), layout, m()), room.places);
-    }
-    room.index.find(space(), positions, m(), cut_);
-    index_counts_ = room.index.count(space(), positions, m());
-    if (pieces_ == 0) return;
-    find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
-    pieces_ = static_cast<std::int64_t>(read_back(space(), &room.long_rows.counts->pieces));
-    if (pieces_ == 0 && !Index::is_there && !is_dealt_) held_ = {};
+    find_rows();
+    // Last, since rows are sorted in the same memory, which may grow for it.
+    if (this->has_terms()) room_.prepare(statement_.resources().scratch(), turned_bytes());
   }
 
   void run() {
@@ -185,6 +164,33 @@ class SpmmRowsPlan : PlanOfSpmm<typename Way::Pattern, S> {
     if (is_read_ && S::schedule::has_constant_operands) return;
     rows_.read(a());
     is_read_ = true;
+  }
+
+  /// Finds what stays the same for all runs: where rows are cut, the index and the order of rows.
+  void find_rows() {
+    cut_ = shape().longest;
+    is_prepared_ = true;
+    const LongRows sizes = long_rows();
+    if (sizes.most_pieces == 0 || (lengths_.longest > 0 && lengths_.longest <= cut_)) pieces_ = 0;
+    const std::int64_t bytes = lay_out(sizes, nullptr).bytes;
+    if (!this->has_terms() || bytes == 0) {
+      pieces_ = 0;
+      return;
+    }
+    held_ = make_array<char, Memory>("sporos::long rows", bytes);
+    const Room room = lay_out(sizes, held_.data());
+    const auto positions = rows_.view(a()).positions;
+    if (is_dealt_) {
+      auto workspace = statement_.resources().scratch().template borrow<Workspace>();
+      Layout layout(workspace->reserve(sorting_bytes()));
+      find_row_places(space(), positions, m(), RowSorting::lay_out(space(), layout, m()), room.places);
+    }
+    room.index.find(space(), positions, m(), cut_);
+    index_counts_ = room.index.count(space(), positions, m());
+    if (pieces_ == 0) return;
+    find_long_rows(space(), positions, m(), room.long_rows, most_arrivals(sizes));
+    pieces_ = static_cast<std::int64_t>(read_back(space(), &room.long_rows.counts->pieces));
+    if (pieces_ == 0 && !Index::is_there && !is_dealt_) held_ = {};
   }
 
   void multiply(Out* c) {
