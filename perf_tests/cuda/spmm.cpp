@@ -244,13 +244,14 @@ void add_product(const Input& input, std::int64_t columns) {
             state.counters["plan_seconds"] = to_plan;
             state.counters["held_bytes"] = static_cast<double>(product.bytes());
             state.SetLabel(std::string(product.candidate()));
-            if constexpr (!std::is_void_v<K>) return;
-            const double unplanned = seconds_without_plan(statement), cusparse = best_of_cusparse(in);
-            state.counters["statement_seconds"] = unplanned;
-            if (cusparse < std::numeric_limits<double>::infinity())
-              state.counters["cusparse_seconds"] = cusparse;
-            const double gain = std::min(unplanned, cusparse) - planned;
-            if (gain > 0) state.counters["products_to_amortise"] = to_plan / gain;
+            if constexpr (std::is_void_v<K>) {
+              const double unplanned = seconds_without_plan(statement), cusparse = best_of_cusparse(in);
+              state.counters["statement_seconds"] = unplanned;
+              if (cusparse < std::numeric_limits<double>::infinity())
+                state.counters["cusparse_seconds"] = cusparse;
+              const double gain = std::min(unplanned, cusparse) - planned;
+              if (gain > 0) state.counters["products_to_amortise"] = to_plan / gain;
+            }
           };
           const auto statement = [&] {
             if constexpr (Which == Form::product)
